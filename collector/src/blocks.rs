@@ -1,0 +1,193 @@
+//! Finds the blocks of a log in a stream of bytes that may be damaged or cut short.
+//!
+//! Where a block should begin and none does, everything up to the next one whose checksum holds is skipped and told.
+
+use std::io::{self, Read};
+
+use crate::format::{BLOCK_HEAD_BYTES, BLOCK_MAGIC, BlockHead};
+
+/// Bytes asked of the source at a time.
+const STEP: usize = 256 << 10;
+
+/// Bytes of candidate blocks that are checked in vain before the rest of a log is given up. Without this bound a file made
+/// of block heads alone would take hours: each is checked against as many bytes as it claims.
+const MOST_CHECKED_IN_VAIN: u64 = 1 << 30;
+
+/// What comes next in a log.
+pub(crate) enum Event {
+    /// A block whose checksum holds; its payload is [`Blocks::payload`] until the next event.
+    Block(BlockHead),
+    /// Bytes that are no block were skipped.
+    Skipped {
+        /// Where they begin, in bytes from the begin of the source.
+        at: u64,
+        /// How many.
+        bytes: u64,
+    },
+    /// The source ends within a block.
+    Cut {
+        /// Where the block begins.
+        at: u64,
+        /// How many of its bytes there are.
+        bytes: u64,
+    },
+    /// The source could not be read further.
+    Failed(io::Error),
+}
+
+/// What lies at the place where a block may begin.
+enum Probe {
+    Block(BlockHead),
+    /// It looks like a block, but the source ends within it.
+    Cut,
+    Nothing,
+}
+
+/// The blocks of a source.
+pub(crate) struct Blocks<R> {
+    source: R,
+    /// Bytes read; those before `at` are done with.
+    buffer: Vec<u8>,
+    at: usize,
+    /// Place of `at` in the source.
+    position: u64,
+    ended: bool,
+    error: Option<io::Error>,
+    checked_in_vain: u64,
+}
+
+impl<R: Read> Blocks<R> {
+    /// The source's blocks, if the next byte is where one begins.
+    pub(crate) fn new(source: R) -> Self {
+        Blocks {
+            source,
+            buffer: Vec::new(),
+            at: 0,
+            position: 0,
+            ended: false,
+            error: None,
+            checked_in_vain: 0,
+        }
+    }
+
+    /// What comes next; `None` at the end.
+    pub(crate) fn next(&mut self) -> Option<Event> {
+        let start = self.position;
+        let mut cut = false;
+        loop {
+            let have = self.fill(BLOCK_HEAD_BYTES);
+            if have == 0 {
+                break;
+            }
+            match self.probe(have) {
+                Probe::Block(_) if self.position > start => break,
+                Probe::Block(head) => {
+                    self.checked_in_vain = 0;
+                    self.advance(BLOCK_HEAD_BYTES + head.stored as usize);
+                    return Some(Event::Block(head));
+                }
+                Probe::Cut => cut |= self.position == start,
+                Probe::Nothing => {}
+            }
+            self.skip_to_next_magic();
+        }
+        let bytes = self.position - start;
+        if bytes > 0 {
+            let to_the_end = self.at == self.buffer.len() && self.ended;
+            return Some(if cut && to_the_end {
+                Event::Cut { at: start, bytes }
+            } else {
+                Event::Skipped { at: start, bytes }
+            });
+        }
+        self.error.take().map(Event::Failed)
+    }
+
+    /// The payload of the last block.
+    pub(crate) fn payload(&self, head: &BlockHead) -> &[u8] {
+        &self.buffer[self.at - head.stored as usize..self.at]
+    }
+
+    /// The next `n` bytes, which are taken off, or what there is where the source ends before.
+    pub(crate) fn take(&mut self, n: usize) -> &[u8] {
+        let n = self.fill(n).min(n);
+        self.advance(n);
+        &self.buffer[self.at - n..self.at]
+    }
+
+    /// The error that ended the source, if one did and was not told yet.
+    pub(crate) fn take_error(&mut self) -> Option<io::Error> {
+        self.error.take()
+    }
+
+    fn probe(&mut self, have: usize) -> Probe {
+        let bytes = &self.buffer[self.at..];
+        let Some(head) = bytes.first_chunk::<BLOCK_HEAD_BYTES>() else {
+            let begins_so = bytes.iter().zip(BLOCK_MAGIC).all(|(&byte, magic)| byte == magic);
+            return if begins_so { Probe::Cut } else { Probe::Nothing };
+        };
+        let Some(head) = BlockHead::from_bytes(head) else { return Probe::Nothing };
+        debug_assert!(have >= BLOCK_HEAD_BYTES);
+        let length = BLOCK_HEAD_BYTES + head.stored as usize;
+        if self.fill(length) < length {
+            return Probe::Cut;
+        }
+        let payload = &self.buffer[self.at + BLOCK_HEAD_BYTES..self.at + length];
+        if head.checksum(payload) == head.crc {
+            return Probe::Block(head);
+        }
+        self.checked_in_vain += length as u64;
+        Probe::Nothing
+    }
+
+    /// Skips at least one byte, up to the next magic or the end.
+    fn skip_to_next_magic(&mut self) {
+        self.advance(1);
+        loop {
+            let have = self.fill(BLOCK_MAGIC.len());
+            if have < BLOCK_MAGIC.len() {
+                return self.advance(have);
+            }
+            if self.checked_in_vain > MOST_CHECKED_IN_VAIN {
+                self.advance(have);
+                continue;
+            }
+            let rest = &self.buffer[self.at..];
+            if let Some(found) = rest.windows(BLOCK_MAGIC.len()).position(|window| window == BLOCK_MAGIC) {
+                return self.advance(found);
+            }
+            self.advance(have - (BLOCK_MAGIC.len() - 1));
+        }
+    }
+
+    fn advance(&mut self, n: usize) {
+        self.at += n;
+        self.position += n as u64;
+    }
+
+    /// Reads until `n` bytes are at hand or the source ends; gives how many there are.
+    fn fill(&mut self, n: usize) -> usize {
+        while self.buffer.len() - self.at < n && !self.ended {
+            // Moving the rest to the front only when it is the smaller half keeps the cost of all moves linear.
+            if self.at > self.buffer.len() / 2 {
+                self.buffer.drain(..self.at);
+                self.at = 0;
+            }
+            // The buffer grows by what was really read, never by what a length claims.
+            let length = self.buffer.len();
+            self.buffer.resize(length + STEP, 0);
+            let read = self.source.read(&mut self.buffer[length..]);
+            self.buffer.truncate(length + *read.as_ref().unwrap_or(&0));
+            match read {
+                Ok(0) => self.ended = true,
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.ended = true;
+                    self.error = Some(error);
+                }
+            }
+        }
+        self.buffer.len() - self.at
+    }
+}

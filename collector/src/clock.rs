@@ -1,0 +1,159 @@
+//! Ticks → seconds on the run's common clock, which is rank 0's CLOCK_MONOTONIC.
+//!
+//! ```text
+//! ticks of the rank ──(first and last instant)──→ its host's CLOCK_MONOTONIC ──(clock offsets)──→ rank 0's
+//! ```
+//!
+//! The rate of ticks comes from the first and the last [`Instant`] of the log. Between the first and the last
+//! [`ClockOffset`] the offset changes linearly, as the clocks of hosts drift; before and after it stays as it was measured.
+
+use crate::definition::{ClockOffset, Instant};
+use crate::format::{ClockSource, Header};
+
+/// A rank's clock.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RankClock {
+    /// An instant from which ticks count, the first of the log.
+    origin: Instant,
+    ns_per_tick: f64,
+    /// First and last, if there are any.
+    offsets: Option<(ClockOffset, ClockOffset)>,
+    known: bool,
+}
+
+impl RankClock {
+    /// The clock of the rank with `header`. `instants` and `offsets` are all definitions of their kind in its log, in any order.
+    pub fn new(header: &Header, instants: &[Instant], offsets: &[ClockOffset]) -> Self {
+        let all = || header.instants.iter().chain(instants).filter(|instant| instant.ticks != 0);
+        let first = all().min_by_key(|instant| instant.ticks).copied();
+        let last = all().max_by_key(|instant| instant.ticks).copied();
+        let rate = first.zip(last).and_then(|(first, last)| rate(first, last));
+        let rate = if header.clock == ClockSource::Monotonic { Some(1.0) } else { rate };
+        let origin = match header.clock {
+            // Its ticks are the nanoseconds themselves, whatever pairs were noted.
+            ClockSource::Monotonic => Instant { ticks: 0, monotonic_ns: 0 },
+            ClockSource::Tsc => first.unwrap_or(Instant { ticks: 0, monotonic_ns: 0 }),
+        };
+        let first = offsets.iter().min_by_key(|offset| offset.ticks).copied();
+        let last = offsets.iter().max_by_key(|offset| offset.ticks).copied();
+        let compared = header.rank == 0 || header.n_ranks == 1 || first.is_some();
+        RankClock {
+            origin,
+            ns_per_tick: rate.unwrap_or(1.0),
+            offsets: first.zip(last),
+            known: rate.is_some() && compared,
+        }
+    }
+
+    /// Nanoseconds on the common clock at `ticks` of the rank's clock.
+    pub fn nanoseconds(&self, ticks: u64) -> i64 {
+        let since = ticks.wrapping_sub(self.origin.ticks) as i64;
+        let own = (self.origin.monotonic_ns as i64).saturating_add(self.ns(since));
+        own.saturating_sub(self.offset_ns(ticks))
+    }
+
+    /// Seconds on the common clock at `ticks` of the rank's clock. Exact to a nanosecond up to 97 days after rank 0's host
+    /// was started; use [`RankClock::nanoseconds`] for differences beyond.
+    pub fn seconds(&self, ticks: u64) -> f64 {
+        self.nanoseconds(ticks) as f64 * 1e-9
+    }
+
+    /// Seconds that a tick lasts; a nanosecond where that is not known.
+    pub fn tick_s(&self) -> f64 {
+        self.ns_per_tick * 1e-9
+    }
+
+    /// Whether the length of a tick is known and the clock was compared with rank 0's (it is rank 0's, or there is no other).
+    pub fn known(&self) -> bool {
+        self.known
+    }
+
+    /// `ticks` in nanoseconds. Ticks of the whole nanoseconds a tick lasts are multiplied exactly.
+    fn ns(&self, ticks: i64) -> i64 {
+        if self.ns_per_tick == 1.0 { ticks } else { (ticks as f64 * self.ns_per_tick).round() as i64 }
+    }
+
+    fn offset_ns(&self, ticks: u64) -> i64 {
+        let Some((first, last)) = self.offsets else { return 0 };
+        let (span, since) = (last.ticks - first.ticks, ticks.clamp(first.ticks, last.ticks) - first.ticks);
+        let drift = last.offset_ns.saturating_sub(first.offset_ns);
+        let part = if span == 0 { 0.0 } else { since as f64 / span as f64 };
+        first.offset_ns.saturating_add((drift as f64 * part).round() as i64)
+    }
+}
+
+/// Nanoseconds that a tick lasts, from two instants; `None` where they are the same or make no sense.
+fn rate(first: Instant, last: Instant) -> Option<f64> {
+    let ticks = last.ticks.checked_sub(first.ticks).filter(|&ticks| ticks > 0)?;
+    let ns = last.monotonic_ns.checked_sub(first.monotonic_ns).filter(|&ns| ns > 0)?;
+    Some(ns as f64 / ticks as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario;
+
+    fn instant(ticks: u64, monotonic_ns: u64) -> Instant {
+        Instant { ticks, monotonic_ns }
+    }
+
+    fn offset(ticks: u64, offset_ns: i64) -> ClockOffset {
+        ClockOffset { ticks, offset_ns, error_ns: 10 }
+    }
+
+    fn tsc(rank: u32) -> Header {
+        let instants = [instant(3_000, 10_000), instant(6_000, 11_000)];
+        Header { clock: ClockSource::Tsc, instants, ..scenario::header(rank, 2) }
+    }
+
+    #[test]
+    fn ticks_of_a_counter_are_counted_from_the_first_instant_at_the_rate_of_the_last() {
+        // 3,000 ticks a microsecond at the start; over the whole log 6,000 ticks last 2,400 ns, so 0.4 ns each.
+        let clock = RankClock::new(&tsc(0), &[instant(9_000, 12_400)], &[]);
+        assert_eq!(clock.tick_s(), 0.4e-9);
+        assert_eq!(clock.nanoseconds(3_000), 10_000);
+        assert_eq!(clock.nanoseconds(9_000), 12_400);
+        assert_eq!(clock.nanoseconds(4_000), 10_400);
+        assert_eq!(clock.nanoseconds(2_000), 9_600, "before the first instant");
+        assert_eq!(clock.seconds(9_000), 12_400e-9);
+        assert!(clock.known());
+    }
+
+    #[test]
+    fn offsets_are_interpolated_between_the_first_and_the_last_and_constant_outside() {
+        // One tick is a third of a nanosecond; the rank is 500 ns ahead at first and 800 ns at last.
+        let clock = RankClock::new(&tsc(1), &[], &[offset(9_000, 800), offset(3_000, 500)]);
+        assert_eq!(clock.nanoseconds(3_000), 10_000 - 500);
+        assert_eq!(clock.nanoseconds(6_000), 11_000 - 650);
+        assert_eq!(clock.nanoseconds(9_000), 12_000 - 800);
+        assert_eq!(clock.nanoseconds(12_000), 13_000 - 800);
+        assert_eq!(clock.nanoseconds(0), 9_000 - 500);
+    }
+
+    #[test]
+    fn the_system_clock_needs_no_instants() {
+        let header = Header { instants: [instant(0, 0); 2], ..scenario::header(1, 2) };
+        let clock = RankClock::new(&header, &[], &[offset(50, -7)]);
+        assert_eq!(clock.nanoseconds(1_000), 1_007);
+        assert_eq!(clock.tick_s(), 1e-9);
+        assert!(clock.known());
+    }
+
+    #[test]
+    fn a_clock_is_not_known_without_a_rate_or_a_comparison() {
+        let same = Header { instants: [instant(5, 5); 2], ..tsc(0) };
+        assert!(!RankClock::new(&same, &[], &[]).known(), "no rate");
+        assert!(!RankClock::new(&tsc(1), &[], &[]).known(), "not compared");
+        assert!(RankClock::new(&Header { n_ranks: 1, ..tsc(0) }, &[], &[]).known(), "nothing to compare with");
+    }
+
+    #[test]
+    fn hostile_numbers_give_some_time_and_no_panic() {
+        let header = Header { instants: [instant(u64::MAX, 0), instant(1, u64::MAX)], ..tsc(1) };
+        let clock = RankClock::new(&header, &[], &[offset(0, i64::MIN), offset(u64::MAX, i64::MAX)]);
+        for ticks in [0, 1, u64::MAX / 2, u64::MAX] {
+            let _ = clock.seconds(ticks);
+        }
+    }
+}

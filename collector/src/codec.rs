@@ -1,0 +1,124 @@
+//! Values ↔ bytes. The only file that knows which crate encodes headers, definitions and profiles.
+//!
+//! docs/log-format.md defines the bytes. In short: integers above one byte as [`put_varint`] writes them (signed ones
+//! after [`zigzag`]), `u8` and `f64` as they are, lists and strings after their length, enums after their variant's index.
+
+use bincode::config::{Configuration, Limit, LittleEndian, Varint};
+use bincode::{Decode, Encode};
+
+/// What decoding one value may allocate, in bytes. A hostile length fails instead of taking memory.
+const MEMORY: usize = 64 << 20;
+
+const CONFIG: Configuration<LittleEndian, Varint, Limit<MEMORY>> = bincode::config::standard().with_limit::<MEMORY>();
+
+/// Appends `value` to `out`.
+pub(crate) fn put<T: Encode>(value: &T, out: &mut Vec<u8>) {
+    // Writing to memory fails only for types that have no encoding (a locked mutex, a path that is not UTF-8): none of ours.
+    if let Err(error) = bincode::encode_into_std_write(value, out, CONFIG) {
+        unreachable!("{error}");
+    }
+}
+
+/// The value at the begin of `bytes`, and how many bytes it took; `None` where they hold none.
+pub(crate) fn get<T: Decode<()>>(bytes: &[u8]) -> Option<(T, usize)> {
+    bincode::decode_from_slice(bytes, CONFIG).ok()
+}
+
+/// Appends an integer: one byte up to 250; else 251, 252 or 253 and two, four or eight bytes, little-endian.
+pub(crate) fn put_varint(value: u64, out: &mut Vec<u8>) {
+    match value {
+        0..=250 => out.push(value as u8),
+        251..=0xffff => {
+            out.push(251);
+            out.extend_from_slice(&(value as u16).to_le_bytes());
+        }
+        0x1_0000..=0xffff_ffff => {
+            out.push(252);
+            out.extend_from_slice(&(value as u32).to_le_bytes());
+        }
+        _ => {
+            out.push(253);
+            out.extend_from_slice(&value.to_le_bytes());
+        }
+    }
+}
+
+/// Takes an integer off the front of `bytes`; `None` where they end within it or begin with 254 or 255.
+pub(crate) fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
+    let (&first, rest) = bytes.split_first()?;
+    *bytes = rest;
+    Some(match first {
+        0..=250 => u64::from(first),
+        251 => u64::from(u16::from_le_bytes(take_array(bytes)?)),
+        252 => u64::from(u32::from_le_bytes(take_array(bytes)?)),
+        253 => u64::from_le_bytes(take_array(bytes)?),
+        _ => return None,
+    })
+}
+
+/// Takes `N` bytes off the front of `bytes`.
+pub(crate) fn take_array<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (array, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(*array)
+}
+
+/// Takes `n` bytes off the front of `bytes`.
+pub(crate) fn take_slice<'a>(bytes: &mut &'a [u8], n: usize) -> Option<&'a [u8]> {
+    let (slice, rest) = bytes.split_at_checked(n)?;
+    *bytes = rest;
+    Some(slice)
+}
+
+/// Small numbers of either sign to small numbers: 0, −1, 1, −2 … become 0, 1, 2, 3 …
+pub(crate) fn zigzag(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)) as u64
+}
+
+/// The inverse of [`zigzag`].
+pub(crate) fn unzigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EDGES: [u64; 12] =
+        [0, 1, 250, 251, 0xffff, 0x1_0000, 0xffff_ffff, 0x1_0000_0000, 1 << 63, u64::MAX - 1, u64::MAX, 1000];
+
+    #[test]
+    fn integers_come_back_as_they_were() {
+        for value in EDGES {
+            let mut bytes = Vec::new();
+            put_varint(value, &mut bytes);
+            let mut rest = &bytes[..];
+            assert_eq!(take_varint(&mut rest), Some(value));
+            assert!(rest.is_empty());
+            assert_eq!(take_varint(&mut &bytes[..bytes.len() - 1]), None, "{value} cut short");
+            assert_eq!(unzigzag(zigzag(value as i64)), value as i64);
+        }
+    }
+
+    #[test]
+    fn the_columns_write_integers_as_the_definitions_do() {
+        for value in EDGES {
+            let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+            put_varint(value, &mut ours);
+            put(&value, &mut theirs);
+            assert_eq!(ours, theirs);
+            let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+            put_varint(zigzag(value as i64), &mut ours);
+            put(&(value as i64), &mut theirs);
+            assert_eq!(ours, theirs);
+        }
+    }
+
+    #[test]
+    fn a_hostile_length_takes_no_memory() {
+        let mut bytes = Vec::new();
+        put_varint(1 << 40, &mut bytes);
+        assert!(get::<Vec<u64>>(&bytes).is_none());
+        assert!(get::<String>(&bytes).is_none());
+    }
+}

@@ -1,0 +1,273 @@
+//! What records refer to by number, and facts of the rank that come up while it runs.
+//!
+//! A definition is written before, or in the same block as, the first record that refers to it. Ids are dense, from 0,
+//! by kind, and hold within one rank's log.
+
+use bincode::{Decode, Encode};
+
+/// One definition.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub enum Definition {
+    /// A loaded program or shared object.
+    Module(Module),
+    /// A place from which MPI is called.
+    CallSite(CallSite),
+    /// A region: a path of nested phases.
+    Region(Region),
+    /// A communicator.
+    Communicator(Communicator),
+    /// An RMA window or a file, and the communicator it was made on.
+    Object(Object),
+    /// A user's counter: `id`, `name`.
+    Counter(u32, String),
+    /// A user's parameter of the run: `name`, `value`.
+    Param(String, f64),
+    /// A thread that recorded: its number in this log, its id for the system.
+    Thread(u32, u32),
+    /// The same instant on two clocks.
+    Instant(Instant),
+    /// The rank's clock against rank 0's.
+    ClockOffset(ClockOffset),
+    /// Resources that the process had used by an instant.
+    Usage(Usage),
+    /// A problem that the recorder met: number of its [`crate::ProblemKind`], how many times, detail.
+    Problem(u16, u64, String),
+    /// The analysed window begins: MPI_Init returned, at these ticks.
+    WindowBegin(u64),
+    /// The analysed window ends: MPI_Finalize was entered, at these ticks.
+    WindowEnd(u64),
+    /// The log ends as the recorder meant it to: why, and at which ticks.
+    End(EndReason, u64),
+    /// The thread level that MPI gave, as MPI numbers it in order: 0 single … 3 multiple.
+    ThreadLevel(u8),
+}
+
+/// A loaded program or shared object.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub struct Module {
+    /// Dense id.
+    pub id: u32,
+    /// Path of its file as the program loaded it.
+    pub path: String,
+    /// GNU build id, empty where the file has none.
+    pub build_id: Vec<u8>,
+    /// Load address: offsets are return addresses less this, so they are addresses as the file's own tables state them.
+    pub base: u64,
+    /// One past its last mapped address.
+    pub end: u64,
+}
+
+/// A place from which MPI is called.
+#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
+pub struct CallSite {
+    /// Dense id.
+    pub id: u32,
+    /// The module, or [`crate::record::NONE`] where the address lies in none (generated code).
+    pub module: u32,
+    /// Return address less the module's base; the raw address where there is no module.
+    pub offset: u64,
+}
+
+/// What a region's time is, for the overheads of METRICS.md §3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum RegionKind {
+    /// Useful work, the default.
+    Useful,
+    /// Control of parallelism: partitioning and the like.
+    Control,
+    /// Serial work.
+    Serial,
+}
+
+/// A region: a path of nested phases.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub struct Region {
+    /// Dense id. 0 is the whole program, "main", which is always open and never marked.
+    pub id: u32,
+    /// The region around it; of region 0, itself.
+    pub parent: u32,
+    /// Its own name, the last part of its path.
+    pub name: String,
+    /// Its kind.
+    pub kind: RegionKind,
+    /// Whether its invocations are iterations.
+    pub iterated: bool,
+}
+
+/// A communicator.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub struct Communicator {
+    /// Dense id. 0 is MPI_COMM_WORLD, 1 is MPI_COMM_SELF.
+    pub id: u32,
+    /// The same on every member and, but for chance of 2⁻⁶⁴, on no other communicator of the run.
+    pub uid: u64,
+    /// Id of the communicator it was made from, or [`crate::record::NONE`].
+    pub parent: u32,
+    /// This rank's rank in it.
+    pub rank: u32,
+    /// World ranks of its (local) group, in order of their ranks in it.
+    pub group: RankList,
+    /// World ranks of the remote group of an inter-communicator, or empty.
+    pub remote: RankList,
+}
+
+/// World ranks in order, as runs of (first, step, how many).
+#[derive(Clone, Debug, PartialEq, Eq, Default, Encode, Decode)]
+pub struct RankList(pub Vec<(u32, i32, u32)>);
+
+/// What an [`Object`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum ObjectKind {
+    /// An RMA window.
+    Window,
+    /// A file opened through MPI.
+    File,
+}
+
+/// An RMA window or a file.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub struct Object {
+    /// What it is.
+    pub kind: ObjectKind,
+    /// Dense id by kind.
+    pub id: u32,
+    /// Id of the communicator it was made on.
+    pub comm: u32,
+    /// The file's name as the program gave it, or empty.
+    pub name: String,
+}
+
+/// The same instant on two clocks; the first and the last of a log give the length of a tick.
+#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
+pub struct Instant {
+    /// Ticks of the rank's clock.
+    pub ticks: u64,
+    /// CLOCK_MONOTONIC in nanoseconds.
+    pub monotonic_ns: u64,
+}
+
+/// The rank's clock against rank 0's, measured once.
+#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
+pub struct ClockOffset {
+    /// When, in ticks of this rank's clock.
+    pub ticks: u64,
+    /// What this rank's CLOCK_MONOTONIC is ahead of rank 0's, in nanoseconds.
+    pub offset_ns: i64,
+    /// Bound of the error: half the shortest round trips on the way to rank 0; 0 where both read the same clock.
+    pub error_ns: u64,
+}
+
+/// Resources that the process had used by an instant (getrusage, /proc).
+#[derive(Clone, Copy, Debug, PartialEq, Default, Encode, Decode)]
+pub struct Usage {
+    /// When, in ticks.
+    pub ticks: u64,
+    /// CPU time in user mode of all its threads.
+    pub user_ns: u64,
+    /// CPU time in the system.
+    pub system_ns: u64,
+    /// CPU time, user and system, of the thread that called MPI_Init.
+    pub thread_ns: u64,
+    /// Times that it gave up the core to wait.
+    pub voluntary_switches: u64,
+    /// Times that it was preempted.
+    pub involuntary_switches: u64,
+    /// The same of the thread that called MPI_Init.
+    pub thread_involuntary_switches: u64,
+    /// Most memory that it ever had resident, in bytes.
+    pub max_resident: u64,
+}
+
+/// Why a log ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum EndReason {
+    /// MPI_Finalize.
+    Finalize,
+    /// exit() or return from main, without MPI_Finalize.
+    Exit,
+    /// MPI_Abort with this code.
+    Abort(i32),
+}
+
+impl RankList {
+    /// The list as runs; the shortest form when ranks follow regular steps, as they mostly do.
+    pub fn from_ranks(ranks: impl IntoIterator<Item = u32>) -> Self {
+        let mut runs: Vec<(u32, i32, u32)> = Vec::new();
+        for rank in ranks {
+            if let Some((first, step, count)) = runs.last_mut() {
+                let distance = i64::from(rank) - i64::from(*first);
+                if *count == 1 {
+                    if let Ok(distance) = i32::try_from(distance) {
+                        (*step, *count) = (distance, 2);
+                        continue;
+                    }
+                } else if distance == i64::from(*step) * i64::from(*count) {
+                    *count += 1;
+                    continue;
+                }
+            }
+            runs.push((rank, 0, 1));
+        }
+        RankList(runs)
+    }
+
+    /// How many ranks it holds.
+    pub fn len(&self) -> u64 {
+        self.0.iter().map(|&(_, _, count)| u64::from(count)).sum()
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The world rank of `rank` in this group, or `None` outside of it.
+    pub fn get(&self, rank: u32) -> Option<u32> {
+        let mut left = rank;
+        for &(first, step, count) in &self.0 {
+            if left < count {
+                return u32::try_from(i64::from(first) + i64::from(step) * i64::from(left)).ok();
+            }
+            left -= count;
+        }
+        None
+    }
+
+    /// All ranks, in order. A hostile list may be long: check [`RankList::len`] first.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.0.iter().flat_map(|&(first, step, count)| {
+            (0..count).filter_map(move |i| u32::try_from(i64::from(first) + i64::from(step) * i64::from(i)).ok())
+        })
+    }
+}
+
+impl Communicator {
+    /// World rank of `peer`, a rank in this communicator (in the remote group of an inter-communicator); `None` outside of it.
+    pub fn world_rank(&self, peer: i32) -> Option<u32> {
+        let group = if self.remote.is_empty() { &self.group } else { &self.remote };
+        group.get(u32::try_from(peer).ok()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rank_list_gives_back_its_ranks() {
+        for ranks in [vec![], vec![5], vec![0, 1, 2, 3], vec![9, 6, 3, 0, 1, 7], vec![4, 4], vec![u32::MAX, 0, 1]] {
+            let list = RankList::from_ranks(ranks.iter().copied());
+            assert_eq!(list.iter().collect::<Vec<_>>(), ranks);
+            assert_eq!(list.len(), ranks.len() as u64);
+            for (i, &rank) in ranks.iter().enumerate() {
+                assert_eq!(list.get(i as u32), Some(rank));
+            }
+            assert_eq!(list.get(ranks.len() as u32), None);
+        }
+    }
+
+    #[test]
+    fn a_regular_list_is_one_run() {
+        assert_eq!(RankList::from_ranks((0..1000).map(|i| i * 4)).0, [(0, 4, 1000)]);
+    }
+}

@@ -1,0 +1,453 @@
+//! Folds a thread's records into a [`Profile`].
+//!
+//! ```text
+//! record      begin     end           time          goes to
+//! Enter f     10        10            0 … 10        computation in main
+//! Send        25        40            10 … 25       computation in f;    25 … 40   point-to-point in f
+//! Leave f     70        70            40 … 70       computation in f
+//! ```
+//!
+//! Each tick between the first and the last record counts once: time stamps that go backwards are moved up to the latest
+//! one seen (and counted), and a call without an end lasts until the next record's begin.
+//!
+//! The recorder runs this in the program's own threads (profile mode), so sums lie in rows that are found again without
+//! searching: the row of the innermost region is at hand, and call sites come from a small cache.
+
+use rustc_hash::FxHashMap;
+
+use crate::format::{BatchHead, OpenRegion};
+use crate::operation::{Activity, Operation};
+use crate::profile::{
+    Cell, CellKey, CounterTotals, Iteration, Profile, ProfileBatch, RegionTotals, SiteKey,
+};
+use crate::record::{Flags, NONE, Record};
+
+/// A region that is open.
+#[derive(Clone, Copy)]
+struct Open {
+    region: u32,
+    iteration: u32,
+    /// When it was entered, in ticks.
+    entered: u64,
+    /// The row of its time.
+    row: u32,
+}
+
+/// Time in one region and iteration, by activity.
+#[derive(Clone, Copy)]
+struct Row {
+    region: u32,
+    iteration: u32,
+    cells: [Cell; Activity::COUNT],
+}
+
+/// A call site of the cache: where the sums of such calls are.
+#[derive(Clone, Copy)]
+struct Cached {
+    call_site: u64,
+    region: u32,
+    operation: u16,
+    activity: u8,
+    /// Index in `sites`, or [`NONE`].
+    index: u32,
+}
+
+/// Places of the cache of call sites.
+const CACHED: usize = 256;
+
+const NOTHING_CACHED: Cached = Cached { call_site: 0, region: 0, operation: 0, activity: 0, index: NONE };
+
+/// A fold over one thread's records, in their order.
+pub struct Fold {
+    /// Where what is folded since the last [`Fold::take`] begins.
+    start: BatchHead,
+    thread: u32,
+    /// Sequence number of the next record.
+    next: u64,
+    /// The latest time stamp seen.
+    previous_end: u64,
+    paused: bool,
+    /// Regions open, outermost first, without region 0.
+    open: Vec<Open>,
+    /// Region and row of the innermost open region.
+    region: u32,
+    row: u32,
+    /// Index in `sites` of the last call, NONE before; its parts add to it.
+    last_call: u32,
+    /// The activity of the last call if it has no end yet.
+    unfinished: Option<Activity>,
+
+    rows: Vec<Row>,
+    row_of: FxHashMap<(u32, u32), u32>,
+    sites: Vec<(SiteKey, Cell)>,
+    site_of: FxHashMap<SiteKey, u32>,
+    cache: Box<[Cached; CACHED]>,
+    regions: FxHashMap<u32, RegionTotals>,
+    counters: FxHashMap<(u32, u32), CounterTotals>,
+    /// The rest of the sums; its lists but `iterations` are filled when it is taken.
+    rest: Profile,
+}
+
+impl Fold {
+    /// A fold that begins behind `head`. Regions that it says are open count as entered at its `previous_end`.
+    pub fn new(head: BatchHead) -> Self {
+        let mut fold = Fold {
+            start: BatchHead::default(),
+            thread: 0,
+            next: 0,
+            previous_end: 0,
+            paused: false,
+            open: Vec::new(),
+            region: 0,
+            row: 0,
+            last_call: NONE,
+            unfinished: None,
+            rows: Vec::new(),
+            row_of: FxHashMap::default(),
+            sites: Vec::new(),
+            site_of: FxHashMap::default(),
+            cache: Box::new([NOTHING_CACHED; CACHED]),
+            regions: FxHashMap::default(),
+            counters: FxHashMap::default(),
+            rest: Profile::default(),
+        };
+        fold.place(&head, &[]);
+        fold.start = head;
+        fold
+    }
+
+    /// Folds records that follow those before. `site` gives the id of a record's call site, `u64::MAX` where it has none;
+    /// it is asked at least once for each call site, and must give equal ids for equal `call_site`.
+    pub fn records(&mut self, records: &[Record], mut site: impl FnMut(&Record) -> u64) {
+        for record in records {
+            self.record(record, &mut site);
+        }
+        self.next = self.next.saturating_add(records.len() as u64);
+        self.rest.records = self.rest.records.saturating_add(records.len() as u64);
+    }
+
+    /// Adds what another fold of the same thread took, and goes on behind it.
+    pub fn absorb(&mut self, batch: &ProfileBatch) {
+        let profile = &batch.profile;
+        for (key, cell) in &profile.cells {
+            let row = self.row_at(key.region, key.iteration);
+            if let Some(sums) = self.rows[row as usize].cells.get_mut(usize::from(key.activity)) {
+                sums.add(cell);
+            }
+        }
+        for (key, cell) in &profile.sites {
+            let index = self.site_at(*key);
+            self.sites[index as usize].1.add(cell);
+        }
+        for (region, totals) in &profile.regions {
+            self.regions.entry(*region).or_default().add(totals);
+        }
+        for (key, totals) in &profile.counters {
+            self.counters.entry(*key).or_default().add(totals);
+        }
+        self.rest = std::mem::take(&mut self.rest).merge(Profile {
+            cells: Vec::new(),
+            sites: Vec::new(),
+            regions: Vec::new(),
+            counters: Vec::new(),
+            ..profile.clone()
+        });
+        self.place(&batch.next, &batch.entered);
+    }
+
+    /// Goes on behind `head`, after a gap in the records whose time belongs to nothing. Regions open before and after the gap
+    /// go on; others that `head` says are open count as entered at its `previous_end`.
+    pub fn skip_to(&mut self, head: &BatchHead) {
+        let going_on = self.open.iter().zip(&head.open);
+        let going_on = going_on.take_while(|(ours, theirs)| (ours.region, ours.iteration) == (theirs.region, theirs.iteration));
+        let entered: Vec<u64> = going_on.map(|(ours, _)| ours.entered).collect();
+        self.place(head, &entered);
+    }
+
+    /// The sums since the last take. The state (open regions, time) goes on.
+    pub fn take(&mut self) -> ProfileBatch {
+        let next = self.head();
+        let last_call = self.sites.get(self.last_call as usize).map(|(key, _)| *key);
+        let mut profile = std::mem::take(&mut self.rest);
+        for row in self.rows.drain(..) {
+            for (activity, cell) in row.cells.iter().enumerate().filter(|(_, cell)| **cell != Cell::default()) {
+                let key = CellKey { region: row.region, iteration: row.iteration, activity: activity as u8 };
+                profile.cells.push((key, *cell));
+            }
+        }
+        profile.cells.sort_unstable_by_key(|(key, _)| *key);
+        profile.sites = self.sites.drain(..).filter(|(_, cell)| *cell != Cell::default()).collect();
+        profile.sites.sort_unstable_by_key(|(key, _)| *key);
+        profile.regions = self.regions.drain().collect();
+        profile.regions.sort_unstable_by_key(|(region, _)| *region);
+        profile.counters = self.counters.drain().collect();
+        profile.counters.sort_unstable_by_key(|(key, _)| *key);
+        profile.iterations.sort_unstable_by_key(|iteration| (iteration.region, iteration.iteration, iteration.begin));
+
+        self.row_of.clear();
+        self.site_of.clear();
+        self.cache.fill(NOTHING_CACHED);
+        self.find_rows();
+        // Parts of the last call may still come: its entry stays, empty.
+        self.last_call = last_call.map_or(NONE, |key| self.site_at(key));
+        let entered = self.open.iter().map(|open| open.entered).collect();
+        let head = std::mem::replace(&mut self.start, next.clone());
+        ProfileBatch { head, next, entered, profile }
+    }
+
+    /// Where the next record stands.
+    pub fn head(&self) -> BatchHead {
+        BatchHead {
+            thread: self.thread,
+            first: self.next,
+            previous_end: self.previous_end,
+            open: self.open.iter().map(|open| OpenRegion { region: open.region, iteration: open.iteration }).collect(),
+            paused: self.paused,
+        }
+    }
+
+    /// Moves behind `head`; `entered` is when each of the first of its open regions was entered.
+    fn place(&mut self, head: &BatchHead, entered: &[u64]) {
+        self.thread = head.thread;
+        self.next = head.first;
+        self.previous_end = head.previous_end;
+        self.paused = head.paused;
+        self.open.clear();
+        for (i, &OpenRegion { region, iteration }) in head.open.iter().enumerate() {
+            let entered = entered.get(i).copied().unwrap_or(head.previous_end);
+            self.open.push(Open { region, iteration, entered, row: 0 });
+        }
+        self.last_call = NONE;
+        self.unfinished = None;
+        self.find_rows();
+    }
+
+    /// Finds the rows of all open regions anew, outermost first.
+    fn find_rows(&mut self) {
+        let mut iteration = NONE;
+        for i in 0..self.open.len() {
+            let open = self.open[i];
+            iteration = if open.iteration == NONE { iteration } else { open.iteration };
+            self.open[i].row = self.row_at(open.region, iteration);
+        }
+        self.innermost();
+    }
+
+    /// Makes the innermost open region, or region 0, the one that time goes to.
+    fn innermost(&mut self) {
+        (self.region, self.row) = match self.open.last() {
+            Some(open) => (open.region, open.row),
+            None => (0, self.row_at(0, NONE)),
+        };
+    }
+
+    fn row_at(&mut self, region: u32, iteration: u32) -> u32 {
+        *self.row_of.entry((region, iteration)).or_insert_with(|| {
+            self.rows.push(Row { region, iteration, cells: Default::default() });
+            self.rows.len() as u32 - 1
+        })
+    }
+
+    fn site_at(&mut self, key: SiteKey) -> u32 {
+        *self.site_of.entry(key).or_insert_with(|| {
+            self.sites.push((key, Cell::default()));
+            self.sites.len() as u32 - 1
+        })
+    }
+
+    #[inline(always)]
+    fn cell(&mut self, activity: Activity) -> &mut Cell {
+        &mut self.rows[self.row as usize].cells[activity as usize]
+    }
+
+    #[inline(always)]
+    fn record(&mut self, record: &Record, site: &mut impl FnMut(&Record) -> u64) {
+        let begin = record.begin.max(self.previous_end);
+        let end = record.end.max(begin);
+        if record.begin < self.previous_end || record.end < record.begin {
+            self.backwards(record);
+        }
+        self.between(begin - self.previous_end);
+        self.previous_end = end;
+        if record.operation < Operation::FIRST_MARKER {
+            self.call(record, end - begin, site);
+        } else {
+            self.marker(record, begin, end, site);
+        }
+    }
+
+    /// Counts time stamps that go backwards; a call without an end is no such.
+    #[cold]
+    fn backwards(&mut self, record: &Record) {
+        let backwards = record.begin < self.previous_end || record.end != 0;
+        self.rest.backwards = self.rest.backwards.saturating_add(backwards.into());
+    }
+
+    /// Time between two records.
+    #[inline(always)]
+    fn between(&mut self, ticks: u64) {
+        if ticks == 0 {
+            return;
+        }
+        if self.paused || self.unfinished.is_some() {
+            return self.between_unlike(ticks);
+        }
+        let cell = self.cell(Activity::Computation);
+        cell.ticks = cell.ticks.saturating_add(ticks);
+        cell.calls = cell.calls.saturating_add(1);
+    }
+
+    /// Time between two records that is no computation.
+    #[cold]
+    fn between_unlike(&mut self, ticks: u64) {
+        if self.paused {
+            self.rest.paused = self.rest.paused.saturating_add(ticks);
+        } else if let Some(activity) = self.unfinished {
+            let time = Cell { ticks, ..Cell::default() };
+            self.cell(activity).add(&time);
+            if let Some((_, cell)) = self.sites.get_mut(self.last_call as usize) {
+                cell.add(&time);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn call(&mut self, record: &Record, ticks: u64, site: &mut impl FnMut(&Record) -> u64) {
+        let activity = record.activity();
+        // A poll that found nothing counts those folded into it.
+        let calls = if record.flags.contains(Flags::NOTHING) { 1 + u64::from(record.count) } else { 1 };
+        let (sent, received) = transferred(record);
+        let cell = Cell { ticks, calls, sent, received };
+        self.cell(activity).add(&cell);
+        self.rest.calls = self.rest.calls.saturating_add(calls);
+        let index = self.site_of_call(record, site);
+        self.sites[index as usize].1.add(&cell);
+        self.last_call = index;
+        let open_ended = record.end == 0;
+        self.unfinished = open_ended.then_some(activity);
+        let unfinished = open_ended || record.flags.contains(Flags::UNFINISHED);
+        self.rest.unfinished = self.rest.unfinished.saturating_add(unfinished.into());
+    }
+
+    #[inline(always)]
+    fn site_of_call(&mut self, record: &Record, site: &mut impl FnMut(&Record) -> u64) -> u32 {
+        let activity = record.activity() as u8;
+        let hash = record.call_site ^ u64::from(record.operation) << 40 ^ u64::from(self.region) << 20;
+        let place = (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - CACHED.ilog2())) as usize;
+        let cached = &self.cache[place];
+        let hit = cached.call_site == record.call_site
+            && cached.region == self.region
+            && cached.operation == record.operation
+            && cached.activity == activity
+            && cached.index != NONE;
+        if hit { cached.index } else { self.site_not_cached(record, place, site) }
+    }
+
+    #[inline(never)]
+    fn site_not_cached(&mut self, record: &Record, place: usize, site: &mut impl FnMut(&Record) -> u64) -> u32 {
+        let (region, operation, activity) = (self.region, record.operation, record.activity() as u8);
+        let call_site = u32::try_from(site(record)).unwrap_or(NONE);
+        let index = self.site_at(SiteKey { region, call_site, operation, activity });
+        self.cache[place] = Cached { call_site: record.call_site, region, operation, activity, index };
+        index
+    }
+
+    #[inline(never)]
+    fn marker(&mut self, record: &Record, begin: u64, end: u64, site: &mut impl FnMut(&Record) -> u64) {
+        let value = || (f64::from_bits(record.sent), f64::from_bits(record.received));
+        if !is_part(record.operation) {
+            self.unfinished = None;
+        }
+        match record.operation() {
+            Some(Operation::RegionEnter) => self.enter(record.request, record.count, begin),
+            Some(Operation::RegionLeave) => self.leave(record.request, begin),
+            Some(Operation::Work) => {
+                let totals = self.regions.entry(record.request).or_default();
+                let (operations, quanta) = value();
+                totals.operations += operations;
+                totals.quanta += quanta;
+            }
+            Some(Operation::Counter) => {
+                let (value, _) = value();
+                let one = CounterTotals { n: 1, sum: value, min: value, max: value };
+                self.counters.entry((self.region, record.request)).or_default().add(&one);
+            }
+            Some(Operation::Memory) => {
+                let region = if record.request == NONE { 0 } else { record.request };
+                let totals = self.regions.entry(region).or_default();
+                totals.max_resident = totals.max_resident.max(record.sent);
+                totals.max_swapped = totals.max_swapped.max(record.received);
+            }
+            Some(Operation::Pause) => self.paused = true,
+            Some(Operation::Resume) => self.paused = false,
+            _ if is_part(record.operation) => self.part(record, site),
+            // A flush, or a marker that this version does not know: its time, if it has one, is its activity's.
+            _ if end > begin => {
+                let cell = Cell { ticks: end - begin, calls: 1, sent: 0, received: 0 };
+                self.cell(record.activity()).add(&cell);
+            }
+            _ => {}
+        }
+    }
+
+    /// A part of the call before it: only its bytes count, those by call site in the call's own entry.
+    fn part(&mut self, record: &Record, site: &mut impl FnMut(&Record) -> u64) {
+        let (sent, received) = transferred(record);
+        let cell = Cell { ticks: 0, calls: 0, sent, received };
+        self.cell(record.activity()).add(&cell);
+        if self.last_call == NONE {
+            // Its call was lost, or lies in the batch before a profile that was absorbed.
+            self.last_call = self.site_of_call(record, site);
+        }
+        self.sites[self.last_call as usize].1.add(&cell);
+    }
+
+    fn enter(&mut self, region: u32, iteration: u32, begin: u64) {
+        let around = self.rows[self.row as usize].iteration;
+        let row = self.row_at(region, if iteration == NONE { around } else { iteration });
+        self.open.push(Open { region, iteration, entered: begin, row });
+        self.innermost();
+        let totals = self.regions.entry(region).or_default();
+        totals.invocations = totals.invocations.saturating_add(1);
+    }
+
+    /// Ends a region, and those that were left open in it. One that is not open ends nothing.
+    fn leave(&mut self, region: u32, end: u64) {
+        let Some(depth) = self.open.iter().rposition(|open| open.region == region) else { return };
+        while self.open.len() > depth {
+            let Some(open) = self.open.pop() else { break };
+            let inclusive = end.saturating_sub(open.entered);
+            let totals = self.regions.entry(open.region).or_default();
+            totals.inclusive = totals.inclusive.saturating_add(inclusive);
+            if open.iteration != NONE {
+                let outer = self.open.iter().rev().map(|outer| outer.iteration).find(|&iteration| iteration != NONE);
+                self.rest.iterations.push(Iteration {
+                    region: open.region,
+                    iteration: open.iteration,
+                    outer: outer.unwrap_or(NONE),
+                    begin: open.entered,
+                    end,
+                });
+            }
+        }
+        self.innermost();
+    }
+}
+
+/// Whether a record is a part of the call before it.
+fn is_part(operation: u16) -> bool {
+    matches!(Operation::from_number(operation), Some(operation) if operation.is_part())
+}
+
+/// Bytes sent and received that count for a record: what is sent counts where it is started, what is received where it has
+/// arrived, and preparing a persistent operation transfers nothing.
+#[inline(always)]
+fn transferred(record: &Record) -> (u64, u64) {
+    if Operation::prepares(record.operation) {
+        (0, 0)
+    } else if Operation::completes(record.operation) {
+        (0, record.received)
+    } else {
+        (record.sent, record.received)
+    }
+}

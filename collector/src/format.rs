@@ -1,0 +1,276 @@
+//! The log's bytes: header, blocks, checksums. docs/log-format.md describes them for other readers.
+//!
+//! | magic "LBPROFLG" | version u16 | header length u32 | crc32 u32 | header | block | block | …
+//!
+//! A block: | magic "LBBK" | kind u8 | stored u32 | frame u32 | plain u32 | crc32 u32 | payload, `stored` bytes |
+//!
+//! The payload is a zstd frame of `frame` bytes that holds `plain` bytes, or, where `frame` is 0, these `plain` bytes
+//! themselves; then a tail of bytes that do not compress. A checksum covers the fields between its magic and itself, then
+//! what follows it. All integers little-endian. Every prefix that ends with a block is a log: a killed rank's ends so, and
+//! its ring holds the rest.
+//!
+//! Names of files in a run's folder: `rank-000012.lbp` and, while a thread records or after it was killed,
+//! `rank-000012.ring-0`.
+
+use bincode::{Decode, Encode};
+
+use crate::codec::take_array;
+use crate::operation::Operation;
+use crate::record::Record;
+
+/// The version of the format that this crate writes.
+pub const VERSION: u16 = 1;
+/// First bytes of a log.
+pub const LOG_MAGIC: [u8; 8] = *b"LBPROFLG";
+/// First bytes of a block.
+pub const BLOCK_MAGIC: [u8; 4] = *b"LBBK";
+/// Bytes of a log before its header.
+pub const PREAMBLE_BYTES: usize = 18;
+/// Bytes of a block before its payload.
+pub const BLOCK_HEAD_BYTES: usize = 21;
+/// Most bytes that a header may take.
+pub const MAX_HEADER: usize = 16 << 20;
+/// Most bytes that a block may hold, and that its payload may take.
+pub const MAX_PLAIN: usize = 64 << 20;
+/// Most records that a block may hold.
+pub const MAX_RECORDS: usize = 1 << 19;
+/// Most definitions that a block may hold.
+pub const MAX_DEFINITIONS: usize = 1 << 16;
+
+/// What a block holds. Readers skip kinds that they do not know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum BlockKind {
+    /// Definitions, each after its length.
+    Definitions = 1,
+    /// A batch of one thread's records, by columns.
+    Records = 2,
+    /// A [`crate::profile::ProfileBatch`].
+    Profile = 3,
+}
+
+impl BlockKind {
+    /// The kind of a number in a log, or `None` for one that this version does not know.
+    pub fn from_number(number: u8) -> Option<Self> {
+        [BlockKind::Definitions, BlockKind::Records, BlockKind::Profile].into_iter().find(|&kind| kind as u8 == number)
+    }
+}
+
+/// The fields of a block before its payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockHead {
+    /// Number of its [`BlockKind`].
+    pub kind: u8,
+    /// Bytes of the payload.
+    pub stored: u32,
+    /// Bytes of the zstd frame at the payload's begin; 0: it is not compressed.
+    pub frame: u32,
+    /// Bytes that the frame holds; without a frame, bytes of the payload before its tail.
+    pub plain: u32,
+    /// CRC-32 of the fields above and the payload.
+    pub crc: u32,
+}
+
+impl BlockHead {
+    /// The bytes of a block's head.
+    pub fn to_bytes(self) -> [u8; BLOCK_HEAD_BYTES] {
+        let mut bytes = [0; BLOCK_HEAD_BYTES];
+        bytes[..4].copy_from_slice(&BLOCK_MAGIC);
+        bytes[4..17].copy_from_slice(&self.covered());
+        bytes[17..].copy_from_slice(&self.crc.to_le_bytes());
+        bytes
+    }
+
+    /// The head that `bytes` state, or `None` where they do not begin with the magic or state sizes that no block has.
+    pub fn from_bytes(bytes: &[u8; BLOCK_HEAD_BYTES]) -> Option<Self> {
+        let mut rest = &bytes[4..];
+        let head = BlockHead {
+            kind: take_array::<1>(&mut rest)?[0],
+            stored: u32::from_le_bytes(take_array(&mut rest)?),
+            frame: u32::from_le_bytes(take_array(&mut rest)?),
+            plain: u32::from_le_bytes(take_array(&mut rest)?),
+            crc: u32::from_le_bytes(take_array(&mut rest)?),
+        };
+        let first = if head.frame == 0 { head.plain } else { head.frame };
+        let sane = head.stored as usize <= MAX_PLAIN && head.plain as usize <= MAX_PLAIN && first <= head.stored;
+        (bytes[..4] == BLOCK_MAGIC && sane).then_some(head)
+    }
+
+    /// The checksum that goes with these fields (but `crc`) and `payload`.
+    pub fn checksum(self, payload: &[u8]) -> u32 {
+        let mut crc = crc32fast::Hasher::new();
+        crc.update(&self.covered());
+        crc.update(payload);
+        crc.finalize()
+    }
+
+    /// The fields that the checksum covers.
+    fn covered(self) -> [u8; 13] {
+        let mut bytes = [0; 13];
+        bytes[0] = self.kind;
+        bytes[1..5].copy_from_slice(&self.stored.to_le_bytes());
+        bytes[5..9].copy_from_slice(&self.frame.to_le_bytes());
+        bytes[9..].copy_from_slice(&self.plain.to_le_bytes());
+        bytes
+    }
+}
+
+/// The checksum of a log's header.
+pub(crate) fn header_checksum(version: u16, header: &[u8]) -> u32 {
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(&version.to_le_bytes());
+    crc.update(&(header.len() as u32).to_le_bytes());
+    crc.update(header);
+    crc.finalize()
+}
+
+/// How a rank keeps time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum ClockSource {
+    /// The processor's invariant time stamp counter.
+    Tsc,
+    /// CLOCK_MONOTONIC, in nanoseconds.
+    Monotonic,
+}
+
+/// What is written of each call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Mode {
+    /// Every record.
+    Events,
+    /// The phase profile only.
+    Profile,
+}
+
+/// The head of a rank's log: facts known when it is opened.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub struct Header {
+    /// The same in all logs of a run, different in each run.
+    pub run_id: u64,
+    /// Rank in MPI_COMM_WORLD.
+    pub rank: u32,
+    /// Size of MPI_COMM_WORLD.
+    pub n_ranks: u32,
+    /// Host name.
+    pub host: String,
+    /// Process id.
+    pub pid: u32,
+    /// Command line of the program.
+    pub command: Vec<String>,
+    /// Name and version of the MPI library, as it states them.
+    pub mpi: String,
+    /// The binary interface of the MPI library: "open-mpi", "mpich", "mpi-5".
+    pub abi: String,
+    /// Version of lbprof that wrote the log.
+    pub recorder: String,
+    /// Which clock the ticks are of.
+    pub clock: ClockSource,
+    /// Seconds since 1970 when the log was opened.
+    pub started_unix_s: u64,
+    /// Ranks that record, where LBPROF_RANKS leaves some out; empty: all.
+    pub recorded_ranks: crate::definition::RankList,
+    /// Mode at the start.
+    pub mode: Mode,
+    /// Two instants, before and after MPI_Init: the length of a tick even if nothing else was written.
+    pub instants: [crate::definition::Instant; 2],
+    /// Settings given, as NAME=value.
+    pub settings: Vec<String>,
+}
+
+/// A region open at some point of a thread's records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct OpenRegion {
+    /// Id of the region.
+    pub region: u32,
+    /// Its iteration, or [`crate::record::NONE`].
+    pub iteration: u32,
+}
+
+/// Where a batch of a thread's records stands: enough to read it without the batches before it.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Encode, Decode)]
+pub struct BatchHead {
+    /// Number of the thread in this log; 0 is the one that called MPI_Init.
+    pub thread: u32,
+    /// Sequence number of the first record, counted by thread from 0.
+    pub first: u64,
+    /// End of the thread's record before the first, or the ticks at which the thread began to record.
+    pub previous_end: u64,
+    /// Regions open before the first record, outermost first, without region 0.
+    pub open: Vec<OpenRegion>,
+    /// Whether recording was paused before the first record.
+    pub paused: bool,
+}
+
+impl BatchHead {
+    /// Moves the head behind `records`: what it would be for the batch that follows them.
+    pub fn advance(&mut self, records: &[Record]) {
+        for record in records {
+            self.first = self.first.saturating_add(1);
+            self.previous_end = self.previous_end.max(record.begin).max(record.end);
+            match record.operation() {
+                Some(Operation::RegionEnter) => {
+                    self.open.push(OpenRegion { region: record.request, iteration: record.count });
+                }
+                Some(Operation::RegionLeave) => {
+                    if let Some(depth) = self.open.iter().rposition(|open| open.region == record.request) {
+                        self.open.truncate(depth);
+                    }
+                }
+                Some(Operation::Pause) => self.paused = true,
+                Some(Operation::Resume) => self.paused = false,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Name of the log of a rank.
+pub fn log_name(rank: u32) -> String {
+    format!("rank-{rank:06}.lbp")
+}
+
+/// Name of the ring of a thread.
+pub fn ring_name(rank: u32, thread: u32) -> String {
+    format!("rank-{rank:06}.ring-{thread}")
+}
+
+/// The rank of a log's name.
+pub fn rank_of_log(name: &str) -> Option<u32> {
+    name.strip_prefix("rank-")?.strip_suffix(".lbp")?.parse().ok()
+}
+
+/// The rank and thread of a ring's name.
+pub fn rank_and_thread_of_ring(name: &str) -> Option<(u32, u32)> {
+    let (rank, thread) = name.strip_prefix("rank-")?.split_once(".ring-")?;
+    Some((rank.parse().ok()?, thread.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_tell_rank_and_thread() {
+        assert_eq!(rank_of_log(&log_name(12)), Some(12));
+        assert_eq!(rank_of_log(&log_name(u32::MAX)), Some(u32::MAX));
+        assert_eq!(rank_and_thread_of_ring(&ring_name(1_000_000, 3)), Some((1_000_000, 3)));
+        for other in ["rank-.lbp", "rank-1.lbp.old", "rank-x.lbp", "rank-000001.ring-", "notes.txt", "rank-1.ring-0.lbp"] {
+            assert_eq!(rank_of_log(other), None, "{other}");
+            assert_eq!(rank_and_thread_of_ring(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_block_head_that_promises_too_much_is_none() {
+        let head = BlockHead { kind: 2, stored: 100, frame: 60, plain: 1000, crc: 7 };
+        assert_eq!(BlockHead::from_bytes(&head.to_bytes()), Some(head));
+        for wrong in [
+            BlockHead { stored: MAX_PLAIN as u32 + 1, ..head },
+            BlockHead { plain: MAX_PLAIN as u32 + 1, ..head },
+            BlockHead { frame: 101, ..head },
+            BlockHead { frame: 0, plain: 101, ..head },
+        ] {
+            assert_eq!(BlockHead::from_bytes(&wrong.to_bytes()), None, "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Records, logs and their reader: what the recording library writes and the analyzer reads.
+//!
+//! This crate knows no MPI handle, no statistics and no terminal. The modules, in the order in which to read them:
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`operation`] | the table of operations and activities: number in the log, name |
+//! | [`problem`] | the table of all that a run can lack: number, severity, advice |
+//! | [`options`] | the table of `LBPROF_*` settings: name, default, meaning |
+//! | [`record`] | [`Record`]: one call of one thread |
+//! | [`definition`] | what records refer to by number: call sites, regions, communicators … |
+//! | [`profile`] | records folded into regions × activities × iterations |
+//! | [`format`](mod@format) | the log's bytes: header, blocks, checksums |
+//! | [`encode`] | a batch of records ↔ compressed columns |
+//! | [`writer`], [`reader`] | a rank's log, written and read |
+//! | [`ring`] | a thread's file-backed ring |
+//! | [`salvage`] | what a killed rank left in its ring |
+//! | [`clock`] | ticks → seconds on the run's common clock |
+
+mod blocks;
+pub mod clock;
+mod codec;
+pub mod definition;
+pub mod encode;
+mod fold;
+pub mod format;
+pub mod operation;
+pub mod options;
+pub mod problem;
+pub mod profile;
+mod rank_log;
+pub mod reader;
+pub mod record;
+#[expect(unsafe_code, reason = "the ring is shared memory, written by the hot path through a raw pointer")]
+pub mod ring;
+pub mod salvage;
+#[cfg(any(test, feature = "scenario"))]
+pub mod scenario;
+pub mod writer;
+
+pub use definition::Definition;
+pub use operation::{Activity, Operation};
+pub use problem::{Problem, ProblemKind};
+pub use record::{Flags, Record};

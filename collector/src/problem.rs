@@ -1,0 +1,131 @@
+//! All that can go missing or wrong in a run, as one table.
+//!
+//! The recorder counts a problem, the log stores the count, the reader adds what it finds damaged, and the report explains
+//! each on its first page and in its JSON. Numbers are in every log: append, never renumber.
+
+/// How far a problem touches the report's figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing; no figure is wrong.
+    Note,
+    /// Some data are missing: figures that need them are partial.
+    Partial,
+    /// Figures may be misleading.
+    Doubtful,
+}
+
+impl Severity {
+    /// The word in reports and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Partial => "partial",
+            Severity::Doubtful => "doubtful",
+        }
+    }
+}
+
+macro_rules! problems {
+    ($($(#[doc = $doc:literal])+ $name:ident = $number:literal, $severity:ident, $advice:literal;)*) => {
+        /// One kind of problem.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u16)]
+        pub enum ProblemKind { $($(#[doc = $doc])+ $name = $number,)* }
+
+        impl ProblemKind {
+            /// All kinds, in the order of the table.
+            pub const ALL: &[ProblemKind] = &[$(ProblemKind::$name,)*];
+
+            /// The kind of a number in a log, or `None` for one that this version does not know.
+            pub fn from_number(number: u16) -> Option<Self> {
+                match number { $($number => Some(ProblemKind::$name),)* _ => None }
+            }
+
+            /// The name in JSON.
+            pub fn name(self) -> &'static str {
+                match self { $(ProblemKind::$name => stringify!($name),)* }
+            }
+
+            /// How far it touches the figures.
+            pub fn severity(self) -> Severity {
+                match self { $(ProblemKind::$name => Severity::$severity,)* }
+            }
+
+            /// What happened, as a sentence.
+            pub fn meaning(self) -> &'static str {
+                match self { $(ProblemKind::$name => concat!($($doc),+).trim_ascii(),)* }
+            }
+
+            /// What the user can do about it.
+            pub fn advice(self) -> &'static str {
+                match self { $(ProblemKind::$name => $advice,)* }
+            }
+        }
+    };
+}
+
+problems! {
+    /// Records were dropped because the log could not be written.
+    Dropped = 1, Partial, "free space in LBPROF_DIR, or point it elsewhere";
+    /// The rank ended without closing its log.
+    NotClosed = 2, Note, "the rank was killed, crashed or called _exit; its last records come from its ring";
+    /// The rank's log reached LBPROF_LIMIT; from there on only a profile was kept.
+    LimitReached = 3, Note, "raise LBPROF_LIMIT to keep every event";
+    /// The log of a rank is missing.
+    MissingRank = 4, Partial, "collect the logs of all hosts in one folder; LBPROF_RANKS leaves ranks out on purpose";
+    /// A part of a log is damaged and was skipped.
+    Damaged = 5, Partial, "copy the log again from where it was recorded";
+    /// A log ends in the middle of a block.
+    Truncated = 6, Partial, "the disk was full or the copy is incomplete";
+    /// A file of another run lies in the folder and was left out.
+    OtherRun = 7, Note, "keep one run a folder";
+    /// Records were lost between two blocks of a log.
+    Gap = 8, Partial, "the rank was killed in profile mode, or blocks were damaged";
+    /// A phase was ended that was not open, or left open when an outer one ended.
+    PhaseMismatch = 9, Doubtful, "check that each LBPROF_PHASE_BEGIN meets its LBPROF_PHASE_END on every path";
+    /// Threads other than the one that called MPI_Init called MPI; only that one's time is in the efficiencies.
+    OtherThreads = 10, Note, "read the call sites table for what the other threads did";
+    /// The rank was often preempted by other processes: some of its computation time is waiting for a core.
+    Preempted = 11, Doubtful, "give every rank a core of its own (check binding and oversubscription)";
+    /// A call was left by longjmp, by an exception or by the end of its thread.
+    Unfinished = 12, Note, "its time counts up to the next record";
+    /// A request was completed that the recorder had not seen start.
+    UnknownRequest = 13, Note, "peer, tag and bytes of such receives come from their status alone";
+    /// The library had an internal error and stopped recording in the rank; the program was not touched.
+    InternalError = 14, Partial, "please report it with the message that it wrote to stderr";
+    /// The time stamp counter is not reliable here; CLOCK_MONOTONIC was used, at about 20 ns more a call.
+    SlowClock = 15, Note, "nothing to do; time stamps are still exact";
+    /// The clocks of the hosts could not be compared.
+    ClocksUnknown = 16, Doubtful, "times between hosts may be shifted; times within a rank are exact";
+    /// Records carry an operation that this lb-report does not know.
+    NewerOperation = 17, Note, "use the lb-report of the run's lbprof";
+    /// A setting was not understood, and its default was used.
+    BadSetting = 18, Note, "see lb-run --help for the settings and their values";
+    /// The program called no MPI function that was seen, or MPI_Init was not seen.
+    NothingSeen = 19, Doubtful, "the program may be linked statically to MPI, where no preloaded library can see its calls";
+    /// Communicators, regions, counters or call sites exceeded what the recorder holds; the rest share one id.
+    TooMany = 20, Doubtful, "name phases by what they do, not by numbers that grow";
+    /// Recording was stopped by the program for a part of the run.
+    Paused = 21, Note, "LBPROF_RECORD(0) or MPI_Pcontrol(0) was called; that time belongs to no figure";
+    /// A marker or MPI call came from within an MPI call (a user-defined reduction, a callback) and was not recorded.
+    MarkerInsideCall = 22, Note, "put phase markers outside of MPI callbacks";
+    /// Time stamps of a thread went backwards.
+    ClockBackwards = 23, Doubtful, "the time stamp counters of this machine's cores differ; set LBPROF_CLOCK=monotonic";
+    /// A program or shared object from which MPI was called is not there any more: its functions have no names.
+    BinaryMissing = 24, Note, "run lb-report where the program ran, for the names of functions";
+    /// A program or shared object was changed since the run: its functions have no names, for they might be wrong.
+    BinaryChanged = 25, Note, "run the program again, or put back the file that it ran from";
+}
+
+/// A problem of one rank, or of the whole run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What kind it is.
+    pub kind: ProblemKind,
+    /// The rank that it concerns; `None`: the run.
+    pub rank: Option<u32>,
+    /// How many times it happened, or how many records, bytes or ranks it concerns.
+    pub count: u64,
+    /// Where and how, in words; may be empty.
+    pub detail: String,
+}

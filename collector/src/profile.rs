@@ -1,0 +1,209 @@
+//! Records folded into regions × activities × iterations: the sums, and how they merge. [`Fold`] makes them.
+//!
+//! The same fold runs in the recorder (profile mode) and in the analyzer (events mode), so that both modes give the same
+//! figures. Time between two records of a thread is computation in the innermost open region; time in a call belongs to the
+//! call's activity; while recording is paused it belongs to nothing.
+
+use bincode::{Decode, Encode};
+
+use crate::format::BatchHead;
+
+pub use crate::fold::Fold;
+
+/// Time, calls and bytes of one (region, iteration, activity), exclusive of inner regions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Encode, Decode)]
+pub struct Cell {
+    /// Ticks.
+    pub ticks: u64,
+    /// Calls, polls that were folded into one record included (of computation: intervals between two records).
+    pub calls: u64,
+    /// Bytes sent, written or contributed.
+    pub sent: u64,
+    /// Bytes received, read or given.
+    pub received: u64,
+}
+
+/// Key of a [`Cell`]. `iteration` is that of the innermost enclosing iterated region, NONE where there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+pub struct CellKey {
+    /// Region id; 0 is the whole program outside of all phases.
+    pub region: u32,
+    /// Iteration number, or NONE.
+    pub iteration: u32,
+    /// Number of the activity.
+    pub activity: u8,
+}
+
+/// Key of a call site's totals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+pub struct SiteKey {
+    /// Region id.
+    pub region: u32,
+    /// Id of the call site.
+    pub call_site: u32,
+    /// Number of the operation.
+    pub operation: u16,
+    /// Number of the activity.
+    pub activity: u8,
+}
+
+/// One invocation of an iterated region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Iteration {
+    /// Region id.
+    pub region: u32,
+    /// Its number, from 0 by region.
+    pub iteration: u32,
+    /// Iteration of the innermost iterated region around it, or NONE.
+    pub outer: u32,
+    /// When it began, in ticks.
+    pub begin: u64,
+    /// When it ended, in ticks.
+    pub end: u64,
+}
+
+/// What a region's invocations had in all.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Encode, Decode)]
+pub struct RegionTotals {
+    /// Times it was entered.
+    pub invocations: u64,
+    /// Ticks between enter and leave, summed; inner regions and calls included.
+    pub inclusive: u64,
+    /// Operations given by LBPROF_WORK.
+    pub operations: f64,
+    /// Quanta given by LBPROF_WORK.
+    pub quanta: f64,
+    /// Largest resident memory sampled at its ends, in bytes.
+    pub max_resident: u64,
+    /// Largest swapped memory sampled at its ends, in bytes.
+    pub max_swapped: u64,
+}
+
+/// Number, sum, least and greatest of a counter's values.
+#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
+pub struct CounterTotals {
+    /// How often it was set.
+    pub n: u64,
+    /// Sum of the values.
+    pub sum: f64,
+    /// Least value.
+    pub min: f64,
+    /// Greatest value.
+    pub max: f64,
+}
+
+/// What a fold holds: a part of one thread's run, as sums. Lists are sorted by key.
+#[derive(Clone, Debug, PartialEq, Default, Encode, Decode)]
+pub struct Profile {
+    /// Time, calls, bytes by region, iteration and activity.
+    pub cells: Vec<(CellKey, Cell)>,
+    /// The same by call site.
+    pub sites: Vec<(SiteKey, Cell)>,
+    /// Iterations that ended, by region, number and begin.
+    pub iterations: Vec<Iteration>,
+    /// Totals by region.
+    pub regions: Vec<(u32, RegionTotals)>,
+    /// Totals by (region, counter).
+    pub counters: Vec<((u32, u32), CounterTotals)>,
+    /// Records folded, markers and parts included.
+    pub records: u64,
+    /// Calls folded.
+    pub calls: u64,
+    /// Ticks during which recording was paused.
+    pub paused: u64,
+    /// Calls without an end: their time counts up to the next record's begin.
+    pub unfinished: u64,
+    /// Time stamps that went backwards (counted as zero time).
+    pub backwards: u64,
+}
+
+/// A profile and where it stands in its thread's records: what profile mode writes in place of the records.
+#[derive(Clone, Debug, PartialEq, Default, Encode, Decode)]
+pub struct ProfileBatch {
+    /// Where the records folded into it begin.
+    pub head: BatchHead,
+    /// Where the next batch begins: its `first`, `previous_end`, `open` and `paused`.
+    pub next: BatchHead,
+    /// When each region of `next.open` was entered.
+    pub entered: Vec<u64>,
+    /// The sums.
+    pub profile: Profile,
+}
+
+impl Cell {
+    /// Adds another cell's sums to these.
+    #[inline(always)]
+    pub fn add(&mut self, other: &Cell) {
+        self.ticks = self.ticks.saturating_add(other.ticks);
+        self.calls = self.calls.saturating_add(other.calls);
+        self.sent = self.sent.saturating_add(other.sent);
+        self.received = self.received.saturating_add(other.received);
+    }
+}
+
+impl RegionTotals {
+    /// Adds another part's totals to these.
+    pub fn add(&mut self, other: &RegionTotals) {
+        self.invocations = self.invocations.saturating_add(other.invocations);
+        self.inclusive = self.inclusive.saturating_add(other.inclusive);
+        self.operations += other.operations;
+        self.quanta += other.quanta;
+        self.max_resident = self.max_resident.max(other.max_resident);
+        self.max_swapped = self.max_swapped.max(other.max_swapped);
+    }
+}
+
+impl Default for CounterTotals {
+    /// No values yet: least and greatest are the infinities, which any value replaces.
+    fn default() -> Self {
+        CounterTotals { n: 0, sum: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY }
+    }
+}
+
+impl CounterTotals {
+    /// Adds another part's totals to these.
+    pub fn add(&mut self, other: &CounterTotals) {
+        self.n = self.n.saturating_add(other.n);
+        self.sum += other.sum;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+}
+
+impl Profile {
+    /// The sums of two profiles of one rank, whose ids mean the same. Associative and commutative, but for the rounding of
+    /// sums of floating-point numbers.
+    pub fn merge(mut self, other: Profile) -> Profile {
+        self.cells = merged(self.cells, other.cells, Cell::add);
+        self.sites = merged(self.sites, other.sites, Cell::add);
+        self.regions = merged(self.regions, other.regions, RegionTotals::add);
+        self.counters = merged(self.counters, other.counters, CounterTotals::add);
+        self.iterations.extend(other.iterations);
+        self.iterations.sort_unstable_by_key(|iteration| (iteration.region, iteration.iteration, iteration.begin));
+        self.records = self.records.saturating_add(other.records);
+        self.calls = self.calls.saturating_add(other.calls);
+        self.paused = self.paused.saturating_add(other.paused);
+        self.unfinished = self.unfinished.saturating_add(other.unfinished);
+        self.backwards = self.backwards.saturating_add(other.backwards);
+        self
+    }
+}
+
+/// Two lists sorted by key as one; what both have is added up.
+fn merged<K: Ord + Copy, V: Copy>(left: Vec<(K, V)>, right: Vec<(K, V)>, add: impl Fn(&mut V, &V)) -> Vec<(K, V)> {
+    if right.is_empty() {
+        return left;
+    }
+    let mut all = left;
+    all.extend(right);
+    // A stable sort finds the two sorted runs and merges them in linear time.
+    all.sort_by_key(|(key, _)| *key);
+    all.dedup_by(|(key, value), (kept_key, kept)| {
+        let same = key == kept_key;
+        if same {
+            add(kept, value);
+        }
+        same
+    });
+    all
+}

@@ -1,0 +1,273 @@
+//! All that a rank left in a run's folder: its log, then what its rings hold beyond it.
+
+use std::collections::{HashMap, VecDeque};
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use crate::definition::{CallSite, Definition, Instant, Module, RankList};
+use crate::format::{ClockSource, Header, Mode, log_name, rank_and_thread_of_ring, rank_of_log};
+use crate::problem::{Problem, ProblemKind};
+use crate::reader::{Item, LogReader, OpenError, Sequences, gap};
+use crate::record::{NONE, Record};
+use crate::salvage::{Salvage, read_ring};
+
+/// The ranks that left a log or a ring in `dir`, in ascending order.
+///
+/// Errors: what the system says of the folder.
+pub fn ranks_in(dir: &Path) -> io::Result<Vec<u32>> {
+    let mut ranks = Vec::new();
+    for entry in std::fs::read_dir(dir)? {
+        let name = entry?.file_name();
+        let Some(name) = name.to_str() else { continue };
+        ranks.extend(rank_of_log(name).or_else(|| rank_and_thread_of_ring(name).map(|(rank, _)| rank)));
+    }
+    ranks.sort_unstable();
+    ranks.dedup();
+    Ok(ranks)
+}
+
+/// A rank's log and rings, read as one. A rank that still runs may be read too: what it writes later is left out.
+pub struct RankLog {
+    header: Header,
+    log: Option<LogReader<File>>,
+    rings: Vec<Salvage>,
+    waiting: VecDeque<Item>,
+    sites: CallSites,
+    /// How often the log itself tells each kind of problem.
+    told: HashMap<u16, u64>,
+    window_ended: bool,
+    ended: bool,
+    salvaged: bool,
+}
+
+impl RankLog {
+    /// Opens what `rank` left in `dir`.
+    ///
+    /// Errors: those of its log, unless that does not exist or ends within its header and a ring is there.
+    pub fn open(dir: &Path, rank: u32) -> Result<RankLog, OpenError> {
+        let path = dir.join(log_name(rank));
+        let mut waiting = VecDeque::new();
+        // The rings first: what a running rank flushes after that is in the log when we come to it, and is recognised.
+        let mut rings = rings_of(dir, rank, &mut waiting)
+            .map_err(|source| OpenError::Io { path: dir.to_path_buf(), source })?;
+        let log = File::open(&path)
+            .map_err(|source| OpenError::Io { path: path.clone(), source })
+            .and_then(|file| LogReader::named(file, &path));
+        let (log, header) = match (log, rings.first()) {
+            (Ok(log), _) => {
+                let header = log.header().clone();
+                (Some(log), header)
+            }
+            (Err(error @ (OpenError::Io { .. } | OpenError::Short { .. })), Some(ring)) => {
+                let detail = format!("only its ring is left: {error}");
+                waiting.push_back(problem(rank, ProblemKind::MissingRank, 1, detail));
+                (None, header_of(ring))
+            }
+            (Err(error), _) => return Err(error),
+        };
+        rings.retain(|ring| {
+            let ours = ring.run_id == header.run_id && ring.rank == rank;
+            if !ours {
+                let detail = format!("the ring of its thread {} is of another run or rank", ring.head.thread);
+                waiting.push_back(problem(rank, ProblemKind::OtherRun, 1, detail));
+            }
+            ours
+        });
+        Ok(RankLog {
+            header,
+            log,
+            rings,
+            waiting,
+            sites: CallSites::default(),
+            told: HashMap::new(),
+            window_ended: false,
+            ended: false,
+            salvaged: false,
+        })
+    }
+
+    /// The log's header. Where only a ring is left it states the run's id and the rank, and nothing else is known.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The next item; `None` at the end, for good.
+    pub fn next_item(&mut self) -> Option<Item> {
+        if let Some(item) = self.waiting.pop_front() {
+            return Some(item);
+        }
+        if self.salvaged {
+            return None;
+        }
+        while let Some(item) = self.log.as_mut().and_then(LogReader::next_item) {
+            if self.rings_hold(&item) {
+                continue;
+            }
+            if let Item::Definitions(definitions) = &item {
+                definitions.iter().for_each(|definition| self.take_in(definition));
+            }
+            return Some(item);
+        }
+        self.salvage();
+        self.waiting.pop_front()
+    }
+
+    /// Whether `item` tells of an unfinished block whose records are all in the rings still.
+    fn rings_hold(&mut self, item: &Item) -> bool {
+        let Some(log) = &mut self.log else { return false };
+        matches!(item, Item::Problem(problem) if problem.kind == ProblemKind::Truncated)
+            && !self.rings.is_empty()
+            && self.rings.iter().all(|ring| ring.head.first <= log.sequences().next(ring.head.thread))
+    }
+
+    fn take_in(&mut self, definition: &Definition) {
+        match definition {
+            Definition::Module(module) => self.sites.modules.push(module.clone()),
+            Definition::CallSite(site) => self.sites.add(*site),
+            Definition::Problem(kind, count, _) => *self.told.entry(*kind).or_default() += count,
+            Definition::WindowEnd(_) => self.window_ended = true,
+            Definition::End(..) => self.ended = true,
+            _ => {}
+        }
+    }
+
+    /// Puts what the rings hold beyond the log into `waiting`.
+    fn salvage(&mut self) {
+        self.salvaged = true;
+        let mut without_log = Sequences::default();
+        let sequences = self.log.as_mut().map_or(&mut without_log, LogReader::sequences);
+        let rank = self.header.rank;
+        let mut n_records = 0;
+        for ring in std::mem::take(&mut self.rings) {
+            let Salvage { mut head, mut records, .. } = ring;
+            let lost = sequences.trim(&mut head, &mut records);
+            n_records += records.len();
+            let new_sites = self.sites.resolve(&mut records);
+            if !new_sites.is_empty() {
+                self.waiting.push_back(Item::Definitions(new_sites));
+            }
+            if !records.is_empty() {
+                self.waiting.extend(lost.map(|lost| gap(rank, &head, lost)));
+                self.waiting.push_back(Item::Records { head, records });
+            }
+            let dropped = (ProblemKind::Dropped as u16, ring.dropped);
+            for (kind, count) in ring.problems.into_iter().chain([dropped]) {
+                let told = self.told.entry(kind).or_default();
+                let Some(kind) = ProblemKind::from_number(kind) else { continue };
+                if count > *told {
+                    self.waiting.push_back(problem(rank, kind, count - *told, String::new()));
+                    *told = count;
+                }
+            }
+            let window_end = ring.window_end.filter(|_| !std::mem::replace(&mut self.window_ended, true));
+            let end = ring.end.filter(|_| !self.ended);
+            self.ended |= end.is_some();
+            let definitions: Vec<_> = (window_end.map(Definition::WindowEnd).into_iter())
+                .chain(end.map(|(reason, ticks)| Definition::End(reason, ticks)))
+                .collect();
+            if !definitions.is_empty() {
+                self.waiting.push_back(Item::Definitions(definitions));
+            }
+        }
+        if !self.ended {
+            let detail = match n_records {
+                0 => String::new(),
+                n => format!("its last {n} records come from its ring"),
+            };
+            self.waiting.push_back(problem(rank, ProblemKind::NotClosed, 1, detail));
+        }
+    }
+}
+
+/// The call sites of a log, and those that only a ring has.
+#[derive(Default)]
+struct CallSites {
+    modules: Vec<Module>,
+    ids: HashMap<(u32, u64), u32>,
+    next: u32,
+}
+
+impl CallSites {
+    fn add(&mut self, site: CallSite) {
+        self.ids.insert((site.module, site.offset), site.id);
+        self.next = self.next.max(site.id.saturating_add(1));
+    }
+
+    /// Replaces the return addresses of `records` by ids of call sites; gives the definitions of those that are new.
+    fn resolve(&mut self, records: &mut [Record]) -> Vec<Definition> {
+        let mut new = Vec::new();
+        for record in records {
+            record.call_site = match record.call_site {
+                0 | u64::MAX => u64::MAX,
+                address => u64::from(self.id(address, &mut new)),
+            };
+        }
+        new
+    }
+
+    fn id(&mut self, address: u64, new: &mut Vec<Definition>) -> u32 {
+        // The last module first: where one was unloaded and another came to its place, that is the one now there.
+        let module = self.modules.iter().rev().find(|module| (module.base..module.end).contains(&address));
+        let (module, offset) = module.map_or((NONE, address), |module| (module.id, address - module.base));
+        *self.ids.entry((module, offset)).or_insert_with(|| {
+            let id = self.next;
+            self.next = self.next.saturating_add(1);
+            new.push(Definition::CallSite(CallSite { id, module, offset }));
+            id
+        })
+    }
+}
+
+/// The rings of `rank` in `dir`, by thread. A ring that cannot be read is told in `waiting`.
+fn rings_of(dir: &Path, rank: u32, waiting: &mut VecDeque<Item>) -> io::Result<Vec<Salvage>> {
+    let mut rings = Vec::new();
+    for entry in std::fs::read_dir(dir)? {
+        let entry = entry?;
+        let thread = entry.file_name().to_str().and_then(rank_and_thread_of_ring);
+        if thread.is_none_or(|(of, _)| of != rank) {
+            continue;
+        }
+        let name = entry.file_name();
+        match read_ring(&entry.path()) {
+            Ok(Some(ring)) => rings.push(ring),
+            Ok(None) => {
+                let detail = format!("{}: not a ring of this version of lbprof", name.display());
+                waiting.push_back(problem(rank, ProblemKind::Damaged, 1, detail));
+            }
+            // A running rank that closes its log removes its ring, after all of it is in the log.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => {
+                waiting.push_back(problem(rank, ProblemKind::Damaged, 1, format!("{}: {error}", name.display())));
+            }
+        }
+    }
+    rings.sort_by_key(|ring| ring.head.thread);
+    Ok(rings)
+}
+
+/// What a ring alone tells of its run.
+fn header_of(ring: &Salvage) -> Header {
+    let nowhere = Instant { ticks: 0, monotonic_ns: 0 };
+    Header {
+        run_id: ring.run_id,
+        rank: ring.rank,
+        n_ranks: 0,
+        host: String::new(),
+        pid: 0,
+        command: Vec::new(),
+        mpi: String::new(),
+        abi: String::new(),
+        recorder: String::new(),
+        clock: ClockSource::Tsc,
+        started_unix_s: 0,
+        recorded_ranks: RankList::default(),
+        mode: Mode::Events,
+        instants: [nowhere; 2],
+        settings: Vec::new(),
+    }
+}
+
+fn problem(rank: u32, kind: ProblemKind, count: u64, detail: String) -> Item {
+    Item::Problem(Problem { kind, rank: Some(rank), count, detail })
+}

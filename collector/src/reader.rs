@@ -1,0 +1,356 @@
+//! Reads a rank's log from any [`Read`], whatever state it is in.
+//!
+//! Reading never fails on damage that can be skipped: what is wrong arrives as [`Item::Problem`] among what is there. Sizes
+//! are checked before memory is taken, so that a hostile log costs no more than a block may hold.
+
+use std::collections::HashMap;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::blocks::{Blocks, Event};
+use crate::codec::{get, take_slice, take_varint};
+use crate::definition::Definition;
+use crate::encode::Decoder;
+use crate::format::{
+    BatchHead, BlockHead, BlockKind, Header, LOG_MAGIC, MAX_DEFINITIONS, MAX_HEADER, PREAMBLE_BYTES, VERSION,
+    header_checksum,
+};
+use crate::problem::{Problem, ProblemKind};
+use crate::profile::ProfileBatch;
+use crate::record::Record;
+
+pub use crate::rank_log::{RankLog, ranks_in};
+
+/// What a log holds, in the order in which it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Item {
+    /// Definitions; each comes before the records that refer to it.
+    Definitions(Vec<Definition>),
+    /// Records of one thread, following one another.
+    Records {
+        /// Where they stand in their thread.
+        head: BatchHead,
+        /// The records; `call_site` is the id of a [`crate::definition::CallSite`], or `u64::MAX`.
+        records: Vec<Record>,
+    },
+    /// Records of one thread that were folded when they were recorded.
+    Profile(Box<ProfileBatch>),
+    /// Something is missing or wrong.
+    Problem(Problem),
+}
+
+/// Why a log could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The file could not be read at all.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The log.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file is something else.
+    #[error("{}: not a log of lbprof: it begins with {found:02x?}, a log with \"LBPROFLG\": leave other files out of the folder", path.display())]
+    NotALog {
+        /// The file.
+        path: PathBuf,
+        /// Its first bytes, at most eight.
+        found: Vec<u8>,
+    },
+    /// The log is of another version of the format.
+    #[error("{}: log format {found}, this lb-report reads {expected}: use the lb-report of the run's lbprof", path.display())]
+    Version {
+        /// The log.
+        path: PathBuf,
+        /// Its version.
+        found: u16,
+        /// The version that can be read.
+        expected: u16,
+    },
+    /// The log ends before its first block.
+    #[error("{}: the log ends after {found} bytes, within its header: the disk was full or the copy is incomplete", path.display())]
+    Short {
+        /// The log.
+        path: PathBuf,
+        /// How many bytes there are.
+        found: u64,
+    },
+    /// The header's checksum does not hold, or its content cannot be understood.
+    #[error("{}: the log's header is damaged ({what}): copy the log again from where it was recorded", path.display())]
+    Header {
+        /// The log.
+        path: PathBuf,
+        /// What was found and expected.
+        what: String,
+    },
+}
+
+/// A log being read.
+pub struct LogReader<R: Read> {
+    blocks: Blocks<R>,
+    header: Header,
+    decoder: Decoder,
+    decompressor: zstd::bulk::Decompressor<'static>,
+    /// Memory for what a block's frame holds.
+    plain: Vec<u8>,
+    sequences: Sequences,
+    /// An item that comes after the one just given.
+    then: Option<Item>,
+    /// Blocks, definitions and records of kinds that this version does not know.
+    unknown: u64,
+    done: bool,
+}
+
+impl<R: Read> LogReader<R> {
+    /// Opens a log: reads its header from `source`. Errors name the log "the log"; see [`LogReader::named`].
+    pub fn new(source: R) -> Result<Self, OpenError> {
+        Self::named(source, Path::new("the log"))
+    }
+
+    /// Opens the log that `source` reads and that errors shall call `path`.
+    pub fn named(source: R, path: &Path) -> Result<Self, OpenError> {
+        let path = || path.to_path_buf();
+        let mut blocks = Blocks::new(source);
+        let preamble = blocks.take(PREAMBLE_BYTES).to_vec();
+        let found = preamble.len() as u64;
+        if let Some(source) = blocks.take_error() {
+            return Err(OpenError::Io { path: path(), source });
+        }
+        if preamble.iter().zip(LOG_MAGIC).any(|(&byte, magic)| byte != magic) {
+            return Err(OpenError::NotALog { path: path(), found: preamble[..preamble.len().min(8)].to_vec() });
+        }
+        let Some(preamble) = preamble.first_chunk::<PREAMBLE_BYTES>() else {
+            return Err(OpenError::Short { path: path(), found });
+        };
+        let version = u16::from_le_bytes([preamble[8], preamble[9]]);
+        let length = u32::from_le_bytes([preamble[10], preamble[11], preamble[12], preamble[13]]) as usize;
+        let crc = u32::from_le_bytes([preamble[14], preamble[15], preamble[16], preamble[17]]);
+        if version != VERSION {
+            return Err(OpenError::Version { path: path(), found: version, expected: VERSION });
+        }
+        let damaged = |what| Err(OpenError::Header { path: path(), what });
+        if length > MAX_HEADER {
+            return damaged(format!("it claims {length} bytes, at most {MAX_HEADER} are possible"));
+        }
+        let bytes = blocks.take(length);
+        if bytes.len() < length {
+            return Err(OpenError::Short { path: path(), found: found + bytes.len() as u64 });
+        }
+        let actual = header_checksum(version, bytes);
+        if actual != crc {
+            return damaged(format!("its checksum is {actual:08x}, it states {crc:08x}"));
+        }
+        let Some((header, _)) = get::<Header>(bytes) else {
+            return damaged("its content cannot be understood".to_owned());
+        };
+        let decompressor =
+            zstd::bulk::Decompressor::new().map_err(|source| OpenError::Io { path: path(), source })?;
+        Ok(LogReader {
+            blocks,
+            header,
+            decoder: Decoder::new(),
+            decompressor,
+            plain: Vec::new(),
+            sequences: Sequences::default(),
+            then: None,
+            unknown: 0,
+            done: false,
+        })
+    }
+
+    /// The log's header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The next item; `None` at the end, for good.
+    pub fn next_item(&mut self) -> Option<Item> {
+        loop {
+            if let Some(item) = self.then.take() {
+                return Some(item);
+            }
+            if self.done {
+                return None;
+            }
+            let item = match self.blocks.next() {
+                Some(Event::Block(head)) => self.item(head),
+                Some(Event::Skipped { at, bytes }) => {
+                    Some(self.problem(ProblemKind::Damaged, bytes, format!("{bytes} bytes from byte {at} of the log")))
+                }
+                Some(Event::Cut { at, bytes }) => {
+                    let detail = format!("{bytes} bytes of an unfinished block from byte {at} of the log");
+                    Some(self.problem(ProblemKind::Truncated, bytes, detail))
+                }
+                Some(Event::Failed(error)) => Some(self.problem(ProblemKind::Damaged, 1, error.to_string())),
+                None => {
+                    self.done = true;
+                    let detail = "parts of a kind that this version does not know";
+                    (self.unknown > 0)
+                        .then(|| self.problem(ProblemKind::NewerOperation, self.unknown, detail.to_owned()))
+                }
+            };
+            if item.is_some() {
+                return item;
+            }
+        }
+    }
+
+    /// Where each thread's records stand.
+    pub(crate) fn sequences(&mut self) -> &mut Sequences {
+        &mut self.sequences
+    }
+
+    /// What a block holds; `None` where that is nothing, or nothing new.
+    fn item(&mut self, block: BlockHead) -> Option<Item> {
+        let Some(kind) = BlockKind::from_number(block.kind) else {
+            self.unknown += 1;
+            return None;
+        };
+        let payload = self.blocks.payload(&block);
+        let Some((plain, tail)) = contents(&mut self.decompressor, &mut self.plain, &block, payload) else {
+            return Some(self.not_understood(kind));
+        };
+        match kind {
+            BlockKind::Definitions => match definitions(plain) {
+                Some((definitions, unknown)) => {
+                    self.unknown += unknown;
+                    Some(Item::Definitions(definitions))
+                }
+                None => Some(self.not_understood(kind)),
+            },
+            BlockKind::Records => match self.decoder.decode(plain, tail) {
+                Some((head, records)) => {
+                    self.unknown += self.decoder.unknown_operations(&records);
+                    self.in_sequence(head, records)
+                }
+                None => Some(self.not_understood(kind)),
+            },
+            BlockKind::Profile => match get::<ProfileBatch>(plain) {
+                Some((batch, _)) => self.profile_in_sequence(batch),
+                None => Some(self.not_understood(kind)),
+            },
+        }
+    }
+
+    /// The records, less those read before; a gap before them is told first.
+    fn in_sequence(&mut self, mut head: BatchHead, mut records: Vec<Record>) -> Option<Item> {
+        let lost = self.sequences.trim(&mut head, &mut records);
+        if records.is_empty() {
+            return None;
+        }
+        let gap = lost.map(|lost| gap(self.header.rank, &head, lost));
+        self.after(gap, Item::Records { head, records })
+    }
+
+    fn profile_in_sequence(&mut self, batch: ProfileBatch) -> Option<Item> {
+        let expected = self.sequences.next(batch.head.thread);
+        if batch.head.first < expected {
+            if batch.next.first <= expected {
+                return None;
+            }
+            let detail = format!("a profile of thread {} overlaps what comes before it", batch.head.thread);
+            return Some(self.problem(ProblemKind::Damaged, 1, detail));
+        }
+        let lost = Some(batch.head.first - expected).filter(|&lost| lost > 0);
+        let gap = lost.map(|lost| gap(self.header.rank, &batch.head, lost));
+        self.sequences.expect(batch.head.thread, batch.next.first);
+        self.after(gap, Item::Profile(Box::new(batch)))
+    }
+
+    /// `item`, or `first` and then `item`.
+    fn after(&mut self, first: Option<Item>, item: Item) -> Option<Item> {
+        match first {
+            None => Some(item),
+            first => {
+                self.then = Some(item);
+                first
+            }
+        }
+    }
+
+    fn not_understood(&self, kind: BlockKind) -> Item {
+        let detail = format!("a block of {kind:?} whose checksum holds cannot be understood");
+        self.problem(ProblemKind::Damaged, 1, detail)
+    }
+
+    fn problem(&self, kind: ProblemKind, count: u64, detail: String) -> Item {
+        Item::Problem(Problem { kind, rank: Some(self.header.rank), count, detail })
+    }
+}
+
+/// Threads whose sequence numbers are followed; a run has fewer, and a hostile log takes no more memory.
+const MOST_THREADS: usize = 1 << 16;
+
+/// Sequence number of the record that comes next, by thread.
+#[derive(Default)]
+pub(crate) struct Sequences(HashMap<u32, u64>);
+
+impl Sequences {
+    /// Sequence number that follows the last record of `thread`; 0 where there was none.
+    pub(crate) fn next(&self, thread: u32) -> u64 {
+        self.0.get(&thread).copied().unwrap_or(0)
+    }
+
+    fn expect(&mut self, thread: u32, next: u64) {
+        if self.0.len() < MOST_THREADS || self.0.contains_key(&thread) {
+            self.0.insert(thread, next);
+        }
+    }
+
+    /// Takes off the front of `records` those that came before, and moves `head` accordingly. Gives how many records are
+    /// missing between those that came before and these.
+    pub(crate) fn trim(&mut self, head: &mut BatchHead, records: &mut Vec<Record>) -> Option<u64> {
+        let expected = self.next(head.thread);
+        let seen = usize::try_from(expected.saturating_sub(head.first)).unwrap_or(usize::MAX).min(records.len());
+        head.advance(&records[..seen]);
+        records.drain(..seen);
+        let lost = head.first.saturating_sub(expected);
+        if !records.is_empty() {
+            self.expect(head.thread, head.first.saturating_add(records.len() as u64));
+        }
+        (lost > 0).then_some(lost)
+    }
+}
+
+/// The problem that `lost` records of a thread are missing before `head`.
+pub(crate) fn gap(rank: u32, head: &BatchHead, lost: u64) -> Item {
+    let detail = format!("{lost} records of thread {} before its record {}", head.thread, head.first);
+    Item::Problem(Problem { kind: ProblemKind::Gap, rank: Some(rank), count: lost, detail })
+}
+
+/// The plain bytes and the tail of a block; `None` where its frame does not hold what its head states.
+fn contents<'a>(
+    decompressor: &mut zstd::bulk::Decompressor,
+    memory: &'a mut Vec<u8>,
+    block: &BlockHead,
+    payload: &'a [u8],
+) -> Option<(&'a [u8], &'a [u8])> {
+    if block.frame == 0 {
+        return payload.split_at_checked(block.plain as usize);
+    }
+    let (frame, tail) = payload.split_at_checked(block.frame as usize)?;
+    // A frame that is honest about a large size is large itself, within what zstd can do: 64 MiB at most, taken once.
+    let plain = block.plain as usize;
+    if memory.len() < plain {
+        memory.resize(plain, 0);
+    }
+    let length = decompressor.decompress_to_buffer(frame, &mut memory[..plain]).ok()?;
+    (length == plain).then_some((&memory[..plain], tail))
+}
+
+/// The definitions of a block, and how many of them this version does not know.
+fn definitions(mut plain: &[u8]) -> Option<(Vec<Definition>, u64)> {
+    let mut known = Vec::new();
+    let mut unknown = 0;
+    while !plain.is_empty() {
+        let length = usize::try_from(take_varint(&mut plain)?).ok()?;
+        let bytes = take_slice(&mut plain, length)?;
+        // A definition may have grown at its end in a newer version; what is new there is left out.
+        match get::<Definition>(bytes) {
+            Some((definition, _)) if known.len() < MAX_DEFINITIONS => known.push(definition),
+            _ => unknown += 1,
+        }
+    }
+    Some((known, unknown))
+}

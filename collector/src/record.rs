@@ -1,0 +1,173 @@
+//! A record: one call of one thread, or one marker.
+//!
+//! The recording library fills records in place in a thread's ring; the log stores them by columns; the analyzer
+//! streams them. It is the same type everywhere, so that what is written is what is read.
+
+use crate::operation::{Activity, Operation};
+
+/// "No iteration", "no request", "no communicator": the absent value of every 32-bit id.
+pub const NONE: u32 = u32::MAX;
+
+/// The peer or tag of a record that has none.
+pub const NO_PEER: i32 = i32::MIN;
+
+/// One call or one marker, 64 bytes, filled in place.
+///
+/// The meaning of the fields by kind of operation:
+///
+/// | operation | `peer`, `tag` | `sent`, `received` | `request` | `count` |
+/// |---|---|---|---|---|
+/// | sends | destination in `comm`, tag | bytes, 0 | id of the request started, or NONE | 0 |
+/// | receives | source in `comm`, tag: what was asked until it arrived, then what arrived | 0, bytes (what arrived once it did) | as above | 0 |
+/// | Sendrecv | destination, send tag | bytes sent, 0; the receive follows as a [`Operation::Received`] part | NONE | 0 |
+/// | completions of one request | those of the request completed | bytes of the request completed | id of the request | calls folded into this record beyond the first |
+/// | completions of many | NO_PEER | 0; the requests completed follow as [`Operation::Completed`] parts | NONE | number of requests completed |
+/// | collectives | root or NO_PEER | bytes this rank contributes, bytes it is given | id of the request started, or NONE | 0 |
+/// | one-sided | target in the window's communicator; tag: window id | bytes to, bytes from the target | as above | 0 |
+/// | I/O | NO_PEER; tag: file id | bytes written, bytes read | as above | 0 |
+/// | [`Operation::RegionEnter`], [`Operation::RegionLeave`] | – | – | region id | iteration number, or NONE |
+/// | [`Operation::Work`] | – | operations, quanta as `f64` bits | region id | 0 |
+/// | [`Operation::Counter`] | – | value as `f64` bits | counter id | 0 |
+/// | [`Operation::Memory`] | – | resident bytes, swapped bytes | region id just left, or NONE | 0 |
+/// | [`Operation::Flush`] | – | – | NONE | records written |
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// When the call began, in ticks of the rank's clock; 0 marks an unused slot of a ring. Stored last at the begin
+    /// of a call, so that a slot whose `begin` is set holds a whole record whenever the process dies.
+    pub begin: u64,
+    /// When the call ended, in ticks; 0 where it never did (killed inside, or left by longjmp).
+    pub end: u64,
+    /// In a ring: the return address of the call. In a log: the id of a [`crate::definition::CallSite`].
+    pub call_site: u64,
+    /// Bytes that this rank sends, writes or contributes.
+    pub sent: u64,
+    /// Bytes that this rank receives, reads or is given.
+    pub received: u64,
+    /// Rank of the other side in `comm` (in its remote group for an inter-communicator), or [`NO_PEER`].
+    pub peer: i32,
+    /// Message tag, or what the table above says.
+    pub tag: i32,
+    /// Id of the communicator's definition in this log, or [`NONE`].
+    pub comm: u32,
+    /// Id of the request started or completed, unique in the rank; or what the table above says.
+    pub request: u32,
+    /// Number of the [`Operation`].
+    pub operation: u16,
+    /// What else is known of the call.
+    pub flags: Flags,
+    /// What the table above says.
+    pub count: u32,
+}
+
+const _: () = assert!(size_of::<Record>() == 64);
+
+impl Record {
+    /// A record of `operation` at `begin`, everything else absent; the start of every record that is made by hand.
+    pub fn new(operation: Operation, begin: u64) -> Self {
+        Record {
+            begin,
+            end: begin,
+            call_site: 0,
+            sent: 0,
+            received: 0,
+            peer: NO_PEER,
+            tag: NO_PEER,
+            comm: NONE,
+            request: NONE,
+            operation: operation as u16,
+            flags: Flags::of(operation.activity()),
+            count: 0,
+        }
+    }
+
+    /// The operation, or `None` for a number that this version does not know.
+    pub fn operation(&self) -> Option<Operation> {
+        Operation::from_number(self.operation)
+    }
+
+    /// The activity to which the call's time belongs. For completions it is that of the request completed.
+    pub fn activity(&self) -> Activity {
+        self.flags.activity()
+    }
+
+    /// Whether the record is a call (it has a duration), not a marker or a part of the call before it.
+    pub fn is_call(&self) -> bool {
+        self.operation < Operation::FIRST_MARKER
+    }
+}
+
+/// Facts about a call, one bit each, and its activity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[repr(transparent)]
+pub struct Flags(pub u16);
+
+impl Flags {
+    /// The source was MPI_ANY_SOURCE; `peer` is who sent what arrived.
+    pub const ANY_SOURCE: Flags = Flags(1 << 3);
+    /// The tag was MPI_ANY_TAG; `tag` is that of what arrived.
+    pub const ANY_TAG: Flags = Flags(1 << 4);
+    /// MPI returned an error to the program.
+    pub const FAILED: Flags = Flags(1 << 5);
+    /// The call was left without returning (longjmp, exception) or the process died in it.
+    pub const UNFINISHED: Flags = Flags(1 << 6);
+    /// The request completed was cancelled; nothing was transferred.
+    pub const CANCELLED: Flags = Flags(1 << 7);
+    /// The request is persistent or partitioned.
+    pub const PERSISTENT: Flags = Flags(1 << 8);
+    /// A test or probe that found nothing, or the peer was MPI_PROC_NULL: nothing was transferred.
+    pub const NOTHING: Flags = Flags(1 << 9);
+    /// The request or message was not known to the recorder; peer, tag and bytes are only what the status gives.
+    pub const UNKNOWN_REQUEST: Flags = Flags(1 << 10);
+    /// `sent` and `received` are not known (a datatype that could not be asked for its size).
+    pub const UNKNOWN_SIZE: Flags = Flags(1 << 11);
+    /// Called from Fortran.
+    pub const FORTRAN: Flags = Flags(1 << 12);
+
+    /// Every fact with its name, in the order of the bits.
+    pub const NAMED: &[(Flags, &str)] = &[
+        (Self::ANY_SOURCE, "any-source"),
+        (Self::ANY_TAG, "any-tag"),
+        (Self::FAILED, "failed"),
+        (Self::UNFINISHED, "unfinished"),
+        (Self::CANCELLED, "cancelled"),
+        (Self::PERSISTENT, "persistent"),
+        (Self::NOTHING, "nothing"),
+        (Self::UNKNOWN_REQUEST, "unknown-request"),
+        (Self::UNKNOWN_SIZE, "unknown-size"),
+        (Self::FORTRAN, "fortran"),
+    ];
+
+    /// The flags of a call that has only an activity.
+    pub const fn of(activity: Activity) -> Self {
+        Flags(activity as u16)
+    }
+
+    /// The activity in the lowest three bits.
+    pub fn activity(self) -> Activity {
+        Activity::ALL[usize::from(self.0 & 7)]
+    }
+
+    /// The same flags with another activity.
+    pub const fn with_activity(self, activity: Activity) -> Self {
+        Flags(self.0 & !7 | activity as u16)
+    }
+
+    /// Whether all of `other`'s facts hold.
+    pub const fn contains(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl std::ops::BitOr for Flags {
+    type Output = Flags;
+    fn bitor(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+}
+
+impl std::ops::BitOrAssign for Flags {
+    fn bitor_assign(&mut self, other: Flags) {
+        self.0 |= other.0;
+    }
+}

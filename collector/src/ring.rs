@@ -1,0 +1,153 @@
+//! A thread's ring: a small file-backed shared mapping that the thread fills with records and rewrites in place.
+//!
+//! | head, 4096 bytes ([`RingHead`]) | slot 0 | slot 1 | … |        a slot is a [`Record`]
+//!
+//! The file's blocks are allocated before it is mapped, for a store into a page that a full disk cannot back is a SIGBUS.
+//! What is stored survives the death of the process, kill −9 included, as the pages belong to the file. A slot is in use
+//! when its `begin` is not 0; slots fill in order, and a flush clears them all after their block is in the log and before
+//! `first` moves on. So at every instant each record is in the log, or in the ring, or in both (then its sequence number,
+//! `first` + slot, is below the log's end, and the reader drops the copy).
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
+
+use crate::record::Record;
+
+/// First bytes of a ring file.
+pub const MAGIC: [u8; 8] = *b"LBPRING1";
+/// Bytes before the first slot.
+pub const HEAD_BYTES: usize = 4096;
+/// Regions that the head can hold open; deeper ones are known only from the records.
+pub const MAX_OPEN: usize = 64;
+/// Kinds of problem that the head can count.
+pub const MAX_PROBLEMS: usize = 64;
+
+/// The head of a ring file. All fields little-endian, at the offsets of this layout.
+#[repr(C)]
+pub struct RingHead {
+    /// [`MAGIC`].
+    pub magic: [u8; 8],
+    /// The log's version.
+    pub version: AtomicU32,
+    /// Rank in MPI_COMM_WORLD.
+    pub rank: AtomicU32,
+    /// The run's id, as in the log.
+    pub run_id: AtomicU64,
+    /// Number of the thread in the log.
+    pub thread: AtomicU32,
+    /// Slots in the file.
+    pub capacity: AtomicU32,
+    /// Sequence number of the record in slot 0.
+    pub first: AtomicU64,
+    /// End of the record before slot 0, or the ticks at which the thread began to record.
+    pub previous_end: AtomicU64,
+    /// Records dropped because the log could not be written.
+    pub dropped: AtomicU64,
+    /// How many of `open` count.
+    pub n_open: AtomicU32,
+    /// 1 while recording is paused before slot 0.
+    pub paused: AtomicU32,
+    /// Regions open before slot 0, outermost first: (region, iteration).
+    pub open: [(AtomicU32, AtomicU32); MAX_OPEN],
+    /// How often each kind of problem was met, by its number.
+    pub problems: [AtomicU64; MAX_PROBLEMS],
+    /// How the process ended, once it does: 0 running or killed, 1 Finalize, 2 exit, 3 MPI_Abort. For a full disk, when the
+    /// log cannot hold it.
+    pub end_reason: AtomicU32,
+    /// Code given to MPI_Abort.
+    pub abort_code: AtomicI32,
+    /// Ticks at the end, 0 before.
+    pub end_ticks: AtomicU64,
+    /// Ticks at which the analysed window ended (entry of MPI_Finalize), 0 before.
+    pub window_end: AtomicU64,
+}
+
+const _: () = assert!(size_of::<RingHead>() <= HEAD_BYTES);
+
+/// A mapped ring.
+pub struct Ring {
+    head: NonNull<RingHead>,
+    capacity: usize,
+}
+
+// SAFETY: the mapping lives until the ring is dropped and has no thread affinity; who writes the slots is the owner's concern.
+unsafe impl Send for Ring {}
+// SAFETY: shared access reaches only the head's atomics.
+unsafe impl Sync for Ring {}
+
+impl Ring {
+    /// Makes the file at `path`, allocates its blocks and maps it. `bytes` is the size of the slots, rounded down to whole ones.
+    ///
+    /// Errors: what the system says, among them ENOSPC where the disk is full and EEXIST where the file is there already.
+    pub fn create(path: &Path, bytes: usize, rank: u32, thread: u32, run_id: u64) -> io::Result<Ring> {
+        let capacity = (bytes / size_of::<Record>()).max(16);
+        let length = HEAD_BYTES + capacity * size_of::<Record>();
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
+        let ring = Self::map(&file, length, capacity);
+        if ring.is_err() {
+            let _ = std::fs::remove_file(path);
+        }
+        let ring = ring?;
+        use std::sync::atomic::Ordering::Relaxed;
+        // SAFETY: the mapping is at least HEAD_BYTES long, page-aligned, and no one else has it yet.
+        unsafe { (*ring.head.as_ptr()).magic = MAGIC };
+        let head = ring.head();
+        head.version.store(u32::from(crate::format::VERSION), Relaxed);
+        head.rank.store(rank, Relaxed);
+        head.run_id.store(run_id, Relaxed);
+        head.thread.store(thread, Relaxed);
+        head.capacity.store(capacity as u32, Relaxed);
+        Ok(ring)
+    }
+
+    fn map(file: &File, length: usize, capacity: usize) -> io::Result<Ring> {
+        // SAFETY: plain system calls on an open file; the result is checked.
+        let code = unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length as libc::off_t) };
+        if code != 0 {
+            return Err(io::Error::from_raw_os_error(code));
+        }
+        // SAFETY: as above; MAP_POPULATE takes the page faults now instead of in the program's calls.
+        let address = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                length,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED | libc::MAP_POPULATE,
+                file.as_raw_fd(),
+                0,
+            )
+        };
+        match NonNull::new(address.cast()) {
+            Some(head) if address != libc::MAP_FAILED => Ok(Ring { head, capacity }),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// The head.
+    pub fn head(&self) -> &RingHead {
+        // SAFETY: the mapping is live, aligned, zero-filled by the system, and every field is an atomic but the magic, which
+        // is written once before anyone shares it.
+        unsafe { self.head.as_ref() }
+    }
+
+    /// The first slot; [`Ring::capacity`] slots follow one another.
+    pub fn slots(&self) -> *mut Record {
+        self.head.as_ptr().cast::<u8>().wrapping_add(HEAD_BYTES).cast()
+    }
+
+    /// How many slots it has.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `map` with this length, and `self` was its only owner.
+        unsafe { libc::munmap(self.head.as_ptr().cast(), HEAD_BYTES + self.capacity * size_of::<Record>()) };
+    }
+}

@@ -1,0 +1,139 @@
+//! Reads the ring file of a thread: what a killed or still running rank has not yet written to its log.
+//!
+//! The file is read as plain bytes at the offsets of [`RingHead`] and [`Record`], all integers little-endian, for the process
+//! that maps it may be gone, on another machine, or writing while we read.
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::mem::offset_of;
+use std::path::Path;
+
+use crate::codec::take_array;
+use crate::definition::EndReason;
+use crate::format::{BatchHead, OpenRegion, VERSION};
+use crate::record::{Flags, Record};
+use crate::ring::{HEAD_BYTES, MAGIC, MAX_OPEN, MAX_PROBLEMS, RingHead};
+
+/// Largest file that is read: the largest ring there can be (LBPROF_BUFFER) is a quarter of it.
+const MAX_FILE: u64 = 64 << 20;
+
+/// How often a ring that its thread flushes under our eyes is read again.
+const ATTEMPTS: usize = 8;
+
+/// What a ring file holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Salvage {
+    /// The run's id.
+    pub run_id: u64,
+    /// Rank in MPI_COMM_WORLD.
+    pub rank: u32,
+    /// Where the records stand in their thread.
+    pub head: BatchHead,
+    /// The records, whose `call_site` is a return address. One without an end is [`Flags::UNFINISHED`].
+    pub records: Vec<Record>,
+    /// Records dropped because the log could not be written.
+    pub dropped: u64,
+    /// Problems met: number of the [`crate::ProblemKind`], how many times.
+    pub problems: Vec<(u16, u64)>,
+    /// How and when the process ended, where it could still tell.
+    pub end: Option<(EndReason, u64)>,
+    /// When the analysed window ended, in ticks, where it did.
+    pub window_end: Option<u64>,
+}
+
+/// Reads the ring at `path`. `None`: the file is not a ring of this version, or its thread had not set it up yet.
+///
+/// Errors: what the system says.
+pub fn read_ring(path: &Path) -> io::Result<Option<Salvage>> {
+    let mut file = File::open(path)?;
+    let mut bytes = Vec::new();
+    for _ in 0..ATTEMPTS {
+        bytes.clear();
+        file.rewind()?;
+        file.by_ref().take(MAX_FILE).read_to_end(&mut bytes)?;
+        // A flush in between would give slots of two batches; it shows in the sequence number of the first.
+        let mut again = [0; HEAD_BYTES];
+        file.rewind()?;
+        if file.read_exact(&mut again).is_err() || first_of(&again) == first_of(&bytes) {
+            break;
+        }
+    }
+    Ok(ring(&bytes))
+}
+
+/// What the bytes of a ring file hold; `None` where they are not those of a ring of this version.
+pub fn ring(bytes: &[u8]) -> Option<Salvage> {
+    let (head, slots) = bytes.split_at_checked(HEAD_BYTES)?;
+    let u32_at = |at: usize| u32::from_le_bytes(field(head, at));
+    let u64_at = |at: usize| u64::from_le_bytes(field(head, at));
+    if head[..8] != MAGIC || u32_at(offset_of!(RingHead, version)) != u32::from(VERSION) {
+        return None;
+    }
+    let n_open = (u32_at(offset_of!(RingHead, n_open)) as usize).min(MAX_OPEN);
+    let open = (0..n_open).map(|i| {
+        let at = offset_of!(RingHead, open) + 8 * i;
+        OpenRegion { region: u32_at(at), iteration: u32_at(at + 4) }
+    });
+    let problems = (0..MAX_PROBLEMS).filter_map(|kind| {
+        let count = u64_at(offset_of!(RingHead, problems) + 8 * kind);
+        (count > 0).then_some((kind as u16, count))
+    });
+    let end_reason = match u32_at(offset_of!(RingHead, end_reason)) {
+        1 => Some(EndReason::Finalize),
+        2 => Some(EndReason::Exit),
+        3 => Some(EndReason::Abort(u32_at(offset_of!(RingHead, abort_code)) as i32)),
+        _ => None,
+    };
+    let capacity = u32_at(offset_of!(RingHead, capacity)) as usize;
+    Some(Salvage {
+        run_id: u64_at(offset_of!(RingHead, run_id)),
+        rank: u32_at(offset_of!(RingHead, rank)),
+        head: BatchHead {
+            thread: u32_at(offset_of!(RingHead, thread)),
+            first: u64_at(offset_of!(RingHead, first)),
+            previous_end: u64_at(offset_of!(RingHead, previous_end)),
+            open: open.collect(),
+            paused: u32_at(offset_of!(RingHead, paused)) != 0,
+        },
+        records: slots.as_chunks().0.iter().take(capacity).map_while(record).collect(),
+        dropped: u64_at(offset_of!(RingHead, dropped)),
+        problems: problems.collect(),
+        end: end_reason.map(|reason| (reason, u64_at(offset_of!(RingHead, end_ticks)))),
+        window_end: Some(u64_at(offset_of!(RingHead, window_end))).filter(|&ticks| ticks != 0),
+    })
+}
+
+/// The record in a slot; `None` where the slot is not in use.
+fn record(slot: &[u8; size_of::<Record>()]) -> Option<Record> {
+    let u64_at = |at: usize| u64::from_le_bytes(field(slot, at));
+    let u32_at = |at: usize| u32::from_le_bytes(field(slot, at));
+    let u16_at = |at: usize| u16::from_le_bytes(field(slot, at));
+    let mut record = Record {
+        begin: u64_at(offset_of!(Record, begin)),
+        end: u64_at(offset_of!(Record, end)),
+        call_site: u64_at(offset_of!(Record, call_site)),
+        sent: u64_at(offset_of!(Record, sent)),
+        received: u64_at(offset_of!(Record, received)),
+        peer: u32_at(offset_of!(Record, peer)) as i32,
+        tag: u32_at(offset_of!(Record, tag)) as i32,
+        comm: u32_at(offset_of!(Record, comm)),
+        request: u32_at(offset_of!(Record, request)),
+        operation: u16_at(offset_of!(Record, operation)),
+        flags: Flags(u16_at(offset_of!(Record, flags))),
+        count: u32_at(offset_of!(Record, count)),
+    };
+    if record.end == 0 {
+        record.flags |= Flags::UNFINISHED;
+    }
+    (record.begin != 0).then_some(record)
+}
+
+/// The sequence number of the first slot.
+fn first_of(head: &[u8]) -> Option<u64> {
+    take_array(&mut head.get(offset_of!(RingHead, first)..)?).map(u64::from_le_bytes)
+}
+
+/// The `N` bytes at `at`, zeros where there are not so many; offsets come from the types, so there are.
+fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    bytes.get(at..).and_then(|mut rest| take_array(&mut rest)).unwrap_or([0; N])
+}

@@ -1,0 +1,645 @@
+//! Small runs made by hand, written through the real writer: what tests of all crates read.
+//!
+//! ```
+//! # use lbprof_collector::scenario::Scenario;
+//! # use lbprof_collector::Operation;
+//! // rank 0  |======= compute 30 =======| send
+//! // rank 1  |= 10 =| recv .............|
+//! let folder = std::env::temp_dir().join("a-scenario-of-lbprof");
+//! # let _ = std::fs::remove_dir_all(&folder);
+//! Scenario::ranks(2)
+//!     .rank(0, |r| r.compute(30).send(1, 7, 800, 0.1))
+//!     .rank(1, |r| r.compute(10).recv(0, 7, 800, 20.1))
+//!     .write(&folder)
+//!     .unwrap();
+//! # std::fs::remove_dir_all(&folder).unwrap();
+//! ```
+//!
+//! Durations are milliseconds. Ticks are nanoseconds of CLOCK_MONOTONIC; every rank's window begins at [`START`] unless
+//! [`RankScript::late`] says otherwise.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+
+use crate::definition::{
+    CallSite, ClockOffset, Communicator, Definition, EndReason, Instant, Module, RankList, Region, RegionKind, Usage,
+};
+use crate::format::{BatchHead, ClockSource, Header, Mode, log_name, ring_name};
+use crate::fold::Fold;
+use crate::operation::{Activity, Operation};
+use crate::problem::ProblemKind;
+use crate::record::{Flags, NONE, Record};
+use crate::ring::{HEAD_BYTES, MAGIC, MAX_OPEN, RingHead};
+use crate::writer::LogWriter;
+
+/// When the windows begin, in ticks: one second.
+pub const START: u64 = 1_000_000_000;
+
+/// The run's id in every scenario, unless [`Scenario::run_id`] says otherwise.
+pub const RUN_ID: u64 = 0x5ce0_a210;
+
+/// Load address of the only module, and its length; call sites lie in it, 16 bytes apart.
+const BASE: u64 = 0x40_0000;
+const LENGTH: u64 = 0x10_0000;
+
+/// The header of a rank's log in a scenario.
+pub fn header(rank: u32, n_ranks: u32) -> Header {
+    let instant = |ticks| Instant { ticks, monotonic_ns: ticks };
+    Header {
+        run_id: RUN_ID,
+        rank,
+        n_ranks,
+        host: "node0".to_owned(),
+        pid: 1000 + rank,
+        command: vec!["./scenario".to_owned()],
+        mpi: "an MPI made by hand".to_owned(),
+        abi: "open-mpi".to_owned(),
+        recorder: env!("CARGO_PKG_VERSION").to_owned(),
+        clock: ClockSource::Monotonic,
+        started_unix_s: 1_700_000_000,
+        recorded_ranks: RankList::default(),
+        mode: Mode::Events,
+        instants: [instant(START - 1_000_000), instant(START)],
+        settings: Vec::new(),
+    }
+}
+
+/// A run made by hand.
+pub struct Scenario {
+    scripts: Vec<RankScript>,
+    headers: Vec<Header>,
+    missing: Vec<u32>,
+}
+
+impl Scenario {
+    /// A run of `n` ranks in which nothing happens yet: their windows are empty.
+    pub fn ranks(n: u32) -> Self {
+        Scenario {
+            scripts: (0..n).map(|rank| RankScript::new(rank, n)).collect(),
+            headers: (0..n).map(|rank| header(rank, n)).collect(),
+            missing: Vec::new(),
+        }
+    }
+
+    /// Adds to what `rank` does.
+    pub fn rank(mut self, rank: u32, script: impl FnOnce(RankScript) -> RankScript) -> Self {
+        let place = &mut self.scripts[rank as usize];
+        let now = std::mem::replace(place, RankScript::new(rank, 0));
+        *place = script(now);
+        self
+    }
+
+    /// Adds the same to what every rank does; the script is given the rank.
+    pub fn each(mut self, script: impl Fn(u32, RankScript) -> RankScript) -> Self {
+        for rank in 0..self.scripts.len() as u32 {
+            self = self.rank(rank, |now| script(rank, now));
+        }
+        self
+    }
+
+    /// Changes the header of `rank`.
+    pub fn header(mut self, rank: u32, change: impl FnOnce(&mut Header)) -> Self {
+        change(&mut self.headers[rank as usize]);
+        self
+    }
+
+    /// Gives all ranks this run id.
+    pub fn run_id(mut self, run_id: u64) -> Self {
+        self.headers.iter_mut().for_each(|header| header.run_id = run_id);
+        self
+    }
+
+    /// Puts ranks on hosts: `host` gives the name for each.
+    pub fn hosts(mut self, host: impl Fn(u32) -> String) -> Self {
+        self.headers.iter_mut().for_each(|header| header.host = host(header.rank));
+        self
+    }
+
+    /// All ranks record profiles in place of events.
+    pub fn profile_mode(mut self) -> Self {
+        self.headers.iter_mut().for_each(|header| header.mode = Mode::Profile);
+        self
+    }
+
+    /// Leaves out the log of `rank`.
+    pub fn missing(mut self, rank: u32) -> Self {
+        self.missing.push(rank);
+        self
+    }
+
+    /// Writes the logs, and the rings of ranks that were killed, into `folder`, which is made where it does not exist.
+    ///
+    /// Errors: what the system says.
+    pub fn write(self, folder: &Path) -> io::Result<()> {
+        std::fs::create_dir_all(folder)?;
+        for (script, header) in self.scripts.into_iter().zip(self.headers) {
+            if self.missing.contains(&header.rank) {
+                continue;
+            }
+            let name = log_name(header.rank);
+            let (log, ring) = script.finish(&header)?;
+            std::fs::write(folder.join(name), log)?;
+            if let Some(ring) = ring {
+                std::fs::write(folder.join(ring_name(header.rank, 0)), ring)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How a rank ends.
+enum Ending {
+    /// MPI_Finalize.
+    Finalize,
+    /// In another way that the recorder saw.
+    Other(EndReason),
+    /// It was killed; this many of its last records are in its ring alone.
+    Killed { in_ring: usize },
+}
+
+/// What one rank does, in order. Every method adds to its end.
+pub struct RankScript {
+    rank: u32,
+    now: u64,
+    begin: u64,
+    /// Calls and markers; `call_site` is an address in the module.
+    records: Vec<Record>,
+    definitions: Vec<Definition>,
+    later: Vec<Definition>,
+    sites: HashMap<String, u32>,
+    /// Place of calls that follow, and that of the next call that says none.
+    site: Option<String>,
+    regions: HashMap<(u32, String), u32>,
+    /// Open regions with their iteration.
+    open: Vec<(u32, u32)>,
+    iterations: HashMap<u32, u32>,
+    counters: HashMap<String, u32>,
+    requests: u32,
+    comms: u32,
+    batch: usize,
+    ending: Ending,
+    offset_ns: Option<i64>,
+    dropped: u64,
+}
+
+/// Milliseconds in ticks.
+fn ticks(ms: impl Into<f64>) -> u64 {
+    (ms.into() * 1e6).round() as u64
+}
+
+impl RankScript {
+    fn new(rank: u32, n_ranks: u32) -> Self {
+        let world = RankList::from_ranks(0..n_ranks);
+        let comm = |id, uid, rank, group| {
+            let remote = RankList::default();
+            Definition::Communicator(Communicator { id, uid, parent: NONE, rank, group, remote })
+        };
+        let main = Region { id: 0, parent: 0, name: "main".to_owned(), kind: RegionKind::Useful, iterated: false };
+        let module = Module {
+            id: 0,
+            path: "/home/user/scenario".to_owned(),
+            build_id: vec![0x5c, 0xe0],
+            base: BASE,
+            end: BASE + LENGTH,
+        };
+        RankScript {
+            rank,
+            now: START,
+            begin: START,
+            records: Vec::new(),
+            definitions: vec![
+                Definition::Module(module),
+                comm(0, 1, rank, world),
+                comm(1, 2, 0, RankList::from_ranks([rank])),
+                Definition::Region(main),
+                Definition::Thread(0, 1000 + rank),
+            ],
+            later: Vec::new(),
+            sites: HashMap::new(),
+            site: None,
+            regions: HashMap::new(),
+            open: Vec::new(),
+            iterations: HashMap::new(),
+            counters: HashMap::new(),
+            requests: 0,
+            comms: 2,
+            batch: 2000,
+            ending: Ending::Finalize,
+            offset_ns: None,
+            dropped: 0,
+        }
+    }
+
+    /// The window begins `ms` later than that of the other ranks. Before anything else.
+    pub fn late(mut self, ms: impl Into<f64>) -> Self {
+        self.begin += ticks(ms);
+        self.now = self.begin;
+        self
+    }
+
+    /// Computes for `ms`.
+    pub fn compute(mut self, ms: impl Into<f64>) -> Self {
+        self.now += ticks(ms);
+        self
+    }
+
+    /// The next call comes from the place of this name; without, calls of one operation come from one place.
+    pub fn at(mut self, site: &str) -> Self {
+        self.site = Some(site.to_owned());
+        self
+    }
+
+    /// A call of any operation that lasts `ms`; `fill` sets what else its record says.
+    pub fn call(mut self, operation: Operation, ms: impl Into<f64>, fill: impl FnOnce(&mut Record)) -> Self {
+        let mut record = Record::new(operation, self.now);
+        record.end = self.now + ticks(ms);
+        record.comm = 0;
+        record.call_site = self.address(operation);
+        fill(&mut record);
+        self.now = record.end.max(self.now);
+        self.records.push(record);
+        self
+    }
+
+    /// MPI_Send to `dest`.
+    pub fn send(self, dest: i32, tag: i32, bytes: u64, ms: impl Into<f64>) -> Self {
+        self.call(Operation::Send, ms, |r| (r.peer, r.tag, r.sent) = (dest, tag, bytes))
+    }
+
+    /// MPI_Recv from `source`.
+    pub fn recv(self, source: i32, tag: i32, bytes: u64, ms: impl Into<f64>) -> Self {
+        self.call(Operation::Recv, ms, |r| (r.peer, r.tag, r.received) = (source, tag, bytes))
+    }
+
+    /// MPI_Isend to `dest`; its request is the number of such calls before it.
+    pub fn isend(mut self, dest: i32, tag: i32, bytes: u64, ms: impl Into<f64>) -> Self {
+        let request = self.new_request();
+        self.call(Operation::Isend, ms, |r| (r.peer, r.tag, r.sent, r.request) = (dest, tag, bytes, request))
+    }
+
+    /// MPI_Irecv from `source`; its request is the number of such calls before it.
+    pub fn irecv(mut self, source: i32, tag: i32, ms: impl Into<f64>) -> Self {
+        let request = self.new_request();
+        self.call(Operation::Irecv, ms, |r| (r.peer, r.tag, r.request) = (source, tag, request))
+    }
+
+    /// MPI_Wait for `request`; peer, tag and bytes are those with which it started, `received` what arrived.
+    pub fn wait(self, request: u32, received: u64, ms: impl Into<f64>) -> Self {
+        let start = self.started(request);
+        self.call(Operation::Wait, ms, |r| complete(r, &start, received))
+    }
+
+    /// MPI_Waitall for requests, each with what it received.
+    pub fn waitall(mut self, requests: &[(u32, u64)], ms: impl Into<f64>) -> Self {
+        let starts: Vec<_> = requests.iter().map(|&(request, _)| self.started(request)).collect();
+        self = self.call(Operation::Waitall, ms, |r| (r.comm, r.count) = (NONE, requests.len() as u32));
+        let call_site = self.records.last().map_or(0, |call| call.call_site);
+        for (start, &(_, received)) in starts.iter().zip(requests) {
+            let mut part = Record { call_site, ..Record::new(Operation::Completed, self.now) };
+            complete(&mut part, start, received);
+            self.records.push(part);
+        }
+        self
+    }
+
+    /// MPI_Barrier on MPI_COMM_WORLD.
+    pub fn barrier(self, ms: impl Into<f64>) -> Self {
+        self.call(Operation::Barrier, ms, |_| ())
+    }
+
+    /// MPI_Allreduce on MPI_COMM_WORLD.
+    pub fn allreduce(self, bytes: u64, ms: impl Into<f64>) -> Self {
+        self.call(Operation::Allreduce, ms, |r| (r.sent, r.received) = (bytes, bytes))
+    }
+
+    /// A phase around what `script` does.
+    pub fn region(self, name: &str, script: impl FnOnce(Self) -> Self) -> Self {
+        self.region_of(name, RegionKind::Useful, script)
+    }
+
+    /// A phase of some kind.
+    pub fn region_of(mut self, name: &str, kind: RegionKind, script: impl FnOnce(Self) -> Self) -> Self {
+        let region = self.region_id(name, kind, false);
+        self = script(self.enter(region, NONE));
+        self.leave(region)
+    }
+
+    /// One iteration of a phase whose invocations are iterations; they are numbered from 0.
+    pub fn iteration(mut self, name: &str, script: impl FnOnce(Self) -> Self) -> Self {
+        let region = self.region_id(name, RegionKind::Useful, true);
+        let next = self.iterations.entry(region).or_default();
+        let iteration = *next;
+        *next += 1;
+        self = script(self.enter(region, iteration));
+        self.leave(region)
+    }
+
+    /// `n` times what `script` does; it is given the number of the time.
+    pub fn repeat(mut self, n: u32, script: impl Fn(u32, Self) -> Self) -> Self {
+        for i in 0..n {
+            self = script(i, self);
+        }
+        self
+    }
+
+    /// LBPROF_WORK in the innermost open region.
+    pub fn work(self, operations: f64, quanta: f64) -> Self {
+        let region = self.open.last().map_or(0, |&(region, _)| region);
+        self.marker(Operation::Work, |r| {
+            (r.request, r.sent, r.received) = (region, operations.to_bits(), quanta.to_bits());
+        })
+    }
+
+    /// LBPROF_COUNT.
+    pub fn count(mut self, name: &str, value: f64) -> Self {
+        let next = self.counters.len() as u32;
+        let id = *self.counters.entry(name.to_owned()).or_insert(next);
+        if id == next {
+            self.definitions.push(Definition::Counter(id, name.to_owned()));
+        }
+        self.marker(Operation::Counter, |r| (r.request, r.sent) = (id, value.to_bits()))
+    }
+
+    /// LBPROF_PARAM.
+    pub fn param(self, name: &str, value: f64) -> Self {
+        self.define(Definition::Param(name.to_owned(), value))
+    }
+
+    /// Memory of the process, in bytes, as sampled at the end of the region left last.
+    pub fn memory(self, resident: u64, swapped: u64) -> Self {
+        let left = self.records.iter().rev().find(|record| record.operation == Operation::RegionLeave as u16);
+        let region = left.map_or(NONE, |record| record.request);
+        self.marker(Operation::Memory, |r| (r.request, r.sent, r.received) = (region, resident, swapped))
+    }
+
+    /// A flush of the recorder that lasts `ms`.
+    pub fn flush(mut self, ms: impl Into<f64>) -> Self {
+        let end = self.now + ticks(ms);
+        self = self.marker(Operation::Flush, |r| (r.end, r.request) = (end, NONE));
+        self.now = end;
+        self
+    }
+
+    /// Recording is paused while `script` runs; of what it does only the time counts.
+    pub fn paused(mut self, script: impl FnOnce(Self) -> Self) -> Self {
+        self = self.marker(Operation::Pause, |_| ());
+        let n = self.records.len();
+        self = script(self);
+        self.records.truncate(n);
+        self.marker(Operation::Resume, |_| ())
+    }
+
+    /// A definition, before all records.
+    pub fn define(mut self, definition: Definition) -> Self {
+        self.definitions.push(definition);
+        self
+    }
+
+    /// A communicator of these world ranks, made from MPI_COMM_WORLD; ids count from 2. `uid` is the same on every member.
+    pub fn communicator(mut self, uid: u64, ranks: &[u32]) -> Self {
+        let rank = ranks.iter().position(|&rank| rank == self.rank).map_or(NONE, |rank| rank as u32);
+        let group = RankList::from_ranks(ranks.iter().copied());
+        let id = self.comms;
+        self.comms += 1;
+        let remote = RankList::default();
+        self.define(Definition::Communicator(Communicator { id, uid, parent: 0, rank, group, remote }))
+    }
+
+    /// A problem that the recorder met.
+    pub fn problem(mut self, kind: ProblemKind, count: u64) -> Self {
+        self.later.push(Definition::Problem(kind as u16, count, String::new()));
+        self
+    }
+
+    /// What the process used until its window ends: CPU time of the thread that called MPI_Init, in milliseconds, and how
+    /// often it was preempted.
+    pub fn usage(mut self, cpu_ms: impl Into<f64>, preempted: u64) -> Self {
+        let used = ticks(cpu_ms);
+        self.later.push(Definition::Usage(Usage {
+            ticks: self.now,
+            user_ns: used,
+            thread_ns: used,
+            involuntary_switches: preempted,
+            thread_involuntary_switches: preempted,
+            max_resident: 100 << 20,
+            ..Usage::default()
+        }));
+        self
+    }
+
+    /// The rank's clock is ahead of rank 0's by this much (all its ticks are).
+    pub fn clock_ahead(mut self, ns: i64) -> Self {
+        self.offset_ns = Some(ns);
+        self
+    }
+
+    /// Blocks hold this many records; 2000 unless said.
+    pub fn batch(mut self, records: usize) -> Self {
+        self.batch = records.max(1);
+        self
+    }
+
+    /// The process is killed here: no end of the log, and its last records are in its ring alone.
+    pub fn kill(mut self, in_ring: usize) -> Self {
+        self.ending = Ending::Killed { in_ring };
+        self
+    }
+
+    /// As [`RankScript::kill`], inside a call of `operation` whose record is the last in the ring.
+    pub fn kill_in(mut self, operation: Operation, in_ring: usize) -> Self {
+        self = self.call(operation, 0.0, |r| r.end = 0);
+        self.kill(in_ring)
+    }
+
+    /// The process ends here by exit(), without MPI_Finalize.
+    pub fn exit(mut self) -> Self {
+        self.ending = Ending::Other(EndReason::Exit);
+        self
+    }
+
+    /// The process calls MPI_Abort here.
+    pub fn abort(mut self, code: i32) -> Self {
+        self.ending = Ending::Other(EndReason::Abort(code));
+        self
+    }
+
+    /// The disk was full: `n` records that would come here were dropped.
+    pub fn drop_records(mut self, n: u64) -> Self {
+        self.dropped += n;
+        self
+    }
+
+    fn marker(mut self, operation: Operation, fill: impl FnOnce(&mut Record)) -> Self {
+        let mut record = Record::new(operation, self.now);
+        fill(&mut record);
+        self.records.push(record);
+        self
+    }
+
+    fn enter(mut self, region: u32, iteration: u32) -> Self {
+        self.open.push((region, iteration));
+        self.marker(Operation::RegionEnter, |r| (r.request, r.count) = (region, iteration))
+    }
+
+    fn leave(mut self, region: u32) -> Self {
+        let iteration = self.open.pop().map_or(NONE, |(_, iteration)| iteration);
+        self.marker(Operation::RegionLeave, |r| (r.request, r.count) = (region, iteration))
+    }
+
+    fn region_id(&mut self, name: &str, kind: RegionKind, iterated: bool) -> u32 {
+        let parent = self.open.last().map_or(0, |&(region, _)| region);
+        let next = self.regions.len() as u32 + 1;
+        let id = *self.regions.entry((parent, name.to_owned())).or_insert(next);
+        if id == next {
+            let name = name.to_owned();
+            self.definitions.push(Definition::Region(Region { id, parent, name, kind, iterated }));
+        }
+        id
+    }
+
+    fn new_request(&mut self) -> u32 {
+        self.requests += 1;
+        self.requests - 1
+    }
+
+    /// The record that started `request`.
+    fn started(&self, request: u32) -> Record {
+        let start = self.records.iter().find(|record| record.is_call() && record.request == request);
+        *start.unwrap_or_else(|| panic!("no call before started request {request}"))
+    }
+
+    /// The address of the place of the next call; its definition is made where it is new.
+    fn address(&mut self, operation: Operation) -> u64 {
+        let name = self.site.take().unwrap_or_else(|| operation.name().to_owned());
+        let next = self.sites.len() as u32;
+        let id = *self.sites.entry(name).or_insert(next);
+        let offset = 16 * (u64::from(id) + 1);
+        if id == next {
+            self.definitions.push(Definition::CallSite(CallSite { id, module: 0, offset }));
+        }
+        BASE + offset
+    }
+
+    /// The bytes of the rank's log, and of its ring where it was killed.
+    fn finish(mut self, header: &Header) -> io::Result<(Vec<u8>, Option<Vec<u8>>)> {
+        let offset_ns = self.offset_ns.unwrap_or(0);
+        let ahead = |ticks: u64| ticks.wrapping_add_signed(offset_ns);
+        let in_ring = match self.ending {
+            Ending::Finalize => {
+                let now = self.now;
+                let finalize = Record { comm: 0, ..Record::new(Operation::Finalize, now) };
+                let call_site = self.address(Operation::Finalize);
+                self.records.push(Record { call_site, ..finalize });
+                0
+            }
+            Ending::Other(_) => {
+                self.records.push(Record::new(Operation::ProgramEnd, self.now));
+                0
+            }
+            Ending::Killed { in_ring } => in_ring.min(self.records.len()),
+        };
+        for definition in &mut self.later {
+            if let Definition::Usage(usage) = definition {
+                usage.ticks = ahead(usage.ticks);
+            }
+        }
+        for record in &mut self.records {
+            record.begin = ahead(record.begin);
+            record.end = if record.end == 0 { 0 } else { ahead(record.end) };
+        }
+
+        let mut header = header.clone();
+        for instant in &mut header.instants {
+            *instant = Instant { ticks: ahead(instant.ticks), monotonic_ns: ahead(instant.monotonic_ns) };
+        }
+        let mut log = LogWriter::new(Vec::new(), &header)?;
+        let begin = ahead(self.begin);
+        self.definitions.push(Definition::WindowBegin(begin));
+        let offset = |ticks| Definition::ClockOffset(ClockOffset { ticks, offset_ns, error_ns: 0 });
+        self.definitions.push(offset(begin));
+        log.definitions(&self.definitions)?;
+
+        let mut head = BatchHead { previous_end: begin, ..BatchHead::default() };
+        let mut fold = Fold::new(head.clone());
+        let (written, ringed) = self.records.split_at(self.records.len() - in_ring);
+        for batch in written.chunks(self.batch) {
+            match header.mode {
+                Mode::Events => log.records(&head, batch, site_of)?,
+                Mode::Profile => {
+                    fold.records(batch, site_of);
+                    log.profile(&fold.take())?;
+                }
+            }
+            head.advance(batch);
+        }
+        head.first += self.dropped;
+
+        let end = ahead(self.now);
+        match self.ending {
+            Ending::Killed { .. } => return Ok((log.into_sink(), Some(ring(&header, &head, ringed, self.dropped)))),
+            Ending::Finalize => {
+                self.later.extend([offset(end), Definition::WindowEnd(end), Definition::End(EndReason::Finalize, end)]);
+            }
+            Ending::Other(reason) => self.later.push(Definition::End(reason, end)),
+        }
+        if self.dropped > 0 {
+            self.later.push(Definition::Problem(ProblemKind::Dropped as u16, self.dropped, String::new()));
+        }
+        self.later.push(Definition::Instant(Instant { ticks: end, monotonic_ns: end }));
+        log.definitions(&self.later)?;
+        Ok((log.into_sink(), None))
+    }
+}
+
+/// The id of a record's call site.
+fn site_of(record: &Record) -> u64 {
+    if record.call_site == 0 { u64::MAX } else { (record.call_site - BASE) / 16 - 1 }
+}
+
+/// Fills the record of a completed request.
+fn complete(record: &mut Record, start: &Record, received: u64) {
+    let activity: Activity = start.activity();
+    (record.peer, record.tag, record.comm, record.request) = (start.peer, start.tag, start.comm, start.request);
+    (record.sent, record.received) = (start.sent, received);
+    record.flags = Flags::of(activity);
+}
+
+/// The bytes of a ring file with `records` behind `head`, with place for as many again.
+pub fn ring(header: &Header, head: &BatchHead, records: &[Record], dropped: u64) -> Vec<u8> {
+    use std::mem::offset_of;
+    let capacity = (2 * records.len()).max(16);
+    let mut bytes = vec![0; HEAD_BYTES + capacity * size_of::<Record>()];
+    let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
+    put(offset_of!(RingHead, magic), &MAGIC);
+    put(offset_of!(RingHead, version), &u32::from(crate::format::VERSION).to_le_bytes());
+    put(offset_of!(RingHead, rank), &header.rank.to_le_bytes());
+    put(offset_of!(RingHead, run_id), &header.run_id.to_le_bytes());
+    put(offset_of!(RingHead, thread), &head.thread.to_le_bytes());
+    put(offset_of!(RingHead, capacity), &(capacity as u32).to_le_bytes());
+    put(offset_of!(RingHead, first), &head.first.to_le_bytes());
+    put(offset_of!(RingHead, previous_end), &head.previous_end.to_le_bytes());
+    put(offset_of!(RingHead, dropped), &dropped.to_le_bytes());
+    put(offset_of!(RingHead, n_open), &(head.open.len() as u32).to_le_bytes());
+    put(offset_of!(RingHead, paused), &u32::from(head.paused).to_le_bytes());
+    for (i, open) in head.open.iter().take(MAX_OPEN).enumerate() {
+        put(offset_of!(RingHead, open) + 8 * i, &open.region.to_le_bytes());
+        put(offset_of!(RingHead, open) + 8 * i + 4, &open.iteration.to_le_bytes());
+    }
+    for (i, record) in records.iter().enumerate() {
+        let slot = HEAD_BYTES + i * size_of::<Record>();
+        put(slot + offset_of!(Record, begin), &record.begin.to_le_bytes());
+        put(slot + offset_of!(Record, end), &record.end.to_le_bytes());
+        put(slot + offset_of!(Record, call_site), &record.call_site.to_le_bytes());
+        put(slot + offset_of!(Record, sent), &record.sent.to_le_bytes());
+        put(slot + offset_of!(Record, received), &record.received.to_le_bytes());
+        put(slot + offset_of!(Record, peer), &record.peer.to_le_bytes());
+        put(slot + offset_of!(Record, tag), &record.tag.to_le_bytes());
+        put(slot + offset_of!(Record, comm), &record.comm.to_le_bytes());
+        put(slot + offset_of!(Record, request), &record.request.to_le_bytes());
+        put(slot + offset_of!(Record, operation), &record.operation.to_le_bytes());
+        put(slot + offset_of!(Record, flags), &record.flags.0.to_le_bytes());
+        put(slot + offset_of!(Record, count), &record.count.to_le_bytes());
+    }
+    bytes
+}

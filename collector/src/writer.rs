@@ -1,0 +1,180 @@
+//! Writes a rank's log into any [`Write`].
+//!
+//! Each block goes out in one `write_all` of a buffer that is kept: whoever owns the file can cut it back to
+//! [`LogWriter::bytes`] after a write that failed half-way (a full disk), and the log stays readable.
+
+use std::io::{self, Write};
+
+use crate::codec::{put, put_varint};
+use crate::definition::Definition;
+use crate::encode::Encoder;
+use crate::format::{
+    BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, Header, LOG_MAGIC, MAX_DEFINITIONS, MAX_HEADER, MAX_PLAIN,
+    MAX_RECORDS, VERSION, header_checksum,
+};
+use crate::profile::ProfileBatch;
+use crate::record::Record;
+
+/// Compression level of zstd. Higher ones take a few per cent off the columns for several times the time.
+const LEVEL: i32 = 1;
+
+/// A log being written.
+pub struct LogWriter<W: Write> {
+    sink: W,
+    bytes: u64,
+    encoder: Encoder,
+    compressor: zstd::bulk::Compressor<'static>,
+    /// Plain bytes of the definitions or the profile at hand.
+    plain: Vec<u8>,
+    /// The block at hand; only as much of it as the block takes is written.
+    block: Vec<u8>,
+}
+
+impl<W: Write> LogWriter<W> {
+    /// Begins a log: writes its header into `sink`.
+    ///
+    /// Errors: those of the sink; InvalidInput where the header is larger than a log may hold (16 MiB).
+    pub fn new(mut sink: W, header: &Header) -> io::Result<Self> {
+        let mut plain = Vec::new();
+        put(header, &mut plain);
+        if plain.len() > MAX_HEADER {
+            return Err(too_large("header"));
+        }
+        let mut start = Vec::with_capacity(plain.len() + LOG_MAGIC.len() + 10);
+        start.extend_from_slice(&LOG_MAGIC);
+        start.extend_from_slice(&VERSION.to_le_bytes());
+        start.extend_from_slice(&(plain.len() as u32).to_le_bytes());
+        start.extend_from_slice(&header_checksum(VERSION, &plain).to_le_bytes());
+        start.extend_from_slice(&plain);
+        sink.write_all(&start)?;
+        Ok(LogWriter {
+            sink,
+            bytes: start.len() as u64,
+            encoder: Encoder::new(),
+            compressor: zstd::bulk::Compressor::new(LEVEL)?,
+            plain,
+            block: Vec::new(),
+        })
+    }
+
+    /// Writes definitions; they come before the records that refer to them. An empty list writes nothing.
+    ///
+    /// Errors: those of the sink; InvalidInput where one definition is larger than a block may hold (64 MiB).
+    pub fn definitions(&mut self, definitions: &[Definition]) -> io::Result<()> {
+        let mut one = Vec::new();
+        self.plain.clear();
+        let mut held = 0;
+        for definition in definitions {
+            one.clear();
+            put(definition, &mut one);
+            if one.len() + 16 > MAX_PLAIN {
+                return Err(too_large("definition"));
+            }
+            if held == MAX_DEFINITIONS || self.plain.len() + one.len() + 16 > MAX_PLAIN {
+                self.plain_block(BlockKind::Definitions)?;
+                self.plain.clear();
+                held = 0;
+            }
+            put_varint(one.len() as u64, &mut self.plain);
+            self.plain.extend_from_slice(&one);
+            held += 1;
+        }
+        if held == 0 { Ok(()) } else { self.plain_block(BlockKind::Definitions) }
+    }
+
+    /// Writes a batch of a thread's records that follow `head`. `site` gives the id of a record's call site, `u64::MAX`
+    /// where it has none; records with equal `call_site` and `operation` must have equal ids. No records write nothing.
+    ///
+    /// Errors: those of the sink; InvalidInput where there are more records than a block may hold (524,288).
+    pub fn records(
+        &mut self,
+        head: &BatchHead,
+        records: &[Record],
+        site: impl FnMut(&Record) -> u64,
+    ) -> io::Result<()> {
+        if records.len() > MAX_RECORDS {
+            return Err(too_large("batch of records"));
+        }
+        if records.is_empty() {
+            return Ok(());
+        }
+        self.encoder.encode(head, records, site);
+        let (plain, tail) = (self.encoder.plain(), self.encoder.tail());
+        let written =
+            write_block(&mut self.sink, &mut self.compressor, &mut self.block, BlockKind::Records, plain, tail)?;
+        self.bytes += written;
+        Ok(())
+    }
+
+    /// Writes what was folded in place of records.
+    ///
+    /// Errors: those of the sink; InvalidInput where the profile is larger than a block may hold (64 MiB).
+    pub fn profile(&mut self, batch: &ProfileBatch) -> io::Result<()> {
+        self.plain.clear();
+        put(batch, &mut self.plain);
+        self.plain_block(BlockKind::Profile)
+    }
+
+    /// Bytes of the log so far, without what a failed write left behind.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// What the log is written into.
+    pub fn sink_mut(&mut self) -> &mut W {
+        &mut self.sink
+    }
+
+    /// What the log was written into.
+    pub fn into_sink(self) -> W {
+        self.sink
+    }
+
+    fn plain_block(&mut self, kind: BlockKind) -> io::Result<()> {
+        self.bytes += write_block(&mut self.sink, &mut self.compressor, &mut self.block, kind, &self.plain, &[])?;
+        Ok(())
+    }
+}
+
+/// Writes one block; gives its length in bytes. `block` is memory for it.
+fn write_block(
+    sink: &mut impl Write,
+    compressor: &mut zstd::bulk::Compressor,
+    block: &mut Vec<u8>,
+    kind: BlockKind,
+    plain: &[u8],
+    tail: &[u8],
+) -> io::Result<u64> {
+    // A frame that is larger than what it holds is not used, so the payload is never longer than plain and tail.
+    if plain.len() + tail.len() > MAX_PLAIN {
+        return Err(too_large("block"));
+    }
+    let most = BLOCK_HEAD_BYTES + zstd::zstd_safe::compress_bound(plain.len()) + tail.len();
+    if block.len() < most {
+        block.resize(most, 0);
+    }
+    let payload = &mut block[BLOCK_HEAD_BYTES..];
+    let mut frame = compressor.compress_to_buffer(plain, payload)?;
+    if frame >= plain.len() {
+        frame = 0;
+        payload[..plain.len()].copy_from_slice(plain);
+    }
+    let first = if frame == 0 { plain.len() } else { frame };
+    payload[first..first + tail.len()].copy_from_slice(tail);
+    let stored = first + tail.len();
+    let head = BlockHead {
+        kind: kind as u8,
+        stored: stored as u32,
+        frame: frame as u32,
+        plain: plain.len() as u32,
+        crc: 0,
+    };
+    let head = BlockHead { crc: head.checksum(&payload[..stored]), ..head };
+    block[..BLOCK_HEAD_BYTES].copy_from_slice(&head.to_bytes());
+    sink.write_all(&block[..BLOCK_HEAD_BYTES + stored])?;
+    Ok((BLOCK_HEAD_BYTES + stored) as u64)
+}
+
+fn too_large(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("{what} larger than a log can hold"))
+}

@@ -1,0 +1,130 @@
+//! Makes the wrappers from calls.table: for each row a body in C and in Fortran, with int and with large counts, and the
+//! entry points that lead to them. The rows stay in the table; what a wrapper does is in src/wrappers.rs.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::{env, fs};
+
+/// Suffixes of Fortran names, and whether they take large counts: mpif.h and mpi without, with one and with two underscores;
+/// mpi_f08; mpi_f08 with descriptors; their large-count forms in MPICH 4.0 (`_large_`) and in later ones and Intel MPI (`_c_`).
+const FORTRAN: [(&str, bool); 9] = [
+    ("", false),
+    ("_", false),
+    ("__", false),
+    ("_f08_", false),
+    ("_f08ts_", false),
+    ("_c_f08_", true),
+    ("_c_f08ts_", true),
+    ("_f08_large_", true),
+    ("_f08ts_large_", true),
+];
+
+/// One row of the table.
+struct Row {
+    function: String,
+    large: bool,
+    arguments: Vec<String>,
+    verb: String,
+    /// Hidden lengths that Fortran appends for CHARACTER arguments.
+    hidden: usize,
+}
+
+fn parse(line: &str) -> Option<Row> {
+    let (head, rest) = line.split_once('(')?;
+    let (arguments, rest) = rest.split_once(')')?;
+    let mut head = head.split_whitespace();
+    let (function, large) = (head.next()?, head.next()?);
+    let (verb, hidden) = match rest.rsplit_once('+') {
+        Some((verb, hidden)) => (verb, hidden.trim().parse().ok()?),
+        None => (rest, 0),
+    };
+    Some(Row {
+        function: function.into(),
+        large: large == "c",
+        arguments: arguments.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect(),
+        verb: verb.trim().into(),
+        hidden,
+    })
+}
+
+/// `sends(dest, &mut status)` → `verbs::sends::<C>(thread, dest, &mut status)`; verbs that take a verb have a second type.
+fn call(verb: &str, language: &str) -> String {
+    let mut out = String::new();
+    let mut word = String::new();
+    for c in verb.chars() {
+        if c.is_alphanumeric() || c == '_' {
+            word.push(c);
+        } else if c == '(' {
+            let types = if word.ends_with("_as") { format!("{language}, _") } else { language.to_owned() };
+            let _ = write!(out, "verbs::{word}::<lang::{types}>(thread, ");
+            word.clear();
+        } else {
+            out.push_str(&std::mem::take(&mut word));
+            out.push(c);
+        }
+    }
+    out
+}
+
+fn main() {
+    println!("cargo::rerun-if-changed=calls.table");
+    println!("cargo::rerun-if-changed=build.rs");
+    let table = fs::read_to_string("calls.table").expect("calls.table lies beside build.rs");
+    let mut rows = Vec::new();
+    for (number, line) in table.lines().enumerate() {
+        if !line.starts_with('#') && !line.trim().is_empty() {
+            rows.push(parse(line).unwrap_or_else(|| panic!("calls.table:{}: not a row", number + 1)));
+        }
+    }
+
+    let mut wrappers = String::new();
+    // Pairs: the function to forward to, and the wrapper's own name for libraries that have no twin.
+    let mut names = Vec::new();
+    for row in &rows {
+        for large in [false, true] {
+            if large && !row.large {
+                continue;
+            }
+            let suffix = if large { "_c" } else { "" };
+            let (function, arguments) = (&row.function, row.arguments.join(", "));
+            let index = names.len();
+            names.push((format!("PMPI_{function}{suffix}"), format!("MPI_{function}{suffix}")));
+            let _ = writeln!(
+                wrappers,
+                "c_wrapper!(\"MPI_{function}{suffix}\", {function}{suffix}, {index}, {function}, ({arguments}), |thread| {});",
+                call(&row.verb, if large { "CLarge" } else { "C" })
+            );
+            let lower = function.to_lowercase();
+            let mut entries = String::new();
+            let mut flavours: Vec<String> =
+                FORTRAN.iter().filter(|form| form.1 == large).map(|form| format!("mpi_{lower}{}", form.0)).collect();
+            if !large {
+                flavours.push(format!("MPI_{}", function.to_uppercase()));
+            }
+            if !large && function.starts_with("Win_allocate") {
+                // Open MPI's specific of `use mpi` for a base pointer of type C_PTR.
+                flavours.push(format!("mpi_{lower}_cptr_"));
+            }
+            for flavour in flavours {
+                let _ = write!(entries, "(\"{flavour}\", {}) ", names.len());
+                names.push((format!("p{flavour}"), flavour));
+            }
+            // After the arguments of C come ierror and the hidden lengths.
+            let extra: String = (0..=row.hidden).fold(String::new(), |extra, i| extra + &format!(", extra_{i}"));
+            let extra = if arguments.is_empty() { extra.trim_start_matches(", ").to_owned() } else { extra };
+            let _ = writeln!(
+                wrappers,
+                "fortran_wrapper!({function}{suffix}, [{entries}], {function}, extra_0, ({arguments}{extra}), |thread| {});",
+                call(&row.verb, if large { "FortranLarge" } else { "Fortran" })
+            );
+        }
+    }
+    let names =
+        names.iter().fold(String::new(), |text, (next, own)| text + &format!("    (c\"{next}\", c\"{own}\"),\n"));
+    let names = format!(
+        "/// By wrapper: the function to forward to, and the wrapper's own name.\npub static NAMES: &[(&std::ffi::CStr, &std::ffi::CStr)] = &[\n{names}];\n"
+    );
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    fs::write(out.join("wrappers.rs"), wrappers).expect("OUT_DIR can be written");
+    fs::write(out.join("names.rs"), names).expect("OUT_DIR can be written");
+}

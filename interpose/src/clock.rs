@@ -1,0 +1,73 @@
+//! The rank's clock: the processor's time stamp counter where it is invariant, else CLOCK_MONOTONIC in nanoseconds.
+
+use std::arch::x86_64::{__cpuid, _rdtsc};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use lbprof_collector::definition::Instant;
+use lbprof_collector::format::ClockSource;
+
+/// Whether ticks are read from CLOCK_MONOTONIC.
+static MONOTONIC: AtomicBool = AtomicBool::new(false);
+
+/// The present instant, in ticks.
+#[inline(always)]
+pub fn ticks() -> u64 {
+    if MONOTONIC.load(Relaxed) {
+        monotonic_ns()
+    } else {
+        // SAFETY: every x86-64 processor has the instruction, and Linux leaves it to programs unless prctl forbids it.
+        unsafe { _rdtsc() }
+    }
+}
+
+/// CLOCK_MONOTONIC in nanoseconds.
+#[cold]
+#[inline(never)]
+pub fn monotonic_ns() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes to `now` alone; this clock exists on every Linux.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Chooses the clock: `wanted` where it is given, else the counter if it is invariant and the kernel trusts it.
+pub fn choose(wanted: Option<ClockSource>) -> ClockSource {
+    let source = wanted.unwrap_or_else(|| {
+        if invariant_tsc() && kernel_trusts_tsc() { ClockSource::Tsc } else { ClockSource::Monotonic }
+    });
+    MONOTONIC.store(source == ClockSource::Monotonic, Relaxed);
+    source
+}
+
+/// The clock in use.
+pub fn source() -> ClockSource {
+    if MONOTONIC.load(Relaxed) { ClockSource::Monotonic } else { ClockSource::Tsc }
+}
+
+/// Whether the counter runs at one rate in all power states (CPUID 8000_0007h, EDX bit 8).
+fn invariant_tsc() -> bool {
+    __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & 1 << 8 != 0
+}
+
+/// The kernel drops the counter from its clock sources when it finds that the cores' counters differ.
+fn kernel_trusts_tsc() -> bool {
+    match std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/available_clocksource") {
+        Ok(sources) => sources.split_whitespace().any(|source| source == "tsc"),
+        // No such file in some containers; the processor's word must do.
+        Err(_) => true,
+    }
+}
+
+/// The same instant on both clocks: of several readings the one that took the shortest time.
+pub fn instant() -> Instant {
+    let mut best = (u64::MAX, Instant { ticks: 0, monotonic_ns: 0 });
+    for _ in 0..8 {
+        let before = ticks();
+        let monotonic_ns = monotonic_ns();
+        let took = ticks().saturating_sub(before);
+        if took < best.0 {
+            best = (took, Instant { ticks: before + took / 2, monotonic_ns });
+        }
+    }
+    best.1
+}

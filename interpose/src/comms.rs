@@ -1,0 +1,342 @@
+//! Communicators: handles → what is known of them, and their ids in the log.
+//!
+//! All members of a communicator give it the same id without talking to each other: a hash of its parent's id, of how many
+//! communicators were made from the parent before, and of its members' world ranks.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use lbprof_collector::definition::{Communicator, Definition, RankList};
+use lbprof_collector::problem::ProblemKind;
+use lbprof_collector::record::NONE;
+use parking_lot::{Mutex, RwLock};
+
+use crate::abi::{self, Null, is_null};
+use crate::thread::{CACHE, Thread, Word};
+use crate::verbs::Birth;
+use crate::{flush, forward, guard};
+
+/// What calls need to know of a communicator.
+#[derive(Debug)]
+pub struct CommInfo {
+    /// Id of its definition in the log.
+    pub id: u32,
+    /// This rank's rank in it.
+    pub rank: i32,
+    /// Size of its (local) group.
+    pub size: i64,
+    /// Size of the group that a collective addresses: the remote one of an inter-communicator, else the local one.
+    pub others: i64,
+    /// Whether it is an inter-communicator.
+    pub inter: bool,
+    /// Neighbours that send to this rank, in its topology.
+    pub sources: i64,
+    /// Neighbours that this rank sends to.
+    pub destinations: i64,
+    /// The same number on all members.
+    uid: u64,
+    /// Communicators made from it so far.
+    children: AtomicU32,
+}
+
+impl CommInfo {
+    fn next_child(&self) -> u64 {
+        u64::from(self.children.fetch_add(1, Relaxed))
+    }
+
+    const fn unknown() -> Self {
+        CommInfo {
+            id: NONE,
+            rank: -1,
+            size: 0,
+            others: 0,
+            inter: false,
+            sources: 0,
+            destinations: 0,
+            uid: 0,
+            children: AtomicU32::new(0),
+        }
+    }
+}
+
+/// MPI_COMM_NULL, and whatever cannot be asked.
+static UNKNOWN: CommInfo = CommInfo::unknown();
+
+/// Ids that a log may have.
+const MAX_COMMS: u32 = 1 << 20;
+
+/// Communicators in use, by handle. Their descriptions are never freed, for another thread's cache may hold one.
+static COMMS: RwLock<Option<HashMap<Word, &'static CommInfo, foldhash::fast::FixedState>>> = RwLock::new(None);
+
+/// Ids given so far.
+static N_COMMS: AtomicU32 = AtomicU32::new(0);
+
+/// What is known of `comm`.
+///
+/// # Safety
+/// `thread` is the calling thread's state; `comm` is a valid handle or a null one.
+#[inline(always)]
+pub unsafe fn find(thread: *mut Thread, comm: Word) -> &'static CommInfo {
+    // SAFETY: the cache holds addresses of descriptions that are never freed.
+    unsafe {
+        if comm == (*thread).comm_handle && !(*thread).comm.is_null() {
+            &*(*thread).comm
+        } else {
+            look_up(thread, comm)
+        }
+    }
+}
+
+/// Where a handle goes in a thread's cache.
+#[inline(always)]
+pub fn cache_slot(handle: Word) -> usize {
+    (handle >> 4 ^ handle >> 9 ^ handle) & (CACHE - 1)
+}
+
+#[inline(never)]
+unsafe fn look_up(thread: *mut Thread, comm: Word) -> &'static CommInfo {
+    // SAFETY: the thread's own state; see `find`.
+    unsafe {
+        let cached = (&raw mut (*thread).comms).cast::<(Word, *const CommInfo)>().add(cache_slot(comm));
+        let info = if (*cached).0 == comm && !(*cached).1.is_null() {
+            (*cached).1
+        } else {
+            let info: *const CommInfo =
+                crate::thread::cold(thread, || Some(known_or_defined(comm))).unwrap_or(&UNKNOWN);
+            if std::ptr::eq(info, &UNKNOWN) {
+                return &UNKNOWN;
+            }
+            *cached = (comm, info);
+            info
+        };
+        (*thread).comm_handle = comm;
+        (*thread).comm = info;
+        &*info
+    }
+}
+
+#[cold]
+fn known_or_defined(comm: Word) -> &'static CommInfo {
+    if let Some(info) = COMMS.read().as_ref().and_then(|comms| comms.get(&comm)) {
+        return info;
+    }
+    // SAFETY: the program is about to use the handle in a call, so it is valid or null.
+    unsafe { define(comm, None, Salt::Members { with_parent: false }) }
+}
+
+/// A communicator was made from `parent` (a handle; 0 where there is none).
+///
+/// # Safety
+/// `comm` was returned by a successful call; it may be null.
+pub unsafe fn created(parent: Word, comm: Word, birth: Birth) -> &'static CommInfo {
+    let parent = if parent == 0 || is_null(Null::Comm, parent) { None } else { Some(known_or_defined(parent)) };
+    // SAFETY: the caller's promise.
+    unsafe {
+        match birth {
+            // Counted by all members of the parent, also those that are not in the new one.
+            Birth::FromParent => define(comm, parent, Salt::Number(parent.map_or(0, CommInfo::next_child))),
+            Birth::InGroup => define(comm, parent, Salt::Members { with_parent: true }),
+            Birth::Inter => define(comm, parent, Salt::Members { with_parent: false }),
+        }
+    }
+}
+
+/// Counts a communicator that `parent` is making.
+pub fn next_child(parent: Word) -> (&'static CommInfo, u64) {
+    let parent = known_or_defined(parent);
+    (parent, parent.next_child())
+}
+
+/// The communicator that [`next_child`] counted exists.
+///
+/// # Safety
+/// As [`created`].
+pub unsafe fn created_as(parent: &'static CommInfo, number: u64, comm: Word) {
+    // SAFETY: the caller's promise.
+    unsafe { define(comm, Some(parent), Salt::Number(number)) };
+}
+
+/// What, besides the members, tells a communicator from others.
+enum Salt {
+    /// How many were made from its parent before.
+    Number(u64),
+    /// How many with the same members (and the same parent) were made before: for calls that not all members of the parent
+    /// take part in.
+    Members { with_parent: bool },
+}
+
+/// Ids of communicators by [`Salt::Members`], and how many there were.
+static SEEN: Mutex<Option<HashMap<u64, u64, foldhash::fast::FixedState>>> = Mutex::new(None);
+
+/// Forgets a communicator that is about to be freed.
+///
+/// # Safety
+/// `comm` is valid.
+pub unsafe fn forget(comm: Word) {
+    if let Some(comms) = COMMS.write().as_mut() {
+        comms.remove(&comm);
+    }
+    // SAFETY: the states of registered threads are live, and no other thread may use a communicator that is being freed.
+    flush::for_each_thread(|thread| unsafe {
+        if (*thread).comm_handle == comm {
+            (*thread).comm_handle = 0;
+            (*thread).comm = std::ptr::null();
+        }
+        let cached = (&raw mut (*thread).comms).cast::<(Word, *const CommInfo)>().add(cache_slot(comm));
+        if (*cached).0 == comm {
+            *cached = (0, std::ptr::null());
+        }
+    });
+}
+
+/// Defines MPI_COMM_WORLD as communicator 0 and MPI_COMM_SELF as 1.
+pub fn define_predefined() {
+    known_or_defined(abi::comm_world());
+    known_or_defined(abi::comm_self());
+}
+
+/// Forgets all communicators but the predefined ones: some may have been freed unseen, and handles are reused.
+pub fn forget_all() {
+    let keep = [abi::comm_world(), abi::comm_self()];
+    if let Some(comms) = COMMS.write().as_mut() {
+        comms.retain(|handle, _| keep.contains(handle));
+    }
+}
+
+/// Describes a communicator and writes its definition to the log.
+unsafe fn define(comm: Word, parent: Option<&'static CommInfo>, salt: Salt) -> &'static CommInfo {
+    if is_null(Null::Comm, comm) || comm == 0 {
+        return &UNKNOWN;
+    }
+    let id = N_COMMS.fetch_add(1, Relaxed);
+    if id >= MAX_COMMS {
+        N_COMMS.fetch_sub(1, Relaxed);
+        guard::tell(
+            ProblemKind::TooMany,
+            format_args!("more than {MAX_COMMS} communicators; further ones share no id"),
+        );
+        return &UNKNOWN;
+    }
+    // SAFETY: the handle is valid; these are local look-ups.
+    let (rank, group, remote, topology) = unsafe {
+        let mut rank = -1;
+        forward::call2(c"PMPI_Comm_rank", comm, &raw mut rank as Word);
+        let mut inter = 0;
+        forward::call2(c"PMPI_Comm_test_inter", comm, &raw mut inter as Word);
+        let group = world_ranks(comm, c"PMPI_Comm_group");
+        let remote = if inter != 0 { world_ranks(comm, c"PMPI_Comm_remote_group") } else { Vec::new() };
+        (rank, group, remote, neighbours(comm))
+    };
+    let uid = {
+        let mut hasher = hasher();
+        // Both sides of an inter-communicator see the groups in turn.
+        let (first, second) = if !remote.is_empty() && remote < group { (&remote, &group) } else { (&group, &remote) };
+        for side in [first, second] {
+            hasher.write_usize(side.len());
+            side.iter().for_each(|&rank| hasher.write_u32(rank));
+        }
+        if !matches!(salt, Salt::Members { with_parent: false }) {
+            hasher.write_u64(parent.map_or(0, |parent| parent.uid));
+        }
+        let number = match salt {
+            Salt::Number(number) => number,
+            Salt::Members { .. } => {
+                let mut seen = SEEN.lock();
+                let times = seen.get_or_insert_default().entry(hasher.finish()).or_default();
+                *times += 1;
+                *times << 32
+            }
+        };
+        hasher.write_u64(number);
+        hasher.finish()
+    };
+    let info: &'static CommInfo = Box::leak(Box::new(CommInfo {
+        id,
+        rank,
+        size: group.len() as i64,
+        others: if remote.is_empty() { group.len() } else { remote.len() } as i64,
+        inter: !remote.is_empty(),
+        sources: topology.0,
+        destinations: topology.1,
+        uid,
+        children: AtomicU32::new(0),
+    }));
+    COMMS.write().get_or_insert_default().insert(comm, info);
+    flush::define(Definition::Communicator(Communicator {
+        id,
+        uid,
+        parent: parent.map_or(NONE, |parent| parent.id),
+        rank: u32::try_from(rank).unwrap_or(NONE),
+        group: RankList::from_ranks(group),
+        remote: RankList::from_ranks(remote),
+    }));
+    info
+}
+
+/// The same numbers from the same input in every process.
+fn hasher() -> impl Hasher {
+    foldhash::quality::FixedState::with_seed(0x6c62_7072_6f66).build_hasher()
+}
+
+/// World ranks of a communicator's group; empty where MPI gives none. Ranks outside of MPI_COMM_WORLD are [`NONE`].
+unsafe fn world_ranks(comm: Word, which: &std::ffi::CStr) -> Vec<u32> {
+    // SAFETY: local group operations on a valid communicator; every group made here is freed here.
+    unsafe {
+        let mut group: Word = 0;
+        if forward::call2(which, comm, &raw mut group as Word) != 0 {
+            return Vec::new();
+        }
+        let mut size = 0i32;
+        forward::call2(c"PMPI_Group_size", group & abi::abi().handle_mask, &raw mut size as Word);
+        let ranks: Vec<i32> = (0..size).collect();
+        let mut world = vec![abi::abi().undefined; ranks.len()];
+        if let Some(world_group) = crate::lifecycle::world_group() {
+            forward::call(
+                c"PMPI_Group_translate_ranks",
+                [
+                    group & abi::abi().handle_mask,
+                    size as Word,
+                    ranks.as_ptr() as Word,
+                    world_group,
+                    world.as_mut_ptr() as Word,
+                    0,
+                    0,
+                    0,
+                ],
+            );
+        }
+        forward::call2(c"PMPI_Group_free", &raw mut group as Word, 0);
+        world.into_iter().map(|rank| u32::try_from(rank).unwrap_or(NONE)).collect()
+    }
+}
+
+/// How many neighbours send to this rank, and how many it sends to, in the communicator's topology.
+unsafe fn neighbours(comm: Word) -> (i64, i64) {
+    // SAFETY: local look-ups on a valid communicator.
+    unsafe {
+        // MPI_Topo_test gives MPI_UNDEFINED, or one of three values that differ between MPIs: so each kind is asked.
+        let mut kind = abi::abi().undefined;
+        forward::call2(c"PMPI_Topo_test", comm, &raw mut kind as Word);
+        let [cart, graph, dist_graph] = abi::topologies();
+        if kind == cart {
+            let mut dimensions = 0;
+            forward::call2(c"PMPI_Cartdim_get", comm, &raw mut dimensions as Word);
+            (2 * i64::from(dimensions), 2 * i64::from(dimensions))
+        } else if kind == graph {
+            let (mut rank, mut count) = (0, 0);
+            forward::call2(c"PMPI_Comm_rank", comm, &raw mut rank as Word);
+            forward::call3(c"PMPI_Graph_neighbors_count", comm, rank as Word, &raw mut count as Word);
+            (i64::from(count), i64::from(count))
+        } else if kind == dist_graph {
+            let (mut sources, mut destinations, mut weighted) = (0, 0, 0);
+            forward::call(
+                c"PMPI_Dist_graph_neighbors_count",
+                [comm, &raw mut sources as Word, &raw mut destinations as Word, &raw mut weighted as Word, 0, 0, 0, 0],
+            );
+            (i64::from(sources), i64::from(destinations))
+        } else {
+            (0, 0)
+        }
+    }
+}

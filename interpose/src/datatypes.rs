@@ -1,0 +1,77 @@
+//! Datatypes: handles → sizes in bytes.
+
+use std::collections::HashMap;
+
+use parking_lot::RwLock;
+
+use crate::abi::{self, Null, is_null};
+use crate::comms::cache_slot;
+use crate::thread::{Thread, Word};
+use crate::{flush, forward};
+
+/// Sizes by handle, of datatypes whose handle does not tell.
+static SIZES: RwLock<Option<HashMap<Word, u64, foldhash::fast::FixedState>>> = RwLock::new(None);
+
+/// Bytes of data that one element of `datatype` has; 0 for the null datatype.
+///
+/// # Safety
+/// `thread` is the calling thread's state; `datatype` is a valid handle or a null one.
+#[inline(always)]
+pub unsafe fn size(thread: *mut Thread, datatype: Word) -> u64 {
+    // SAFETY: the thread's own state.
+    unsafe { if datatype == (*thread).type_handle { (*thread).type_size } else { look_up(thread, datatype) } }
+}
+
+#[inline(never)]
+unsafe fn look_up(thread: *mut Thread, datatype: Word) -> u64 {
+    // SAFETY: the thread's own state.
+    unsafe {
+        let size = if let Some(size) = abi::size_in_handle(datatype) {
+            size
+        } else {
+            let cached = (&raw mut (*thread).types).cast::<(Word, u64)>().add(cache_slot(datatype));
+            if (*cached).0 != datatype {
+                *cached = (datatype, crate::thread::cold(thread, || ask(datatype)));
+            }
+            (*cached).1
+        };
+        (*thread).type_handle = datatype;
+        (*thread).type_size = size;
+        size
+    }
+}
+
+#[cold]
+fn ask(datatype: Word) -> u64 {
+    if is_null(Null::Datatype, datatype) || datatype == 0 {
+        return 0;
+    }
+    if let Some(&size) = SIZES.read().as_ref().and_then(|sizes| sizes.get(&datatype)) {
+        return size;
+    }
+    // MPI_Type_size_x gives sizes beyond 2 GiB, which MPI_Type_size cannot.
+    let mut size = 0i64;
+    // SAFETY: the program is about to use the handle in a call, so it is valid; the function is a local look-up.
+    let code = unsafe { forward::call2(c"PMPI_Type_size_x", datatype, &raw mut size as Word) };
+    let size = if code == 0 { u64::try_from(size).unwrap_or(0) } else { 0 };
+    SIZES.write().get_or_insert_default().insert(datatype, size);
+    size
+}
+
+/// Forgets a datatype that is about to be freed: its handle may be given to another one.
+pub fn forget(datatype: Word) {
+    if let Some(sizes) = SIZES.write().as_mut() {
+        sizes.remove(&datatype);
+    }
+    // SAFETY: the states of registered threads are live, and no other thread may use a datatype that is being freed.
+    flush::for_each_thread(|thread| unsafe {
+        if (*thread).type_handle == datatype {
+            (*thread).type_handle = 0;
+            (*thread).type_size = 0;
+        }
+        let cached = (&raw mut (*thread).types).cast::<(Word, u64)>().add(cache_slot(datatype));
+        if (*cached).0 == datatype {
+            *cached = (0, 0);
+        }
+    });
+}

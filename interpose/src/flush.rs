@@ -1,0 +1,477 @@
+//! All that is rare in a thread's life: its first call, a full ring, its end.
+//!
+//! A flush mends records that never ended, hands the batch to the rank's log, clears the ring's slots, moves its head on,
+//! and leaves a record of itself. The order keeps every record in the log or in the ring at each instant; see
+//! [`lbprof_collector::ring`].
+
+use std::path::PathBuf;
+use std::sync::atomic::{
+    AtomicU8, AtomicU32, AtomicU64,
+    Ordering::{Relaxed, SeqCst},
+};
+
+use lbprof_collector::Operation;
+use lbprof_collector::definition::Definition;
+use lbprof_collector::format::BatchHead;
+use lbprof_collector::problem::ProblemKind;
+use lbprof_collector::profile::Fold;
+use lbprof_collector::record::{Flags, Record};
+use lbprof_collector::ring::{MAX_OPEN, Ring};
+use parking_lot::Mutex;
+
+use crate::clock::ticks;
+use crate::guard;
+use crate::log::{LOG, RankLog};
+use crate::phases::Phases;
+use crate::thread::{self, Thread};
+
+/// What the process is doing about recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum State {
+    /// MPI has not started.
+    Idle = 0,
+    /// Calls are recorded.
+    Recording = 1,
+    /// Nothing is recorded any more, or was asked for.
+    Done = 2,
+}
+
+static STATE: AtomicU8 = AtomicU8::new(State::Idle as u8);
+
+/// The state of the process.
+#[inline]
+pub fn state() -> State {
+    match STATE.load(Relaxed) {
+        0 => State::Idle,
+        1 => State::Recording,
+        _ => State::Done,
+    }
+}
+
+/// Moves the state on.
+pub fn set_state(state: State) {
+    STATE.store(state as u8, SeqCst);
+}
+
+/// What a recording thread needs besides the hot state.
+pub struct ThreadLog {
+    ring: Ring,
+    path: PathBuf,
+    /// Number of the thread in the log.
+    pub number: u32,
+    /// Where the ring's first slot stands.
+    head: BatchHead,
+    /// Sums of what is not written as events; `None` in events mode.
+    fold: Option<Fold>,
+    /// When the sums were last written.
+    folded_at: u64,
+    /// Ids of call sites of the batch.
+    sites: Vec<u64>,
+    /// Open phases.
+    pub phases: Phases,
+    /// While recording is paused: the ring's cursor.
+    paused: Option<*mut Record>,
+}
+
+struct Registered(*mut Thread);
+// SAFETY: the list is walked only to invalidate caches and to close rings; see the walkers.
+unsafe impl Send for Registered {}
+
+/// Threads that record.
+static THREADS: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
+static NEXT_THREAD: AtomicU32 = AtomicU32::new(0);
+
+/// Records dropped in this process.
+pub static DROPPED: AtomicU64 = AtomicU64::new(0);
+
+/// Visits the state of every recording thread.
+pub fn for_each_thread(mut visit: impl FnMut(*mut Thread)) {
+    THREADS.lock().iter().for_each(|thread| visit(thread.0));
+}
+
+/// Writes a definition to the rank's log, now: what the ring holds may refer to it if the process is killed.
+pub fn define(definition: Definition) {
+    if let Some(log) = LOG.lock().as_mut() {
+        log.define(&[definition]);
+    }
+}
+
+/// The ring of the calling thread is full, or the thread makes its first call, or nothing is to be recorded. Gives the next
+/// free slot, or null.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+#[cold]
+#[inline(never)]
+pub unsafe fn make_room(thread: *mut Thread) -> *mut Record {
+    // SAFETY: the thread's own state.
+    unsafe {
+        if state() != State::Recording || (*thread).busy != 0 || guard::disabled() {
+            // Also where recording ended while the thread had a ring: its slots must not be reused.
+            (*thread).cursor = (*thread).limit;
+            return std::ptr::null_mut();
+        }
+        let (caller, next) = ((*thread).caller, (*thread).next);
+        thread::cold(thread, || match (*thread).log.as_mut() {
+            None => attach(thread),
+            Some(log) if log.paused.is_some() => {}
+            Some(log) => flush(thread, log),
+        });
+        ((*thread).caller, (*thread).next) = (caller, next);
+        if (*thread).cursor == (*thread).limit { std::ptr::null_mut() } else { (*thread).cursor }
+    }
+}
+
+/// Gives the calling thread a ring.
+pub unsafe fn attach(thread: *mut Thread) {
+    let mut guard = LOG.lock();
+    let Some(log) = guard.as_mut() else { return };
+    let number = NEXT_THREAD.fetch_add(1, Relaxed);
+    if number > 4096 {
+        return;
+    }
+    let path = log.dir().join(lbprof_collector::format::ring_name(log.rank(), number));
+    let ring = match Ring::create(&path, log.buffer(), log.rank(), number, log.run_id()) {
+        Ok(ring) => ring,
+        Err(error) => {
+            drop(guard);
+            guard::tell(
+                ProblemKind::InternalError,
+                format_args!("cannot make {}: {error}; a thread is not recorded", path.display()),
+            );
+            return;
+        }
+    };
+    // SAFETY: gettid has no preconditions.
+    let tid = unsafe { libc::gettid() };
+    log.define(&[Definition::Thread(number, tid as u32)]);
+    drop(guard);
+    let now = ticks();
+    let head = BatchHead { thread: number, first: 0, previous_end: now, open: Vec::new(), paused: false };
+    ring.head().previous_end.store(now, Relaxed);
+    if number == 0 {
+        guard::mirror(ring.head());
+    } else {
+        guard::count(ProblemKind::OtherThreads, 1);
+    }
+    // SAFETY: the thread's own state; the ring lives as long as its ThreadLog, which is never freed while the thread may record.
+    unsafe {
+        let slots = ring.slots();
+        (*thread).cursor = slots;
+        (*thread).limit = slots.add(ring.capacity());
+        (*thread).poll = std::ptr::null_mut();
+        (*thread).log = Box::into_raw(Box::new(ThreadLog {
+            ring,
+            path,
+            number,
+            head,
+            fold: None,
+            folded_at: now,
+            sites: Vec::new(),
+            phases: Phases::default(),
+            paused: None,
+        }));
+        THREADS.lock().push(Registered(thread));
+        at_thread_end(thread);
+    }
+}
+
+/// The analysed window begins now, on the thread that called MPI_Init.
+pub unsafe fn begin_window(thread: *mut Thread) {
+    // SAFETY: the thread's own state.
+    unsafe {
+        if let Some(log) = (*thread).log.as_mut() {
+            let now = ticks();
+            log.head.previous_end = now;
+            log.ring.head().previous_end.store(now, Relaxed);
+            define(Definition::WindowBegin(now));
+            // Writing it is not the program's computation.
+            let now = ticks();
+            log.head.previous_end = now;
+            log.ring.head().previous_end.store(now, Relaxed);
+        }
+    }
+}
+
+/// Has [`end_thread`] called when the calling thread ends.
+unsafe fn at_thread_end(thread: *mut Thread) {
+    static KEY: Mutex<Option<libc::pthread_key_t>> = Mutex::new(None);
+    unsafe extern "C" fn end(thread: *mut libc::c_void) {
+        // SAFETY: the value stored for this thread: its own state.
+        unsafe { end_thread(thread.cast()) };
+    }
+    let mut key = KEY.lock();
+    // SAFETY: plain calls of the threads library with live arguments.
+    unsafe {
+        if key.is_none() {
+            let mut new = 0;
+            if libc::pthread_key_create(&mut new, Some(end)) == 0 {
+                *key = Some(new);
+            }
+        }
+        if let Some(key) = *key {
+            libc::pthread_setspecific(key, thread.cast());
+        }
+    }
+}
+
+/// The calling thread ends: its ring goes to the log.
+unsafe fn end_thread(thread: *mut Thread) {
+    // SAFETY: the thread's own state, still there while its destructors run. What it calls afterwards attaches it anew.
+    unsafe {
+        THREADS.lock().retain(|registered| registered.0 != thread);
+        thread::cold(thread, || {
+            if state() == State::Recording
+                && let Some(log) = (*thread).log.as_mut()
+            {
+                close_ring(thread, log);
+            }
+        });
+        let old = std::mem::replace(&mut (*thread).log, std::ptr::null_mut());
+        (*thread).cursor = std::ptr::null_mut();
+        (*thread).limit = std::ptr::null_mut();
+        (*thread).poll = std::ptr::null_mut();
+        if !old.is_null() && (*old).number != 0 {
+            drop(Box::from_raw(old));
+        }
+        libc::free((*thread).requests.cast());
+        libc::free((*thread).statuses.cast());
+        ((*thread).requests, (*thread).requests_room) = (std::ptr::null_mut(), 0);
+        ((*thread).statuses, (*thread).statuses_bytes) = (std::ptr::null_mut(), 0);
+    }
+}
+
+/// The records in the ring, in order. A paused thread's cursor is kept aside.
+unsafe fn batch<'a>(thread: *mut Thread, log: &ThreadLog) -> &'a mut [Record] {
+    let slots = log.ring.slots();
+    // SAFETY: the slots between the ring's first and the cursor were filled by this thread.
+    unsafe {
+        let cursor = log.paused.unwrap_or((*thread).cursor);
+        let filled = if cursor.is_null() { 0 } else { cursor.offset_from(slots).max(0) as usize };
+        std::slice::from_raw_parts_mut(slots, filled.min(log.ring.capacity()))
+    }
+}
+
+/// Hands the ring's records to the log, and begins it anew.
+unsafe fn flush(thread: *mut Thread, log: &mut ThreadLog) {
+    let begin = ticks();
+    // SAFETY: the thread's own ring.
+    let written = unsafe { hand_over(thread, log, begin) };
+    let record = Record { end: ticks(), count: written, ..Record::new(Operation::Flush, begin) };
+    // SAFETY: the ring is empty now.
+    unsafe { thread::append(thread, record) };
+}
+
+/// Hands the ring's records to the log; gives how many.
+unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> u32 {
+    // SAFETY: the thread's own ring.
+    let records = unsafe { batch(thread, log) };
+    mend(records, now);
+    let count = records.len();
+    if count != 0 {
+        if let Some(rank_log) = LOG.lock().as_mut() {
+            write(rank_log, log, records, now);
+        }
+        log.head.first += count as u64;
+        log.head.previous_end = records.last().map_or(now, |last| last.end);
+        log.head.open = log.phases.open();
+        // The log has them (or they are counted as dropped): only now may the slots be taken again.
+        for record in records.iter_mut() {
+            record.begin = 0;
+        }
+        let head = log.ring.head();
+        head.previous_end.store(log.head.previous_end, Relaxed);
+        for (slot, open) in head.open.iter().zip(&log.head.open) {
+            slot.0.store(open.region, Relaxed);
+            slot.1.store(open.iteration, Relaxed);
+        }
+        head.n_open.store(log.head.open.len().min(MAX_OPEN) as u32, Relaxed);
+        head.paused.store(u32::from(log.paused.is_some()), Relaxed);
+        head.first.store(log.head.first, SeqCst);
+    }
+    log.head.paused = log.paused.is_some();
+    // SAFETY: the thread's own state.
+    unsafe {
+        let slots = log.ring.slots();
+        if log.paused.is_some() {
+            log.paused = Some(slots);
+        } else {
+            (*thread).cursor = slots;
+            (*thread).limit = slots.add(log.ring.capacity());
+        }
+        (*thread).poll = std::ptr::null_mut();
+    }
+    count as u32
+}
+
+/// Gives an end to calls that were left by longjmp or an exception: the begin of what came next.
+fn mend(records: &mut [Record], now: u64) {
+    let mut next = now;
+    for record in records.iter_mut().rev() {
+        if record.end == 0 {
+            record.end = next;
+            record.flags |= Flags::UNFINISHED;
+            guard::count(ProblemKind::Unfinished, 1);
+        }
+        next = record.begin;
+    }
+}
+
+/// Writes a batch as the log's mode has it; what cannot be written is counted.
+fn write(rank_log: &mut RankLog, log: &mut ThreadLog, records: &[Record], now: u64) {
+    log.sites.clear();
+    rank_log.site_ids(records, &mut log.sites);
+    if rank_log.events() {
+        let failed = rank_log.records(&log.head, records, &log.sites);
+        if failed {
+            DROPPED.fetch_add(records.len() as u64, Relaxed);
+            log.ring.head().dropped.fetch_add(records.len() as u64, Relaxed);
+        }
+    } else {
+        let fold = log.fold.get_or_insert_with(|| Fold::new(log.head.clone()));
+        let mut ids = log.sites.iter();
+        fold.records(records, |_| ids.next().copied().unwrap_or(u64::MAX));
+        // A killed process loses what is not written, at most this long.
+        if rank_log.second_has_passed(log.folded_at, now) {
+            write_fold(rank_log, log, now);
+        }
+    }
+    rank_log.sample_usage(now);
+}
+
+fn write_fold(rank_log: &mut RankLog, log: &mut ThreadLog, now: u64) {
+    if let Some(fold) = log.fold.as_mut() {
+        let batch = fold.take();
+        if batch.profile.records != 0 && rank_log.profile(&batch) {
+            DROPPED.fetch_add(batch.profile.records, Relaxed);
+            log.ring.head().dropped.fetch_add(batch.profile.records, Relaxed);
+        }
+        log.folded_at = now;
+    }
+}
+
+/// Hands over all that the ring holds and removes it, if the log took everything.
+unsafe fn close_ring(thread: *mut Thread, log: &mut ThreadLog) {
+    let now = ticks();
+    // SAFETY: the caller's: the thread's own ring, or one whose thread makes no calls any more.
+    unsafe { hand_over(thread, log, now) };
+    if let Some(rank_log) = LOG.lock().as_mut() {
+        write_fold(rank_log, log, now);
+    }
+    if log.ring.head().dropped.load(Relaxed) == 0 {
+        let _ = std::fs::remove_file(&log.path);
+    }
+}
+
+/// Writes the calling thread's ring to the log now (MPI_Pcontrol(2)).
+pub unsafe fn flush_now(thread: *mut Thread) {
+    // SAFETY: the thread's own state.
+    unsafe {
+        if state() == State::Recording
+            && let Some(log) = (*thread).log.as_mut()
+            && log.paused.is_none()
+        {
+            flush(thread, log);
+            if let Some(rank_log) = LOG.lock().as_mut() {
+                write_fold(rank_log, log, ticks());
+            }
+        }
+    }
+}
+
+/// Stops recording on the calling thread.
+pub unsafe fn pause(thread: *mut Thread) {
+    // SAFETY: the thread's own state.
+    unsafe {
+        if !thread::append(thread, Record::new(Operation::Pause, ticks())) {
+            return;
+        }
+        if let Some(log) = (*thread).log.as_mut() {
+            guard::count(ProblemKind::Paused, 1);
+            log.paused = Some((*thread).cursor);
+            (*thread).cursor = (*thread).limit;
+            (*thread).poll = std::ptr::null_mut();
+        }
+    }
+}
+
+/// Resumes recording on the calling thread.
+pub unsafe fn resume(thread: *mut Thread) {
+    // SAFETY: the thread's own state.
+    unsafe {
+        if let Some(log) = (*thread).log.as_mut()
+            && let Some(cursor) = log.paused.take()
+        {
+            (*thread).cursor = cursor;
+            // Communicators made and freed meanwhile were not seen, and handles are reused.
+            crate::comms::forget_all();
+            (*thread).comm_handle = 0;
+            (*thread).comm = std::ptr::null();
+            (*thread).comms = [(0, std::ptr::null()); thread::CACHE];
+            thread::append(thread, Record::new(Operation::Resume, ticks()));
+        }
+    }
+}
+
+/// Recording ends: every ring goes to the log, this thread's with `last` as its last record. The other threads make no MPI
+/// calls at this point (MPI_Finalize), or their rings are left for the reader (`others` false).
+pub unsafe fn close_all(thread: *mut Thread, last: Option<Record>, others: bool) {
+    // SAFETY: the thread's own state; for the others see above.
+    unsafe {
+        if let (Some(last), false) = (last, (*thread).log.is_null()) {
+            thread::append(thread, last);
+        }
+        set_state(State::Done);
+        let threads: Vec<*mut Thread> = THREADS.lock().iter().map(|registered| registered.0).collect();
+        for other in threads {
+            if (other == thread || others)
+                && let Some(log) = (*other).log.as_mut()
+            {
+                close_ring(other, log);
+                if other == thread {
+                    (*thread).cursor = (*thread).limit;
+                }
+            }
+        }
+    }
+}
+
+/// The process is a fork: what it inherited belongs to its parent, whose ring it must never touch.
+pub unsafe fn abandon(thread: *mut Thread) {
+    // SAFETY: the only thread of the new process.
+    unsafe {
+        (*thread).cursor = std::ptr::null_mut();
+        (*thread).limit = std::ptr::null_mut();
+        (*thread).log = std::ptr::null_mut();
+        (*thread).poll = std::ptr::null_mut();
+    }
+}
+
+/// Makes room for `count` kept requests.
+#[cold]
+#[inline(never)]
+pub unsafe fn grow_requests(thread: *mut Thread, count: usize) {
+    // SAFETY: the thread's own buffer, by the C allocator; where it has none left the old one stays.
+    unsafe {
+        let room = count.next_power_of_two().max(64);
+        let new = libc::realloc((*thread).requests.cast(), room * size_of::<usize>());
+        if !new.is_null() {
+            ((*thread).requests, (*thread).requests_room) = (new.cast(), room);
+        }
+    }
+}
+
+/// Makes room for `bytes` of statuses.
+#[cold]
+#[inline(never)]
+pub unsafe fn grow_statuses(thread: *mut Thread, bytes: usize) {
+    // SAFETY: as above.
+    unsafe {
+        let room = bytes.next_power_of_two().max(2048);
+        let new = libc::realloc((*thread).statuses.cast(), room);
+        if !new.is_null() {
+            ((*thread).statuses, (*thread).statuses_bytes) = (new.cast(), room);
+        }
+    }
+}

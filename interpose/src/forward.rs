@@ -1,0 +1,160 @@
+//! Finding the function to forward to, and calling MPI from the recorder.
+//!
+//! A function is looked up when it is first called: undefined symbols would break every program that inherits LD_PRELOAD.
+
+use std::ffi::{CStr, CString, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::thread::Word;
+
+include!(concat!(env!("OUT_DIR"), "/names.rs"));
+
+/// Addresses of the functions to forward to, by the index of their wrapper; 0 before the first call.
+pub static NEXT: [AtomicUsize; NAMES.len()] = [const { AtomicUsize::new(0) }; NAMES.len()];
+
+/// The function behind wrapper `index`.
+#[inline(always)]
+pub fn next(index: usize) -> usize {
+    let address = match NEXT.get(index) {
+        Some(slot) => slot.load(Relaxed),
+        None => 0,
+    };
+    if address == 0 { resolve(index) } else { address }
+}
+
+/// The function behind the Fortran wrapper whose place in [`NEXT`] is at address `slot`.
+#[inline(always)]
+pub fn next_at(slot: usize) -> usize {
+    // SAFETY: entry stubs pass addresses of elements of NEXT.
+    let address = unsafe { &*(slot as *const AtomicUsize) }.load(Relaxed);
+    if address == 0 { resolve((slot - NEXT.as_ptr() as usize) / size_of::<AtomicUsize>()) } else { address }
+}
+
+#[cold]
+#[inline(never)]
+fn resolve(index: usize) -> usize {
+    let (Some(slot), Some(names)) = (NEXT.get(index), NAMES.get(index)) else { return missing as *const () as usize };
+    let found = find(names.0, names.1);
+    if found == 0 {
+        crate::guard::say(format_args!(
+            "{} was called, which the MPI library does not have; the call returns MPI_ERR_OTHER",
+            names.1.to_string_lossy()
+        ));
+        return missing as *const () as usize;
+    }
+    slot.store(found, Relaxed);
+    found
+}
+
+/// The function behind the wrapper `own`, whose profiling name is `profiling`; 0 where there is none.
+///
+/// C goes to the profiling name. Fortran goes to the next function of the same name: mpi_f08's has twins under names that differ
+/// by library, and Intel's for 8-byte integers has none that converts them.
+pub fn find(profiling: &CStr, own: &CStr) -> usize {
+    let in_c = own.to_bytes().starts_with(b"MPI_") && own.to_bytes().iter().any(u8::is_ascii_lowercase);
+    let (first, second) = if in_c { (symbol(profiling), own) } else { (next_symbol(own), profiling) };
+    match first {
+        0 if in_c => next_symbol(second),
+        0 => symbol(second),
+        found => found,
+    }
+}
+
+/// Stands for a function that the MPI library does not have.
+extern "C" fn missing() -> Word {
+    crate::abi::abi().err_other as Word
+}
+
+/// Address of a symbol that this library does not define itself, or 0.
+pub fn symbol(name: &CStr) -> usize {
+    // SAFETY: a look-up by name.
+    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as usize;
+    if address == 0 { in_local_libraries(name) } else { address }
+}
+
+/// Address of a symbol that this library defines, too, in a library loaded after it, or 0.
+fn next_symbol(name: &CStr) -> usize {
+    // SAFETY: a look-up by name.
+    let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) } as usize;
+    if address == 0 { in_local_libraries(name) } else { address }
+}
+
+/// Looks through libraries that were loaded RTLD_LOCAL (by a plugin loader, by Python), which global look-ups do not see.
+fn in_local_libraries(name: &CStr) -> usize {
+    let mut paths: Vec<CString> = Vec::new();
+    unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _: usize, paths: *mut c_void) -> i32 {
+        // SAFETY: dl_iterate_phdr passes a valid description and our own pointer.
+        unsafe {
+            let name = (*info).dlpi_name;
+            if !name.is_null() && name.read() != 0 {
+                (*paths.cast::<Vec<CString>>()).push(CStr::from_ptr(name).to_owned());
+            }
+        }
+        0
+    }
+    // SAFETY: the callback gets the vector that lives here. Libraries are opened after the walk, which holds a lock.
+    unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut paths).cast()) };
+    for path in paths {
+        if !path.to_bytes().windows(3).any(|part| part == b"mpi") {
+            continue;
+        }
+        // SAFETY: NOLOAD only gives a handle to what is loaded; the handle is kept open, so the library stays.
+        unsafe {
+            let handle = libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+            if !handle.is_null() {
+                let address = libc::dlsym(handle, name.as_ptr()) as usize;
+                if address != 0 && !is_ours(address) {
+                    return address;
+                }
+            }
+        }
+    }
+    0
+}
+
+/// Whether `address` lies in this library.
+fn is_ours(address: usize) -> bool {
+    let base = |address: usize| {
+        // SAFETY: dladdr fills the structure or returns 0.
+        unsafe {
+            let mut info: libc::Dl_info = std::mem::zeroed();
+            if libc::dladdr(address as *const c_void, &mut info) == 0 { 0 } else { info.dli_fbase as usize }
+        }
+    };
+    base(address) == base(is_ours as *const () as usize)
+}
+
+/// Calls an MPI function with three arguments; MPI_ERR_OTHER where it does not exist. Rare calls only: it looks the name up.
+///
+/// # Safety
+/// The arguments are those of the function.
+pub unsafe fn call3(name: &CStr, a: Word, b: Word, c: Word) -> i32 {
+    // SAFETY: register-wide words serve for every integer and pointer argument; see the caller's promise.
+    unsafe { call(name, [a, b, c, 0, 0, 0, 0, 0]) }
+}
+
+/// As [`call3`], with two arguments.
+///
+/// # Safety
+/// As [`call3`].
+pub unsafe fn call2(name: &CStr, a: Word, b: Word) -> i32 {
+    // SAFETY: as in `call3`.
+    unsafe { call(name, [a, b, 0, 0, 0, 0, 0, 0]) }
+}
+
+/// As [`call3`], with up to eight arguments; those beyond the function's own are not looked at by it.
+///
+/// # Safety
+/// As [`call3`].
+pub unsafe fn call(name: &CStr, [a, b, c, d, e, f, g, h]: [Word; 8]) -> i32 {
+    let address = symbol(name);
+    if address == 0 {
+        return crate::abi::abi().err_other;
+    }
+    // SAFETY: the C calling convention lets a caller pass more arguments than the callee takes.
+    unsafe {
+        let function: unsafe extern "C-unwind" fn(Word, Word, Word, Word, Word, Word, Word, Word) -> i32 =
+            std::mem::transmute(address);
+        function(a, b, c, d, e, f, g, h)
+    }
+}

@@ -1,0 +1,40 @@
+//! liblbprof.so: preloaded into an MPI program, it records the program's MPI calls.
+//!
+//! One library serves Open MPI, MPICH and its kin, and the MPI-5 standard ABI: it is built without any MPI, takes every
+//! argument as a register-wide word, and finds out at run time whose handles these are. The modules, in the order in which to read them:
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `wrappers` | the wrappers of all functions in calls.table, C and Fortran |
+//! | `thread` | a thread's state; the hot path: reserve a slot, fill it, store the end |
+//! | `verbs` | what is recorded of a call, by its row's verb |
+//! | `lang`, `abi` | how an argument is read; what differs between MPIs |
+//! | `forward` | finding the function to forward to |
+//! | `requests`, `comms`, `datatypes`, `objects` | handles → what is known of them |
+//! | `special`, `lifecycle` | Init, Finalize, Abort …; when recording starts and stops |
+//! | `offsets` | this rank's clock against rank 0's |
+//! | `phases` | phase markers |
+//! | `flush`, `log`, `callsite` | a full ring → blocks of the rank's log |
+//! | `settings`, `process`, `clock`, `guard` | the environment; the process; time; no panic leaves, problems told once |
+
+mod abi;
+mod callsite;
+mod clock;
+mod comms;
+mod datatypes;
+mod flush;
+mod forward;
+mod guard;
+mod lang;
+mod lifecycle;
+mod log;
+mod objects;
+mod offsets;
+mod phases;
+mod process;
+mod requests;
+mod settings;
+mod special;
+mod thread;
+mod verbs;
+mod wrappers;

@@ -1,0 +1,481 @@
+//! When recording starts and stops: MPI_Init, MPI_Finalize, sessions, exit, MPI_Abort, fork.
+
+use std::ffi::c_int;
+use std::hash::{BuildHasher, Hasher};
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{
+    AtomicI32, AtomicU32, AtomicU64, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use lbprof_collector::definition::{ClockOffset, Definition, EndReason, Instant, RankList};
+use lbprof_collector::format::{ClockSource, Header, Mode};
+use lbprof_collector::operation::Operation;
+use lbprof_collector::problem::ProblemKind;
+use lbprof_collector::record::Record;
+use parking_lot::Mutex;
+
+use crate::clock::{self, ticks};
+use crate::flush::{self, DROPPED, State, set_state, state};
+use crate::forward::{call, call2, call3};
+use crate::log::{LOG, RankLog};
+use crate::settings::Settings;
+use crate::thread::{self, Thread, Word};
+use crate::{abi, comms, guard, offsets, phases, process};
+
+/// The group of MPI_COMM_WORLD, kept while recording; 0: none.
+static WORLD_GROUP: AtomicUsize = AtomicUsize::new(0);
+
+/// The process that records; a fork is another one.
+static PID: AtomicU32 = AtomicU32::new(0);
+
+/// The instant before MPI_Init: ticks, nanoseconds.
+static BEFORE: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+
+/// Initialisations under way or done, less finalisations: MPI_Init counts one, each session one.
+static MODELS: AtomicI32 = AtomicI32::new(0);
+
+/// The settings, once read.
+static SETTINGS: Mutex<Option<Settings>> = Mutex::new(None);
+
+/// The group of MPI_COMM_WORLD.
+pub fn world_group() -> Option<Word> {
+    match WORLD_GROUP.load(Relaxed) {
+        0 => None,
+        group => Some(group),
+    }
+}
+
+/// Whether MPI_Pcontrol's second argument is a label.
+pub fn pcontrol_labels() -> bool {
+    SETTINGS.lock().as_ref().is_some_and(|settings| settings.pcontrol_labels)
+}
+
+/// Where a run's logs go, and the number that marks them as one run's.
+struct Place {
+    dir: PathBuf,
+    run_id: u64,
+}
+
+/// Before MPI_Init or MPI_Session_init: the clock is chosen and read.
+pub fn before_init() {
+    if state() != State::Idle || BEFORE.iter().any(|known| known.load(Relaxed) != 0) {
+        return;
+    }
+    // Our panics are told by guard.rs in one line.
+    std::panic::set_hook(Box::new(|_| {}));
+    let settings = Settings::from_env();
+    clock::choose(settings.clock);
+    *SETTINGS.lock() = Some(settings);
+    let [ticks, ns] = &BEFORE;
+    let instant = clock::instant();
+    ticks.store(instant.ticks, Relaxed);
+    ns.store(instant.monotonic_ns, Relaxed);
+}
+
+/// MPI_Init or MPI_Init_thread has returned: recording starts. `level`: thread level, 0 single … 3 multiple.
+///
+/// # Safety
+/// MPI is initialised; `thread` is the calling thread's state.
+pub unsafe fn initialised(thread: *mut Thread, level: u8) {
+    MODELS.fetch_add(1, SeqCst);
+    // SAFETY: the caller's promise.
+    unsafe {
+        start(thread, level, |settings, rank, size| {
+            let world = abi::comm_world();
+            if launched_in_parts() {
+                // Parts of the job may run without this library: nothing collective may be done.
+                let same = ClockOffset { ticks: ticks(), offset_ns: 0, error_ns: 0 };
+                return (alone(settings, size), single_host().then_some(same));
+            }
+            let place = agree(settings, rank);
+            (place, offsets::measure_first(world, rank))
+        });
+    }
+}
+
+/// A session was initialised: recording starts, unless it has. The ranks agree without a message, for only some of them may
+/// have sessions.
+///
+/// # Safety
+/// `session` is the new session's handle; `thread` is the calling thread's state.
+pub unsafe fn session_initialised(thread: *mut Thread, session: Word) {
+    MODELS.fetch_add(1, SeqCst);
+    SESSION.store(session, Relaxed);
+    // SAFETY: the caller's promise.
+    unsafe {
+        start(thread, 0, |settings, _, size| {
+            let same = ClockOffset { ticks: ticks(), offset_ns: 0, error_ns: 0 };
+            (alone(settings, size), single_host().then_some(same))
+        });
+    }
+}
+
+unsafe fn start(
+    thread: *mut Thread,
+    level: u8,
+    agree: impl FnOnce(&Settings, i32, i32) -> (Option<Place>, Option<ClockOffset>),
+) {
+    // SAFETY: the caller's promise: MPI is initialised.
+    unsafe {
+        if state() != State::Idle || !abi::detect() {
+            return;
+        }
+        let Some(settings) = SETTINGS.lock().clone() else { return };
+        let Some(mode) = settings.mode else {
+            set_state(State::Done);
+            return;
+        };
+        let Some((rank, size)) = world() else { return };
+        guard::set_rank(rank as u32);
+        if rank == 0 {
+            for complaint in &settings.complaints {
+                guard::say(format_args!("{complaint}; its default is used"));
+            }
+        }
+        let (place, offset) = agree(&settings, rank, size);
+        let recorded = settings.ranks.as_ref().is_none_or(|ranks| ranks.iter().any(|r| r == rank as u32));
+        let Some(place) = place.filter(|_| recorded) else {
+            set_state(State::Done);
+            return;
+        };
+        let header = header(&settings, mode, &place, rank, size);
+        let log =
+            match std::fs::create_dir_all(&place.dir).and_then(|()| RankLog::create(&place.dir, &header, &settings)) {
+                Ok(log) => log,
+                Err(error) => {
+                    set_state(State::Done);
+                    guard::say(format_args!("cannot write to {}: {error}; nothing is recorded", place.dir.display()));
+                    return;
+                }
+            };
+        *LOG.lock() = Some(log);
+        PID.store(std::process::id(), Relaxed);
+        if !settings.complaints.is_empty() {
+            guard::count(ProblemKind::BadSetting, settings.complaints.len() as u64);
+        }
+        if header.clock == ClockSource::Monotonic && settings.clock.is_none() {
+            guard::count(ProblemKind::SlowClock, 1);
+        }
+        match offset {
+            Some(offset) => flush::define(Definition::ClockOffset(offset)),
+            None => guard::count(ProblemKind::ClocksUnknown, 1),
+        }
+        flush::define(Definition::ThreadLevel(level));
+        if world_model() {
+            comms::define_predefined();
+        }
+        flush::define(Definition::Usage(process::usage()));
+        libc::atexit(at_exit);
+        libc::pthread_atfork(None, None, Some(in_child));
+        if settings.verbose && rank == 0 {
+            guard::say(format_args!("recording {size} ranks to {}", place.dir.display()));
+        }
+        flush::attach(thread);
+        if (*thread).log.is_null() {
+            set_state(State::Done);
+            return;
+        }
+        set_state(State::Recording);
+        flush::begin_window(thread);
+        phases::replay_early(thread);
+    }
+}
+
+/// Whether MPI_Init was called, and so MPI_COMM_WORLD exists.
+fn world_model() -> bool {
+    let mut initialised = 0i32;
+    // SAFETY: may be called at any time.
+    unsafe { call2(c"PMPI_Initialized", &raw mut initialised as Word, 0) };
+    initialised != 0
+}
+
+/// This process's rank and the number of ranks.
+unsafe fn world() -> Option<(i32, i32)> {
+    let (mut rank, mut size) = (-1i32, 0i32);
+    let mut group: Word = 0;
+    // SAFETY: local look-ups after initialisation.
+    unsafe {
+        if world_model() {
+            call2(c"PMPI_Comm_rank", abi::comm_world(), &raw mut rank as Word);
+            call2(c"PMPI_Comm_size", abi::comm_world(), &raw mut size as Word);
+            call2(c"PMPI_Comm_group", abi::comm_world(), &raw mut group as Word);
+        } else {
+            let session = SESSION.load(Relaxed);
+            call3(c"PMPI_Group_from_session_pset", session, c"mpi://WORLD".as_ptr() as Word, &raw mut group as Word);
+            let handle = group & abi::abi().handle_mask;
+            call2(c"PMPI_Group_rank", handle, &raw mut rank as Word);
+            call2(c"PMPI_Group_size", handle, &raw mut size as Word);
+        }
+    }
+    WORLD_GROUP.store(group & abi::abi().handle_mask, Relaxed);
+    (rank >= 0 && size > 0).then_some((rank, size))
+}
+
+/// The newest session's handle.
+static SESSION: AtomicUsize = AtomicUsize::new(0);
+
+fn header(settings: &Settings, mode: Mode, place: &Place, rank: i32, size: i32) -> Header {
+    let [before_ticks, before_ns] = &BEFORE;
+    let clock = clock::source();
+    Header {
+        run_id: place.run_id,
+        rank: rank as u32,
+        n_ranks: size as u32,
+        host: process::host(),
+        pid: std::process::id(),
+        command: process::command(),
+        mpi: library_version(),
+        abi: abi::abi().name.into(),
+        recorder: env!("CARGO_PKG_VERSION").into(),
+        clock,
+        started_unix_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
+        recorded_ranks: settings.ranks.clone().unwrap_or_else(|| RankList(Vec::new())),
+        mode,
+        instants: [
+            Instant { ticks: before_ticks.load(Relaxed), monotonic_ns: before_ns.load(Relaxed) },
+            clock::instant(),
+        ],
+        settings: settings.given.clone(),
+    }
+}
+
+/// The MPI library's own description of itself, its first line.
+fn library_version() -> String {
+    let mut text = vec![0u8; 8192 + 1];
+    let mut length = 0i32;
+    // SAFETY: the buffer is as long as MPI_MAX_LIBRARY_VERSION_STRING is in any known interface.
+    unsafe { call2(c"PMPI_Get_library_version", text.as_mut_ptr() as Word, &raw mut length as Word) };
+    let text =
+        String::from_utf8_lossy(text.get(..usize::try_from(length).unwrap_or(0)).unwrap_or_default()).into_owned();
+    let line = text.lines().next().unwrap_or_default().trim_matches('\0').trim();
+    line.split('\t').filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Rank 0 makes the folder and tells the others. Collective.
+unsafe fn agree(settings: &Settings, rank: i32) -> Option<Place> {
+    let world = abi::comm_world();
+    // A path's length, the run's id; then the path.
+    let mut head = [0u64; 2];
+    let mut path = Vec::new();
+    if rank == 0 {
+        match new_folder(&settings.folder()) {
+            Ok(dir) => {
+                path = dir.into_os_string().into_vec();
+                head = [path.len() as u64, new_run_id()];
+            }
+            Err(error) => guard::say(format_args!(
+                "cannot make the folder {}: {error}; nothing is recorded. Point LBPROF_DIR to a place that can be written",
+                settings.folder().display()
+            )),
+        }
+    }
+    // SAFETY: all ranks take part, with the same counts.
+    unsafe {
+        let broadcast =
+            |address: Word, bytes: usize| call(c"PMPI_Bcast", [address, bytes, abi::byte(), 0, world, 0, 0, 0]);
+        if broadcast(head.as_mut_ptr() as Word, size_of_val(&head)) != 0 || head == [0, 0] {
+            return None;
+        }
+        let [length, run_id] = head;
+        path.resize(length as usize, 0);
+        if broadcast(path.as_mut_ptr() as Word, path.len()) != 0 {
+            return None;
+        }
+        Some(Place { dir: PathBuf::from(std::ffi::OsString::from_vec(path)), run_id })
+    }
+}
+
+/// Makes the folder, or the next free one of its name: a run never mixes with an older one. The path is absolute, for the
+/// program may change its working directory.
+fn new_folder(wanted: &Path) -> io::Result<PathBuf> {
+    let wanted = std::path::absolute(wanted)?;
+    if let Some(parent) = wanted.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    let mut name = wanted.clone();
+    for number in 2..100_000 {
+        match std::fs::create_dir(&name) {
+            Ok(()) => return Ok(name),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let mut numbered = wanted.clone().into_os_string();
+                numbered.push(format!("-{number}"));
+                name = numbered.into();
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, "100,000 runs lie there"))
+}
+
+fn new_run_id() -> u64 {
+    let mut hasher = foldhash::quality::FixedState::with_seed(2).build_hasher();
+    hasher.write(process::host().as_bytes());
+    hasher.write_u32(std::process::id());
+    hasher.write_u64(ticks());
+    hasher.write_u128(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos()));
+    hasher.finish().max(1)
+}
+
+/// Whether the launcher started several programs as one job, as far as it tells.
+fn launched_in_parts() -> bool {
+    std::env::var("OMPI_NUM_APP_CTX").is_ok_and(|parts| parts.trim().parse().is_ok_and(|parts: u32| parts > 1))
+}
+
+/// Whether all ranks run on this host, as far as the launcher tells.
+fn single_host() -> bool {
+    ["OMPI_MCA_orte_num_nodes", "PMIX_NUM_NODES", "SLURM_JOB_NUM_NODES", "SLURM_NNODES"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok())
+        .is_none_or(|nodes| nodes.trim() == "1")
+}
+
+/// A place that all ranks of the job find without a word: named after the job's own id.
+fn alone(settings: &Settings, size: i32) -> Option<Place> {
+    const JOB: [&str; 8] = [
+        "PMIX_NAMESPACE",
+        "OMPI_MCA_orte_ess_jobid",
+        "OMPI_MCA_ess_base_jobid",
+        "SLURM_JOB_ID",
+        "SLURM_STEP_ID",
+        "PMI_JOBID",
+        "PMI_KVSNAME",
+        "HYDRA_CONTROL_FD",
+    ];
+    let mut hasher = foldhash::quality::FixedState::with_seed(3).build_hasher();
+    let mut known = false;
+    for name in JOB {
+        if let Some(value) = std::env::var_os(name) {
+            known = true;
+            hasher.write(value.as_bytes());
+        }
+    }
+    // SAFETY: getppid has no preconditions.
+    let parent = unsafe { libc::getppid() };
+    if single_host() || !known {
+        // Ranks of one host have one parent, and a later run another one.
+        hasher.write_i32(parent);
+        let stat = std::fs::read_to_string(format!("/proc/{parent}/stat")).unwrap_or_default();
+        let started =
+            stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(19)).unwrap_or_default().to_owned();
+        hasher.write(started.as_bytes());
+    }
+    hasher.write_i32(size);
+    let run_id = hasher.finish().max(1);
+    let mut dir = std::path::absolute(settings.folder()).ok()?.into_os_string();
+    dir.push(format!("-{:08x}", run_id as u32));
+    Some(Place { dir: dir.into(), run_id })
+}
+
+/// MPI_Finalize was entered, or the last session's end: recording stops. Collective as MPI_Finalize is.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn finalising(thread: *mut Thread) {
+    let last = MODELS.fetch_sub(1, SeqCst) <= 1;
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !last {
+            return;
+        }
+        if state() != State::Recording || PID.load(Relaxed) != std::process::id() {
+            offsets::measure_last();
+            return;
+        }
+        let end = ticks();
+        let window_end = Record { call_site: (*thread).caller as u64, ..Record::new(Operation::Finalize, end) };
+        if let Some(head) = guard::mirrored() {
+            head.window_end.store(end, Relaxed);
+        }
+        flush::close_all(thread, Some(window_end), true);
+        flush::define(Definition::WindowEnd(end));
+        if let Some(offset) = offsets::measure_last() {
+            flush::define(Definition::ClockOffset(offset));
+        }
+        close_log(EndReason::Finalize);
+        let mut group = WORLD_GROUP.swap(0, Relaxed);
+        call2(c"PMPI_Group_free", &raw mut group as Word, 0);
+    }
+}
+
+/// MPI_Abort was entered.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn aborting(thread: *mut Thread, code: i32) {
+    // SAFETY: the caller's promise. Other threads may be in calls: their rings are left for the reader.
+    unsafe { end_early(thread, EndReason::Abort(code)) };
+}
+
+extern "C" fn at_exit() {
+    let thread = thread::current();
+    // SAFETY: the calling thread's state. From within the recorder nothing may be done: it holds its locks.
+    unsafe {
+        if (*thread).busy == 0 {
+            thread::cold(thread, || end_early(thread, EndReason::Exit));
+        }
+    }
+}
+
+unsafe fn end_early(thread: *mut Thread, reason: EndReason) {
+    if state() != State::Recording || PID.load(Relaxed) != std::process::id() {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        flush::close_all(thread, Some(Record::new(Operation::ProgramEnd, ticks())), false);
+    }
+    close_log(reason);
+}
+
+/// Writes the log's last definitions and closes it.
+fn close_log(reason: EndReason) {
+    let end = ticks();
+    if let Some(head) = guard::mirrored() {
+        head.end_ticks.store(end, Relaxed);
+        let (number, code) = match reason {
+            EndReason::Finalize => (1, 0),
+            EndReason::Exit => (2, 0),
+            EndReason::Abort(code) => (3, code),
+        };
+        head.abort_code.store(code, Relaxed);
+        head.end_reason.store(number, SeqCst);
+    }
+    let mut last: Vec<Definition> = vec![Definition::Usage(process::usage()), Definition::Instant(clock::instant())];
+    last.extend(
+        guard::counts()
+            .filter(|&(kind, _)| !matches!(kind, ProblemKind::LimitReached | ProblemKind::Dropped))
+            .map(|(kind, times)| Definition::Problem(kind as u16, times, String::new())),
+    );
+    let dropped = DROPPED.load(Relaxed);
+    if dropped != 0 {
+        last.push(Definition::Problem(ProblemKind::Dropped as u16, dropped, String::new()));
+    }
+    last.push(Definition::End(reason, end));
+    if let Some(mut log) = LOG.lock().take() {
+        log.define(&last);
+    }
+}
+
+/// In the child of a fork: the log, the rings and the rank are its parent's.
+unsafe extern "C" fn in_child() {
+    set_state(State::Done);
+    // SAFETY: the child's only thread.
+    unsafe { flush::abandon(thread::current()) };
+}
+
+/// The thread level by its order in the standard; interfaces number it differently.
+pub fn thread_level(provided: c_int) -> u8 {
+    match abi::abi().kind {
+        abi::Kind::Standard => match provided {
+            ..1024 => 0,
+            1024..2048 => 1,
+            2048..4096 => 2,
+            _ => 3,
+        },
+        _ => u8::try_from(provided.clamp(0, 3)).unwrap_or(0),
+    }
+}

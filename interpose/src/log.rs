@@ -1,0 +1,154 @@
+//! The rank's log: one file, written by whichever thread's ring is full.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use lbprof_collector::Definition;
+use lbprof_collector::definition::Instant;
+use lbprof_collector::format::{BatchHead, Header, Mode, log_name};
+use lbprof_collector::problem::ProblemKind;
+use lbprof_collector::profile::ProfileBatch;
+use lbprof_collector::record::Record;
+use lbprof_collector::writer::LogWriter;
+use parking_lot::Mutex;
+
+use crate::callsite::Sites;
+use crate::settings::Settings;
+use crate::{clock, guard, process};
+
+/// The log of this rank, while it records.
+pub static LOG: Mutex<Option<RankLog>> = Mutex::new(None);
+
+/// An open log.
+pub struct RankLog {
+    writer: LogWriter<File>,
+    sites: Sites,
+    new: Vec<Definition>,
+    dir: PathBuf,
+    rank: u32,
+    run_id: u64,
+    mode: Mode,
+    limit: u64,
+    buffer: usize,
+    /// Ticks of one second, as measured so far.
+    second: u64,
+    sampled_at: u64,
+}
+
+impl RankLog {
+    /// Makes the rank's log in `dir`, and defines the modules loaded.
+    pub fn create(dir: &Path, header: &Header, settings: &Settings) -> io::Result<Self> {
+        let file = OpenOptions::new().append(true).create_new(true).open(dir.join(log_name(header.rank)))?;
+        let [first, second] = header.instants;
+        let span_ns = second.monotonic_ns.saturating_sub(first.monotonic_ns).max(1);
+        let per_second = (second.ticks.saturating_sub(first.ticks) as f64 / span_ns as f64 * 1e9) as u64;
+        let mut log = RankLog {
+            writer: LogWriter::new(file, header)?,
+            sites: Sites::new(),
+            new: Vec::new(),
+            dir: dir.to_owned(),
+            rank: header.rank,
+            run_id: header.run_id,
+            mode: header.mode,
+            limit: settings.limit,
+            buffer: settings.buffer,
+            second: per_second.max(1),
+            sampled_at: second.ticks,
+        };
+        log.sites.refresh(&mut log.new);
+        log.define_new();
+        Ok(log)
+    }
+
+    /// The run's folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// This rank.
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// The run's id.
+    pub fn run_id(&self) -> u64 {
+        self.run_id
+    }
+
+    /// Bytes of a ring.
+    pub fn buffer(&self) -> usize {
+        self.buffer
+    }
+
+    /// Whether records are written, not only their sums.
+    pub fn events(&self) -> bool {
+        self.mode == Mode::Events
+    }
+
+    /// Whether a second lies between two instants.
+    pub fn second_has_passed(&self, since: u64, now: u64) -> bool {
+        now.saturating_sub(since) > self.second
+    }
+
+    /// Writes definitions. What cannot be written leaves ids in records without a meaning: told as dropped data.
+    pub fn define(&mut self, definitions: &[Definition]) {
+        let result = self.writer.definitions(definitions);
+        self.took(result);
+    }
+
+    fn define_new(&mut self) {
+        if !self.new.is_empty() {
+            let new = std::mem::take(&mut self.new);
+            self.define(&new);
+            self.new = new;
+            self.new.clear();
+        }
+    }
+
+    /// Ids of the records' call sites, in order; new ones are defined.
+    pub fn site_ids(&mut self, records: &[Record], ids: &mut Vec<u64>) {
+        ids.extend(records.iter().map(|record| self.sites.id(record.call_site, &mut self.new)));
+        self.define_new();
+    }
+
+    /// Writes a batch; true where that failed. Past the limit, later batches are written as sums.
+    pub fn records(&mut self, head: &BatchHead, records: &[Record], sites: &[u64]) -> bool {
+        let mut sites = sites.iter();
+        let result = self.writer.records(head, records, |_| sites.next().copied().unwrap_or(u64::MAX));
+        let failed = !self.took(result);
+        if self.limit != 0 && self.writer.bytes() > self.limit && self.mode == Mode::Events {
+            self.mode = Mode::Profile;
+            guard::count(ProblemKind::LimitReached, 1);
+            self.define(&[Definition::Problem(ProblemKind::LimitReached as u16, 1, String::new())]);
+        }
+        failed
+    }
+
+    /// Writes sums; true where that failed.
+    pub fn profile(&mut self, batch: &ProfileBatch) -> bool {
+        let result = self.writer.profile(batch);
+        !self.took(result)
+    }
+
+    /// Notes the resources used, at most once a second.
+    pub fn sample_usage(&mut self, now: u64) {
+        if self.second_has_passed(self.sampled_at, now) {
+            self.sampled_at = now;
+            let Instant { ticks, monotonic_ns } = clock::instant();
+            self.define(&[Definition::Usage(process::usage()), Definition::Instant(Instant { ticks, monotonic_ns })]);
+        }
+    }
+
+    /// After a failed write the file ends with its last whole block again.
+    fn took(&mut self, result: io::Result<()>) -> bool {
+        let Err(error) = result else { return true };
+        let whole = self.writer.bytes();
+        let _ = self.writer.sink_mut().set_len(whole);
+        guard::tell(
+            ProblemKind::Dropped,
+            format_args!("cannot write to {}: {error}; records are lost, the program goes on", self.dir.display()),
+        );
+        false
+    }
+}

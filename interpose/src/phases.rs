@@ -1,0 +1,390 @@
+//! Phase markers: the functions behind lbprof.h, and the stack of open phases of each thread.
+
+use std::collections::HashMap;
+use std::ffi::{CStr, c_char, c_double, c_int};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use lbprof_collector::Operation;
+use lbprof_collector::definition::{Definition, Region, RegionKind};
+use lbprof_collector::format::OpenRegion;
+use lbprof_collector::problem::ProblemKind;
+use lbprof_collector::record::{NONE, Record};
+use parking_lot::Mutex;
+
+use crate::clock::{monotonic_ns, ticks};
+use crate::flush::{self, State, state};
+use crate::thread::{self, Thread};
+use crate::{guard, process};
+
+/// Regions that a log may have.
+const MAX_REGIONS: u32 = 1 << 16;
+/// Phases that may be open at once.
+const MAX_DEPTH: usize = 256;
+/// Least time between two samples of memory.
+const MEMORY_PERIOD_NS: u64 = 100_000_000;
+
+/// The regions and counters that the log knows.
+struct Names {
+    /// By (parent, name): id, kind, whether iterated.
+    regions: HashMap<(u32, String), u32, foldhash::fast::FixedState>,
+    counters: HashMap<String, u32, foldhash::fast::FixedState>,
+}
+
+static NAMES: Mutex<Option<Names>> = Mutex::new(None);
+static NEXT_REGION: AtomicU32 = AtomicU32::new(1);
+
+/// Phases begun before MPI_Init, outermost first: they are open when the window begins.
+static EARLY: Mutex<Vec<(String, RegionKind, bool)>> = Mutex::new(Vec::new());
+
+/// Parameters given before MPI_Init.
+static EARLY_PARAMS: Mutex<Vec<(String, f64)>> = Mutex::new(Vec::new());
+
+/// A thread's open phases.
+#[derive(Default)]
+pub struct Phases {
+    stack: Vec<(OpenRegion, String)>,
+    /// Iterations begun, by region.
+    iterations: HashMap<u32, u32, foldhash::fast::FixedState>,
+}
+
+impl Phases {
+    /// The open regions, outermost first.
+    pub fn open(&self) -> Vec<OpenRegion> {
+        self.stack.iter().map(|(open, _)| *open).collect()
+    }
+
+    fn innermost(&self) -> u32 {
+        self.stack.last().map_or(0, |(open, _)| open.region)
+    }
+}
+
+/// The id of region `name` inside `parent`; defined in the log when it is new. Where there are too many: the parent's.
+fn region(parent: u32, name: &str, kind: RegionKind, iterated: bool) -> u32 {
+    let mut names = NAMES.lock();
+    let names = names.get_or_insert_with(|| Names { regions: HashMap::default(), counters: HashMap::default() });
+    if let Some(&id) = names.regions.get(&(parent, name.to_owned())) {
+        return id;
+    }
+    let id = NEXT_REGION.load(Relaxed);
+    if id >= MAX_REGIONS {
+        guard::tell(
+            ProblemKind::TooMany,
+            format_args!("more than {MAX_REGIONS} phases; further ones count to the phase around them"),
+        );
+        return parent;
+    }
+    NEXT_REGION.store(id + 1, Relaxed);
+    names.regions.insert((parent, name.to_owned()), id);
+    flush::define(Definition::Region(Region { id, parent, name: name.to_owned(), kind, iterated }));
+    id
+}
+
+fn counter(name: &str) -> u32 {
+    let mut names = NAMES.lock();
+    let names = names.get_or_insert_with(|| Names { regions: HashMap::default(), counters: HashMap::default() });
+    if let Some(&id) = names.counters.get(name) {
+        return id;
+    }
+    let id = names.counters.len() as u32;
+    names.counters.insert(name.to_owned(), id);
+    flush::define(Definition::Counter(id, name.to_owned()));
+    id
+}
+
+/// Runs a marker on the calling thread, unless it comes from within an MPI call. The thread has its ring by then.
+fn marked(work: impl FnOnce(*mut Thread)) {
+    let thread = thread::current();
+    let frame = 0usize;
+    // SAFETY: the thread's own state.
+    unsafe {
+        if state() != State::Recording || (*thread).busy != 0 {
+            return;
+        }
+        if thread::in_call(thread, &frame) {
+            guard::count(ProblemKind::MarkerInsideCall, 1);
+            return;
+        }
+        if (*thread).log.is_null() && flush::make_room(thread).is_null() {
+            return;
+        }
+        let errno = *libc::__errno_location();
+        guard::guarded(|| work(thread));
+        *libc::__errno_location() = errno;
+    }
+}
+
+/// Writes a marker's record.
+fn mark(thread: *mut Thread, record: Record) {
+    // SAFETY: the thread's own state.
+    unsafe { thread::append(thread, record) };
+}
+
+/// The stack of the thread. The reference must not live across a [`mark`], which may flush.
+fn phases<'a>(thread: *mut Thread) -> Option<&'a mut Phases> {
+    // SAFETY: the thread's own log.
+    unsafe { (*thread).log.as_mut().map(|log| &mut log.phases) }
+}
+
+fn enter(thread: *mut Thread, name: &str, kind: RegionKind, iterated: bool) {
+    let Some(open) = phases(thread) else { return };
+    // The next iteration begins where the one before was not ended.
+    if iterated && open.stack.last().is_some_and(|(open, last)| last == name && open.iteration != NONE) {
+        leave(thread, name);
+    }
+    let Some(open) = phases(thread) else { return };
+    if open.stack.len() >= MAX_DEPTH {
+        guard::tell(
+            ProblemKind::PhaseMismatch,
+            format_args!("more than {MAX_DEPTH} phases are open: is one never ended?"),
+        );
+        return;
+    }
+    let region = region(open.innermost(), name, kind, iterated);
+    let iteration = if iterated {
+        let next = open.iterations.entry(region).or_default();
+        *next += 1;
+        *next - 1
+    } else {
+        NONE
+    };
+    mark(thread, Record { request: region, count: iteration, ..Record::new(Operation::RegionEnter, ticks()) });
+    if let Some(open) = phases(thread) {
+        open.stack.push((OpenRegion { region, iteration }, name.to_owned()));
+    }
+}
+
+fn leave(thread: *mut Thread, name: &str) {
+    let Some(open) = phases(thread) else { return };
+    let Some(depth) = open.stack.iter().rposition(|(_, open)| open == name) else {
+        guard::count(ProblemKind::PhaseMismatch, 1);
+        return;
+    };
+    if depth + 1 != open.stack.len() {
+        // Inner phases left open end with it.
+        guard::count(ProblemKind::PhaseMismatch, 1);
+    }
+    while let Some((last, _)) =
+        phases(thread).and_then(|open| (open.stack.len() > depth).then(|| open.stack.last().cloned()).flatten())
+    {
+        mark(
+            thread,
+            Record { request: last.region, count: last.iteration, ..Record::new(Operation::RegionLeave, ticks()) },
+        );
+        if let Some(open) = phases(thread) {
+            open.stack.pop();
+        }
+        sample_memory(thread, last.region);
+    }
+}
+
+/// Notes the memory in use, at a bounded rate.
+fn sample_memory(thread: *mut Thread, region: u32) {
+    static SAMPLED: AtomicU64 = AtomicU64::new(0);
+    let now = monotonic_ns();
+    let last = SAMPLED.load(Relaxed);
+    if now.saturating_sub(last) < MEMORY_PERIOD_NS || SAMPLED.compare_exchange(last, now, Relaxed, Relaxed).is_err() {
+        return;
+    }
+    let begin = ticks();
+    let (resident, swapped) = process::memory();
+    mark(
+        thread,
+        Record {
+            end: ticks(),
+            sent: resident,
+            received: swapped,
+            request: region,
+            ..Record::new(Operation::Memory, begin)
+        },
+    );
+}
+
+/// Opens on the first thread what was begun before MPI_Init, and writes the parameters given before.
+pub fn replay_early(thread: *mut Thread) {
+    for (name, kind, iterated) in std::mem::take(&mut *EARLY.lock()) {
+        enter(thread, &name, kind, iterated);
+    }
+    for (name, value) in std::mem::take(&mut *EARLY_PARAMS.lock()) {
+        flush::define(Definition::Param(name, value));
+    }
+}
+
+/// A phase begins.
+pub fn begin(name: &str, kind: RegionKind, iterated: bool) {
+    match state() {
+        State::Idle => {
+            let mut early = EARLY.lock();
+            if early.len() < MAX_DEPTH {
+                early.push((name.to_owned(), kind, iterated));
+            }
+        }
+        State::Recording => marked(|thread| enter(thread, name, kind, iterated)),
+        State::Done => {}
+    }
+}
+
+/// A phase ends.
+pub fn end(name: &str) {
+    match state() {
+        State::Idle => {
+            let mut early = EARLY.lock();
+            if let Some(depth) = early.iter().rposition(|(open, ..)| open == name) {
+                early.truncate(depth);
+            }
+        }
+        State::Recording => marked(|thread| leave(thread, name)),
+        State::Done => {}
+    }
+}
+
+/// Recording stops or goes on, on the calling thread.
+pub fn record(on: bool) {
+    marked(|thread| {
+        // SAFETY: the thread's own state.
+        unsafe { if on { flush::resume(thread) } else { flush::pause(thread) } }
+    });
+}
+
+/// MPI_Pcontrol (MPI-4.1 §15.2.4): 0 stops, 1 starts, 2 flushes; n ≥ 5 begins and −n ends phase n.
+pub fn control(level: i32) {
+    match level {
+        0 => record(false),
+        1 => record(true),
+        2 => marked(|thread| {
+            // SAFETY: the thread's own state.
+            unsafe { flush::flush_now(thread) }
+        }),
+        5.. => begin(&format!("phase {level}"), RegionKind::Useful, false),
+        ..=-5 => end(&format!("phase {}", level.unsigned_abs())),
+        _ => {}
+    }
+}
+
+/// MPI_Pcontrol in the dialect of labels: (1, "name") begins, (−1, "name") ends a phase; else as [`control`].
+///
+/// # Safety
+/// `label` is a string where `level` is 1 or −1.
+pub unsafe fn control_labelled(level: i32, label: *const c_char) {
+    // SAFETY: the caller's promise.
+    match (level, unsafe { text(label) }) {
+        (1, Some(name)) => begin(&name, RegionKind::Useful, false),
+        (-1, Some(name)) => end(&name),
+        _ => control(level),
+    }
+}
+
+/// A C string as text; bytes that are not UTF-8 are replaced.
+unsafe fn text(name: *const c_char) -> Option<String> {
+    // SAFETY: the program passes a C string or null.
+    (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
+}
+
+/// The functions that lbprof.h calls, in its order.
+#[repr(C)]
+pub struct Api {
+    size: usize,
+    phase_begin: unsafe extern "C" fn(*const c_char, c_int),
+    phase_end: unsafe extern "C" fn(*const c_char),
+    iteration_begin: unsafe extern "C" fn(*const c_char),
+    iteration_end: unsafe extern "C" fn(*const c_char),
+    work: unsafe extern "C" fn(c_double, c_double),
+    count: unsafe extern "C" fn(*const c_char, c_double),
+    param: unsafe extern "C" fn(*const c_char, c_double),
+    record: unsafe extern "C" fn(c_int),
+}
+
+static API: Api = Api {
+    size: size_of::<Api>(),
+    phase_begin: api_phase_begin,
+    phase_end: api_phase_end,
+    iteration_begin: api_iteration_begin,
+    iteration_end: api_phase_end,
+    work: api_work,
+    count: api_count,
+    param: api_param,
+    record: api_record,
+};
+
+/// The entry that lbprof.h looks up; null for a version that this library does not have.
+#[unsafe(no_mangle)]
+pub extern "C" fn lbprof_api(version: c_int) -> *const Api {
+    if version == 1 { &API } else { std::ptr::null() }
+}
+
+unsafe extern "C" fn api_phase_begin(name: *const c_char, kind: c_int) {
+    let kind = match kind {
+        1 => RegionKind::Control,
+        2 => RegionKind::Serial,
+        _ => RegionKind::Useful,
+    };
+    guard::guarded(|| {
+        // SAFETY: the header passes the program's string.
+        if let Some(name) = unsafe { text(name) } {
+            begin(&name, kind, false);
+        }
+    });
+}
+
+unsafe extern "C" fn api_phase_end(name: *const c_char) {
+    guard::guarded(|| {
+        // SAFETY: the header passes the program's string.
+        if let Some(name) = unsafe { text(name) } {
+            end(&name);
+        }
+    });
+}
+
+unsafe extern "C" fn api_iteration_begin(name: *const c_char) {
+    guard::guarded(|| {
+        // SAFETY: the header passes the program's string.
+        if let Some(name) = unsafe { text(name) } {
+            begin(&name, RegionKind::Useful, true);
+        }
+    });
+}
+
+unsafe extern "C" fn api_work(operations: c_double, quanta: c_double) {
+    marked(|thread| {
+        let region = phases(thread).map_or(0, |open| open.innermost());
+        mark(
+            thread,
+            Record {
+                sent: operations.to_bits(),
+                received: quanta.to_bits(),
+                request: region,
+                ..Record::new(Operation::Work, ticks())
+            },
+        );
+    });
+}
+
+unsafe extern "C" fn api_count(name: *const c_char, value: c_double) {
+    marked(|thread| {
+        // SAFETY: the header passes the program's string.
+        if let Some(name) = unsafe { text(name) } {
+            let id = counter(&name);
+            mark(thread, Record { sent: value.to_bits(), request: id, ..Record::new(Operation::Counter, ticks()) });
+        }
+    });
+}
+
+unsafe extern "C" fn api_param(name: *const c_char, value: c_double) {
+    guard::guarded(|| {
+        // SAFETY: the header passes the program's string.
+        let Some(name) = (unsafe { text(name) }) else { return };
+        match state() {
+            State::Idle => {
+                let mut early = EARLY_PARAMS.lock();
+                if early.len() < 4096 {
+                    early.push((name, value));
+                }
+            }
+            State::Recording => flush::define(Definition::Param(name, value)),
+            State::Done => {}
+        }
+    });
+}
+
+unsafe extern "C" fn api_record(on: c_int) {
+    record(on != 0);
+}

@@ -1,0 +1,197 @@
+//! Open requests: handles → what was started.
+//!
+//! A request may be completed by another thread than the one that started it, and its handle may be given to a new request
+//! the moment MPI has completed it, before this library sees the return. So the table may hold one handle twice, and
+//! [`take`] gives the one that was started first. It is an array of buckets without chains, entered without a lock; what finds
+//! its bucket full goes to an ordinary map.
+
+use std::collections::HashMap;
+use std::hint;
+use std::sync::atomic::{
+    AtomicU32, AtomicU64, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+use parking_lot::Mutex;
+
+use crate::thread::Word;
+
+/// What is known of an open request or matched message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Open {
+    /// Its id in the log.
+    pub id: u32,
+    /// Id of the communicator.
+    pub comm: u32,
+    /// Peer as given at its start.
+    pub peer: i32,
+    /// Tag as given at its start.
+    pub tag: i32,
+    /// Bytes that it sends.
+    pub sent: u64,
+    /// Number of the activity that its completion belongs to, and the bits below.
+    pub kind: u16,
+}
+
+/// In [`Open::kind`]: it receives a message, so that its status tells who sent what.
+pub const RECEIVES: u16 = 1 << 8;
+/// It is persistent: completion leaves it open, inactive.
+pub const PERSISTENT: u16 = 1 << 9;
+/// It is persistent and active.
+pub const ACTIVE: u16 = 1 << 10;
+/// MPI_ANY_SOURCE was given.
+pub const ANY_SOURCE: u16 = 1 << 11;
+/// MPI_ANY_TAG was given.
+pub const ANY_TAG: u16 = 1 << 12;
+/// It stands for a communicator that is being made (MPI_Comm_idup).
+pub const MAKES_COMM: u16 = 1 << 13;
+/// It reads or writes a file: its status tells the bytes.
+pub const READS: u16 = 1 << 14;
+/// As above.
+pub const WRITES: u16 = 1 << 15;
+
+const WAYS: usize = 8;
+const BUCKETS: usize = 512;
+/// A slot without a request; no MPI gives out such a handle, and each interface's null request is another.
+const FREE: usize = 0;
+/// A slot that is being filled or read.
+const CLAIMED: usize = 1;
+
+struct Slot {
+    handle: AtomicUsize,
+    id_comm: AtomicU64,
+    peer_tag: AtomicU64,
+    sent: AtomicU64,
+    kind: AtomicU32,
+}
+
+struct Bucket {
+    slots: [Slot; WAYS],
+    /// How many requests of this bucket are in [`OVERFLOW`].
+    overflowed: AtomicU32,
+}
+
+static TABLE: [Bucket; BUCKETS] = [const {
+    Bucket {
+        slots: [const {
+            Slot {
+                handle: AtomicUsize::new(FREE),
+                id_comm: AtomicU64::new(0),
+                peer_tag: AtomicU64::new(0),
+                sent: AtomicU64::new(0),
+                kind: AtomicU32::new(0),
+            }
+        }; WAYS],
+        overflowed: AtomicU32::new(0),
+    }
+}; BUCKETS];
+
+static OVERFLOW: Mutex<Option<HashMap<Word, Vec<Open>, foldhash::fast::FixedState>>> = Mutex::new(None);
+
+static NEXT_ID: AtomicU32 = AtomicU32::new(0);
+
+/// A new request id, unique in the rank (it wraps after 2³² requests).
+#[inline(always)]
+pub fn new_id() -> u32 {
+    NEXT_ID.fetch_add(1, Relaxed) & 0x7fff_ffff
+}
+
+#[inline(always)]
+fn bucket(handle: Word) -> &'static Bucket {
+    // Handles are multiples of a power of two (pointers) or small steps apart (integers): a multiplication spreads both.
+    let hash = (handle as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - BUCKETS.trailing_zeros());
+    // SAFETY: the shift leaves as many bits as there are buckets.
+    unsafe { TABLE.get_unchecked(hash as usize) }
+}
+
+impl Slot {
+    fn store(&self, handle: Word, open: Open) {
+        self.id_comm.store(u64::from(open.id) << 32 | u64::from(open.comm), Relaxed);
+        self.peer_tag.store(u64::from(open.peer as u32) << 32 | u64::from(open.tag as u32), Relaxed);
+        self.sent.store(open.sent, Relaxed);
+        self.kind.store(u32::from(open.kind), Relaxed);
+        self.handle.store(handle, Release);
+    }
+
+    fn load(&self) -> Open {
+        let id_comm = self.id_comm.load(Relaxed);
+        let peer_tag = self.peer_tag.load(Relaxed);
+        Open {
+            id: (id_comm >> 32) as u32,
+            comm: id_comm as u32,
+            peer: (peer_tag >> 32) as i32,
+            tag: peer_tag as i32,
+            sent: self.sent.load(Relaxed),
+            kind: self.kind.load(Relaxed) as u16,
+        }
+    }
+
+    fn claim(&self, found: usize) -> bool {
+        self.handle.compare_exchange(found, CLAIMED, Acquire, Relaxed).is_ok()
+    }
+}
+
+/// Remembers an open request.
+pub fn insert(handle: Word, open: Open) {
+    let bucket = bucket(handle);
+    for slot in &bucket.slots {
+        if slot.handle.load(Relaxed) == FREE && slot.claim(FREE) {
+            slot.store(handle, open);
+            return;
+        }
+    }
+    overflow(bucket, handle, open);
+}
+
+#[cold]
+#[inline(never)]
+fn overflow(bucket: &Bucket, handle: Word, open: Open) {
+    let mut map = OVERFLOW.lock();
+    map.get_or_insert_default().entry(handle).or_default().push(open);
+    bucket.overflowed.fetch_add(1, Relaxed);
+}
+
+/// Takes out the oldest open request with this handle.
+pub fn take(handle: Word) -> Option<Open> {
+    let bucket = bucket(handle);
+    if bucket.overflowed.load(Relaxed) != 0
+        && let Some(open) = take_overflowed(bucket, handle)
+    {
+        return Some(open);
+    }
+    loop {
+        let mut oldest: Option<(&Slot, u32)> = None;
+        for slot in &bucket.slots {
+            if slot.handle.load(Acquire) == handle {
+                let id = (slot.id_comm.load(Relaxed) >> 32) as u32;
+                // Ids wrap; the nearer past is the smaller distance.
+                if oldest.is_none_or(|(_, other)| id.wrapping_sub(other) as i32 <= 0) {
+                    oldest = Some((slot, id));
+                }
+            }
+        }
+        let (slot, _) = oldest?;
+        if slot.claim(handle) {
+            let open = slot.load();
+            slot.handle.store(FREE, Release);
+            return Some(open);
+        }
+        hint::spin_loop();
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn take_overflowed(bucket: &Bucket, handle: Word) -> Option<Open> {
+    let mut map = OVERFLOW.lock();
+    let map = map.as_mut()?;
+    let same = map.get_mut(&handle)?;
+    let open = (!same.is_empty()).then(|| same.remove(0));
+    if same.is_empty() {
+        map.remove(&handle);
+    }
+    if open.is_some() {
+        bucket.overflowed.fetch_sub(1, Relaxed);
+    }
+    open
+}

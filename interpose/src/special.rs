@@ -1,0 +1,314 @@
+//! The functions that a row of the table cannot describe, each in C and in Fortran.
+
+use std::ffi::{c_char, c_int};
+
+use crate::abi;
+use crate::forward::{self, symbol};
+use crate::lang::{C, Convert, Fortran, Language};
+use crate::thread::{self, Thread, Word};
+use crate::{datatypes, lifecycle, phases};
+use std::arch::naked_asm;
+
+/// Looks a function up, by its profiling name or, where it has none, by its own; calls it. Rare calls only.
+macro_rules! forward {
+    ($next:literal, $own:expr, ($($argument:expr),*)) => {{
+        let function = forward::find($next, $own);
+        if function == 0 {
+            abi::abi().err_other as Word
+        } else {
+            // SAFETY: the program's own arguments, passed on to the function that it meant to call.
+            unsafe {
+                let function: unsafe extern "C-unwind" fn($(forward!(@word $argument)),*) -> Word = std::mem::transmute(function);
+                function($($argument),*)
+            }
+        }
+    }};
+    (@word $argument:expr) => { Word };
+}
+
+/// Notes the caller's address for the record, then goes on to the body.
+macro_rules! entry {
+    ($name:literal, $body:path) => {
+        const _: () = {
+            #[unsafe(naked)]
+            #[unsafe(export_name = $name)]
+            unsafe extern "C-unwind" fn entry() {
+                naked_asm!(
+                    "mov rax, qword ptr [rsp]",
+                    "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
+                    "mov qword ptr fs:[r11], rax",
+                    "jmp {body}",
+                    body = sym $body,
+                )
+            }
+        };
+    };
+}
+
+/// Runs the library's part of a rare function.
+fn cold(work: impl FnOnce(*mut Thread)) {
+    let thread = thread::current();
+    // SAFETY: the calling thread's state.
+    unsafe { thread::cold(thread, || work(thread)) };
+}
+
+/// Whether a Fortran call succeeded; `ierror` is optional in mpi_f08.
+unsafe fn succeeded(ierror: Word) -> bool {
+    // SAFETY: null or the address of an INTEGER.
+    ierror == 0 || unsafe { (ierror as *const i32).read() == 0 }
+}
+
+fn initialised(level: c_int) {
+    cold(|thread| {
+        if abi::detect() {
+            let level = lifecycle::thread_level(level);
+            // SAFETY: MPI has just said that it is initialised.
+            unsafe { lifecycle::initialised(thread, level) }
+        }
+    });
+}
+
+/// Whether a wrapper of the same family is under way on this thread: Fortran's MPI_Init may call C's.
+fn outermost<T>(work: impl FnOnce(bool) -> T) -> T {
+    use std::cell::Cell;
+    thread_local!(static DEPTH: Cell<u32> = const { Cell::new(0) });
+    let depth = DEPTH.replace(DEPTH.get() + 1);
+    let result = work(depth == 0);
+    DEPTH.set(DEPTH.get().saturating_sub(1));
+    result
+}
+
+/// A name as a C string.
+macro_rules! c_name {
+    ($name:literal) => {
+        // SAFETY: a literal without an inner NUL, and one appended.
+        unsafe { std::ffi::CStr::from_bytes_with_nul_unchecked(concat!($name, "\0").as_bytes()) }
+    };
+}
+
+macro_rules! init {
+    ($name:literal, $next:literal, ($($argument:ident),*), $ok:expr, $level:expr) => {
+        const _: () = {
+            // MPI-4.1 §11.2.1
+            #[allow(unused_unsafe, reason = "only some flavours read what the call filled")]
+            #[unsafe(export_name = $name)]
+            unsafe extern "C-unwind" fn init($($argument: Word),*) -> Word {
+                cold(|_| lifecycle::before_init());
+                outermost(|outermost| {
+                    let result = forward!($next, c_name!($name), ($($argument),*));
+                    // SAFETY: what the call has just filled.
+                    unsafe {
+                        if outermost && ($ok)(result) {
+                            initialised($level);
+                        }
+                    }
+                    result
+                })
+            }
+        };
+    };
+}
+
+init!("MPI_Init", c"PMPI_Init", (argc, argv), |result: Word| result as i32 == 0, 0);
+init!(
+    "MPI_Init_thread",
+    c"PMPI_Init_thread",
+    (argc, argv, required, provided),
+    |result: Word| result as i32 == 0,
+    (provided as *const c_int).read()
+);
+
+macro_rules! init_flavours {
+    ($($init:literal $pinit:literal $thread:literal $pthread:literal;)*) => { $(
+        init!($init, $pinit, (ierror), |_| succeeded(ierror), 0);
+        init!($thread, $pthread, (required, provided, ierror), |_| succeeded(ierror), (provided as *const c_int).read());
+    )* };
+}
+init_flavours! {
+    "mpi_init_" c"pmpi_init_" "mpi_init_thread_" c"pmpi_init_thread_";
+    "mpi_init__" c"pmpi_init__" "mpi_init_thread__" c"pmpi_init_thread__";
+    "mpi_init_f08_" c"pmpi_init_f08_" "mpi_init_thread_f08_" c"pmpi_init_thread_f08_";
+    "mpi_init_f08ts_" c"pmpi_init_f08ts_" "mpi_init_thread_f08ts_" c"pmpi_init_thread_f08ts_";
+}
+
+macro_rules! finalize {
+    ($($name:literal $next:literal;)*) => { $(
+        const _: () = {
+            // MPI-4.1 §11.2.2
+            unsafe extern "C-unwind" fn body(ierror: Word) -> Word {
+                outermost(|outermost| {
+                    if outermost {
+                        // SAFETY: MPI is still initialised.
+                        cold(|thread| unsafe { lifecycle::finalising(thread) });
+                    }
+                    forward!($next, c_name!($name), (ierror))
+                })
+            }
+            entry!($name, body);
+        };
+    )* };
+}
+finalize! {
+    "MPI_Finalize" c"PMPI_Finalize";
+    "mpi_finalize_" c"pmpi_finalize_";
+    "mpi_finalize__" c"pmpi_finalize__";
+    "mpi_finalize_f08_" c"pmpi_finalize_f08_";
+    "mpi_finalize_f08ts_" c"pmpi_finalize_f08ts_";
+}
+
+macro_rules! abort {
+    ($($name:literal $next:literal $language:ty;)*) => { $(
+        const _: () = {
+            // MPI-4.1 §11.4.1
+            #[unsafe(export_name = $name)]
+            unsafe extern "C-unwind" fn abort(comm: Word, errorcode: Word, ierror: Word) -> Word {
+                cold(|thread| {
+                    // SAFETY: the function's own arguments.
+                    unsafe { lifecycle::aborting(thread, <$language as Language>::int(errorcode)) };
+                });
+                forward!($next, c_name!($name), (comm, errorcode, ierror))
+            }
+        };
+    )* };
+}
+abort! {
+    "MPI_Abort" c"PMPI_Abort" C;
+    "mpi_abort_" c"pmpi_abort_" Fortran;
+    "mpi_abort__" c"pmpi_abort__" Fortran;
+    "mpi_abort_f08_" c"pmpi_abort_f08_" Fortran;
+    "mpi_abort_f08ts_" c"pmpi_abort_f08ts_" Fortran;
+}
+
+macro_rules! type_free {
+    ($($name:literal $next:literal $language:ty;)*) => { $(
+        const _: () = {
+            // Local, but the handle may be given to another datatype.
+            #[unsafe(export_name = $name)]
+            unsafe extern "C-unwind" fn type_free(datatype: Word, ierror: Word) -> Word {
+                cold(|_| {
+                    if abi::detect() {
+                        // SAFETY: the address of the handle.
+                        datatypes::forget(unsafe { <$language as Language>::handle_at(datatype, 0, Convert::Datatype) });
+                    }
+                });
+                forward!($next, c_name!($name), (datatype, ierror))
+            }
+        };
+    )* };
+}
+type_free! {
+    "MPI_Type_free" c"PMPI_Type_free" C;
+    "mpi_type_free_" c"pmpi_type_free_" Fortran;
+    "mpi_type_free__" c"pmpi_type_free__" Fortran;
+    "mpi_type_free_f08_" c"pmpi_type_free_f08_" Fortran;
+    "mpi_type_free_f08ts_" c"pmpi_type_free_f08ts_" Fortran;
+}
+
+fn control(level: i32, label: Word) {
+    cold(|thread| {
+        // Markers refuse to run inside the recorder, which this is not.
+        // SAFETY: the calling thread's state.
+        unsafe { (*thread).busy -= 1 };
+        if lifecycle::pcontrol_labels() {
+            // SAFETY: the user said that the program passes labels.
+            unsafe { phases::control_labelled(level, label as *const c_char) };
+        } else {
+            phases::control(level);
+        }
+        // SAFETY: as above.
+        unsafe { (*thread).busy += 1 };
+    });
+}
+
+/// MPI-4.1 §15.2.4. The C function is variadic; a second argument, where there is one, is in the register of `label`.
+#[unsafe(export_name = "MPI_Pcontrol")]
+unsafe extern "C-unwind" fn pcontrol(level: c_int, label: Word) -> Word {
+    control(level, label);
+    let next = symbol(c"PMPI_Pcontrol");
+    if next == 0 {
+        return 0;
+    }
+    // SAFETY: the function's own signature; it ignores what it does not know.
+    unsafe {
+        let next: unsafe extern "C-unwind" fn(c_int, ...) -> c_int = std::mem::transmute(next);
+        next(level, label) as u32 as Word
+    }
+}
+
+macro_rules! fortran_pcontrol {
+    ($($name:literal $next:literal;)*) => { $(
+        const _: () = {
+            #[unsafe(export_name = $name)]
+            unsafe extern "C-unwind" fn pcontrol(level: Word) -> Word {
+                // SAFETY: the address of an INTEGER. Fortran's has no label.
+                control(unsafe { (level as *const i32).read() }, 0);
+                forward!($next, c_name!($name), (level))
+            }
+        };
+    )* };
+}
+fortran_pcontrol! {
+    "mpi_pcontrol_" c"pmpi_pcontrol_";
+    "mpi_pcontrol__" c"pmpi_pcontrol__";
+    "mpi_pcontrol_f08_" c"pmpi_pcontrol_f08_";
+    "mpi_pcontrol_f08ts_" c"pmpi_pcontrol_f08ts_";
+}
+
+macro_rules! session {
+    ($($init:literal $pinit:literal $finalize:literal $pfinalize:literal $fortran:literal;)*) => { $(
+        const _: () = {
+            // MPI-4.1 §11.3. Recording starts with the first communicator.
+            #[unsafe(export_name = $init)]
+            unsafe extern "C-unwind" fn init(info: Word, errhandler: Word, session: Word, ierror: Word) -> Word {
+                cold(|_| lifecycle::before_init());
+                outermost(|outermost| {
+                    let result = forward!($pinit, c_name!($init), (info, errhandler, session, ierror));
+                    // SAFETY: what the call has just filled.
+                    let ok = if $fortran { unsafe { succeeded(ierror) } } else { result as i32 == 0 };
+                    if outermost && ok {
+                        cold(|thread| {
+                            if abi::detect() {
+                                // SAFETY: the handle stored by the call; Fortran's is turned into C's.
+                                let handle = unsafe {
+                                    if $fortran {
+                                        let f2c = symbol(c"PMPI_Session_f2c");
+                                        let handle = (session as *const i32).read();
+                                        if f2c == 0 {
+                                            handle as u32 as Word
+                                        } else {
+                                            let f2c: unsafe extern "C" fn(c_int) -> Word = std::mem::transmute(f2c);
+                                            f2c(handle)
+                                        }
+                                    } else {
+                                        C::handle_at(session, 0, Convert::Comm)
+                                    }
+                                };
+                                // SAFETY: as above.
+                                unsafe { lifecycle::session_initialised(thread, handle) };
+                            }
+                        });
+                    }
+                    result
+                })
+            }
+
+            unsafe extern "C-unwind" fn finalize(session: Word, ierror: Word) -> Word {
+                outermost(|outermost| {
+                    if outermost {
+                        // SAFETY: MPI is still initialised.
+                        cold(|thread| unsafe { lifecycle::finalising(thread) });
+                    }
+                    forward!($pfinalize, c_name!($finalize), (session, ierror))
+                })
+            }
+            entry!($finalize, finalize);
+        };
+    )* };
+}
+session! {
+    "MPI_Session_init" c"PMPI_Session_init" "MPI_Session_finalize" c"PMPI_Session_finalize" false;
+    "mpi_session_init_" c"pmpi_session_init_" "mpi_session_finalize_" c"pmpi_session_finalize_" true;
+    "mpi_session_init__" c"pmpi_session_init__" "mpi_session_finalize__" c"pmpi_session_finalize__" true;
+    "mpi_session_init_f08_" c"pmpi_session_init_f08_" "mpi_session_finalize_f08_" c"pmpi_session_finalize_f08_" true;
+    "mpi_session_init_f08ts_" c"pmpi_session_init_f08ts_" "mpi_session_finalize_f08ts_" c"pmpi_session_finalize_f08ts_" true;
+}

@@ -1,0 +1,298 @@
+//! A thread's state, and the hot path: reserve a slot, fill it, store the end.
+//!
+//! The state is thread-local storage of the initial-exec kind, which a preloaded library may use: its address is the thread
+//! pointer plus a constant, two instructions, where `thread_local!` in a shared object calls `__tls_get_addr`.
+//!
+//! A call's record is filled so that whatever happens to the process, the ring tells the truth: `begin` is stored last
+//! before the real call, `end` first after it. So the recorder's own time counts as computation, not as MPI.
+//!
+//! Only a thread's outermost MPI call records. That a call is under way is marked by the address of a canary in the frame
+//! of its wrapper: frames further down the stack, with the canary intact, are nested calls. A wrapper left by longjmp or by an exception
+//! needs no clean-up, for its frame is overwritten and the mark with it means nothing from then on.
+
+use std::arch::{asm, global_asm};
+use std::sync::atomic::{Ordering::Release, compiler_fence};
+
+use lbprof_collector::record::{Flags, NO_PEER, NONE, Record};
+
+use crate::clock::ticks;
+use crate::comms::CommInfo;
+use crate::flush::ThreadLog;
+use crate::guard;
+
+/// A register-wide argument of an MPI function.
+pub type Word = usize;
+
+/// Entries in a thread's cache of datatype sizes and in its cache of communicators.
+pub const CACHE: usize = 16;
+
+/// A thread's state. The first two fields are written by the entry stubs (entry.rs) at these offsets.
+#[repr(C)]
+pub struct Thread {
+    /// Return address of the call being entered: the call site.
+    pub caller: usize,
+    /// Address of the slot in `forward::NEXT` of the Fortran function being entered.
+    pub next: usize,
+    /// Address of the canary of the outermost call under way, 0 before the first.
+    inside: usize,
+    /// The next free slot of the ring; null while the thread does not record.
+    pub cursor: *mut Record,
+    /// One past the ring's last slot.
+    pub limit: *mut Record,
+    /// The communicator last used, as a handle.
+    pub comm_handle: usize,
+    /// And what is known of it.
+    pub comm: *const CommInfo,
+    /// The datatype last used, as a handle.
+    pub type_handle: usize,
+    /// And its size in bytes.
+    pub type_size: u64,
+    /// The record of unsuccessful polls to which further ones may be added, or null.
+    pub poll: *mut Record,
+    /// When the last poll in it ended.
+    pub poll_end: u64,
+    /// The request, or communicator, polled.
+    pub poll_handle: usize,
+    /// Status to pass where the program ignores it.
+    pub status: [u64; 8],
+    /// What the thread needs when its ring is full; null before its first call.
+    pub log: *mut ThreadLog,
+    /// Communicators lately used, by a hash of their handles.
+    pub comms: [(usize, *const CommInfo); CACHE],
+    /// Datatypes lately used, by a hash of their handles, and their sizes.
+    pub types: [(usize, u64); CACHE],
+    /// Statuses to pass where the program ignores an array of them.
+    pub statuses: *mut u8,
+    /// Their room in bytes.
+    pub statuses_bytes: usize,
+    /// Requests of an array as they were before the call.
+    pub requests: *mut usize,
+    /// Their room, in requests.
+    pub requests_room: usize,
+    /// 1 while the recorder itself runs on this thread, so that nothing of its own is recorded.
+    pub busy: u32,
+}
+
+/// Bytes reserved for a [`Thread`] in thread-local storage.
+const THREAD_BYTES: usize = 1024;
+const _: () = assert!(size_of::<Thread>() <= THREAD_BYTES);
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+compile_error!("lbprof knows only Linux on x86-64 so far: thread.rs, entry.rs and clock.rs hold what depends on it");
+
+global_asm!(
+    ".pushsection .tbss.lbprof_thread,\"awT\",@nobits",
+    ".globl lbprof_thread",
+    ".hidden lbprof_thread",
+    ".type lbprof_thread, @object",
+    ".size lbprof_thread, {bytes}",
+    ".balign 64",
+    "lbprof_thread:",
+    ".zero {bytes}",
+    ".popsection",
+    bytes = const THREAD_BYTES,
+);
+
+/// The state of the calling thread; all zero at first. It is valid for as long as the thread lives.
+#[inline(always)]
+pub fn current() -> *mut Thread {
+    let thread: *mut Thread;
+    // SAFETY: reads the thread pointer and a link-time constant, nothing else.
+    unsafe {
+        asm!(
+            "mov {t}, qword ptr [rip + lbprof_thread@GOTTPOFF]",
+            "add {t}, qword ptr fs:[0]",
+            t = out(reg) thread,
+            options(pure, nomem, nostack),
+        );
+    }
+    thread
+}
+
+/// What a call's arguments say, before it is made.
+#[derive(Clone, Copy)]
+pub struct Facts {
+    /// As [`Record::peer`].
+    pub peer: i32,
+    /// As [`Record::tag`].
+    pub tag: i32,
+    /// As [`Record::comm`].
+    pub comm: u32,
+    /// As [`Record::sent`].
+    pub sent: u64,
+    /// As [`Record::received`].
+    pub received: u64,
+    /// As [`Record::flags`], besides the activity.
+    pub flags: u16,
+}
+
+impl Facts {
+    /// Nothing known but the communicator.
+    #[inline(always)]
+    pub fn on(comm: u32) -> Self {
+        Facts { peer: NO_PEER, tag: NO_PEER, comm, sent: 0, received: 0, flags: 0 }
+    }
+
+    /// Nothing known at all.
+    #[inline(always)]
+    pub fn none() -> Self {
+        Self::on(NONE)
+    }
+}
+
+/// Marks a live wrapper's canary; xor-ed with what only the present call has.
+const CANARY: usize = 0x6c62_7072_6f66_2d31;
+
+/// Whether a call entered now, with its frame at `canary`, is made from inside another one of the same thread.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+#[inline(always)]
+pub unsafe fn nested(thread: *mut Thread, canary: *const usize) -> bool {
+    // SAFETY: the caller's promise.
+    let inside = unsafe { (*thread).inside };
+    (canary as usize) < inside && {
+        // SAFETY: `inside` lies above the present frame on this thread's stack, so it is mapped; it is read as a plain word.
+        unsafe { (inside as *const usize).read_volatile() == (*thread).cursor as usize ^ CANARY }
+    }
+}
+
+/// Reserves the next slot for a call whose wrapper holds `canary`; null where nothing is to be recorded.
+///
+/// # Safety
+/// `thread` is the calling thread's state, `canary` a word of the caller's frame that outlives the call.
+#[inline(always)]
+pub unsafe fn reserve(thread: *mut Thread, canary: *mut usize) -> *mut Record {
+    // SAFETY: the caller's promises; between cursor and limit lie slots of this thread's ring.
+    unsafe {
+        let mut slot = (*thread).cursor;
+        if slot == (*thread).limit {
+            slot = crate::flush::make_room(thread);
+            if slot.is_null() {
+                return slot;
+            }
+        }
+        (*thread).cursor = slot.add(1);
+        canary.write_volatile(slot.add(1) as usize ^ CANARY);
+        (*thread).inside = canary as usize;
+        slot
+    }
+}
+
+/// Fills the reserved slot; the real call follows.
+///
+/// # Safety
+/// `slot` came from [`reserve`] on this thread.
+#[inline(always)]
+pub unsafe fn open(thread: *mut Thread, slot: *mut Record, operation: u16, activity: u16, facts: Facts) {
+    // SAFETY: the slot is this thread's own until the ring wraps.
+    unsafe {
+        (*slot).end = 0;
+        (*slot).call_site = (*thread).caller as u64;
+        (*slot).sent = facts.sent;
+        (*slot).received = facts.received;
+        (*slot).peer = facts.peer;
+        (*slot).tag = facts.tag;
+        (*slot).comm = facts.comm;
+        (*slot).request = NONE;
+        (*slot).operation = operation;
+        (*slot).flags = Flags(facts.flags | activity);
+        (*slot).count = 0;
+        compiler_fence(Release);
+        (&raw mut (*slot).begin).write_volatile(ticks());
+    }
+}
+
+/// Stores the end of a call, first of all that follows it.
+///
+/// # Safety
+/// `slot` came from [`reserve`] on this thread and its call has just returned.
+#[inline(always)]
+pub unsafe fn close(slot: *mut Record) {
+    // SAFETY: as above.
+    unsafe { (&raw mut (*slot).end).write_volatile(ticks()) };
+}
+
+/// The call is over, all of its facts stored.
+///
+/// # Safety
+/// `canary` is the word given to [`reserve`].
+#[inline(always)]
+pub unsafe fn release(thread: *mut Thread, canary: *mut usize) {
+    // SAFETY: the thread's own state.
+    unsafe {
+        canary.write_volatile(0);
+        (*thread).inside = 0;
+    }
+}
+
+/// Whether an MPI call is under way on this thread, as seen from a marker in `frame`, or the recorder itself runs.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn in_call(thread: *mut Thread, frame: *const usize) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { (*thread).busy != 0 || nested(thread, frame) }
+}
+
+/// Writes a record that is not an intercepted call: a marker, or a part of the call before it. Counts it as lost
+/// nowhere: it returns false only where the thread does not record.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn append(thread: *mut Thread, record: Record) -> bool {
+    // SAFETY: as in `reserve`.
+    unsafe {
+        let mut slot = (*thread).cursor;
+        if slot == (*thread).limit {
+            slot = crate::flush::make_room(thread);
+            if slot.is_null() {
+                return false;
+            }
+        }
+        (*thread).cursor = slot.add(1);
+        (*slot).end = record.end;
+        (*slot).call_site = record.call_site;
+        (*slot).sent = record.sent;
+        (*slot).received = record.received;
+        (*slot).peer = record.peer;
+        (*slot).tag = record.tag;
+        (*slot).comm = record.comm;
+        (*slot).request = record.request;
+        (*slot).operation = record.operation;
+        (*slot).flags = record.flags;
+        (*slot).count = record.count;
+        compiler_fence(Release);
+        (&raw mut (*slot).begin).write_volatile(record.begin);
+        true
+    }
+}
+
+/// Takes back the slot of the call that has just ended; its record is part of an earlier one.
+///
+/// # Safety
+/// `slot` is the newest record of this thread's ring.
+pub unsafe fn take_back(thread: *mut Thread, slot: *mut Record) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        (&raw mut (*slot).begin).write_volatile(0);
+        (*thread).cursor = slot;
+    }
+}
+
+/// Runs `work` with the thread marked busy and `errno` kept.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn cold<T: Default>(thread: *mut Thread, work: impl FnOnce() -> T) -> T {
+    // SAFETY: the thread's own state and errno.
+    unsafe {
+        let errno = libc::__errno_location();
+        let kept = *errno;
+        (*thread).busy += 1;
+        let result = guard::guarded(work);
+        (*thread).busy -= 1;
+        *errno = kept;
+        result
+    }
+}

@@ -1,0 +1,730 @@
+//! Starting persistent requests, and completing requests of all kinds (MPI-4.1 §§3.7.3–3.9, 4.2).
+//!
+//! A call that completes one request is one record. A call that completes several is followed by a
+//! [`Operation::Completed`] part for each.
+
+use lbprof_collector::record::{Flags, NONE, Record};
+use lbprof_collector::{Activity, Operation, ProblemKind};
+
+use super::point_to_point::{status_or_own, store_arrival};
+use super::{After, Event, known};
+use crate::abi::{self, Null, abi, is_null};
+use crate::lang::{Convert, Language};
+use crate::requests::{self, ACTIVE, Open, PERSISTENT, READS, RECEIVES, WRITES};
+use crate::thread::{self, Facts, Thread, Word};
+use crate::{flush, guard};
+
+/// Ticks between two unsuccessful polls up to which they are one record: beyond, computation lies between them.
+const POLL_GAP: u64 = 50_000;
+
+/// A test or probe found nothing: its record becomes part of the one before where that is a poll of the same thing.
+///
+/// The folded record's length is the sum of the polls' lengths, so that what lies between them stays computation.
+pub(super) unsafe fn found_nothing(thread: *mut Thread, slot: *mut Record, handle: Word) {
+    // SAFETY: the slot is the newest of this thread's ring; `poll` is null or an older one of the same ring and batch.
+    unsafe {
+        (*slot).flags |= Flags::NOTHING;
+        let poll = (*thread).poll;
+        let end = (*slot).end;
+        if !poll.is_null()
+            && poll.wrapping_add(1) == slot
+            && (*thread).poll_handle == handle
+            && (*poll).call_site == (*slot).call_site
+            && (*poll).operation == (*slot).operation
+            && (*slot).begin.wrapping_sub((*thread).poll_end) < POLL_GAP
+        {
+            (*poll).end += end.saturating_sub((*slot).begin);
+            (*poll).count = (*poll).count.saturating_add(1);
+            thread::take_back(thread, slot);
+        } else {
+            (*thread).poll = slot;
+            (*thread).poll_handle = handle;
+        }
+        (*thread).poll_end = end;
+    }
+}
+
+/// Fills the record, or part, of a completed request.
+unsafe fn store_completed(record: *mut Record, handle: Word, status: Word, open: Option<Open>) {
+    // SAFETY: a live record; a filled status.
+    unsafe {
+        let Some(open) = open else {
+            (*record).flags |= Flags::NOTHING;
+            if !abi::is_shared_request(handle) {
+                (*record).flags |= Flags::UNKNOWN_REQUEST;
+                let arrived = abi::read_status(status);
+                if arrived.source >= 0 {
+                    (*record).peer = arrived.source;
+                    (*record).tag = arrived.tag;
+                    (*record).received = arrived.bytes;
+                }
+            }
+            return;
+        };
+        (*record).request = open.id;
+        (*record).comm = open.comm;
+        (*record).peer = open.peer;
+        (*record).tag = open.tag;
+        (*record).sent = open.sent;
+        let activity = Activity::ALL.get(usize::from(open.kind & 7)).copied().unwrap_or(Activity::PointToPoint);
+        let mut flags = (*record).flags.with_activity(activity);
+        if open.kind & requests::ANY_SOURCE != 0 {
+            flags |= Flags::ANY_SOURCE;
+        }
+        if open.kind & requests::ANY_TAG != 0 {
+            flags |= Flags::ANY_TAG;
+        }
+        if open.kind & PERSISTENT != 0 {
+            flags |= Flags::PERSISTENT;
+        }
+        (*record).flags = flags;
+        if open.kind & (RECEIVES | READS | WRITES) != 0 || activity == Activity::PointToPoint {
+            let arrived = abi::read_status(status);
+            if arrived.cancelled {
+                (*record).flags |= Flags::CANCELLED;
+                (*record).sent = 0;
+            } else if open.kind & RECEIVES != 0 {
+                store_arrival(record, status);
+            } else if open.kind & READS != 0 {
+                (*record).received = arrived.bytes;
+            } else if open.kind & WRITES != 0 {
+                (*record).sent = arrived.bytes;
+            }
+        }
+        if open.kind & requests::MAKES_COMM != 0 {
+            crate::verbs::management::finish_later(open.id);
+        }
+    }
+}
+
+/// Takes the completed request out of the table; a persistent one stays, inactive.
+unsafe fn take_completed(handle: Word) -> Option<Open> {
+    let open = requests::take(handle)?;
+    if open.kind & PERSISTENT != 0 {
+        requests::insert(handle, Open { kind: open.kind & !ACTIVE, ..open });
+    }
+    Some(open)
+}
+
+/// A completion of one request, maybe of an array.
+#[derive(Clone, Copy)]
+pub struct Completes {
+    handle: Word,
+    status: Word,
+    /// Address of the flag, 0 where the call waits.
+    flag: Word,
+}
+
+/// A wait for one request.
+#[inline(always)]
+pub unsafe fn completes<L: Language>(thread: *mut Thread, request: Word, status: &mut Word) -> Event<Completes> {
+    // SAFETY: the verbs' contract.
+    unsafe { completes_if::<L>(thread, request, 0, status) }
+}
+
+/// A test of one request. Unsuccessful ones in a row fold into one record.
+#[inline(always)]
+pub unsafe fn completes_if<L: Language>(
+    thread: *mut Thread,
+    request: Word,
+    flag: Word,
+    status: &mut Word,
+) -> Event<Completes> {
+    // SAFETY: the verbs' contract.
+    unsafe {
+        let status = status_or_own::<L>(thread, status);
+        let handle = L::handle_at(request, 0, Convert::Request);
+        Event { facts: Facts::none(), after: Completes { handle, status, flag } }
+    }
+}
+
+impl After for Completes {
+    #[inline(always)]
+    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+        // SAFETY: the flag and the status of a completed request are filled.
+        unsafe {
+            if is_null(Null::Request, self.handle) {
+                (*slot).flags |= Flags::NOTHING;
+                return;
+            }
+            if self.flag != 0 && (!ok || (self.flag as *const i32).read() == 0) {
+                // What kind of wait it is, is known all the same.
+                if let Some(open) = requests::take(self.handle) {
+                    requests::insert(self.handle, open);
+                    (*slot).comm = open.comm;
+                    (*slot).request = open.id;
+                    (*slot).flags = (*slot).flags.with_activity(
+                        Activity::ALL.get(usize::from(open.kind & 7)).copied().unwrap_or(Activity::PointToPoint),
+                    );
+                }
+                found_nothing(thread, slot, self.handle);
+                return;
+            }
+            let open = take_completed(self.handle);
+            if open.is_some() || ok {
+                store_completed(slot, self.handle, self.status, open);
+            }
+        }
+    }
+}
+
+/// Copies the handles of an array before MPI overwrites them.
+unsafe fn keep_requests<L: Language>(thread: *mut Thread, count: usize, array: Word) -> *const Word {
+    // SAFETY: the array has `count` handles; the thread's buffer is grown first.
+    unsafe {
+        if (*thread).requests_room < count {
+            flush::grow_requests(thread, count);
+        }
+        let kept = (*thread).requests;
+        if (*thread).requests_room < count {
+            return std::ptr::null();
+        }
+        for i in 0..count {
+            kept.add(i).write(L::handle_at(array, i, Convert::Request));
+        }
+        kept
+    }
+}
+
+/// Statuses that can be read afterwards: the program's, or our own where it wants none; 0 where there is no memory.
+unsafe fn statuses_or_own<L: Language>(thread: *mut Thread, count: usize, statuses: &mut Word) -> Word {
+    // SAFETY: the thread's own buffer is grown before MPI may write `count` statuses to it.
+    unsafe {
+        if !L::statuses_ignored(*statuses) {
+            return *statuses;
+        }
+        let bytes = count * abi().status_bytes;
+        if (*thread).statuses_bytes < bytes {
+            flush::grow_statuses(thread, bytes);
+        }
+        if (*thread).statuses_bytes < bytes {
+            return 0;
+        }
+        *statuses = (*thread).statuses as Word;
+        *statuses
+    }
+}
+
+/// A completion of several requests.
+#[derive(Clone, Copy)]
+pub struct CompletesSeveral<L, const WHICH: u8> {
+    requests: Word,
+    kept: *const Word,
+    count: usize,
+    statuses: Word,
+    /// Address of the flag (all), outcount (some) or index (any); 0 where there is none.
+    out: Word,
+    /// Address of the indices (some), or of the flag (any).
+    indices: Word,
+    language: std::marker::PhantomData<L>,
+}
+
+const ALL: u8 = 0;
+const SOME: u8 = 1;
+const ANY: u8 = 2;
+
+#[inline(always)]
+unsafe fn several<L: Language, const WHICH: u8>(
+    thread: *mut Thread,
+    count: Word,
+    array_of_requests: Word,
+    out: Word,
+    indices: Word,
+    statuses: Word,
+) -> Event<CompletesSeveral<L, WHICH>> {
+    // SAFETY: the verbs' contract.
+    unsafe {
+        let count = usize::try_from(L::int(count)).unwrap_or(0);
+        let kept = keep_requests::<L>(thread, count, array_of_requests);
+        let after = CompletesSeveral {
+            requests: array_of_requests,
+            kept,
+            count,
+            statuses,
+            out,
+            indices,
+            language: std::marker::PhantomData,
+        };
+        Event { facts: Facts::none(), after }
+    }
+}
+
+/// A wait for all.
+#[inline(always)]
+pub unsafe fn completes_all<L: Language>(
+    thread: *mut Thread,
+    count: Word,
+    array_of_requests: Word,
+    statuses: &mut Word,
+) -> Event<CompletesSeveral<L, ALL>> {
+    // SAFETY: the verbs' contract.
+    unsafe { completes_all_if::<L>(thread, count, array_of_requests, 0, statuses) }
+}
+
+/// A test of all.
+#[inline(always)]
+pub unsafe fn completes_all_if<L: Language>(
+    thread: *mut Thread,
+    count: Word,
+    array_of_requests: Word,
+    flag: Word,
+    statuses: &mut Word,
+) -> Event<CompletesSeveral<L, ALL>> {
+    // SAFETY: the verbs' contract.
+    unsafe {
+        let n = usize::try_from(L::int(count)).unwrap_or(0);
+        let statuses = statuses_or_own::<L>(thread, n, statuses);
+        several::<L, ALL>(thread, count, array_of_requests, flag, 0, statuses)
+    }
+}
+
+/// A wait or test for some.
+#[inline(always)]
+pub unsafe fn completes_some<L: Language>(
+    thread: *mut Thread,
+    incount: Word,
+    array_of_requests: Word,
+    outcount: Word,
+    array_of_indices: Word,
+    statuses: &mut Word,
+) -> Event<CompletesSeveral<L, SOME>> {
+    // SAFETY: the verbs' contract.
+    unsafe {
+        let n = usize::try_from(L::int(incount)).unwrap_or(0);
+        let statuses = statuses_or_own::<L>(thread, n, statuses);
+        several::<L, SOME>(thread, incount, array_of_requests, outcount, array_of_indices, statuses)
+    }
+}
+
+/// A wait for any one.
+#[inline(always)]
+pub unsafe fn completes_any<L: Language>(
+    thread: *mut Thread,
+    count: Word,
+    array_of_requests: Word,
+    index: Word,
+    status: &mut Word,
+) -> Event<CompletesSeveral<L, ANY>> {
+    // SAFETY: the verbs' contract.
+    unsafe { completes_any_if::<L>(thread, count, array_of_requests, index, 0, status) }
+}
+
+/// A test for any one.
+#[inline(always)]
+pub unsafe fn completes_any_if<L: Language>(
+    thread: *mut Thread,
+    count: Word,
+    array_of_requests: Word,
+    index: Word,
+    flag: Word,
+    status: &mut Word,
+) -> Event<CompletesSeveral<L, ANY>> {
+    // SAFETY: the verbs' contract.
+    unsafe {
+        let status = status_or_own::<L>(thread, status);
+        several::<L, ANY>(thread, count, array_of_requests, index, flag, status)
+    }
+}
+
+impl<L: Language, const WHICH: u8> After for CompletesSeveral<L, WHICH> {
+    #[inline]
+    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+        // SAFETY: see the arms; `kept` holds `count` handles or is null.
+        unsafe {
+            if self.kept.is_null() {
+                return;
+            }
+            match WHICH {
+                ANY => {
+                    let flag = self.indices;
+                    let index = if ok { self.index(self.out, 0) } else { None };
+                    if ok && flag != 0 && L::out_int(flag) == 0 {
+                        found_nothing(thread, slot, self.kept.read());
+                    } else if let Some(i) = index {
+                        let handle = self.kept.add(i).read();
+                        store_completed(slot, handle, self.statuses, take_completed(handle));
+                    } else {
+                        // MPI_UNDEFINED: no request of the array is active.
+                        (*slot).flags |= Flags::NOTHING;
+                    }
+                }
+                SOME => {
+                    let outcount = if ok { L::out_int(self.out) } else { 0 };
+                    // MPI_UNDEFINED is negative.
+                    let outcount = usize::try_from(outcount).unwrap_or(0).min(self.count);
+                    if outcount == 0 {
+                        if self.count > 0 {
+                            found_nothing(thread, slot, self.kept.read());
+                        }
+                        return;
+                    }
+                    let mut parts = Parts::of(slot);
+                    for k in 0..outcount {
+                        if let Some(i) = self.index(self.indices, k) {
+                            parts.add(thread, self.kept.add(i).read(), self.status(k));
+                        }
+                    }
+                    parts.finish(slot);
+                }
+                _ => {
+                    if ok && self.out != 0 && L::out_int(self.out) == 0 {
+                        if self.count > 0 {
+                            found_nothing(thread, slot, self.kept.read());
+                        }
+                        return;
+                    }
+                    // After an error (MPI_ERR_IN_STATUS) the requests that did not complete are still in the array; the statuses
+                    // of the others are filled. Those are rare and end the program mostly: what is left counts as completed.
+                    let mut parts = Parts::of(slot);
+                    for i in 0..self.count {
+                        let handle = self.kept.add(i).read();
+                        if !is_null(Null::Request, handle) {
+                            parts.add(thread, handle, self.status(i));
+                        }
+                    }
+                    parts.finish(slot);
+                }
+            }
+        }
+    }
+}
+
+impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
+    /// Element `k` of the indices that MPI stored, counted from 0; `None` for MPI_UNDEFINED.
+    ///
+    /// Fortran counts from 1, but mpi_f08 of MPICH 4.0 from 0: the request that changed tells.
+    unsafe fn index(&self, indices: Word, k: usize) -> Option<usize> {
+        // SAFETY: a successful call stored the indices; request and kept arrays have `count` elements.
+        unsafe {
+            let index = i64::from(L::index_at(indices, k));
+            let changed = |i: i64| {
+                usize::try_from(i).ok().filter(|&i| {
+                    i < self.count && L::handle_at(self.requests, i, Convert::Request) != self.kept.add(i).read()
+                })
+            };
+            if L::FORTRAN && changed(index).is_none() && changed(index + 1).is_some() {
+                return changed(index + 1);
+            }
+            usize::try_from(index).ok().filter(|&i| i < self.count)
+        }
+    }
+
+    /// Address of status `k`, or of an empty one where there was no memory for statuses.
+    fn status(&self, k: usize) -> Word {
+        static NO_STATUS: [u64; 8] = [0; 8];
+        if self.statuses == 0 { NO_STATUS.as_ptr() as Word } else { self.statuses + k * abi().status_bytes }
+    }
+}
+
+/// The parts of a call that completed several requests.
+struct Parts {
+    template: Record,
+    completed: u32,
+    /// Activity of the requests; the last collective or one-sided one where they are mixed.
+    activity: Activity,
+    comm: u32,
+}
+
+impl Parts {
+    /// Of the call at `slot`, which has returned.
+    unsafe fn of(slot: *mut Record) -> Self {
+        // SAFETY: a live record.
+        let mut template = unsafe { *slot };
+        template.operation = Operation::Completed as u16;
+        template.begin = template.end;
+        Parts { template, completed: 0, activity: Activity::PointToPoint, comm: NONE }
+    }
+
+    /// One request was completed.
+    unsafe fn add(&mut self, thread: *mut Thread, handle: Word, status: Word) {
+        // SAFETY: a filled status; the part is a local copy.
+        unsafe {
+            let open = take_completed(handle);
+            if open.is_none() && !abi::is_shared_request(handle) {
+                guard::count(ProblemKind::UnknownRequest, 1);
+            }
+            let mut part = self.template;
+            store_completed(&mut part, handle, status, open);
+            self.completed += 1;
+            if let Some(open) = open {
+                self.comm = open.comm;
+                // A persistent request that was not active did not complete anything.
+                if open.kind & PERSISTENT != 0 && open.kind & ACTIVE == 0 {
+                    return;
+                }
+                self.activity = part.activity();
+                thread::append(thread, part);
+            } else if !abi::is_shared_request(handle) {
+                thread::append(thread, part);
+            }
+        }
+    }
+
+    /// All parts are written. The call's slot may have been flushed while they were; then its count stays 0.
+    unsafe fn finish(self, slot: *mut Record) {
+        // SAFETY: the slot lies in the ring; where a flush intervened it holds another record, told by its end.
+        unsafe {
+            if (*slot).end == self.template.end && (*slot).call_site == self.template.call_site {
+                (*slot).count = self.completed;
+                (*slot).flags = (*slot).flags.with_activity(self.activity);
+                (*slot).comm = self.comm;
+            }
+        }
+    }
+}
+
+/// Starts one persistent or partitioned request.
+#[derive(Clone, Copy)]
+pub struct StartsPersistent {
+    handle: Word,
+}
+
+/// MPI_Start.
+#[inline(always)]
+pub unsafe fn starts<L: Language>(_: *mut Thread, request: Word) -> Event<StartsPersistent> {
+    // SAFETY: the verbs' contract.
+    unsafe {
+        let handle = L::handle_at(request, 0, Convert::Request);
+        Event { facts: Facts::none(), after: StartsPersistent { handle } }
+    }
+}
+
+/// Marks a persistent request as started, under a new id; gives what is known of it.
+fn activate(handle: Word) -> Option<Open> {
+    let open = requests::take(handle)?;
+    let open = Open { id: requests::new_id(), kind: open.kind | ACTIVE, ..open };
+    requests::insert(handle, open);
+    Some(open)
+}
+
+/// Puts what a start starts into its record.
+unsafe fn store_started(record: *mut Record, open: Option<Open>) {
+    // SAFETY: a live record.
+    unsafe {
+        (*record).flags |= Flags::PERSISTENT;
+        match open {
+            None => (*record).flags |= Flags::UNKNOWN_REQUEST,
+            Some(open) => {
+                (*record).request = open.id;
+                (*record).comm = open.comm;
+                (*record).peer = open.peer;
+                (*record).tag = open.tag;
+                (*record).sent = open.sent;
+                let activity = Activity::ALL.get(usize::from(open.kind & 7)).copied().unwrap_or(Activity::PointToPoint);
+                (*record).flags = (*record).flags.with_activity(activity);
+                if open.kind & requests::ANY_SOURCE != 0 {
+                    (*record).flags |= Flags::ANY_SOURCE;
+                }
+                if open.kind & requests::ANY_TAG != 0 {
+                    (*record).flags |= Flags::ANY_TAG;
+                }
+            }
+        }
+    }
+}
+
+impl After for StartsPersistent {
+    #[inline]
+    unsafe fn after(self, _: *mut Thread, slot: *mut Record, ok: bool) {
+        // SAFETY: the slot is this call's.
+        unsafe {
+            if ok {
+                store_started(slot, activate(self.handle));
+            }
+        }
+    }
+}
+
+/// Starts several persistent requests; each is a part of the call.
+#[derive(Clone, Copy)]
+pub struct StartsAll<L> {
+    count: usize,
+    requests: Word,
+    language: std::marker::PhantomData<L>,
+}
+
+/// MPI_Startall.
+#[inline(always)]
+pub unsafe fn starts_all<L: Language>(_: *mut Thread, count: Word, array_of_requests: Word) -> Event<StartsAll<L>> {
+    // SAFETY: the verbs' contract.
+    unsafe {
+        let count = usize::try_from(L::int(count)).unwrap_or(0);
+        let after = StartsAll { count, requests: array_of_requests, language: std::marker::PhantomData };
+        Event { facts: Facts::none(), after }
+    }
+}
+
+impl<L: Language> After for StartsAll<L> {
+    #[inline]
+    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+        // SAFETY: persistent handles stay in the array.
+        unsafe {
+            if !ok {
+                return;
+            }
+            let mut parts = Parts::of(slot);
+            parts.template.operation = Operation::Started as u16;
+            for i in 0..self.count {
+                let mut part = parts.template;
+                store_started(&mut part, activate(L::handle_at(self.requests, i, Convert::Request)));
+                parts.completed += 1;
+                parts.activity = part.activity();
+                parts.comm = part.comm;
+                thread::append(thread, part);
+            }
+            parts.finish(slot);
+        }
+    }
+}
+
+/// A look at a request that leaves it as it is (MPI_Request_get_status).
+#[inline(always)]
+pub unsafe fn looks_at<L: Language>(_: *mut Thread, request: Word, flag: Word) -> Event<LooksAt> {
+    // SAFETY: the verbs' contract: the handle is passed by value here.
+    unsafe {
+        let handle = L::handle(request, Convert::Request);
+        Event { facts: Facts::none(), after: LooksAt { handle, flag } }
+    }
+}
+
+/// Folds unsuccessful looks.
+#[derive(Clone, Copy)]
+pub struct LooksAt {
+    handle: Word,
+    flag: Word,
+}
+
+impl After for LooksAt {
+    #[inline]
+    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+        // SAFETY: the flag is filled by a successful call.
+        unsafe {
+            if let Some(open) = requests::take(self.handle) {
+                requests::insert(self.handle, open);
+                (*slot).request = open.id;
+                (*slot).comm = open.comm;
+            }
+            if ok && (self.flag as *const i32).read() == 0 {
+                found_nothing(thread, slot, self.handle);
+            }
+        }
+    }
+}
+
+/// Folds unsuccessful looks at several requests.
+#[derive(Clone, Copy)]
+pub struct LooksAtSeveral {
+    first: Word,
+    /// Address of the flag or outcount.
+    out: Word,
+}
+
+impl After for LooksAtSeveral {
+    #[inline]
+    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+        // SAFETY: flag or outcount is filled by a successful call. MPI_UNDEFINED, no active request, is not 0.
+        unsafe {
+            if ok && (self.out as *const i32).read() == 0 {
+                found_nothing(thread, slot, self.first);
+            }
+        }
+    }
+}
+
+/// A look at all requests of an array (MPI-4.1 §3.7.6).
+#[inline(always)]
+pub unsafe fn looks_at_all<L: Language>(
+    _: *mut Thread,
+    _count: Word,
+    requests: Word,
+    flag: Word,
+) -> Event<LooksAtSeveral> {
+    Event { facts: Facts::none(), after: LooksAtSeveral { first: requests, out: flag } }
+}
+
+/// A look at any request of an array.
+#[inline(always)]
+pub unsafe fn looks_at_any<L: Language>(
+    thread: *mut Thread,
+    count: Word,
+    requests: Word,
+    _index: Word,
+    flag: Word,
+) -> Event<LooksAtSeveral> {
+    // SAFETY: the verbs' contract.
+    unsafe { looks_at_all::<L>(thread, count, requests, flag) }
+}
+
+/// A look at some requests of an array.
+#[inline(always)]
+pub unsafe fn looks_at_some<L: Language>(
+    thread: *mut Thread,
+    incount: Word,
+    requests: Word,
+    outcount: Word,
+    _indices: Word,
+) -> Event<LooksAtSeveral> {
+    // SAFETY: the verbs' contract.
+    unsafe { looks_at_all::<L>(thread, incount, requests, outcount) }
+}
+
+/// A request is freed: nothing tells when it completes.
+#[inline(always)]
+pub unsafe fn frees_request<L: Language>(_: *mut Thread, request: Word) -> Event<()> {
+    // SAFETY: the verbs' contract.
+    unsafe { known(of_request(requests::take(L::handle_at(request, 0, Convert::Request)))) }
+}
+
+/// A request is cancelled; its completion tells whether it was.
+#[inline(always)]
+pub unsafe fn cancels<L: Language>(_: *mut Thread, request: Word) -> Event<WithRequest> {
+    // SAFETY: the verbs' contract.
+    unsafe { with_request(L::handle_at(request, 0, Convert::Request)) }
+}
+
+/// Partitions of a request are made ready (MPI-4.1 §4.2.2).
+#[inline(always)]
+pub unsafe fn ready<L: Language>(_: *mut Thread, request: Word) -> Event<WithRequest> {
+    // SAFETY: the verbs' contract; the handle is passed by value here.
+    unsafe { with_request(L::handle(request, Convert::Request)) }
+}
+
+/// A test whether a partition has arrived.
+#[inline(always)]
+pub unsafe fn arrived<L: Language>(thread: *mut Thread, request: Word, flag: Word) -> Event<LooksAt> {
+    // SAFETY: the verbs' contract.
+    unsafe { looks_at::<L>(thread, request, flag) }
+}
+
+/// Stores the id of the request that a call is about.
+#[derive(Clone, Copy)]
+pub struct WithRequest(u32);
+
+unsafe fn with_request(handle: Word) -> Event<WithRequest> {
+    let open = requests::take(handle);
+    if let Some(open) = open {
+        requests::insert(handle, open);
+    }
+    Event { facts: of_request(open), after: WithRequest(open.map_or(NONE, |open| open.id)) }
+}
+
+fn of_request(open: Option<Open>) -> Facts {
+    let mut facts = Facts::none();
+    match open {
+        Some(open) => {
+            facts.comm = open.comm;
+            facts.peer = open.peer;
+            facts.tag = open.tag;
+        }
+        None => facts.flags |= Flags::UNKNOWN_REQUEST.0,
+    }
+    facts
+}
+
+impl After for WithRequest {
+    #[inline(always)]
+    unsafe fn after(self, _: *mut Thread, slot: *mut Record, _: bool) {
+        // SAFETY: the slot is this call's.
+        unsafe { (*slot).request = self.0 };
+    }
+}

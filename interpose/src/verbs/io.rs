@@ -1,0 +1,182 @@
+//! Files (MPI-4.1 chapter 14). `tag` holds the file's id.
+
+use std::ffi::CStr;
+
+use lbprof_collector::record::{NONE, Record};
+
+use super::point_to_point::{bytes, status_or_own};
+use super::{After, Event, Posted, known};
+use crate::abi;
+use crate::comms;
+use crate::lang::{Convert, Language};
+use crate::objects::{FILES, Known};
+use crate::requests::{READS, WRITES};
+use crate::thread::{self, Facts, Thread, Word};
+
+fn facts(file: Known) -> Facts {
+    let mut facts = Facts::on(file.comm);
+    if file.id != NONE {
+        facts.tag = file.id as i32;
+    }
+    facts
+}
+
+/// Facts of a call on a file.
+#[inline(always)]
+unsafe fn on<L: Language>(fh: Word) -> Facts {
+    // SAFETY: the verbs' contract.
+    unsafe { facts(FILES.find(L::handle(fh, Convert::File))) }
+}
+
+/// A file is opened.
+#[derive(Clone, Copy)]
+pub struct Opens<L> {
+    filename: Word,
+    fh: Word,
+    language: std::marker::PhantomData<L>,
+}
+
+/// See [`Opens`].
+#[inline(always)]
+pub unsafe fn opens<L: Language>(thread: *mut Thread, comm: Word, filename: Word, fh: Word) -> Event<Opens<L>> {
+    // SAFETY: the verbs' contract.
+    unsafe {
+        let comm = comms::find(thread, L::handle(comm, Convert::Comm));
+        Event { facts: Facts::on(comm.id), after: Opens { filename, fh, language: std::marker::PhantomData } }
+    }
+}
+
+impl<L: Language> After for Opens<L> {
+    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+        // SAFETY: a successful call stored the handle; in C the name ends with a NUL. Fortran's has a hidden length and is not read.
+        unsafe {
+            if ok {
+                let name = if L::FORTRAN || self.filename == 0 {
+                    String::new()
+                } else {
+                    CStr::from_ptr(self.filename as *const std::ffi::c_char).to_string_lossy().into_owned()
+                };
+                let handle = L::handle_at(self.fh, 0, Convert::File);
+                let comm = (*slot).comm;
+                if let Some(file) = thread::cold(thread, || Some(FILES.created(handle, comm, name))) {
+                    (*slot).tag = file.id as i32;
+                }
+            }
+        }
+    }
+}
+
+/// A file is closed.
+#[inline(always)]
+pub unsafe fn closes<L: Language>(thread: *mut Thread, fh: Word) -> Event<()> {
+    // SAFETY: the verbs' contract: the address of the handle.
+    unsafe {
+        let handle = L::handle_at(fh, 0, Convert::File);
+        let file = FILES.find(handle);
+        thread::cold(thread, || FILES.forget(handle));
+        known(facts(file))
+    }
+}
+
+/// Any other call on a file that can block.
+#[inline(always)]
+pub unsafe fn acts_on<L: Language>(_: *mut Thread, fh: Word) -> Event<()> {
+    // SAFETY: the verbs' contract.
+    unsafe { known(on::<L>(fh)) }
+}
+
+/// Takes the bytes transferred from the status.
+#[derive(Clone, Copy)]
+pub struct Transfers {
+    status: Word,
+    reads: bool,
+}
+
+impl After for Transfers {
+    #[inline(always)]
+    unsafe fn after(self, _: *mut Thread, slot: *mut Record, ok: bool) {
+        // SAFETY: a successful call filled the status.
+        unsafe {
+            if ok {
+                let bytes = abi::read_status(self.status).bytes;
+                if self.reads {
+                    (*slot).received = bytes;
+                } else {
+                    (*slot).sent = bytes;
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn transfers<L: Language>(thread: *mut Thread, fh: Word, status: &mut Word, reads: bool) -> Event<Transfers> {
+    // SAFETY: the verbs' contract.
+    unsafe {
+        let status = status_or_own::<L>(thread, status);
+        Event { facts: on::<L>(fh), after: Transfers { status, reads } }
+    }
+}
+
+/// A blocking read.
+#[inline(always)]
+pub unsafe fn reads<L: Language>(
+    thread: *mut Thread,
+    fh: Word,
+    _count: Word,
+    _datatype: Word,
+    status: &mut Word,
+) -> Event<Transfers> {
+    // SAFETY: the verbs' contract.
+    unsafe { transfers::<L>(thread, fh, status, true) }
+}
+
+/// A blocking write.
+#[inline(always)]
+pub unsafe fn writes<L: Language>(
+    thread: *mut Thread,
+    fh: Word,
+    _count: Word,
+    _datatype: Word,
+    status: &mut Word,
+) -> Event<Transfers> {
+    // SAFETY: the verbs' contract.
+    unsafe { transfers::<L>(thread, fh, status, false) }
+}
+
+/// A nonblocking or split read; what was read is known at its end.
+#[inline(always)]
+pub unsafe fn posts_read<L: Language>(_: *mut Thread, fh: Word, _count: Word, _datatype: Word) -> Event<Posted<READS>> {
+    // SAFETY: the verbs' contract.
+    unsafe { Event { facts: on::<L>(fh), after: Posted } }
+}
+
+/// A nonblocking or split write.
+#[inline(always)]
+pub unsafe fn posts_write<L: Language>(
+    thread: *mut Thread,
+    fh: Word,
+    count: Word,
+    datatype: Word,
+) -> Event<Posted<WRITES>> {
+    // SAFETY: the verbs' contract.
+    unsafe {
+        let mut facts = on::<L>(fh);
+        facts.sent = bytes::<L>(thread, count, datatype);
+        Event { facts, after: Posted }
+    }
+}
+
+/// The end of a split read.
+#[inline(always)]
+pub unsafe fn ends_read<L: Language>(thread: *mut Thread, fh: Word, status: &mut Word) -> Event<Transfers> {
+    // SAFETY: the verbs' contract.
+    unsafe { transfers::<L>(thread, fh, status, true) }
+}
+
+/// The end of a split write.
+#[inline(always)]
+pub unsafe fn ends_write<L: Language>(thread: *mut Thread, fh: Word, status: &mut Word) -> Event<Transfers> {
+    // SAFETY: the verbs' contract.
+    unsafe { transfers::<L>(thread, fh, status, false) }
+}

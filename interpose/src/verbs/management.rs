@@ -1,0 +1,217 @@
+//! Making and freeing communicators (MPI-4.1 chapters 7, 8, 11), and other calls that can block.
+
+use lbprof_collector::record::Record;
+use parking_lot::Mutex;
+
+use super::{After, Event, Posted, known};
+use crate::comms::{self, CommInfo};
+use crate::lang::{Convert, Language};
+use crate::requests::MAKES_COMM;
+use crate::thread::{self, Facts, Thread, Word};
+
+/// How a new communicator's id comes about; see [`comms`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Birth {
+    /// All members of the parent take part.
+    FromParent,
+    /// Only the new one's members take part.
+    InGroup,
+    /// An inter-communicator, whose two sides have different parents.
+    Inter,
+}
+
+/// Learns a new communicator.
+#[derive(Clone, Copy)]
+pub struct Creates<L> {
+    parent: Word,
+    newcomm: Word,
+    birth: Birth,
+    language: std::marker::PhantomData<L>,
+}
+
+#[inline(always)]
+unsafe fn creating<L: Language>(thread: *mut Thread, parent: Word, newcomm: Word, birth: Birth) -> Event<Creates<L>> {
+    // SAFETY: the verbs' contract.
+    unsafe {
+        let parent = L::handle(parent, Convert::Comm);
+        let info = comms::find(thread, parent);
+        Event {
+            facts: Facts::on(info.id),
+            after: Creates { parent, newcomm, birth, language: std::marker::PhantomData },
+        }
+    }
+}
+
+impl<L: Language> After for Creates<L> {
+    unsafe fn after(self, thread: *mut Thread, _: *mut Record, ok: bool) {
+        // SAFETY: a successful call stored the handle.
+        unsafe {
+            if ok {
+                let handle = L::handle_at(self.newcomm, 0, Convert::Comm);
+                thread::cold(thread, || {
+                    comms::created(self.parent, handle, self.birth);
+                });
+            }
+        }
+    }
+}
+
+/// A new communicator by a call of all members of `comm`.
+#[inline(always)]
+pub unsafe fn creates<L: Language>(thread: *mut Thread, comm: Word, newcomm: Word) -> Event<Creates<L>> {
+    // SAFETY: the verbs' contract.
+    unsafe { creating::<L>(thread, comm, newcomm, Birth::FromParent) }
+}
+
+/// A new communicator by a call of its members alone.
+#[inline(always)]
+pub unsafe fn creates_in_group<L: Language>(thread: *mut Thread, comm: Word, newcomm: Word) -> Event<Creates<L>> {
+    // SAFETY: the verbs' contract.
+    unsafe { creating::<L>(thread, comm, newcomm, Birth::InGroup) }
+}
+
+/// A new inter-communicator.
+#[inline(always)]
+pub unsafe fn creates_inter<L: Language>(thread: *mut Thread, local_comm: Word, newcomm: Word) -> Event<Creates<L>> {
+    // SAFETY: the verbs' contract.
+    unsafe { creating::<L>(thread, local_comm, newcomm, Birth::Inter) }
+}
+
+/// A new communicator without a parent.
+#[derive(Clone, Copy)]
+pub struct CreatesFrom<L> {
+    newcomm: Word,
+    language: std::marker::PhantomData<L>,
+}
+
+impl<L: Language> After for CreatesFrom<L> {
+    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+        // SAFETY: a successful call stored the handle.
+        unsafe {
+            if ok {
+                let handle = L::handle_at(self.newcomm, 0, Convert::Comm);
+                let info = thread::cold(thread, || Some(comms::created(0, handle, Birth::InGroup)));
+                (*slot).comm = info.map_or(lbprof_collector::record::NONE, |info| info.id);
+            }
+        }
+    }
+}
+
+/// From a group (MPI-4.1 §7.4.2).
+#[inline(always)]
+pub unsafe fn creates_from<L: Language>(_: *mut Thread, _group: Word, newcomm: Word) -> Event<CreatesFrom<L>> {
+    Event { facts: Facts::none(), after: CreatesFrom { newcomm, language: std::marker::PhantomData } }
+}
+
+/// An inter-communicator from two groups.
+#[inline(always)]
+pub unsafe fn creates_inter_from<L: Language>(
+    thread: *mut Thread,
+    local_group: Word,
+    _remote_group: Word,
+    newcomm: Word,
+) -> Event<CreatesFrom<L>> {
+    // SAFETY: the verbs' contract.
+    unsafe { creates_from::<L>(thread, local_group, newcomm) }
+}
+
+/// An inter-communicator over a socket.
+#[inline(always)]
+pub unsafe fn joins<L: Language>(thread: *mut Thread, intercomm: Word) -> Event<CreatesFrom<L>> {
+    // SAFETY: the verbs' contract.
+    unsafe { creates_from::<L>(thread, 0, intercomm) }
+}
+
+/// Communicators that are being made by MPI_Comm_idup: the request's id, the number among the parent's, where the handle is.
+struct Later {
+    request: u32,
+    parent: &'static CommInfo,
+    number: u64,
+    newcomm: Word,
+    read: unsafe fn(Word) -> Word,
+}
+
+static LATER: Mutex<Vec<Later>> = Mutex::new(Vec::new());
+
+/// Remembers the request, and what it makes.
+#[derive(Clone, Copy)]
+pub struct CreatesLater<L: Language> {
+    parent: Word,
+    newcomm: Word,
+    starts: super::Starts<L, false>,
+}
+
+/// MPI_Comm_idup: the communicator may be asked only when the request has completed.
+#[inline(always)]
+pub unsafe fn creates_later<L: Language>(
+    thread: *mut Thread,
+    comm: Word,
+    newcomm: Word,
+    request: Word,
+) -> Event<CreatesLater<L>> {
+    // SAFETY: the verbs' contract.
+    unsafe {
+        let parent = L::handle(comm, Convert::Comm);
+        let info = comms::find(thread, parent);
+        let inner = Event { facts: Facts::on(info.id), after: Posted::<MAKES_COMM> };
+        let starts = super::starts_as::<L, _>(thread, request, inner);
+        Event { facts: starts.facts, after: CreatesLater { parent, newcomm, starts: starts.after } }
+    }
+}
+
+impl<L: Language> After for CreatesLater<L> {
+    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+        // SAFETY: as for a start; the address of the new handle stays good until the request completes (MPI-4.1 §7.4.2).
+        unsafe {
+            self.starts.after(thread, slot, ok);
+            if ok {
+                let request = (*slot).request;
+                thread::cold(thread, || {
+                    let (parent, number) = comms::next_child(self.parent);
+                    let read = |address| L::handle_at(address, 0, Convert::Comm);
+                    LATER.lock().push(Later { request, parent, number, newcomm: self.newcomm, read });
+                });
+            }
+        }
+    }
+}
+
+/// The request of an MPI_Comm_idup has completed.
+pub(super) unsafe fn finish_later(request: u32) {
+    // SAFETY: the calling thread's own state; the handle is stored by now.
+    unsafe {
+        thread::cold(thread::current(), || {
+            let mut later = LATER.lock();
+            if let Some(at) = later.iter().position(|later| later.request == request) {
+                let made = later.swap_remove(at);
+                drop(later);
+                comms::created_as(made.parent, made.number, (made.read)(made.newcomm));
+            }
+        });
+    }
+}
+
+/// A communicator is freed.
+#[inline(always)]
+pub unsafe fn frees_comm<L: Language>(thread: *mut Thread, comm: Word) -> Event<()> {
+    // SAFETY: the verbs' contract: the address of the handle.
+    unsafe {
+        let handle = L::handle_at(comm, 0, Convert::Comm);
+        let info = comms::find(thread, handle);
+        thread::cold(thread, || comms::forget(handle));
+        known(Facts::on(info.id))
+    }
+}
+
+/// Another call on a communicator.
+#[inline(always)]
+pub unsafe fn manages<L: Language>(thread: *mut Thread, comm: Word) -> Event<()> {
+    // SAFETY: the verbs' contract.
+    unsafe { known(Facts::on(comms::find(thread, L::handle(comm, Convert::Comm)).id)) }
+}
+
+/// A call of which only the time is known.
+#[inline(always)]
+pub unsafe fn manages_nothing<L: Language>(_: *mut Thread) -> Event<()> {
+    known(Facts::none())
+}

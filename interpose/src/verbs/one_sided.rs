@@ -1,0 +1,190 @@
+//! One-sided communication (MPI-4.1 chapter 12). `tag` holds the window's id.
+
+use lbprof_collector::record::{NONE, Record};
+
+use super::point_to_point::bytes;
+use super::{After, Event, known};
+use crate::comms;
+use crate::datatypes;
+use crate::lang::{Convert, Language};
+use crate::objects::WINDOWS;
+use crate::thread::{self, Facts, Thread, Word};
+
+/// Facts of a call on a window.
+#[inline(always)]
+unsafe fn on<L: Language>(win: Word) -> Facts {
+    // SAFETY: the verbs' contract.
+    unsafe {
+        let window = WINDOWS.find(L::handle(win, Convert::Win));
+        let mut facts = Facts::on(window.comm);
+        if window.id != NONE {
+            facts.tag = window.id as i32;
+        }
+        facts
+    }
+}
+
+/// Data go to a target.
+#[inline(always)]
+pub unsafe fn puts<L: Language>(
+    thread: *mut Thread,
+    target_rank: Word,
+    win: Word,
+    count: Word,
+    datatype: Word,
+) -> Event<()> {
+    // SAFETY: the verbs' contract.
+    unsafe {
+        let mut facts = on::<L>(win);
+        facts.peer = L::int(target_rank);
+        facts.sent = bytes::<L>(thread, count, datatype);
+        known(facts)
+    }
+}
+
+/// Data come from a target.
+#[inline(always)]
+pub unsafe fn gets<L: Language>(
+    thread: *mut Thread,
+    target_rank: Word,
+    win: Word,
+    count: Word,
+    datatype: Word,
+) -> Event<()> {
+    // SAFETY: the verbs' contract.
+    unsafe {
+        let mut facts = on::<L>(win);
+        facts.peer = L::int(target_rank);
+        facts.received = bytes::<L>(thread, count, datatype);
+        known(facts)
+    }
+}
+
+/// Data go to a target and come back.
+#[inline(always)]
+pub unsafe fn fetches<L: Language>(
+    thread: *mut Thread,
+    target_rank: Word,
+    win: Word,
+    count: Word,
+    datatype: Word,
+) -> Event<()> {
+    // SAFETY: the verbs' contract.
+    unsafe {
+        let mut event = gets::<L>(thread, target_rank, win, count, datatype);
+        event.facts.sent = event.facts.received;
+        event
+    }
+}
+
+/// The same with one element.
+#[inline(always)]
+pub unsafe fn fetches_one<L: Language>(thread: *mut Thread, target_rank: Word, win: Word, datatype: Word) -> Event<()> {
+    // SAFETY: the verbs' contract.
+    unsafe {
+        let mut facts = on::<L>(win);
+        facts.peer = L::int(target_rank);
+        facts.sent = datatypes::size(thread, L::handle(datatype, Convert::Datatype));
+        facts.received = facts.sent;
+        known(facts)
+    }
+}
+
+/// All ranks of the window meet.
+#[inline(always)]
+pub unsafe fn meets_on<L: Language>(_: *mut Thread, win: Word) -> Event<()> {
+    // SAFETY: the verbs' contract.
+    unsafe { known(on::<L>(win)) }
+}
+
+/// Synchronisation with one target.
+#[inline(always)]
+pub unsafe fn addresses<L: Language>(_: *mut Thread, rank: Word, win: Word) -> Event<()> {
+    // SAFETY: the verbs' contract.
+    unsafe {
+        let mut facts = on::<L>(win);
+        facts.peer = L::int(rank);
+        known(facts)
+    }
+}
+
+/// Synchronisation with a group.
+#[inline(always)]
+pub unsafe fn addresses_all<L: Language>(_: *mut Thread, win: Word) -> Event<()> {
+    // SAFETY: the verbs' contract.
+    unsafe { known(on::<L>(win)) }
+}
+
+/// A test whether an exposure epoch is over.
+#[derive(Clone, Copy)]
+pub struct TestsOn {
+    flag: Word,
+    handle: Word,
+}
+
+/// See [`TestsOn`].
+#[inline(always)]
+pub unsafe fn tests_on<L: Language>(_: *mut Thread, win: Word, flag: Word) -> Event<TestsOn> {
+    // SAFETY: the verbs' contract.
+    unsafe { Event { facts: on::<L>(win), after: TestsOn { flag, handle: L::handle(win, Convert::Win) } } }
+}
+
+impl After for TestsOn {
+    #[inline]
+    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+        // SAFETY: the flag is filled by a successful call.
+        unsafe {
+            if ok && (self.flag as *const i32).read() == 0 {
+                super::completion::found_nothing(thread, slot, self.handle);
+            }
+        }
+    }
+}
+
+/// A new window.
+#[derive(Clone, Copy)]
+pub struct CreatesWindow<L> {
+    win: Word,
+    language: std::marker::PhantomData<L>,
+}
+
+/// See [`CreatesWindow`].
+#[inline(always)]
+pub unsafe fn creates_window<L: Language>(thread: *mut Thread, comm: Word, win: Word) -> Event<CreatesWindow<L>> {
+    // SAFETY: the verbs' contract.
+    unsafe {
+        let comm = comms::find(thread, L::handle(comm, Convert::Comm));
+        Event { facts: Facts::on(comm.id), after: CreatesWindow { win, language: std::marker::PhantomData } }
+    }
+}
+
+impl<L: Language> After for CreatesWindow<L> {
+    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+        // SAFETY: a successful call stored the handle.
+        unsafe {
+            if ok {
+                let handle = L::handle_at(self.win, 0, Convert::Win);
+                let comm = (*slot).comm;
+                if let Some(window) = thread::cold(thread, || Some(WINDOWS.created(handle, comm, String::new()))) {
+                    (*slot).tag = window.id as i32;
+                }
+            }
+        }
+    }
+}
+
+/// A window is freed.
+#[inline(always)]
+pub unsafe fn frees_window<L: Language>(thread: *mut Thread, win: Word) -> Event<()> {
+    // SAFETY: the verbs' contract: the address of the handle.
+    unsafe {
+        let handle = L::handle_at(win, 0, Convert::Win);
+        let window = WINDOWS.find(handle);
+        thread::cold(thread, || WINDOWS.forget(handle));
+        let mut facts = Facts::on(window.comm);
+        if window.id != NONE {
+            facts.tag = window.id as i32;
+        }
+        known(facts)
+    }
+}

@@ -1,0 +1,147 @@
+//! The wrappers, made by build.rs from calls.table.
+//!
+//! A wrapper has two parts. The entry is what the program calls: a few instructions that note the caller's address (the call
+//! site) in the thread's state and jump on, so that all registers and the stack are as the program left them. The body is an
+//! ordinary function: reserve a slot, fill it from the arguments, make the real call, store the end. The real call is made
+//! exactly once, outside of every lock and guard.
+//!
+//! Every argument is a register-wide word, whatever its type; reading it is the verb's business.
+
+#![allow(non_snake_case, unused_mut, unused_variables, clippy::too_many_arguments, reason = "made from the table")]
+
+use std::arch::naked_asm;
+
+use lbprof_collector::Operation;
+use lbprof_collector::record::Flags;
+
+use crate::forward::{self, NEXT};
+use crate::lang;
+use crate::thread::{self, Word};
+use crate::verbs::{self, After};
+
+/// Calls a row's verb; fixes the type of its parameter.
+#[inline(always)]
+fn apply<A: After>(
+    thread: *mut thread::Thread,
+    verb: impl FnOnce(*mut thread::Thread) -> verbs::Event<A>,
+) -> verbs::Event<A> {
+    verb(thread)
+}
+
+/// An argument's type, by its name: all are words.
+macro_rules! word {
+    ($argument:ident) => {
+        Word
+    };
+}
+
+/// The three steps of a body; `$result` is how the call's success is told.
+macro_rules! body {
+    ($next:expr, $language:ty, $operation:ident, ($($argument:ident),*), $verb:expr) => {{
+        let next = $next;
+        // SAFETY: the program's own arguments, passed on unchanged (but for statuses that it ignores) to the function that
+        // it meant to call; the thread's state is its own.
+        unsafe {
+            let next: unsafe extern "C-unwind" fn($(word!($argument)),*) -> Word = std::mem::transmute(next);
+            let thread = thread::current();
+            let mut canary = 0usize;
+            if thread::nested(thread, &canary) {
+                return next($($argument),*);
+            }
+            let slot = thread::reserve(thread, &mut canary);
+            if slot.is_null() {
+                return next($($argument),*);
+            }
+            $(let mut $argument = $argument;)*
+            let event = apply(thread, $verb);
+            let language_flag = if <$language as lang::Language>::FORTRAN { Flags::FORTRAN.0 } else { 0 };
+            thread::open(
+                thread,
+                slot,
+                Operation::$operation as u16,
+                Operation::$operation.activity() as u16 | language_flag,
+                event.facts,
+            );
+            let result = next($($argument),*);
+            thread::close(slot);
+            (slot, event, result, thread, canary)
+        }
+    }};
+}
+
+macro_rules! c_wrapper {
+    ($name:literal, $function:ident, $index:literal, $operation:ident, ($($argument:ident),*), $verb:expr) => {
+        const _: () = {
+            #[unsafe(naked)]
+            #[unsafe(export_name = $name)]
+            unsafe extern "C-unwind" fn entry() {
+                naked_asm!(
+                    "mov rax, qword ptr [rsp]",
+                    "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
+                    "mov qword ptr fs:[r11], rax",
+                    "jmp {body}",
+                    body = sym body,
+                )
+            }
+
+            unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
+                let (slot, event, result, thread, mut canary) =
+                    body!(forward::next($index), lang::C, $operation, ($($argument),*), $verb);
+                // SAFETY: the slot and the canary are this call's.
+                unsafe {
+                    if result as i32 != 0 {
+                        (*slot).flags |= Flags::FAILED;
+                    }
+                    event.after.after(thread, slot, result as i32 == 0);
+                    thread::release(thread, &mut canary);
+                }
+                result
+            }
+        };
+    };
+}
+
+macro_rules! fortran_wrapper {
+    ($function:ident, [$(($name:literal, $index:literal))*], $operation:ident, $ierror:ident, ($($argument:ident),*), $verb:expr) => {
+        const _: () = {
+            $(const _: () = {
+                #[unsafe(naked)]
+                #[unsafe(export_name = $name)]
+                unsafe extern "C-unwind" fn entry() {
+                    naked_asm!(
+                        "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
+                        "mov rax, qword ptr [rsp]",
+                        "mov qword ptr fs:[r11], rax",
+                        "lea rax, [rip + {next} + {offset}]",
+                        "mov qword ptr fs:[r11 + 8], rax",
+                        "xor eax, eax",
+                        "jmp {body}",
+                        next = sym NEXT,
+                        offset = const $index * 8,
+                        body = sym body,
+                    )
+                }
+            };)*
+
+            unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
+                // SAFETY: the entry has just stored the address of an element of NEXT.
+                let next = forward::next_at(unsafe { (*thread::current()).next });
+                let ierror = $ierror;
+                let (slot, event, result, thread, mut canary) =
+                    body!(next, lang::Fortran, $operation, ($($argument),*), $verb);
+                // SAFETY: as in C; ierror is optional in mpi_f08, and then an error has ended the program.
+                unsafe {
+                    let ok = ierror == 0 || (ierror as *const i32).read() == 0;
+                    if !ok {
+                        (*slot).flags |= Flags::FAILED;
+                    }
+                    event.after.after(thread, slot, ok);
+                    thread::release(thread, &mut canary);
+                }
+                result
+            }
+        };
+    };
+}
+
+include!(concat!(env!("OUT_DIR"), "/wrappers.rs"));

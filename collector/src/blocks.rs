@@ -11,7 +11,7 @@ const STEP: usize = 256 << 10;
 
 /// Bytes of candidate blocks that are checked in vain before the rest of a log is given up. Without this bound a file made
 /// of block heads alone would take hours: each is checked against as many bytes as it claims.
-const MOST_CHECKED_IN_VAIN: u64 = 1 << 30;
+const MOST_CHECKED_IN_VAIN: u64 = 256 << 20;
 
 /// What comes next in a log.
 pub(crate) enum Event {
@@ -59,15 +59,7 @@ pub(crate) struct Blocks<R> {
 impl<R: Read> Blocks<R> {
     /// The source's blocks, if the next byte is where one begins.
     pub(crate) fn new(source: R) -> Self {
-        Blocks {
-            source,
-            buffer: Vec::new(),
-            at: 0,
-            position: 0,
-            ended: false,
-            error: None,
-            checked_in_vain: 0,
-        }
+        Blocks { source, buffer: Vec::new(), at: 0, position: 0, ended: false, error: None, checked_in_vain: 0 }
     }
 
     /// What comes next; `None` at the end.
@@ -105,13 +97,18 @@ impl<R: Read> Blocks<R> {
 
     /// The payload of the last block.
     pub(crate) fn payload(&self, head: &BlockHead) -> &[u8] {
-        &self.buffer[self.at - head.stored as usize..self.at]
+        self.taken(head.stored as usize)
     }
 
     /// The next `n` bytes, which are taken off, or what there is where the source ends before.
     pub(crate) fn take(&mut self, n: usize) -> &[u8] {
         let n = self.fill(n).min(n);
         self.advance(n);
+        self.taken(n)
+    }
+
+    /// The last `n` bytes taken.
+    pub(crate) fn taken(&self, n: usize) -> &[u8] {
         &self.buffer[self.at - n..self.at]
     }
 
@@ -174,14 +171,9 @@ impl<R: Read> Blocks<R> {
                 self.at = 0;
             }
             // The buffer grows by what was really read, never by what a length claims.
-            let length = self.buffer.len();
-            self.buffer.resize(length + STEP, 0);
-            let read = self.source.read(&mut self.buffer[length..]);
-            self.buffer.truncate(length + *read.as_ref().unwrap_or(&0));
-            match read {
-                Ok(0) => self.ended = true,
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            self.buffer.reserve(STEP);
+            match self.source.by_ref().take(STEP as u64).read_to_end(&mut self.buffer) {
+                Ok(read) => self.ended = read < STEP,
                 Err(error) => {
                     self.ended = true;
                     self.error = Some(error);

@@ -55,12 +55,12 @@ impl RankClock {
     /// Seconds on the common clock at `ticks` of the rank's clock. Exact to a nanosecond up to 97 days after rank 0's host
     /// was started; use [`RankClock::nanoseconds`] for differences beyond.
     pub fn seconds(&self, ticks: u64) -> f64 {
-        self.nanoseconds(ticks) as f64 * 1e-9
+        self.nanoseconds(ticks) as f64 / 1e9
     }
 
     /// Seconds that a tick lasts; a nanosecond where that is not known.
     pub fn tick_s(&self) -> f64 {
-        self.ns_per_tick * 1e-9
+        self.ns_per_tick / 1e9
     }
 
     /// Whether the length of a tick is known and the clock was compared with rank 0's (it is rank 0's, or there is no other).
@@ -109,9 +109,9 @@ mod tests {
 
     #[test]
     fn ticks_of_a_counter_are_counted_from_the_first_instant_at_the_rate_of_the_last() {
-        // 3,000 ticks a microsecond at the start; over the whole log 6,000 ticks last 2,400 ns, so 0.4 ns each.
+        // The header's instants say 1/3 ns a tick; over the whole log 6,000 ticks last 2,400 ns, so 0.4 ns each.
         let clock = RankClock::new(&tsc(0), &[instant(9_000, 12_400)], &[]);
-        assert_eq!(clock.tick_s(), 0.4e-9);
+        assert_eq!((clock.tick_s() * 1e12).round(), 400.0);
         assert_eq!(clock.nanoseconds(3_000), 10_000);
         assert_eq!(clock.nanoseconds(9_000), 12_400);
         assert_eq!(clock.nanoseconds(4_000), 10_400);

@@ -174,6 +174,8 @@ pub struct Usage {
     pub involuntary_switches: u64,
     /// The same of the thread that called MPI_Init.
     pub thread_involuntary_switches: u64,
+    /// Time that this thread could have run but had no core (the scheduler's run delay).
+    pub thread_delayed_ns: u64,
     /// Most memory that it ever had resident, in bytes.
     pub max_resident: u64,
 }

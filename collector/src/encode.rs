@@ -431,13 +431,7 @@ impl Decoder {
 
     /// Record `i` but its times.
     #[inline(always)]
-    fn fields(
-        &mut self,
-        records: &[Record],
-        i: usize,
-        mask: u8,
-        columns: &mut [&[u8]; COLUMNS],
-    ) -> Option<Record> {
+    fn fields(&mut self, records: &[Record], i: usize, mask: u8, columns: &mut [&[u8]; COLUMNS]) -> Option<Record> {
         let guess = self.model.guess(i).wrapping_sub(1);
         let (context, base) = if mask & mask::CONTEXT == 0 {
             (self.model.seen.get(guess)?.context, guess)

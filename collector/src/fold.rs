@@ -17,9 +17,7 @@ use rustc_hash::FxHashMap;
 
 use crate::format::{BatchHead, OpenRegion};
 use crate::operation::{Activity, Operation};
-use crate::profile::{
-    Cell, CellKey, CounterTotals, Iteration, Profile, ProfileBatch, RegionTotals, SiteKey,
-};
+use crate::profile::{Cell, CellKey, CounterTotals, Iteration, Profile, ProfileBatch, RegionTotals, SiteKey};
 use crate::record::{Flags, NONE, Record};
 
 /// A region that is open.
@@ -159,7 +157,8 @@ impl Fold {
     /// go on; others that `head` says are open count as entered at its `previous_end`.
     pub fn skip_to(&mut self, head: &BatchHead) {
         let going_on = self.open.iter().zip(&head.open);
-        let going_on = going_on.take_while(|(ours, theirs)| (ours.region, ours.iteration) == (theirs.region, theirs.iteration));
+        let going_on =
+            going_on.take_while(|(ours, theirs)| (ours.region, ours.iteration) == (theirs.region, theirs.iteration));
         let entered: Vec<u64> = going_on.map(|(ours, _)| ours.entered).collect();
         self.place(head, &entered);
     }
@@ -292,9 +291,7 @@ impl Fold {
         if self.paused || self.unfinished.is_some() {
             return self.between_unlike(ticks);
         }
-        let cell = self.cell(Activity::Computation);
-        cell.ticks = cell.ticks.saturating_add(ticks);
-        cell.calls = cell.calls.saturating_add(1);
+        self.cell(Activity::Computation).add(&Cell { ticks, calls: 1, sent: 0, received: 0 });
     }
 
     /// Time between two records that is no computation.
@@ -319,7 +316,7 @@ impl Fold {
         let (sent, received) = transferred(record);
         let cell = Cell { ticks, calls, sent, received };
         self.cell(activity).add(&cell);
-        self.rest.calls = self.rest.calls.saturating_add(calls);
+        self.rest.calls = self.rest.calls.wrapping_add(calls);
         let index = self.site_of_call(record, site);
         self.sites[index as usize].1.add(&cell);
         self.last_call = index;
@@ -358,6 +355,11 @@ impl Fold {
         if !is_part(record.operation) {
             self.unfinished = None;
         }
+        if end > begin {
+            // Of those that this version knows only a flush has time.
+            let cell = Cell { ticks: end - begin, calls: 1, sent: 0, received: 0 };
+            self.cell(record.activity()).add(&cell);
+        }
         match record.operation() {
             Some(Operation::RegionEnter) => self.enter(record.request, record.count, begin),
             Some(Operation::RegionLeave) => self.leave(record.request, begin),
@@ -381,11 +383,6 @@ impl Fold {
             Some(Operation::Pause) => self.paused = true,
             Some(Operation::Resume) => self.paused = false,
             _ if is_part(record.operation) => self.part(record, site),
-            // A flush, or a marker that this version does not know: its time, if it has one, is its activity's.
-            _ if end > begin => {
-                let cell = Cell { ticks: end - begin, calls: 1, sent: 0, received: 0 };
-                self.cell(record.activity()).add(&cell);
-            }
             _ => {}
         }
     }

@@ -254,7 +254,9 @@ mod tests {
         assert_eq!(rank_of_log(&log_name(12)), Some(12));
         assert_eq!(rank_of_log(&log_name(u32::MAX)), Some(u32::MAX));
         assert_eq!(rank_and_thread_of_ring(&ring_name(1_000_000, 3)), Some((1_000_000, 3)));
-        for other in ["rank-.lbp", "rank-1.lbp.old", "rank-x.lbp", "rank-000001.ring-", "notes.txt", "rank-1.ring-0.lbp"] {
+        for other in
+            ["rank-.lbp", "rank-1.lbp.old", "rank-x.lbp", "rank-000001.ring-", "notes.txt", "rank-1.ring-0.lbp"]
+        {
             assert_eq!(rank_of_log(other), None, "{other}");
             assert_eq!(rank_and_thread_of_ring(other), None, "{other}");
         }

@@ -131,13 +131,13 @@ pub struct ProfileBatch {
 }
 
 impl Cell {
-    /// Adds another cell's sums to these.
+    /// Adds another cell's sums to these. No run is so long that they overflow; those of a hostile log may wrap.
     #[inline(always)]
     pub fn add(&mut self, other: &Cell) {
-        self.ticks = self.ticks.saturating_add(other.ticks);
-        self.calls = self.calls.saturating_add(other.calls);
-        self.sent = self.sent.saturating_add(other.sent);
-        self.received = self.received.saturating_add(other.received);
+        self.ticks = self.ticks.wrapping_add(other.ticks);
+        self.calls = self.calls.wrapping_add(other.calls);
+        self.sent = self.sent.wrapping_add(other.sent);
+        self.received = self.received.wrapping_add(other.received);
     }
 }
 

@@ -49,8 +49,8 @@ impl RankLog {
         let path = dir.join(log_name(rank));
         let mut waiting = VecDeque::new();
         // The rings first: what a running rank flushes after that is in the log when we come to it, and is recognised.
-        let mut rings = rings_of(dir, rank, &mut waiting)
-            .map_err(|source| OpenError::Io { path: dir.to_path_buf(), source })?;
+        let mut rings =
+            rings_of(dir, rank, &mut waiting).map_err(|source| OpenError::Io { path: dir.to_path_buf(), source })?;
         let log = File::open(&path)
             .map_err(|source| OpenError::Io { path: path.clone(), source })
             .and_then(|file| LogReader::named(file, &path));

@@ -114,14 +114,15 @@ impl<R: Read> LogReader<R> {
         let mut blocks = Blocks::new(source);
         let preamble = blocks.take(PREAMBLE_BYTES).to_vec();
         let found = preamble.len() as u64;
-        if let Some(source) = blocks.take_error() {
-            return Err(OpenError::Io { path: path(), source });
-        }
         if preamble.iter().zip(LOG_MAGIC).any(|(&byte, magic)| byte != magic) {
             return Err(OpenError::NotALog { path: path(), found: preamble[..preamble.len().min(8)].to_vec() });
         }
+        let short = |error: Option<io::Error>, found| match error {
+            Some(source) => Err(OpenError::Io { path: path(), source }),
+            None => Err(OpenError::Short { path: path(), found }),
+        };
         let Some(preamble) = preamble.first_chunk::<PREAMBLE_BYTES>() else {
-            return Err(OpenError::Short { path: path(), found });
+            return short(blocks.take_error(), found);
         };
         let version = u16::from_le_bytes([preamble[8], preamble[9]]);
         let length = u32::from_le_bytes([preamble[10], preamble[11], preamble[12], preamble[13]]) as usize;
@@ -133,10 +134,11 @@ impl<R: Read> LogReader<R> {
         if length > MAX_HEADER {
             return damaged(format!("it claims {length} bytes, at most {MAX_HEADER} are possible"));
         }
-        let bytes = blocks.take(length);
-        if bytes.len() < length {
-            return Err(OpenError::Short { path: path(), found: found + bytes.len() as u64 });
+        let n = blocks.take(length).len();
+        if n < length {
+            return short(blocks.take_error(), found + n as u64);
         }
+        let bytes = blocks.taken(n);
         let actual = header_checksum(version, bytes);
         if actual != crc {
             return damaged(format!("its checksum is {actual:08x}, it states {crc:08x}"));
@@ -144,8 +146,7 @@ impl<R: Read> LogReader<R> {
         let Some((header, _)) = get::<Header>(bytes) else {
             return damaged("its content cannot be understood".to_owned());
         };
-        let decompressor =
-            zstd::bulk::Decompressor::new().map_err(|source| OpenError::Io { path: path(), source })?;
+        let decompressor = zstd::bulk::Decompressor::new().map_err(|source| OpenError::Io { path: path(), source })?;
         Ok(LogReader {
             blocks,
             header,
@@ -333,7 +334,7 @@ fn contents<'a>(
     // A frame that is honest about a large size is large itself, within what zstd can do: 64 MiB at most, taken once.
     let plain = block.plain as usize;
     if memory.len() < plain {
-        memory.resize(plain, 0);
+        *memory = vec![0; plain.next_power_of_two()];
     }
     let length = decompressor.decompress_to_buffer(frame, &mut memory[..plain]).ok()?;
     (length == plain).then_some((&memory[..plain], tail))
@@ -348,8 +349,11 @@ fn definitions(mut plain: &[u8]) -> Option<(Vec<Definition>, u64)> {
         let bytes = take_slice(&mut plain, length)?;
         // A definition may have grown at its end in a newer version; what is new there is left out.
         match get::<Definition>(bytes) {
-            Some((definition, _)) if known.len() < MAX_DEFINITIONS => known.push(definition),
-            _ => unknown += 1,
+            Some((definition, _)) => known.push(definition),
+            None => unknown += 1,
+        }
+        if known.len() as u64 + unknown > MAX_DEFINITIONS as u64 {
+            return None;
         }
     }
     Some((known, unknown))

@@ -25,8 +25,8 @@ use std::path::Path;
 use crate::definition::{
     CallSite, ClockOffset, Communicator, Definition, EndReason, Instant, Module, RankList, Region, RegionKind, Usage,
 };
-use crate::format::{BatchHead, ClockSource, Header, Mode, log_name, ring_name};
 use crate::fold::Fold;
+use crate::format::{BatchHead, ClockSource, Header, Mode, log_name, ring_name};
 use crate::operation::{Activity, Operation};
 use crate::problem::ProblemKind;
 use crate::record::{Flags, NONE, Record};
@@ -344,7 +344,8 @@ impl RankScript {
     }
 
     /// LBPROF_WORK in the innermost open region.
-    pub fn work(self, operations: f64, quanta: f64) -> Self {
+    pub fn work(self, operations: impl Into<f64>, quanta: impl Into<f64>) -> Self {
+        let (operations, quanta) = (operations.into(), quanta.into());
         let region = self.open.last().map_or(0, |&(region, _)| region);
         self.marker(Operation::Work, |r| {
             (r.request, r.sent, r.received) = (region, operations.to_bits(), quanta.to_bits());
@@ -352,18 +353,18 @@ impl RankScript {
     }
 
     /// LBPROF_COUNT.
-    pub fn count(mut self, name: &str, value: f64) -> Self {
+    pub fn count(mut self, name: &str, value: impl Into<f64>) -> Self {
         let next = self.counters.len() as u32;
         let id = *self.counters.entry(name.to_owned()).or_insert(next);
         if id == next {
             self.definitions.push(Definition::Counter(id, name.to_owned()));
         }
-        self.marker(Operation::Counter, |r| (r.request, r.sent) = (id, value.to_bits()))
+        self.marker(Operation::Counter, |r| (r.request, r.sent) = (id, value.into().to_bits()))
     }
 
     /// LBPROF_PARAM.
-    pub fn param(self, name: &str, value: f64) -> Self {
-        self.define(Definition::Param(name.to_owned(), value))
+    pub fn param(self, name: &str, value: impl Into<f64>) -> Self {
+        self.define(Definition::Param(name.to_owned(), value.into()))
     }
 
     /// Memory of the process, in bytes, as sampled at the end of the region left last.
@@ -422,6 +423,7 @@ impl RankScript {
             thread_ns: used,
             involuntary_switches: preempted,
             thread_involuntary_switches: preempted,
+            thread_delayed_ns: 0,
             max_resident: 100 << 20,
             ..Usage::default()
         }));

@@ -162,13 +162,8 @@ fn write_block(
     let first = if frame == 0 { plain.len() } else { frame };
     payload[first..first + tail.len()].copy_from_slice(tail);
     let stored = first + tail.len();
-    let head = BlockHead {
-        kind: kind as u8,
-        stored: stored as u32,
-        frame: frame as u32,
-        plain: plain.len() as u32,
-        crc: 0,
-    };
+    let head =
+        BlockHead { kind: kind as u8, stored: stored as u32, frame: frame as u32, plain: plain.len() as u32, crc: 0 };
     let head = BlockHead { crc: head.checksum(&payload[..stored]), ..head };
     block[..BLOCK_HEAD_BYTES].copy_from_slice(&head.to_bytes());
     sink.write_all(&block[..BLOCK_HEAD_BYTES + stored])?;

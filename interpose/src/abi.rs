@@ -4,7 +4,7 @@
 //! there, never by a file's name: builds under many names share one interface.
 
 use std::ffi::{CStr, c_int};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::Relaxed};
 
 use crate::forward;
 use crate::thread::Word;
@@ -99,22 +99,20 @@ static STANDARD: Abi = Abi {
     err_other: 16,
 };
 
-/// The facts in force, as an address; 0 before detection.
-static CURRENT: AtomicUsize = AtomicUsize::new(0);
+/// The facts in force: MPICH's until [`detect`] has found which.
+static CURRENT: AtomicPtr<Abi> = AtomicPtr::new((&raw const MPICH).cast_mut());
+static DETECTED: AtomicBool = AtomicBool::new(false);
 
-/// The facts of the MPI library in this process. Before [`detect`] found one, MPICH's.
+/// The facts of the MPI library in this process.
 #[inline(always)]
 pub fn abi() -> &'static Abi {
-    match CURRENT.load(Relaxed) {
-        0 => &MPICH,
-        // SAFETY: only addresses of the statics above are stored.
-        address => unsafe { &*(address as *const Abi) },
-    }
+    // SAFETY: only addresses of the statics above are stored.
+    unsafe { &*CURRENT.load(Relaxed) }
 }
 
 /// Finds out which interface the process has, and its predefined handles; false where there is no MPI.
 pub fn detect() -> bool {
-    if CURRENT.load(Relaxed) != 0 {
+    if DETECTED.load(Relaxed) {
         return true;
     }
     let found = if standard_abi() {
@@ -126,7 +124,8 @@ pub fn detect() -> bool {
     } else {
         return false;
     };
-    CURRENT.store(std::ptr::from_ref(found) as usize, Relaxed);
+    CURRENT.store(std::ptr::from_ref(found).cast_mut(), Relaxed);
+    DETECTED.store(true, Relaxed);
     for (known, names) in FORTRAN_ADDRESSES.iter().zip(FORTRAN_NAMES) {
         for (known, &(name, offset)) in known.iter().zip(*names) {
             let address = forward::symbol(name);

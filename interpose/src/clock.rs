@@ -1,18 +1,22 @@
 //! The rank's clock: the processor's time stamp counter where it is invariant, else CLOCK_MONOTONIC in nanoseconds.
 
 use std::arch::x86_64::{__cpuid, _rdtsc};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::cell::UnsafeCell;
 
 use lbprof_collector::definition::Instant;
 use lbprof_collector::format::ClockSource;
 
-/// Whether ticks are read from CLOCK_MONOTONIC.
-static MONOTONIC: AtomicBool = AtomicBool::new(false);
+/// Whether ticks are read from CLOCK_MONOTONIC. Not an atomic, whose load and test are one instruction more, twice a call.
+struct Choice(UnsafeCell<bool>);
+// SAFETY: written by `choose` alone, before MPI_Init, when no thread records yet.
+unsafe impl Sync for Choice {}
+static MONOTONIC: Choice = Choice(UnsafeCell::new(false));
 
 /// The present instant, in ticks.
 #[inline(always)]
 pub fn ticks() -> u64 {
-    if MONOTONIC.load(Relaxed) {
+    // SAFETY: see `Choice`.
+    if unsafe { *MONOTONIC.0.get() } {
         monotonic_ns()
     } else {
         // SAFETY: every x86-64 processor has the instruction, and Linux leaves it to programs unless prctl forbids it.
@@ -35,13 +39,15 @@ pub fn choose(wanted: Option<ClockSource>) -> ClockSource {
     let source = wanted.unwrap_or_else(|| {
         if invariant_tsc() && kernel_trusts_tsc() { ClockSource::Tsc } else { ClockSource::Monotonic }
     });
-    MONOTONIC.store(source == ClockSource::Monotonic, Relaxed);
+    // SAFETY: see `Choice`.
+    unsafe { *MONOTONIC.0.get() = source == ClockSource::Monotonic };
     source
 }
 
 /// The clock in use.
 pub fn source() -> ClockSource {
-    if MONOTONIC.load(Relaxed) { ClockSource::Monotonic } else { ClockSource::Tsc }
+    // SAFETY: see `Choice`.
+    if unsafe { *MONOTONIC.0.get() } { ClockSource::Monotonic } else { ClockSource::Tsc }
 }
 
 /// Whether the counter runs at one rate in all power states (CPUID 8000_0007h, EDX bit 8).

@@ -88,6 +88,19 @@ pub unsafe fn find(thread: *mut Thread, comm: Word) -> &'static CommInfo {
     }
 }
 
+/// Empties a thread's cache.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn forget_cached(thread: *mut Thread) {
+    // SAFETY: the thread's own state.
+    unsafe {
+        (*thread).comm_handle = 0;
+        (*thread).comm = &UNKNOWN;
+        (*thread).comms = [(0, std::ptr::null()); CACHE];
+    }
+}
+
 /// Where a handle goes in a thread's cache.
 #[inline(always)]
 pub fn cache_slot(handle: Word) -> usize {
@@ -181,7 +194,7 @@ pub unsafe fn forget(comm: Word) {
     flush::for_each_thread(|thread| unsafe {
         if (*thread).comm_handle == comm {
             (*thread).comm_handle = 0;
-            (*thread).comm = std::ptr::null();
+            (*thread).comm = &UNKNOWN;
         }
         let cached = (&raw mut (*thread).comms).cast::<(Word, *const CommInfo)>().add(cache_slot(comm));
         if (*cached).0 == comm {

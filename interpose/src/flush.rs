@@ -161,6 +161,7 @@ pub unsafe fn attach(thread: *mut Thread) {
         (*thread).cursor = slots;
         (*thread).limit = slots.add(ring.capacity());
         (*thread).poll = std::ptr::null_mut();
+        crate::comms::forget_cached(thread);
         (*thread).log = Box::into_raw(Box::new(ThreadLog {
             ring,
             path,
@@ -278,7 +279,7 @@ unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> u32 {
         log.head.open = log.phases.open();
         // The log has them (or they are counted as dropped): only now may the slots be taken again.
         for record in records.iter_mut() {
-            record.begin = 0;
+            (record.begin, record.end) = (0, 0);
         }
         let head = log.ring.head();
         head.previous_end.store(log.head.previous_end, Relaxed);
@@ -406,9 +407,7 @@ pub unsafe fn resume(thread: *mut Thread) {
             (*thread).cursor = cursor;
             // Communicators made and freed meanwhile were not seen, and handles are reused.
             crate::comms::forget_all();
-            (*thread).comm_handle = 0;
-            (*thread).comm = std::ptr::null();
-            (*thread).comms = [(0, std::ptr::null()); thread::CACHE];
+            crate::comms::forget_cached(thread);
             thread::append(thread, Record::new(Operation::Resume, ticks()));
         }
     }

@@ -22,6 +22,33 @@ pub fn next(index: usize) -> usize {
     if address == 0 { resolve(index) } else { address }
 }
 
+/// The function behind wrapper `index` of C, while recording: [`resolve_c`] has looked them all up.
+#[inline(always)]
+pub fn resolved(index: usize) -> usize {
+    // SAFETY: build.rs numbers the wrappers, and NEXT has a slot for each.
+    unsafe { NEXT.get_unchecked(index) }.load(Relaxed)
+}
+
+/// Looks up all C functions, so that a recorded call need not ask whether its own is known.
+pub fn resolve_c() {
+    for (index, names) in NAMES.iter().enumerate() {
+        if is_c(names.1) && NEXT.get(index).is_some_and(|slot| slot.load(Relaxed) == 0) {
+            let found = match find(names.0, names.1) {
+                0 => missing as *const () as usize,
+                found => found,
+            };
+            if let Some(slot) = NEXT.get(index) {
+                slot.store(found, Relaxed);
+            }
+        }
+    }
+}
+
+/// Whether a name is a C function's: MPI_Xxx, where Fortran's are all in one case.
+fn is_c(own: &CStr) -> bool {
+    own.to_bytes().starts_with(b"MPI_") && own.to_bytes().iter().any(u8::is_ascii_lowercase)
+}
+
 /// The function behind the Fortran wrapper whose place in [`NEXT`] is at address `slot`.
 #[inline(always)]
 pub fn next_at(slot: usize) -> usize {
@@ -51,7 +78,7 @@ fn resolve(index: usize) -> usize {
 /// C goes to the profiling name. Fortran goes to the next function of the same name: mpi_f08's has twins under names that differ
 /// by library, and Intel's for 8-byte integers has none that converts them.
 pub fn find(profiling: &CStr, own: &CStr) -> usize {
-    let in_c = own.to_bytes().starts_with(b"MPI_") && own.to_bytes().iter().any(u8::is_ascii_lowercase);
+    let in_c = is_c(own);
     let (first, second) = if in_c { (symbol(profiling), own) } else { (next_symbol(own), profiling) };
     match first {
         0 if in_c => next_symbol(second),

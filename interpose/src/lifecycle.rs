@@ -24,7 +24,7 @@ use crate::forward::{call, call2, call3};
 use crate::log::{LOG, RankLog};
 use crate::settings::Settings;
 use crate::thread::{self, Thread, Word};
-use crate::{abi, comms, guard, offsets, phases, process};
+use crate::{abi, comms, forward, guard, offsets, phases, process};
 
 /// The group of MPI_COMM_WORLD, kept while recording; 0: none.
 static WORLD_GROUP: AtomicUsize = AtomicUsize::new(0);
@@ -129,6 +129,7 @@ unsafe fn start(
             set_state(State::Done);
             return;
         };
+        forward::resolve_c();
         let Some((rank, size)) = world() else { return };
         guard::set_rank(rank as u32);
         if rank == 0 {

@@ -94,7 +94,7 @@ fn counter(name: &str) -> u32 {
 /// Runs a marker on the calling thread, unless it comes from within an MPI call. The thread has its ring by then.
 fn marked(work: impl FnOnce(*mut Thread)) {
     let thread = thread::current();
-    let frame = 0usize;
+    let frame = thread::Canary::uninit();
     // SAFETY: the thread's own state.
     unsafe {
         if state() != State::Recording || (*thread).busy != 0 {

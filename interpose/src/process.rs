@@ -56,8 +56,16 @@ pub fn usage() -> Usage {
         voluntary_switches: process.ru_nvcsw as u64,
         involuntary_switches: process.ru_nivcsw as u64,
         thread_involuntary_switches: thread.ru_nivcsw as u64,
+        thread_delayed_ns: delayed_ns(),
         max_resident: process.ru_maxrss as u64 * 1024,
     }
+}
+
+/// How long the calling thread could have run but had no core, so far: the second number of schedstat; 0 where the kernel
+/// does not count it.
+fn delayed_ns() -> u64 {
+    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    schedstat.split_whitespace().nth(1).and_then(|delay| delay.parse().ok()).unwrap_or(0)
 }
 
 /// Resident and swapped memory of the process, in bytes.

@@ -27,8 +27,10 @@ pub struct Open {
     pub peer: i32,
     /// Tag as given at its start.
     pub tag: i32,
-    /// Bytes that it sends.
+    /// Bytes that it sends or contributes.
     pub sent: u64,
+    /// Bytes that a collective is given; of a message they are known when it has arrived.
+    pub received: u64,
     /// Number of the activity that its completion belongs to, and the bits below.
     pub kind: u16,
 }
@@ -62,6 +64,7 @@ struct Slot {
     id_comm: AtomicU64,
     peer_tag: AtomicU64,
     sent: AtomicU64,
+    received: AtomicU64,
     kind: AtomicU32,
 }
 
@@ -79,6 +82,7 @@ static TABLE: [Bucket; BUCKETS] = [const {
                 id_comm: AtomicU64::new(0),
                 peer_tag: AtomicU64::new(0),
                 sent: AtomicU64::new(0),
+                received: AtomicU64::new(0),
                 kind: AtomicU32::new(0),
             }
         }; WAYS],
@@ -109,6 +113,7 @@ impl Slot {
         self.id_comm.store(u64::from(open.id) << 32 | u64::from(open.comm), Relaxed);
         self.peer_tag.store(u64::from(open.peer as u32) << 32 | u64::from(open.tag as u32), Relaxed);
         self.sent.store(open.sent, Relaxed);
+        self.received.store(open.received, Relaxed);
         self.kind.store(u32::from(open.kind), Relaxed);
         self.handle.store(handle, Release);
     }
@@ -122,6 +127,7 @@ impl Slot {
             peer: (peer_tag >> 32) as i32,
             tag: peer_tag as i32,
             sent: self.sent.load(Relaxed),
+            received: self.received.load(Relaxed),
             kind: self.kind.load(Relaxed) as u16,
         }
     }

@@ -7,10 +7,12 @@
 //! before the real call, `end` first after it. So the recorder's own time counts as computation, not as MPI.
 //!
 //! Only a thread's outermost MPI call records. That a call is under way is marked by the address of a canary in the frame
-//! of its wrapper: frames further down the stack, with the canary intact, are nested calls. A wrapper left by longjmp or by an exception
+//! of its wrapper: calls from frames further down the stack, with the canary intact, are nested. A wrapper left by longjmp or by an exception
 //! needs no clean-up, for its frame is overwritten and the mark with it means nothing from then on.
 
 use std::arch::{asm, global_asm};
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
 use std::sync::atomic::{Ordering::Release, compiler_fence};
 
 use lbprof_collector::record::{Flags, NO_PEER, NONE, Record};
@@ -26,7 +28,7 @@ pub type Word = usize;
 /// Entries in a thread's cache of datatype sizes and in its cache of communicators.
 pub const CACHE: usize = 16;
 
-/// A thread's state. The first two fields are written by the entry stubs (entry.rs) at these offsets.
+/// A thread's state. The first two fields are written by the entry stubs (wrappers.rs) at these offsets.
 #[repr(C)]
 pub struct Thread {
     /// Return address of the call being entered: the call site.
@@ -78,7 +80,7 @@ const THREAD_BYTES: usize = 1024;
 const _: () = assert!(size_of::<Thread>() <= THREAD_BYTES);
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-compile_error!("lbprof knows only Linux on x86-64 so far: thread.rs, entry.rs and clock.rs hold what depends on it");
+compile_error!("lbprof knows only Linux on x86-64 so far: thread.rs, wrappers.rs and clock.rs hold what depends on it");
 
 global_asm!(
     ".pushsection .tbss.lbprof_thread,\"awT\",@nobits",
@@ -140,42 +142,42 @@ impl Facts {
     }
 }
 
-/// Marks a live wrapper's canary; xor-ed with what only the present call has.
-const CANARY: usize = 0x6c62_7072_6f66_2d31;
+/// A word in a wrapper's frame: while the wrapper's call is under way, it holds the address of the thread's state.
+pub type Canary = MaybeUninit<usize>;
 
 /// Whether a call entered now, with its frame at `canary`, is made from inside another one of the same thread.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline(always)]
-pub unsafe fn nested(thread: *mut Thread, canary: *const usize) -> bool {
+pub unsafe fn nested(thread: *mut Thread, canary: *const Canary) -> bool {
     // SAFETY: the caller's promise.
     let inside = unsafe { (*thread).inside };
     (canary as usize) < inside && {
         // SAFETY: `inside` lies above the present frame on this thread's stack, so it is mapped; it is read as a plain word.
-        unsafe { (inside as *const usize).read_volatile() == (*thread).cursor as usize ^ CANARY }
+        unsafe { (inside as *const usize).read_volatile() == thread as usize }
     }
 }
 
-/// Reserves the next slot for a call whose wrapper holds `canary`; null where nothing is to be recorded.
+/// Reserves the next slot for a call whose wrapper holds `canary`; `None` where nothing is to be recorded.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, `canary` a word of the caller's frame that outlives the call.
 #[inline(always)]
-pub unsafe fn reserve(thread: *mut Thread, canary: *mut usize) -> *mut Record {
+pub unsafe fn reserve(thread: *mut Thread, canary: *mut Canary) -> Option<NonNull<Record>> {
     // SAFETY: the caller's promises; between cursor and limit lie slots of this thread's ring.
     unsafe {
-        let mut slot = (*thread).cursor;
-        if slot == (*thread).limit {
-            slot = crate::flush::make_room(thread);
-            if slot.is_null() {
-                return slot;
-            }
-        }
-        (*thread).cursor = slot.add(1);
-        canary.write_volatile(slot.add(1) as usize ^ CANARY);
+        let cursor = (*thread).cursor;
+        let slot = if cursor == (*thread).limit {
+            NonNull::new(crate::flush::make_room(thread))?
+        } else {
+            // A thread without a ring has cursor and limit null, so this one has a ring.
+            NonNull::new_unchecked(cursor)
+        };
+        (*thread).cursor = slot.as_ptr().add(1);
+        canary.cast::<usize>().write_volatile(thread as usize);
         (*thread).inside = canary as usize;
-        slot
+        Some(slot)
     }
 }
 
@@ -187,7 +189,7 @@ pub unsafe fn reserve(thread: *mut Thread, canary: *mut usize) -> *mut Record {
 pub unsafe fn open(thread: *mut Thread, slot: *mut Record, operation: u16, activity: u16, facts: Facts) {
     // SAFETY: the slot is this thread's own until the ring wraps.
     unsafe {
-        (*slot).end = 0;
+        // `end` is 0 since the slot was cleared.
         (*slot).call_site = (*thread).caller as u64;
         (*slot).sent = facts.sent;
         (*slot).received = facts.received;
@@ -216,21 +218,18 @@ pub unsafe fn close(slot: *mut Record) {
 /// The call is over, all of its facts stored.
 ///
 /// # Safety
-/// `canary` is the word given to [`reserve`].
+/// `thread` is the calling thread's state, its call's wrapper about to return.
 #[inline(always)]
-pub unsafe fn release(thread: *mut Thread, canary: *mut usize) {
+pub unsafe fn release(thread: *mut Thread) {
     // SAFETY: the thread's own state.
-    unsafe {
-        canary.write_volatile(0);
-        (*thread).inside = 0;
-    }
+    unsafe { (*thread).inside = 0 };
 }
 
 /// Whether an MPI call is under way on this thread, as seen from a marker in `frame`, or the recorder itself runs.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn in_call(thread: *mut Thread, frame: *const usize) -> bool {
+pub unsafe fn in_call(thread: *mut Thread, frame: *const Canary) -> bool {
     // SAFETY: the caller's promise.
     unsafe { (*thread).busy != 0 || nested(thread, frame) }
 }
@@ -276,6 +275,7 @@ pub unsafe fn take_back(thread: *mut Thread, slot: *mut Record) {
     // SAFETY: the caller's promise.
     unsafe {
         (&raw mut (*slot).begin).write_volatile(0);
+        (*slot).end = 0;
         (*thread).cursor = slot;
     }
 }

@@ -122,10 +122,16 @@ impl<L: Language, const PREPARED: bool> After for Starts<L, PREPARED> {
                 (*slot).flags |= Flags::PERSISTENT;
             }
             (*slot).request = id;
-            requests::insert(
-                handle,
-                Open { id, comm: (*slot).comm, peer: (*slot).peer, tag: (*slot).tag, sent: (*slot).sent, kind },
-            );
+            let open = Open {
+                id,
+                comm: (*slot).comm,
+                peer: (*slot).peer,
+                tag: (*slot).tag,
+                sent: (*slot).sent,
+                received: (*slot).received,
+                kind,
+            };
+            requests::insert(handle, open);
         }
     }
 }

@@ -16,7 +16,7 @@ use lbprof_collector::record::Flags;
 
 use crate::forward::{self, NEXT};
 use crate::lang;
-use crate::thread::{self, Word};
+use crate::thread::{self, Canary, Word};
 use crate::verbs::{self, After};
 
 /// Calls a row's verb; fixes the type of its parameter.
@@ -35,23 +35,24 @@ macro_rules! word {
     };
 }
 
-/// The three steps of a body; `$result` is how the call's success is told.
+/// The three steps of a body. `$next` is the function to forward to; `$resolved` the same where it is known to be looked up.
 macro_rules! body {
-    ($next:expr, $language:ty, $operation:ident, ($($argument:ident),*), $verb:expr) => {{
-        let next = $next;
+    ($next:expr, $resolved:expr, $language:ty, $operation:ident, ($($argument:ident),*), $verb:expr) => {{
+        type Next = unsafe extern "C-unwind" fn($(word!($argument)),*) -> Word;
         // SAFETY: the program's own arguments, passed on unchanged (but for statuses that it ignores) to the function that
         // it meant to call; the thread's state is its own.
         unsafe {
-            let next: unsafe extern "C-unwind" fn($(word!($argument)),*) -> Word = std::mem::transmute(next);
             let thread = thread::current();
-            let mut canary = 0usize;
+            let mut canary = Canary::uninit();
             if thread::nested(thread, &canary) {
+                let next: Next = std::mem::transmute($next);
                 return next($($argument),*);
             }
-            let slot = thread::reserve(thread, &mut canary);
-            if slot.is_null() {
+            let Some(slot) = thread::reserve(thread, &mut canary) else {
+                let next: Next = std::mem::transmute($next);
                 return next($($argument),*);
-            }
+            };
+            let slot = slot.as_ptr();
             $(let mut $argument = $argument;)*
             let event = apply(thread, $verb);
             let language_flag = if <$language as lang::Language>::FORTRAN { Flags::FORTRAN.0 } else { 0 };
@@ -62,9 +63,10 @@ macro_rules! body {
                 Operation::$operation.activity() as u16 | language_flag,
                 event.facts,
             );
+            let next: Next = std::mem::transmute($resolved);
             let result = next($($argument),*);
             thread::close(slot);
-            (slot, event, result, thread, canary)
+            (slot, event, result, thread)
         }
     }};
 }
@@ -85,15 +87,15 @@ macro_rules! c_wrapper {
             }
 
             unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
-                let (slot, event, result, thread, mut canary) =
-                    body!(forward::next($index), lang::C, $operation, ($($argument),*), $verb);
-                // SAFETY: the slot and the canary are this call's.
+                let (slot, event, result, thread) =
+                    body!(forward::next($index), forward::resolved($index), lang::C, $operation, ($($argument),*), $verb);
+                // SAFETY: the slot is this call's.
                 unsafe {
                     if result as i32 != 0 {
                         (*slot).flags |= Flags::FAILED;
                     }
                     event.after.after(thread, slot, result as i32 == 0);
-                    thread::release(thread, &mut canary);
+                    thread::release(thread);
                 }
                 result
             }
@@ -127,8 +129,8 @@ macro_rules! fortran_wrapper {
                 // SAFETY: the entry has just stored the address of an element of NEXT.
                 let next = forward::next_at(unsafe { (*thread::current()).next });
                 let ierror = $ierror;
-                let (slot, event, result, thread, mut canary) =
-                    body!(next, lang::Fortran, $operation, ($($argument),*), $verb);
+                let (slot, event, result, thread) =
+                    body!(next, next, lang::Fortran, $operation, ($($argument),*), $verb);
                 // SAFETY: as in C; ierror is optional in mpi_f08, and then an error has ended the program.
                 unsafe {
                     let ok = ierror == 0 || (ierror as *const i32).read() == 0;
@@ -136,7 +138,7 @@ macro_rules! fortran_wrapper {
                         (*slot).flags |= Flags::FAILED;
                     }
                     event.after.after(thread, slot, ok);
-                    thread::release(thread, &mut canary);
+                    thread::release(thread);
                 }
                 result
             }

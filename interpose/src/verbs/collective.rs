@@ -36,7 +36,7 @@ unsafe fn rooted<L: Language>(thread: *mut Thread, root: Word, comm: Word) -> (F
         let mut facts = Facts::on(info.id);
         let role = if info.inter {
             if root == abi().root {
-                facts.peer = info.rank;
+                // A peer is a rank of the remote group, in which the root is not.
                 Role::Root
             } else if root == abi().proc_null {
                 Role::Outside

@@ -510,6 +510,7 @@ unsafe fn store_started(record: *mut Record, open: Option<Open>) {
                 (*record).peer = open.peer;
                 (*record).tag = open.tag;
                 (*record).sent = open.sent;
+                (*record).received = open.received;
                 let activity = Activity::ALL.get(usize::from(open.kind & 7)).copied().unwrap_or(Activity::PointToPoint);
                 (*record).flags = (*record).flags.with_activity(activity);
                 if open.kind & requests::ANY_SOURCE != 0 {

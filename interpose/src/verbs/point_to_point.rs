@@ -177,6 +177,16 @@ impl After for Receives {
     }
 }
 
+/// Puts who sent the message into the record of a probe: the receive that follows counts its bytes.
+#[inline(always)]
+unsafe fn store_found(slot: *mut Record, status: Word) {
+    // SAFETY: as below.
+    unsafe {
+        store_arrival(slot, status);
+        (*slot).received = 0;
+    }
+}
+
 /// Puts who sent what into the record of a receive.
 #[inline(always)]
 pub(super) unsafe fn store_arrival(slot: *mut Record, status: Word) {
@@ -270,6 +280,24 @@ pub unsafe fn posts_exchange<L: Language>(
     }
 }
 
+/// Reads what a blocking probe found.
+#[derive(Clone, Copy)]
+pub struct Probes {
+    status: Word,
+}
+
+impl After for Probes {
+    #[inline(always)]
+    unsafe fn after(self, _: *mut Thread, slot: *mut Record, ok: bool) {
+        // SAFETY: a successful probe has filled the status.
+        unsafe {
+            if ok {
+                store_found(slot, self.status);
+            }
+        }
+    }
+}
+
 /// A blocking probe.
 #[inline(always)]
 pub unsafe fn probes<L: Language>(
@@ -278,9 +306,12 @@ pub unsafe fn probes<L: Language>(
     tag: Word,
     comm: Word,
     status: &mut Word,
-) -> Event<Receives> {
+) -> Event<Probes> {
     // SAFETY: the verbs' contract.
-    unsafe { receives::<L>(thread, source, tag, comm, 0, 0, status) }
+    unsafe {
+        let event = receives::<L>(thread, source, tag, comm, 0, 0, status);
+        Event { facts: event.facts, after: Probes { status: event.after.status } }
+    }
 }
 
 /// A probe that may find nothing.
@@ -317,7 +348,7 @@ impl After for ProbesIf {
         unsafe {
             if !ok {
             } else if (self.flag as *const i32).read() != 0 {
-                store_arrival(slot, self.status);
+                store_found(slot, self.status);
             } else {
                 super::completion::found_nothing(thread, slot, self.handle);
             }
@@ -380,11 +411,14 @@ impl<L: Language> After for Matches<L> {
                 super::completion::found_nothing(thread, slot, (*slot).comm as Word);
                 return;
             }
-            store_arrival(slot, self.status);
+            store_found(slot, self.status);
             let handle = L::handle_at(self.message, 0, Convert::Message);
             if !is_null(Null::Message, handle) && !is_null(Null::MessageNoProc, handle) {
                 let (comm, peer, tag) = ((*slot).comm, (*slot).peer, (*slot).tag);
-                requests::insert(handle, Open { id: requests::new_id(), comm, peer, tag, sent: 0, kind: RECEIVES });
+                requests::insert(
+                    handle,
+                    Open { id: requests::new_id(), comm, peer, tag, sent: 0, received: 0, kind: RECEIVES },
+                );
             }
         }
     }

@@ -1,0 +1,362 @@
+//! Whatever happens to a log, reading it gives what is whole, tells what is not, and takes little memory.
+
+mod support;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::collections::HashSet;
+use std::io::{self, Read};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard};
+
+use lbprof_collector::format::{BLOCK_HEAD_BYTES, BLOCK_MAGIC, BatchHead, BlockHead, MAX_PLAIN};
+use lbprof_collector::reader::{Item, LogReader, OpenError};
+use lbprof_collector::record::Record;
+use lbprof_collector::salvage;
+use lbprof_collector::scenario;
+use lbprof_collector::writer::LogWriter;
+use lbprof_collector::{Definition, ProblemKind};
+use proptest::prelude::*;
+use support::{example_log, items};
+
+/// Counts the bytes that are allocated and their largest number so far.
+struct Counting;
+
+static NOW: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: all is left to the system's allocator; only numbers are kept.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let now = NOW.fetch_add(layout.size(), Relaxed) + layout.size();
+        MOST.fetch_max(now, Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        NOW.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// Tests of this file run one after another, for they share the count of bytes.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// The most bytes that `work` held at a time.
+fn memory_of(work: impl FnOnce()) -> usize {
+    let before = NOW.load(Relaxed);
+    MOST.store(before, Relaxed);
+    work();
+    MOST.load(Relaxed).saturating_sub(before)
+}
+
+/// The records among items.
+fn records_of(items: &[Item]) -> Vec<Record> {
+    let records = items.iter().filter_map(|item| match item {
+        Item::Records { records, .. } => Some(records.as_slice()),
+        _ => None,
+    });
+    records.flatten().copied().collect()
+}
+
+fn problems_of(items: &[Item]) -> Vec<ProblemKind> {
+    items.iter().filter_map(|item| if let Item::Problem(problem) = item { Some(problem.kind) } else { None }).collect()
+}
+
+/// Where the blocks of a whole log begin, and its length.
+fn block_bounds(log: &[u8]) -> Vec<usize> {
+    let mut at = log.windows(4).position(|window| window == BLOCK_MAGIC).unwrap();
+    let mut bounds = vec![at];
+    while at < log.len() {
+        let head = BlockHead::from_bytes(log[at..at + BLOCK_HEAD_BYTES].try_into().unwrap()).unwrap();
+        at += BLOCK_HEAD_BYTES + head.stored as usize;
+        bounds.push(at);
+    }
+    bounds
+}
+
+/// What any log, however damaged, must give: an error, or records that were all written, none of them twice.
+fn check(log: &[u8], written: &HashSet<[u8; 64]>) {
+    let Ok(mut reader) = LogReader::new(log) else { return };
+    let mut seen = HashSet::new();
+    while let Some(item) = reader.next_item() {
+        if let Item::Records { records, .. } = item {
+            for record in records {
+                let key = key(&record);
+                assert!(written.contains(&key), "{record:?} was never written");
+                assert!(seen.insert(key), "{record:?} came twice");
+            }
+        }
+    }
+}
+
+/// A record as a key.
+fn key(record: &Record) -> [u8; 64] {
+    let mut key = [0; 64];
+    let text = [record.begin, record.end, record.call_site, record.sent, record.received, record.peer as u64];
+    for (place, value) in key.chunks_exact_mut(8).zip(text) {
+        place.copy_from_slice(&value.to_le_bytes());
+    }
+    key
+}
+
+fn keys(records: &[Record]) -> HashSet<[u8; 64]> {
+    records.iter().map(key).collect()
+}
+
+#[test]
+fn every_truncation_gives_the_blocks_before_it_and_says_so() {
+    let _alone = alone();
+    let (log, written) = example_log();
+    let bounds = block_bounds(&log);
+    for length in 0..log.len() {
+        let Ok(mut reader) = LogReader::new(&log[..length]) else {
+            assert!(length < bounds[0], "{length}: the header is whole, so it opens");
+            continue;
+        };
+        let items: Vec<_> = std::iter::from_fn(|| reader.next_item()).collect();
+        let whole = bounds.iter().filter(|&&bound| bound <= length).count() - 1;
+        let problems = problems_of(&items);
+        assert_eq!(items.len() - problems.len(), whole, "{length}: every whole block comes");
+        let at_a_bound = bounds.contains(&length);
+        assert_eq!(problems, if at_a_bound { vec![] } else { vec![ProblemKind::Truncated] }, "{length}");
+        let records = records_of(&items);
+        assert_eq!(records, written[..records.len()], "{length}");
+    }
+    assert_eq!(records_of(&items(&log)), written);
+}
+
+#[test]
+fn a_truncated_header_is_told_from_a_file_of_another_kind() {
+    let (log, _) = example_log();
+    assert!(matches!(LogReader::new(&log[..0]), Err(OpenError::Short { found: 0, .. })));
+    assert!(matches!(LogReader::new(&log[..30]), Err(OpenError::Short { found: 30, .. })));
+    assert!(matches!(LogReader::new(&b"#!/bin/sh\necho a program"[..]), Err(OpenError::NotALog { .. })));
+    let mut newer = log.clone();
+    newer[8] = 2;
+    let Err(error) = LogReader::new(&newer[..]) else { panic!("a newer log was opened") };
+    assert_eq!(
+        error.to_string(),
+        "the log: log format 2, this lb-report reads 1: use the lb-report of the run's lbprof"
+    );
+    let mut flipped = log.clone();
+    flipped[25] ^= 1;
+    assert!(matches!(LogReader::new(&flipped[..]), Err(OpenError::Header { .. })));
+    let mut endless = log;
+    endless[10..14].copy_from_slice(&u32::MAX.to_le_bytes());
+    assert!(matches!(LogReader::new(&endless[..]), Err(OpenError::Header { .. })));
+}
+
+#[test]
+fn a_damaged_block_is_skipped_and_what_follows_is_read() {
+    let (log, written) = example_log();
+    let bounds = block_bounds(&log);
+    // Block 3 is the second batch: records 40 to 79 (definitions, batch, definitions, batch).
+    for (what, at) in [("its magic", 0), ("its kind", 4), ("its size", 6), ("its checksum", 18), ("its payload", 40)] {
+        let mut log = log.clone();
+        log[bounds[3] + at] ^= 0x10;
+        let items = items(&log);
+        assert_eq!(problems_of(&items), [ProblemKind::Damaged, ProblemKind::Gap], "{what}");
+        let [Item::Problem(damage), Item::Problem(gap)] =
+            items.iter().filter(|item| matches!(item, Item::Problem(_))).collect::<Vec<_>>()[..]
+        else {
+            panic!()
+        };
+        assert_eq!(damage.count, (bounds[4] - bounds[3]) as u64, "{what}: bytes skipped");
+        assert_eq!(gap.count, 40, "{what}: records lost");
+        assert_eq!(gap.rank, Some(3));
+        let left: Vec<_> = written[..40].iter().chain(&written[80..]).copied().collect();
+        assert_eq!(records_of(&items), left, "{what}");
+    }
+}
+
+#[test]
+fn bytes_between_blocks_and_before_the_end_are_told() {
+    let (log, written) = example_log();
+    let bounds = block_bounds(&log);
+    let mut with_noise = log[..bounds[2]].to_vec();
+    with_noise.extend_from_slice(b"noise with a magic LBBK in it, and one more LB");
+    with_noise.extend_from_slice(&log[bounds[2]..]);
+    with_noise.extend_from_slice(&[0; 1000]);
+    let items = items(&with_noise);
+    assert_eq!(problems_of(&items), [ProblemKind::Damaged, ProblemKind::Damaged]);
+    assert_eq!(records_of(&items), written);
+}
+
+#[test]
+fn blocks_that_come_twice_or_overlap_are_read_once() {
+    let (_, written) = example_log();
+    let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
+    for (from, to) in [(0, 50), (0, 50), (30, 80), (100, 120)] {
+        let mut head = BatchHead { previous_end: scenario::START, ..BatchHead::default() };
+        head.advance(&written[..from]);
+        log.records(&head, &written[from..to], |record| record.call_site).unwrap();
+    }
+    let items = items(&log.into_sink());
+    let left: Vec<_> = written[..80].iter().chain(&written[100..120]).copied().collect();
+    assert_eq!(records_of(&items), left);
+    assert_eq!(problems_of(&items), [ProblemKind::Gap]);
+    let Item::Records { head, .. } = &items[1] else { panic!("{items:?}") };
+    assert_eq!((head.first, head.previous_end), (50, written[49].end), "the head moved with what was left out");
+}
+
+#[test]
+fn what_a_newer_version_writes_is_left_out_with_a_note() {
+    let (log, written) = example_log();
+    let bounds = block_bounds(&log);
+    let block = |kind: u8, plain: &[u8]| {
+        let length = plain.len() as u32;
+        let head = BlockHead { kind, stored: length, frame: 0, plain: length, crc: 0 };
+        [&BlockHead { crc: head.checksum(plain), ..head }.to_bytes(), plain].concat()
+    };
+    let unknown_definition = [2, 200, 7];
+    let longer_definition = [4, 12, 9, 1, 2]; // a WindowBegin at tick 9, and two bytes that are new
+    let definitions = [&unknown_definition[..], &longer_definition, &[1]].concat();
+    let mut newer = log[..bounds[1]].to_vec();
+    newer.extend(block(77, b"what a later version holds"));
+    newer.extend(block(1, &definitions[..definitions.len() - 1]));
+    newer.extend_from_slice(&log[bounds[1]..]);
+    let items = items(&newer);
+    assert_eq!(items[1], Item::Definitions(vec![Definition::WindowBegin(9)]));
+    assert_eq!(records_of(&items), written);
+    let Some(Item::Problem(problem)) = items.last() else { panic!("{items:?}") };
+    assert_eq!((problem.kind, problem.count), (ProblemKind::NewerOperation, 2));
+}
+
+#[test]
+fn an_error_of_the_disk_is_told_after_what_could_be_read() {
+    struct Failing<'a>(&'a [u8]);
+    impl Read for Failing<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            match self.0.read(buffer)? {
+                0 => Err(io::Error::other("the disk is gone")),
+                n => Ok(n),
+            }
+        }
+    }
+    let (log, written) = example_log();
+    let mut reader = LogReader::new(Failing(&log)).unwrap();
+    let items: Vec<_> = std::iter::from_fn(|| reader.next_item()).collect();
+    assert_eq!(records_of(&items), written);
+    let Some(Item::Problem(problem)) = items.last() else { panic!("{items:?}") };
+    assert_eq!((problem.kind, problem.detail.as_str()), (ProblemKind::Damaged, "the disk is gone"));
+    assert!(matches!(LogReader::new(Failing(&log[..30])), Err(OpenError::Io { .. })));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_corruptions_never_panic_nor_invent_records(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0u8..8), 1..6),
+    ) {
+        let _alone = alone();
+        let (log, written) = example_log();
+        let mut log = log;
+        for (place, byte, how) in changes {
+            if log.is_empty() {
+                break;
+            }
+            let at = place.index(log.len());
+            match how {
+                0 => log.truncate(at),
+                1 => drop(log.drain(at..(at + usize::from(byte)).min(log.len()))),
+                2 => drop(log.splice(at..at, std::iter::repeat_n(byte, usize::from(byte)))),
+                3 => {
+                    // A length or a size becomes any other.
+                    let end = (at + 4).min(log.len());
+                    log[at..end].fill(byte);
+                }
+                _ => log[at] ^= byte.max(1),
+            }
+        }
+        let memory = memory_of(|| check(&log, &keys(&written)));
+        prop_assert!(memory < 8 << 20, "{} bytes of memory for a log of {}", memory, log.len());
+    }
+
+    #[test]
+    fn any_content_of_a_block_whose_checksum_holds_is_read_without_a_panic(
+        kind in 0u8..5,
+        frame in any::<bool>(),
+        content in prop::collection::vec(any::<u8>(), 0..200),
+        tail in prop::collection::vec(any::<u8>(), 0..20),
+    ) {
+        let _alone = alone();
+        let plain = content.len() as u32;
+        let first = if frame { zstd::bulk::compress(&content, 1).unwrap() } else { content };
+        let payload = [&first[..], &tail].concat();
+        let frame = if frame { first.len() as u32 } else { 0 };
+        let head = BlockHead { kind, stored: payload.len() as u32, frame, plain, crc: 0 };
+        let head = BlockHead { crc: head.checksum(&payload), ..head };
+        let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap().into_sink();
+        log.extend(head.to_bytes());
+        log.extend(payload);
+        let memory = memory_of(|| drop(items(&log)));
+        prop_assert!(memory < 160 << 20, "{} bytes of memory", memory);
+    }
+
+    #[test]
+    fn columns_with_a_few_wrong_bytes_are_read_or_refused_without_a_panic(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+    ) {
+        let (_, written) = example_log();
+        let mut encoder = lbprof_collector::encode::Encoder::new();
+        encoder.encode(&BatchHead::default(), &written, |record| record.call_site);
+        let (mut plain, mut tail) = (encoder.plain().to_vec(), encoder.tail().to_vec());
+        for (place, byte) in changes {
+            let n = plain.len();
+            let at = place.index(n + tail.len());
+            *if at < n { &mut plain[at] } else { &mut tail[at - n] } = byte;
+        }
+        if let Some((_, records)) = lbprof_collector::encode::Decoder::new().decode(&plain, &tail) {
+            prop_assert!(records.len() <= plain.len() / 2);
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_ring_or_not_but_never_a_panic(
+        changes in prop::collection::vec((0usize..8192, any::<u64>()), 0..40),
+        length in 0usize..9000,
+    ) {
+        let (_, written) = example_log();
+        let mut ring = scenario::ring(&scenario::header(0, 1), &BatchHead::default(), &written[..32], 0);
+        for (at, value) in changes {
+            if let Some(place) = ring.get_mut(at..at + 8) {
+                place.copy_from_slice(&value.to_le_bytes());
+            }
+        }
+        ring.truncate(length);
+        if let Some(ring) = salvage::ring(&ring) {
+            prop_assert!(ring.records.len() <= length / 64);
+        }
+    }
+}
+
+#[test]
+fn a_log_of_hostile_lengths_takes_bounded_memory_and_time() {
+    let _alone = alone();
+    // 20,000 heads that each promise 64 MiB, and a frame that is small but holds 64 MiB of zeros.
+    let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap().into_sink();
+    let promise = BlockHead { kind: 2, stored: MAX_PLAIN as u32, frame: 9, plain: MAX_PLAIN as u32, crc: 0 };
+    for _ in 0..20_000 {
+        log.extend(promise.to_bytes());
+    }
+    let frame = zstd::bulk::compress(&vec![0; MAX_PLAIN], 1).unwrap();
+    for kind in 1..4 {
+        let length = frame.len() as u32;
+        let head = BlockHead { kind, stored: length, frame: length, plain: MAX_PLAIN as u32, crc: 0 };
+        log.extend(BlockHead { crc: head.checksum(&frame), ..head }.to_bytes());
+        log.extend_from_slice(&frame);
+    }
+    let mut n = 0;
+    let memory = memory_of(|| n = items(&log).len());
+    assert!(n > 0);
+    assert!(memory < 256 << 20, "{memory} bytes of memory");
+}

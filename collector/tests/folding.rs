@@ -1,0 +1,306 @@
+//! Folds worked by hand, and that a fold does not depend on how its records are cut into batches.
+
+mod support;
+
+use lbprof_collector::format::{BatchHead, OpenRegion};
+use lbprof_collector::profile::{Cell, CellKey, Fold, Iteration, Profile, ProfileBatch, SiteKey};
+use lbprof_collector::record::{Flags, NONE, Record};
+use lbprof_collector::{Activity, Operation};
+use proptest::prelude::*;
+use support::records;
+
+/// A call of activity point-to-point from call site 7.
+fn send(begin: u64, end: u64) -> Record {
+    Record { end, call_site: 7, sent: 100, ..Record::new(Operation::Send, begin) }
+}
+
+fn enter(at: u64, region: u32, iteration: u32) -> Record {
+    Record { request: region, count: iteration, ..Record::new(Operation::RegionEnter, at) }
+}
+
+fn leave(at: u64, region: u32, iteration: u32) -> Record {
+    Record { request: region, count: iteration, ..Record::new(Operation::RegionLeave, at) }
+}
+
+fn marker(operation: Operation, at: u64) -> Record {
+    Record::new(operation, at)
+}
+
+/// The profile of a thread that begins to record at tick 0.
+fn fold(records: &[Record]) -> Profile {
+    let mut fold = Fold::new(BatchHead::default());
+    fold.records(records, |record| record.call_site);
+    fold.take().profile
+}
+
+/// (ticks, calls) of a region, iteration and activity.
+fn time(profile: &Profile, region: u32, iteration: u32, activity: Activity) -> (u64, u64) {
+    let key = CellKey { region, iteration, activity: activity as u8 };
+    profile.cells.iter().find(|(k, _)| *k == key).map_or((0, 0), |(_, cell)| (cell.ticks, cell.calls))
+}
+
+/// The sums of the call site 7, in region 0.
+fn site(profile: &Profile, operation: Operation, activity: Activity) -> Cell {
+    let key = SiteKey { region: 0, call_site: 7, operation: operation as u16, activity: activity as u8 };
+    profile.sites.iter().find(|(k, _)| *k == key).map_or(Cell::default(), |(_, cell)| *cell)
+}
+
+use Activity::{Computation, PointToPoint, Recorder, Synchronization};
+
+#[test]
+fn time_between_calls_is_computation_and_time_in_calls_is_their_activity() {
+    // 0 ....10| send |25 .....40| barrier |70    computation 10 + 15, point-to-point 15, synchronization 30
+    let barrier = Record { end: 70, ..Record::new(Operation::Barrier, 40) };
+    let profile = fold(&[send(10, 25), barrier]);
+    assert_eq!(time(&profile, 0, NONE, Computation), (25, 2));
+    assert_eq!(time(&profile, 0, NONE, PointToPoint), (15, 1));
+    assert_eq!(time(&profile, 0, NONE, Synchronization), (30, 1));
+    assert_eq!((profile.records, profile.calls), (2, 2));
+    assert_eq!(site(&profile, Operation::Send, PointToPoint), Cell { ticks: 15, calls: 1, sent: 100, received: 0 });
+}
+
+#[test]
+fn time_belongs_to_the_innermost_region() {
+    // main 0..10 | A 10..90: | B 30..50 | | then main 90..100
+    let profile = fold(&[
+        enter(10, 1, NONE),
+        enter(30, 2, NONE),
+        send(35, 45),
+        leave(50, 2, NONE),
+        leave(90, 1, NONE),
+        marker(Operation::ProgramEnd, 100),
+    ]);
+    assert_eq!(time(&profile, 0, NONE, Computation).0, 10 + 10);
+    assert_eq!(time(&profile, 1, NONE, Computation).0, 20 + 40);
+    assert_eq!(time(&profile, 2, NONE, Computation).0, 5 + 5);
+    assert_eq!(time(&profile, 2, NONE, PointToPoint).0, 10);
+    let totals: Vec<_> = profile.regions.iter().map(|(id, t)| (*id, t.invocations, t.inclusive)).collect();
+    assert_eq!(totals, [(1, 1, 80), (2, 1, 20)]);
+}
+
+#[test]
+fn iterations_nest_and_time_goes_to_the_innermost_iterated_region() {
+    // step 0 (10..60) holds two inner iterations; force (a plain region) is within the inner one
+    let profile = fold(&[
+        enter(10, 1, 0),
+        enter(20, 2, 0),
+        enter(22, 3, NONE),
+        leave(28, 3, NONE),
+        leave(30, 2, 0),
+        enter(35, 2, 1),
+        leave(50, 2, 1),
+        leave(60, 1, 0),
+    ]);
+    assert_eq!(time(&profile, 3, 0, Computation).0, 6, "of iteration 0 of region 2");
+    assert_eq!(time(&profile, 2, 0, Computation).0, 2 + 2);
+    assert_eq!(time(&profile, 2, 1, Computation).0, 15);
+    assert_eq!(time(&profile, 1, 0, Computation).0, 10 + 5 + 10);
+    let iteration = |region, iteration, outer, begin, end| Iteration { region, iteration, outer, begin, end };
+    assert_eq!(
+        profile.iterations,
+        [iteration(1, 0, NONE, 10, 60), iteration(2, 0, 0, 20, 30), iteration(2, 1, 0, 35, 50)]
+    );
+}
+
+#[test]
+fn a_region_that_ends_ends_those_left_open_in_it_and_one_not_open_ends_nothing() {
+    let profile = fold(&[enter(0, 1, NONE), enter(10, 2, 5), leave(15, 9, NONE), leave(30, 1, NONE), send(40, 41)]);
+    let totals: Vec<_> = profile.regions.iter().map(|(id, t)| (*id, t.inclusive)).collect();
+    assert_eq!(totals, [(1, 30), (2, 20)]);
+    assert_eq!(profile.iterations, [Iteration { region: 2, iteration: 5, outer: NONE, begin: 10, end: 30 }]);
+    assert_eq!(time(&profile, 0, NONE, Computation).0, 10);
+}
+
+#[test]
+fn a_call_without_an_end_lasts_until_the_next_record() {
+    // send 10 .. never | next call at 40: the 30 ticks are the send's, none of them computation
+    let unfinished = Record { end: 0, ..send(10, 0) };
+    let profile = fold(&[unfinished, send(40, 45)]);
+    assert_eq!(time(&profile, 0, NONE, Computation).0, 10);
+    assert_eq!(time(&profile, 0, NONE, PointToPoint), (35, 2));
+    assert_eq!(site(&profile, Operation::Send, PointToPoint).ticks, 35);
+    assert_eq!((profile.unfinished, profile.backwards), (1, 0));
+    // One whose end the recorder mended keeps it.
+    let mended = Record { flags: Flags::UNFINISHED | Flags::of(PointToPoint), ..send(10, 30) };
+    let profile = fold(&[mended, send(40, 45)]);
+    assert_eq!(time(&profile, 0, NONE, Computation).0, 20);
+    assert_eq!(profile.unfinished, 1);
+}
+
+#[test]
+fn time_stamps_that_go_backwards_count_as_zero_time_and_are_counted() {
+    // The second call claims 15..22 while time is at 20 already; the third ends before it begins.
+    let profile = fold(&[send(10, 20), send(15, 22), send(30, 25), send(50, 60)]);
+    assert_eq!(profile.backwards, 2);
+    assert_eq!(time(&profile, 0, NONE, PointToPoint).0, 10 + 2 + 10, "the third has none");
+    assert_eq!(time(&profile, 0, NONE, Computation).0, 10 + 8 + 20);
+}
+
+#[test]
+fn paused_time_belongs_to_nothing() {
+    let records = [marker(Operation::Pause, 10), marker(Operation::Resume, 70), send(75, 80)];
+    let profile = fold(&records);
+    assert_eq!(profile.paused, 60);
+    assert_eq!(time(&profile, 0, NONE, Computation).0, 10 + 5);
+}
+
+#[test]
+fn a_flush_is_the_recorders_time() {
+    let profile = fold(&[Record { end: 30, ..marker(Operation::Flush, 10) }, send(31, 32)]);
+    assert_eq!(time(&profile, 0, NONE, Recorder), (20, 1));
+    assert_eq!(time(&profile, 0, NONE, Computation).0, 11);
+    assert_eq!(profile.calls, 1);
+}
+
+#[test]
+fn parts_add_their_bytes_to_their_call_and_no_time() {
+    let waitall = Record { end: 50, call_site: 7, count: 2, ..Record::new(Operation::Waitall, 10) };
+    let part = |received| Record { received, call_site: 7, sent: 9, ..Record::new(Operation::Completed, 50) };
+    let profile = fold(&[waitall, part(300), part(40), send(60, 61)]);
+    // What the completed sends sent was counted when they started, so only 340 received bytes count here.
+    assert_eq!(site(&profile, Operation::Waitall, PointToPoint), Cell { ticks: 40, calls: 1, sent: 0, received: 340 });
+    assert_eq!(site(&profile, Operation::Completed, PointToPoint), Cell::default());
+    assert_eq!(time(&profile, 0, NONE, PointToPoint), (41, 2));
+    assert_eq!(profile.calls, 2);
+}
+
+#[test]
+fn each_message_counts_once() {
+    let isend = Record { request: 0, sent: 80, ..Record::new(Operation::Isend, 10) };
+    let wait = Record { request: 0, sent: 80, ..Record::new(Operation::Wait, 20) };
+    let prepared = Record { request: 1, sent: 80, ..Record::new(Operation::Send_init, 30) };
+    let start = Record { request: 2, sent: 80, ..Record::new(Operation::Start, 40) };
+    let profile = fold(&[isend, wait, prepared, start]);
+    let sent: u64 = profile.cells.iter().map(|(_, cell)| cell.sent).sum();
+    assert_eq!(sent, 80 + 80, "of the Isend and the Start");
+}
+
+#[test]
+fn polls_that_were_folded_into_one_record_count_each() {
+    let polls = Record { end: 20, count: 99, ..Record::new(Operation::Test, 10) };
+    let polls = Record { flags: polls.flags | Flags::NOTHING, ..polls };
+    let profile = fold(&[polls]);
+    assert_eq!(time(&profile, 0, NONE, PointToPoint), (10, 100));
+    assert_eq!(profile.calls, 100);
+}
+
+#[test]
+fn work_counters_and_memory_are_summed_by_region() {
+    let with =
+        |operation, request, sent: u64, received: u64| Record { request, sent, received, ..marker(operation, 5) };
+    let work = |operations: f64, quanta: f64| with(Operation::Work, 1, operations.to_bits(), quanta.to_bits());
+    let count = |value: f64| with(Operation::Counter, 4, value.to_bits(), 0);
+    let profile = fold(&[
+        enter(5, 1, NONE),
+        work(10.0, 1.0),
+        work(20.0, 2.0),
+        count(3.0),
+        count(-1.0),
+        leave(5, 1, NONE),
+        with(Operation::Memory, 1, 1 << 20, 0),
+        with(Operation::Memory, 1, 1 << 10, 77),
+    ]);
+    let (id, totals) = profile.regions[0];
+    assert_eq!((id, totals.operations, totals.quanta), (1, 30.0, 3.0));
+    assert_eq!((totals.max_resident, totals.max_swapped), (1 << 20, 77));
+    let ((region, counter), totals) = profile.counters[0];
+    assert_eq!((region, counter), (1, 4));
+    assert_eq!((totals.n, totals.sum, totals.min, totals.max), (2, 2.0, -1.0, 3.0));
+}
+
+#[test]
+fn calls_from_one_place_in_two_regions_are_two_entries() {
+    let profile = fold(&[send(1, 2), enter(3, 1, NONE), send(4, 8), leave(9, 1, NONE), send(10, 11)]);
+    let ticks: Vec<_> = profile.sites.iter().map(|(key, cell)| (key.region, cell.ticks, cell.calls)).collect();
+    assert_eq!(ticks, [(0, 2, 2), (1, 4, 1)]);
+}
+
+#[test]
+fn a_fold_that_begins_in_the_middle_knows_its_regions_and_goes_on_after_a_gap() {
+    let open = vec![OpenRegion { region: 1, iteration: 3 }, OpenRegion { region: 2, iteration: NONE }];
+    let head = BatchHead { first: 50, previous_end: 1000, open, ..BatchHead::default() };
+    let mut fold = Fold::new(head.clone());
+    assert_eq!(fold.head(), head);
+    fold.records(&[leave(1010, 2, NONE)], |_| 0);
+    let after = BatchHead { first: 90, previous_end: 5000, open: head.open[..1].to_vec(), ..BatchHead::default() };
+    fold.skip_to(&after);
+    fold.records(&[leave(5007, 1, 3)], |_| 0);
+    let batch = fold.take();
+    assert_eq!((batch.head, batch.next.first), (head, 91));
+    assert_eq!(time(&batch.profile, 2, 3, Computation).0, 10);
+    assert_eq!(time(&batch.profile, 1, 3, Computation).0, 7, "the gap belongs to nothing");
+    assert_eq!(batch.profile.iterations, [Iteration { region: 1, iteration: 3, outer: NONE, begin: 1000, end: 5007 }]);
+}
+
+#[test]
+fn all_time_from_the_first_to_the_last_record_counts_once() {
+    let (_, records) = support::example_log();
+    let profile = fold(&records);
+    let total: u64 = profile.cells.iter().map(|(_, cell)| cell.ticks).sum();
+    assert_eq!(total, records[records.len() - 1].end);
+}
+
+/// Records whose floating-point values are whole numbers, so that their sums do not depend on their order.
+fn whole_numbers() -> impl Strategy<Value = Vec<Record>> {
+    records(200).prop_map(|mut records| {
+        for record in &mut records {
+            if record.operation == Operation::Work as u16 || record.operation == Operation::Counter as u16 {
+                record.sent = f64::from(record.sent as u16).to_bits();
+                record.received = f64::from(record.received as u16).to_bits();
+            }
+        }
+        records
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_fold_does_not_depend_on_the_batches(records in whole_numbers(), cuts in prop::collection::vec(0usize..200, 0..6)) {
+        let mut cuts: Vec<_> = cuts.into_iter().map(|cut| cut.min(records.len())).chain([0, records.len()]).collect();
+        cuts.sort_unstable();
+        let parts = || cuts.windows(2).map(|pair| &records[pair[0]..pair[1]]);
+
+        let mut at_once = Fold::new(BatchHead::default());
+        at_once.records(&records, |record| record.call_site);
+        let at_once = at_once.take();
+
+        let mut in_parts = Fold::new(BatchHead::default());
+        parts().for_each(|part| in_parts.records(part, |record| record.call_site));
+        prop_assert_eq!(&in_parts.take(), &at_once, "records in parts");
+
+        // What the recorder takes at each flush, put together in each of the three ways.
+        let mut recorder = Fold::new(BatchHead::default());
+        let taken: Vec<ProfileBatch> = parts().map(|part| {
+            recorder.records(part, |record| record.call_site);
+            recorder.take()
+        }).collect();
+        let mut absorbing = Fold::new(BatchHead::default());
+        taken.iter().for_each(|batch| absorbing.absorb(batch));
+        prop_assert_eq!(&absorbing.take(), &at_once, "absorbed");
+
+        let left = taken.iter().map(|batch| batch.profile.clone()).fold(Profile::default(), Profile::merge);
+        let right = taken.iter().rev().map(|batch| batch.profile.clone()).fold(Profile::default(), |sum, part| part.merge(sum));
+        prop_assert_eq!(&left, &at_once.profile, "merged from the left");
+        prop_assert_eq!(&right, &at_once.profile, "merged from the right");
+    }
+
+    #[test]
+    fn a_head_advances_as_a_fold_does(records in whole_numbers(), paused in any::<bool>()) {
+        let mut head = BatchHead { paused, previous_end: 500, ..BatchHead::default() };
+        let mut fold = Fold::new(head.clone());
+        fold.records(&records, |_| 0);
+        head.advance(&records);
+        prop_assert_eq!(fold.head(), head);
+    }
+
+    #[test]
+    fn all_time_of_any_records_counts_once(records in records(200)) {
+        let mut fold = Fold::new(BatchHead::default());
+        fold.records(&records, |record| record.call_site);
+        let batch = fold.take();
+        let total: u128 = batch.profile.cells.iter().map(|(_, cell)| u128::from(cell.ticks)).sum();
+        prop_assert_eq!(total + u128::from(batch.profile.paused), u128::from(batch.next.previous_end));
+    }
+}

@@ -1,0 +1,182 @@
+//! What is written is what is read.
+
+mod support;
+
+use lbprof_collector::definition::{
+    CallSite, ClockOffset, Communicator, Definition, EndReason, Instant, Module, Object, ObjectKind, RankList, Region,
+    RegionKind, Usage,
+};
+use lbprof_collector::encode::{Decoder, Encoder};
+use lbprof_collector::format::{BatchHead, Header, MAX_DEFINITIONS, Mode};
+use lbprof_collector::profile::Fold;
+use lbprof_collector::reader::{Item, LogReader};
+use lbprof_collector::record::NONE;
+use lbprof_collector::scenario;
+use lbprof_collector::writer::LogWriter;
+use proptest::prelude::*;
+use support::{head, items, record, records};
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn records_come_back_exactly(head in head(), records in records(600)) {
+        let mut encoder = Encoder::new();
+        encoder.encode(&head, &records, |record| record.call_site);
+        let decoded = Decoder::new().decode(encoder.plain(), encoder.tail());
+        prop_assert_eq!(decoded, Some((head, records)));
+    }
+
+    #[test]
+    fn records_without_any_pattern_come_back_exactly(head in head(), records in prop::collection::vec(record(), 0..300)) {
+        let mut encoder = Encoder::new();
+        encoder.encode(&head, &records, |record| record.call_site);
+        let decoded = Decoder::new().decode(encoder.plain(), encoder.tail());
+        prop_assert_eq!(decoded, Some((head, records)));
+    }
+
+    #[test]
+    fn an_encoder_and_a_decoder_keep_nothing_from_one_batch_to_the_next(batches in prop::collection::vec(records(100), 1..6)) {
+        let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
+        let head = BatchHead::default();
+        for records in batches {
+            encoder.encode(&head, &records, |record| record.call_site);
+            let mut alone = Encoder::new();
+            alone.encode(&head, &records, |record| record.call_site);
+            prop_assert_eq!(encoder.plain(), alone.plain());
+            prop_assert_eq!(encoder.tail(), alone.tail());
+            prop_assert_eq!(decoder.decode(encoder.plain(), encoder.tail()), Some((head.clone(), records)));
+        }
+    }
+
+    #[test]
+    fn call_sites_are_written_as_their_ids(records in records(300)) {
+        let id = |address: u64| address.wrapping_mul(3).wrapping_add(1);
+        let mut encoder = Encoder::new();
+        encoder.encode(&BatchHead::default(), &records, |record| id(record.call_site));
+        let (_, decoded) = Decoder::new().decode(encoder.plain(), encoder.tail()).expect("what was encoded");
+        for (written, read) in records.iter().zip(&decoded) {
+            prop_assert_eq!(read.call_site, id(written.call_site));
+        }
+    }
+
+    #[test]
+    fn a_log_gives_its_batches_in_order(batches in prop::collection::vec(records(200), 0..6)) {
+        let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
+        let mut head = BatchHead::default();
+        let mut expected = Vec::new();
+        for records in batches.into_iter().filter(|records| !records.is_empty()) {
+            log.records(&head, &records, |record| record.call_site).unwrap();
+            let item = Item::Records { head: head.clone(), records };
+            if let Item::Records { records, .. } = &item {
+                head.advance(records);
+            }
+            expected.push(item);
+        }
+        let bytes = log.bytes();
+        let log = log.into_sink();
+        prop_assert_eq!(bytes, log.len() as u64);
+        // Numbers of operations that nobody knows are told at the end; the records come all the same.
+        let read: Vec<_> = items(&log).into_iter().filter(|item| !matches!(item, Item::Problem(_))).collect();
+        prop_assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn a_profile_comes_back_exactly(records in records(300)) {
+        let mut fold = Fold::new(BatchHead::default());
+        fold.records(&records, |record| record.call_site);
+        let batch = fold.take();
+        let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
+        log.profile(&batch).unwrap();
+        let read = items(&log.into_sink());
+        // Counters may be NaN, which equals nothing, itself included; its text does.
+        prop_assert_eq!(format!("{read:?}"), format!("{:?}", [Item::Profile(Box::new(batch))]));
+    }
+}
+
+#[test]
+fn every_definition_comes_back() {
+    let definitions = vec![
+        Definition::Module(Module {
+            id: 1,
+            path: "/lib/x.so".to_owned(),
+            build_id: vec![0, 255],
+            base: 1 << 47,
+            end: u64::MAX,
+        }),
+        Definition::CallSite(CallSite { id: 300, module: NONE, offset: u64::MAX }),
+        Definition::Region(Region {
+            id: 2,
+            parent: 1,
+            name: "force ü".to_owned(),
+            kind: RegionKind::Control,
+            iterated: true,
+        }),
+        Definition::Communicator(Communicator {
+            id: 2,
+            uid: 0x0123_4567_89ab_cdef,
+            parent: 0,
+            rank: 5,
+            group: RankList::from_ranks([9, 6, 3, 70_000]),
+            remote: RankList::from_ranks(0..1000),
+        }),
+        Definition::Object(Object { kind: ObjectKind::File, id: 0, comm: 2, name: String::new() }),
+        Definition::Counter(0, "atoms".to_owned()),
+        Definition::Param("W".to_owned(), -1.5e300),
+        Definition::Thread(3, 4_000_000),
+        Definition::Instant(Instant { ticks: 1, monotonic_ns: u64::MAX }),
+        Definition::ClockOffset(ClockOffset { ticks: 1, offset_ns: i64::MIN, error_ns: 12 }),
+        Definition::Usage(Usage { ticks: 9, user_ns: 8, max_resident: 1 << 40, ..Usage::default() }),
+        Definition::Problem(5, 70_000, "x".repeat(1000)),
+        Definition::WindowBegin(250),
+        Definition::WindowEnd(251),
+        Definition::End(EndReason::Abort(-7), 65_536),
+        Definition::ThreadLevel(3),
+    ];
+    let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
+    log.definitions(&[]).unwrap();
+    log.definitions(&definitions).unwrap();
+    assert_eq!(items(&log.into_sink()), [Item::Definitions(definitions)]);
+}
+
+#[test]
+fn more_definitions_than_a_block_holds_go_into_several() {
+    let definitions: Vec<_> = (0..MAX_DEFINITIONS as u64 + 10).map(Definition::WindowBegin).collect();
+    let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
+    log.definitions(&definitions).unwrap();
+    let read = items(&log.into_sink());
+    assert_eq!(read.len(), 2);
+    let read = read.into_iter().flat_map(|item| match item {
+        Item::Definitions(definitions) => definitions,
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(read.collect::<Vec<_>>(), definitions);
+}
+
+#[test]
+fn the_header_comes_back() {
+    let header = Header {
+        command: vec!["./a".to_owned(), String::new(), "ü \n".to_owned()],
+        recorded_ranks: support::ranks(&[0, 8, 16, 3]),
+        mode: Mode::Profile,
+        settings: vec!["LBPROF_MODE=profile".to_owned()],
+        ..scenario::header(7, 4096)
+    };
+    let log = LogWriter::new(Vec::new(), &header).unwrap().into_sink();
+    let mut reader = LogReader::new(&log[..]).unwrap();
+    assert_eq!(*reader.header(), header);
+    assert_eq!(reader.next_item(), None);
+    assert_eq!(reader.next_item(), None, "the end is for good");
+}
+
+#[test]
+fn a_batch_of_more_records_than_a_block_holds_is_refused_and_leaves_the_log_whole() {
+    let (_, some) = support::example_log();
+    let many = vec![some[0]; lbprof_collector::format::MAX_RECORDS + 1];
+    let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
+    let before = log.bytes();
+    let error = log.records(&BatchHead::default(), &many, |record| record.call_site).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
+    assert_eq!(log.bytes(), before);
+    assert_eq!(log.sink_mut().len() as u64, before);
+}

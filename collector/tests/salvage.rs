@@ -1,0 +1,372 @@
+//! What a killed, crashed, disk-full or still running rank left is read as far as it goes.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use lbprof_collector::definition::{CallSite, EndReason};
+use lbprof_collector::format::{BatchHead, log_name, ring_name};
+use lbprof_collector::problem::Problem;
+use lbprof_collector::profile::{Fold, Profile};
+use lbprof_collector::reader::{Item, OpenError, RankLog, ranks_in};
+use lbprof_collector::record::{Flags, NONE, Record};
+use lbprof_collector::ring::Ring;
+use lbprof_collector::scenario::{self, RankScript, Scenario};
+use lbprof_collector::writer::LogWriter;
+use lbprof_collector::{Definition, Operation, ProblemKind};
+
+/// All that rank 0 left.
+fn left(folder: &Path) -> Vec<Item> {
+    let mut log = RankLog::open(folder, 0).unwrap();
+    std::iter::from_fn(|| log.next_item()).collect()
+}
+
+fn records(items: &[Item]) -> Vec<Record> {
+    let records = items.iter().filter_map(|item| match item {
+        Item::Records { records, .. } => Some(records.as_slice()),
+        _ => None,
+    });
+    records.flatten().copied().collect()
+}
+
+fn problems(items: &[Item]) -> Vec<&Problem> {
+    items.iter().filter_map(|item| if let Item::Problem(problem) = item { Some(problem) } else { None }).collect()
+}
+
+fn kinds(items: &[Item]) -> Vec<ProblemKind> {
+    problems(items).iter().map(|problem| problem.kind).collect()
+}
+
+fn definitions(items: &[Item]) -> Vec<&Definition> {
+    let lists = items.iter().filter_map(|item| if let Item::Definitions(list) = item { Some(list) } else { None });
+    lists.flatten().collect()
+}
+
+/// A run of one rank.
+fn one(script: impl FnOnce(RankScript) -> RankScript) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    Scenario::ranks(1).rank(0, script).write(folder.path()).unwrap();
+    folder
+}
+
+/// Ten calls in a region, in batches of four records.
+fn ten(r: RankScript) -> RankScript {
+    r.batch(4).region("work", |r| r.repeat(10, |i, r| r.compute(1).send(1, i as i32, 8, 1)))
+}
+
+#[test]
+fn the_records_of_a_killed_rank_come_from_its_log_and_then_its_ring() {
+    let closed = one(ten);
+    let killed = one(|r| ten(r).kill(5));
+    let (closed, killed) = (left(closed.path()), left(killed.path()));
+    assert_eq!(kinds(&closed), []);
+    assert_eq!(kinds(&killed), [ProblemKind::NotClosed]);
+    assert_eq!(problems(&killed)[0].detail, "its last 5 records come from its ring");
+    // The closed log has a Finalize more.
+    let closed = records(&closed);
+    assert_eq!(records(&killed), closed[..closed.len() - 1]);
+    assert!(!definitions(&killed).iter().any(|definition| matches!(definition, Definition::End(..))));
+}
+
+#[test]
+fn a_rank_killed_between_writing_a_block_and_clearing_its_slots_has_no_record_twice() {
+    let folder = one(|r| ten(r).kill(0));
+    let in_log = records(&left(folder.path()));
+    // The ring still holds the last block, and two records more.
+    let more = [Operation::Barrier, Operation::Bcast].map(|operation| Record {
+        end: in_log[11].end + 9,
+        call_site: 0x40_0010,
+        ..Record::new(operation, in_log[11].end + 5)
+    });
+    let raw = in_log[8..].iter().map(|record| Record { call_site: 0x40_0010, ..*record });
+    let raw: Vec<_> = raw.chain(more).collect();
+    let mut head = BatchHead { previous_end: scenario::START, ..BatchHead::default() };
+    head.advance(&in_log[..8]);
+    fs::write(folder.path().join(ring_name(0, 0)), scenario::ring(&scenario::header(0, 1), &head, &raw, 0)).unwrap();
+    let items = left(folder.path());
+    let all = records(&items);
+    assert_eq!(all.len(), 12 + 2);
+    assert_eq!(all[..12], in_log);
+    assert_eq!(all[12].operation(), Some(Operation::Barrier));
+    let Some(Item::Records { head, .. }) = items.iter().rev().find(|item| matches!(item, Item::Records { .. })) else {
+        panic!()
+    };
+    assert_eq!((head.first, head.previous_end), (12, in_log[11].end));
+    assert!(head.open.is_empty(), "the region ended in the records that were left out");
+}
+
+#[test]
+fn a_block_cut_in_the_middle_is_no_loss_where_the_ring_holds_its_records() {
+    let folder = one(|r| ten(r).kill(5));
+    let path = folder.path().join(log_name(0));
+    let whole = fs::read(&path).unwrap();
+    let before = left(folder.path());
+    let mut log = whole.clone();
+    let block = whole.windows(4).rposition(|window| window == b"LBBK").unwrap();
+    log.extend_from_slice(&whole[block..whole.len() - 5]);
+    fs::write(&path, &log).unwrap();
+    assert_eq!(left(folder.path()), before);
+    // Without the ring it is one.
+    fs::remove_file(folder.path().join(ring_name(0, 0))).unwrap();
+    assert_eq!(kinds(&left(folder.path())), [ProblemKind::Truncated, ProblemKind::NotClosed]);
+    // A block that was whole before and is cut now is a gap, ring or not.
+    let ring = scenario::ring(&scenario::header(0, 1), &BatchHead { first: 12, ..BatchHead::default() }, &[], 0);
+    fs::write(folder.path().join(ring_name(0, 0)), ring).unwrap();
+    fs::write(&path, &whole[..whole.len() - 3]).unwrap();
+    assert_eq!(kinds(&left(folder.path()))[0], ProblemKind::Truncated);
+}
+
+#[test]
+fn a_call_in_which_the_rank_died_is_there_and_unfinished() {
+    let folder = one(|r| ten(r).kill_in(Operation::Recv, 3));
+    let records = records(&left(folder.path()));
+    let last = records.last().unwrap();
+    assert_eq!((last.operation(), last.end), (Some(Operation::Recv), 0));
+    assert!(last.flags.contains(Flags::UNFINISHED));
+    assert!(!records[records.len() - 2].flags.contains(Flags::UNFINISHED));
+}
+
+#[test]
+fn call_sites_that_only_the_ring_has_are_resolved_through_the_modules() {
+    let folder = one(|r| r.compute(1).send(1, 0, 8, 1).kill(0));
+    let header = scenario::header(0, 1);
+    let call = |call_site| Record { call_site, ..Record::new(Operation::Barrier, scenario::START + 9_000_000) };
+    // A known place, a new one in the module twice, one outside of it, and none.
+    let raw = [0x40_0010, 0x40_0ff0, 0x40_0ff0, 0x1234, 0].map(call);
+    let head = BatchHead { first: 1, previous_end: scenario::START + 2_000_000, ..BatchHead::default() };
+    fs::write(folder.path().join(ring_name(0, 0)), scenario::ring(&header, &head, &raw, 0)).unwrap();
+    let items = left(folder.path());
+    let sites: Vec<_> = records(&items)[1..].iter().map(|record| record.call_site).collect();
+    assert_eq!(sites, [0, 1, 1, 2, u64::MAX]);
+    let position = |wanted: &dyn Fn(&Item) -> bool| items.iter().rposition(wanted).unwrap();
+    let defined = position(&|item| matches!(item, Item::Definitions(_)));
+    assert_eq!(
+        items[defined],
+        Item::Definitions(vec![
+            Definition::CallSite(CallSite { id: 1, module: 0, offset: 0xff0 }),
+            Definition::CallSite(CallSite { id: 2, module: NONE, offset: 0x1234 }),
+        ])
+    );
+    assert!(defined < position(&|item| matches!(item, Item::Records { .. })));
+}
+
+#[test]
+fn a_full_disk_is_told_with_what_was_dropped() {
+    // Ended as it meant to: the log says so.
+    let folder = one(|r| ten(r).drop_records(70));
+    let items = left(folder.path());
+    assert!(definitions(&items).contains(&&Definition::Problem(ProblemKind::Dropped as u16, 70, String::new())));
+    assert_eq!(kinds(&items), []);
+    // Killed: its ring says so, and where the records were is a gap.
+    let folder = one(|r| ten(r).drop_records(70).kill(3));
+    let items = left(folder.path());
+    assert_eq!(kinds(&items), [ProblemKind::Gap, ProblemKind::Dropped, ProblemKind::NotClosed]);
+    assert_eq!(problems(&items)[0].count, 70);
+    assert_eq!(problems(&items)[1].count, 70);
+}
+
+#[test]
+fn what_the_ring_says_of_the_end_counts_where_the_log_could_not_hold_it() {
+    use std::sync::atomic::Ordering::Relaxed;
+    let folder = one(|r| ten(r).kill(0));
+    let path = folder.path().join(ring_name(0, 0));
+    fs::remove_file(&path).unwrap();
+    let ring = Ring::create(&path, 4096, 0, 0, scenario::RUN_ID).unwrap();
+    ring.head().first.store(12, Relaxed);
+    ring.head().end_reason.store(3, Relaxed);
+    ring.head().abort_code.store(-6, Relaxed);
+    ring.head().end_ticks.store(77, Relaxed);
+    ring.head().window_end.store(70, Relaxed);
+    ring.head().dropped.store(5, Relaxed);
+    ring.head().problems[ProblemKind::UnknownRequest as usize].store(2, Relaxed);
+    let items = left(folder.path());
+    assert_eq!(kinds(&items), [ProblemKind::UnknownRequest, ProblemKind::Dropped], "and not NotClosed");
+    let [.., Item::Definitions(end)] = &items[..] else { panic!("{items:?}") };
+    assert_eq!(*end, [Definition::WindowEnd(70), Definition::End(EndReason::Abort(-6), 77)]);
+}
+
+#[test]
+fn a_ring_as_the_recorder_maps_it_is_read_while_it_lives() {
+    use std::sync::atomic::Ordering::Relaxed;
+    let folder = one(|r| r.kill(0));
+    let path = folder.path().join(ring_name(0, 0));
+    fs::remove_file(&path).unwrap();
+    let ring = Ring::create(&path, 4096, 0, 0, scenario::RUN_ID).unwrap();
+    assert_eq!(records(&left(folder.path())), []);
+    let head = ring.head();
+    head.previous_end.store(5, Relaxed);
+    head.n_open.store(1, Relaxed);
+    head.open[0].0.store(2, Relaxed);
+    head.open[0].1.store(NONE, Relaxed);
+    let written =
+        [10, 20, 30].map(|begin| Record { end: begin + 3, sent: begin, ..Record::new(Operation::Send, begin) });
+    for (slot, record) in written.iter().enumerate() {
+        // SAFETY: the ring has 64 slots, and no one else writes to it.
+        unsafe { ring.slots().add(slot).write(*record) };
+    }
+    let items = left(folder.path());
+    let expected = written.map(|record| Record { call_site: u64::MAX, ..record });
+    assert_eq!(records(&items), expected);
+    let Some(Item::Records { head, .. }) = items.iter().find(|item| matches!(item, Item::Records { .. })) else {
+        panic!()
+    };
+    assert_eq!((head.previous_end, head.open.len(), head.open[0].region), (5, 1, 2));
+}
+
+#[test]
+fn a_log_without_an_end_and_without_a_ring_was_not_closed() {
+    let folder = one(|r| ten(r).kill(0));
+    fs::remove_file(folder.path().join(ring_name(0, 0))).unwrap();
+    assert_eq!(kinds(&left(folder.path())), [ProblemKind::NotClosed]);
+}
+
+#[test]
+fn a_ring_without_its_log_is_read_alone() {
+    let folder = one(|r| ten(r).kill(5));
+    let log = folder.path().join(log_name(0));
+    for empty in [false, true] {
+        if empty {
+            fs::write(&log, []).unwrap();
+        } else {
+            fs::remove_file(&log).unwrap();
+        }
+        assert_eq!(ranks_in(folder.path()).unwrap(), [0]);
+        let opened = RankLog::open(folder.path(), 0).unwrap();
+        assert_eq!((opened.header().run_id, opened.header().rank, opened.header().n_ranks), (scenario::RUN_ID, 0, 0));
+        let items = left(folder.path());
+        assert_eq!(records(&items).len(), 5);
+        assert_eq!(kinds(&items), [ProblemKind::MissingRank, ProblemKind::Gap, ProblemKind::NotClosed]);
+    }
+}
+
+#[test]
+fn a_ring_of_another_run_is_left_out() {
+    let folder = one(|r| ten(r).kill(5));
+    Scenario::ranks(1).run_id(99).rank(0, |r| ten(r).kill(0)).write(&folder.path().join("other")).unwrap();
+    fs::copy(folder.path().join("other").join(log_name(0)), folder.path().join(log_name(0))).unwrap();
+    let items = left(folder.path());
+    assert_eq!(records(&items).len(), 12);
+    assert_eq!(kinds(&items), [ProblemKind::OtherRun, ProblemKind::NotClosed]);
+}
+
+#[test]
+fn a_file_that_is_no_ring_is_told() {
+    let folder = one(ten);
+    fs::write(folder.path().join(ring_name(0, 0)), "not a ring").unwrap();
+    let items = left(folder.path());
+    assert_eq!(kinds(&items), [ProblemKind::Damaged]);
+    assert_eq!(problems(&items)[0].detail, "rank-000000.ring-0: not a ring of this version of lbprof");
+}
+
+#[test]
+fn a_rank_that_left_nothing_cannot_be_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let Err(error) = RankLog::open(folder.path(), 4) else { panic!("nothing was opened") };
+    assert!(matches!(&error, OpenError::Io { path, .. } if path.ends_with("rank-000004.lbp")), "{error}");
+}
+
+#[test]
+fn rings_of_several_threads_are_read_by_thread() {
+    let folder = one(|r| ten(r).kill(0));
+    let header = scenario::header(0, 1);
+    for thread in [2, 1] {
+        let head = BatchHead { thread, previous_end: 1, ..BatchHead::default() };
+        let records = [Record { end: 9, sent: thread.into(), ..Record::new(Operation::Send, 5) }];
+        fs::write(folder.path().join(ring_name(0, thread)), scenario::ring(&header, &head, &records, 0)).unwrap();
+    }
+    let items = left(folder.path());
+    let threads: Vec<_> = items
+        .iter()
+        .filter_map(|item| if let Item::Records { head, .. } = item { Some(head.thread) } else { None })
+        .collect();
+    assert_eq!(threads, [0, 0, 0, 1, 2]);
+    assert_eq!(kinds(&items), [ProblemKind::NotClosed]);
+}
+
+#[test]
+fn ranks_are_found_by_their_files() {
+    let folder = tempfile::tempdir().unwrap();
+    Scenario::ranks(12).rank(3, |r| r.compute(1).barrier(1).kill(1)).missing(7).write(folder.path()).unwrap();
+    fs::remove_file(folder.path().join(log_name(3))).unwrap();
+    fs::write(folder.path().join("notes.txt"), "").unwrap();
+    assert_eq!(ranks_in(folder.path()).unwrap(), [0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11]);
+}
+
+/// The whole of what a rank left, folded as an analyzer would.
+fn profile(folder: &Path) -> Profile {
+    let mut fold = Fold::new(BatchHead { previous_end: scenario::START, ..BatchHead::default() });
+    for item in left(folder) {
+        match item {
+            Item::Records { records, .. } => fold.records(&records, |record| record.call_site),
+            Item::Profile(batch) => fold.absorb(&batch),
+            _ => {}
+        }
+    }
+    fold.take().profile
+}
+
+#[test]
+fn events_and_profiles_give_the_same_figures_killed_or_not() {
+    let script = |r: RankScript| {
+        r.batch(3).repeat(5, |_, r| {
+            r.iteration("step", |r| {
+                r.compute(2).irecv(0, 1, 1).isend(0, 1, 80, 1).barrier(3).work(10, 1).count("atoms", 7)
+            })
+        })
+    };
+    for kill in [None, Some(0), Some(4)] {
+        let end = |r: RankScript| match kill {
+            None => script(r),
+            Some(in_ring) => script(r).kill(in_ring),
+        };
+        let events = tempfile::tempdir().unwrap();
+        Scenario::ranks(1).rank(0, end).write(events.path()).unwrap();
+        let profiled = tempfile::tempdir().unwrap();
+        Scenario::ranks(1).rank(0, end).profile_mode().write(profiled.path()).unwrap();
+        let events = profile(events.path());
+        assert_eq!(events, profile(profiled.path()), "{kill:?}");
+        assert_eq!(events.iterations.len(), 5);
+        let total: u64 = events.cells.iter().map(|(_, cell)| cell.ticks).sum();
+        assert_eq!(total, 5 * 7_000_000);
+    }
+}
+
+#[test]
+fn a_log_cut_back_after_a_failed_write_is_whole() {
+    /// Takes a limited number of bytes; the write that exceeds it stores what fits and fails, as a full disk does.
+    struct Full {
+        bytes: Vec<u8>,
+        room: usize,
+    }
+    impl std::io::Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            let n = bytes.len().min(self.room - self.bytes.len());
+            self.bytes.extend_from_slice(&bytes[..n]);
+            if n == 0 { Err(std::io::ErrorKind::StorageFull.into()) } else { Ok(n) }
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let (_, all) = support::example_log();
+    let mut log = LogWriter::new(Full { bytes: Vec::new(), room: 1200 }, &scenario::header(0, 1)).unwrap();
+    let mut head = BatchHead { previous_end: scenario::START, ..BatchHead::default() };
+    let mut failed = 0;
+    for batch in all.chunks(40) {
+        if log.records(&head, batch, |record| record.call_site).is_err() {
+            let good = log.bytes() as usize;
+            log.sink_mut().bytes.truncate(good);
+            failed += 1;
+        }
+        head.advance(batch);
+        if failed == 2 {
+            log.sink_mut().room = 1 << 20; // space was freed
+        }
+    }
+    assert_eq!(failed, 2);
+    let items = support::items(&log.into_sink().bytes);
+    assert_eq!(kinds(&items), [ProblemKind::Gap]);
+    assert_eq!(problems(&items)[0].count, 80);
+    assert_eq!(records(&items).len(), all.len() - 80);
+}

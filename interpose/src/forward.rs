@@ -108,6 +108,11 @@ fn next_symbol(name: &CStr) -> usize {
 
 /// Looks through libraries that were loaded RTLD_LOCAL (by a plugin loader, by Python), which global look-ups do not see.
 fn in_local_libraries(name: &CStr) -> usize {
+    // Where MPI is visible to all, what is missing there is missing. A walk for each missing function takes milliseconds.
+    // SAFETY: a look-up by name.
+    if !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"PMPI_Init".as_ptr()) }.is_null() {
+        return 0;
+    }
     let mut paths: Vec<CString> = Vec::new();
     unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _: usize, paths: *mut c_void) -> i32 {
         // SAFETY: dl_iterate_phdr passes a valid description and our own pointer.

@@ -673,7 +673,10 @@ pub unsafe fn looks_at_some<L: Language>(
 #[inline(always)]
 pub unsafe fn frees_request<L: Language>(_: *mut Thread, request: Word) -> Event<()> {
     // SAFETY: the verbs' contract.
-    unsafe { known(of_request(requests::take(L::handle_at(request, 0, Convert::Request)))) }
+    unsafe {
+        let handle = L::handle_at(request, 0, Convert::Request);
+        known(of_request(handle, requests::take(handle)))
+    }
 }
 
 /// A request is cancelled; its completion tells whether it was.
@@ -706,10 +709,10 @@ unsafe fn with_request(handle: Word) -> Event<WithRequest> {
     if let Some(open) = open {
         requests::insert(handle, open);
     }
-    Event { facts: of_request(open), after: WithRequest(open.map_or(NONE, |open| open.id)) }
+    Event { facts: of_request(handle, open), after: WithRequest(open.map_or(NONE, |open| open.id)) }
 }
 
-fn of_request(open: Option<Open>) -> Facts {
+fn of_request(handle: Word, open: Option<Open>) -> Facts {
     let mut facts = Facts::none();
     match open {
         Some(open) => {
@@ -717,6 +720,7 @@ fn of_request(open: Option<Open>) -> Facts {
             facts.peer = open.peer;
             facts.tag = open.tag;
         }
+        None if abi::is_shared_request(handle) => facts.flags |= Flags::NOTHING.0,
         None => facts.flags |= Flags::UNKNOWN_REQUEST.0,
     }
     facts

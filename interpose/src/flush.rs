@@ -66,8 +66,6 @@ pub struct ThreadLog {
     fold: Option<Fold>,
     /// When the sums were last written.
     folded_at: u64,
-    /// Ids of call sites of the batch.
-    sites: Vec<u64>,
     /// Open phases.
     pub phases: Phases,
     /// While recording is paused: the ring's cursor.
@@ -169,7 +167,6 @@ pub unsafe fn attach(thread: *mut Thread) {
             head,
             fold: None,
             folded_at: now,
-            sites: Vec::new(),
             phases: Phases::default(),
             paused: None,
         }));
@@ -321,18 +318,16 @@ fn mend(records: &mut [Record], now: u64) {
 
 /// Writes a batch as the log's mode has it; what cannot be written is counted.
 fn write(rank_log: &mut RankLog, log: &mut ThreadLog, records: &[Record], now: u64) {
-    log.sites.clear();
-    rank_log.site_ids(records, &mut log.sites);
+    rank_log.define_sites(records);
     if rank_log.events() {
-        let failed = rank_log.records(&log.head, records, &log.sites);
+        let failed = rank_log.records(&log.head, records);
         if failed {
             DROPPED.fetch_add(records.len() as u64, Relaxed);
             log.ring.head().dropped.fetch_add(records.len() as u64, Relaxed);
         }
     } else {
         let fold = log.fold.get_or_insert_with(|| Fold::new(log.head.clone()));
-        let mut ids = log.sites.iter();
-        fold.records(records, |_| ids.next().copied().unwrap_or(u64::MAX));
+        rank_log.fold(fold, records);
         // A killed process loses what is not written, at most this long.
         if rank_log.second_has_passed(log.folded_at, now) {
             write_fold(rank_log, log, now);

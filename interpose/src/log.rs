@@ -8,7 +8,7 @@ use lbprof_collector::Definition;
 use lbprof_collector::definition::Instant;
 use lbprof_collector::format::{BatchHead, Header, Mode, log_name};
 use lbprof_collector::problem::ProblemKind;
-use lbprof_collector::profile::ProfileBatch;
+use lbprof_collector::profile::{Fold, ProfileBatch};
 use lbprof_collector::record::Record;
 use lbprof_collector::writer::LogWriter;
 use parking_lot::Mutex;
@@ -106,16 +106,24 @@ impl RankLog {
         }
     }
 
-    /// Ids of the records' call sites, in order; new ones are defined.
-    pub fn site_ids(&mut self, records: &[Record], ids: &mut Vec<u64>) {
-        ids.extend(records.iter().map(|record| self.sites.id(record.call_site, &mut self.new)));
+    /// Defines the call sites of `records` that are new.
+    pub fn define_sites(&mut self, records: &[Record]) {
+        for record in records {
+            self.sites.id(record.call_site, &mut self.new);
+        }
         self.define_new();
     }
 
-    /// Writes a batch; true where that failed. Past the limit, later batches are written as sums.
-    pub fn records(&mut self, head: &BatchHead, records: &[Record], sites: &[u64]) -> bool {
-        let mut sites = sites.iter();
-        let result = self.writer.records(head, records, |_| sites.next().copied().unwrap_or(u64::MAX));
+    /// Folds records into sums; their call sites are defined.
+    pub fn fold(&mut self, fold: &mut Fold, records: &[Record]) {
+        let RankLog { sites, new, .. } = self;
+        fold.records(records, |record| sites.id(record.call_site, new));
+    }
+
+    /// Writes a batch, whose call sites are defined; true where that failed. Past the limit, later batches are written as sums.
+    pub fn records(&mut self, head: &BatchHead, records: &[Record]) -> bool {
+        let RankLog { writer, sites, new, .. } = self;
+        let result = writer.records(head, records, |record| sites.id(record.call_site, new));
         let failed = !self.took(result);
         if self.limit != 0 && self.writer.bytes() > self.limit && self.mode == Mode::Events {
             self.mode = Mode::Profile;

@@ -152,16 +152,18 @@ impl Simulation {
         let request = self.requests;
         self.requests += 1;
         let at = if reverse { 10 } else { 0 };
-        self.call(Operation::Irecv, at, 700, |r| (r.peer, r.tag, r.request) = (source, 0, request));
-        self.call(Operation::Send, at + 1, 2_500, |r| (r.peer, r.tag, r.sent) = (dest, 0, sent));
-        self.call(Operation::Wait, at + 2, 9_000, |r| {
+        self.now += self.noise(800);
+        self.call(Operation::Irecv, at, 250, |r| (r.peer, r.tag, r.request) = (source, 0, request));
+        self.now += self.noise(3_000);
+        self.call(Operation::Send, at + 1, 900, |r| (r.peer, r.tag, r.sent) = (dest, 0, sent));
+        self.call(Operation::Wait, at + 2, 6_000, |r| {
             (r.peer, r.tag, r.received, r.request) = (source, 0, received, request);
             r.flags |= Flags::ANY_TAG;
         });
     }
 
     fn call(&mut self, operation: Operation, site: u64, typical: u64, fill: impl FnOnce(&mut Record)) {
-        self.now += 300 + self.noise(3_000);
+        self.now += 30 + self.noise(60);
         let mut record = Record::new(operation, self.now);
         self.now += typical / 2 + self.noise(typical);
         record.end = self.now;

@@ -75,16 +75,62 @@ fn counts_requests(operation: u16) -> bool {
         || operation == Operation::Started as u16
 }
 
-/// What the model keeps of a record beside the record itself.
+/// What the model keeps of a record beside the record itself. Equal records in equal contexts have equal ones, so the
+/// encoder copies it where a guess was right.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     context: u32,
-    /// Its `request`, less the newest request before it where its context counts requests.
+    /// Its `request`, less [`Recent::origin`].
     request: u32,
+    /// Eleven bits made of its context and peer.
+    symbol: u32,
+    /// Whether `request` is relative to the newest request.
+    counts_requests: bool,
+    /// Whether its request became the newest one.
+    is_newest: bool,
 }
 
 /// Slots of the table of guesses: enough for the distinct situations in a batch, small enough for the first-level cache.
 const GUESSES: usize = 2048;
+
+/// The last few records, as far as the next guess depends on them.
+#[derive(Clone, Copy, Default)]
+struct Recent {
+    /// The symbols of the last three records, eleven bits each, the last in the lowest.
+    situation: u32,
+    /// The newest request id.
+    newest: u32,
+}
+
+impl Recent {
+    /// The slot of the present situation in the table of guesses.
+    #[inline(always)]
+    fn slot(self) -> usize {
+        (self.situation.wrapping_mul(0x9e37_79b1) >> (32 - GUESSES.ilog2())) as usize
+    }
+
+    /// What the ids of requests are relative to.
+    #[inline(always)]
+    fn origin(self, counts_requests: bool) -> u32 {
+        if counts_requests { self.newest } else { 0 }
+    }
+
+    /// What is to be kept of a record of `context` that comes next.
+    #[inline(always)]
+    fn seen(self, record: &Record, context: u32, counts_requests: bool) -> Seen {
+        let request = record.request.wrapping_sub(self.origin(counts_requests));
+        let symbol = context.wrapping_mul(0x9e37_79b1) ^ (record.peer as u32).wrapping_mul(0x85eb_ca6b);
+        let is_newest = counts_requests && record.request != NONE && (request as i32) > 0;
+        Seen { context, request, symbol: symbol >> 21, counts_requests, is_newest }
+    }
+
+    /// Goes on behind a record with `request`.
+    #[inline(always)]
+    fn advance(&mut self, seen: &Seen, request: u32) {
+        self.situation = (self.situation << 11) ^ seen.symbol;
+        self.newest = if seen.is_newest { request } else { self.newest };
+    }
+}
 
 /// What encoder and decoder know at the same record, and guess the next record from. It starts empty in each batch, so that
 /// each batch can be read without the others.
@@ -92,58 +138,23 @@ struct Model {
     /// One more than the index of the record that came last in the situation of a slot; 0: none.
     guesses: Box<[u32; GUESSES]>,
     contexts: Vec<Context>,
+    /// By record; those of the batch before lie behind the present record until they are overwritten.
     seen: Vec<Seen>,
-    /// The last three records' contexts and peers, eleven bits each.
-    situation: u32,
-    /// The newest request id.
-    newest: u32,
 }
 
 impl Model {
     fn new() -> Self {
-        Model { guesses: Box::new([0; GUESSES]), contexts: Vec::new(), seen: Vec::new(), situation: 0, newest: 0 }
+        Model { guesses: Box::new([0; GUESSES]), contexts: Vec::new(), seen: Vec::new() }
     }
 
-    fn reset(&mut self) {
+    /// Makes it ready for a batch of `n` records.
+    fn reset(&mut self, n: usize) {
         self.guesses.fill(0);
         self.contexts.clear();
-        self.seen.clear();
-        (self.situation, self.newest) = (0, 0);
-    }
-
-    /// One more than the index of the record that record `i` is guessed to resemble, 0 for none; and notes that `i` came here.
-    #[inline(always)]
-    fn guess(&mut self, i: usize) -> usize {
-        let slot = self.situation.wrapping_mul(0x9e37_79b1) >> (32 - GUESSES.ilog2());
-        let slot = &mut self.guesses[slot as usize];
-        std::mem::replace(slot, i as u32 + 1) as usize
-    }
-
-    /// What the ids of requests are relative to in a context.
-    #[inline(always)]
-    fn origin(&self, context: u32) -> u32 {
-        if self.contexts[context as usize].counts_requests { self.newest } else { 0 }
-    }
-
-    /// Takes in that the next record is `record`, of `context`, whose requests are relative to `origin`.
-    #[inline(always)]
-    fn learn(&mut self, i: usize, context: u32, origin: u32, record: &Record) {
-        let request = record.request.wrapping_sub(origin);
-        self.seen.push(Seen { context, request });
-        let known = &mut self.contexts[context as usize];
-        known.last = i as u32;
-        if known.counts_requests && record.request != NONE && (request as i32) > 0 {
-            self.newest = record.request;
+        if self.seen.len() < n {
+            self.seen.resize(n, Seen::default());
         }
-        let symbol = context.wrapping_mul(0x9e37_79b1) ^ (record.peer as u32).wrapping_mul(0x85eb_ca6b);
-        self.situation = (self.situation << 11) ^ (symbol >> 21);
     }
-}
-
-/// The request of a record that resembles one with `request`, seen as `seen`.
-#[inline(always)]
-fn expected_request(request: u32, seen: u32, origin: u32) -> u32 {
-    if request == NONE { NONE } else { origin.wrapping_add(seen) }
 }
 
 /// What the first record of a context is guessed to be.
@@ -170,8 +181,8 @@ fn end_of(record: &Record) -> u64 {
 
 /// How many bytes hold `value`: 0 for 0, to 8.
 #[inline(always)]
-fn significant_bytes(value: u64) -> u32 {
-    (71 - value.leading_zeros()) / 8
+fn significant_bytes(value: u64) -> usize {
+    (71 - value.leading_zeros() as usize) / 8
 }
 
 /// Slots of the encoder's table of contexts.
@@ -221,113 +232,142 @@ impl Encoder {
     /// asked at least once for each call site; records with equal `call_site` and `operation` must have equal ids.
     pub fn encode(&mut self, head: &BatchHead, records: &[Record], mut site: impl FnMut(&Record) -> u64) {
         debug_assert!(records.len() <= MAX_RECORDS);
-        self.model.reset();
-        self.by_address.fill(0);
-        self.columns.iter_mut().for_each(Vec::clear);
-        self.plain.clear();
-        put(head, &mut self.plain);
-        put_varint(records.len() as u64, &mut self.plain);
-        let masks_at = self.plain.len();
-        self.plain.resize(masks_at + 2 * records.len(), 0);
-        if self.tail.len() < 16 * records.len() + 8 {
-            self.tail.resize(16 * records.len() + 8, 0);
+        let n = records.len();
+        let Encoder { model, by_address, columns, plain, tail, tail_len } = self;
+        model.reset(n);
+        by_address.fill(0);
+        columns.iter_mut().for_each(Vec::clear);
+        plain.clear();
+        put(head, plain);
+        put_varint(n as u64, plain);
+        let masks_at = plain.len();
+        plain.resize(masks_at + 2 * n, 0);
+        if tail.len() < 16 * (n + 1) {
+            tail.resize(16 * (n + 1), 0);
         }
 
-        let mut plain = std::mem::take(&mut self.plain);
-        let (masks, lengths) = plain[masks_at..].split_at_mut(records.len());
+        let (masks, lengths) = plain[masks_at..].split_at_mut(n);
+        let Model { guesses, contexts, seen } = model;
+        let (guesses, seen) = (&mut **guesses, &mut seen[..n]);
+        let mut known = Known { contexts, by_address, columns };
+        let mut recent = Recent::default();
         let mut previous_end = head.previous_end;
         let mut at = 0;
-        for (i, ((record, mask), lengths)) in records.iter().zip(masks).zip(lengths).enumerate() {
-            *mask = self.fields(records, i, &mut site);
+        for i in 0..n {
+            let record = &records[i];
+            let guess = (std::mem::replace(&mut guesses[recent.slot()], i as u32 + 1) as usize).wrapping_sub(1);
+            match records.get(guess) {
+                Some(base) if same(base, record) && request_like(base, &seen[guess], recent) == record.request => {
+                    known.contexts[seen[guess].context as usize].last = i as u32;
+                    seen[i] = seen[guess];
+                }
+                _ => (masks[i], seen[i]) = known.surprise(records, seen, i, guess, recent, &mut site),
+            }
+            recent.advance(&seen[i], record.request);
+
             let (gap, duration) = (record.begin.wrapping_sub(previous_end), record.end.wrapping_sub(record.begin));
             let (n_gap, n_duration) = (significant_bytes(gap), significant_bytes(duration));
-            *lengths = (n_gap | n_duration << 4) as u8;
+            lengths[i] = (n_gap | n_duration << 4) as u8;
             // Eight bytes are stored and the position moves by those that count: no branch on the size.
-            self.tail[at..at + 8].copy_from_slice(&gap.to_le_bytes());
-            at += n_gap as usize;
-            self.tail[at..at + 8].copy_from_slice(&duration.to_le_bytes());
-            at += n_duration as usize;
+            let place = &mut tail[at..at + 16];
+            place[..8].copy_from_slice(&gap.to_le_bytes());
+            place[n_gap..n_gap + 8].copy_from_slice(&duration.to_le_bytes());
+            at += n_gap + n_duration;
             previous_end = end_of(record);
         }
-        self.tail_len = at;
+        *tail_len = at;
 
-        for column in &self.columns {
-            put_varint(column.len() as u64, &mut plain);
+        for column in columns.iter() {
+            put_varint(column.len() as u64, plain);
         }
-        for column in &self.columns {
+        for column in columns.iter() {
             plain.extend_from_slice(column);
         }
-        self.plain = plain;
     }
+}
 
-    /// Writes the fields of record `i` that are guessed wrong, and gives their mask.
-    #[inline(always)]
-    fn fields(&mut self, records: &[Record], i: usize, site: &mut impl FnMut(&Record) -> u64) -> u8 {
-        let record = &records[i];
-        let guess = self.model.guess(i);
-        if let Some(base) = records.get(guess.wrapping_sub(1))
-            && base.call_site == record.call_site
-            && base.operation == record.operation
-        {
-            let Seen { context, request } = self.model.seen[guess - 1];
-            let origin = self.model.origin(context);
-            let expected = expected_request(base.request, request, origin);
-            self.model.learn(i, context, origin, record);
-            let same = base.sent == record.sent
-                && base.received == record.received
-                && base.peer == record.peer
-                && base.tag == record.tag
-                && base.comm == record.comm
-                && base.flags == record.flags
-                && base.count == record.count
-                && expected == record.request;
-            if same { 0 } else { differences(&mut self.columns, base, expected, origin, record) }
-        } else {
-            self.unexpected(records, i, site)
-        }
-    }
+/// Whether two records differ in their times at most, and in their requests.
+#[inline(always)]
+fn same(base: &Record, record: &Record) -> bool {
+    // One word after the other without a branch: most often all are equal.
+    let ends = |r: &Record| u64::from(r.peer as u32) | u64::from(r.tag as u32) << 32;
+    let kinds = |r: &Record| u64::from(r.operation) | u64::from(r.flags.0) << 16 | u64::from(r.count) << 32;
+    let differences = (base.call_site ^ record.call_site)
+        | (base.sent ^ record.sent)
+        | (base.received ^ record.received)
+        | (ends(base) ^ ends(record))
+        | (kinds(base) ^ kinds(record))
+        | u64::from(base.comm ^ record.comm);
+    differences == 0
+}
 
-    /// As [`Encoder::fields`], for a record whose call site or operation was not guessed.
+/// The request of a record that resembles `base`, seen as `seen`.
+#[inline(always)]
+fn request_like(base: &Record, seen: &Seen, recent: Recent) -> u32 {
+    if base.request == NONE { NONE } else { recent.origin(seen.counts_requests).wrapping_add(seen.request) }
+}
+
+/// What the encoder needs beside the guesses.
+struct Known<'a> {
+    contexts: &'a mut Vec<Context>,
+    by_address: &'a mut [u32; CONTEXT_SLOTS],
+    columns: &'a mut [Vec<u8>; COLUMNS],
+}
+
+impl Known<'_> {
+    /// Writes the fields of record `i` that differ from record `guess`; gives their mask, and what to keep of the record.
     #[inline(never)]
-    fn unexpected(&mut self, records: &[Record], i: usize, site: &mut impl FnMut(&Record) -> u64) -> u8 {
+    fn surprise(
+        &mut self,
+        records: &[Record],
+        seen: &[Seen],
+        i: usize,
+        guess: usize,
+        recent: Recent,
+        site: &mut impl FnMut(&Record) -> u64,
+    ) -> (u8, Seen) {
         let record = &records[i];
-        let context = self.context(record, site);
-        let last = self.model.contexts[context as usize].last as usize;
-        let origin = self.model.origin(context);
-        let (base, expected) = match (records.get(last), self.model.seen.get(last)) {
-            (Some(base), Some(seen)) => (base, expected_request(base.request, seen.request, origin)),
+        let guessed = records.get(guess).filter(|base| {
+            base.call_site == record.call_site && base.operation == record.operation
+        });
+        let (context, base, mask) = match guessed {
+            Some(_) => (seen[guess].context, guess, 0),
+            None => {
+                let context = self.context(record, site);
+                (context, self.contexts[context as usize].last as usize, mask::CONTEXT)
+            }
+        };
+        let known = &mut self.contexts[context as usize];
+        known.last = i as u32;
+        let (base, expected) = match (records.get(base), seen.get(base)) {
+            (Some(base), Some(seen)) => (base, request_like(base, seen, recent)),
             _ => (&FIRST, NONE),
         };
-        self.model.learn(i, context, origin, record);
-        mask::CONTEXT | differences(&mut self.columns, base, expected, origin, record)
+        let origin = recent.origin(known.counts_requests);
+        let now = recent.seen(record, context, known.counts_requests);
+        (mask | differences(self.columns, base, expected, origin, record), now)
     }
 
     /// The context of a record, new where it has none; writes it to its column.
     fn context(&mut self, record: &Record, site: &mut impl FnMut(&Record) -> u64) -> u32 {
         let out = &mut self.columns[Column::Contexts as usize];
-        let contexts = &mut self.model.contexts;
         let hash = (record.call_site ^ u64::from(record.operation) << 48).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let first = (hash >> (64 - CONTEXT_SLOTS.ilog2())) as usize;
         // Where more contexts meet in a few slots than these hold, one is forgotten and written again as a new one.
-        let slots = (0..8).map(|probe| (first + probe) % CONTEXT_SLOTS);
         let mut slot = first;
-        for candidate in slots {
-            match (self.by_address[candidate] as usize).checked_sub(1) {
-                None => {
-                    slot = candidate;
-                    break;
-                }
-                Some(index) => {
-                    let known = contexts[index];
-                    if known.call_site == record.call_site && known.operation == record.operation {
-                        put_varint(index as u64, out);
-                        return index as u32;
-                    }
-                }
+        for candidate in (first..first + 8).map(|slot| slot % CONTEXT_SLOTS) {
+            let Some(index) = (self.by_address[candidate] as usize).checked_sub(1) else {
+                slot = candidate;
+                break;
+            };
+            let known = self.contexts[index];
+            if known.call_site == record.call_site && known.operation == record.operation {
+                put_varint(index as u64, out);
+                return index as u32;
             }
         }
-        let index = contexts.len();
-        contexts.push(Context::new(record.call_site, record.operation));
+        let index = self.contexts.len();
+        self.contexts.push(Context::new(record.call_site, record.operation));
         self.by_address[slot] = index as u32 + 1;
         put_varint(index as u64, out);
         put_varint(site(record).wrapping_add(1), out);
@@ -405,12 +445,13 @@ impl Decoder {
             *column = take_slice(&mut rest, size)?;
         }
 
-        self.model.reset();
+        self.model.reset(n);
         let mut records = Vec::with_capacity(n);
+        let mut recent = Recent::default();
         let mut times = Times { bytes: tail, at: 0 };
         let mut previous_end = head.previous_end;
         for (i, (&mask, &lengths)) in masks.iter().zip(lengths).enumerate() {
-            let mut record = self.fields(&records, i, mask, &mut columns)?;
+            let mut record = self.fields(&records, i, mask, &mut recent, &mut columns)?;
             record.begin = previous_end.wrapping_add(times.take(lengths & 15)?);
             record.end = record.begin.wrapping_add(times.take(lengths >> 4)?);
             previous_end = end_of(&record);
@@ -431,41 +472,55 @@ impl Decoder {
 
     /// Record `i` but its times.
     #[inline(always)]
-    fn fields(&mut self, records: &[Record], i: usize, mask: u8, columns: &mut [&[u8]; COLUMNS]) -> Option<Record> {
-        let guess = self.model.guess(i).wrapping_sub(1);
-        let (context, base) = if mask & mask::CONTEXT == 0 {
-            (self.model.seen.get(guess)?.context, guess)
-        } else {
-            let context = self.context(&mut columns[Column::Contexts as usize])?;
-            (context, self.model.contexts[context as usize].last as usize)
-        };
-        let origin = self.model.origin(context);
-        let mut record = match (records.get(base), self.model.seen.get(base)) {
-            (Some(base), Some(seen)) => {
-                Record { request: expected_request(base.request, seen.request, origin), ..*base }
-            }
-            _ => {
-                let Context { call_site, operation, .. } = self.model.contexts[context as usize];
-                Record { call_site, operation, ..FIRST }
-            }
-        };
-        if mask & !mask::CONTEXT != 0 {
-            apply(&mut record, mask, origin, columns)?;
+    fn fields(
+        &mut self,
+        records: &[Record],
+        i: usize,
+        mask: u8,
+        recent: &mut Recent,
+        columns: &mut [&[u8]; COLUMNS],
+    ) -> Option<Record> {
+        let Model { guesses, contexts, seen } = &mut self.model;
+        let guess = (std::mem::replace(&mut guesses[recent.slot()], i as u32 + 1) as usize).wrapping_sub(1);
+        if mask == 0 {
+            let base = records.get(guess)?;
+            let known = *seen.get(guess)?;
+            let record = Record { request: request_like(base, &known, *recent), ..*base };
+            contexts.get_mut(known.context as usize)?.last = i as u32;
+            *seen.get_mut(i)? = known;
+            recent.advance(&known, record.request);
+            return Some(record);
         }
-        self.model.learn(i, context, origin, &record);
+        let (context, base) = if mask & mask::CONTEXT == 0 {
+            records.get(guess)?;
+            (seen.get(guess)?.context, guess)
+        } else {
+            let context = next_context(contexts, &mut columns[Column::Contexts as usize])?;
+            (context, contexts.get(context as usize)?.last as usize)
+        };
+        let known = contexts.get_mut(context as usize)?;
+        known.last = i as u32;
+        let mut record = match (records.get(base), seen.get(base)) {
+            (Some(base), Some(seen)) => Record { request: request_like(base, seen, *recent), ..*base },
+            _ => Record { call_site: known.call_site, operation: known.operation, ..FIRST },
+        };
+        apply(&mut record, mask, recent.origin(known.counts_requests), columns)?;
+        let now = recent.seen(&record, context, known.counts_requests);
+        *seen.get_mut(i)? = now;
+        recent.advance(&now, record.request);
         Some(record)
     }
+}
 
-    /// The next context in its column.
-    fn context(&mut self, column: &mut &[u8]) -> Option<u32> {
-        let index = usize::try_from(take_varint(column)?).ok()?;
-        if index == self.model.contexts.len() {
-            let call_site = take_varint(column)?.wrapping_sub(1);
-            let operation = u16::try_from(take_varint(column)?).ok()?;
-            self.model.contexts.push(Context::new(call_site, operation));
-        }
-        (index < self.model.contexts.len()).then_some(index as u32)
+/// The next context in its column.
+fn next_context(contexts: &mut Vec<Context>, column: &mut &[u8]) -> Option<u32> {
+    let index = usize::try_from(take_varint(column)?).ok()?;
+    if index == contexts.len() {
+        let call_site = take_varint(column)?.wrapping_sub(1);
+        let operation = u16::try_from(take_varint(column)?).ok()?;
+        contexts.push(Context::new(call_site, operation));
     }
+    (index < contexts.len()).then_some(index as u32)
 }
 
 /// Changes the fields of `record` that `mask` names, by the next values of their columns.

@@ -39,21 +39,39 @@ struct Row {
     cells: [Cell; Activity::COUNT],
 }
 
-/// A call site of the cache: where the sums of such calls are.
+/// Calls of one kind in one row, summed up until others take their place in the cache.
 #[derive(Clone, Copy)]
-struct Cached {
+struct Kind {
     call_site: u64,
+    /// Operation and activity, as [`kind_of`] gives them.
+    kind: u32,
     region: u32,
-    operation: u16,
-    activity: u8,
-    /// Index in `sites`, or [`NONE`].
-    index: u32,
+    row: u32,
+    /// Index in `sites`; [`NONE`]: an empty place.
+    site: u32,
+    /// All ones where `sent` counts, else 0; the same for `received`.
+    counted: (u64, u64),
+    sums: Cell,
 }
 
-/// Places of the cache of call sites.
-const CACHED: usize = 256;
+/// Places of the cache of kinds.
+const KINDS: usize = 128;
 
-const NOTHING_CACHED: Cached = Cached { call_site: 0, region: 0, operation: 0, activity: 0, index: NONE };
+const NO_KIND: Kind = Kind {
+    call_site: 0,
+    kind: 0,
+    region: 0,
+    row: 0,
+    site: NONE,
+    counted: (0, 0),
+    sums: Cell { ticks: 0, calls: 0, sent: 0, received: 0 },
+};
+
+/// Operation and activity of a record in one number.
+#[inline(always)]
+fn kind_of(record: &Record) -> u32 {
+    u32::from(record.operation) | u32::from(record.flags.0 & 7) << 16
+}
 
 /// A fold over one thread's records, in their order.
 pub struct Fold {
@@ -74,12 +92,16 @@ pub struct Fold {
     last_call: u32,
     /// The activity of the last call if it has no end yet.
     unfinished: Option<Activity>,
+    /// Whether time between records is not computation: paused, or in a call without an end.
+    not_computing: bool,
+    /// Computation in the present row that is not in it yet.
+    computing: Cell,
 
     rows: Vec<Row>,
     row_of: FxHashMap<(u32, u32), u32>,
     sites: Vec<(SiteKey, Cell)>,
     site_of: FxHashMap<SiteKey, u32>,
-    cache: Box<[Cached; CACHED]>,
+    kinds: Box<[Kind; KINDS]>,
     regions: FxHashMap<u32, RegionTotals>,
     counters: FxHashMap<(u32, u32), CounterTotals>,
     /// The rest of the sums; its lists but `iterations` are filled when it is taken.
@@ -100,11 +122,13 @@ impl Fold {
             row: 0,
             last_call: NONE,
             unfinished: None,
+            not_computing: false,
+            computing: Cell::default(),
             rows: Vec::new(),
             row_of: FxHashMap::default(),
             sites: Vec::new(),
             site_of: FxHashMap::default(),
-            cache: Box::new([NOTHING_CACHED; CACHED]),
+            kinds: Box::new([NO_KIND; KINDS]),
             regions: FxHashMap::default(),
             counters: FxHashMap::default(),
             rest: Profile::default(),
@@ -166,6 +190,10 @@ impl Fold {
     /// The sums since the last take. The state (open regions, time) goes on.
     pub fn take(&mut self) -> ProfileBatch {
         let next = self.head();
+        for place in 0..KINDS {
+            self.settle(place);
+        }
+        self.settle_computing();
         let last_call = self.sites.get(self.last_call as usize).map(|(key, _)| *key);
         let mut profile = std::mem::take(&mut self.rest);
         for row in self.rows.drain(..) {
@@ -185,7 +213,7 @@ impl Fold {
 
         self.row_of.clear();
         self.site_of.clear();
-        self.cache.fill(NOTHING_CACHED);
+        self.kinds.fill(NO_KIND);
         self.find_rows();
         // Parts of the last call may still come: its entry stays, empty.
         self.last_call = last_call.map_or(NONE, |key| self.site_at(key));
@@ -217,7 +245,7 @@ impl Fold {
             self.open.push(Open { region, iteration, entered, row: 0 });
         }
         self.last_call = NONE;
-        self.unfinished = None;
+        self.set_unfinished(None);
         self.find_rows();
     }
 
@@ -234,6 +262,7 @@ impl Fold {
 
     /// Makes the innermost open region, or region 0, the one that time goes to.
     fn innermost(&mut self) {
+        self.settle_computing();
         (self.region, self.row) = match self.open.last() {
             Some(open) => (open.region, open.row),
             None => (0, self.row_at(0, NONE)),
@@ -254,9 +283,31 @@ impl Fold {
         })
     }
 
-    #[inline(always)]
     fn cell(&mut self, activity: Activity) -> &mut Cell {
         &mut self.rows[self.row as usize].cells[activity as usize]
+    }
+
+    /// Puts the computation at hand into the present row.
+    fn settle_computing(&mut self) {
+        let computing = std::mem::take(&mut self.computing);
+        if let Some(row) = self.rows.get_mut(self.row as usize) {
+            row.cells[Activity::Computation as usize].add(&computing);
+        }
+    }
+
+    /// Puts the sums of a place of the cache where they belong.
+    fn settle(&mut self, place: usize) {
+        let kind = &mut self.kinds[place];
+        if kind.site != NONE {
+            let sums = std::mem::take(&mut kind.sums);
+            self.rows[kind.row as usize].cells[(kind.kind >> 16) as usize].add(&sums);
+            self.sites[kind.site as usize].1.add(&sums);
+        }
+    }
+
+    fn set_unfinished(&mut self, unfinished: Option<Activity>) {
+        self.unfinished = unfinished;
+        self.not_computing = self.paused || unfinished.is_some();
     }
 
     #[inline(always)]
@@ -266,8 +317,14 @@ impl Fold {
         if record.begin < self.previous_end || record.end < record.begin {
             self.backwards(record);
         }
-        self.between(begin - self.previous_end);
+        let between = begin - self.previous_end;
         self.previous_end = end;
+        if self.not_computing {
+            self.not_computed(between);
+        } else {
+            self.computing.ticks = self.computing.ticks.wrapping_add(between);
+            self.computing.calls += u64::from(between > 0);
+        }
         if record.operation < Operation::FIRST_MARKER {
             self.call(record, end - begin, site);
         } else {
@@ -282,21 +339,9 @@ impl Fold {
         self.rest.backwards = self.rest.backwards.saturating_add(backwards.into());
     }
 
-    /// Time between two records.
-    #[inline(always)]
-    fn between(&mut self, ticks: u64) {
-        if ticks == 0 {
-            return;
-        }
-        if self.paused || self.unfinished.is_some() {
-            return self.between_unlike(ticks);
-        }
-        self.cell(Activity::Computation).add(&Cell { ticks, calls: 1, sent: 0, received: 0 });
-    }
-
     /// Time between two records that is no computation.
     #[cold]
-    fn between_unlike(&mut self, ticks: u64) {
+    fn not_computed(&mut self, ticks: u64) {
         if self.paused {
             self.rest.paused = self.rest.paused.saturating_add(ticks);
         } else if let Some(activity) = self.unfinished {
@@ -310,50 +355,67 @@ impl Fold {
 
     #[inline(always)]
     fn call(&mut self, record: &Record, ticks: u64, site: &mut impl FnMut(&Record) -> u64) {
-        let activity = record.activity();
+        let place = self.place_of(record, site);
+        let Kind { counted, site, .. } = self.kinds[place];
         // A poll that found nothing counts those folded into it.
-        let calls = if record.flags.contains(Flags::NOTHING) { 1 + u64::from(record.count) } else { 1 };
-        let (sent, received) = transferred(record);
-        let cell = Cell { ticks, calls, sent, received };
-        self.cell(activity).add(&cell);
+        let nothing = record.flags.contains(Flags::NOTHING);
+        let calls = 1 + if nothing { u64::from(record.count) } else { 0 };
+        let (sent, received) = (record.sent & counted.0, record.received & counted.1);
+        self.kinds[place].sums.add(&Cell { ticks, calls, sent, received });
         self.rest.calls = self.rest.calls.wrapping_add(calls);
-        let index = self.site_of_call(record, site);
-        self.sites[index as usize].1.add(&cell);
-        self.last_call = index;
-        let open_ended = record.end == 0;
-        self.unfinished = open_ended.then_some(activity);
-        let unfinished = open_ended || record.flags.contains(Flags::UNFINISHED);
+        self.last_call = site;
+        if record.end == 0 || record.flags.contains(Flags::UNFINISHED) || self.unfinished.is_some() {
+            self.maybe_unfinished(record);
+        }
+    }
+
+    #[cold]
+    fn maybe_unfinished(&mut self, record: &Record) {
+        let endless = record.end == 0;
+        self.set_unfinished(endless.then_some(record.activity()));
+        let unfinished = endless || record.flags.contains(Flags::UNFINISHED);
         self.rest.unfinished = self.rest.unfinished.saturating_add(unfinished.into());
     }
 
+    /// The place in the cache of calls like this one, in the present row.
     #[inline(always)]
-    fn site_of_call(&mut self, record: &Record, site: &mut impl FnMut(&Record) -> u64) -> u32 {
-        let activity = record.activity() as u8;
-        let hash = record.call_site ^ u64::from(record.operation) << 40 ^ u64::from(self.region) << 20;
-        let place = (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - CACHED.ilog2())) as usize;
-        let cached = &self.cache[place];
-        let hit = cached.call_site == record.call_site
-            && cached.region == self.region
-            && cached.operation == record.operation
-            && cached.activity == activity
-            && cached.index != NONE;
-        if hit { cached.index } else { self.site_not_cached(record, place, site) }
+    fn place_of(&mut self, record: &Record, site: &mut impl FnMut(&Record) -> u64) -> usize {
+        let kind = kind_of(record);
+        let hash = record.call_site ^ u64::from(kind) << 20 ^ u64::from(self.region) << 44;
+        let place = (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - KINDS.ilog2())) as usize;
+        let there = &self.kinds[place];
+        let found = there.call_site == record.call_site && there.kind == kind && there.row == self.row;
+        if !found || there.site == NONE {
+            self.take_place(record, place, site);
+        }
+        place
     }
 
+    /// Gives a place in the cache to calls like this one, in the present row.
     #[inline(never)]
-    fn site_not_cached(&mut self, record: &Record, place: usize, site: &mut impl FnMut(&Record) -> u64) -> u32 {
-        let (region, operation, activity) = (self.region, record.operation, record.activity() as u8);
+    fn take_place(&mut self, record: &Record, place: usize, site: &mut impl FnMut(&Record) -> u64) {
+        self.settle(place);
+        let (kind, region, row) = (kind_of(record), self.region, self.row);
+        let there = &mut self.kinds[place];
+        let same = there.call_site == record.call_site && there.kind == kind && there.region == region;
+        if same && there.site != NONE {
+            // Another iteration of the same region.
+            there.row = row;
+            return;
+        }
         let call_site = u32::try_from(site(record)).unwrap_or(NONE);
-        let index = self.site_at(SiteKey { region, call_site, operation, activity });
-        self.cache[place] = Cached { call_site: record.call_site, region, operation, activity, index };
-        index
+        let activity = record.activity() as u8;
+        let site = self.site_at(SiteKey { region, call_site, operation: record.operation, activity });
+        let counted = counted(record.operation);
+        let sums = Cell::default();
+        self.kinds[place] = Kind { call_site: record.call_site, kind, region, row, site, counted, sums };
     }
 
     #[inline(never)]
     fn marker(&mut self, record: &Record, begin: u64, end: u64, site: &mut impl FnMut(&Record) -> u64) {
         let value = || (f64::from_bits(record.sent), f64::from_bits(record.received));
         if !is_part(record.operation) {
-            self.unfinished = None;
+            self.set_unfinished(None);
         }
         if end > begin {
             // Of those that this version knows only a flush has time.
@@ -380,8 +442,8 @@ impl Fold {
                 totals.max_resident = totals.max_resident.max(record.sent);
                 totals.max_swapped = totals.max_swapped.max(record.received);
             }
-            Some(Operation::Pause) => self.paused = true,
-            Some(Operation::Resume) => self.paused = false,
+            Some(Operation::Pause) => (self.paused, self.not_computing) = (true, true),
+            Some(Operation::Resume) => (self.paused, self.not_computing) = (false, false),
             _ if is_part(record.operation) => self.part(record, site),
             _ => {}
         }
@@ -389,12 +451,13 @@ impl Fold {
 
     /// A part of the call before it: only its bytes count, those by call site in the call's own entry.
     fn part(&mut self, record: &Record, site: &mut impl FnMut(&Record) -> u64) {
-        let (sent, received) = transferred(record);
-        let cell = Cell { ticks: 0, calls: 0, sent, received };
+        let (sent, received) = counted(record.operation);
+        let cell = Cell { ticks: 0, calls: 0, sent: record.sent & sent, received: record.received & received };
         self.cell(record.activity()).add(&cell);
         if self.last_call == NONE {
             // Its call was lost, or lies in the batch before a profile that was absorbed.
-            self.last_call = self.site_of_call(record, site);
+            let place = self.place_of(record, site);
+            self.last_call = self.kinds[place].site;
         }
         self.sites[self.last_call as usize].1.add(&cell);
     }
@@ -436,15 +499,14 @@ fn is_part(operation: u16) -> bool {
     matches!(Operation::from_number(operation), Some(operation) if operation.is_part())
 }
 
-/// Bytes sent and received that count for a record: what is sent counts where it is started, what is received where it has
-/// arrived, and preparing a persistent operation transfers nothing.
-#[inline(always)]
-fn transferred(record: &Record) -> (u64, u64) {
-    if Operation::prepares(record.operation) {
+/// What of `sent` and `received` counts for records of an operation, as masks: what is sent counts where it is started, what
+/// is received where it has arrived, and preparing a persistent operation transfers nothing.
+fn counted(operation: u16) -> (u64, u64) {
+    if Operation::prepares(operation) {
         (0, 0)
-    } else if Operation::completes(record.operation) {
-        (0, record.received)
+    } else if Operation::completes(operation) {
+        (0, u64::MAX)
     } else {
-        (record.sent, record.received)
+        (u64::MAX, u64::MAX)
     }
 }

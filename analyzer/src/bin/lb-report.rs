@@ -1,0 +1,304 @@
+//! `lb-report`: arguments, progress, exit codes, nothing else.
+
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use anstream::{AutoStream, ColorChoice};
+use anyhow::Context;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lbprof_analyzer::dump::dump;
+use lbprof_analyzer::gather::gather;
+use lbprof_analyzer::model::Model;
+use lbprof_analyzer::open::{Run, RunError};
+use lbprof_analyzer::pass::Progress;
+use lbprof_analyzer::report::{Report, json, text};
+use lbprof_analyzer::symbols::{self, Place};
+
+/// How lb-report ends. The numbers are documented in its help and in docs/reading-a-report.md.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Exit {
+    /// The report was made.
+    Good = 0,
+    /// lb-report itself failed: a mistake of ours.
+    Bug = 1,
+    /// The command line was wrong.
+    Usage = 2,
+    /// A condition on the run does not hold. Reserved for comparisons.
+    #[expect(dead_code, reason = "the number is promised to comparisons")]
+    Condition = 3,
+    /// The report was made, from incomplete data.
+    Incomplete = 4,
+    /// There is no run that can be read.
+    NoData = 5,
+    /// The report could not be written.
+    Output = 6,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  Record a run, then read its report:
+      mpirun -n 4 lb-run ./program
+      lb-report
+
+  Of a certain run, with all rows of all tables:
+      lb-report lbprof-out-2 --full
+
+  The same as data, for a script:
+      lb-report lbprof-out --json | jq .efficiency
+      lb-report lbprof-out --json report.json
+
+  Every call of rank 3, as JSON lines:
+      lb-report dump lbprof-out --rank 3
+
+EXIT CODES
+  0  the report was made
+  1  lb-report itself failed; please report it
+  2  the command line was wrong
+  3  (reserved) a condition on the run does not hold
+  4  the report was made, from incomplete data
+  5  there is no run that can be read
+  6  the report could not be written
+
+docs/reading-a-report.md explains every figure, docs/report-json.md every key of the JSON.";
+
+/// Reports how well the work of a recorded MPI run was balanced, what is lost, and where.
+#[derive(Parser)]
+#[command(name = "lb-report", version, after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    report: ReportArguments,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Prints every record of a run as JSON lines.
+    Dump(DumpArguments),
+}
+
+#[derive(Args)]
+struct ReportArguments {
+    /// Folder of the run; by default the newest lbprof-out* here.
+    dir: Option<PathBuf>,
+
+    /// Write the report as JSON to FILE instead, or to standard output where FILE is - or not given.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    json: Option<PathBuf>,
+
+    /// Rows to show of long tables.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
+    top: u32,
+
+    /// Show all rows of all tables.
+    #[arg(long)]
+    full: bool,
+
+    /// Columns of a line; by default those of the terminal, up to 120, or 100 in a file.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(60..))]
+    width: Option<u16>,
+}
+
+#[derive(Args)]
+struct DumpArguments {
+    /// Folder of the run; by default the newest lbprof-out* here.
+    dir: Option<PathBuf>,
+
+    /// Only this rank.
+    #[arg(long, value_name = "N")]
+    rank: Option<u32>,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Args)]
+struct Common {
+    /// Do not look up functions and lines: call sites stay modules and offsets.
+    #[arg(long)]
+    no_symbols: bool,
+
+    /// Nothing on standard error but errors.
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// When to colour [default: auto, on a terminal unless NO_COLOR is set].
+    #[arg(long, value_name = "WHEN", hide_default_value = true, default_value = "auto")]
+    color: Color,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    fn choice(self) -> ColorChoice {
+        match self {
+            Color::Auto => ColorChoice::Auto,
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Good };
+            // Help that nobody reads to its end is no error.
+            let _ = error.print();
+            return exit.into();
+        }
+    };
+    let result = match &arguments.command {
+        Some(Command::Dump(dump)) => run_dump(dump),
+        None => run_report(&arguments.report, &arguments.common),
+    };
+    match result {
+        Ok(exit) => exit.into(),
+        Err(error) => fail(&error).into(),
+    }
+}
+
+/// Tells an error, and says how to end with it.
+fn fail(error: &anyhow::Error) -> Exit {
+    let io = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
+    if io.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+        return Exit::Good;
+    }
+    let message = text::plain(&format!("{error:#}"));
+    let _ = writeln!(io::stderr(), "lb-report: {message}");
+    if error.is::<RunError>() {
+        Exit::NoData
+    } else if io.is_some() {
+        Exit::Output
+    } else {
+        Exit::Bug
+    }
+}
+
+fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Exit> {
+    let run = Run::open(arguments.dir.as_deref())?;
+    let (model, places) = analyse(&run, common);
+    let report = Report::new(&model, &places);
+    match &arguments.json {
+        None => write_text(&report, arguments, common)?,
+        Some(path) if path.as_os_str() == "-" => {
+            write_to(io::stdout().lock(), |out| json::write(&report, out)).context("standard output")?;
+        }
+        Some(path) => {
+            let file = File::create(path).with_context(|| path.display().to_string())?;
+            write_to(file, |out| json::write(&report, out)).with_context(|| path.display().to_string())?;
+        }
+    }
+    Ok(if report.data.complete { Exit::Good } else { Exit::Incomplete })
+}
+
+fn write_text(report: &Report, arguments: &ReportArguments, common: &Common) -> anyhow::Result<()> {
+    let options = text::Options {
+        columns: arguments.width.map_or_else(default_columns, usize::from),
+        top: arguments.top as usize,
+        full: arguments.full,
+    };
+    let rendered = text::render(report, &options);
+    let mut out = AutoStream::new(io::stdout(), common.color.choice()).lock();
+    out.write_all(rendered.as_bytes()).and_then(|()| out.flush()).context("standard output")
+}
+
+/// Columns of a line where the user does not say: those of the terminal, within what is readable.
+fn default_columns() -> usize {
+    const IN_A_FILE: usize = 100;
+    let on_terminal = io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
+    on_terminal.map_or(IN_A_FILE, |(width, _)| usize::from(width.0).clamp(60, 120))
+}
+
+fn write_to(sink: impl Write, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::new(sink);
+    write(&mut out)?;
+    out.flush()
+}
+
+fn run_dump(arguments: &DumpArguments) -> anyhow::Result<Exit> {
+    let run = Run::open(arguments.dir.as_deref())?;
+    if let Some(rank) = arguments.rank
+        && !run.headers.iter().any(|header| header.rank == rank)
+    {
+        anyhow::bail!(RunError::NoRank { path: run.dir, rank });
+    }
+    let (model, places) = analyse(&run, &arguments.common);
+    write_to(io::stdout().lock(), |out| dump(&run, &model, &places, arguments.rank, out)).context("standard output")?;
+    let report = Report::new(&model, &places);
+    Ok(if report.data.complete { Exit::Good } else { Exit::Incomplete })
+}
+
+/// The model of a run and the places of its call sites.
+fn analyse(run: &Run, common: &Common) -> (Model, Vec<Place>) {
+    let bar = Bar::new(run, common.quiet);
+    let mut model = gather(run, |progress| bar.tell(progress));
+    let places = match common.no_symbols {
+        true => symbols::unresolved(&model),
+        false => {
+            bar.names();
+            let (places, problems) = symbols::resolve(&model, || ());
+            model.problems.extend(problems);
+            places
+        }
+    };
+    bar.0.finish_and_clear();
+    (model, places)
+}
+
+/// Progress on standard error; shown only on a terminal, and only where the work is long.
+struct Bar(ProgressBar, AtomicU64);
+
+impl Bar {
+    fn new(run: &Run, quiet: bool) -> Bar {
+        let bar = ProgressBar::with_draw_target(Some(run.headers.len() as u64), ProgressDrawTarget::hidden());
+        if !quiet && io::stderr().is_terminal() {
+            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
+        }
+        if let Ok(style) = ProgressStyle::with_template("reading {bar:30} {pos}/{len} ranks, {msg}, {elapsed}") {
+            bar.set_style(style);
+        }
+        Bar(bar, AtomicU64::new(0))
+    }
+
+    fn tell(&self, progress: Progress) {
+        // Short work shows nothing: a bar that flashes by is noise.
+        const SHOWN_AFTER: Duration = Duration::from_millis(400);
+        match progress {
+            Progress::Records(n) => {
+                let records = self.1.fetch_add(n, Ordering::Relaxed) + n;
+                if self.0.elapsed() > SHOWN_AFTER && !self.0.is_hidden() {
+                    self.0.set_message(format!("{} events", HumanCount(records)));
+                }
+            }
+            Progress::Rank if self.0.elapsed() > SHOWN_AFTER => self.0.inc(1),
+            Progress::Rank => self.0.update(|state| state.set_pos(state.pos() + 1)),
+        }
+    }
+
+    fn names(&self) {
+        if !self.0.is_hidden() {
+            self.0.set_message("looking up the names of functions");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The definitions of one rank's log, by kind and id: what its records refer to.
+//!
+//! Ids come from a file: they may be missing, twice or absurd. So all is kept by key, and every look-up may fail.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::clock::RankClock;
+use lbprof_collector::definition::{
+    CallSite, ClockOffset, Communicator, EndReason, Instant, Module, Object, ObjectKind, Region, Usage,
+};
+use lbprof_collector::format::Header;
+use lbprof_collector::{Definition, Problem, ProblemKind};
+
+/// Name of the first region, the whole program.
+pub const WHOLE_PROGRAM: &str = "main";
+
+/// Most regions within one another; deeper ones count as lying directly in the whole program.
+const MAX_DEPTH: usize = 1024;
+
+/// Definitions of one rank.
+#[derive(Clone, Debug, Default)]
+pub struct Definitions {
+    /// Modules by id.
+    pub modules: BTreeMap<u32, Module>,
+    /// Call sites by id.
+    pub call_sites: BTreeMap<u32, CallSite>,
+    /// Regions by id.
+    pub regions: BTreeMap<u32, Region>,
+    /// Communicators by id.
+    pub communicators: BTreeMap<u32, Communicator>,
+    /// RMA windows by id.
+    pub windows: BTreeMap<u32, Object>,
+    /// Files by id.
+    pub files: BTreeMap<u32, Object>,
+    /// Names of the user's counters by id.
+    pub counters: BTreeMap<u32, String>,
+    /// The user's parameters.
+    pub params: BTreeMap<String, f64>,
+    /// The system's ids of threads, by their numbers.
+    pub threads: BTreeMap<u32, u32>,
+    /// Instants on both clocks.
+    pub instants: Vec<Instant>,
+    /// Measurements against rank 0's clock.
+    pub offsets: Vec<ClockOffset>,
+    /// The first sample of resources, and the last where there is a second.
+    pub usage: (Option<Usage>, Option<Usage>),
+    /// When the window began, in ticks.
+    pub window_begin: Option<u64>,
+    /// When it ended.
+    pub window_end: Option<u64>,
+    /// Why and when the log ended.
+    pub end: Option<(EndReason, u64)>,
+    /// Thread level that MPI gave.
+    pub thread_level: Option<u8>,
+    /// Problems that the recorder met: how many times, detail of the first.
+    pub problems: BTreeMap<ProblemKind, (u64, String)>,
+}
+
+impl Definitions {
+    /// Adds one. Of two with the same id the later holds.
+    pub fn add(&mut self, definition: Definition) {
+        match definition {
+            Definition::Module(module) => drop(self.modules.insert(module.id, module)),
+            Definition::CallSite(site) => drop(self.call_sites.insert(site.id, site)),
+            Definition::Region(region) => drop(self.regions.insert(region.id, region)),
+            Definition::Communicator(comm) => drop(self.communicators.insert(comm.id, comm)),
+            Definition::Object(object) => match object.kind {
+                ObjectKind::Window => drop(self.windows.insert(object.id, object)),
+                ObjectKind::File => drop(self.files.insert(object.id, object)),
+            },
+            Definition::Counter(id, name) => drop(self.counters.insert(id, name)),
+            Definition::Param(name, value) => drop(self.params.insert(name, value)),
+            Definition::Thread(number, id) => drop(self.threads.insert(number, id)),
+            Definition::Instant(instant) => self.instants.push(instant),
+            Definition::ClockOffset(offset) => self.offsets.push(offset),
+            Definition::Usage(usage) => match self.usage.0 {
+                None => self.usage.0 = Some(usage),
+                Some(_) => self.usage.1 = Some(usage),
+            },
+            Definition::Problem(number, count, detail) => {
+                if let Some(kind) = ProblemKind::from_number(number) {
+                    let (total, first) = self.problems.entry(kind).or_default();
+                    *total = total.saturating_add(count);
+                    if first.is_empty() {
+                        *first = detail;
+                    }
+                }
+            }
+            Definition::WindowBegin(ticks) => self.window_begin = self.window_begin.or(Some(ticks)),
+            Definition::WindowEnd(ticks) => self.window_end = Some(ticks),
+            Definition::End(reason, ticks) => self.end = Some((reason, ticks)),
+            Definition::ThreadLevel(level) => self.thread_level = Some(level),
+        }
+    }
+
+    /// The rank's clock, from all that was measured.
+    pub fn clock(&self, header: &Header) -> RankClock {
+        RankClock::new(header, &self.instants, &self.offsets)
+    }
+
+    /// The ids of the region and of those around it, innermost first; without the whole program.
+    pub fn region_chain(&self, id: u32) -> Vec<u32> {
+        let mut chain = Vec::new();
+        let mut next = id;
+        while next != 0 && chain.len() < MAX_DEPTH {
+            chain.push(next);
+            match self.regions.get(&next) {
+                // A region is defined after the one around it, so ids grow inwards; anything else may be a circle.
+                Some(region) if region.parent < next => next = region.parent,
+                _ => break,
+            }
+        }
+        chain
+    }
+
+    /// The name of a region without those around it.
+    pub fn region_name(&self, id: u32) -> String {
+        match self.regions.get(&id) {
+            _ if id == 0 => WHOLE_PROGRAM.to_owned(),
+            Some(region) => region.name.clone(),
+            None => format!("region {id}"),
+        }
+    }
+
+    /// The names of a region and of those around it, outermost first, joined with '/'.
+    pub fn region_path(&self, id: u32) -> String {
+        let mut path = WHOLE_PROGRAM.to_owned();
+        for &id in self.region_chain(id).iter().rev() {
+            path.push('/');
+            path.push_str(&self.region_name(id));
+        }
+        path
+    }
+
+    /// The problems that the recorder met, as those of `rank`.
+    pub fn problems_of(&self, rank: u32) -> impl Iterator<Item = Problem> + '_ {
+        let problem = move |(&kind, (count, detail)): (&ProblemKind, &(u64, String))| Problem {
+            kind,
+            rank: Some(rank),
+            count: *count,
+            detail: detail.clone(),
+        };
+        self.problems.iter().map(problem)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lbprof_collector::definition::RegionKind;
+
+    use super::*;
+
+    fn region(id: u32, parent: u32, name: &str) -> Definition {
+        Definition::Region(Region { id, parent, name: name.into(), kind: RegionKind::Useful, iterated: false })
+    }
+
+    #[test]
+    fn a_path_names_all_regions_from_the_outermost_on() {
+        let mut definitions = Definitions::default();
+        definitions.add(region(1, 0, "step"));
+        definitions.add(region(2, 1, "force"));
+        assert_eq!(definitions.region_path(2), "main/step/force");
+        assert_eq!(definitions.region_path(0), "main");
+        assert_eq!(definitions.region_path(9), "main/region 9");
+    }
+
+    #[test]
+    fn regions_in_a_circle_do_not_hang() {
+        let mut definitions = Definitions::default();
+        definitions.add(region(1, 2, "a"));
+        definitions.add(region(2, 1, "b"));
+        definitions.add(region(3, 3, "c"));
+        assert_eq!(definitions.region_path(2), "main/a/b");
+        assert_eq!(definitions.region_path(3), "main/c");
+    }
+
+    #[test]
+    fn counts_of_a_problem_add_up() {
+        let mut definitions = Definitions::default();
+        definitions.add(Definition::Problem(ProblemKind::Dropped as u16, 3, "no space".into()));
+        definitions.add(Definition::Problem(ProblemKind::Dropped as u16, 4, "again".into()));
+        let problems: Vec<_> = definitions.problems_of(7).collect();
+        assert_eq!(
+            problems,
+            [Problem { kind: ProblemKind::Dropped, rank: Some(7), count: 7, detail: "no space".into() }]
+        );
+    }
+}

@@ -1,0 +1,656 @@
+//! The pass that folds a run into its [`Model`].
+//!
+//! Each rank's records are folded by the collector's own fold, the same as in the recorder's profile mode; what is left,
+//! sums by region, iteration and activity, is turned from ticks into seconds and from the rank's ids into those of the run.
+//! Memory grows with ranks × regions × iterations × call sites, never with records.
+
+use std::collections::{BTreeMap, HashMap};
+
+use lbprof_collector::clock::RankClock;
+use lbprof_collector::definition::RegionKind;
+use lbprof_collector::format::{BatchHead, Header};
+use lbprof_collector::profile::{self, CounterTotals, Fold, Profile, ProfileBatch};
+use lbprof_collector::reader::Item;
+use lbprof_collector::record::NONE;
+use lbprof_collector::{Activity, Operation, Problem, ProblemKind};
+
+use crate::definitions::{Definitions, WHOLE_PROGRAM};
+use crate::model::{
+    CallSite, Cell, Communicator, Model, Module, RankModel, Region, RegionIdx, RunFacts, Seconds, Series, SiteKey,
+    Slowest, Totals, Usage, chain,
+};
+use crate::open::Run;
+use crate::pass::{self, Merge, Progress, RankPass};
+
+/// Folds `run` into its model.
+pub fn gather(run: &Run, progress: impl Fn(Progress) + Sync) -> Model {
+    let part = pass::fold(run, |header| RankGather::new(header.clone()), progress);
+    let mut model = part.map(|part| part.finish()).unwrap_or_default();
+    model.problems.splice(0..0, run.problems.iter().cloned());
+    model
+}
+
+/// The fold of one rank.
+struct RankGather {
+    header: Header,
+    definitions: Definitions,
+    threads: BTreeMap<u32, ThreadGather>,
+    problems: Vec<Problem>,
+}
+
+/// The fold of one thread.
+struct ThreadGather {
+    fold: Fold,
+    /// Ticks at which its first record may begin.
+    begin: u64,
+}
+
+impl RankGather {
+    fn new(header: Header) -> Self {
+        RankGather { header, definitions: Definitions::default(), threads: BTreeMap::new(), problems: Vec::new() }
+    }
+
+    /// The fold of the thread whose next batch begins with `head`. Where records are missing before it, it goes on behind
+    /// them: their time belongs to nothing.
+    fn fold(&mut self, head: &BatchHead) -> &mut Fold {
+        let new = || ThreadGather { fold: Fold::new(head.clone()), begin: head.previous_end };
+        let thread = self.threads.entry(head.thread).or_insert_with(new);
+        if thread.fold.head().first != head.first {
+            thread.fold.skip_to(head);
+        }
+        &mut thread.fold
+    }
+}
+
+impl RankPass for RankGather {
+    type Part = Part;
+
+    fn item(&mut self, item: Item) {
+        match item {
+            Item::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
+            Item::Records { head, records } => {
+                self.fold(&head).records(&records, |record| record.call_site);
+            }
+            Item::Profile(batch) => self.fold(&batch.head).absorb(&batch),
+            Item::Problem(problem) => self.problems.push(problem),
+        }
+    }
+
+    fn end(mut self) -> Part {
+        let mut part = Part::default();
+        let mut builder = RankBuilder::new(&self.header, &self.definitions, &mut part);
+        for (&number, thread) in &mut self.threads {
+            let sums = thread.fold.take();
+            match number {
+                0 => builder.first_thread(thread.begin, &sums),
+                _ => builder.other_thread(&sums.profile),
+            }
+        }
+        let rank = builder.finish();
+        part.problems.extend(self.definitions.problems_of(rank.rank));
+        part.problems
+            .extend(self.problems.into_iter().map(|one| Problem { rank: one.rank.or(Some(rank.rank)), ..one }));
+        let dropped = part.problems.iter().filter(|one| one.kind == ProblemKind::Dropped).map(|one| one.count);
+        let dropped = dropped.fold(0, u64::saturating_add);
+        part.ranks.push(RankModel { dropped, ..rank });
+        part
+    }
+}
+
+/// Turns the sums of a rank's threads into its model, entering its regions and call sites in the part's tables.
+struct RankBuilder<'a> {
+    header: &'a Header,
+    definitions: &'a Definitions,
+    part: &'a mut Part,
+    clock: RankClock,
+    rank: RankModel,
+    /// The rank's region ids as indices in the part's table.
+    regions: HashMap<u32, RegionIdx>,
+    /// The rank's call sites likewise.
+    sites: HashMap<u32, Option<u32>>,
+    site_sums: BTreeMap<SiteKey, Cell>,
+    counter_sums: BTreeMap<(RegionIdx, u32), CounterTotals>,
+}
+
+impl<'a> RankBuilder<'a> {
+    fn new(header: &'a Header, definitions: &'a Definitions, part: &'a mut Part) -> Self {
+        let clock = definitions.clock(header);
+        part.facts = RunFacts {
+            run_id: header.run_id,
+            n_ranks: header.n_ranks,
+            recorded_ranks: header.recorded_ranks.clone(),
+            command: header.command.clone(),
+            mpi: header.mpi.clone(),
+            abi: header.abi.clone(),
+            recorder: header.recorder.clone(),
+            started_unix_s: header.started_unix_s,
+            settings: header.settings.clone(),
+            params: definitions.params.clone(),
+            common_clock: clock.known(),
+            clock_error_s: definitions.offsets.iter().map(|offset| offset.error_ns).max().map(|ns| ns as f64 * 1e-9),
+        };
+        part.tables.region(WHOLE_PROGRAM, 0, RegionKind::Useful, false);
+        let rank = RankModel {
+            rank: header.rank,
+            host: header.host.clone(),
+            pid: header.pid,
+            end_reason: definitions.end.map(|(reason, _)| reason),
+            thread_level: definitions.thread_level,
+            ..RankModel::default()
+        };
+        let mut builder = RankBuilder {
+            header,
+            definitions,
+            part,
+            clock,
+            rank,
+            regions: HashMap::from([(0, 0)]),
+            sites: HashMap::new(),
+            site_sums: BTreeMap::new(),
+            counter_sums: BTreeMap::new(),
+        };
+        for comm in definitions.communicators.values() {
+            builder.part.tables.communicators.entry(comm.uid).or_insert_with(|| Communicator {
+                uid: comm.uid,
+                group: comm.group.clone(),
+                remote: comm.remote.clone(),
+            });
+        }
+        builder.rank.usage = builder.usage();
+        let begin = definitions.window_begin.unwrap_or(header.instants[1].ticks);
+        builder.window(begin, definitions.window_end.or(definitions.end.map(|(_, ticks)| ticks)).unwrap_or(begin));
+        builder
+    }
+
+    fn window(&mut self, begin: u64, end: u64) {
+        self.rank.begin_ns = self.clock.nanoseconds(begin);
+        self.rank.end_s = self.since_begin(end.max(begin));
+    }
+
+    /// Seconds from the begin of the rank's window; [`common_clock`] makes them seconds from that of the run.
+    fn since_begin(&self, ticks: u64) -> f64 {
+        self.rank.run_seconds(self.clock.nanoseconds(ticks))
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        let (first, last) = self.definitions.usage.0.as_ref().zip(self.definitions.usage.1.as_ref())?;
+        let ns = |last: u64, first: u64| last.saturating_sub(first) as f64 * 1e-9;
+        Some(Usage {
+            elapsed_s: self.seconds(last.ticks.saturating_sub(first.ticks)),
+            thread_cpu_s: ns(last.thread_ns, first.thread_ns),
+            thread_delayed_s: ns(last.thread_delayed_ns, first.thread_delayed_ns),
+            user_s: ns(last.user_ns, first.user_ns),
+            system_s: ns(last.system_ns, first.system_ns),
+            thread_involuntary: last.thread_involuntary_switches.saturating_sub(first.thread_involuntary_switches),
+            voluntary: last.voluntary_switches.saturating_sub(first.voluntary_switches),
+            max_resident: last.max_resident,
+        })
+    }
+
+    fn seconds(&self, ticks: u64) -> f64 {
+        ticks as f64 * (self.clock.tick_s() * 1e9) / 1e9
+    }
+
+    /// The index of the rank's region `id`, entered in the part's table with those around it.
+    fn region(&mut self, id: u32) -> RegionIdx {
+        if let Some(&idx) = self.regions.get(&id) {
+            return idx;
+        }
+        let mut idx = 0;
+        let mut path = WHOLE_PROGRAM.to_owned();
+        for &id in self.definitions.region_chain(id).iter().rev() {
+            let defined = self.definitions.regions.get(&id);
+            let (kind, iterated) = defined.map_or((RegionKind::Useful, false), |region| (region.kind, region.iterated));
+            path.push('/');
+            path.push_str(&self.definitions.region_name(id));
+            idx = self.part.tables.region(&path, idx, kind, iterated);
+        }
+        self.regions.insert(id, idx);
+        idx
+    }
+
+    fn site(&mut self, id: u32) -> Option<u32> {
+        let (definitions, tables) = (self.definitions, &mut self.part.tables);
+        *self.sites.entry(id).or_insert_with(|| {
+            let site = definitions.call_sites.get(&id)?;
+            let module =
+                definitions.modules.get(&site.module).map(|module| tables.module(&module.path, &module.build_id));
+            Some(tables.site(CallSite { module, offset: site.offset }))
+        })
+    }
+
+    /// The thread that called MPI_Init: it makes the rank's time.
+    fn first_thread(&mut self, begin: u64, batch: &ProfileBatch) {
+        let sums = &batch.profile;
+        self.window(
+            self.definitions.window_begin.unwrap_or(begin),
+            self.definitions.window_end.unwrap_or(batch.next.previous_end),
+        );
+        self.rank.paused_s = self.seconds(sums.paused);
+        self.cells(sums);
+        self.iterations(batch);
+        let mut totals: BTreeMap<RegionIdx, Totals> = BTreeMap::new();
+        for (id, found) in &sums.regions {
+            let sum = totals.entry(self.region(*id)).or_default();
+            sum.invocations = sum.invocations.saturating_add(found.invocations);
+            sum.operations += found.operations;
+            sum.quanta += found.quanta;
+            sum.max_resident = sum.max_resident.max(found.max_resident);
+            sum.max_swapped = sum.max_swapped.max(found.max_swapped);
+        }
+        self.rank.totals = totals.into_iter().collect();
+        self.any_thread(sums);
+    }
+
+    fn other_thread(&mut self, sums: &Profile) {
+        self.rank.other_threads += 1;
+        let mpi = sums
+            .cells
+            .iter()
+            .filter(|(key, _)| !matches!(activity_of(key.activity), Activity::Computation | Activity::Recorder));
+        let ticks = mpi.map(|(_, cell)| cell.ticks).fold(0, u64::saturating_add);
+        self.rank.other_threads_mpi_s += self.seconds(ticks);
+        self.any_thread(sums);
+    }
+
+    fn any_thread(&mut self, sums: &Profile) {
+        for (key, cell) in &sums.sites {
+            let key = SiteKey {
+                site: self.site(key.call_site),
+                operation: key.operation,
+                activity: activity_of(key.activity),
+                region: self.region(key.region),
+            };
+            let cell = self.cell(cell);
+            *self.site_sums.entry(key).or_default() += cell;
+        }
+        for &((region, counter), totals) in &sums.counters {
+            let name = self.definitions.counters.get(&counter).cloned().unwrap_or_else(|| format!("counter {counter}"));
+            let key = (self.region(region), self.part.tables.counter(&name));
+            self.counter_sums.entry(key).or_default().add(&totals);
+        }
+        self.rank.records = self.rank.records.saturating_add(sums.records);
+        self.rank.calls = self.rank.calls.saturating_add(sums.calls);
+        for (kind, count) in [(ProblemKind::Unfinished, sums.unfinished), (ProblemKind::ClockBackwards, sums.backwards)]
+        {
+            if count > 0 {
+                let rank = Some(self.rank.rank);
+                self.part.problems.push(Problem { kind, rank, count, detail: String::new() });
+            }
+        }
+    }
+
+    fn cell(&self, cell: &profile::Cell) -> Cell {
+        Cell { seconds: self.seconds(cell.ticks), calls: cell.calls, sent: cell.sent, received: cell.received }
+    }
+
+    /// Time by region and activity, exclusive and inclusive.
+    fn cells(&mut self, sums: &Profile) {
+        let mut ticks: BTreeMap<(RegionIdx, Activity), profile::Cell> = BTreeMap::new();
+        for (key, cell) in &sums.cells {
+            let key = (self.region(key.region), activity_of(key.activity));
+            ticks.entry(key).or_default().add(cell);
+        }
+        let mut inclusive: BTreeMap<RegionIdx, [u64; Activity::COUNT]> = BTreeMap::from([(0, Default::default())]);
+        for (&(region, activity), cell) in &ticks {
+            for idx in self.part.tables.chain(region) {
+                let sum = &mut inclusive.entry(idx).or_default()[activity as usize];
+                *sum = sum.saturating_add(cell.ticks);
+            }
+        }
+        self.rank.cells = ticks.iter().map(|(&key, cell)| (key, self.cell(cell))).collect();
+        self.rank.inclusive = inclusive.into_iter().map(|(idx, ticks)| (idx, self.all_seconds(ticks))).collect();
+    }
+
+    fn all_seconds(&self, ticks: [u64; Activity::COUNT]) -> Seconds {
+        ticks.map(|ticks| self.seconds(ticks))
+    }
+
+    /// Time by iteration: of every region in its innermost iterated one, and of iterated regions also for the series.
+    ///
+    /// ```text
+    ///   main / step (iterated) / force / sub (iterated) / x
+    ///     a cell of x in iteration 7 of sub counts in x and sub at 7; sub's iteration 7 lies in step's iteration 2,
+    ///     so the same cell counts in force and step at 2; main lies in no iteration.
+    /// ```
+    fn iterations(&mut self, batch: &ProfileBatch) {
+        let sums = &batch.profile;
+        let mut outer: HashMap<(RegionIdx, u32), u32> = HashMap::new();
+        let mut bounds: BTreeMap<(RegionIdx, u32), (f64, f64)> = BTreeMap::new();
+        for one in &sums.iterations {
+            let key = (self.region(one.region), one.iteration);
+            outer.insert(key, one.outer);
+            bounds.insert(key, (self.since_begin(one.begin), self.since_begin(one.end)));
+        }
+        let mut around = NONE;
+        for (open, ticks) in batch.next.open.iter().zip(batch.entered.iter().map(Some).chain(std::iter::repeat(None))) {
+            if open.iteration != NONE {
+                let key = (self.region(open.region), open.iteration);
+                outer.insert(key, around);
+                bounds.insert(key, (ticks.map_or(f64::NAN, |&ticks| self.since_begin(ticks)), f64::NAN));
+                around = open.iteration;
+            }
+        }
+        let mut by_iteration: BTreeMap<(RegionIdx, u32), [u64; Activity::COUNT]> = BTreeMap::new();
+        for (key, cell) in &sums.cells {
+            let mut iteration = key.iteration;
+            let region = self.region(key.region);
+            for idx in self.part.tables.chain(region) {
+                if iteration == NONE || !self.part.tables.in_iterated(idx) {
+                    break;
+                }
+                let sum = &mut by_iteration.entry((idx, iteration)).or_default()[usize::from(key.activity & 7)];
+                *sum = sum.saturating_add(cell.ticks);
+                if self.part.tables.regions[idx as usize].iterated {
+                    iteration = outer.get(&(idx, iteration)).copied().unwrap_or(NONE);
+                }
+            }
+        }
+        for &key in bounds.keys() {
+            by_iteration.entry(key).or_default();
+        }
+        self.keep_iterations(&by_iteration, &bounds);
+    }
+
+    fn keep_iterations(
+        &mut self,
+        by_iteration: &BTreeMap<(RegionIdx, u32), [u64; Activity::COUNT]>,
+        bounds: &BTreeMap<(RegionIdx, u32), (f64, f64)>,
+    ) {
+        let mut computation: BTreeMap<RegionIdx, u64> = BTreeMap::new();
+        let mut series: BTreeMap<RegionIdx, Series> = BTreeMap::new();
+        for (&(idx, iteration), &ticks) in by_iteration {
+            let seconds = self.all_seconds(ticks);
+            *computation.entry(idx).or_default() += ticks[Activity::Computation as usize];
+            self.part.slowest.entry(idx).or_default().push(Slowest {
+                iteration,
+                rank: self.rank.rank,
+                computation_s: seconds[Activity::Computation as usize],
+                point_to_point_s: seconds[Activity::PointToPoint as usize],
+            });
+            if self.part.tables.regions[idx as usize].iterated {
+                let (begin, end) = bounds.get(&(idx, iteration)).copied().unwrap_or((f64::NAN, f64::NAN));
+                series.entry(idx).or_default().push(iteration, begin, end, &seconds);
+            }
+        }
+        self.rank.in_iterations = computation.into_iter().map(|(idx, ticks)| (idx, self.seconds(ticks))).collect();
+        self.rank.iterations = series.into_iter().collect();
+    }
+
+    fn finish(mut self) -> RankModel {
+        let _ = self.header;
+        self.rank.sites = self.site_sums.into_iter().collect();
+        self.rank.counters = self.counter_sums.into_iter().collect();
+        self.rank
+    }
+}
+
+/// The activity of a number in a log.
+fn activity_of(number: u8) -> Activity {
+    Activity::ALL[usize::from(number & 7)]
+}
+
+impl Series {
+    fn push(&mut self, number: u32, begin_s: f64, end_s: f64, seconds: &Seconds) {
+        let before = self.numbers.len();
+        self.numbers.push(number);
+        self.begin_s.push(begin_s);
+        self.end_s.push(end_s);
+        for (column, &value) in self.seconds.iter_mut().zip(seconds) {
+            if !column.is_empty() || value > 0.0 {
+                column.resize(before, 0.0);
+                column.push(value);
+            }
+        }
+    }
+}
+
+/// A part of the run: the models of some ranks, and the tables that they refer to.
+#[derive(Default)]
+struct Part {
+    facts: RunFacts,
+    tables: Tables,
+    ranks: Vec<RankModel>,
+    slowest: BTreeMap<RegionIdx, Vec<Slowest>>,
+    problems: Vec<Problem>,
+}
+
+/// Names that several ranks share, each once.
+#[derive(Default)]
+struct Tables {
+    regions: Vec<Region>,
+    regions_by_path: HashMap<String, RegionIdx>,
+    modules: Vec<Module>,
+    /// By build id, or by path where a file has none.
+    modules_by_key: HashMap<Vec<u8>, u32>,
+    sites: Vec<CallSite>,
+    sites_by_key: HashMap<(Option<u32>, u64), u32>,
+    counters: Vec<String>,
+    counters_by_name: HashMap<String, u32>,
+    communicators: BTreeMap<u64, Communicator>,
+}
+
+impl Tables {
+    fn region(&mut self, path: &str, parent: RegionIdx, kind: RegionKind, iterated: bool) -> RegionIdx {
+        if let Some(&idx) = self.regions_by_path.get(path) {
+            self.regions[idx as usize].iterated |= iterated;
+            return idx;
+        }
+        let idx = self.regions.len() as RegionIdx;
+        self.regions.push(Region { path: path.to_owned(), parent, kind, iterated });
+        self.regions_by_path.insert(path.to_owned(), idx);
+        idx
+    }
+
+    fn chain(&self, region: RegionIdx) -> Vec<RegionIdx> {
+        chain(&self.regions, region)
+    }
+
+    fn in_iterated(&self, region: RegionIdx) -> bool {
+        self.chain(region).iter().any(|&idx| self.regions[idx as usize].iterated)
+    }
+
+    fn module(&mut self, path: &str, build_id: &[u8]) -> u32 {
+        let key = if build_id.is_empty() { path.as_bytes() } else { build_id };
+        *self.modules_by_key.entry(key.to_vec()).or_insert_with(|| {
+            self.modules.push(Module { path: path.to_owned(), build_id: build_id.to_vec() });
+            self.modules.len() as u32 - 1
+        })
+    }
+
+    fn site(&mut self, site: CallSite) -> u32 {
+        *self.sites_by_key.entry((site.module, site.offset)).or_insert_with(|| {
+            self.sites.push(site);
+            self.sites.len() as u32 - 1
+        })
+    }
+
+    fn counter(&mut self, name: &str) -> u32 {
+        *self.counters_by_name.entry(name.to_owned()).or_insert_with(|| {
+            self.counters.push(name.to_owned());
+            self.counters.len() as u32 - 1
+        })
+    }
+}
+
+/// New indices of what a part refers to.
+struct Renumbering {
+    regions: Vec<RegionIdx>,
+    sites: Vec<u32>,
+    counters: Vec<u32>,
+}
+
+impl Renumbering {
+    fn apply(&self, rank: &mut RankModel) {
+        let region = |idx: &mut RegionIdx| *idx = self.regions[*idx as usize];
+        rank.cells.iter_mut().for_each(|((idx, _), _)| region(idx));
+        rank.cells.sort_by_key(|&(key, _)| key);
+        rank.inclusive.iter_mut().for_each(|(idx, _)| region(idx));
+        rank.inclusive.sort_by_key(|&(key, _)| key);
+        rank.in_iterations.iter_mut().for_each(|(idx, _)| region(idx));
+        rank.in_iterations.sort_by_key(|&(key, _)| key);
+        rank.totals.iter_mut().for_each(|(idx, _)| region(idx));
+        rank.totals.sort_by_key(|&(key, _)| key);
+        rank.iterations.iter_mut().for_each(|(idx, _)| region(idx));
+        rank.iterations.sort_by_key(|&(key, _)| key);
+        for ((idx, counter), _) in &mut rank.counters {
+            region(idx);
+            *counter = self.counters[*counter as usize];
+        }
+        rank.counters.sort_by_key(|&(key, _)| key);
+        for (key, _) in &mut rank.sites {
+            region(&mut key.region);
+            key.site = key.site.map(|site| self.sites[site as usize]);
+        }
+        rank.sites.sort_by_key(|&(key, _)| key);
+    }
+
+    fn slowest(&self, slowest: BTreeMap<RegionIdx, Vec<Slowest>>) -> BTreeMap<RegionIdx, Vec<Slowest>> {
+        slowest.into_iter().map(|(idx, list)| (self.regions[idx as usize], list)).collect()
+    }
+}
+
+impl Merge for Part {
+    fn merge(mut self, mut higher: Part) -> Part {
+        let tables = &mut self.tables;
+        let mut numbers = Renumbering { regions: Vec::new(), sites: Vec::new(), counters: Vec::new() };
+        for region in &higher.tables.regions {
+            // The one around it comes before it in its table, so that it has its new index already.
+            let parent = numbers.regions.get(region.parent as usize).copied().unwrap_or(0);
+            numbers.regions.push(tables.region(&region.path, parent, region.kind, region.iterated));
+        }
+        let modules: Vec<u32> =
+            higher.tables.modules.iter().map(|module| tables.module(&module.path, &module.build_id)).collect();
+        for site in &higher.tables.sites {
+            let module = site.module.map(|module| modules[module as usize]);
+            numbers.sites.push(tables.site(CallSite { module, offset: site.offset }));
+        }
+        numbers.counters = higher.tables.counters.iter().map(|name| tables.counter(name)).collect();
+        for (uid, comm) in higher.tables.communicators {
+            tables.communicators.entry(uid).or_insert(comm);
+        }
+        higher.ranks.iter_mut().for_each(|rank| numbers.apply(rank));
+        self.ranks.append(&mut higher.ranks);
+        for (idx, list) in numbers.slowest(higher.slowest) {
+            let own = self.slowest.entry(idx).or_default();
+            *own = slower_of(std::mem::take(own), list);
+        }
+        self.facts.common_clock &= higher.facts.common_clock;
+        self.facts.clock_error_s =
+            [self.facts.clock_error_s, higher.facts.clock_error_s].into_iter().flatten().reduce(f64::max);
+        self.facts.n_ranks = self.facts.n_ranks.max(higher.facts.n_ranks);
+        for (name, value) in higher.facts.params {
+            self.facts.params.entry(name).or_insert(value);
+        }
+        self.problems.append(&mut higher.problems);
+        self
+    }
+}
+
+/// For each iteration of either list, sorted by iteration, the slower; of equals the one of `lower`.
+fn slower_of(lower: Vec<Slowest>, higher: Vec<Slowest>) -> Vec<Slowest> {
+    let mut all = Vec::with_capacity(lower.len().max(higher.len()));
+    let (mut lower, mut higher) = (lower.into_iter().peekable(), higher.into_iter().peekable());
+    loop {
+        let order = match (lower.peek(), higher.peek()) {
+            (Some(a), Some(b)) => a.iteration.cmp(&b.iteration),
+            (Some(_), None) => std::cmp::Ordering::Less,
+            (None, Some(_)) => std::cmp::Ordering::Greater,
+            (None, None) => return all,
+        };
+        let one = match order {
+            std::cmp::Ordering::Less => lower.next(),
+            std::cmp::Ordering::Greater => higher.next(),
+            std::cmp::Ordering::Equal => {
+                lower.next().zip(higher.next()).map(|(a, b)| if b.computation_s > a.computation_s { b } else { a })
+            }
+        };
+        all.extend(one);
+    }
+}
+
+impl Part {
+    /// The model, its tables in an order that does not depend on the order of merging.
+    fn finish(mut self) -> Model {
+        let tables = self.tables;
+        // A path sorts after that of the region around it, for that is the begin of it.
+        let (regions, region_numbers) =
+            sorted(tables.regions, |region| region.path.split('/').map(str::to_owned).collect::<Vec<_>>());
+        let mut regions = regions;
+        for region in &mut regions {
+            region.parent = region_numbers[region.parent as usize];
+        }
+        let (modules, module_numbers) = sorted(tables.modules, |module| (module.path.clone(), module.build_id.clone()));
+        let sites = tables
+            .sites
+            .into_iter()
+            .map(|site| CallSite { module: site.module.map(|module| module_numbers[module as usize]), ..site });
+        let (call_sites, site_numbers) =
+            sorted(sites.collect(), |site| (site.module.is_none(), site.module, site.offset));
+        let (counters, counter_numbers) = sorted(tables.counters, String::clone);
+        let numbers = Renumbering { regions: region_numbers, sites: site_numbers, counters: counter_numbers };
+        self.ranks.iter_mut().for_each(|rank| numbers.apply(rank));
+        let mut slowest = vec![Vec::new(); regions.len()];
+        for (idx, list) in numbers.slowest(self.slowest) {
+            slowest[idx as usize] = list;
+        }
+        let mut model = Model {
+            facts: self.facts,
+            ranks: self.ranks,
+            regions,
+            modules,
+            call_sites,
+            communicators: tables.communicators.into_values().collect(),
+            counters,
+            slowest,
+            outermost_iterated: Vec::new(),
+            problems: self.problems,
+        };
+        let is_outermost = |&idx: &RegionIdx| {
+            let around = model.regions[idx as usize].parent;
+            model.is_by_iteration(idx) && (idx == 0 || !model.is_by_iteration(around))
+        };
+        model.outermost_iterated = (0..model.regions.len() as RegionIdx).filter(is_outermost).collect();
+        common_clock(&mut model);
+        model
+    }
+}
+
+/// Sorts a table by `key`; also the new index of each old one.
+fn sorted<T, K: Ord>(table: Vec<T>, key: impl Fn(&T) -> K) -> (Vec<T>, Vec<u32>) {
+    let mut order: Vec<(usize, T)> = table.into_iter().enumerate().collect();
+    order.sort_by_cached_key(|(_, one)| key(one));
+    let mut numbers = vec![0; order.len()];
+    for (new, (old, _)) in order.iter().enumerate() {
+        numbers[*old] = new as u32;
+    }
+    (order.into_iter().map(|(_, one)| one).collect(), numbers)
+}
+
+/// Shifts all times so that the run's window begins at 0. Where the clocks of hosts cannot be compared, every rank's window
+/// begins there: ranks leave MPI_Init at nearly the same time.
+fn common_clock(model: &mut Model) {
+    let one_host = model.ranks.windows(2).all(|pair| pair[0].host == pair[1].host);
+    model.facts.common_clock |= one_host;
+    let first_ns = model.ranks.iter().map(|rank| rank.begin_ns).min().unwrap_or(0);
+    for rank in &mut model.ranks {
+        rank.begin_s = match model.facts.common_clock {
+            true => rank.begin_ns.saturating_sub(first_ns) as f64 / 1e9,
+            false => 0.0,
+        };
+        rank.end_s += rank.begin_s;
+        for (_, series) in &mut rank.iterations {
+            series.begin_s.iter_mut().chain(&mut series.end_s).for_each(|time| *time += rank.begin_s);
+        }
+    }
+    if !model.facts.common_clock && !model.problems.iter().any(|one| one.kind == ProblemKind::ClocksUnknown) {
+        let detail = "the windows of all ranks are taken to begin together".to_owned();
+        model.problems.push(Problem { kind: ProblemKind::ClocksUnknown, rank: None, count: 1, detail });
+    }
+}
+
+/// The name of an operation's number, also of one that this version does not know.
+pub fn operation_name(number: u16) -> String {
+    Operation::from_number(number)
+        .map_or_else(|| format!("operation {number}"), |operation| operation.name().to_owned())
+}

@@ -1,0 +1,204 @@
+//! Load balance, micro load balance, transfer (METRICS §1; "Detailed Load Balance Analysis of Large Scale Parallel
+//! Applications" (2010), eqs 1–6).
+//!
+//! ```text
+//!            iteration 0     iteration 1          T_p    rank 0: 3 + 1 = 4, rank 1: 1 + 3 = 4
+//!   rank 0   |===3===|.1.|   |=1=|.......|  .     max T_p = 4, so load balance = 1: in all, both do the same,
+//!   rank 1   |=1=|.......|   |===3===|.1.|  .     but T_ideal = 3 + 3 = 6, so micro load balance = 4/6:
+//!                                                 in each iteration one waits for the other;
+//!                                                 T = 8, so transfer = 6/8 is what the network costs.
+//! ```
+//!
+//! The product is the parallel efficiency, mean T_p / T = 4/8.
+
+use lbprof_collector::Activity;
+
+use crate::model::{Model, RegionIdx};
+
+/// Load balance: the mean of the ranks' computation time over its maximum.
+///
+/// `computation[p]`: seconds that rank p computes in the region, inclusively; one entry a rank, none negative.
+/// The result lies in 0..=1, 1 being perfect balance; `None` where no rank computes, for then the ratio means nothing.
+///
+/// Source: METRICS §1, eq. 3 of the paper.
+pub fn load_balance(computation: &[f64]) -> Option<f64> {
+    Times::of(computation, 0.0, None).load_balance()
+}
+
+/// The times of a run, a region or a group of ranks from which its efficiencies follow, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Times {
+    /// T: elapsed time.
+    pub elapsed_s: f64,
+    /// max_p T_p: the longest computation of a rank.
+    pub max_computation_s: f64,
+    /// avg_p T_p: the mean computation of all ranks.
+    pub avg_computation_s: f64,
+    /// T_ideal: what the same would take on an ideal network; `None` where it is not known.
+    pub t_ideal_s: Option<f64>,
+}
+
+impl Times {
+    /// The times of ranks that compute `computation` seconds each, one entry a rank.
+    pub fn of(computation: &[f64], elapsed_s: f64, t_ideal_s: Option<f64>) -> Times {
+        let n = computation.len().max(1) as f64;
+        Times {
+            elapsed_s,
+            max_computation_s: computation.iter().copied().fold(0.0, f64::max),
+            avg_computation_s: computation.iter().sum::<f64>() / n,
+            t_ideal_s,
+        }
+    }
+
+    /// LB = avg / max, in 0..=1; eq. 3.
+    pub fn load_balance(&self) -> Option<f64> {
+        ratio(self.avg_computation_s, self.max_computation_s)
+    }
+
+    /// µLB = max / T_ideal, eq. 4; at most 1 where T_ideal is not below max, as no exact one is. POP: serialization
+    /// efficiency.
+    pub fn micro_load_balance(&self) -> Option<f64> {
+        ratio(self.max_computation_s, self.t_ideal_s?)
+    }
+
+    /// Transfer = T_ideal / T, eq. 5; above 1 where the estimate of T_ideal assumes more synchronisation than there is.
+    pub fn transfer(&self) -> Option<f64> {
+        self.micro_load_balance()?;
+        ratio(self.t_ideal_s?, self.elapsed_s)
+    }
+
+    /// Communication efficiency = max / T, in 0..=1; eq. 2. It is µLB · transfer.
+    pub fn communication(&self) -> Option<f64> {
+        ratio(self.max_computation_s, self.elapsed_s)
+    }
+
+    /// Parallel efficiency η = avg / T, in 0..=1; eq. 6. It is LB · communication, and LB · µLB · transfer.
+    pub fn parallel(&self) -> Option<f64> {
+        ratio(self.avg_computation_s, self.elapsed_s)
+    }
+}
+
+/// A quotient, where there is one.
+fn ratio(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
+}
+
+/// An estimate of T_ideal from phase profiles.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PhaseProfileIdeal {
+    /// The estimate, in seconds; never below the longest computation of a rank.
+    pub seconds: f64,
+    /// Bound of its error, in seconds: the point-to-point time, in each iteration, of the rank that computes longest in
+    /// it, summed.
+    pub error_s: f64,
+}
+
+/// T_ideal of `region` by phase profile; `None` where there are no iterations in or around it.
+///
+/// - In a region that is iterated, or lies in one: Σ_k max_p t_pk over the iterations k, t_pk being the computation of
+///   rank p in the region in iteration k.
+/// - In a region that holds iterated ones, as the whole program mostly does: the sum of that over the outermost iterated
+///   regions in it, and the maximum over ranks of their computation outside of those.
+///
+/// In both cases computation that belongs to no iteration counts by its maximum over ranks. So the estimate assumes that
+/// ranks meet at the end of each iteration, and nowhere else.
+pub fn phase_profile_ideal(model: &Model, region: RegionIdx) -> Option<PhaseProfileIdeal> {
+    let inside = outermost_iterated(model, region);
+    if inside.is_empty() {
+        return None;
+    }
+    let mut ideal = PhaseProfileIdeal::default();
+    for slowest in inside.iter().filter_map(|&idx| model.slowest.get(idx as usize)).flatten() {
+        ideal.seconds += slowest.computation_s;
+        ideal.error_s += slowest.point_to_point_s;
+    }
+    let outside = model.ranks.iter().map(|rank| {
+        let in_iterations: f64 = inside.iter().map(|&idx| rank.in_iterations_s(idx)).sum();
+        rank.inclusive(region)[Activity::Computation as usize] - in_iterations
+    });
+    ideal.seconds += outside.fold(0.0, f64::max);
+    Some(ideal)
+}
+
+/// The region itself where its time is known by iteration, else the outermost such regions in it.
+fn outermost_iterated(model: &Model, region: RegionIdx) -> Vec<RegionIdx> {
+    match model.is_by_iteration(region) {
+        true => vec![region],
+        false => {
+            model.outermost_iterated.iter().copied().filter(|&inner| model.chain(inner).contains(&region)).collect()
+        }
+    }
+}
+
+/// The times of `region`, all ranks together.
+pub fn times(model: &Model, region: RegionIdx) -> Times {
+    let ideal = phase_profile_ideal(model, region).map(|ideal| ideal.seconds);
+    Times::of(&model.inclusive_s(region, Activity::Computation), model.region_elapsed_s(region), ideal)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn load_balance_is_mean_over_maximum() {
+        assert_eq!(load_balance(&[10.0, 10.0, 10.0, 40.0]), Some(0.4375));
+        assert_eq!(load_balance(&[2.0, 2.0]), Some(1.0));
+    }
+
+    #[test]
+    fn without_computation_there_is_no_load_balance() {
+        assert_eq!(load_balance(&[0.0, 0.0]), None);
+        assert_eq!(load_balance(&[]), None);
+    }
+
+    #[test]
+    fn without_an_ideal_time_there_is_no_micro_load_balance() {
+        let times = Times::of(&[1.0, 3.0], 4.0, None);
+        assert_eq!((times.micro_load_balance(), times.transfer()), (None, None));
+        assert_eq!((times.communication(), times.parallel()), (Some(0.75), Some(0.5)));
+    }
+
+    #[test]
+    fn nothing_is_defined_in_no_time() {
+        let times = Times::of(&[0.0], 0.0, Some(0.0));
+        assert_eq!((times.transfer(), times.communication(), times.parallel()), (None, None, None));
+    }
+
+    proptest! {
+        /// The factors multiply to the parallel efficiency: each of the three quotients and two products is rounded once,
+        /// so the product is within five roundings.
+        #[test]
+        fn the_factors_multiply_to_the_parallel_efficiency(
+            computation in prop::collection::vec(1e-6..1e6f64, 1..50),
+            stretch in 1.0..100.0f64,
+            slack in 0.0..100.0f64,
+        ) {
+            let max = computation.iter().copied().fold(0.0, f64::max);
+            let times = Times::of(&computation, max * stretch + slack, Some(max * (1.0 + slack)));
+            let product = times.load_balance().unwrap() * times.micro_load_balance().unwrap() * times.transfer().unwrap();
+            let parallel = times.parallel().unwrap();
+            prop_assert!((product - parallel).abs() <= 6.0 * f64::EPSILON * parallel);
+            let product = times.load_balance().unwrap() * times.communication().unwrap();
+            prop_assert!((product - parallel).abs() <= 4.0 * f64::EPSILON * parallel);
+        }
+
+        #[test]
+        fn renumbering_ranks_changes_nothing_and_scaling_only_the_times(
+            mut computation in prop::collection::vec(1e-3..1e3f64, 1..20),
+            scale in 1e-3..1e3f64,
+        ) {
+            let before = Times::of(&computation, 2e3, None);
+            let scaled: Vec<f64> = computation.iter().map(|t| t * scale).collect();
+            let scaled = Times::of(&scaled, 2e3 * scale, None);
+            prop_assert!((before.parallel().unwrap() - scaled.parallel().unwrap()).abs() < 1e-12);
+            prop_assert!((before.load_balance().unwrap() - scaled.load_balance().unwrap()).abs() < 1e-12);
+            computation.reverse();
+            let after = Times::of(&computation, 2e3, None);
+            prop_assert!((before.avg_computation_s - after.avg_computation_s).abs() <= 1e-12 * before.avg_computation_s);
+            prop_assert_eq!(before.max_computation_s, after.max_computation_s);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Which ranks shared their core with others, from the scheduler's figures for the thread that called MPI_Init.
+//!
+//! Time outside MPI is called computation, whether or not the rank had a core meanwhile. The system knows for how long a thread
+//! could have run but had no core (its run delay); sleeping and waiting for a disk are not in it. That delay lies partly in
+//! computation, where it is harmful, and partly in MPI, where it is mostly not, for the rank would only have waited there:
+//!
+//! ```text
+//!   elapsed   |==== computation 6 s ====|--- MPI 4 s ---|
+//!   delay     |xxxxxx 5.5 s xxxxxxxxxxxxxxxxxxx|           at most 4 s of it in MPI, so at least 1.5 s in computation
+//! ```
+//!
+//! So delay less time in MPI is a certain bound of what computation lost. It is a weak one where much time is spent in MPI. What
+//! else can be said depends on how often the thread was pushed off its core (involuntary context switches):
+//!
+//! | switches a second | what happened |
+//! |---|---|
+//! | below 10 | a core of its own: the system disturbs every rank a few times a second |
+//! | 10 to 2,000 | others ran on its core: the system switches between runnable threads every 1 to 10 ms, whatever they do, so that computation has its proportional share of the delay |
+//! | above 2,000 | MPI itself gives way to others while it waits (sched_yield), which counts as involuntary: the delay is mostly in MPI, and only the certain bound tells of computation |
+
+use lbprof_collector::Activity;
+
+use crate::model::{RankModel, Usage};
+
+/// Involuntary context switches a second from which on others ran on a thread's core.
+pub const MIN_SWITCHES_PER_S: f64 = 10.0;
+
+/// Involuntary context switches a second above which MPI's own yields are what is counted.
+pub const MAX_SWITCHES_PER_S: f64 = 2000.0;
+
+/// Share of the computation that must have been delayed for a rank to be called preempted.
+pub const MIN_SHARE: f64 = 0.05;
+
+/// Least time between two samples of usage that is judged, in seconds; shorter runs prove nothing.
+pub const MIN_ELAPSED_S: f64 = 0.1;
+
+/// What a rank lost to other users of its core.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Preemption {
+    /// Seconds outside of MPI.
+    pub computation_s: f64,
+    /// Seconds of those without a core though the rank could have run; the larger of the certain bound and, where it holds,
+    /// the proportional share.
+    pub delayed_s: f64,
+    /// Whether `delayed_s` is the certain bound, so that the rank lost at least that.
+    pub certain: bool,
+    /// Involuntary context switches a second.
+    pub switches_per_s: f64,
+}
+
+/// What `rank` lost to other users of its core; `None` where it was not preempted, or that is not known.
+///
+/// A rank was preempted where it was pushed off its core at least [`MIN_SWITCHES_PER_S`] and at least [`MIN_SHARE`] of its
+/// computation was delayed: by the certain bound, or by the proportional share where no more than [`MAX_SWITCHES_PER_S`] tell
+/// of yields.
+pub fn preemption(rank: &RankModel) -> Option<Preemption> {
+    let computation_s = rank.inclusive(0)[Activity::Computation as usize];
+    judge(rank.usage.as_ref()?, computation_s)
+}
+
+fn judge(usage: &Usage, computation_s: f64) -> Option<Preemption> {
+    if usage.elapsed_s < MIN_ELAPSED_S || computation_s <= 0.0 {
+        return None;
+    }
+    let switches_per_s = usage.thread_involuntary as f64 / usage.elapsed_s;
+    let elsewhere_s = (usage.elapsed_s - computation_s).max(0.0);
+    let bound_s = (usage.thread_delayed_s - elsewhere_s).clamp(0.0, computation_s);
+    let share_s = match switches_per_s <= MAX_SWITCHES_PER_S {
+        true => computation_s * (usage.thread_delayed_s / usage.elapsed_s).min(1.0),
+        false => 0.0,
+    };
+    let found =
+        Preemption { computation_s, delayed_s: bound_s.max(share_s), certain: bound_s >= share_s, switches_per_s };
+    (switches_per_s >= MIN_SWITCHES_PER_S && found.delayed_s >= MIN_SHARE * computation_s).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Usage over 10 s.
+    fn usage(thread_delayed_s: f64, thread_involuntary: u64) -> Usage {
+        Usage { elapsed_s: 10.0, thread_delayed_s, thread_involuntary, ..Usage::default() }
+    }
+
+    #[test]
+    fn a_rank_pushed_off_its_core_while_computing_is_preempted() {
+        // Two ranks on one core: delayed half of the time, and so for half of the 6 s of computation.
+        let found = judge(&usage(5.0, 900), 6.0).unwrap();
+        assert_eq!((found.delayed_s, found.certain, found.switches_per_s), (3.0, false, 90.0));
+    }
+
+    #[test]
+    fn delay_that_does_not_fit_into_mpi_was_in_computation() {
+        // MPI yields; at most 1 s of the 5 s of delay was in it.
+        let found = judge(&usage(5.0, 1_000_000), 9.0).unwrap();
+        assert_eq!((found.delayed_s, found.certain), (4.0, true));
+    }
+
+    #[test]
+    fn an_mpi_that_yields_while_it_waits_says_nothing_of_the_computation() {
+        assert_eq!(judge(&usage(5.0, 1_000_000), 4.0), None);
+    }
+
+    #[test]
+    fn a_rank_that_sleeps_is_not_preempted() {
+        // Sleeping is no delay, however many switches its short waits in MPI add.
+        assert_eq!(judge(&usage(0.01, 6_000), 9.9), None);
+    }
+
+    #[test]
+    fn a_rank_with_a_core_of_its_own_is_not() {
+        assert_eq!(judge(&usage(0.02, 20), 6.0), None);
+        assert_eq!(judge(&usage(2.0, 50), 6.0), None, "a few long delays: the system's own work");
+    }
+
+    #[test]
+    fn too_short_a_run_is_not_judged() {
+        assert_eq!(judge(&Usage { elapsed_s: 0.05, ..usage(0.05, 900) }, 0.05), None);
+    }
+}

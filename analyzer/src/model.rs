@@ -1,0 +1,372 @@
+//! The model of a run: ranks × regions × activities × iterations, in seconds on one clock, with names.
+//!
+//! [`crate::gather`] makes it from logs; metrics and reports read it. Nothing in it refers to a rank's own ids: regions are
+//! unified across ranks by their paths, call sites by module and offset, communicators by their uids.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::definition::{EndReason, RankList, RegionKind};
+use lbprof_collector::profile::CounterTotals;
+use lbprof_collector::{Activity, Problem};
+
+/// Seconds by activity, at the index of the activity's number.
+pub type Seconds = [f64; Activity::COUNT];
+
+/// Index of a region in [`Model::regions`]; 0 is the whole program.
+pub type RegionIdx = u32;
+
+/// A run.
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    /// Facts of the run as a whole.
+    pub facts: RunFacts,
+    /// The ranks whose logs could be read, by number.
+    pub ranks: Vec<RankModel>,
+    /// Regions, an outer one before its inner ones, else by name. The first is "main", the whole program.
+    pub regions: Vec<Region>,
+    /// Files that call sites lie in.
+    pub modules: Vec<Module>,
+    /// Places from which MPI is called.
+    pub call_sites: Vec<CallSite>,
+    /// Communicators, by uid.
+    pub communicators: Vec<Communicator>,
+    /// Names of the user's counters.
+    pub counters: Vec<String>,
+    /// By region: the largest computation of any rank in each iteration of the innermost iterated region that the region
+    /// is, or lies in; empty for regions outside of iterations.
+    pub slowest: Vec<Vec<Slowest>>,
+    /// Regions whose time is known by iteration while that of the region around them is not.
+    pub outermost_iterated: Vec<RegionIdx>,
+    /// What is missing or doubtful.
+    pub problems: Vec<Problem>,
+}
+
+/// What all ranks agree on.
+#[derive(Clone, Debug, Default)]
+pub struct RunFacts {
+    /// The run's id.
+    pub run_id: u64,
+    /// Size of MPI_COMM_WORLD.
+    pub n_ranks: u32,
+    /// Ranks that were to record; empty: all.
+    pub recorded_ranks: RankList,
+    /// Command line of the lowest rank.
+    pub command: Vec<String>,
+    /// Name and version of the MPI library.
+    pub mpi: String,
+    /// Its binary interface.
+    pub abi: String,
+    /// Version of lbprof that recorded.
+    pub recorder: String,
+    /// Seconds since 1970 when the lowest rank's log was opened.
+    pub started_unix_s: u64,
+    /// Settings of the recorder, as NAME=value.
+    pub settings: Vec<String>,
+    /// The user's parameters.
+    pub params: BTreeMap<String, f64>,
+    /// Whether times of different ranks can be compared.
+    pub common_clock: bool,
+    /// Largest bound of the clocks' error against rank 0's, in seconds; `None` where no offset was measured.
+    pub clock_error_s: Option<f64>,
+}
+
+/// A rank.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RankModel {
+    /// Its number in MPI_COMM_WORLD.
+    pub rank: u32,
+    /// Its host's name.
+    pub host: String,
+    /// Its process id.
+    pub pid: u32,
+    /// When its window begins (MPI_Init returns), in nanoseconds of rank 0's CLOCK_MONOTONIC as far as that is known.
+    pub begin_ns: i64,
+    /// When its window begins, on the run's clock, which is 0 when the first rank's does.
+    pub begin_s: f64,
+    /// When its window ends (MPI_Finalize is entered, or the log ends).
+    pub end_s: f64,
+    /// How its log ended, where it says so.
+    pub end_reason: Option<EndReason>,
+    /// Time, calls and bytes, exclusive, by (region, activity); sorted. Of the thread that called MPI_Init.
+    pub cells: Vec<((RegionIdx, Activity), Cell)>,
+    /// Seconds by region, inner regions included; sorted. Every region that the rank entered is here, the first always.
+    pub inclusive: Vec<(RegionIdx, Seconds)>,
+    /// Seconds of the computation in `inclusive` that belong to an iteration of the innermost iterated region that the
+    /// region is, or lies in; sorted.
+    pub in_iterations: Vec<(RegionIdx, f64)>,
+    /// Invocations, work and memory by region; sorted.
+    pub totals: Vec<(RegionIdx, Totals)>,
+    /// Iterated regions and the rank's iterations in them; sorted.
+    pub iterations: Vec<(RegionIdx, Series)>,
+    /// The same as `cells` by call site and operation, of all threads; sorted.
+    pub sites: Vec<(SiteKey, Cell)>,
+    /// Values of the user's counters by (region, counter); sorted.
+    pub counters: Vec<((RegionIdx, u32), CounterTotals)>,
+    /// Seconds during which the program had stopped recording.
+    pub paused_s: f64,
+    /// Records, markers and parts included, of all threads.
+    pub records: u64,
+    /// Calls, of all threads.
+    pub calls: u64,
+    /// Records that the recorder had to drop.
+    pub dropped: u64,
+    /// Threads beside the first that called MPI.
+    pub other_threads: u32,
+    /// Seconds that they spent in MPI.
+    pub other_threads_mpi_s: f64,
+    /// Resources used between the first and the last sample, where there are two.
+    pub usage: Option<Usage>,
+    /// Thread level that MPI gave: 0 single … 3 multiple.
+    pub thread_level: Option<u8>,
+}
+
+/// Time, calls and bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cell {
+    /// Seconds.
+    pub seconds: f64,
+    /// Calls (of computation: intervals).
+    pub calls: u64,
+    /// Bytes sent, written or contributed.
+    pub sent: u64,
+    /// Bytes received, read or given.
+    pub received: u64,
+}
+
+impl std::ops::AddAssign for Cell {
+    fn add_assign(&mut self, other: Cell) {
+        self.seconds += other.seconds;
+        self.calls = self.calls.saturating_add(other.calls);
+        self.sent = self.sent.saturating_add(other.sent);
+        self.received = self.received.saturating_add(other.received);
+    }
+}
+
+/// A region: a path of nested phases.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Region {
+    /// Its names from the outermost on, joined with '/'.
+    pub path: String,
+    /// The region around it; of the first, itself.
+    pub parent: RegionIdx,
+    /// What its time is.
+    pub kind: RegionKind,
+    /// Whether its invocations are iterations.
+    pub iterated: bool,
+}
+
+/// A program or shared object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// Path of its file as the program loaded it.
+    pub path: String,
+    /// GNU build id, empty where it has none.
+    pub build_id: Vec<u8>,
+}
+
+/// A place from which MPI is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallSite {
+    /// Index in [`Model::modules`]; `None` where the address lies in none.
+    pub module: Option<u32>,
+    /// Return address as the module's own tables state it; the raw address where there is no module.
+    pub offset: u64,
+}
+
+/// Key of a call site's totals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SiteKey {
+    /// Index in [`Model::call_sites`]; `None` where the recorder did not know it.
+    pub site: Option<u32>,
+    /// Number of the operation.
+    pub operation: u16,
+    /// Activity of its time.
+    pub activity: Activity,
+    /// Region from which it was called.
+    pub region: RegionIdx,
+}
+
+/// A communicator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Communicator {
+    /// The same on all members.
+    pub uid: u64,
+    /// World ranks of the group of the lowest rank that is in it.
+    pub group: RankList,
+    /// World ranks of its remote group, or empty.
+    pub remote: RankList,
+}
+
+/// Invocations, work and memory of a region on a rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Totals {
+    /// Times it was entered.
+    pub invocations: u64,
+    /// Operations that the user counted in it.
+    pub operations: f64,
+    /// Quanta that the user counted in it.
+    pub quanta: f64,
+    /// Largest resident memory sampled at its ends, in bytes.
+    pub max_resident: u64,
+    /// Largest swapped memory, in bytes.
+    pub max_swapped: u64,
+}
+
+/// A rank's iterations of one iterated region, by columns; all columns but the absent ones are equally long.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    /// Numbers of the iterations, ascending.
+    pub numbers: Vec<u32>,
+    /// When each began, in seconds on the run's clock; NaN where it is not known.
+    pub begin_s: Vec<f64>,
+    /// When each ended; NaN where it is not known.
+    pub end_s: Vec<f64>,
+    /// Seconds in each activity, inner regions included, at the index of the activity's number; empty where the rank
+    /// spends none.
+    pub seconds: [Vec<f64>; Activity::COUNT],
+}
+
+/// The rank that computes longest in an iteration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slowest {
+    /// Number of the iteration.
+    pub iteration: u32,
+    /// The rank; the lowest where several are equal.
+    pub rank: u32,
+    /// Seconds that it computes.
+    pub computation_s: f64,
+    /// Seconds that it spends in point-to-point communication in the iteration.
+    pub point_to_point_s: f64,
+}
+
+/// Resources used between two samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Usage {
+    /// Seconds between them.
+    pub elapsed_s: f64,
+    /// CPU seconds, user and system, of the thread that called MPI_Init.
+    pub thread_cpu_s: f64,
+    /// Seconds for which that thread could have run but had no core.
+    pub thread_delayed_s: f64,
+    /// CPU seconds of the process, user.
+    pub user_s: f64,
+    /// CPU seconds of the process, system.
+    pub system_s: f64,
+    /// Times that thread was preempted.
+    pub thread_involuntary: u64,
+    /// Times that the process gave up a core to wait.
+    pub voluntary: u64,
+    /// Most memory that the process ever had resident, in bytes.
+    pub max_resident: u64,
+}
+
+impl Model {
+    /// First window begin and last window end of all ranks, in seconds; (0, 0) where there is no rank.
+    pub fn window_s(&self) -> (f64, f64) {
+        let begin = self.ranks.iter().map(|rank| rank.begin_s).reduce(f64::min);
+        let end = self.ranks.iter().map(|rank| rank.end_s).reduce(f64::max);
+        begin.zip(end).unwrap_or_default()
+    }
+
+    /// Elapsed time of the run, in seconds: last window end less first window begin.
+    pub fn elapsed_s(&self) -> f64 {
+        let (begin, end) = self.window_s();
+        (end - begin).max(0.0)
+    }
+
+    /// Seconds of each rank in `activity` within `region`, inner regions included; one entry a rank.
+    pub fn inclusive_s(&self, region: RegionIdx, activity: Activity) -> Vec<f64> {
+        self.ranks.iter().map(|rank| rank.inclusive(region)[activity as usize]).collect()
+    }
+
+    /// Elapsed time of a region, in seconds: of the whole program that of the run, of others the longest that any rank
+    /// spends in it, all invocations and inner regions included.
+    pub fn region_elapsed_s(&self, region: RegionIdx) -> f64 {
+        match region {
+            0 => self.elapsed_s(),
+            _ => self.ranks.iter().map(|rank| rank.inclusive(region).iter().sum()).fold(0.0, f64::max),
+        }
+    }
+
+    /// Index of the call site at `offset` in the module with this path and build id, where the run has it.
+    pub fn site_index(&self, module: Option<(&str, &[u8])>, offset: u64) -> Option<usize> {
+        let is_module = |found: &Module, (path, build_id): (&str, &[u8])| {
+            if build_id.is_empty() {
+                found.path == path && found.build_id.is_empty()
+            } else {
+                found.build_id == build_id
+            }
+        };
+        let module = match module {
+            Some(key) => Some(self.modules.iter().position(|found| is_module(found, key))? as u32),
+            None => None,
+        };
+        let key = (module.is_none(), module, offset);
+        self.call_sites.binary_search_by_key(&key, |site| (site.module.is_none(), site.module, site.offset)).ok()
+    }
+
+    /// The region and those around it, innermost first, the whole program last.
+    pub fn chain(&self, region: RegionIdx) -> Vec<RegionIdx> {
+        chain(&self.regions, region)
+    }
+
+    /// Whether the time of `region` is known by iteration: it is iterated, or lies in a region that is.
+    pub fn is_by_iteration(&self, region: RegionIdx) -> bool {
+        self.slowest.get(region as usize).is_some_and(|slowest| !slowest.is_empty())
+    }
+}
+
+/// `region` and those around it in a table in which 0 is the outermost of all; innermost first.
+pub(crate) fn chain(regions: &[Region], region: RegionIdx) -> Vec<RegionIdx> {
+    let mut chain = vec![region];
+    while let Some(&last) = chain.last().filter(|&&last| last != 0) {
+        chain.push(regions[last as usize].parent);
+    }
+    chain
+}
+
+impl RankModel {
+    /// Seconds by activity in `region`, inner regions included; zeros where the rank never entered it.
+    pub fn inclusive(&self, region: RegionIdx) -> Seconds {
+        let found = self.inclusive.binary_search_by_key(&region, |&(idx, _)| idx);
+        found.map(|at| self.inclusive[at].1).unwrap_or_default()
+    }
+
+    /// Seconds by activity in `region` alone; zeros where the rank never entered it.
+    pub fn exclusive(&self, region: RegionIdx) -> Seconds {
+        let from = self.cells.partition_point(|&((idx, _), _)| idx < region);
+        let mut seconds = Seconds::default();
+        for ((_, activity), cell) in self.cells[from..].iter().take_while(|((idx, _), _)| *idx == region) {
+            seconds[*activity as usize] += cell.seconds;
+        }
+        seconds
+    }
+
+    /// Seconds of the computation in `region`, inner regions included, that belong to an iteration.
+    pub fn in_iterations_s(&self, region: RegionIdx) -> f64 {
+        let found = self.in_iterations.binary_search_by_key(&region, |&(idx, _)| idx);
+        found.map(|at| self.in_iterations[at].1).unwrap_or_default()
+    }
+
+    /// Totals of `region`; zeros where there are none.
+    pub fn totals(&self, region: RegionIdx) -> Totals {
+        let found = self.totals.binary_search_by_key(&region, |&(idx, _)| idx);
+        found.map(|at| self.totals[at].1).unwrap_or_default()
+    }
+
+    /// The rank's iterations of `region`, where it has any.
+    pub fn series(&self, region: RegionIdx) -> Option<&Series> {
+        let found = self.iterations.binary_search_by_key(&region, |&(idx, _)| idx);
+        found.ok().map(|at| &self.iterations[at].1)
+    }
+
+    /// Seconds on the run's clock at `ns` nanoseconds of the clock of `begin_ns`.
+    pub fn run_seconds(&self, ns: i64) -> f64 {
+        self.begin_s + ns.saturating_sub(self.begin_ns) as f64 / 1e9
+    }
+
+    /// Seconds of its window in no activity while others are still, or already, in theirs: it entered late or left early.
+    pub fn idle_s(&self, run_window_s: (f64, f64)) -> f64 {
+        (self.begin_s - run_window_s.0).max(0.0) + (run_window_s.1 - self.end_s).max(0.0)
+    }
+}

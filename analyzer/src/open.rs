@@ -1,0 +1,250 @@
+//! A run's folder → the logs of its ranks, checked: whose run they are of, and which are missing.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use lbprof_collector::definition::RankList;
+use lbprof_collector::format::Header;
+use lbprof_collector::reader::{OpenError, RankLog, ranks_in};
+use lbprof_collector::{Problem, ProblemKind};
+use rayon::prelude::*;
+
+/// What the names of folders begin with that the recorder makes by default.
+pub const DEFAULT_FOLDER: &str = "lbprof-out";
+
+/// Most ranks that are looked for one by one when a log states an absurd number of them.
+const MAX_EXPECTED: u64 = 1 << 24;
+
+/// A run: its folder and those of its logs that belong together.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The folder.
+    pub dir: PathBuf,
+    /// The header of each rank's log, by rank; never empty.
+    pub headers: Vec<Header>,
+    /// What is missing or was left out.
+    pub problems: Vec<Problem>,
+}
+
+/// Why a run could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// No folder was given and none is here.
+    #[error("no folder {DEFAULT_FOLDER}* in {}: name the folder of a run, or record one: mpirun -n 4 lb-run ./program", .0.display())]
+    NothingHere(PathBuf),
+    /// The folder does not exist.
+    #[error("{}: there is no such folder", .0.display())]
+    Missing(PathBuf),
+    /// It is no folder.
+    #[error("{}: not a folder: name the folder that holds the rank-*.lbp files", .0.display())]
+    NotAFolder(PathBuf),
+    /// The folder could not be read.
+    #[error("{}: cannot be read: {error}", path.display())]
+    Unreadable {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The folder holds no logs.
+    #[error("{}: no logs (rank-*.lbp) in it{}", path.display(), hint(.inner))]
+    NoLogs {
+        /// The folder.
+        path: PathBuf,
+        /// Folders in it that hold some.
+        inner: Vec<PathBuf>,
+    },
+    /// The run has no log of a certain rank.
+    #[error("{}: no log of rank {rank} in it", path.display())]
+    NoRank {
+        /// The folder.
+        path: PathBuf,
+        /// The rank.
+        rank: u32,
+    },
+    /// None of the logs can be read.
+    #[error("{}: none of its {n} logs can be read; the first: {first}", path.display())]
+    NoneReadable {
+        /// The folder.
+        path: PathBuf,
+        /// How many logs it holds.
+        n: usize,
+        /// What is wrong with the first.
+        first: OpenError,
+    },
+}
+
+fn hint(inner: &[PathBuf]) -> String {
+    let names: Vec<String> = inner.iter().take(3).map(|path| path.display().to_string()).collect();
+    match names.is_empty() {
+        true => ": record a run first: mpirun -n 4 lb-run ./program".to_owned(),
+        false => format!(", but in {}", names.join(", ")),
+    }
+}
+
+impl Run {
+    /// Opens the run in `dir`, or in the newest default folder of the current one.
+    pub fn open(dir: Option<&Path>) -> Result<Run, RunError> {
+        match dir {
+            Some(dir) => Self::open_folder(dir),
+            None => Self::open_folder(&newest_folder(Path::new("."))?),
+        }
+    }
+
+    fn open_folder(dir: &Path) -> Result<Run, RunError> {
+        let unreadable = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => RunError::Missing(dir.into()),
+            io::ErrorKind::NotADirectory => RunError::NotAFolder(dir.into()),
+            _ => RunError::Unreadable { path: dir.into(), error },
+        };
+        if !fs::metadata(dir).map_err(unreadable)?.is_dir() {
+            return Err(RunError::NotAFolder(dir.into()));
+        }
+        let mut ranks = ranks_in(dir).map_err(unreadable)?;
+        ranks.sort_unstable();
+        if ranks.is_empty() {
+            return Err(RunError::NoLogs { path: dir.into(), inner: folders_with_logs(dir) });
+        }
+        let opened: Vec<(u32, Result<Header, OpenError>)> =
+            ranks.par_iter().map(|&rank| (rank, RankLog::open(dir, rank).map(|log| log.header().clone()))).collect();
+        let mut problems = Vec::new();
+        let mut headers = Vec::new();
+        let mut first_error = None;
+        for (rank, result) in opened {
+            match result {
+                // Of a rank of which only a ring is left neither the clock nor the run's size is known.
+                Ok(header) if header.n_ranks == 0 => {}
+                Ok(header) if header.rank == rank => headers.push(header),
+                Ok(header) => {
+                    let detail = format!("the file of rank {rank} holds the log of rank {}", header.rank);
+                    problems.push(Problem { kind: ProblemKind::OtherRun, rank: Some(rank), count: 1, detail });
+                }
+                Err(error) => {
+                    let detail = error.to_string();
+                    problems.push(Problem { kind: ProblemKind::Damaged, rank: Some(rank), count: 1, detail });
+                    first_error = first_error.or(Some(error));
+                }
+            }
+        }
+        let headers = majority(headers, &mut problems);
+        match (headers.is_empty(), first_error) {
+            (true, Some(first)) => Err(RunError::NoneReadable { path: dir.into(), n: ranks.len(), first }),
+            (true, None) => Err(RunError::NoLogs { path: dir.into(), inner: folders_with_logs(dir) }),
+            (false, _) => {
+                problems.extend(missing_ranks(&headers));
+                Ok(Run { dir: dir.into(), headers, problems })
+            }
+        }
+    }
+
+    /// The log of the rank that `header` is of, from its begin.
+    pub fn log(&self, header: &Header) -> Result<RankLog, OpenError> {
+        RankLog::open(&self.dir, header.rank)
+    }
+}
+
+/// The newest folder in `parent` that the recorder may have made and that holds logs; else the newest without.
+fn newest_folder(parent: &Path) -> Result<PathBuf, RunError> {
+    let nothing = || RunError::NothingHere(fs::canonicalize(parent).unwrap_or_else(|_| parent.into()));
+    let entries = fs::read_dir(parent).map_err(|error| RunError::Unreadable { path: parent.into(), error })?;
+    let mut found: Vec<(bool, SystemTime, PathBuf)> = entries
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(DEFAULT_FOLDER))
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir())
+        .map(|path| (holds_logs(&path), modified(&path), path.strip_prefix("./").unwrap_or(&path).to_owned()))
+        .collect();
+    found.sort();
+    found.pop().map(|(_, _, path)| path).ok_or_else(nothing)
+}
+
+fn modified(path: &Path) -> SystemTime {
+    fs::metadata(path).and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+fn holds_logs(path: &Path) -> bool {
+    ranks_in(path).is_ok_and(|ranks| !ranks.is_empty())
+}
+
+fn folders_with_logs(dir: &Path) -> Vec<PathBuf> {
+    let inner = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut inner: Vec<PathBuf> = inner.filter(|path| path.is_dir() && holds_logs(path)).collect();
+    inner.sort();
+    inner
+}
+
+/// The headers of the run that most of them are of; of several, the one that began last. The others become problems.
+fn majority(headers: Vec<Header>, problems: &mut Vec<Problem>) -> Vec<Header> {
+    let mut runs: BTreeMap<u64, (usize, u64)> = BTreeMap::new();
+    for header in &headers {
+        let (n, started) = runs.entry(header.run_id).or_default();
+        (*n, *started) = (*n + 1, header.started_unix_s.max(*started));
+    }
+    let chosen = runs.iter().max_by_key(|(_, facts)| **facts).map(|(&run_id, _)| run_id);
+    let (own, other): (Vec<_>, Vec<_>) = headers.into_iter().partition(|header| Some(header.run_id) == chosen);
+    for header in other {
+        let detail = format!("another run of {}", header.command.first().map_or("", String::as_str));
+        problems.push(Problem { kind: ProblemKind::OtherRun, rank: Some(header.rank), count: 1, detail });
+    }
+    own
+}
+
+/// The ranks that should be there and are not, as one problem.
+fn missing_ranks(headers: &[Header]) -> Option<Problem> {
+    let n_ranks = headers.iter().map(|header| header.n_ranks).max()?;
+    let recorded = &headers.first()?.recorded_ranks;
+    let present: Vec<u32> = headers.iter().map(|header| header.rank).collect();
+    let is_present = |rank: &u32| present.binary_search(rank).is_ok();
+    let (count, missing) = if !recorded.is_empty() && recorded.len() <= MAX_EXPECTED {
+        let missing: Vec<u32> = recorded.iter().filter(|rank| *rank < n_ranks && !is_present(rank)).collect();
+        (missing.len() as u64, missing)
+    } else {
+        let last = present.last().map_or(0, |&rank| u64::from(rank) + 1);
+        let expected = u64::from(n_ranks).max(last);
+        let shown = expected.min(MAX_EXPECTED) as u32;
+        (expected - present.len() as u64, (0..shown).filter(|rank| !is_present(rank)).collect())
+    };
+    let detail = format!("of {n_ranks} ranks: {}", ranges(&missing));
+    (count > 0).then_some(Problem { kind: ProblemKind::MissingRank, rank: None, count, detail })
+}
+
+/// Ranks in words: `0, 8-15, 17`; of very many only the first.
+pub fn ranges(ranks: &[u32]) -> String {
+    const MOST: usize = 8;
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for &rank in ranks {
+        match runs.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(rank) => *last = rank,
+            _ => runs.push((rank, rank)),
+        }
+    }
+    let word = |&(first, last): &(u32, u32)| match last - first {
+        0 => first.to_string(),
+        1 => format!("{first}, {last}"),
+        _ => format!("{first}-{last}"),
+    };
+    let shown: Vec<String> = runs.iter().take(MOST).map(word).collect();
+    let more = if runs.len() > MOST { " …" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// How many ranks recorded on purpose, where not all did.
+pub fn n_recorded(recorded: &RankList, n_ranks: u32) -> u64 {
+    if recorded.is_empty() { u64::from(n_ranks) } else { recorded.len().min(u64::from(n_ranks)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_short() {
+        assert_eq!(ranges(&[3]), "3");
+        assert_eq!(ranges(&[3, 4]), "3, 4");
+        assert_eq!(ranges(&[0, 8, 9, 10, 11, 17]), "0, 8-11, 17");
+        assert_eq!(ranges(&(0..40).step_by(2).collect::<Vec<_>>()), "0, 2, 4, 6, 8, 10, 12, 14 …");
+    }
+}

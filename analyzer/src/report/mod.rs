@@ -1,0 +1,527 @@
+//! All that a report says, as data: made from the model once, formatted by [`text`] and [`json`], which compute nothing.
+
+pub mod json;
+pub mod table;
+pub mod text;
+pub mod verdict;
+pub mod words;
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::definition::{EndReason, RegionKind};
+use lbprof_collector::problem::Severity;
+use lbprof_collector::profile::CounterTotals;
+use lbprof_collector::{Activity, Problem, ProblemKind};
+
+use crate::gather::operation_name;
+use crate::metrics::load_balance::{self, PhaseProfileIdeal, Times};
+use crate::metrics::preemption::preemption;
+use crate::model::{Cell, Model, RankModel, RegionIdx, RunFacts, Seconds, SiteKey, Totals, Usage};
+use crate::open::n_recorded;
+use crate::symbols::Place;
+pub use verdict::Verdict;
+
+/// What a report says. All times in seconds.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Facts that all ranks agree on.
+    pub facts: RunFacts,
+    /// What the data are made of.
+    pub data: DataFacts,
+    /// What is missing or doubtful, the worst first.
+    pub problems: Vec<ProblemRow>,
+    /// What is lost, where.
+    pub verdict: Verdict,
+    /// The run's efficiencies.
+    pub efficiency: EfficiencyRow,
+    /// One row a rank, by number.
+    pub ranks: Vec<RankRow>,
+    /// One row an activity that occurs, the longest first.
+    pub activities: Vec<ActivityRow>,
+    /// One row a region, an outer one before its inner ones.
+    pub regions: Vec<RegionRow>,
+    /// The main loop, where one is known.
+    pub iterations: Option<Iterations>,
+    /// One row a call site, operation and activity, the longest first.
+    pub call_sites: Vec<SiteRow>,
+    /// The user's counters by region.
+    pub counters: Vec<CounterRow>,
+}
+
+/// What the data are made of, and how far they may be trusted.
+#[derive(Clone, Debug, Default)]
+pub struct DataFacts {
+    /// Elapsed time of the run.
+    pub elapsed_s: f64,
+    /// Ranks whose logs were read.
+    pub ranks_present: u32,
+    /// Ranks that were to record.
+    pub ranks_recorded: u64,
+    /// Different hosts.
+    pub hosts: usize,
+    /// Records, markers and parts of calls included.
+    pub events: u64,
+    /// Calls of MPI.
+    pub calls: u64,
+    /// Records that the recorder had to drop.
+    pub dropped_events: u64,
+    /// The recorder's own time, summed over ranks.
+    pub recorder_s: f64,
+    /// Time of ranks outside of their windows while others are in theirs, summed.
+    pub idle_s: f64,
+    /// Time for which the program had stopped recording, summed over ranks.
+    pub paused_s: f64,
+    /// Time of no known activity (lost records), summed over ranks.
+    pub unknown_s: f64,
+    /// Whether no data are missing.
+    pub complete: bool,
+}
+
+/// A kind of problem, all ranks together.
+#[derive(Clone, Debug)]
+pub struct ProblemRow {
+    /// The kind.
+    pub kind: ProblemKind,
+    /// Ranks that it concerns; empty: the run.
+    pub ranks: Vec<u32>,
+    /// How often, or how many records, bytes or ranks.
+    pub count: u64,
+    /// Where and how: different texts, the first few.
+    pub details: Vec<String>,
+}
+
+/// Efficiencies, with the times that they follow from.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EfficiencyRow {
+    /// Elapsed, longest, mean and ideal time.
+    pub times: Times,
+    /// The estimate of the ideal time by phase profile.
+    pub phase_profile: Option<PhaseProfileIdeal>,
+}
+
+/// A rank.
+#[derive(Clone, Debug)]
+pub struct RankRow {
+    /// Its number.
+    pub rank: u32,
+    /// Its host.
+    pub host: String,
+    /// Its process id.
+    pub pid: u32,
+    /// Begin of its window, from the run's.
+    pub begin_s: f64,
+    /// End of its window.
+    pub end_s: f64,
+    /// How its log ended, where it says so.
+    pub end_reason: Option<EndReason>,
+    /// Time by activity.
+    pub seconds: Seconds,
+    /// Time outside of its window.
+    pub idle_s: f64,
+    /// Time for which recording was stopped.
+    pub paused_s: f64,
+    /// Its computation less the mean of all, as a share of the mean; `None` where no rank computes.
+    pub over_mean: Option<f64>,
+    /// Records.
+    pub events: u64,
+    /// Threads beside the first that called MPI, and their time in it.
+    pub other_threads: (u32, f64),
+    /// Resources used.
+    pub usage: Option<Usage>,
+}
+
+/// An activity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ActivityRow {
+    /// Which.
+    pub activity: Activity,
+    /// Time, summed over ranks.
+    pub time_s: f64,
+    /// Of ranks × elapsed time, 0..=1.
+    pub share: f64,
+    /// Mean over ranks.
+    pub mean_s: f64,
+    /// Longest of a rank.
+    pub max_s: f64,
+    /// The rank that has it; the lowest of several.
+    pub max_rank: u32,
+    /// Calls; of computation: intervals.
+    pub calls: u64,
+    /// Bytes sent, written or contributed.
+    pub sent: u64,
+    /// Bytes received, read or given.
+    pub received: u64,
+}
+
+/// A region.
+#[derive(Clone, Debug)]
+pub struct RegionRow {
+    /// Its index in the model.
+    pub idx: RegionIdx,
+    /// Its path.
+    pub path: String,
+    /// Its kind.
+    pub kind: RegionKind,
+    /// Whether it is iterated.
+    pub iterated: bool,
+    /// Time in it alone, summed over ranks.
+    pub time_s: f64,
+    /// That of ranks × elapsed time, 0..=1.
+    pub share: f64,
+    /// Time in it and the regions within, summed over ranks.
+    pub inclusive_s: f64,
+    /// Time in it alone by activity: mean and longest over ranks; of those that occur.
+    pub activities: Vec<(Activity, f64, f64)>,
+    /// Efficiencies, inner regions included.
+    pub efficiency: EfficiencyRow,
+    /// The rank that computes longest in it, inner regions included.
+    pub slowest_rank: Option<u32>,
+    /// Iterations, where it is iterated: the most of any rank.
+    pub iterations: Option<usize>,
+    /// Invocations and work summed over ranks, memory the largest of any.
+    pub totals: Totals,
+}
+
+/// The iterations of the main loop.
+#[derive(Clone, Debug)]
+pub struct Iterations {
+    /// Path of the iterated region.
+    pub region: String,
+    /// One row an iteration.
+    pub rows: Vec<IterationRow>,
+}
+
+/// An iteration, all ranks together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct IterationRow {
+    /// Its number.
+    pub iteration: u32,
+    /// Longest computation of a rank.
+    pub max_s: f64,
+    /// Mean computation of all ranks.
+    pub mean_s: f64,
+    /// The rank that computes longest.
+    pub slowest_rank: u32,
+}
+
+/// A call site, operation and activity.
+#[derive(Clone, Debug)]
+pub struct SiteRow {
+    /// Index in the model's call sites; `None` where the recorder did not know it.
+    pub id: Option<u32>,
+    /// Where it is.
+    pub place: Place,
+    /// The operation's name.
+    pub operation: String,
+    /// Activity of its time.
+    pub activity: Activity,
+    /// Time, calls and bytes, summed over ranks, regions and threads.
+    pub sum: Cell,
+    /// Longest time of a rank.
+    pub max_s: f64,
+    /// The rank that has it.
+    pub max_rank: u32,
+}
+
+/// A counter in a region, all ranks together.
+#[derive(Clone, Debug)]
+pub struct CounterRow {
+    /// Its name.
+    pub name: String,
+    /// Path of the region.
+    pub region: String,
+    /// Its values.
+    pub totals: CounterTotals,
+}
+
+impl Report {
+    /// The report on `model`, whose call sites are at `places`.
+    pub fn new(model: &Model, places: &[Place]) -> Report {
+        let efficiency = efficiency(model, 0);
+        let call_sites = call_sites(model, places);
+        let regions: Vec<RegionRow> = (0..model.regions.len() as u32).map(|idx| region(model, idx)).collect();
+        let problems = problems(model);
+        Report {
+            facts: model.facts.clone(),
+            data: data_facts(model, &problems),
+            verdict: Verdict::new(model, &efficiency.times, &regions, &call_sites),
+            problems,
+            efficiency,
+            ranks: ranks(model, &efficiency.times),
+            activities: activities(model),
+            regions,
+            iterations: iterations(model),
+            call_sites,
+            counters: counters(model),
+        }
+    }
+
+    /// How far the worst problem touches the figures; `None` where there is none.
+    pub fn severity(&self) -> Option<Severity> {
+        self.problems.iter().map(|problem| problem.kind.severity()).max()
+    }
+}
+
+fn efficiency(model: &Model, region: RegionIdx) -> EfficiencyRow {
+    EfficiencyRow {
+        times: load_balance::times(model, region),
+        phase_profile: load_balance::phase_profile_ideal(model, region),
+    }
+}
+
+fn data_facts(model: &Model, problems: &[ProblemRow]) -> DataFacts {
+    let window = model.window_s();
+    let elapsed_s = model.elapsed_s();
+    let mut hosts: Vec<&str> = model.ranks.iter().map(|rank| rank.host.as_str()).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    let sum = |of: &dyn Fn(&RankModel) -> f64| model.ranks.iter().map(of).sum::<f64>();
+    let idle_s = sum(&|rank| rank.idle_s(window));
+    let paused_s = sum(&|rank| rank.paused_s);
+    let known_s = sum(&|rank| rank.inclusive(0).iter().sum::<f64>());
+    DataFacts {
+        elapsed_s,
+        ranks_present: model.ranks.len() as u32,
+        ranks_recorded: n_recorded(&model.facts.recorded_ranks, model.facts.n_ranks),
+        hosts: hosts.len(),
+        events: model.ranks.iter().map(|rank| rank.records).fold(0, u64::saturating_add),
+        calls: model.ranks.iter().map(|rank| rank.calls).fold(0, u64::saturating_add),
+        dropped_events: model.ranks.iter().map(|rank| rank.dropped).fold(0, u64::saturating_add),
+        recorder_s: sum(&|rank| rank.inclusive(0)[Activity::Recorder as usize]),
+        idle_s,
+        paused_s,
+        unknown_s: (elapsed_s * model.ranks.len() as f64 - idle_s - paused_s - known_s).max(0.0),
+        complete: problems.iter().all(|problem| problem.kind.severity() != Severity::Partial),
+    }
+}
+
+/// Problems from the logs and those that the figures show, by kind.
+fn problems(model: &Model) -> Vec<ProblemRow> {
+    let mut all: BTreeMap<ProblemKind, ProblemRow> = BTreeMap::new();
+    for problem in model.problems.iter().cloned().chain(model.ranks.iter().flat_map(seen_in_figures)) {
+        let row = all.entry(problem.kind).or_insert_with(|| ProblemRow {
+            kind: problem.kind,
+            ranks: Vec::new(),
+            count: 0,
+            details: Vec::new(),
+        });
+        row.ranks.extend(problem.rank);
+        row.count = row.count.saturating_add(problem.count);
+        if !problem.detail.is_empty() && row.details.len() < MAX_DETAILS && !row.details.contains(&problem.detail) {
+            row.details.push(problem.detail);
+        }
+    }
+    let mut rows: Vec<ProblemRow> = all.into_values().collect();
+    for row in &mut rows {
+        row.ranks.sort_unstable();
+        row.ranks.dedup();
+    }
+    rows.sort_by_key(|row| std::cmp::Reverse(row.kind.severity()));
+    rows
+}
+
+/// Most different details of one kind of problem that a report shows.
+const MAX_DETAILS: usize = 4;
+
+/// Problems of a rank that its log does not state.
+fn seen_in_figures(rank: &RankModel) -> Vec<Problem> {
+    let problem = |kind, count, detail| Problem { kind, rank: Some(rank.rank), count, detail };
+    let mut found = Vec::new();
+    if let Some(lost) = preemption(rank) {
+        let detail = format!(
+            "rank {}: {} {:.2} s of {:.2} s outside of MPI without a core though it could have run, pushed off {:.0} times a second",
+            rank.rank,
+            if lost.certain { "at least" } else { "about" },
+            lost.delayed_s,
+            lost.computation_s,
+            lost.switches_per_s,
+        );
+        let count = rank.usage.map_or(1, |usage| usage.thread_involuntary);
+        found.push(problem(ProblemKind::Preempted, count, detail));
+    }
+    if rank.other_threads > 0 {
+        let detail = format!(
+            "rank {}: {} more thread{}, {:.3} s in MPI",
+            rank.rank,
+            rank.other_threads,
+            if rank.other_threads == 1 { "" } else { "s" },
+            rank.other_threads_mpi_s
+        );
+        found.push(problem(ProblemKind::OtherThreads, u64::from(rank.other_threads), detail));
+    }
+    if rank.paused_s > 0.0 {
+        found.push(problem(ProblemKind::Paused, 1, format!("rank {}: {:.3} s", rank.rank, rank.paused_s)));
+    }
+    found
+}
+
+fn ranks(model: &Model, times: &Times) -> Vec<RankRow> {
+    let window = model.window_s();
+    let mean = times.avg_computation_s;
+    let row = |rank: &RankModel| {
+        let seconds = rank.inclusive(0);
+        let computation = seconds[Activity::Computation as usize];
+        RankRow {
+            rank: rank.rank,
+            host: rank.host.clone(),
+            pid: rank.pid,
+            begin_s: rank.begin_s - window.0,
+            end_s: rank.end_s - window.0,
+            end_reason: rank.end_reason,
+            seconds,
+            idle_s: rank.idle_s(window),
+            paused_s: rank.paused_s,
+            over_mean: (mean > 0.0).then(|| computation / mean - 1.0),
+            events: rank.records,
+            other_threads: (rank.other_threads, rank.other_threads_mpi_s),
+            usage: rank.usage,
+        }
+    };
+    model.ranks.iter().map(row).collect()
+}
+
+fn activities(model: &Model) -> Vec<ActivityRow> {
+    let whole = model.elapsed_s() * model.ranks.len() as f64;
+    let mut rows: Vec<ActivityRow> = Vec::new();
+    for activity in Activity::ALL {
+        let mut sum = Cell::default();
+        let (mut max_s, mut max_rank) = (0.0, 0);
+        for rank in &model.ranks {
+            let mut own = Cell::default();
+            rank.cells.iter().filter(|((_, of), _)| *of == activity).for_each(|(_, cell)| own += *cell);
+            if own.seconds > max_s {
+                (max_s, max_rank) = (own.seconds, rank.rank);
+            }
+            sum += own;
+        }
+        if sum == Cell::default() {
+            continue;
+        }
+        rows.push(ActivityRow {
+            activity,
+            time_s: sum.seconds,
+            share: if whole > 0.0 { sum.seconds / whole } else { 0.0 },
+            mean_s: sum.seconds / model.ranks.len().max(1) as f64,
+            max_s,
+            max_rank,
+            calls: sum.calls,
+            sent: sum.sent,
+            received: sum.received,
+        });
+    }
+    rows.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
+    rows
+}
+
+fn region(model: &Model, idx: RegionIdx) -> RegionRow {
+    let facts = &model.regions[idx as usize];
+    let n = model.ranks.len().max(1) as f64;
+    let mut sums = Seconds::default();
+    let mut longest = Seconds::default();
+    let mut totals = Totals::default();
+    for rank in &model.ranks {
+        for ((sum, max), seconds) in sums.iter_mut().zip(&mut longest).zip(rank.exclusive(idx)) {
+            *sum += seconds;
+            *max = seconds.max(*max);
+        }
+        let own = rank.totals(idx);
+        totals.invocations = totals.invocations.saturating_add(own.invocations);
+        totals.operations += own.operations;
+        totals.quanta += own.quanta;
+        totals.max_resident = totals.max_resident.max(own.max_resident);
+        totals.max_swapped = totals.max_swapped.max(own.max_swapped);
+    }
+    let whole = model.elapsed_s() * n;
+    let time_s: f64 = sums.iter().sum();
+    let computation = model.inclusive_s(idx, Activity::Computation);
+    let occurring = Activity::ALL.into_iter().filter(|&activity| sums[activity as usize] > 0.0);
+    RegionRow {
+        idx,
+        path: facts.path.clone(),
+        kind: facts.kind,
+        iterated: facts.iterated,
+        time_s,
+        share: if whole > 0.0 { time_s / whole } else { 0.0 },
+        inclusive_s: model.ranks.iter().map(|rank| rank.inclusive(idx).iter().sum::<f64>()).sum(),
+        activities: occurring.map(|of| (of, sums[of as usize] / n, longest[of as usize])).collect(),
+        efficiency: efficiency(model, idx),
+        slowest_rank: largest(&computation).map(|at| model.ranks[at].rank),
+        iterations: facts.iterated.then(|| {
+            model.ranks.iter().filter_map(|rank| rank.series(idx)).map(|series| series.numbers.len()).max().unwrap_or(0)
+        }),
+        totals,
+    }
+}
+
+/// Index of the largest value, the first of several; `None` where all are zero.
+pub(crate) fn largest(values: &[f64]) -> Option<usize> {
+    let max = values.iter().copied().fold(0.0, f64::max);
+    values.iter().position(|&value| value == max && max > 0.0)
+}
+
+/// The iterated region that takes the longest, of those outside of all others.
+fn iterations(model: &Model) -> Option<Iterations> {
+    let candidates = model.outermost_iterated.iter().copied();
+    let time_s = |idx: RegionIdx| model.ranks.iter().map(|rank| rank.inclusive(idx).iter().sum::<f64>()).sum::<f64>();
+    let idx = candidates.max_by(|&a, &b| time_s(a).total_cmp(&time_s(b)).then(b.cmp(&a)))?;
+    let mut sums: BTreeMap<u32, f64> = BTreeMap::new();
+    for series in model.ranks.iter().filter_map(|rank| rank.series(idx)) {
+        for (at, &number) in series.numbers.iter().enumerate() {
+            let computation = series.seconds[Activity::Computation as usize].get(at).copied().unwrap_or(0.0);
+            *sums.entry(number).or_default() += computation;
+        }
+    }
+    let n = model.ranks.len().max(1) as f64;
+    let rows = model.slowest.get(idx as usize)?.iter().map(|slowest| IterationRow {
+        iteration: slowest.iteration,
+        max_s: slowest.computation_s,
+        mean_s: sums.get(&slowest.iteration).copied().unwrap_or(0.0) / n,
+        slowest_rank: slowest.rank,
+    });
+    Some(Iterations { region: model.regions[idx as usize].path.clone(), rows: rows.collect() })
+}
+
+fn call_sites(model: &Model, places: &[Place]) -> Vec<SiteRow> {
+    // All regions together: (site, operation, activity) → sum, longest rank.
+    let mut sums: BTreeMap<SiteKey, (Cell, f64, u32)> = BTreeMap::new();
+    for rank in &model.ranks {
+        let mut own: BTreeMap<SiteKey, Cell> = BTreeMap::new();
+        for (key, cell) in &rank.sites {
+            *own.entry(SiteKey { region: 0, ..*key }).or_default() += *cell;
+        }
+        for (key, cell) in own {
+            let (sum, max_s, max_rank) = sums.entry(key).or_insert((Cell::default(), -1.0, rank.rank));
+            *sum += cell;
+            if cell.seconds > *max_s {
+                (*max_s, *max_rank) = (cell.seconds, rank.rank);
+            }
+        }
+    }
+    let mut rows: Vec<SiteRow> = sums
+        .into_iter()
+        .map(|(key, (sum, max_s, max_rank))| SiteRow {
+            id: key.site,
+            place: key.site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default(),
+            operation: operation_name(key.operation),
+            activity: key.activity,
+            sum,
+            max_s,
+            max_rank,
+        })
+        .collect();
+    rows.sort_by(|a, b| b.sum.seconds.total_cmp(&a.sum.seconds));
+    rows
+}
+
+fn counters(model: &Model) -> Vec<CounterRow> {
+    let mut sums: BTreeMap<(RegionIdx, u32), CounterTotals> = BTreeMap::new();
+    for (key, totals) in model.ranks.iter().flat_map(|rank| &rank.counters) {
+        sums.entry(*key).or_default().add(totals);
+    }
+    let row = |((region, counter), totals): ((RegionIdx, u32), CounterTotals)| CounterRow {
+        name: model.counters[counter as usize].clone(),
+        region: model.regions[region as usize].path.clone(),
+        totals,
+    };
+    sums.into_iter().map(row).collect()
+}

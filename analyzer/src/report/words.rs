@@ -1,0 +1,223 @@
+//! Numbers and names as a reader wants them: three or four digits with a unit, names without surprises.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// A unit for times of a column, and how many decimals it takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimeUnit {
+    scale: f64,
+    /// Its symbol.
+    pub symbol: &'static str,
+    decimals: usize,
+}
+
+impl TimeUnit {
+    /// The unit in which `max_s` seconds, the longest of a column, has one to three digits before the point.
+    pub fn for_max(max_s: f64) -> TimeUnit {
+        let (scale, symbol) = match max_s.abs() {
+            s if s >= 0.9995 => (1.0, "s"),
+            s if s >= 0.9995e-3 => (1e3, "ms"),
+            s if s > 0.0 => (1e6, "µs"),
+            _ => (1.0, "s"),
+        };
+        let decimals = match max_s.abs() * scale {
+            value if value >= 999.5 => 0,
+            value if value >= 99.95 => 1,
+            value if value >= 9.995 => 2,
+            _ => 3,
+        };
+        TimeUnit { scale, symbol, decimals }
+    }
+
+    /// `seconds` in this unit, without its symbol.
+    pub fn number(&self, seconds: f64) -> String {
+        format!("{:.*}", self.decimals, seconds * self.scale)
+    }
+}
+
+/// A time with its unit: `1.32 s`.
+pub fn seconds(seconds: f64) -> String {
+    let unit = TimeUnit::for_max(seconds);
+    let decimals = unit.decimals.min(2);
+    format!("{:.decimals$} {}", seconds * unit.scale, unit.symbol)
+}
+
+/// A share of 0..=1 in per cent: `87.4 %`.
+pub fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// A share in per cent where there is one, else a dash.
+pub fn percent_or_dash(share: Option<f64>) -> String {
+    share.map_or_else(|| "–".to_owned(), percent)
+}
+
+/// A difference in per cent with its sign: `+12.5 %`.
+pub fn signed_percent(share: f64) -> String {
+    let rounded = (1000.0 * share).round() / 10.0;
+    if rounded == 0.0 { "0.0 %".to_owned() } else { format!("{rounded:+.1} %").replace('-', "−") }
+}
+
+/// A whole number with commas between thousands: `1,234,567`.
+pub fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Bytes with a unit of powers of 1000: `1.32 MB`; nothing at all for none.
+pub fn bytes(value: u64) -> String {
+    const UNITS: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
+    let mut scaled = value as f64;
+    let mut unit = 0;
+    while scaled >= 999.5 && unit + 1 < UNITS.len() {
+        scaled /= 1000.0;
+        unit += 1;
+    }
+    let decimals = if unit == 0 || scaled >= 99.95 {
+        0
+    } else if scaled >= 9.995 {
+        1
+    } else {
+        2
+    };
+    format!("{scaled:.decimals$} {}", UNITS[unit])
+}
+
+/// `1 rank`, `2 ranks`.
+pub fn plural(n: u64, word: &str) -> String {
+    format!("{} {word}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
+/// Whether a terminal may obey a character instead of showing it: control characters, and those that turn the direction of
+/// writing.
+pub fn is_hostile(char: char) -> bool {
+    char.is_control()
+        || matches!(char, '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// A name from a log as text that does nothing but be read: hostile characters become their escapes.
+pub fn clean(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    for char in name.chars() {
+        if is_hostile(char) { text.extend(char.escape_default()) } else { text.push(char) }
+    }
+    text
+}
+
+/// Columns that a text takes on a terminal.
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// `text` in at most `columns`, its middle left out where it is longer: the begin says what it is, the end where.
+pub fn shorten(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let room = columns.saturating_sub(1);
+    let head = fitting(text.chars(), room / 3);
+    let tail: Vec<char> = fitting(text.chars().rev(), room - width(&head)).chars().rev().collect();
+    format!("{head}…{}", tail.into_iter().collect::<String>())
+}
+
+fn fitting(chars: impl Iterator<Item = char>, columns: usize) -> String {
+    let mut used = 0;
+    chars
+        .take_while(|char| {
+            used += char.width().unwrap_or(0);
+            used <= columns
+        })
+        .collect()
+}
+
+/// `text` broken at spaces into lines of at most `columns`, the second and later ones behind `indent` spaces. A number and
+/// its unit stay together.
+pub fn wrap(text: &str, columns: usize, indent: usize) -> String {
+    let mut lines = String::new();
+    let mut used = 0;
+    let mut words = text.split(' ').peekable();
+    while let Some(word) = words.next() {
+        let mut piece = word.to_owned();
+        while let Some(unit) = words.next_if(|next| is_unit(next)) {
+            piece.push(' ');
+            piece.push_str(unit);
+        }
+        // What cannot be broken gives way itself.
+        let piece = shorten(&piece, columns.saturating_sub(indent));
+        let needs = width(&piece);
+        if used > 0 && used + 1 + needs > columns {
+            lines.push('\n');
+            lines.extend(std::iter::repeat_n(' ', indent));
+            used = indent;
+        } else if used > 0 {
+            lines.push(' ');
+            used += 1;
+        }
+        lines.push_str(&piece);
+        used += needs;
+    }
+    lines
+}
+
+/// Whether a word is a unit, whatever punctuation is around it.
+fn is_unit(word: &str) -> bool {
+    let word = word.trim_end_matches([')', ',', '.', ';', ':']);
+    matches!(word, "%" | "s" | "ms" | "µs" | "B" | "kB" | "MB" | "GB" | "TB")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_three_or_four_digits_and_a_unit() {
+        assert_eq!(seconds(12.294), "12.29 s");
+        assert_eq!(seconds(1234.5), "1234 s");
+        assert_eq!(seconds(0.0421), "42.10 ms");
+        assert_eq!(seconds(0.0), "0.00 s");
+        assert_eq!(TimeUnit::for_max(12.0).number(0.5), "0.50");
+        assert_eq!(TimeUnit::for_max(2e-6).number(5e-7), "0.500");
+    }
+
+    #[test]
+    fn counts_and_bytes_are_easy_to_read() {
+        assert_eq!(count(1234567), "1,234,567");
+        assert_eq!(count(999), "999");
+        assert_eq!(bytes(999), "999 B");
+        assert_eq!(bytes(1_320_000), "1.32 MB");
+        assert_eq!(bytes(u64::MAX), "18.4 EB");
+    }
+
+    #[test]
+    fn a_difference_has_a_sign_but_zero() {
+        assert_eq!(signed_percent(0.125), "+12.5 %");
+        assert_eq!(signed_percent(-0.125), "−12.5 %");
+        assert_eq!(signed_percent(-0.0001), "0.0 %");
+    }
+
+    #[test]
+    fn names_cannot_reach_the_terminal() {
+        assert_eq!(clean("a\x1b[31mb\n\u{9b}c\u{202e}d"), "a\\u{1b}[31mb\\n\\u{9b}c\\u{202e}d");
+        assert_eq!(clean("Größe/ßß"), "Größe/ßß");
+    }
+
+    #[test]
+    fn a_long_name_keeps_its_ends() {
+        assert_eq!(shorten("abcdefghij", 10), "abcdefghij");
+        assert_eq!(shorten("abcdefghijk", 10), "abc…fghijk");
+        assert_eq!(shorten("日本語日本語日本語", 7), "日…本語");
+    }
+
+    #[test]
+    fn long_lines_break_at_spaces() {
+        assert_eq!(wrap("aa bb cc dd", 8, 2), "aa bb cc\n  dd");
+        assert_eq!(wrap("lost (0.5 %); so", 10, 0), "lost\n(0.5 %);\nso");
+    }
+}

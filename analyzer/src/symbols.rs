@@ -1,0 +1,313 @@
+//! Call sites → function, file and line, from the files that the program was loaded from.
+//!
+//! A call site is a return address: the call is the instruction before it, so that the address less one is looked up. The
+//! log stores it less the module's load address, which makes position-independent programs and shared objects the same as
+//! all others. What is known of a place, best first:
+//!
+//! 1. function, file and line from DWARF, in the file itself or in its separate debug file (by build id or debug link);
+//!    of functions inlined into one another the innermost that is not a system header's;
+//! 2. the function from the symbol table, static or dynamic;
+//! 3. module and offset, always.
+//!
+//! A file that is not the one recorded (its build id differs) gives no names: they would be wrong.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use addr2line::Loader;
+use lbprof_collector::{Problem, ProblemKind};
+use object::Object;
+use object::read::ReadCache;
+use rayon::prelude::*;
+
+use crate::model::{Model, Module};
+
+/// What is known of a place in a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Name of the function, demangled.
+    pub function: Option<String>,
+    /// Source file, as the debug information names it.
+    pub file: Option<String>,
+    /// Line in it, from 1.
+    pub line: Option<u32>,
+    /// Path of the program or shared object; `None` where the address lies in none.
+    pub module: Option<String>,
+    /// Return address as the module's own tables state it; the raw address where there is no module.
+    pub offset: u64,
+}
+
+impl Place {
+    /// The shortest name that tells it from others: `force (lj.c:120)`, `force (+0x1234)` where the line is not known, or
+    /// `lmp+0x1234`. The function's arguments are left out.
+    pub fn label(&self) -> String {
+        let source = self.file.as_deref().map(|file| match self.line {
+            Some(line) => format!("{}:{line}", base_name(file)),
+            None => base_name(file).to_owned(),
+        });
+        let module = self.module.as_deref().map(base_name);
+        match (self.function.as_deref().map(without_arguments), source, module) {
+            (Some(function), Some(source), _) => format!("{function} ({source})"),
+            (Some(function), None, _) => format!("{function} (+{:#x})", self.offset),
+            (None, Some(source), _) => source,
+            (None, None, Some(module)) => format!("{module}+{:#x}", self.offset),
+            (None, None, None) => format!("{:#x}", self.offset),
+        }
+    }
+}
+
+/// A function's name without the list of its arguments, as C++ names have it: `Pair::compute(int) const` is `Pair::compute`.
+fn without_arguments(function: &str) -> &str {
+    let name = function.strip_suffix(" const").unwrap_or(function);
+    if !name.ends_with(')') {
+        return function;
+    }
+    let mut depth = 0;
+    for (at, char) in name.char_indices().rev() {
+        match char {
+            ')' => depth += 1,
+            '(' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return if at > 0 { &name[..at] } else { function };
+        }
+    }
+    function
+}
+
+/// The last part of a path.
+pub fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The places of the model's call sites, at the same indices, and what kept names from being found.
+/// `done` is called as each file is read, on any thread.
+pub fn resolve(model: &Model, done: impl Fn() + Sync) -> (Vec<Place>, Vec<Problem>) {
+    let mut places = unresolved(model);
+    let mut by_module: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (idx, site) in model.call_sites.iter().enumerate() {
+        if let Some(module) = site.module {
+            by_module.entry(module).or_default().push(idx);
+        }
+    }
+    let modules: Vec<(u32, Vec<usize>)> = by_module.into_iter().collect();
+    let found: Vec<_> = modules
+        .par_iter()
+        .map(|(module, sites)| {
+            let offsets: Vec<u64> = sites.iter().map(|&site| places[site].offset).collect();
+            let result = model.modules.get(*module as usize).map(|module| resolve_module(module, &offsets));
+            done();
+            result
+        })
+        .collect();
+    let mut problems = Vec::new();
+    for ((_, sites), result) in modules.iter().zip(found) {
+        match result {
+            Some(Ok(names)) => {
+                for (&site, name) in sites.iter().zip(names) {
+                    places[site] = Place { module: places[site].module.take(), offset: places[site].offset, ..name };
+                }
+            }
+            Some(Err(problem)) => problems.push(Problem { count: sites.len() as u64, ..problem }),
+            None => {}
+        }
+    }
+    (places, problems)
+}
+
+/// The places of the model's call sites by module and offset alone.
+pub fn unresolved(model: &Model) -> Vec<Place> {
+    let module = |idx: u32| model.modules.get(idx as usize).map(|module| module.path.clone());
+    let place = |site: &crate::model::CallSite| Place {
+        module: site.module.and_then(module),
+        offset: site.offset,
+        ..Place::default()
+    };
+    model.call_sites.iter().map(place).collect()
+}
+
+/// The names of the calls that return to `offsets` in `module`.
+fn resolve_module(module: &Module, offsets: &[u64]) -> Result<Vec<Place>, Problem> {
+    let path = Path::new(&module.path);
+    let problem = |kind, detail: String| Problem { kind, rank: None, count: 0, detail };
+    let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    if !is_file || !path.is_absolute() {
+        return Err(problem(ProblemKind::BinaryMissing, module.path.clone()));
+    }
+    // Debug information may be damaged in ways that its reader does not expect; names are worth no crash.
+    let names = catch_unwind(AssertUnwindSafe(|| {
+        let sources = Sources::open(path, &module.build_id)?;
+        Some(offsets.iter().map(|&offset| sources.place(offset.wrapping_sub(1))).collect())
+    }));
+    match names {
+        Ok(Some(names)) => Ok(names),
+        Ok(None) => Err(problem(ProblemKind::BinaryChanged, module.path.clone())),
+        Err(_) => {
+            Err(problem(ProblemKind::BinaryMissing, format!("{}: its debug information is damaged", module.path)))
+        }
+    }
+}
+
+/// A file's own names and those of its separate debug file.
+struct Sources {
+    debug: Option<Loader>,
+    own: Option<Loader>,
+}
+
+impl Sources {
+    /// `None` where the file is not the one with `build_id` (if that is known).
+    fn open(path: &Path, build_id: &[u8]) -> Option<Sources> {
+        let facts = DebugFacts::read(path);
+        let found = facts.as_ref().map_or(&[][..], |facts| &facts.build_id);
+        if !build_id.is_empty() && found != build_id {
+            return None;
+        }
+        let debug_path = facts.filter(|facts| !facts.has_dwarf).and_then(|facts| facts.debug_file(path));
+        let debug = debug_path.and_then(|path| {
+            let alternate = DebugFacts::read(&path).and_then(|facts| facts.alternate_file(&path));
+            Loader::new_with_sup(&path, alternate).ok()
+        });
+        Some(Sources { debug, own: Loader::new(path).ok() })
+    }
+
+    fn place(&self, address: u64) -> Place {
+        let loaders = || self.debug.iter().chain(&self.own);
+        let from_dwarf = loaders().filter_map(|loader| dwarf_place(loader, address)).next();
+        let mut place = from_dwarf.unwrap_or_default();
+        if place.function.is_none() {
+            let symbol = loaders().find_map(|loader| loader.find_symbol(address));
+            place.function = symbol.map(|name| addr2line::demangle_auto(name.into(), None).into_owned());
+        }
+        place
+    }
+}
+
+/// The innermost frame at `address` that is the user's own, else the innermost.
+fn dwarf_place(loader: &Loader, address: u64) -> Option<Place> {
+    let mut frames = Vec::new();
+    let mut found = loader.find_frames(address).ok()?;
+    while let Ok(Some(frame)) = found.next() {
+        let file = frame.location.as_ref().and_then(|location| location.file).map(str::to_owned);
+        let line = frame.location.as_ref().and_then(|location| location.line).filter(|&line| line > 0);
+        let function = frame.function.and_then(|function| Some(function.demangle().ok()?.into_owned()));
+        frames.push(Place { function, file, line, ..Place::default() });
+    }
+    let own = frames.iter().position(|frame| frame.file.as_deref().is_some_and(|file| !is_system_file(file)));
+    let chosen = own.unwrap_or(0);
+    (chosen < frames.len()).then(|| frames.swap_remove(chosen)).filter(|place| *place != Place::default())
+}
+
+/// Whether a source file belongs to a library or a compiler: MPI's inline C++ bindings, Rust crates, system headers.
+fn is_system_file(file: &str) -> bool {
+    const PARTS: [&str; 6] =
+        ["/usr/include/", "/usr/lib/", "/include/openmpi/", "/rustc/", "/.cargo/registry/", "/.rustup/toolchains/"];
+    PARTS.iter().any(|part| file.contains(part))
+}
+
+/// Where debug information may be, as a file says itself.
+struct DebugFacts {
+    build_id: Vec<u8>,
+    has_dwarf: bool,
+    /// Name and CRC of its separate debug file.
+    link: Option<(String, u32)>,
+    /// Path and build id of the file with what several debug files share.
+    alternate: Option<(String, Vec<u8>)>,
+}
+
+/// Where distributions install debug files.
+const DEBUG_ROOT: &str = "/usr/lib/debug";
+
+impl DebugFacts {
+    fn read(path: &Path) -> Option<DebugFacts> {
+        let cache = ReadCache::new(File::open(path).ok()?);
+        let file = object::File::parse(&cache).ok()?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Some(DebugFacts {
+            build_id: file.build_id().ok().flatten().unwrap_or_default().to_vec(),
+            has_dwarf: file.has_debug_symbols(),
+            link: file.gnu_debuglink().ok().flatten().map(|(name, crc)| (text(name), crc)),
+            alternate: file.gnu_debugaltlink().ok().flatten().map(|(name, id)| (text(name), id.to_vec())),
+        })
+    }
+
+    fn debug_file(&self, path: &Path) -> Option<PathBuf> {
+        let by_id = build_id_path(&self.build_id).filter(|path| self.is_mine(path));
+        by_id.or_else(|| {
+            let (name, crc) = self.link.as_ref()?;
+            let folder = fs::canonicalize(path).ok()?.parent()?.to_owned();
+            let installed = Path::new(DEBUG_ROOT).join(folder.strip_prefix("/").ok()?);
+            let candidates = [folder.join(name), folder.join(".debug").join(name), installed.join(name)];
+            candidates.into_iter().find(|file| self.is_mine(file) || file_crc(file) == Some(*crc))
+        })
+    }
+
+    /// Whether the file at `path` has the same build id.
+    fn is_mine(&self, path: &Path) -> bool {
+        !self.build_id.is_empty() && DebugFacts::read(path).is_some_and(|other| other.build_id == self.build_id)
+    }
+
+    fn alternate_file(&self, path: &Path) -> Option<PathBuf> {
+        let (name, build_id) = self.alternate.as_ref()?;
+        let beside = path.parent()?.join(name);
+        [Some(beside), build_id_path(build_id)].into_iter().flatten().find(|file| file.is_file())
+    }
+}
+
+/// Where the debug file of a build id is installed.
+fn build_id_path(build_id: &[u8]) -> Option<PathBuf> {
+    let (first, rest) = build_id.split_first()?;
+    let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
+    Some(Path::new(DEBUG_ROOT).join(format!(".build-id/{first:02x}/{rest}.debug")))
+}
+
+/// The CRC by which a debug link knows its file.
+fn file_crc(path: &Path) -> Option<u32> {
+    let mut file = File::open(path).ok()?;
+    let mut hasher = crc32fast::Hasher::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer).ok()? {
+            0 => return Some(hasher.finalize()),
+            n => hasher.update(&buffer[..n]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_says_the_best_that_is_known() {
+        let mut place = Place { module: Some("/opt/app/lmp".into()), offset: 0x1234, ..Place::default() };
+        assert_eq!(place.label(), "lmp+0x1234");
+        place.function = Some("force".into());
+        assert_eq!(place.label(), "force (+0x1234)");
+        place.file = Some("/home/u/app/src/lj.c".into());
+        place.line = Some(120);
+        assert_eq!(place.label(), "force (lj.c:120)");
+    }
+
+    #[test]
+    fn a_label_leaves_out_the_arguments() {
+        assert_eq!(without_arguments("lj::Pair::compute(int, std::function<void (int)>) const"), "lj::Pair::compute");
+        assert_eq!(without_arguments("Pair::operator()(int)"), "Pair::operator()");
+        assert_eq!(without_arguments("(anonymous namespace)::f(int)"), "(anonymous namespace)::f");
+        assert_eq!(without_arguments("core::ops::call"), "core::ops::call");
+        assert_eq!(without_arguments("odd)"), "odd)");
+        assert_eq!(without_arguments("()"), "()");
+    }
+
+    #[test]
+    fn inline_code_of_libraries_is_not_the_users() {
+        assert!(is_system_file("/usr/lib/x86_64-linux-gnu/openmpi/include/openmpi/ompi/mpi/cxx/comm_inln.h"));
+        assert!(is_system_file("/rustc/0123/library/core/src/ops/function.rs"));
+        assert!(is_system_file("/home/u/.cargo/registry/src/index/mpi-0.8.0/src/point_to_point.rs"));
+        assert!(!is_system_file("/home/u/app/src/main.rs"));
+        assert!(!is_system_file("lj.c"));
+    }
+}

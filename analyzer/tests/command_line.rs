@@ -1,0 +1,153 @@
+//! lb-report as users run it: its output, its exit codes, its messages.
+
+mod support;
+
+use std::path::Path;
+
+use assert_cmd::Command;
+use lbprof_collector::scenario::Scenario;
+use serde_json::Value;
+use support::written;
+
+/// lb-report in a folder, with arguments; colours off, as in a pipe.
+fn lb_report(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("lb-report").expect("lb-report is built");
+    command.args(arguments).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+    command
+}
+
+fn text_of(path: &Path) -> &str {
+    path.to_str().expect("a folder's name is UTF-8")
+}
+
+/// Rank 0 computes 30 ms, then sends 800 bytes to rank 1, which computes 10 ms and waits.
+fn late_sender() -> Scenario {
+    Scenario::ranks(2)
+        .rank(0, |r| r.region("work", |r| r.compute(30)).at("sender").send(1, 7, 800, 0.5))
+        .rank(1, |r| r.compute(10).recv(0, 7, 800, 20.5))
+}
+
+#[test]
+fn dump_prints_every_record() {
+    let dir = written(late_sender());
+    let output = lb_report(&["dump", text_of(dir.path()), "--rank", "0"]).assert().code(0).get_output().stdout.clone();
+    let lines: Vec<Value> =
+        String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let records: Vec<&Value> = lines.iter().filter(|line| line["type"] == "record").collect();
+    let operations: Vec<&str> = records.iter().map(|record| record["operation"].as_str().unwrap()).collect();
+    assert_eq!(operations, ["RegionEnter", "RegionLeave", "Send", "Finalize"]);
+    let send = records[2];
+    assert_eq!((send["peer"].as_u64(), send["tag"].as_i64(), send["sent"].as_u64()), (Some(1), Some(7), Some(800)));
+    assert_eq!((send["begin_s"].as_f64(), send["comm_size"].as_u64()), (Some(0.03), Some(2)));
+    assert_eq!((&send["activity"], &send["region"]), (&Value::from("point-to-point"), &Value::from("main")));
+    assert_eq!((&records[1]["region"], &records[1]["value"]), (&Value::from("main/work"), &Value::from("main/work")));
+}
+
+#[test]
+fn without_a_folder_the_newest_run_here_is_taken() {
+    let here = tempfile::tempdir().unwrap();
+    late_sender().write(&here.path().join("lbprof-out")).unwrap();
+    // A later folder, made earlier: the time of its last change decides.
+    std::fs::create_dir(here.path().join("lbprof-out-empty")).unwrap();
+    let output = lb_report(&[]).current_dir(here.path()).assert().code(0).get_output().clone();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.starts_with("./scenario\n2 ranks on node0"), "{text}");
+    assert!(!text.contains('\x1b'), "no colours in a pipe");
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+}
+
+#[test]
+fn colours_are_there_when_asked_for() {
+    let dir = written(late_sender());
+    let output = lb_report(&[text_of(dir.path()), "--color", "always"]).assert().code(0).get_output().stdout.clone();
+    assert!(String::from_utf8(output).unwrap().contains("\x1b[1m"));
+}
+
+#[test]
+fn json_goes_to_standard_output_or_to_a_file() {
+    let dir = written(late_sender());
+    let output = lb_report(&[text_of(dir.path()), "--json"]).assert().code(0).get_output().stdout.clone();
+    let file = dir.path().join("report.json");
+    lb_report(&[text_of(dir.path()), "--json", text_of(&file)]).assert().code(0).stdout("");
+    assert_eq!(std::fs::read(file).unwrap(), output);
+    let report: Value = serde_json::from_slice(&output).unwrap();
+    assert_eq!(report["schema"], "lbprof-report/1");
+    assert_eq!(report["efficiency"]["load_balance"].as_f64(), Some(0.02 / 0.03));
+}
+
+#[track_caller]
+fn assert_fails(arguments: &[&str], here: &Path, code: i32, says: &str) {
+    let output = lb_report(arguments).current_dir(here).assert().code(code).get_output().clone();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains(says), "{message:?} does not say {says:?}");
+    assert_eq!(output.stdout, b"");
+}
+
+#[test]
+fn what_cannot_be_read_is_told_with_what_to_do() {
+    let here = tempfile::tempdir().unwrap();
+    assert_fails(&[], here.path(), 5, "record one: mpirun -n 4 lb-run ./program");
+    assert_fails(&["nowhere"], here.path(), 5, "nowhere: there is no such folder");
+    std::fs::create_dir_all(here.path().join("outer/inner")).unwrap();
+    assert_fails(&["outer"], here.path(), 5, "outer: no logs (rank-*.lbp) in it: record a run first");
+    late_sender().write(&here.path().join("outer/inner")).unwrap();
+    assert_fails(&["outer"], here.path(), 5, "outer: no logs (rank-*.lbp) in it, but in outer/inner");
+    assert_fails(&["outer/inner/rank-000000.lbp"], here.path(), 5, "not a folder: name the folder");
+    std::fs::create_dir(here.path().join("text")).unwrap();
+    std::fs::write(here.path().join("text/rank-000000.lbp"), "This is a text and no log.").unwrap();
+    assert_fails(&["text"], here.path(), 5, "none of its 1 logs can be read");
+    assert_fails(&["dump", "outer/inner", "--rank", "9"], here.path(), 5, "no log of rank 9");
+}
+
+#[test]
+fn wrong_use_is_told_with_what_is_right() {
+    let here = tempfile::tempdir().unwrap();
+    assert_fails(&["--nonsense"], here.path(), 2, "--nonsense");
+    assert_fails(&["--top", "0"], here.path(), 2, "0 is not in 1..");
+}
+
+#[test]
+fn help_shows_examples_and_exit_codes() {
+    let output = lb_report(&["--help"]).assert().code(0).get_output().stdout.clone();
+    let help = String::from_utf8(output).unwrap();
+    for expected in ["EXAMPLES", "mpirun -n 4 lb-run ./program", "EXIT CODES", "--no-symbols", "--top <N>"] {
+        assert!(help.contains(expected), "{help}");
+    }
+}
+
+#[test]
+fn incomplete_data_end_with_four_and_a_report() {
+    let dir = written(late_sender().missing(1));
+    let output = lb_report(&[text_of(dir.path())]).assert().code(4).get_output().stdout.clone();
+    assert!(String::from_utf8(output).unwrap().contains("From incomplete data (1 of 2 ranks)"));
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_an_error() {
+    let dir = written(late_sender());
+    assert_fails(&[text_of(dir.path()), "--json", "/nowhere/report.json"], dir.path(), 6, "/nowhere/report.json");
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_lb-report"));
+    assert_eq!(child.arg(dir.path()).stdout(full).status().unwrap().code(), Some(6));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let dir = written(late_sender());
+    for arguments in [
+        vec![text_of(dir.path())],
+        vec![text_of(dir.path()), "--json"],
+        vec!["dump", text_of(dir.path())],
+        vec!["--help"],
+    ] {
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_lb-report"))
+            .args(&arguments)
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]), "{arguments:?}");
+    }
+}

@@ -1,0 +1,203 @@
+//! Snapshots of whole reports, text and JSON.
+
+mod support;
+
+use std::fs;
+
+use lbprof_collector::definition::RegionKind;
+use lbprof_collector::format::{Mode, log_name};
+use lbprof_collector::scenario::Scenario;
+use lbprof_collector::{Operation, ProblemKind};
+use support::{json, model_in, plain, report, report_on, usage, written};
+
+/// Rank 3 works 40 ms a step, the others 10 ms; a barrier ends each of 5 steps; then sums are exchanged.
+fn one_slow_rank() -> Scenario {
+    Scenario::ranks(4).each(|rank, script| {
+        let work = if rank == 3 { 40.0 } else { 10.0 };
+        let wait = 41.0 - work;
+        script
+            .param("size", 512.0)
+            .compute(3)
+            .repeat(5, move |_, script| {
+                script.iteration("step", move |script| {
+                    let force = |script: lbprof_collector::scenario::RankScript| {
+                        script.compute(work).work(1e6, 1e3).count("atoms", 100.0 * f64::from(rank)).memory(1 << 30, 0)
+                    };
+                    script.region("force", force).at("end of step").barrier(wait)
+                })
+            })
+            .allreduce(800, 2.0)
+    })
+}
+
+#[test]
+fn one_slow_rank_is_named() {
+    let report = report(one_slow_rank());
+    insta::assert_snapshot!("one_slow_rank_100", plain(&report, 100));
+    insta::assert_snapshot!("one_slow_rank_80", plain(&report, 80));
+    insta::assert_snapshot!("one_slow_rank_json", json(&report));
+}
+
+#[test]
+fn a_balanced_run_is_told_so() {
+    let scenario =
+        Scenario::ranks(2).each(|_, script| script.repeat(9, |_, script| script.compute(100).allreduce(8, 1.0)));
+    insta::assert_snapshot!(plain(&report(scenario), 100));
+}
+
+#[test]
+fn communication_is_told_where_it_is_the_larger_loss() {
+    let scenario = Scenario::ranks(4).each(|rank, script| {
+        script.repeat(10, move |_, script| {
+            script.compute(10.0 + 0.1 * f64::from(rank)).at("exchange").allreduce(1 << 20, 15.0)
+        })
+    });
+    insta::assert_snapshot!(plain(&report(scenario), 100));
+}
+
+#[test]
+fn imbalance_that_moves_is_told() {
+    let scenario = Scenario::ranks(4).each(|rank, script| {
+        script.repeat(8, move |step, script| {
+            let work = if step % 4 == rank { 30.0 } else { 10.0 };
+            script.iteration("step", move |script| script.compute(work).barrier(31.0 - work))
+        })
+    });
+    insta::assert_snapshot!(plain(&report(scenario), 100));
+}
+
+#[test]
+fn of_many_ranks_the_slowest_and_the_fastest_are_shown() {
+    let scenario = Scenario::ranks(40)
+        .hosts(|rank| format!("node{}", rank / 8))
+        .each(|rank, script| script.compute(100 + rank % 17).send(0, 3, 4096, 0.5).barrier(17 - rank % 17));
+    insta::assert_snapshot!(plain(&report(scenario), 100));
+}
+
+/// A run that lost what a run can lose: a rank's log is missing, one was killed, one cut short, one is of another run, records
+/// were dropped; and regions of all kinds.
+fn damaged() -> tempfile::TempDir {
+    let dir = written(
+        Scenario::ranks(6)
+            .each(|rank, script| {
+                script
+                    .define(usage(0, 0, 0, 0))
+                    .define(usage(150, 100, 50, 20))
+                    .region_of("partition", RegionKind::Control, |script| script.compute(2))
+                    .region_of("read input", RegionKind::Serial, |script| script.compute(1))
+                    .batch(10)
+                    .repeat(30, move |_, script| script.compute(3 + rank).send(0, 0, 64, 0.5))
+            })
+            .rank(1, |script| script.kill(5))
+            .rank(2, |script| script.drop_records(12).problem(ProblemKind::PhaseMismatch, 3))
+            .rank(3, |script| script.abort(77))
+            .missing(4)
+            .header(5, |header| header.run_id += 1),
+    );
+    let path = dir.path().join(log_name(0));
+    let log = fs::read(&path).unwrap();
+    fs::write(&path, &log[..log.len() - 40]).unwrap();
+    dir
+}
+
+#[test]
+fn incomplete_data_are_told_first() {
+    let report = report_on(&model_in(damaged().path()));
+    assert!(!report.data.complete);
+    insta::assert_snapshot!("incomplete_100", plain(&report, 100));
+    insta::assert_snapshot!("incomplete_json", json(&report));
+}
+
+#[test]
+fn a_run_after_its_limit_is_part_events_part_profile() {
+    // Ranks of one run in either mode stand for one rank that changes its mode; the figures are the same by construction.
+    let scenario = Scenario::ranks(2).header(1, |header| header.mode = Mode::Profile).each(|_, script| {
+        script.problem(ProblemKind::LimitReached, 1).repeat(4, |_, script| script.compute(5).barrier(1.0))
+    });
+    insta::assert_snapshot!(plain(&report(scenario), 100));
+}
+
+/// Names that a terminal would obey.
+fn hostile() -> Scenario {
+    let name = "\x1b[31mred\x07\u{9b}2J\u{202e}evil\nnext line\u{0}";
+    Scenario::ranks(2)
+        .header(0, |header| {
+            header.command = vec![format!("./{name}"), "\x1b]0;title\x07".to_owned()];
+            header.mpi = format!("MPI {name}");
+        })
+        .hosts(move |_| name.to_owned())
+        .each(move |_, script| {
+            script
+                .param(name, 1.0)
+                .region(name, |script| script.compute(10).count(name, 1.0))
+                .problem(ProblemKind::BadSetting, 1)
+        })
+}
+
+#[test]
+fn hostile_names_do_not_reach_the_terminal() {
+    let report = report(hostile());
+    for text in [plain(&report, 100), json(&report)] {
+        let hostile: Vec<char> =
+            text.chars().filter(|&char| char != '\n' && lbprof_analyzer::report::words::is_hostile(char)).collect();
+        assert!(hostile.is_empty(), "{hostile:?} in {text}");
+    }
+    let document: serde_json::Value = serde_json::from_str(&json(&report)).unwrap();
+    assert_eq!(
+        document["ranks"][0]["host"], "\x1b[31mred\x07\u{9b}2J\u{202e}evil\nnext line\u{0}",
+        "JSON keeps the name"
+    );
+    insta::assert_snapshot!(plain(&report, 100));
+}
+
+#[test]
+fn no_line_is_longer_than_asked() {
+    let long = "a-region-with-a-very-long-name-that-nobody-would-want-to-type/".repeat(4);
+    let scenario =
+        Scenario::ranks(3).hosts(|_| "a-host.with-a-long-name.example.com".repeat(2)).each(|rank, script| {
+            script
+                .region(&long, |script| script.compute(1000.0 * f64::from(rank + 1)))
+                .send(0, 0, 1 << 40, 1.0)
+                .barrier(1.0)
+                .allreduce(8, 1.0)
+                .call(Operation::File_write, 5.0, |_| ())
+                .call(Operation::Put, 5.0, |_| ())
+                .flush(3)
+        });
+    let report = report(scenario);
+    for columns in [80, 100] {
+        for line in plain(&report, columns).lines() {
+            assert!(lbprof_analyzer::report::words::width(line) <= columns, "{columns}: {line}");
+        }
+    }
+}
+
+#[test]
+fn every_key_of_the_json_is_documented_and_every_documented_key_exists() {
+    let mut produced = std::collections::BTreeSet::new();
+    for report in [report(one_slow_rank()), report_on(&model_in(damaged().path()))] {
+        keys(&serde_json::from_str(&json(&report)).unwrap(), String::new(), &mut produced);
+    }
+    let docs = include_str!("../../docs/report-json.md");
+    let cells =
+        docs.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`')).map(|(key, _)| key.to_owned());
+    let documented: std::collections::BTreeSet<String> = cells.collect();
+    assert_eq!(produced.difference(&documented).collect::<Vec<_>>(), Vec::<&String>::new(), "not documented");
+    assert_eq!(documented.difference(&produced).collect::<Vec<_>>(), Vec::<&String>::new(), "documented, not produced");
+}
+
+/// Paths of all keys: `run.ranks`, `ranks[].host`; the names of activities and parameters are `*`.
+fn keys(value: &serde_json::Value, path: String, into: &mut std::collections::BTreeSet<String>) {
+    match value {
+        serde_json::Value::Object(map) => {
+            for (key, value) in map {
+                let key = if path.ends_with("activities") || path == "run.params" { "*" } else { key };
+                let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+                into.insert(path.clone());
+                keys(value, path, into);
+            }
+        }
+        serde_json::Value::Array(list) => list.iter().for_each(|value| keys(value, format!("{path}[]"), into)),
+        _ => {}
+    }
+}

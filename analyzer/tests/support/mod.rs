@@ -1,0 +1,95 @@
+//! Runs made by hand, in folders of their own, and what lb-report's library says of them.
+
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use std::path::Path;
+
+use lbprof_analyzer::gather::gather;
+use lbprof_analyzer::model::Model;
+use lbprof_analyzer::open::Run;
+use lbprof_analyzer::report::{Report, json, text};
+use lbprof_analyzer::symbols;
+use lbprof_collector::Definition;
+use lbprof_collector::definition::Usage;
+use lbprof_collector::scenario::{START, Scenario};
+use tempfile::TempDir;
+
+/// A scenario in a folder that goes away with it.
+pub fn written(scenario: Scenario) -> TempDir {
+    let dir = tempfile::tempdir().expect("a folder for the run");
+    scenario.write(dir.path()).expect("the scenario is written");
+    dir
+}
+
+/// The model of the run in `dir`.
+pub fn model_in(dir: &Path) -> Model {
+    let run = Run::open(Some(dir)).expect("the run opens");
+    let model = gather(&run, |_| ());
+    check_invariants(&model);
+    model
+}
+
+/// The model of a scenario.
+pub fn model(scenario: Scenario) -> Model {
+    model_in(written(scenario).path())
+}
+
+/// The report on a scenario.
+pub fn report(scenario: Scenario) -> Report {
+    report_on(&model(scenario))
+}
+
+/// The report on a model, without names of functions.
+pub fn report_on(model: &Model) -> Report {
+    Report::new(model, &symbols::unresolved(model))
+}
+
+/// The text of a report, without colours.
+pub fn plain(report: &Report, columns: usize) -> String {
+    let options = text::Options { columns, top: 8, full: false };
+    anstream::adapter::strip_str(&text::render(report, &options)).to_string()
+}
+
+/// The JSON document of a report.
+pub fn json(report: &Report) -> String {
+    let mut bytes = Vec::new();
+    json::write(report, &mut bytes).expect("writing to memory");
+    String::from_utf8(bytes).expect("JSON is UTF-8")
+}
+
+/// What a rank had used `at_ms` after its window's begin: CPU time and time without a core of its first thread, in
+/// milliseconds, and how often that was preempted.
+pub fn usage(at_ms: u64, cpu_ms: u64, delayed_ms: u64, preempted: u64) -> Definition {
+    Definition::Usage(Usage {
+        ticks: START + at_ms * 1_000_000,
+        user_ns: cpu_ms * 1_000_000,
+        thread_ns: cpu_ms * 1_000_000,
+        thread_delayed_ns: delayed_ms * 1_000_000,
+        thread_involuntary_switches: preempted,
+        involuntary_switches: preempted,
+        max_resident: 100 << 20,
+        ..Usage::default()
+    })
+}
+
+/// What holds for every run.
+pub fn check_invariants(model: &Model) {
+    let window = model.window_s();
+    for rank in &model.ranks {
+        let known: f64 = rank.inclusive(0).iter().sum();
+        let own = rank.end_s - rank.begin_s;
+        assert!(known + rank.paused_s <= own + 1e-9, "rank {}: {known} s of {own} s", rank.rank);
+        assert!(rank.idle_s(window) >= 0.0);
+        let exclusive: f64 = (0..model.regions.len() as u32).flat_map(|idx| rank.exclusive(idx)).sum();
+        assert!((exclusive - known).abs() <= 1e-9 * known.max(1.0), "rank {}: {exclusive} s of {known} s", rank.rank);
+    }
+    for idx in 0..model.regions.len() as u32 {
+        let times = lbprof_analyzer::metrics::load_balance::times(model, idx);
+        assert!(times.max_computation_s <= times.elapsed_s + 1e-9, "region {idx}: {times:?}");
+        if let (Some(micro), Some(parallel)) = (times.micro_load_balance(), times.parallel()) {
+            assert!(micro <= 1.0 + 1e-12, "region {idx}: {times:?}");
+            let product = times.load_balance().unwrap_or(0.0) * micro * times.transfer().unwrap_or(0.0);
+            assert!((product - parallel).abs() <= 1e-12, "region {idx}: {times:?}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Call sites of real programs, compiled for the purpose, with their debug information in all the places where it may be.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use lbprof_analyzer::model::{CallSite, Model, Module};
+use lbprof_analyzer::symbols::{Place, resolve};
+use lbprof_collector::ProblemKind;
+use object::{Object, ObjectSection, ObjectSymbol};
+use tempfile::TempDir;
+
+/// `outer` calls `target` at line 7, `inlined` (part of `outer`) at line 4.
+const SOURCE: &str = "\
+__attribute__((noinline)) void target(void);
+void target(void) { __asm__ volatile(\"\"); }
+static inline __attribute__((always_inline)) void inlined(void) {
+    target();
+}
+void outer(void) {
+    target();
+    inlined();
+    __asm__ volatile(\"\");
+}
+int main(void) { outer(); return 0; }
+";
+
+/// Compiles the source with more options; gives the folder and the program in it.
+fn program(options: &[&str]) -> (TempDir, PathBuf) {
+    compiled("cc", "calls.c", SOURCE, options)
+}
+
+fn compiled(compiler: &str, name: &str, source: &str, options: &[&str]) -> (TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join(name);
+    std::fs::write(&file, source).unwrap();
+    let program = dir.path().join("calls");
+    run(Command::new(compiler).args(["-O1", "-Wl,--build-id"]).args(options).arg("-o").arg(&program).arg(&file));
+    (dir, program)
+}
+
+#[track_caller]
+fn run(command: &mut Command) {
+    let status = command.status().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(status.success(), "{command:?}: {status}");
+}
+
+fn build_id(path: &Path) -> Vec<u8> {
+    let data = std::fs::read(path).unwrap();
+    object::File::parse(&*data).unwrap().build_id().unwrap().unwrap().to_vec()
+}
+
+/// Addresses that the calls of `target` in `function` return to, in order: what follows the `call` instructions (e8 and a
+/// distance) whose target is `target`.
+fn returns(path: &Path, function: &str, target: &str) -> Vec<u64> {
+    let data = std::fs::read(path).unwrap();
+    let file = object::File::parse(&*data).unwrap();
+    let symbol = |name: &str| {
+        let found = file.symbols().chain(file.dynamic_symbols()).find(|symbol| symbol.name() == Ok(name));
+        found.map(|symbol| (symbol.address(), symbol.size())).unwrap()
+    };
+    let ((begin, size), (callee, _)) = (symbol(function), symbol(target));
+    let text = file.section_by_name(".text").unwrap();
+    let code = text.data_range(begin, size).unwrap().unwrap();
+    let calls = (0..code.len().saturating_sub(4)).filter(|&at| {
+        let distance = i32::from_le_bytes(code[at + 1..at + 5].try_into().unwrap());
+        code[at] == 0xe8 && begin.wrapping_add(at as u64 + 5).wrapping_add_signed(i64::from(distance)) == callee
+    });
+    calls.map(|at| begin + at as u64 + 5).collect()
+}
+
+/// The places of `offsets` in the program, recorded with this build id.
+fn places(path: &Path, build_id: Vec<u8>, offsets: &[u64]) -> (Vec<Place>, Vec<ProblemKind>) {
+    let model = Model {
+        modules: vec![Module { path: path.to_str().unwrap().to_owned(), build_id }],
+        call_sites: offsets.iter().map(|&offset| CallSite { module: Some(0), offset }).collect(),
+        ..Model::default()
+    };
+    let (places, problems) = resolve(&model, || ());
+    (places, problems.into_iter().map(|problem| problem.kind).collect())
+}
+
+fn described(place: &Place) -> (Option<&str>, Option<&str>, Option<u32>) {
+    let file = place.file.as_deref().and_then(|file| file.rsplit('/').next());
+    (place.function.as_deref(), file, place.line)
+}
+
+#[test]
+fn a_program_with_debug_information_gives_functions_and_lines() {
+    for options in
+        [&["-g", "-fPIE", "-pie"][..], &["-g", "-fno-pie", "-no-pie"], &["-g", "-fPIC", "-shared", "-Wl,-Bsymbolic"]]
+    {
+        let (_dir, path) = program(&[options, &["-fvisibility=hidden"]].concat());
+        let offsets = returns(&path, "outer", "target");
+        let (places, problems) = places(&path, build_id(&path), &offsets);
+        assert_eq!(problems, []);
+        let found: Vec<_> = places.iter().map(described).collect();
+        let expected = [(Some("outer"), Some("calls.c"), Some(7)), (Some("inlined"), Some("calls.c"), Some(4))];
+        assert_eq!(found, expected, "{options:?}: the last byte of a call is what a return address less one lies in");
+    }
+}
+
+#[test]
+fn without_debug_information_the_symbol_table_gives_functions() {
+    let (_dir, path) = program(&[]);
+    let offsets = returns(&path, "outer", "target");
+    let (places, _) = places(&path, build_id(&path), &offsets);
+    assert_eq!(described(&places[0]), (Some("outer"), None, None));
+    assert_eq!(places[0].label(), format!("outer (+{:#x})", offsets[0]));
+}
+
+#[test]
+fn a_stripped_library_still_gives_what_it_exports() {
+    let (_dir, path) = program(&["-fPIC", "-shared", "-Wl,-Bsymbolic"]);
+    let offsets = returns(&path, "outer", "target");
+    run(Command::new("strip").arg(&path));
+    let (places, _) = places(&path, build_id(&path), &offsets[..1]);
+    assert_eq!(described(&places[0]), (Some("outer"), None, None));
+}
+
+#[test]
+fn a_stripped_program_gives_module_and_offset() {
+    let (_dir, path) = program(&[]);
+    let offsets = returns(&path, "outer", "target");
+    run(Command::new("strip").arg(&path));
+    let (places, problems) = places(&path, build_id(&path), &offsets[..1]);
+    assert_eq!((described(&places[0]), problems), ((None, None, None), vec![]));
+    assert_eq!(places[0].label(), format!("calls+{:#x}", offsets[0]));
+}
+
+#[test]
+fn a_separate_debug_file_is_found_by_its_link() {
+    let (dir, path) = program(&["-g"]);
+    let offsets = returns(&path, "outer", "target");
+    let debug = dir.path().join("calls.debug");
+    run(Command::new("objcopy").arg("--only-keep-debug").arg(&path).arg(&debug));
+    run(Command::new("objcopy").arg("--strip-all").arg(format!("--add-gnu-debuglink={}", debug.display())).arg(&path));
+    let (found, _) = places(&path, build_id(&path), &offsets[..1]);
+    assert_eq!(described(&found[0]), (Some("outer"), Some("calls.c"), Some(7)));
+}
+
+#[test]
+fn a_file_that_was_changed_since_gives_no_names() {
+    let (_dir, path) = program(&["-g"]);
+    let offsets = returns(&path, "outer", "target");
+    let (places, problems) = places(&path, vec![1; 20], &offsets[..1]);
+    assert_eq!((described(&places[0]), problems), ((None, None, None), vec![ProblemKind::BinaryChanged]));
+}
+
+#[test]
+fn a_file_that_is_gone_or_no_file_gives_no_names() {
+    for path in ["/nowhere/calls", "/dev/zero", "relative", "/tmp"] {
+        let (places, problems) = places(Path::new(path), vec![1], &[0x10]);
+        assert_eq!((described(&places[0]), problems), ((None, None, None), vec![ProblemKind::BinaryMissing]));
+    }
+}
+
+#[test]
+fn names_of_cpp_are_those_of_its_source() {
+    let source = "__attribute__((noinline)) void target();\nvoid target() { __asm__ volatile(\"\"); }\n\
+        namespace lj { struct Pair { void compute(int); }; void Pair::compute(int) { target(); __asm__ volatile(\"\"); } }\n\
+        int main() { lj::Pair().compute(1); }\n";
+    for options in [&["-g"][..], &[]] {
+        let (_dir, path) = compiled("c++", "pair.cpp", source, options);
+        let offsets = returns(&path, "_ZN2lj4Pair7computeEi", "_Z6targetv");
+        let (places, _) = places(&path, build_id(&path), &offsets[..1]);
+        assert_eq!(places[0].function.as_deref(), Some("lj::Pair::compute(int)"));
+    }
+}
+
+#[test]
+fn damaged_debug_information_is_survived() {
+    let (_dir, path) = program(&["-g"]);
+    let offsets = returns(&path, "outer", "target");
+    let good = std::fs::read(&path).unwrap();
+    let id = build_id(&path);
+    // A fixed sequence of pseudo-random places and values.
+    let mut state = 12345_u64;
+    for _ in 0..200 {
+        let mut bad = good.clone();
+        for _ in 0..20 {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let at = (state >> 33) as usize % bad.len();
+            bad[at] = (state >> 25) as u8;
+        }
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, bad).unwrap();
+        let (places, _) = places(&path, id.clone(), &offsets);
+        assert_eq!(places.len(), offsets.len());
+    }
+}

@@ -1,0 +1,260 @@
+//! Small runs whose figures can be worked out by hand.
+
+mod support;
+
+use lbprof_analyzer::metrics::load_balance::{phase_profile_ideal, times};
+use lbprof_analyzer::model::Model;
+use lbprof_collector::format::ring_name;
+use lbprof_collector::ring::HEAD_BYTES;
+use lbprof_collector::scenario::Scenario;
+use lbprof_collector::{Activity, Operation, ProblemKind, Record};
+use support::{check_invariants, model, model_in, report, report_on, usage, written};
+
+#[track_caller]
+fn assert_near(found: f64, expected: f64) {
+    assert!((found - expected).abs() <= 1e-9, "{found} instead of {expected}");
+}
+
+fn region(model: &Model, path: &str) -> u32 {
+    model.regions.iter().position(|region| region.path == path).expect("the region is there") as u32
+}
+
+#[test]
+fn a_slow_rank_gives_the_load_balance() {
+    // rank 3 works 40 ms a step, the others 10 ms; a barrier ends each of 5 steps
+    let model = model(Scenario::ranks(4).each(|rank, script| {
+        let work = if rank == 3 { 40.0 } else { 10.0 };
+        script.repeat(5, move |_, script| script.compute(work).barrier(40.0 - work))
+    }));
+    let times = times(&model, 0);
+    assert_near(times.elapsed_s, 0.2);
+    assert_near(times.load_balance().unwrap(), (40.0 + 3.0 * 10.0) / 4.0 / 40.0);
+    assert_near(times.communication().unwrap(), 1.0);
+    assert_eq!(times.micro_load_balance(), None, "no iterations are marked");
+}
+
+#[test]
+fn a_slow_rank_that_rotates_is_seen_by_the_micro_load_balance_alone() {
+    //              step 0      step 1
+    //   rank 0   |== 30 ==|  |10|......|
+    //   rank 1   |10|......|  |== 30 ==|      each 40 ms in all; T_ideal = 30 + 30 = T
+    let model = model(Scenario::ranks(2).each(|rank, script| {
+        script.repeat(2, move |step, script| {
+            let work = if step == rank { 30.0 } else { 10.0 };
+            script.iteration("step", move |script| script.compute(work).barrier(30.0 - work))
+        })
+    }));
+    let whole = times(&model, 0);
+    assert_near(whole.load_balance().unwrap(), 1.0);
+    assert_near(whole.micro_load_balance().unwrap(), 40.0 / 60.0);
+    assert_near(whole.transfer().unwrap(), 1.0);
+    let step = times(&model, region(&model, "main/step"));
+    assert_near(step.t_ideal_s.unwrap(), 0.06);
+}
+
+#[test]
+fn the_ideal_time_of_the_run_adds_the_longest_computation_outside_of_iterations() {
+    // Before the loop rank 0 computes 5 ms and rank 1 8 ms; in it 10 and 20 ms twice.
+    let model = model(Scenario::ranks(2).each(|rank, script| {
+        let (before, work) = if rank == 0 { (5.0, 10.0) } else { (8.0, 20.0) };
+        let script = script.compute(before).repeat(2, move |_, script| {
+            script.iteration("step", move |script| script.compute(work).send(0, 0, 8, 1.0))
+        });
+        script.barrier(30.0)
+    }));
+    let ideal = phase_profile_ideal(&model, 0).unwrap();
+    assert_near(ideal.seconds, 0.020 + 0.020 + 0.008);
+    // Its error: the point-to-point time of rank 1, the slowest in both iterations.
+    assert_near(ideal.error_s, 0.002);
+}
+
+#[test]
+fn nested_iterations_count_in_the_outermost() {
+    // Two steps of two substeps: rank 0 works 3 1 | 1 3, rank 1 works 1 3 | 3 1 (ms). By step both work 4 ms, so at the level
+    // of steps nothing is lost; by substep 3 ms each, 12 in all.
+    let model = model(Scenario::ranks(2).each(|rank, script| {
+        script.repeat(2, move |step, script| {
+            script.iteration("step", move |script| {
+                script.repeat(2, move |sub, script| {
+                    let work = if (sub + step + rank) % 2 == 0 { 3.0 } else { 1.0 };
+                    script.iteration("sub", move |script| {
+                        script.region("x", move |script| script.compute(work)).barrier(3.0 - work)
+                    })
+                })
+            })
+        })
+    }));
+    assert_near(times(&model, 0).t_ideal_s.unwrap(), 0.008);
+    assert_near(times(&model, region(&model, "main/step")).t_ideal_s.unwrap(), 0.008);
+    assert_near(times(&model, region(&model, "main/step/sub")).t_ideal_s.unwrap(), 0.012);
+    assert_near(times(&model, region(&model, "main/step/sub/x")).t_ideal_s.unwrap(), 0.012);
+    let series = model.ranks[1].series(region(&model, "main/step")).unwrap();
+    assert_eq!(series.numbers, [0, 1]);
+    assert_near(series.seconds[Activity::Computation as usize][1], 0.004);
+    assert_near(series.begin_s[1], 0.006);
+}
+
+#[test]
+fn regions_are_the_same_by_path_whatever_their_ids_are() {
+    let model = model(
+        Scenario::ranks(2)
+            .rank(0, |r| r.region("a", |r| r.compute(1)).region("b", |r| r.compute(2)))
+            .rank(1, |r| r.region("b", |r| r.compute(4)).region("a", |r| r.region("b", |r| r.compute(8)))),
+    );
+    let paths: Vec<&str> = model.regions.iter().map(|region| region.path.as_str()).collect();
+    assert_eq!(paths, ["main", "main/a", "main/a/b", "main/b"]);
+    let computation = |path| model.inclusive_s(region(&model, path), Activity::Computation);
+    assert_eq!(computation("main/a"), [0.001, 0.008]);
+    assert_eq!(computation("main/b"), [0.002, 0.004]);
+    assert_near(model.region_elapsed_s(region(&model, "main/a")), 0.008);
+}
+
+#[test]
+fn a_rank_that_comes_late_and_one_that_leaves_early_are_idle() {
+    let model = model(
+        Scenario::ranks(3).rank(0, |r| r.compute(100)).rank(1, |r| r.late(30).compute(70)).rank(2, |r| r.compute(40)),
+    );
+    let idle: Vec<f64> = model.ranks.iter().map(|rank| rank.idle_s(model.window_s())).collect();
+    assert_near(model.elapsed_s(), 0.1);
+    for (found, expected) in idle.iter().zip([0.0, 0.03, 0.06]) {
+        assert_near(*found, expected);
+    }
+    assert_near(times(&model, 0).parallel().unwrap(), 0.7);
+}
+
+#[test]
+fn the_recorders_own_time_is_nobodys_computation() {
+    let model = model(Scenario::ranks(1).rank(0, |r| r.compute(10).flush(5).compute(10)));
+    let seconds = model.ranks[0].inclusive(0);
+    assert_near(seconds[Activity::Computation as usize], 0.02);
+    assert_near(seconds[Activity::Recorder as usize], 0.005);
+}
+
+#[test]
+fn a_pause_belongs_to_no_figure_but_is_told() {
+    let report = report(Scenario::ranks(1).rank(0, |r| r.compute(10).paused(|r| r.compute(30)).compute(10)));
+    assert_near(report.data.paused_s, 0.03);
+    assert_near(report.efficiency.times.max_computation_s, 0.02);
+    assert!(report.problems.iter().any(|problem| problem.kind == ProblemKind::Paused));
+    assert!(report.data.complete);
+}
+
+/// The same run recorded as events and as profile: a loop with nested regions, messages, a collective.
+fn for_both_modes() -> Scenario {
+    Scenario::ranks(3).each(|rank, script| {
+        let work = 5.0 + f64::from(rank);
+        script.batch(7).compute(1).repeat(6, move |step, script| {
+            script.iteration("step", move |script| {
+                script
+                    .region("force", move |script| script.compute(work).count("atoms", 10.0 * f64::from(step)))
+                    .send(0, 1, 100, 0.5)
+                    .allreduce(8, 9.5 - work)
+            })
+        })
+    })
+}
+
+#[test]
+fn profile_mode_gives_the_same_figures() {
+    let events = model(for_both_modes());
+    let profile = model(for_both_modes().profile_mode());
+    assert_eq!(events.ranks, profile.ranks);
+    assert_eq!(events.slowest, profile.slowest);
+    assert_eq!(events.regions, profile.regions);
+}
+
+#[test]
+fn a_killed_rank_gives_all_its_events_and_is_idle_after() {
+    let model = model(
+        Scenario::ranks(2)
+            .rank(0, |r| r.compute(100).barrier(1.0))
+            .rank(1, |r| r.repeat(10, |_, r| r.compute(5).send(0, 0, 8, 1.0)).kill(4)),
+    );
+    let seconds = model.ranks[1].inclusive(0);
+    assert_near(seconds[Activity::Computation as usize], 0.05);
+    assert_near(seconds[Activity::PointToPoint as usize], 0.01);
+    assert_near(model.ranks[1].idle_s(model.window_s()), 0.101 - 0.06);
+    assert!(model.problems.iter().any(|problem| problem.kind == ProblemKind::NotClosed && problem.rank == Some(1)));
+    let report = report_on(&model);
+    assert!(report.data.complete, "all of its events are in the report");
+}
+
+#[test]
+fn a_rank_killed_in_a_call_counts_what_came_before() {
+    let model = model(Scenario::ranks(1).rank(0, |r| r.compute(10).kill_in(Operation::Recv, 1)));
+    assert_near(model.ranks[0].inclusive(0)[Activity::Computation as usize], 0.01);
+}
+
+#[test]
+fn an_iteration_in_which_a_rank_was_killed_counts() {
+    let dir =
+        written(Scenario::ranks(1).rank(0, |r| {
+            r.repeat(3, |step, r| r.iteration("step", move |r| r.compute(5 - step).barrier(1.0))).kill(2)
+        }));
+    // The last record in the ring, the end of the iteration, never came: its slot is unused.
+    let path = dir.path().join(ring_name(0, 0));
+    let mut ring = std::fs::read(&path).unwrap();
+    let slot = HEAD_BYTES + size_of::<Record>();
+    ring[slot..slot + 8].fill(0);
+    std::fs::write(&path, ring).unwrap();
+    let model = model_in(dir.path());
+    let series = model.ranks[0].series(region(&model, "main/step")).unwrap();
+    assert_eq!(series.numbers, [0, 1, 2]);
+    assert_near(series.seconds[Activity::Computation as usize][2], 0.003);
+    assert!(series.end_s[2].is_nan());
+    assert_near(series.begin_s[2], 0.011);
+}
+
+#[test]
+fn clocks_that_differ_are_brought_together() {
+    let events = |ahead: i64| {
+        Scenario::ranks(2)
+            .rank(0, |r| r.compute(20).barrier(1.0))
+            .rank(1, move |r| r.clock_ahead(ahead).compute(20).barrier(1.0))
+            .hosts(|rank| format!("node{rank}"))
+    };
+    let model = model(events(3_600_000_000_000));
+    assert_near(model.elapsed_s(), 0.021);
+    assert!(model.facts.common_clock);
+}
+
+#[test]
+fn a_preempted_rank_is_told() {
+    // Both compute 2 s; rank 0 had a core for half of the time only.
+    let report = report(
+        Scenario::ranks(2)
+            .rank(0, |r| r.define(usage(0, 0, 0, 0)).define(usage(2000, 1000, 1000, 400)).compute(2000))
+            .rank(1, |r| r.define(usage(0, 0, 0, 0)).define(usage(2000, 1990, 10, 3)).compute(2000)),
+    );
+    let problem = report.problems.iter().find(|problem| problem.kind == ProblemKind::Preempted).unwrap();
+    assert_eq!(problem.ranks, [0]);
+    assert!(problem.details[0].contains("at least 1.00 s of 2.00 s"), "{:?}", problem.details);
+}
+
+#[test]
+fn blocks_cut_differently_change_nothing() {
+    let by = |records: usize| {
+        model(Scenario::ranks(2).each(move |_, script| {
+            script
+                .batch(records)
+                .repeat(20, |_, script| script.iteration("step", |script| script.compute(2).allreduce(8, 0.5)))
+        }))
+    };
+    let (small, large) = (by(3), by(1000));
+    assert_eq!(small.ranks, large.ranks);
+}
+
+#[test]
+fn one_thread_and_many_give_the_same_model() {
+    let dir = written(Scenario::ranks(13).each(|rank, script| {
+        script.region(&format!("only {}", rank % 5), |script| script.compute(1.0 / 3.0 + f64::from(rank))).barrier(0.7)
+    }));
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let model = pool.install(|| model_in(dir.path()));
+        check_invariants(&model);
+        support::json(&report_on(&model))
+    };
+    assert_eq!(with(1), with(2));
+    assert_eq!(with(1), with(7));
+}

@@ -1,0 +1,81 @@
+//! Every function that the recorder wraps is called by a test program that says what its record must hold, or is listed with the
+//! reason why none calls it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use anyhow::{Context, ensure};
+use lbprof_tests::launch::Job;
+use lbprof_tests::suite::{self, Company};
+use lbprof_tests::{expected, mpi, place, program};
+
+/// The C functions of interpose/calls.table, large-count twins included.
+fn wrapped() -> anyhow::Result<BTreeSet<String>> {
+    let path = place::workspace().join("interpose/calls.table");
+    let table = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let mut functions = BTreeSet::new();
+    for line in table.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
+        let mut words = line.split_whitespace();
+        let function = words.next().context("a row without a function")?;
+        if words.next() == Some("c") {
+            functions.insert(format!("{function}_c"));
+        }
+        functions.insert(function.to_owned());
+    }
+    Ok(functions)
+}
+
+/// tests/not-called.txt: function → MPI that has it (`-`: none of those that the tests know), for functions that no MPI of a
+/// Debian system has or can call.
+fn not_called() -> anyhow::Result<BTreeMap<String, String>> {
+    let text = fs::read_to_string(place::workspace().join("tests/not-called.txt"))?;
+    let mut listed = BTreeMap::new();
+    for line in text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        ensure!(words.len() > 2, "tests/not-called.txt: a reason is missing: {line}");
+        ensure!(listed.insert(words[0].to_owned(), words[1].to_owned()).is_none(), "listed twice: {}", words[0]);
+    }
+    Ok(listed)
+}
+
+/// The functions that the programs in tests/programs/records call, under all MPIs that are tested.
+fn called() -> anyhow::Result<BTreeSet<String>> {
+    let mut called = BTreeSet::new();
+    for mpi in mpi::all()? {
+        for program in program::programs_in("records")? {
+            if !program.runs_under(&mpi) || program.value("coverage") == Some("no") {
+                continue;
+            }
+            let ranks = *program.ranks().first().context("no ranks")?;
+            let folder = place::fresh_folder(&format!("coverage::{}::{}", program.name, mpi.name))?;
+            let lines = folder.join("expected");
+            let binary = program.compiled(&mpi)?;
+            Job::new(&mpi, ranks, &binary, &folder).with_env(expected::VARIABLE, &lines).bare()?.must_succeed()?;
+            called.extend(expected::functions(&lines, ranks)?);
+        }
+    }
+    Ok(called)
+}
+
+fn every_wrapped_function_is_called_or_listed() -> anyhow::Result<()> {
+    let (wrapped, listed, called) = (wrapped()?, not_called()?, called()?);
+    let tested = mpi::names();
+    let unknown: Vec<_> = listed.keys().filter(|function| !wrapped.contains(*function)).collect();
+    ensure!(unknown.is_empty(), "listed in tests/not-called.txt, but not wrapped: {unknown:?}");
+    // A function that an MPI has which is tested now must be called.
+    let excused = |function: &String| listed.get(function).is_some_and(|has| !tested.contains(has));
+    let missing: Vec<_> = wrapped.iter().filter(|function| !called.contains(*function) && !excused(function)).collect();
+    ensure!(missing.is_empty(), "wrapped, but neither called by a test nor listed in tests/not-called.txt: {missing:?}");
+    let both: Vec<_> = wrapped.iter().filter(|function| called.contains(*function) && excused(function)).collect();
+    ensure!(both.is_empty(), "called by a test, and yet listed in tests/not-called.txt: {both:?}");
+    Ok(())
+}
+
+fn main() {
+    let test = suite::trial(
+        "every_wrapped_function_is_called_or_listed".into(),
+        Company::Welcome,
+        every_wrapped_function_is_called_or_listed,
+    );
+    suite::main(Company::Welcome, Ok(vec![test]));
+}

@@ -1,0 +1,25 @@
+// ranks: 4 8
+// truth: each rank works 50 ms a step; a barrier ends each of 20 steps
+// expect: computation[p] = 20 * 0.050
+// expect: synchronization[p] = 0
+// expect: load_balance = 1
+// expect: micro_load_balance = 1
+// expect: t_ideal_phase_profile_s = 20 * 0.050
+// expect: iterations = 20
+#include "lbprof.h"
+#include "work.h"
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    begin_schedule();
+    for (int k = 0; k < 20; k++) {
+        LBPROF_ITERATION_BEGIN("step");
+        work_until(50 * (k + 1));
+        MPI_Barrier(MPI_COMM_WORLD);
+        LBPROF_ITERATION_END("step");
+    }
+    end_schedule();
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,23 @@
+//! Programs that say what each of their calls' records must hold.
+
+use lbprof_tests::launch::Job;
+use lbprof_tests::suite::{self, Case, Company};
+use lbprof_tests::{expected, place, run};
+
+fn every_record_is_as_the_program_says(case: &Case) -> anyhow::Result<()> {
+    let program = case.program.compiled(&case.mpi)?;
+    let folder = place::fresh_folder(&case.name)?;
+    let lines = folder.join("expected");
+    let bare = Job::new(&case.mpi, case.ranks, &program, &folder).bare()?.must_succeed()?;
+    let job = Job::new(&case.mpi, case.ranks, &program, &folder).with_env(expected::VARIABLE, &lines);
+    let recorded = job.recorded()?.must_succeed()?;
+    recorded.must_equal(&bare, &case.mpi)?;
+    let dump = run::dump(&job.run_folder()?)?;
+    expected::compare(&lines, case.ranks, case.mpi.family, &dump)?;
+    dump.check_invariants()
+}
+
+fn main() {
+    let trials = suite::cases("records", "records", Company::Welcome, every_record_is_as_the_program_says);
+    suite::main(Company::Welcome, trials);
+}

@@ -1,0 +1,215 @@
+//! Running a program under an MPI, bare or recorded, for a bounded time.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+
+use crate::mpi::{Family, Mpi};
+use crate::place;
+use crate::program::shared_object;
+
+/// What to run, and how.
+#[derive(Clone, Debug)]
+pub struct Job<'a> {
+    /// The MPI.
+    pub mpi: &'a Mpi,
+    /// How many ranks.
+    pub ranks: usize,
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+    /// The folder to run it in; output and logs go there, too.
+    pub folder: &'a Path,
+    /// Environment beside the tests' own. No other `LBPROF_*` variable reaches the program.
+    pub env: Vec<(String, OsString)>,
+    /// Shell words before the program on each rank, such as `prlimit --nofile=8`.
+    pub wrapper: Vec<OsString>,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// Whether it should get a core before other work of the machine, as far as the user may ask for that.
+    pub urgent: bool,
+}
+
+/// How a run ended, and what it printed.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The launcher's exit code; `None`: a signal ended the launcher.
+    pub code: Option<i32>,
+    /// The signal that ended the launcher.
+    pub signal: Option<i32>,
+    /// Lines of the standard output, sorted, for ranks print in any order.
+    pub stdout: Vec<String>,
+    /// The standard error, as it came.
+    pub stderr: String,
+}
+
+impl<'a> Job<'a> {
+    /// A job with nothing special about it.
+    pub fn new(mpi: &'a Mpi, ranks: usize, program: &Path, folder: &'a Path) -> Self {
+        Job {
+            mpi,
+            ranks,
+            command: vec![program.into()],
+            folder,
+            env: Vec::new(),
+            wrapper: Vec::new(),
+            timeout: Duration::from_secs(90),
+            urgent: false,
+        }
+    }
+
+    /// The same with one more variable.
+    #[must_use]
+    pub fn with_env(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// Where its logs go, unless `LBPROF_DIR` was given.
+    pub fn logs(&self) -> PathBuf {
+        self.folder.join("logs")
+    }
+
+    /// The folder that the run has made: that of [`Job::logs`], or the only one whose name begins so.
+    pub fn run_folder(&self) -> anyhow::Result<PathBuf> {
+        if self.logs().exists() {
+            return Ok(self.logs());
+        }
+        let mut runs = crate::run::runs_in(self.folder)?;
+        ensure!(runs.len() == 1, "there should be one run in {}: {runs:?}", self.folder.display());
+        Ok(runs.remove(0))
+    }
+
+    /// Runs it as it is.
+    pub fn bare(&self) -> anyhow::Result<Outcome> {
+        self.run(&[], "bare")
+    }
+
+    /// Runs it under `lb-run`.
+    pub fn recorded(&self) -> anyhow::Result<Outcome> {
+        self.recorded_with(&[])
+    }
+
+    /// Runs it under `lb-run` with options.
+    pub fn recorded_with(&self, options: &[&str]) -> anyhow::Result<Outcome> {
+        place::built("liblbprof.so")?;
+        let mut words: Vec<OsString> = vec![place::built("lb-run")?.into()];
+        words.extend(options.iter().map(OsString::from));
+        self.run(&words, "recorded")
+    }
+
+    fn run(&self, recorder: &[OsString], how: &str) -> anyhow::Result<Outcome> {
+        let (launcher, first) = self.mpi.launcher.split_first().context("an MPI without a launcher")?;
+        let mut command = Command::new(launcher);
+        command.args(first).arg("-n").arg(self.ranks.to_string());
+        command.args(recorder).args(&self.wrapper).args(&self.command);
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("LBPROF_") {
+                command.env_remove(name);
+            }
+        }
+        command.envs(self.mpi.env.iter().map(|(name, value)| (name, value)));
+        command.env("LD_PRELOAD", shared_object(&["cc".into()], "support/yielding.c", self.mpi)?);
+        if !recorder.is_empty() {
+            command.env("LBPROF_DIR", self.logs());
+        }
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        let (stdout, stderr) = (self.folder.join(format!("{how}.stdout")), self.folder.join(format!("{how}.stderr")));
+        command.stdin(Stdio::null()).stdout(File::create(&stdout)?).stderr(File::create(&stderr)?);
+        command.current_dir(self.folder).process_group(0);
+        if self.urgent {
+            // SAFETY: one system call between fork and exec, which may be made there; that it may fail is of no concern.
+            unsafe {
+                command.pre_exec(|| {
+                    libc::setpriority(libc::PRIO_PROCESS, 0, -15);
+                    Ok(())
+                });
+            }
+        }
+        let child = command.spawn().with_context(|| format!("{command:?}"))?;
+        let status = self.wait(child);
+        let text = |path| Ok::<_, std::io::Error>(String::from_utf8_lossy(&fs::read(path)?).into_owned());
+        let stderr = text(&stderr)?;
+        let Some(status) = status? else {
+            bail!("still running after {:?}: {command:?}\n{}", self.timeout, last_lines(&stderr));
+        };
+        let mut lines: Vec<String> = text(&stdout)?.lines().map(str::to_owned).collect();
+        lines.sort();
+        Ok(Outcome { code: status.code(), signal: status.signal(), stdout: lines, stderr })
+    }
+
+    /// Waits for the launcher; `None`: its time was over and it was ended, with all that it had started.
+    fn wait(&self, mut child: Child) -> anyhow::Result<Option<ExitStatus>> {
+        let begin = Instant::now();
+        let mut asked = false;
+        loop {
+            if let Some(status) = child.try_wait()? {
+                return Ok((!asked).then_some(status));
+            }
+            let waited = begin.elapsed();
+            if waited > self.timeout && !asked {
+                // Launchers pass this on to the ranks, which are in process groups of their own.
+                signal(&child, libc::SIGTERM);
+                asked = true;
+            }
+            if waited > self.timeout + Duration::from_secs(5) {
+                signal(&child, libc::SIGKILL);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// Sends a signal to the process group that the child leads.
+fn signal(child: &Child, signal: libc::c_int) {
+    if let Ok(group) = libc::pid_t::try_from(child.id()) {
+        // SAFETY: a plain system call; the child is not waited for yet, so the group is its own.
+        unsafe { libc::kill(-group, signal) };
+    }
+}
+
+/// The end of a long text.
+pub fn last_lines(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(30)..].join("\n")
+}
+
+impl Outcome {
+    /// Fails unless the run ended well.
+    pub fn must_succeed(self) -> anyhow::Result<Outcome> {
+        ensure!(self.code == Some(0), "ended with {}\n{}", self.how(), last_lines(&self.stderr));
+        Ok(self)
+    }
+
+    /// Fails unless both ended alike and printed the same.
+    pub fn must_equal(&self, bare: &Outcome, mpi: &Mpi) -> anyhow::Result<()> {
+        ensure!(
+            (self.code, self.signal) == (bare.code, bare.signal),
+            "recorded it ended with {}, bare with {}\n{}",
+            self.how(),
+            bare.how(),
+            last_lines(&self.stderr)
+        );
+        let (own, others) = (self.program_lines(mpi), bare.program_lines(mpi));
+        ensure!(own == others, "recorded it printed\n{}\nbare\n{}", own.join("\n"), others.join("\n"));
+        Ok(())
+    }
+
+    /// Lines that the program printed: the launchers of MPICH tell of a crash on the standard output, with process ids.
+    fn program_lines<'a>(&'a self, mpi: &Mpi) -> Vec<&'a str> {
+        let launcher = |line: &&String| mpi.family == Family::Mpich && (line.starts_with('=') || line.starts_with("YOUR APPLICATION"));
+        self.stdout.iter().filter(|line| !launcher(line)).map(String::as_str).collect()
+    }
+
+    fn how(&self) -> String {
+        match (self.code, self.signal) {
+            (Some(code), _) => format!("exit code {code}"),
+            (None, Some(signal)) => format!("signal {signal}"),
+            (None, None) => "neither code nor signal".into(),
+        }
+    }
+}

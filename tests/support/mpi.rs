@@ -1,0 +1,113 @@
+//! The MPIs that the tests run under: compilers, launcher, environment.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+
+/// Who made an MPI, as far as launching and quirks differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Open MPI.
+    OpenMpi,
+    /// MPICH and Intel MPI.
+    Mpich,
+}
+
+/// An MPI.
+#[derive(Clone, Debug)]
+pub struct Mpi {
+    /// Its name here.
+    pub name: String,
+    /// Who made it.
+    pub family: Family,
+    /// The C compiler and its first arguments.
+    pub cc: Vec<String>,
+    /// The C++ compiler.
+    pub cxx: Vec<String>,
+    /// The Fortran compiler; `None`: this MPI came without.
+    pub fortran: Option<Vec<String>>,
+    /// The launcher, up to the number of ranks.
+    pub launcher: Vec<String>,
+    /// Environment of the launcher.
+    pub env: Vec<(String, String)>,
+}
+
+/// Names of the MPIs to test: `LBPROF_TEST_MPIS`, or the two of a Debian system.
+pub fn names() -> Vec<String> {
+    let names = std::env::var("LBPROF_TEST_MPIS").unwrap_or_else(|_| "openmpi mpich".into());
+    names.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The MPIs to test.
+pub fn all() -> anyhow::Result<Vec<Mpi>> {
+    names().iter().map(|name| Mpi::named(name)).collect()
+}
+
+impl Mpi {
+    /// The MPI of this name.
+    ///
+    /// Those of a Debian system are found by the names that Debian gives their commands. The others lie in a folder of their
+    /// own that `LBPROF_TEST_PREFIX_<NAME>` gives (upper case, `-` as `_`), with `bin` and `lib` in it.
+    pub fn named(name: &str) -> anyhow::Result<Mpi> {
+        let variable = format!("LBPROF_TEST_PREFIX_{}", name.to_uppercase().replace('-', "_"));
+        let prefix = std::env::var_os(&variable).map(PathBuf::from);
+        let family = if name.starts_with("openmpi") { Family::OpenMpi } else { Family::Mpich };
+        let command = |base: &str, debian: &str| match &prefix {
+            Some(prefix) => vec![prefix.join("bin").join(base).display().to_string()],
+            None => vec![debian.to_owned()],
+        };
+        let mut env = Vec::new();
+        let mut set = |name: &str, value: &str| env.push((name.to_owned(), value.to_owned()));
+        if family == Family::OpenMpi {
+            for (name, value) in [
+                ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+                ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+                ("OMPI_MCA_mpi_yield_when_idle", "1"),
+                ("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"),
+            ] {
+                set(name, value);
+            }
+        }
+        if let Some(prefix) = &prefix {
+            let inherited = std::env::var("LD_LIBRARY_PATH").unwrap_or_default();
+            set("LD_LIBRARY_PATH", &format!("{}:{inherited}", prefix.join("lib").display()));
+        }
+        let mut mpi = match name {
+            "openmpi" | "mpich" => Mpi {
+                name: name.into(),
+                family,
+                cc: command("mpicc", &format!("mpicc.{name}")),
+                cxx: command("mpicxx", &format!("mpicxx.{name}")),
+                fortran: Some(command("mpifort", &format!("mpifort.{name}"))),
+                launcher: command("mpirun", &format!("mpirun.{name}")),
+                env,
+            },
+            "openmpi5" | "mpich5" | "mpich5-abi" | "impi" => {
+                let suffix = if name == "mpich5-abi" { "_abi" } else { "" };
+                if prefix.is_none() {
+                    bail!("{variable} does not say where {name} lies");
+                }
+                Mpi {
+                    name: name.into(),
+                    family,
+                    cc: command(&format!("mpicc{suffix}"), ""),
+                    cxx: command(&format!("mpicxx{suffix}"), ""),
+                    fortran: None,
+                    launcher: command("mpirun", ""),
+                    env,
+                }
+            }
+            _ => bail!("no MPI named {name}: LBPROF_TEST_MPIS takes openmpi, mpich, openmpi5, mpich5, mpich5-abi, impi"),
+        };
+        if family == Family::OpenMpi {
+            mpi.launcher.push("--oversubscribe".into());
+        }
+        Ok(mpi)
+    }
+
+    /// The MPI of this name among those to test.
+    pub fn among(name: &str) -> anyhow::Result<Mpi> {
+        let found = names().into_iter().find(|known| known == name);
+        Mpi::named(&found.with_context(|| format!("{name} is not among the MPIs to test"))?)
+    }
+}

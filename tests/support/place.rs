@@ -1,0 +1,67 @@
+//! Where things are: the sources, the build under test, the folder of a test.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+
+/// The workspace's folder.
+pub fn workspace() -> PathBuf {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    tests.parent().unwrap_or(tests).to_path_buf()
+}
+
+/// The folder of the test programs' sources.
+pub fn programs() -> PathBuf {
+    workspace().join("tests/programs")
+}
+
+/// The folder for programs once compiled and for the runs of tests.
+fn scratch() -> PathBuf {
+    workspace().join("target")
+}
+
+/// The folder for the programs compiled with an MPI.
+pub fn binaries(mpi: &str) -> PathBuf {
+    scratch().join("tests-bin").join(mpi)
+}
+
+/// A file of the build under test: `LBPROF_BUILD_DIR`, or `target/release` here.
+pub fn built(name: &str) -> anyhow::Result<PathBuf> {
+    let dir = std::env::var_os("LBPROF_BUILD_DIR").map_or_else(|| workspace().join("target/release"), PathBuf::from);
+    let path = dir.join(name);
+    ensure!(path.exists(), "{} is not there: run `cargo build --release`, or set LBPROF_BUILD_DIR", path.display());
+    Ok(path)
+}
+
+/// An empty folder for a test of this name.
+pub fn fresh_folder(test: &str) -> anyhow::Result<PathBuf> {
+    let path = scratch().join("tests-run").join(test.replace("::", "/"));
+    match fs::remove_dir_all(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(error).with_context(|| format!("removing {}", path.display()));
+        }
+        _ => {}
+    }
+    fs::create_dir_all(&path).with_context(|| format!("making {}", path.display()))?;
+    Ok(path)
+}
+
+/// A lock on a file, held until dropped; other processes that want it wait.
+pub struct Lock(#[expect(dead_code, reason = "closing the file gives the lock back")] File);
+
+/// Takes the lock of this name, alone or together with others who share it.
+pub fn lock(name: &str, shared: bool) -> anyhow::Result<Lock> {
+    let folder = scratch().join("tests-bin");
+    fs::create_dir_all(&folder)?;
+    let file = File::create(folder.join(format!("{name}.lock")))?;
+    let how = if shared { libc::LOCK_SH } else { libc::LOCK_EX };
+    // SAFETY: a plain system call on an open file.
+    while unsafe { libc::flock(file.as_raw_fd(), how) } != 0 {
+        let error = io::Error::last_os_error();
+        ensure!(error.kind() == io::ErrorKind::Interrupted, "locking {name}: {error}");
+    }
+    Ok(Lock(file))
+}

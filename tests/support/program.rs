@@ -1,0 +1,190 @@
+//! Test programs: what their heads say, and their compilation.
+//!
+//! A head is the first block of lines that begin with `//`, `!` or `#`. Lines of the form `key: value` in it are for the
+//! tests, the others for the reader:
+//!
+//! - `ranks:` the numbers of ranks to run it on;
+//! - `mpi:` the MPIs that can run it, by name; none given: all that are tested. A name with `-` in front leaves that one out;
+//! - `expect:` a fact of the report, see [`crate::run`];
+//! - `link:` further arguments of the compiler;
+//! - anything else: see the tests that use it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+
+use anyhow::{Context, bail, ensure};
+
+use crate::mpi::Mpi;
+use crate::place;
+
+/// A test program.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Its source.
+    pub source: PathBuf,
+    /// Its name: that of the source without the extension.
+    pub name: String,
+    /// Lines `key: value` of its head, in order.
+    pub head: Vec<(String, String)>,
+}
+
+/// The programs in a folder of `tests/programs`, sorted by name. Only files with a `ranks:` line in their heads count.
+pub fn programs_in(folder: &str) -> anyhow::Result<Vec<Program>> {
+    let folder = place::programs().join(folder);
+    let mut programs = Vec::new();
+    for entry in fs::read_dir(&folder).with_context(|| format!("reading {}", folder.display()))? {
+        let path = entry?.path();
+        if path.is_file() {
+            let program = Program::read(&path)?;
+            if program.value("ranks").is_some() {
+                programs.push(program);
+            }
+        }
+    }
+    programs.sort_by(|a, b| a.source.cmp(&b.source));
+    Ok(programs)
+}
+
+impl Program {
+    /// The program at `source`, a path below `tests/programs` or an absolute one.
+    pub fn read(source: &Path) -> anyhow::Result<Program> {
+        let source = place::programs().join(source);
+        let text = fs::read_to_string(&source).with_context(|| format!("reading {}", source.display()))?;
+        let mut head = Vec::new();
+        for line in text.lines() {
+            let Some(comment) = ["//", "!", "#"].iter().find_map(|mark| line.strip_prefix(mark)) else { break };
+            if let Some((key, value)) = comment.split_once(": ")
+                && key.trim().chars().all(|c| c.is_ascii_lowercase() || c == '-')
+            {
+                head.push((key.trim().to_owned(), value.trim().to_owned()));
+            }
+        }
+        let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Program { source, name, head })
+    }
+
+    /// The first value of a key.
+    pub fn value(&self, key: &str) -> Option<&str> {
+        self.head.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
+    }
+
+    /// All values of a key.
+    pub fn values<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
+        self.head.iter().filter(move |(known, _)| known == key).map(|(_, value)| value.as_str())
+    }
+
+    /// The numbers of ranks to run it on.
+    pub fn ranks(&self) -> Vec<usize> {
+        let ranks = self.value("ranks").unwrap_or("4");
+        ranks.split_whitespace().filter_map(|n| n.trim_end_matches(',').parse().ok()).collect()
+    }
+
+    /// Whether `mpi` can run it.
+    pub fn runs_under(&self, mpi: &Mpi) -> bool {
+        if self.is_fortran() && mpi.fortran.is_none() {
+            return false;
+        }
+        let names: Vec<&str> = self.value("mpi").unwrap_or("").split([' ', ',']).filter(|name| !name.is_empty()).collect();
+        let left_out = names.iter().any(|name| name.strip_prefix('-') == Some(&mpi.name));
+        let named = names.iter().any(|name| *name == mpi.name);
+        let only = names.iter().any(|name| !name.starts_with('-'));
+        !left_out && (named || !only)
+    }
+
+    fn extension(&self) -> &str {
+        self.source.extension().and_then(|extension| extension.to_str()).unwrap_or("")
+    }
+
+    fn is_fortran(&self) -> bool {
+        matches!(self.extension(), "f90" | "f")
+    }
+
+    /// Whether it is run by an interpreter rather than compiled.
+    pub fn is_script(&self) -> bool {
+        self.extension() == "py"
+    }
+
+    /// The program compiled with `mpi`, once for all tests; of a script, its source.
+    pub fn compiled(&self, mpi: &Mpi) -> anyhow::Result<PathBuf> {
+        if self.is_script() {
+            return Ok(self.source.clone());
+        }
+        let compiler = match self.extension() {
+            "c" => Some(&mpi.cc),
+            "cpp" => Some(&mpi.cxx),
+            _ => mpi.fortran.as_ref(),
+        };
+        let compiler = compiler.with_context(|| format!("{} has no compiler for {}", mpi.name, self.source.display()))?;
+        let folder = place::binaries(&mpi.name);
+        let output = folder.join(&self.name);
+        let mut arguments = vec!["-g".to_owned(), "-O1".into()];
+        if self.is_fortran() {
+            // Module files of one program must not meet another's.
+            let modules = folder.join(format!("{}.mod", self.name));
+            fs::create_dir_all(&modules)?;
+            arguments.extend(["-J".into(), modules.display().to_string(), "-ffree-form".into()]);
+            if self.extension() == "f" {
+                arguments.pop();
+            }
+        } else {
+            arguments.extend(["-Wall".into(), "-Wno-unused-function".into()]);
+        }
+        arguments.push(format!("-I{}", place::programs().display()));
+        arguments.push(format!("-I{}", place::workspace().join("interpose/include").display()));
+        let with = self.value("with").map(|with| place::workspace().join(with).display().to_string());
+        arguments.extend(with);
+        build(compiler, &arguments, &self.source, self.value("link"), &output)?;
+        Ok(output)
+    }
+}
+
+/// A shared object of ours, compiled from `source` (below `tests`) with `compiler`.
+pub fn shared_object(compiler: &[String], source: &str, mpi: &Mpi) -> anyhow::Result<PathBuf> {
+    let source = place::workspace().join("tests").join(source);
+    let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let output = place::binaries(&mpi.name).join(format!("lib{name}.so"));
+    let arguments = ["-g", "-O1", "-fPIC", "-shared"].map(str::to_owned);
+    build(compiler, &arguments, &source, Some("-ldl"), &output)?;
+    Ok(output)
+}
+
+/// Compiles unless the output is newer than all sources. Processes that want the same output wait for each other.
+fn build(compiler: &[String], arguments: &[String], source: &Path, link: Option<&str>, output: &Path) -> anyhow::Result<()> {
+    let folder = output.parent().context("an output without a folder")?;
+    fs::create_dir_all(folder)?;
+    let mpi = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = output.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let _lock = place::lock(&format!("{mpi}-{name}"), false)?;
+    if let Ok(built) = fs::metadata(output).and_then(|metadata| metadata.modified())
+        && newest_source(source)? < built
+    {
+        return Ok(());
+    }
+    let (program, first) = compiler.split_first().context("an empty compiler command")?;
+    let mut command = Command::new(program);
+    command.args(first).args(arguments).arg("-o").arg(output).arg(source).args(link.unwrap_or("").split_whitespace());
+    let done = command.output().with_context(|| format!("running {program}: is this MPI installed?"))?;
+    if !done.status.success() {
+        bail!("{command:?}\n{}", String::from_utf8_lossy(&done.stderr));
+    }
+    ensure!(output.exists(), "{program} made no {}", output.display());
+    Ok(())
+}
+
+/// When the source, a header beside it, or the phase markers' header was last changed.
+fn newest_source(source: &Path) -> anyhow::Result<SystemTime> {
+    let mut newest = fs::metadata(source)?.modified()?;
+    let include = place::workspace().join("interpose/include");
+    let folders = [source.parent().map(Path::to_path_buf), Some(place::programs()), Some(include)];
+    for folder in folders.into_iter().flatten() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.extension().is_some_and(|extension| extension == "h" || extension == "f90") {
+                newest = newest.max(entry.metadata()?.modified()?);
+            }
+        }
+    }
+    Ok(newest)
+}

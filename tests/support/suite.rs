@@ -1,0 +1,72 @@
+//! One named test of each program, MPI and number of ranks.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+use crate::mpi::Mpi;
+use crate::program::Program;
+use crate::{mpi, place, program};
+
+/// What a test is given: the program, the MPI, the number of ranks, the test's name.
+pub struct Case {
+    /// The program.
+    pub program: Program,
+    /// The MPI.
+    pub mpi: Mpi,
+    /// How many ranks.
+    pub ranks: usize,
+    /// The test's name, also that of its folder.
+    pub name: String,
+}
+
+/// Whether other tests may run at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Company {
+    /// Yes: nothing in it depends on how long things take.
+    Welcome,
+    /// No: it measures time.
+    Alone,
+}
+
+/// The tests of all programs of `folder`, under `suite`.
+///
+/// Errors: what is wrong with the programs' sources or with `LBPROF_TEST_MPIS`.
+pub fn cases(suite: &str, folder: &str, company: Company, check: fn(&Case) -> anyhow::Result<()>) -> anyhow::Result<Vec<Trial>> {
+    let mut trials = Vec::new();
+    let programs = program::programs_in(folder)?;
+    for mpi in mpi::all()? {
+        for program in programs.iter().filter(|program| program.runs_under(&mpi)) {
+            for ranks in program.ranks() {
+                let name = format!("{}::{}::{ranks}", program.name, mpi.name);
+                let case = Case { program: program.clone(), mpi: mpi.clone(), ranks, name: format!("{suite}::{name}") };
+                trials.push(trial(name, company, move || check(&case)));
+            }
+        }
+    }
+    Ok(trials)
+}
+
+/// A test of this name.
+pub fn trial(name: String, company: Company, check: impl FnOnce() -> anyhow::Result<()> + Send + 'static) -> Trial {
+    Trial::test(name, move || {
+        let _company = place::lock("company", company == Company::Welcome).map_err(failed)?;
+        check().map_err(failed)
+    })
+}
+
+fn failed(error: anyhow::Error) -> Failed {
+    format!("{error:#}").into()
+}
+
+/// Runs the tests, and ends the process with their result. Those that measure time run one after the other.
+pub fn main(company: Company, trials: anyhow::Result<Vec<Trial>>) -> ! {
+    let mut arguments = Arguments::from_args();
+    if company == Company::Alone {
+        arguments.test_threads = Some(1);
+    }
+    // What is wrong with the list of tests is itself a failed test, so that it is seen.
+    let trials = trials.unwrap_or_else(|error| {
+        let error = format!("{error:#}");
+        vec![Trial::test("the list of tests", move || Err(error.into()))]
+    });
+    libtest_mimic::run(&arguments, trials).exit();
+}

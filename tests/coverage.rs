@@ -65,7 +65,10 @@ fn every_wrapped_function_is_called_or_listed() -> anyhow::Result<()> {
     // A function that an MPI has which is tested now must be called.
     let excused = |function: &String| listed.get(function).is_some_and(|has| !tested.contains(has));
     let missing: Vec<_> = wrapped.iter().filter(|function| !called.contains(*function) && !excused(function)).collect();
-    ensure!(missing.is_empty(), "wrapped, but neither called by a test nor listed in tests/not-called.txt: {missing:?}");
+    ensure!(
+        missing.is_empty(),
+        "wrapped, but neither called by a test nor listed in tests/not-called.txt: {missing:?}"
+    );
     let both: Vec<_> = wrapped.iter().filter(|function| called.contains(*function) && excused(function)).collect();
     ensure!(both.is_empty(), "called by a test, and yet listed in tests/not-called.txt: {both:?}");
     Ok(())

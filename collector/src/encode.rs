@@ -327,9 +327,8 @@ impl Known<'_> {
         site: &mut impl FnMut(&Record) -> u64,
     ) -> (u8, Seen) {
         let record = &records[i];
-        let guessed = records.get(guess).filter(|base| {
-            base.call_site == record.call_site && base.operation == record.operation
-        });
+        let guessed =
+            records.get(guess).filter(|base| base.call_site == record.call_site && base.operation == record.operation);
         let (context, base, mask) = match guessed {
             Some(_) => (seen[guess].context, guess, 0),
             None => {

@@ -83,8 +83,8 @@ pub trait Language: Copy {
     /// `word` is such an argument.
     #[inline(always)]
     unsafe fn handle(word: Word, convert: Convert) -> Word {
-        // SAFETY: Fortran passes the address of an INTEGER (mpif.h) or of a type that holds one (mpi_f08).
         if Self::FORTRAN {
+            // SAFETY: Fortran passes the address of an INTEGER (mpif.h) or of a type that holds one (mpi_f08).
             unsafe { from_fortran((word as *const i32).read(), convert) }
         } else {
             word & convert.mask()

@@ -57,9 +57,19 @@ impl Expected {
 
     /// Whether it completes a send or a transfer to a window, which may be complete from the start.
     fn may_be_shared(&self) -> bool {
-        let completes =
-            ["Wait", "Test", "Waitany", "Testany", "Waitsome", "Testsome", "Waitall", "Testall", "Request_free", "Completed"]
-                .contains(&self.function.as_str());
+        let completes = [
+            "Wait",
+            "Test",
+            "Waitany",
+            "Testany",
+            "Waitsome",
+            "Testsome",
+            "Waitall",
+            "Testall",
+            "Request_free",
+            "Completed",
+        ]
+        .contains(&self.function.as_str());
         let received = self.facts.split(' ').nth(3) == Some("0");
         completes && received && !self.facts.contains("persistent") && !self.facts.contains("cancelled")
     }
@@ -189,8 +199,7 @@ pub fn compare(path: &Path, ranks: usize, family: Family, dump: &Dump) -> anyhow
                 }
             }
         }
-        let end: Vec<String> =
-            records.map(|record| format!("{} {}", record.operation, facts(record))).collect();
+        let end: Vec<String> = records.map(|record| format!("{} {}", record.operation, facts(record))).collect();
         if end != [FINALIZE] {
             differences.push(format!("rank {rank}: after all that was expected comes {end:?}"));
         }

@@ -201,7 +201,9 @@ impl Outcome {
 
     /// Lines that the program printed: the launchers of MPICH tell of a crash on the standard output, with process ids.
     fn program_lines<'a>(&'a self, mpi: &Mpi) -> Vec<&'a str> {
-        let launcher = |line: &&String| mpi.family == Family::Mpich && (line.starts_with('=') || line.starts_with("YOUR APPLICATION"));
+        let launcher = |line: &&String| {
+            mpi.family == Family::Mpich && (line.starts_with('=') || line.starts_with("YOUR APPLICATION"))
+        };
         self.stdout.iter().filter(|line| !launcher(line)).map(String::as_str).collect()
     }
 

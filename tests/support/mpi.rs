@@ -68,6 +68,10 @@ impl Mpi {
                 set(name, value);
             }
         }
+        if let (Some(prefix), "impi") = (&prefix, name) {
+            set("I_MPI_ROOT", &prefix.display().to_string());
+            set("I_MPI_WAIT_MODE", "1");
+        }
         if let Some(prefix) = &prefix {
             let inherited = std::env::var("LD_LIBRARY_PATH").unwrap_or_default();
             set("LD_LIBRARY_PATH", &format!("{}:{inherited}", prefix.join("lib").display()));
@@ -97,7 +101,9 @@ impl Mpi {
                     env,
                 }
             }
-            _ => bail!("no MPI named {name}: LBPROF_TEST_MPIS takes openmpi, mpich, openmpi5, mpich5, mpich5-abi, impi"),
+            _ => {
+                bail!("no MPI named {name}: LBPROF_TEST_MPIS takes openmpi, mpich, openmpi5, mpich5, mpich5-abi, impi")
+            }
         };
         if family == Family::OpenMpi {
             mpi.launcher.push("--oversubscribe".into());

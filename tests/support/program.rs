@@ -86,7 +86,8 @@ impl Program {
         if self.is_fortran() && mpi.fortran.is_none() {
             return false;
         }
-        let names: Vec<&str> = self.value("mpi").unwrap_or("").split([' ', ',']).filter(|name| !name.is_empty()).collect();
+        let names: Vec<&str> =
+            self.value("mpi").unwrap_or("").split([' ', ',']).filter(|name| !name.is_empty()).collect();
         let left_out = names.iter().any(|name| name.strip_prefix('-') == Some(&mpi.name));
         let named = names.iter().any(|name| *name == mpi.name);
         let only = names.iter().any(|name| !name.starts_with('-'));
@@ -116,7 +117,8 @@ impl Program {
             "cpp" => Some(&mpi.cxx),
             _ => mpi.fortran.as_ref(),
         };
-        let compiler = compiler.with_context(|| format!("{} has no compiler for {}", mpi.name, self.source.display()))?;
+        let compiler =
+            compiler.with_context(|| format!("{} has no compiler for {}", mpi.name, self.source.display()))?;
         let folder = place::binaries(&mpi.name);
         let output = folder.join(&self.name);
         let mut arguments = vec!["-g".to_owned(), "-O1".into()];
@@ -151,7 +153,13 @@ pub fn shared_object(compiler: &[String], source: &str, mpi: &Mpi) -> anyhow::Re
 }
 
 /// Compiles unless the output is newer than all sources. Processes that want the same output wait for each other.
-fn build(compiler: &[String], arguments: &[String], source: &Path, link: Option<&str>, output: &Path) -> anyhow::Result<()> {
+fn build(
+    compiler: &[String],
+    arguments: &[String],
+    source: &Path,
+    link: Option<&str>,
+    output: &Path,
+) -> anyhow::Result<()> {
     let folder = output.parent().context("an output without a folder")?;
     fs::create_dir_all(folder)?;
     let mpi = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();

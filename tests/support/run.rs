@@ -180,7 +180,11 @@ pub fn check_report(report: &Value) -> anyhow::Result<()> {
         (number("load_balance"), number("micro_load_balance"), number("transfer"))
     {
         let product = lb * micro * transfer;
-        ensure!((product - average / elapsed).abs() < 1e-9, "LB·µLB·transfer = {product}, avg/T = {}", average / elapsed);
+        ensure!(
+            (product - average / elapsed).abs() < 1e-9,
+            "LB·µLB·transfer = {product}, avg/T = {}",
+            average / elapsed
+        );
     }
     for rank in report["ranks"].as_array().context("ranks")? {
         let activities = rank["activities"].as_object().context("activities")?;

@@ -30,7 +30,12 @@ pub enum Company {
 /// The tests of all programs of `folder`, under `suite`.
 ///
 /// Errors: what is wrong with the programs' sources or with `LBPROF_TEST_MPIS`.
-pub fn cases(suite: &str, folder: &str, company: Company, check: fn(&Case) -> anyhow::Result<()>) -> anyhow::Result<Vec<Trial>> {
+pub fn cases(
+    suite: &str,
+    folder: &str,
+    company: Company,
+    check: fn(&Case) -> anyhow::Result<()>,
+) -> anyhow::Result<Vec<Trial>> {
     let mut trials = Vec::new();
     let programs = program::programs_in(folder)?;
     for mpi in mpi::all()? {

@@ -197,23 +197,32 @@ fn missing_ranks(headers: &[Header]) -> Option<Problem> {
     let n_ranks = headers.iter().map(|header| header.n_ranks).max()?;
     let recorded = &headers.first()?.recorded_ranks;
     let present: Vec<u32> = headers.iter().map(|header| header.rank).collect();
-    let is_present = |rank: &u32| present.binary_search(rank).is_ok();
-    let (count, missing) = if !recorded.is_empty() && recorded.len() <= MAX_EXPECTED {
-        let missing: Vec<u32> = recorded.iter().filter(|rank| *rank < n_ranks && !is_present(rank)).collect();
-        (missing.len() as u64, missing)
+    let missing = if !recorded.is_empty() && recorded.len() <= MAX_EXPECTED {
+        let is_missing = |rank: &u32| *rank < n_ranks && present.binary_search(rank).is_err();
+        runs(&recorded.iter().filter(is_missing).collect::<Vec<_>>())
     } else {
-        let last = present.last().map_or(0, |&rank| u64::from(rank) + 1);
-        let expected = u64::from(n_ranks).max(last);
-        let shown = expected.min(MAX_EXPECTED) as u32;
-        (expected - present.len() as u64, (0..shown).filter(|rank| !is_present(rank)).collect())
+        gaps(&present, n_ranks)
     };
-    let detail = format!("of {n_ranks} ranks: {}", ranges(&missing));
+    let count = missing.iter().map(|&(first, last)| u64::from(last - first) + 1).sum();
+    let detail = format!("of {n_ranks} ranks: {}", in_words(&missing));
     (count > 0).then_some(Problem { kind: ProblemKind::MissingRank, rank: None, count, detail })
 }
 
-/// Ranks in words: `0, 8-15, 17`; of very many only the first.
-pub fn ranges(ranks: &[u32]) -> String {
-    const MOST: usize = 8;
+/// The ranks below `n_ranks` that are not in `present` (ascending), as runs from first to last.
+fn gaps(present: &[u32], n_ranks: u32) -> Vec<(u32, u32)> {
+    let mut gaps = Vec::new();
+    let mut next = 0;
+    for &rank in present.iter().chain([&n_ranks]) {
+        if next < rank && next < n_ranks {
+            gaps.push((next, rank.min(n_ranks) - 1));
+        }
+        next = rank.saturating_add(1);
+    }
+    gaps
+}
+
+/// Ranks as runs from first to last.
+fn runs(ranks: &[u32]) -> Vec<(u32, u32)> {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for &rank in ranks {
         match runs.last_mut() {
@@ -221,6 +230,16 @@ pub fn ranges(ranks: &[u32]) -> String {
             _ => runs.push((rank, rank)),
         }
     }
+    runs
+}
+
+/// Ranks in words: `0, 8-15, 17`; of very many only the first.
+pub fn ranges(ranks: &[u32]) -> String {
+    in_words(&runs(ranks))
+}
+
+fn in_words(runs: &[(u32, u32)]) -> String {
+    const MOST: usize = 8;
     let word = |&(first, last): &(u32, u32)| match last - first {
         0 => first.to_string(),
         1 => format!("{first}, {last}"),
@@ -239,6 +258,15 @@ pub fn n_recorded(recorded: &RankList, n_ranks: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn gaps_are_the_ranks_that_are_not_there() {
+        assert_eq!(gaps(&[0, 1, 2], 3), []);
+        assert_eq!(gaps(&[1, 4], 8), [(0, 0), (2, 3), (5, 7)]);
+        assert_eq!(gaps(&[], 2), [(0, 1)]);
+        assert_eq!(gaps(&[7], 2), [(0, 1)]);
+        assert_eq!(gaps(&[u32::MAX], u32::MAX), [(0, u32::MAX - 1)]);
+    }
 
     #[test]
     fn ranges_are_short() {

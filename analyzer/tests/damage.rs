@@ -57,7 +57,7 @@ fn the_undamaged_run_is_read_in_every_way() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
     fn a_cut_log_is_survived(rank in 0..3_u32, part in 0.0..1.0_f64) {

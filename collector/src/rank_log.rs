@@ -125,7 +125,10 @@ impl RankLog {
         match definition {
             Definition::Module(module) => self.sites.modules.push(module.clone()),
             Definition::CallSite(site) => self.sites.add(*site),
-            Definition::Problem(kind, count, _) => *self.told.entry(*kind).or_default() += count,
+            Definition::Problem(kind, count, _) => {
+                let told = self.told.entry(*kind).or_default();
+                *told = told.saturating_add(*count);
+            }
             Definition::WindowEnd(_) => self.window_ended = true,
             Definition::End(..) => self.ended = true,
             _ => {}

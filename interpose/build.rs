@@ -1,6 +1,9 @@
 //! Makes the wrappers from calls.table: for each row a body in C and in Fortran, with int and with large counts, and the
 //! entry points that lead to them. The rows stay in the table; what a wrapper does is in src/wrappers.rs.
 
+// A build that cannot go on says so and stops.
+#![expect(clippy::expect_used, clippy::panic, reason = "a build script's way to fail")]
+
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::{env, fs};

@@ -5,9 +5,6 @@
 //! one safety contract: the arguments are those of the MPI function in whose row the verb stands, in the language `L`, as
 //! the program passed them; the thread is the calling one.
 
-// MPI has collectives of up to twelve arguments, and a verb takes those that it reads.
-#![expect(clippy::too_many_arguments, reason = "as many as MPI gives them")]
-
 mod collective;
 mod completion;
 mod io;

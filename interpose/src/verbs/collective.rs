@@ -57,25 +57,74 @@ fn times(bytes: u64, ranks: i64) -> u64 {
     bytes.wrapping_mul(ranks as u64)
 }
 
-/// Bytes of arrays of counts, all of one datatype.
-unsafe fn sum<L: Language>(thread: *mut Thread, counts: Word, datatype: Word, ranks: i64) -> u64 {
-    // SAFETY: the verbs' contract: one count for each rank or neighbour.
-    unsafe {
-        let elements = (0..ranks as usize).fold(0u64, |sum, i| sum.wrapping_add(L::count_at(counts, i)));
-        elements.wrapping_mul(datatypes::size(thread, L::handle(datatype, Convert::Datatype)))
+/// The data that a rank gives or takes in a collective, in a block for each rank or neighbour.
+///
+/// Read only where the standard calls the arguments significant.
+pub trait Data<L: Language>: Copy {
+    /// Bytes of the blocks of `n` ranks.
+    unsafe fn bytes(self, thread: *mut Thread, n: i64) -> u64;
+}
+
+/// See [`block`].
+#[derive(Clone, Copy)]
+pub struct Block(Word, Word);
+
+/// See [`blocks`].
+#[derive(Clone, Copy)]
+pub struct Blocks(Word, Word);
+
+/// See [`typed_blocks`].
+#[derive(Clone, Copy)]
+pub struct TypedBlocks(Word, Word);
+
+/// A block of `count` elements, the same for each rank.
+#[inline(always)]
+pub unsafe fn block<L: Language>(_: *mut Thread, count: Word, datatype: Word) -> Block {
+    Block(count, datatype)
+}
+
+/// Blocks of `counts` elements, one for each rank, all of one datatype.
+#[inline(always)]
+pub unsafe fn blocks<L: Language>(_: *mut Thread, counts: Word, datatype: Word) -> Blocks {
+    Blocks(counts, datatype)
+}
+
+/// Blocks of `counts` elements, one for each rank, each with its own datatype.
+#[inline(always)]
+pub unsafe fn typed_blocks<L: Language>(_: *mut Thread, counts: Word, datatypes: Word) -> TypedBlocks {
+    TypedBlocks(counts, datatypes)
+}
+
+impl<L: Language> Data<L> for Block {
+    #[inline(always)]
+    unsafe fn bytes(self, thread: *mut Thread, n: i64) -> u64 {
+        // SAFETY: the verbs' contract.
+        unsafe { times(bytes::<L>(thread, self.0, self.1), n) }
     }
 }
 
-/// Bytes of arrays of counts, each with its own datatype.
-unsafe fn sum_w<L: Language>(thread: *mut Thread, counts: Word, types: Word, ranks: i64) -> u64 {
-    // SAFETY: the verbs' contract: one count and datatype for each rank or neighbour; where the count is 0 the datatype is not asked.
-    unsafe {
-        (0..ranks as usize).fold(0u64, |sum, i| match L::count_at(counts, i) {
-            0 => sum,
-            count => {
-                sum.wrapping_add(count.wrapping_mul(datatypes::size(thread, L::handle_at(types, i, Convert::Datatype))))
-            }
-        })
+impl<L: Language> Data<L> for Blocks {
+    unsafe fn bytes(self, thread: *mut Thread, n: i64) -> u64 {
+        // SAFETY: the verbs' contract: one count for each of the ranks.
+        unsafe {
+            let elements = (0..n as usize).fold(0u64, |sum, i| sum.wrapping_add(L::count_at(self.0, i)));
+            elements.wrapping_mul(datatypes::size(thread, L::handle(self.1, Convert::Datatype)))
+        }
+    }
+}
+
+impl<L: Language> Data<L> for TypedBlocks {
+    unsafe fn bytes(self, thread: *mut Thread, n: i64) -> u64 {
+        // SAFETY: the verbs' contract: one count and datatype for each of the ranks; where the count is 0 the datatype is not asked.
+        unsafe {
+            (0..n as usize).fold(0u64, |sum, i| match L::count_at(self.0, i) {
+                0 => sum,
+                count => {
+                    let datatype = L::handle_at(self.1, i, Convert::Datatype);
+                    sum.wrapping_add(count.wrapping_mul(datatypes::size(thread, datatype)))
+                }
+            })
+        }
     }
 }
 
@@ -183,7 +232,7 @@ pub unsafe fn reduce_scatters<L: Language>(
     unsafe {
         let info = on::<L>(thread, comm);
         let mut facts = Facts::on(info.id);
-        facts.sent = sum::<L>(thread, recvcounts, datatype, info.size);
+        facts.sent = Data::<L>::bytes(Blocks(recvcounts, datatype), thread, info.size);
         if info.rank >= 0 {
             let own = L::count_at(recvcounts, info.rank as usize);
             facts.received = own.wrapping_mul(datatypes::size(thread, L::handle(datatype, Convert::Datatype)));
@@ -197,10 +246,8 @@ pub unsafe fn reduce_scatters<L: Language>(
 pub unsafe fn gathers<L: Language>(
     thread: *mut Thread,
     sendbuf: Word,
-    sendcount: Word,
-    sendtype: Word,
-    recvcount: Word,
-    recvtype: Word,
+    given: impl Data<L>,
+    taken: impl Data<L>,
     root: Word,
     comm: Word,
 ) -> Event<()> {
@@ -208,35 +255,10 @@ pub unsafe fn gathers<L: Language>(
     unsafe {
         let (mut facts, role, info) = rooted::<L>(thread, root, comm);
         if role == Role::Root {
-            facts.received = times(bytes::<L>(thread, recvcount, recvtype), info.others);
+            facts.received = taken.bytes(thread, info.others);
         }
         if role == Role::Other || role == Role::Root && !info.inter && !L::in_place(sendbuf) {
-            facts.sent = bytes::<L>(thread, sendcount, sendtype);
-        }
-        known(facts)
-    }
-}
-
-/// A gather of blocks that differ.
-#[inline(always)]
-pub unsafe fn gathers_v<L: Language>(
-    thread: *mut Thread,
-    sendbuf: Word,
-    sendcount: Word,
-    sendtype: Word,
-    recvcounts: Word,
-    recvtype: Word,
-    root: Word,
-    comm: Word,
-) -> Event<()> {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let (mut facts, role, info) = rooted::<L>(thread, root, comm);
-        if role == Role::Root {
-            facts.received = sum::<L>(thread, recvcounts, recvtype, info.others);
-        }
-        if role == Role::Other || role == Role::Root && !info.inter && !L::in_place(sendbuf) {
-            facts.sent = bytes::<L>(thread, sendcount, sendtype);
+            facts.sent = given.bytes(thread, 1);
         }
         known(facts)
     }
@@ -247,10 +269,8 @@ pub unsafe fn gathers_v<L: Language>(
 pub unsafe fn scatters<L: Language>(
     thread: *mut Thread,
     recvbuf: Word,
-    sendcount: Word,
-    sendtype: Word,
-    recvcount: Word,
-    recvtype: Word,
+    given: impl Data<L>,
+    taken: impl Data<L>,
     root: Word,
     comm: Word,
 ) -> Event<()> {
@@ -258,35 +278,10 @@ pub unsafe fn scatters<L: Language>(
     unsafe {
         let (mut facts, role, info) = rooted::<L>(thread, root, comm);
         if role == Role::Root {
-            facts.sent = times(bytes::<L>(thread, sendcount, sendtype), info.others);
+            facts.sent = given.bytes(thread, info.others);
         }
         if role == Role::Other || role == Role::Root && !info.inter && !L::in_place(recvbuf) {
-            facts.received = bytes::<L>(thread, recvcount, recvtype);
-        }
-        known(facts)
-    }
-}
-
-/// A scatter of blocks that differ.
-#[inline(always)]
-pub unsafe fn scatters_v<L: Language>(
-    thread: *mut Thread,
-    recvbuf: Word,
-    sendcounts: Word,
-    sendtype: Word,
-    recvcount: Word,
-    recvtype: Word,
-    root: Word,
-    comm: Word,
-) -> Event<()> {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let (mut facts, role, info) = rooted::<L>(thread, root, comm);
-        if role == Role::Root {
-            facts.sent = sum::<L>(thread, sendcounts, sendtype, info.others);
-        }
-        if role == Role::Other || role == Role::Root && !info.inter && !L::in_place(recvbuf) {
-            facts.received = bytes::<L>(thread, recvcount, recvtype);
+            facts.received = taken.bytes(thread, 1);
         }
         known(facts)
     }
@@ -297,42 +292,17 @@ pub unsafe fn scatters_v<L: Language>(
 pub unsafe fn all_gathers<L: Language>(
     thread: *mut Thread,
     sendbuf: Word,
-    sendcount: Word,
-    sendtype: Word,
-    recvcount: Word,
-    recvtype: Word,
+    given: impl Data<L>,
+    taken: impl Data<L>,
     comm: Word,
 ) -> Event<()> {
     // SAFETY: the verbs' contract.
     unsafe {
         let info = on::<L>(thread, comm);
         let mut facts = Facts::on(info.id);
-        facts.received = times(bytes::<L>(thread, recvcount, recvtype), info.others);
+        facts.received = taken.bytes(thread, info.others);
         if !L::in_place(sendbuf) {
-            facts.sent = bytes::<L>(thread, sendcount, sendtype);
-        }
-        known(facts)
-    }
-}
-
-/// The same with blocks that differ.
-#[inline(always)]
-pub unsafe fn all_gathers_v<L: Language>(
-    thread: *mut Thread,
-    sendbuf: Word,
-    sendcount: Word,
-    sendtype: Word,
-    recvcounts: Word,
-    recvtype: Word,
-    comm: Word,
-) -> Event<()> {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let info = on::<L>(thread, comm);
-        let mut facts = Facts::on(info.id);
-        facts.received = sum::<L>(thread, recvcounts, recvtype, info.others);
-        if !L::in_place(sendbuf) {
-            facts.sent = bytes::<L>(thread, sendcount, sendtype);
+            facts.sent = given.bytes(thread, 1);
         }
         known(facts)
     }
@@ -343,160 +313,54 @@ pub unsafe fn all_gathers_v<L: Language>(
 pub unsafe fn all_to_all<L: Language>(
     thread: *mut Thread,
     sendbuf: Word,
-    sendcount: Word,
-    sendtype: Word,
-    recvcount: Word,
-    recvtype: Word,
-    comm: Word,
-) -> Event<()> {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let mut event = all_gathers::<L>(thread, sendbuf, sendcount, sendtype, recvcount, recvtype, comm);
-        event.facts.sent = times(event.facts.sent, on::<L>(thread, comm).others);
-        event
-    }
-}
-
-/// The same with blocks that differ.
-#[inline(always)]
-pub unsafe fn all_to_all_v<L: Language>(
-    thread: *mut Thread,
-    sendbuf: Word,
-    sendcounts: Word,
-    sendtype: Word,
-    recvcounts: Word,
-    recvtype: Word,
+    given: impl Data<L>,
+    taken: impl Data<L>,
     comm: Word,
 ) -> Event<()> {
     // SAFETY: the verbs' contract.
     unsafe {
         let info = on::<L>(thread, comm);
         let mut facts = Facts::on(info.id);
-        facts.received = sum::<L>(thread, recvcounts, recvtype, info.others);
+        facts.received = taken.bytes(thread, info.others);
         if !L::in_place(sendbuf) {
-            facts.sent = sum::<L>(thread, sendcounts, sendtype, info.others);
+            facts.sent = given.bytes(thread, info.others);
         }
         known(facts)
     }
 }
 
-/// The same with datatypes that differ, too.
-#[inline(always)]
-pub unsafe fn all_to_all_w<L: Language>(
-    thread: *mut Thread,
-    sendbuf: Word,
-    sendcounts: Word,
-    sendtypes: Word,
-    recvcounts: Word,
-    recvtypes: Word,
-    comm: Word,
-) -> Event<()> {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let info = on::<L>(thread, comm);
-        let mut facts = Facts::on(info.id);
-        facts.received = sum_w::<L>(thread, recvcounts, recvtypes, info.others);
-        if !L::in_place(sendbuf) {
-            facts.sent = sum_w::<L>(thread, sendcounts, sendtypes, info.others);
-        }
-        known(facts)
-    }
-}
-
-/// A gather among neighbours.
+/// A gather among neighbours: each is given the same block.
 #[inline(always)]
 pub unsafe fn neighbor_all_gathers<L: Language>(
     thread: *mut Thread,
-    sendcount: Word,
-    sendtype: Word,
-    recvcount: Word,
-    recvtype: Word,
+    given: impl Data<L>,
+    taken: impl Data<L>,
     comm: Word,
 ) -> Event<()> {
     // SAFETY: the verbs' contract.
     unsafe {
         let info = on::<L>(thread, comm);
         let mut facts = Facts::on(info.id);
-        facts.sent = bytes::<L>(thread, sendcount, sendtype);
-        facts.received = times(bytes::<L>(thread, recvcount, recvtype), info.sources);
+        facts.sent = given.bytes(thread, 1);
+        facts.received = taken.bytes(thread, info.sources);
         known(facts)
     }
 }
 
-/// The same with blocks that differ.
-#[inline(always)]
-pub unsafe fn neighbor_all_gathers_v<L: Language>(
-    thread: *mut Thread,
-    sendcount: Word,
-    sendtype: Word,
-    recvcounts: Word,
-    recvtype: Word,
-    comm: Word,
-) -> Event<()> {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let info = on::<L>(thread, comm);
-        let mut facts = Facts::on(info.id);
-        facts.sent = bytes::<L>(thread, sendcount, sendtype);
-        facts.received = sum::<L>(thread, recvcounts, recvtype, info.sources);
-        known(facts)
-    }
-}
-
-/// An exchange among neighbours.
+/// An exchange among neighbours: each is given its own block.
 #[inline(always)]
 pub unsafe fn neighbor_all_to_all<L: Language>(
     thread: *mut Thread,
-    sendcount: Word,
-    sendtype: Word,
-    recvcount: Word,
-    recvtype: Word,
-    comm: Word,
-) -> Event<()> {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let mut event = neighbor_all_gathers::<L>(thread, sendcount, sendtype, recvcount, recvtype, comm);
-        event.facts.sent = times(event.facts.sent, on::<L>(thread, comm).destinations);
-        event
-    }
-}
-
-/// The same with blocks that differ.
-#[inline(always)]
-pub unsafe fn neighbor_all_to_all_v<L: Language>(
-    thread: *mut Thread,
-    sendcounts: Word,
-    sendtype: Word,
-    recvcounts: Word,
-    recvtype: Word,
+    given: impl Data<L>,
+    taken: impl Data<L>,
     comm: Word,
 ) -> Event<()> {
     // SAFETY: the verbs' contract.
     unsafe {
         let info = on::<L>(thread, comm);
         let mut facts = Facts::on(info.id);
-        facts.sent = sum::<L>(thread, sendcounts, sendtype, info.destinations);
-        facts.received = sum::<L>(thread, recvcounts, recvtype, info.sources);
-        known(facts)
-    }
-}
-
-/// The same with datatypes that differ, too.
-#[inline(always)]
-pub unsafe fn neighbor_all_to_all_w<L: Language>(
-    thread: *mut Thread,
-    sendcounts: Word,
-    sendtypes: Word,
-    recvcounts: Word,
-    recvtypes: Word,
-    comm: Word,
-) -> Event<()> {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let info = on::<L>(thread, comm);
-        let mut facts = Facts::on(info.id);
-        facts.sent = sum_w::<L>(thread, sendcounts, sendtypes, info.destinations);
-        facts.received = sum_w::<L>(thread, recvcounts, recvtypes, info.sources);
+        facts.sent = given.bytes(thread, info.destinations);
+        facts.received = taken.bytes(thread, info.sources);
         known(facts)
     }
 }

@@ -80,7 +80,8 @@ unsafe fn store_completed(record: *mut Record, handle: Word, status: Word, open:
         (*record).flags = flags;
         if open.kind & (RECEIVES | READS | WRITES) != 0 || activity == Activity::PointToPoint {
             let arrived = abi::read_status(status);
-            if arrived.cancelled {
+            // Transfers to files cannot be cancelled (MPI-4.1 §3.8.4), and Open MPI 4 leaves that part of their status as it was.
+            if arrived.cancelled && open.kind & (READS | WRITES) == 0 {
                 (*record).flags |= Flags::CANCELLED;
                 (*record).sent = 0;
             } else if open.kind & RECEIVES != 0 {

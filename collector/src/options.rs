@@ -1,5 +1,7 @@
 //! The table of `LBPROF_*` settings: name, default, meaning; read by the recorder, by `lb-run` and by the docs.
 
+use crate::definition::RankList;
+
 /// One setting.
 pub struct Setting {
     /// Name of the environment variable.
@@ -73,3 +75,95 @@ pub const SETTINGS: &[Setting] = &[
         meaning: "1: rank 0 tells on stderr where the logs go and what was recorded.",
     },
 ];
+
+/// Least and most bytes of a ring.
+pub const BUFFER_BYTES: std::ops::RangeInclusive<u64> = 32 << 10..=16 << 20;
+
+impl Setting {
+    /// The setting of this name.
+    pub fn named(name: &str) -> Option<&'static Setting> {
+        SETTINGS.iter().find(|setting| setting.name == name)
+    }
+
+    /// Whether the recorder would take this value; where not, it says so and its default holds.
+    pub fn accepts(&self, value: &str) -> bool {
+        let value = value.trim();
+        match self.name {
+            "LBPROF_DIR" => !value.is_empty(),
+            "LBPROF_BUFFER" => bytes(value).is_some_and(|bytes| BUFFER_BYTES.contains(&bytes)),
+            "LBPROF_LIMIT" => bytes(value).is_some(),
+            "LBPROF_RANKS" => value == "all" || ranks(value).is_some(),
+            _ => self.values.split(" | ").any(|one| one == value),
+        }
+    }
+}
+
+/// A number of bytes: `128K`, `4G`, `1000`. `None`: it is none, or more than 2⁶⁴ − 1.
+pub fn bytes(text: &str) -> Option<u64> {
+    let (digits, unit) = match text.char_indices().last()? {
+        (at, 'k' | 'K') => (text.get(..at)?, 1 << 10),
+        (at, 'm' | 'M') => (text.get(..at)?, 1 << 20),
+        (at, 'g' | 'G') => (text.get(..at)?, 1 << 30),
+        _ => (text, 1),
+    };
+    digits.parse::<u64>().ok()?.checked_mul(unit)
+}
+
+/// Ranks: `0,8-15,0-63:4`, the last one from 0 to 63 every fourth. `None`: the text is no such list.
+pub fn ranks(text: &str) -> Option<RankList> {
+    let mut runs = Vec::new();
+    for part in text.split(',') {
+        let (range, step) = match part.split_once(':') {
+            Some((range, step)) => (range, step.trim().parse::<u32>().ok().filter(|&step| step > 0)?),
+            None => (part, 1),
+        };
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last) = (first.trim().parse::<u32>().ok()?, last.trim().parse::<u32>().ok()?);
+        let distance = last.checked_sub(first)?;
+        runs.push((first, i32::try_from(step).ok()?, (distance / step).checked_add(1)?));
+    }
+    Some(RankList(runs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_is_accepted() {
+        for setting in SETTINGS {
+            assert!(setting.accepts(setting.default), "{}={}", setting.name, setting.default);
+        }
+    }
+
+    #[test]
+    fn values_out_of_their_range_are_refused() {
+        for (name, value) in [
+            ("LBPROF_DIR", ""),
+            ("LBPROF_MODE", "all"),
+            ("LBPROF_MODE", ""),
+            ("LBPROF_BUFFER", "31K"),
+            ("LBPROF_BUFFER", "17M"),
+            ("LBPROF_LIMIT", "-1"),
+            ("LBPROF_LIMIT", "1T"),
+            ("LBPROF_LIMIT", "18446744073709551615K"),
+            ("LBPROF_RANKS", "1-"),
+            ("LBPROF_RANKS", "3-1"),
+            ("LBPROF_RANKS", "0-4:0"),
+            ("LBPROF_RANKS", "0-4294967295"),
+            ("LBPROF_CLOCK", "wall"),
+            ("LBPROF_VERBOSE", "2"),
+        ] {
+            let setting = Setting::named(name).unwrap();
+            assert!(!setting.accepts(value), "{name}={value}");
+        }
+    }
+
+    #[test]
+    fn ranks_and_ranges_are_a_list() {
+        let list = ranks("0, 8-10,20-27:4").unwrap();
+        assert_eq!(list.iter().collect::<Vec<_>>(), [0, 8, 9, 10, 20, 24]);
+        assert_eq!(bytes("128K"), Some(131_072));
+        assert_eq!(bytes("0"), Some(0));
+    }
+}

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use lbprof_collector::definition::RankList;
 use lbprof_collector::format::{ClockSource, Mode};
-use lbprof_collector::options::SETTINGS;
+use lbprof_collector::options::{self, BUFFER_BYTES, SETTINGS, Setting};
 
 /// The settings in force.
 #[derive(Debug, Clone)]
@@ -44,11 +44,11 @@ impl Settings {
 
     fn from_vars(vars: impl Iterator<Item = (String, String)>) -> Self {
         let mut settings = Settings {
-            dir: PathBuf::from("lbprof-out"),
+            dir: PathBuf::new(),
             dir_given: false,
-            mode: Some(Mode::Events),
-            buffer: 128 << 10,
-            limit: 4 << 30,
+            mode: None,
+            buffer: 0,
+            limit: 0,
             ranks: None,
             pcontrol_labels: false,
             clock: None,
@@ -56,13 +56,28 @@ impl Settings {
             complaints: Vec::new(),
             given: Vec::new(),
         };
+        for setting in SETTINGS {
+            settings.set(setting.name, setting.default);
+        }
         for (name, value) in vars {
-            // Set by lb-run's users to find the library, not for us.
-            if name == "LBPROF_LIBRARY" {
+            // LBPROF_LIBRARY is for lb-run. As shells have it, an empty variable is as good as none.
+            if name == "LBPROF_LIBRARY" || value.trim().is_empty() {
                 continue;
             }
-            if let Err(complaint) = settings.set(&name, value.trim()) {
-                settings.complaints.push(format!("{name}={value}: {complaint}"));
+            match Setting::named(&name) {
+                None => settings
+                    .complaints
+                    .push(format!("{name}={value}: there is no such setting; lb-run --help has them all")),
+                Some(setting) if !setting.accepts(&value) => {
+                    let Setting { values, default, .. } = setting;
+                    settings
+                        .complaints
+                        .push(format!("{name}={value}: expected {values}; the default {default} is used"));
+                }
+                Some(_) => {
+                    settings.set(&name, value.trim());
+                    settings.dir_given |= name == "LBPROF_DIR";
+                }
             }
             settings.given.push(format!("{name}={value}"));
         }
@@ -70,56 +85,32 @@ impl Settings {
         settings
     }
 
-    fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
-        let expected = SETTINGS.iter().find(|setting| setting.name == name).map(|setting| setting.values);
-        let Some(expected) = expected else { return Err("no such setting".into()) };
-        let bad = || format!("expected {expected}");
+    /// Takes a value that the setting accepts.
+    fn set(&mut self, name: &str, value: &str) {
         match name {
-            "LBPROF_DIR" if value.is_empty() => return Err(bad()),
-            "LBPROF_DIR" => {
-                self.dir = PathBuf::from(value);
-                self.dir_given = true;
-            }
+            "LBPROF_DIR" => self.dir = PathBuf::from(value),
             "LBPROF_MODE" => {
                 self.mode = match value {
-                    "events" => Some(Mode::Events),
                     "profile" => Some(Mode::Profile),
                     "off" => None,
-                    _ => return Err(bad()),
+                    _ => Some(Mode::Events),
                 }
             }
-            "LBPROF_BUFFER" => match bytes(value) {
-                Some(n) if (32 << 10..=16 << 20).contains(&n) => self.buffer = n as usize,
-                _ => return Err(bad()),
-            },
-            "LBPROF_LIMIT" => self.limit = bytes(value).ok_or_else(bad)?,
-            "LBPROF_RANKS" if value == "all" => self.ranks = None,
-            "LBPROF_RANKS" => self.ranks = Some(ranks(value).ok_or_else(bad)?),
-            "LBPROF_PCONTROL" => {
-                self.pcontrol_labels = match value {
-                    "levels" => false,
-                    "labels" => true,
-                    _ => return Err(bad()),
-                }
-            }
+            "LBPROF_BUFFER" => self.buffer = options::bytes(value).unwrap_or(*BUFFER_BYTES.start()) as usize,
+            "LBPROF_LIMIT" => self.limit = options::bytes(value).unwrap_or(0),
+            // No list: all.
+            "LBPROF_RANKS" => self.ranks = options::ranks(value),
+            "LBPROF_PCONTROL" => self.pcontrol_labels = value == "labels",
             "LBPROF_CLOCK" => {
                 self.clock = match value {
-                    "auto" => None,
                     "tsc" => Some(ClockSource::Tsc),
                     "monotonic" => Some(ClockSource::Monotonic),
-                    _ => return Err(bad()),
+                    _ => None,
                 }
             }
-            "LBPROF_VERBOSE" => {
-                self.verbose = match value {
-                    "0" | "" => false,
-                    "1" => true,
-                    _ => return Err(bad()),
-                }
-            }
+            "LBPROF_VERBOSE" => self.verbose = value == "1",
             _ => {}
         }
-        Ok(())
     }
 
     /// The folder with its templates filled in; the run's number is the caller's to append.
@@ -150,31 +141,4 @@ impl Settings {
         }
         PathBuf::from(out)
     }
-}
-
-/// `128K`, `4G`, `1000`.
-fn bytes(text: &str) -> Option<u64> {
-    let (digits, unit) = match text.char_indices().last()? {
-        (at, 'k' | 'K') => (text.get(..at)?, 1 << 10),
-        (at, 'm' | 'M') => (text.get(..at)?, 1 << 20),
-        (at, 'g' | 'G') => (text.get(..at)?, 1 << 30),
-        _ => (text, 1),
-    };
-    digits.parse::<u64>().ok()?.checked_mul(unit)
-}
-
-/// `0,8-15,0-63:4`.
-fn ranks(text: &str) -> Option<RankList> {
-    let mut runs = Vec::new();
-    for part in text.split(',') {
-        let (range, step) = match part.split_once(':') {
-            Some((range, step)) => (range, step.trim().parse::<u32>().ok().filter(|&step| step > 0)?),
-            None => (part, 1),
-        };
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (first, last) = (first.trim().parse::<u32>().ok()?, last.trim().parse::<u32>().ok()?);
-        let distance = last.checked_sub(first)?;
-        runs.push((first, i32::try_from(step).ok()?, distance / step + 1));
-    }
-    Some(RankList(runs))
 }

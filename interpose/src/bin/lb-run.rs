@@ -1,1 +1,100 @@
-fn main() {}
+//! `lb-run`: runs one rank of an MPI program with liblbprof.so preloaded.
+//!
+//! `mpirun -n 4 lb-run [options] ./app arguments`: it sets LD_PRELOAD and `LBPROF_*` for the program alone, and becomes it.
+//! Output, exit code, open files and signals are the program's own.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `options` | the command line |
+//! | `library` | where liblbprof.so lies; LD_PRELOAD |
+//! | `inspect` | why a program could not be recorded |
+//! | `replace` | becoming the program |
+
+// Without Rust's start-up, which would change what the program inherits: it ignores SIGPIPE and opens closed descriptors.
+#![cfg_attr(not(test), no_main)]
+
+#[path = "lb-run/inspect.rs"]
+mod inspect;
+#[path = "lb-run/library.rs"]
+mod library;
+#[path = "lb-run/options.rs"]
+mod options;
+#[path = "lb-run/replace.rs"]
+mod replace;
+
+use std::ffi::{c_char, c_int};
+use std::fmt::Arguments;
+use std::io::Write;
+
+/// How lb-run ends where it does not become the program. Codes of 125 and above as `env` and shells have them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Exit {
+    /// Help or version was printed.
+    Good = 0,
+    /// The command line was wrong.
+    Usage = 2,
+    /// liblbprof.so was not found.
+    Library = 125,
+    /// The program was found, but cannot be executed.
+    NotExecutable = 126,
+    /// The program was not found.
+    NotFound = 127,
+}
+
+/// Says one line on standard error, in one piece, for ranks share it.
+fn say(message: Arguments) {
+    // Nobody may be listening: that is no reason not to go on.
+    let _ = std::io::stderr().write_all(format!("lb-run: {message}\n").as_bytes());
+}
+
+/// Whether this is the first rank, as far as the launcher tells: what holds for all ranks is said once.
+fn is_first_rank() -> bool {
+    const RANK: [&str; 9] = [
+        "OMPI_COMM_WORLD_RANK",
+        "PMIX_RANK",
+        "PMI_RANK",
+        "MV2_COMM_WORLD_RANK",
+        "PALS_RANKID",
+        "ALPS_APP_PE",
+        "FLUX_TASK_RANK",
+        "SLURM_PROCID",
+        "JSM_NAMESPACE_RANK",
+    ];
+    RANK.iter().find_map(|name| std::env::var(name).ok()).is_none_or(|rank| rank.trim() == "0")
+}
+
+fn run() -> Exit {
+    let options = match options::parse(std::env::args_os()) {
+        Ok(options) => options,
+        Err(exit) => return exit,
+    };
+    let library = match library::find() {
+        Ok(library) => library,
+        Err(error) => {
+            if is_first_rank() {
+                say(format_args!("{error:#}"));
+            }
+            return Exit::Library;
+        }
+    };
+    if is_first_rank() {
+        for obstacle in inspect::obstacles(&options.command, &library) {
+            say(format_args!("{obstacle}"));
+        }
+    }
+    let mut settings = options.settings;
+    settings.push(("LD_PRELOAD".into(), library::preload(&library, std::env::var_os("LD_PRELOAD"))));
+    let error = replace::become_program(&options.command, &settings);
+    say(format_args!("{}", error.message));
+    error.exit
+}
+
+/// # Safety
+/// Called by the C library, once.
+#[cfg_attr(not(test), unsafe(export_name = "main"))]
+#[cfg_attr(test, expect(dead_code, reason = "the tests bring their own"))]
+unsafe extern "C" fn entry(_count: c_int, _arguments: *const *const c_char) -> c_int {
+    // The C library gives the arguments to std::env, too.
+    run() as c_int
+}

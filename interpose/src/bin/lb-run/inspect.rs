@@ -1,0 +1,218 @@
+//! Why a program could not be recorded: told beforehand, for the dynamic loader ignores LD_PRELOAD in silence.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::{self, Display};
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// A reason why the recorder will not see the program's calls. The program runs all the same.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// It has no dynamic loader.
+    Static(PathBuf),
+    /// It is for another processor, or for 32 bits, than the library.
+    OtherProcessor(PathBuf),
+    /// Its C library is musl.
+    OtherLibc(PathBuf),
+    /// It runs as another user or group, or with capabilities of its own.
+    Privileged(PathBuf),
+    /// It is a launcher: lb-run stands before it instead of behind it.
+    Launcher(String),
+}
+
+impl Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Obstacle::Static(path) => write!(
+                f,
+                "{} is linked statically, so nothing can be preloaded and nothing is recorded: link it with the shared MPI library",
+                path.display()
+            ),
+            Obstacle::OtherProcessor(path) => write!(
+                f,
+                "{} is for another processor than liblbprof.so, so nothing is recorded: use an lbprof that was built for it",
+                path.display()
+            ),
+            Obstacle::OtherLibc(path) => write!(
+                f,
+                "{} uses the C library musl, liblbprof.so the GNU one, so nothing is recorded",
+                path.display()
+            ),
+            Obstacle::Privileged(path) => write!(
+                f,
+                "{} is setuid, setgid or has file capabilities, so the system preloads nothing and nothing is recorded: \
+                 run a copy without them",
+                path.display()
+            ),
+            Obstacle::Launcher(name) => write!(
+                f,
+                "lb-run belongs behind the launcher, before the program: {name} … lb-run ./app; ranks on other nodes may \
+                 not be recorded this way"
+            ),
+        }
+    }
+}
+
+/// The launchers of MPI programs.
+const LAUNCHERS: [&str; 12] = [
+    "mpirun",
+    "mpiexec",
+    "mpiexec.hydra",
+    "mpirun.openmpi",
+    "mpirun.mpich",
+    "orterun",
+    "prterun",
+    "srun",
+    "aprun",
+    "jsrun",
+    "ibrun",
+    "flux",
+];
+
+/// What keeps `command` from being recorded with `library`; empty for scripts, and where nothing is known.
+pub fn obstacles(command: &[OsString], library: &Path) -> Vec<Obstacle> {
+    let Some(path) = found(command) else { return Vec::new() };
+    let mut obstacles = Vec::new();
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    if LAUNCHERS.contains(&name) {
+        obstacles.push(Obstacle::Launcher(name.to_owned()));
+    }
+    if is_privileged(&path) {
+        obstacles.push(Obstacle::Privileged(path.clone()));
+    }
+    let of_library = Elf::read(library);
+    if let Some(elf) = Elf::read(&path) {
+        if of_library.is_some_and(|library| library.processor != elf.processor) {
+            obstacles.push(Obstacle::OtherProcessor(path));
+        } else if elf.loader.is_none() && !name.starts_with("ld-") && !name.starts_with("ld.so") {
+            // The loader itself, called as a program, is static and preloads.
+            obstacles.push(Obstacle::Static(path));
+        } else if elf.loader.is_some_and(|loader| loader.windows(7).any(|part| part == b"ld-musl")) {
+            obstacles.push(Obstacle::OtherLibc(path));
+        }
+    }
+    obstacles
+}
+
+/// Whether it is a program in machine code, for whatever processor, not a script.
+pub fn is_binary(path: &Path) -> bool {
+    Elf::read(path).is_some()
+}
+
+/// The file that would be executed: as given where there is a slash in it, else the first in PATH.
+pub fn found(command: &[OsString]) -> Option<PathBuf> {
+    let program = command.first()?;
+    let is_executable = |path: &Path| path.metadata().is_ok_and(|file| file.is_file() && file.mode() & 0o111 != 0);
+    if program.as_bytes().contains(&b'/') {
+        return Some(PathBuf::from(program)).filter(|path| path.is_file());
+    }
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
+    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|path| is_executable(path))
+}
+
+/// Whether the system would start it in secure mode, in which LD_PRELOAD does not count.
+fn is_privileged(path: &Path) -> bool {
+    let Ok(file) = fs::metadata(path) else { return false };
+    // SAFETY: these calls have no preconditions.
+    let (user, group) = unsafe { (libc::getuid(), libc::getgid()) };
+    let other_user = file.mode() & libc::S_ISUID != 0 && file.uid() != user;
+    let other_group = file.mode() & libc::S_ISGID != 0 && file.mode() & libc::S_IXGRP != 0 && file.gid() != group;
+    other_user || other_group || (user != 0 && has_capabilities(path))
+}
+
+fn has_capabilities(path: &Path) -> bool {
+    let Ok(path) = std::ffi::CString::new(path.as_os_str().as_bytes()) else { return false };
+    // SAFETY: both strings end with zero, and a null buffer of length 0 asks for the length only.
+    unsafe { libc::getxattr(path.as_ptr(), c"security.capability".as_ptr(), std::ptr::null_mut(), 0) > 0 }
+}
+
+/// What an executable file says of itself.
+#[derive(Debug, PartialEq, Eq)]
+struct Elf {
+    /// Class (32 or 64 bits), byte order, machine.
+    processor: (u8, u8, [u8; 2]),
+    /// Path of its dynamic loader; `None`: it has none.
+    loader: Option<Vec<u8>>,
+}
+
+impl Elf {
+    /// Reads the heads of a file; `None`: it is not ELF, or its program headers are not where linkers put them.
+    fn read(path: &Path) -> Option<Elf> {
+        let mut bytes = Vec::new();
+        // Program headers and the loader's path stand at the beginning.
+        File::open(path).ok()?.take(16 << 10).read_to_end(&mut bytes).ok()?;
+        Elf::parse(&bytes)
+    }
+
+    /// The ELF specification's "ELF Header" and "Program Header".
+    fn parse(bytes: &[u8]) -> Option<Elf> {
+        const PT_INTERP: u64 = 3;
+        if bytes.get(..4)? != b"\x7fELF" {
+            return None;
+        }
+        let (&class, &order) = (bytes.get(4)?, bytes.get(5)?);
+        let machine = bytes.get(18..20)?.try_into().ok()?;
+        let number = |at: usize, length: usize| {
+            let field = bytes.get(at..at.checked_add(length)?)?;
+            let join = |value, &byte| value << 8 | u64::from(byte);
+            Some(if order == 2 { field.iter().fold(0, join) } else { field.iter().rev().fold(0, join) })
+        };
+        let wide = class == 2;
+        let word = if wide { 8 } else { 4 };
+        let (table, entry, count) = if wide { (32, 54, 56) } else { (28, 42, 44) };
+        let (table, entry, count) = (number(table, word)?, number(entry, 2)?, number(count, 2)?);
+        let mut loader = None;
+        for i in 0..count {
+            let at = usize::try_from(table + i * entry).ok()?;
+            if number(at, 4)? == PT_INTERP {
+                let (offset, size) = if wide { (8, 32) } else { (4, 16) };
+                let offset = usize::try_from(number(at + offset, word)?).ok()?;
+                let size = usize::try_from(number(at + size, word)?).ok()?;
+                loader = Some(bytes.get(offset..offset.checked_add(size)?).unwrap_or_default().to_vec());
+            }
+        }
+        Some(Elf { processor: (class, order, machine), loader })
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by it")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_test_is_linked_dynamically() {
+        let elf = Elf::read(&std::env::current_exe().unwrap()).unwrap();
+        let loader = String::from_utf8(elf.loader.unwrap()).unwrap();
+        assert!(loader.contains("ld-linux"), "{loader}");
+    }
+
+    #[test]
+    fn a_file_without_a_loader_is_static() {
+        // 64 bits, little-endian, machine 62; one program header, a PT_LOAD.
+        let mut bytes = vec![0; 64 + 56];
+        bytes.splice(..6, *b"\x7fELF\x02\x01");
+        for (at, value) in [(18, 62), (32, 64), (54, 56), (56, 1), (64, 1)] {
+            bytes.splice(at..=at, [value]);
+        }
+        assert_eq!(Elf::parse(&bytes), Some(Elf { processor: (2, 1, [62, 0]), loader: None }));
+        bytes.truncate(100);
+        bytes.splice(56..57, [2]);
+        assert_eq!(Elf::parse(&bytes), None, "cut off");
+        assert_eq!(Elf::parse(b"#!/bin/sh\n"), None);
+    }
+
+    #[test]
+    fn a_launcher_is_known_by_its_name() {
+        let folder = std::env::temp_dir().join(format!("lb-run-launcher-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("mpirun");
+        fs::write(&path, "#!/bin/sh\n").unwrap();
+        let obstacles = obstacles(&[path.into()], Path::new("/none"));
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(obstacles, [Obstacle::Launcher("mpirun".into())]);
+    }
+}

@@ -1,0 +1,88 @@
+//! Where liblbprof.so lies, and how it gets into the program.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+/// The library's file name.
+const NAME: &str = "liblbprof.so";
+
+/// Folders to look in, from the one that holds lb-run: a build's folder, then an installation's `bin`.
+const PLACES: [&str; 4] = [".", "../lib", "../lib64", "../lib/lbprof"];
+
+/// The library's path: `LBPROF_LIBRARY`, or where it lies beside lb-run.
+///
+/// Errors: it is in none of these places; the message says what to do.
+pub fn find() -> anyhow::Result<PathBuf> {
+    if let Some(given) = std::env::var_os("LBPROF_LIBRARY").filter(|path| !path.is_empty()) {
+        let path = std::path::absolute(&given).and_then(|path| path.metadata().map(|file| (path, file.is_file())));
+        return match path.with_context(|| format!("LBPROF_LIBRARY={}", Path::new(&given).display()))? {
+            (path, true) => usable(path),
+            (path, false) => bail!("LBPROF_LIBRARY={}: not a file: it must be the path of {NAME}", path.display()),
+        };
+    }
+    let exe = std::env::current_exe().context("finding out where lb-run lies")?;
+    let folder = exe.parent().unwrap_or(Path::new("/"));
+    beside(folder).map_or_else(
+        || {
+            bail!(
+                "{NAME} is neither beside {} nor in ../lib or ../lib64 from there: install lbprof as a whole, or set \
+                 LBPROF_LIBRARY to the library's path",
+                exe.display()
+            )
+        },
+        usable,
+    )
+}
+
+fn beside(folder: &Path) -> Option<PathBuf> {
+    PLACES.iter().map(|place| folder.join(place).join(NAME)).find(|path| path.is_file())?.canonicalize().ok()
+}
+
+/// The same path, unless LD_PRELOAD cannot hold it.
+fn usable(path: PathBuf) -> anyhow::Result<PathBuf> {
+    // The dynamic loader separates the libraries in LD_PRELOAD by either, and knows no quotes.
+    if path.as_os_str().as_bytes().iter().any(|byte| b": \t\n".contains(byte)) {
+        bail!(
+            "{}: a library in a folder with a blank or a colon in its name cannot be preloaded: install lbprof elsewhere",
+            path.display()
+        );
+    }
+    Ok(path)
+}
+
+/// LD_PRELOAD for the program: the library before whatever is there already, once.
+pub fn preload(library: &Path, already: Option<OsString>) -> OsString {
+    let mut preload = library.as_os_str().to_owned();
+    let already = already.unwrap_or_default();
+    for other in already.as_bytes().split(|byte| b": ".contains(byte)).map(OsStr::from_bytes) {
+        if !other.is_empty() && other != library {
+            preload.push(":");
+            preload.push(other);
+        }
+    }
+    preload
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_library_comes_first_and_once() {
+        let library = Path::new("/opt/lib/liblbprof.so");
+        assert_eq!(preload(library, None), "/opt/lib/liblbprof.so");
+        assert_eq!(preload(library, Some("".into())), "/opt/lib/liblbprof.so");
+        let already = "/a.so:/opt/lib/liblbprof.so /b.so::";
+        assert_eq!(preload(library, Some(already.into())), "/opt/lib/liblbprof.so:/a.so:/b.so");
+    }
+
+    #[test]
+    fn a_path_that_the_loader_would_split_is_refused() {
+        assert!(usable("/opt/my tools/liblbprof.so".into()).is_err());
+        assert!(usable("/opt/a:b/liblbprof.so".into()).is_err());
+        assert!(usable("/opt/tools/liblbprof.so".into()).is_ok());
+    }
+}

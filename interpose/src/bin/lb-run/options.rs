@@ -1,0 +1,155 @@
+//! The command line: one option for each setting that has a flag, then the program.
+
+use std::ffi::OsString;
+
+use clap::{Arg, ArgAction, Command, value_parser};
+use lbprof_collector::options::{SETTINGS, Setting};
+
+use crate::Exit;
+
+/// What the command line says.
+pub struct Options {
+    /// Variables to set for the program.
+    pub settings: Vec<(OsString, OsString)>,
+    /// The program and its arguments; never empty.
+    pub command: Vec<OsString>,
+}
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  Record a run, then read its report:
+      mpirun -n 4 lb-run ./app input.dat
+      lb-report
+
+  On a cluster, with the logs on a file system that all nodes share:
+      srun -N 16 lb-run --dir /scratch/$USER/lbprof-%j ./app input.dat
+
+  A long run: only the profile of its phases, a few megabytes in all:
+      mpirun -n 4096 lb-run --mode profile ./app
+
+  Every call, but of every 64th rank only:
+      srun lb-run --ranks 0-4095:64 ./app
+
+  A script, or Python:
+      mpirun -n 4 lb-run python3 app.py
+
+WHERE IT STANDS
+  Behind the launcher, before the program: the launcher starts it on every rank. Whatever the
+  launcher sets for the ranks stays. The program is not changed, and need not be built in any
+  special way, but it must be linked dynamically with its MPI library.
+
+SETTINGS
+  An option sets the variable named with it for the program; without the option, the variable
+  counts where it is set:
+      export LBPROF_MODE=profile
+
+EXIT CODES
+  the program's own; or
+  2    the command line was wrong
+  125  liblbprof.so was not found; LBPROF_LIBRARY=/path/to/liblbprof.so says where it is
+  126  the program was found, but cannot be executed
+  127  the program was not found";
+
+/// The command line's grammar, made from the table of settings.
+fn command() -> Command {
+    let mut command = Command::new("lb-run")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Runs one rank of an MPI program under the recorder of lbprof.")
+        .override_usage("<launcher> lb-run [OPTIONS] PROGRAM [ARGUMENTS]…")
+        .after_help(EXAMPLES)
+        .max_term_width(100);
+    for (setting, flag) in flags() {
+        command = command.arg(option(setting, flag));
+    }
+    command.arg(
+        Arg::new("command")
+            .value_name("PROGRAM")
+            .help("The program, and its arguments as they are")
+            .num_args(1..)
+            .required(true)
+            .trailing_var_arg(true)
+            .value_parser(value_parser!(OsString)),
+    )
+}
+
+/// The settings that are options here, with their names.
+fn flags() -> impl Iterator<Item = (&'static Setting, &'static str)> {
+    SETTINGS.iter().filter_map(|setting| Some((setting, setting.flag?)))
+}
+
+fn option(setting: &'static Setting, flag: &'static str) -> Arg {
+    let Setting { name, default, values, meaning, .. } = setting;
+    let arg = Arg::new(flag).long(flag).action(ArgAction::Set);
+    if *values == "0 | 1" {
+        // A switch; --verbose=0 undoes an exported LBPROF_VERBOSE=1.
+        let arg = arg.short(flag.chars().next()).num_args(0..=1).require_equals(true).default_missing_value("1");
+        return arg
+            .hide_possible_values(true)
+            .value_name("0|1")
+            .help(format!("{meaning} [{name}]"))
+            .value_parser(check(setting));
+    }
+    arg.value_name("VALUE")
+        .help(format!("{meaning}\nValues: {values} [default: {default}] [{name}]"))
+        .value_parser(check(setting))
+}
+
+/// Takes what the recorder would take.
+fn check(setting: &'static Setting) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
+    move |value| match setting.accepts(value) {
+        true => Ok(value.to_owned()),
+        false => Err(format!("expected {}", setting.values)),
+    }
+}
+
+/// Reads the command line. Help, version and mistakes are told here; the error is the code to end with.
+pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Options, Exit> {
+    let mut matches = command().try_get_matches_from(arguments).map_err(|error| {
+        let _ = error.print();
+        if error.use_stderr() { Exit::Usage } else { Exit::Good }
+    })?;
+    let settings = flags()
+        .filter_map(|(setting, flag)| {
+            let value = matches.remove_one::<String>(flag)?;
+            Some((setting.name.into(), value.into()))
+        })
+        .collect();
+    let command = matches.remove_many("command").map(Iterator::collect).unwrap_or_default();
+    Ok(Options { settings, command })
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by it")]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Options {
+        parse(line.split(' ').map(OsString::from)).ok().unwrap()
+    }
+
+    #[test]
+    fn the_grammar_is_sound() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn options_end_where_the_program_begins() {
+        let options = parsed("lb-run --mode profile -v ./app --mode events -v --help -- x");
+        let set: Vec<_> =
+            options.settings.iter().map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
+        assert_eq!(set, [("LBPROF_MODE", "profile"), ("LBPROF_VERBOSE", "1")]);
+        assert_eq!(options.command, ["./app", "--mode", "events", "-v", "--help", "--", "x"]);
+    }
+
+    #[test]
+    fn two_dashes_end_the_options_and_are_not_passed_on() {
+        assert_eq!(parsed("lb-run --verbose=0 -- -strange name").command, ["-strange", "name"]);
+    }
+
+    #[test]
+    fn what_the_recorder_would_refuse_is_refused() {
+        for line in ["lb-run --mode all ./app", "lb-run --buffer 1K ./app", "lb-run --ranks 3-1 ./app", "lb-run"] {
+            assert_eq!(parse(line.split(' ').map(OsString::from)).err(), Some(Exit::Usage), "{line}");
+        }
+    }
+}

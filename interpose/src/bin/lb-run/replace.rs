@@ -1,0 +1,80 @@
+//! Becoming the program: same process, same open files, same signals.
+
+use std::ffi::{CString, OsString};
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+use crate::{Exit, inspect};
+
+/// Why the program could not be started.
+pub struct Failure {
+    /// What is said of it.
+    pub message: String,
+    /// The code to end with, as a shell would.
+    pub exit: Exit,
+}
+
+/// Executes the program with these variables set; returns only where that fails.
+pub fn become_program(command: &[OsString], settings: &[(OsString, OsString)]) -> Failure {
+    let error = execute(command, settings);
+    let program = command.first().map(|program| program.to_string_lossy()).unwrap_or_default();
+    let found = inspect::found(command);
+    let (message, exit) = match (error.raw_os_error(), found) {
+        (Some(libc::ENOENT), _) if program.is_empty() => {
+            ("the name of the program is empty".to_owned(), Exit::NotFound)
+        }
+        (Some(libc::ENOENT | libc::ENOTDIR), None) if program.contains('/') => (
+            format!("{program}: there is no such file: is the path right, on this node and from this folder?"),
+            Exit::NotFound,
+        ),
+        (Some(libc::ENOENT | libc::ENOTDIR), None) => (
+            format!("{program}: no such command in PATH; a program in this folder is called ./{program}"),
+            Exit::NotFound,
+        ),
+        (Some(libc::ENOENT), Some(path)) => (
+            format!("{}: the interpreter or loader that it names in its first bytes is not there", path.display()),
+            Exit::NotExecutable,
+        ),
+        (Some(libc::EACCES), _) if Path::new(&*program).is_dir() => {
+            (format!("{program}: this is a folder, not a program"), Exit::NotExecutable)
+        }
+        (Some(libc::EACCES), _) => {
+            (format!("{program}: permission denied; chmod +x makes a file executable"), Exit::NotExecutable)
+        }
+        _ => (format!("{program}: {error}"), Exit::NotExecutable),
+    };
+    Failure { message, exit }
+}
+
+fn execute(command: &[OsString], settings: &[(OsString, OsString)]) -> io::Error {
+    let Ok(arguments) = command.iter().map(|word| CString::new(word.as_bytes())).collect::<Result<Vec<_>, _>>() else {
+        return io::ErrorKind::InvalidInput.into();
+    };
+    let Some(program) = arguments.first() else { return io::ErrorKind::InvalidInput.into() };
+    let mut environment = Vec::new();
+    for (name, value) in std::env::vars_os().filter(|(name, _)| settings.iter().all(|(set, _)| set != name)) {
+        environment.push((name, value));
+    }
+    environment.extend_from_slice(settings);
+    let environment: Vec<CString> = environment
+        .iter()
+        .filter_map(|(name, value)| CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()).ok())
+        .collect();
+    let pointers = |strings: &[CString]| {
+        strings.iter().map(|string| string.as_ptr()).chain([std::ptr::null()]).collect::<Vec<_>>()
+    };
+    let (argv, envp) = (pointers(&arguments), pointers(&environment));
+    // What the system cannot execute, execvpe gives to a shell: right for a script without a first line, not for the
+    // machine code of another processor.
+    let binary = inspect::found(command).filter(|path| inspect::is_binary(path));
+    let binary = binary.and_then(|path| CString::new(path.into_os_string().into_vec()).ok());
+    // SAFETY: both lists end with null and point to strings that live on.
+    unsafe {
+        match binary {
+            Some(path) => libc::execve(path.as_ptr(), argv.as_ptr(), envp.as_ptr()),
+            None => libc::execvpe(program.as_ptr(), argv.as_ptr(), envp.as_ptr()),
+        };
+    }
+    io::Error::last_os_error()
+}

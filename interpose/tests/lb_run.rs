@@ -1,0 +1,193 @@
+//! lb-run as its users meet it: what it hands to the program, what it says, how it ends. No MPI is needed: whether calls are
+//! recorded is for the tests under real MPIs.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// How a run ended, what it wrote.
+struct Run {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+/// A library that the test's own process has loaded, so that it can be preloaded, here in place of liblbprof.so.
+fn some_library() -> PathBuf {
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    let path = maps.split_whitespace().find(|word| word.ends_with("/libc.so.6")).unwrap();
+    path.into()
+}
+
+/// lb-run with these arguments, in an environment without settings.
+fn lb_run(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lb-run"));
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LBPROF_")) {
+        command.env_remove(name);
+    }
+    for rank in ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "LD_PRELOAD"] {
+        command.env_remove(rank);
+    }
+    command.env("LBPROF_LIBRARY", some_library()).args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn run(mut command: Command) -> Run {
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Run { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+/// A folder of this test's own, removed with the value.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    /// Writes a file of this name and mode; gives its path.
+    fn file(&self, name: &str, content: &[u8], mode: u32) -> String {
+        let path = self.0.join(name);
+        fs::write(&path, content).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        path.into_os_string().into_string().unwrap()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The head of an ELF file without program headers, so without a dynamic loader, for this machine number.
+fn elf(machine: u8) -> Vec<u8> {
+    let mut bytes = vec![0; 120];
+    for (at, value) in [(0, 0x7f), (1, b'E'), (2, b'L'), (3, b'F'), (4, 2), (5, 1), (6, 1), (16, 2), (18, machine)] {
+        *bytes.get_mut(at).unwrap() = value;
+    }
+    bytes
+}
+
+#[test]
+fn the_program_gets_its_arguments_its_input_and_its_exit_code() {
+    let mut child = lb_run(&["sh", "-c", "cat; printf '<%s>' \"$@\"; exit 7", "sh", "a b", "", "--help"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(b"input ").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "input <a b><><--help>");
+    assert_eq!(output.status.code(), Some(7));
+}
+
+#[test]
+fn the_program_is_the_same_process_and_dies_by_its_own_signal() {
+    let child = lb_run(&["sh", "-c", "echo $$; kill -TERM $$"]).stdout(Stdio::piped()).spawn().unwrap();
+    let id = child.id();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), id.to_string());
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&output.status), Some(15));
+}
+
+#[test]
+fn options_become_variables_of_the_program_alone() {
+    let library = some_library();
+    let script = "echo $LD_PRELOAD; env | grep ^LBPROF_ | grep -v LIBRARY | sort";
+    let mut command = lb_run(&["--mode", "profile", "-v", "--ranks=0-3:2", "sh", "-c", script]);
+    command.env("LBPROF_MODE", "events").env("LBPROF_LIMIT", "1G");
+    let preload = library.display();
+    let expected = format!("{preload}\nLBPROF_LIMIT=1G\nLBPROF_MODE=profile\nLBPROF_RANKS=0-3:2\nLBPROF_VERBOSE=1\n");
+    assert_eq!(run(command).out, expected);
+}
+
+#[test]
+fn what_was_preloaded_before_stays_behind_the_library() {
+    let folder = Folder::new("preloaded");
+    let other = folder.file("other.so", &fs::read(some_library()).unwrap(), 0o755);
+    let mut command = lb_run(&["sh", "-c", "echo $LD_PRELOAD"]);
+    command.env("LD_PRELOAD", &other);
+    assert_eq!(run(command).out, format!("{}:{other}\n", some_library().display()));
+}
+
+#[test]
+fn help_goes_to_stdout_and_mistakes_are_code_2() {
+    let help = run(lb_run(&["--help"]));
+    assert_eq!((help.code, help.err.as_str()), (Some(0), ""));
+    assert!(help.out.contains("mpirun -n 4 lb-run ./app"), "{}", help.out);
+    let widest = help.out.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(100), "{widest:?} columns");
+    for (arguments, said) in [
+        (&[][..], "PROGRAM"),
+        (&["--mdoe", "off", "true"], "--mode"),
+        (&["--mode", "all", "true"], "events | profile | off"),
+    ] {
+        let wrong = run(lb_run(arguments));
+        assert_eq!((wrong.code, wrong.out.as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(wrong.err.contains(said), "{arguments:?}: {}", wrong.err);
+    }
+}
+
+#[test]
+fn a_program_that_cannot_start_is_told_with_the_code_of_shells() {
+    let folder = Folder::new("cannot-start");
+    let cases = [
+        ("/no/such/program".to_owned(), 127, "no such file"),
+        ("no-such-command".to_owned(), 127, "no such command in PATH"),
+        (folder.0.display().to_string(), 126, "folder"),
+        (folder.file("plain", b"text", 0o644), 126, "chmod +x"),
+        (folder.file("script", b"#!/no/such/shell\n", 0o755), 126, "interpreter"),
+        (folder.file("aarch64", &elf(183), 0o755), 126, "another processor"),
+    ];
+    for (program, code, said) in cases {
+        let run = run(lb_run(&[&program]));
+        assert_eq!(run.code, Some(code), "{program}: {}", run.err);
+        assert!(run.err.contains(said), "{program}: {}", run.err);
+        assert!(run.err.lines().all(|line| line.starts_with("lb-run: ")), "{}", run.err);
+    }
+}
+
+#[test]
+fn without_the_library_the_program_is_not_started() {
+    for (library, said) in [("/no/such.so", "LBPROF_LIBRARY=/no/such.so"), ("/tmp", "not a file")] {
+        let mut command = lb_run(&["echo", "started"]);
+        command.env("LBPROF_LIBRARY", library);
+        let run = run(command);
+        assert_eq!((run.code, run.out.as_str()), (Some(125), ""));
+        assert!(run.err.contains(said), "{}", run.err);
+    }
+}
+
+#[test]
+fn what_cannot_be_recorded_is_told_by_the_first_rank_and_runs() {
+    let folder = Folder::new("obstacles");
+    let launcher = folder.file("mpirun", b"#!/bin/sh\necho launched\n", 0o755);
+    let first = run(lb_run(&[&launcher]));
+    assert_eq!((first.code, first.out.as_str()), (Some(0), "launched\n"));
+    assert!(first.err.contains("behind the launcher"), "{}", first.err);
+    let mut second = lb_run(&[&launcher]);
+    second.env("OMPI_COMM_WORLD_RANK", "1");
+    assert_eq!(run(second).err, "");
+
+    // Nothing but a head: the system kills it, but what it is was told before.
+    let linked_statically = folder.file("static", &elf(62), 0o755);
+    let run = run(lb_run(&[&linked_statically]));
+    assert!(run.err.contains("linked statically"), "{}", run.err);
+}
+
+#[test]
+fn closed_output_is_no_error() {
+    let code = Command::new("sh")
+        .args(["-c", "\"$0\" --help >&- && \"$0\" --version >/dev/full", env!("CARGO_BIN_EXE_lb-run")])
+        .status()
+        .unwrap();
+    assert_eq!(code.code(), Some(0));
+}

@@ -70,6 +70,8 @@ pub struct ThreadLog {
     pub phases: Phases,
     /// While recording is paused: the ring's cursor.
     paused: Option<*mut Record>,
+    /// Whether the records so far end within a pause.
+    in_pause: bool,
 }
 
 struct Registered(*mut Thread);
@@ -169,6 +171,7 @@ pub unsafe fn attach(thread: *mut Thread) {
             folded_at: now,
             phases: Phases::default(),
             paused: None,
+            in_pause: false,
         }));
         THREADS.lock().push(Registered(thread));
         at_thread_end(thread);
@@ -285,10 +288,10 @@ unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> u32 {
             slot.1.store(open.iteration, Relaxed);
         }
         head.n_open.store(log.head.open.len().min(MAX_OPEN) as u32, Relaxed);
-        head.paused.store(u32::from(log.paused.is_some()), Relaxed);
+        head.paused.store(u32::from(log.in_pause), Relaxed);
         head.first.store(log.head.first, SeqCst);
     }
-    log.head.paused = log.paused.is_some();
+    log.head.paused = log.in_pause;
     // SAFETY: the thread's own state.
     unsafe {
         let slots = log.ring.slots();
@@ -386,6 +389,8 @@ pub unsafe fn pause(thread: *mut Thread) {
         if let Some(log) = (*thread).log.as_mut() {
             guard::count(ProblemKind::Paused, 1);
             log.paused = Some((*thread).cursor);
+            log.in_pause = true;
+            log.phases.pause();
             (*thread).cursor = (*thread).limit;
             (*thread).poll = std::ptr::null_mut();
         }
@@ -403,7 +408,12 @@ pub unsafe fn resume(thread: *mut Thread) {
             // Communicators made and freed meanwhile were not seen, and handles are reused.
             crate::comms::forget_all();
             crate::comms::forget_cached(thread);
+            crate::phases::catch_up(thread);
             thread::append(thread, Record::new(Operation::Resume, ticks()));
+        }
+        // Only now, for writing these records may have flushed; then the batch after begins in the pause.
+        if let Some(log) = (*thread).log.as_mut() {
+            log.in_pause = false;
         }
     }
 }

@@ -134,7 +134,7 @@ unsafe fn start(
         guard::set_rank(rank as u32);
         if rank == 0 {
             for complaint in &settings.complaints {
-                guard::say(format_args!("{complaint}; its default is used"));
+                guard::say(format_args!("{complaint}"));
             }
         }
         let (place, offset) = agree(&settings, rank, size);

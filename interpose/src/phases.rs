@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_double, c_int};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use lbprof_collector::Operation;
 use lbprof_collector::definition::{Definition, Region, RegionKind};
@@ -39,22 +39,61 @@ static EARLY: Mutex<Vec<(String, RegionKind, bool)>> = Mutex::new(Vec::new());
 /// Parameters given before MPI_Init.
 static EARLY_PARAMS: Mutex<Vec<(String, f64)>> = Mutex::new(Vec::new());
 
+/// Whether recording was stopped before MPI_Init.
+static EARLY_PAUSE: AtomicBool = AtomicBool::new(false);
+
+/// A phase that the program has open.
+#[derive(Clone)]
+struct Phase {
+    region: OpenRegion,
+    name: String,
+    /// When it was begun, in ticks.
+    begun: u64,
+}
+
 /// A thread's open phases.
+///
+/// While recording is paused the program goes on to begin and end phases. These are followed, but leave no records; what
+/// has changed when recording goes on is written then ([`catch_up`]), with the times of the changes.
 #[derive(Default)]
 pub struct Phases {
-    stack: Vec<(OpenRegion, String)>,
+    /// As the program has them, outermost first.
+    stack: Vec<Phase>,
+    /// As the records have them. Unless recording is paused, the same as `stack`.
+    recorded: Vec<OpenRegion>,
+    /// While paused: when the innermost of `recorded` was ended, then the one around it, and so on.
+    ended: Option<Vec<u64>>,
     /// Iterations begun, by region.
     iterations: HashMap<u32, u32, foldhash::fast::FixedState>,
 }
 
 impl Phases {
-    /// The open regions, outermost first.
+    /// The regions that are open by the records so far, outermost first.
     pub fn open(&self) -> Vec<OpenRegion> {
-        self.stack.iter().map(|(open, _)| *open).collect()
+        self.recorded.clone()
+    }
+
+    /// From here on there are no records.
+    pub fn pause(&mut self) {
+        self.ended = Some(Vec::new());
+    }
+
+    fn paused(&self) -> bool {
+        self.ended.is_some()
     }
 
     fn innermost(&self) -> u32 {
-        self.stack.last().map_or(0, |(open, _)| open.region)
+        self.stack.last().map_or(0, |phase| phase.region.region)
+    }
+
+    /// A phase ends while recording is paused.
+    fn pop_unrecorded(&mut self) {
+        self.stack.pop();
+        if let Some(ended) = self.ended.as_mut()
+            && self.stack.len() + ended.len() < self.recorded.len()
+        {
+            ended.push(ticks());
+        }
     }
 }
 
@@ -128,7 +167,7 @@ fn phases<'a>(thread: *mut Thread) -> Option<&'a mut Phases> {
 fn enter(thread: *mut Thread, name: &str, kind: RegionKind, iterated: bool) {
     let Some(open) = phases(thread) else { return };
     // The next iteration begins where the one before was not ended.
-    if iterated && open.stack.last().is_some_and(|(open, last)| last == name && open.iteration != NONE) {
+    if iterated && open.stack.last().is_some_and(|last| last.name == name && last.region.iteration != NONE) {
         leave(thread, name);
     }
     let Some(open) = phases(thread) else { return };
@@ -147,15 +186,34 @@ fn enter(thread: *mut Thread, name: &str, kind: RegionKind, iterated: bool) {
     } else {
         NONE
     };
-    mark(thread, Record { request: region, count: iteration, ..Record::new(Operation::RegionEnter, ticks()) });
+    let (region, begun) = (OpenRegion { region, iteration }, ticks());
+    open.stack.push(Phase { region, name: name.to_owned(), begun });
+    if !open.paused() {
+        enter_record(thread, region, begun);
+    }
+}
+
+/// Writes that a region begins. A flush in it takes the region as not open yet, which is what the records before it say.
+fn enter_record(thread: *mut Thread, region: OpenRegion, begun: u64) {
+    let OpenRegion { region: id, iteration } = region;
+    mark(thread, Record { request: id, count: iteration, ..Record::new(Operation::RegionEnter, begun) });
     if let Some(open) = phases(thread) {
-        open.stack.push((OpenRegion { region, iteration }, name.to_owned()));
+        open.recorded.push(region);
+    }
+}
+
+/// Writes that the innermost recorded region ended.
+fn leave_record(thread: *mut Thread, region: OpenRegion, ended: u64) {
+    let OpenRegion { region: id, iteration } = region;
+    mark(thread, Record { request: id, count: iteration, ..Record::new(Operation::RegionLeave, ended) });
+    if let Some(open) = phases(thread) {
+        open.recorded.pop();
     }
 }
 
 fn leave(thread: *mut Thread, name: &str) {
     let Some(open) = phases(thread) else { return };
-    let Some(depth) = open.stack.iter().rposition(|(_, open)| open == name) else {
+    let Some(depth) = open.stack.iter().rposition(|phase| phase.name == name) else {
         guard::count(ProblemKind::PhaseMismatch, 1);
         return;
     };
@@ -163,17 +221,29 @@ fn leave(thread: *mut Thread, name: &str) {
         // Inner phases left open end with it.
         guard::count(ProblemKind::PhaseMismatch, 1);
     }
-    while let Some((last, _)) =
-        phases(thread).and_then(|open| (open.stack.len() > depth).then(|| open.stack.last().cloned()).flatten())
-    {
-        mark(
-            thread,
-            Record { request: last.region, count: last.iteration, ..Record::new(Operation::RegionLeave, ticks()) },
-        );
-        if let Some(open) = phases(thread) {
-            open.stack.pop();
+    while let Some(open) = phases(thread).filter(|open| open.stack.len() > depth) {
+        if open.paused() {
+            open.pop_unrecorded();
+        } else if let Some(Phase { region, .. }) = open.stack.pop() {
+            leave_record(thread, region, ticks());
+            sample_memory(thread, region.region);
         }
-        sample_memory(thread, last.region);
+    }
+}
+
+/// Recording goes on: writes which phases were ended and begun meanwhile and are still so, at the times when that was. Ends
+/// come before begins, for a phase that is open lies inside of those that stayed open.
+pub fn catch_up(thread: *mut Thread) {
+    let Some(open) = phases(thread) else { return };
+    let ended = open.ended.take().unwrap_or_default();
+    let kept = open.recorded.len().saturating_sub(ended.len());
+    let begun = open.stack.get(kept..).unwrap_or_default().to_vec();
+    let over: Vec<OpenRegion> = open.recorded.iter().rev().copied().collect();
+    for (region, ended) in over.into_iter().zip(ended) {
+        leave_record(thread, region, ended);
+    }
+    for phase in begun {
+        enter_record(thread, phase.region, phase.begun);
     }
 }
 
@@ -199,13 +269,18 @@ fn sample_memory(thread: *mut Thread, region: u32) {
     );
 }
 
-/// Opens on the first thread what was begun before MPI_Init, and writes the parameters given before.
+/// Opens on the first thread what was begun before MPI_Init, writes the parameters given before, and stops recording if that
+/// was asked for.
 pub fn replay_early(thread: *mut Thread) {
     for (name, kind, iterated) in std::mem::take(&mut *EARLY.lock()) {
         enter(thread, &name, kind, iterated);
     }
     for (name, value) in std::mem::take(&mut *EARLY_PARAMS.lock()) {
         flush::define(Definition::Param(name, value));
+    }
+    if EARLY_PAUSE.load(Relaxed) {
+        // SAFETY: the thread's own state.
+        unsafe { flush::pause(thread) };
     }
 }
 
@@ -237,8 +312,12 @@ pub fn end(name: &str) {
     }
 }
 
-/// Recording stops or goes on, on the calling thread.
+/// Recording stops or goes on, on the calling thread; before MPI_Init on the one that will call it.
 pub fn record(on: bool) {
+    if state() == State::Idle {
+        EARLY_PAUSE.store(!on, Relaxed);
+        return;
+    }
     marked(|thread| {
         // SAFETY: the thread's own state.
         unsafe { if on { flush::resume(thread) } else { flush::pause(thread) } }

@@ -87,8 +87,8 @@ problems! {
     OtherThreads = 10, Note, "read the call sites table for what the other threads did";
     /// The rank was often preempted by other processes: some of its computation time is waiting for a core.
     Preempted = 11, Doubtful, "give every rank a core of its own (check binding and oversubscription)";
-    /// A call was left by longjmp, by an exception or by the end of its thread.
-    Unfinished = 12, Note, "its time counts up to the next record";
+    /// A call did not return: it was left by longjmp or an exception, or its thread or process ended in it.
+    Unfinished = 12, Note, "its time counts up to the next record, if there is one";
     /// A request was completed that the recorder had not seen start.
     UnknownRequest = 13, Note, "peer, tag and bytes of such receives come from their status alone";
     /// The library had an internal error and stopped recording in the rank; the program was not touched.
@@ -115,6 +115,10 @@ problems! {
     BinaryMissing = 24, Note, "run lb-report where the program ran, for the names of functions";
     /// A program or shared object was changed since the run: its functions have no names, for they might be wrong.
     BinaryChanged = 25, Note, "run the program again, or put back the file that it ran from";
+    /// The rank had no memory left, and recording stopped in it; the program was not touched.
+    NoMemory = 26, Partial, "raise the limit of the ranks' memory (ulimit -v), or lower LBPROF_BUFFER";
+    /// A thread was not recorded, for its ring could not be made.
+    ThreadLost = 27, Partial, "see that LBPROF_DIR has space, and that the ranks may open files (ulimit -n, -f)";
 }
 
 /// A problem of one rank, or of the whole run.

@@ -20,10 +20,10 @@ use lbprof_collector::ring::{MAX_OPEN, Ring};
 use parking_lot::Mutex;
 
 use crate::clock::ticks;
-use crate::guard;
 use crate::log::{LOG, RankLog};
 use crate::phases::Phases;
 use crate::thread::{self, Thread};
+use crate::{file, guard};
 
 /// What the process is doing about recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,12 +132,14 @@ pub unsafe fn attach(thread: *mut Thread) {
         return;
     }
     let path = log.dir().join(lbprof_collector::format::ring_name(log.rank(), number));
-    let ring = match Ring::create(&path, log.buffer(), log.rank(), number, log.run_id()) {
+    let (buffer, rank, run_id) = (log.buffer(), log.rank(), log.run_id());
+    let ring = match file::quietly(|| Ring::create(&path, buffer, rank, number, run_id)) {
         Ok(ring) => ring,
         Err(error) => {
+            log.define(&[Definition::Problem(ProblemKind::ThreadLost as u16, 1, String::new())]);
             drop(guard);
             guard::tell(
-                ProblemKind::InternalError,
+                ProblemKind::ThreadLost,
                 format_args!("cannot make {}: {error}; a thread is not recorded", path.display()),
             );
             return;

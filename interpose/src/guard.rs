@@ -2,10 +2,13 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::ring::{MAX_PROBLEMS, RingHead};
+
+use crate::{file, memory};
 
 /// Set once the library gave up; nothing is recorded from then on.
 static DISABLED: AtomicBool = AtomicBool::new(false);
@@ -26,13 +29,17 @@ pub fn guarded<T: Default>(work: impl FnOnce() -> T) -> T {
     if disabled() {
         return T::default();
     }
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|cause| {
+    let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|cause| {
         let what = cause.downcast_ref::<&str>().copied().or_else(|| cause.downcast_ref::<String>().map(String::as_str));
         disable(format_args!("internal error: {}", what.unwrap_or("no message")));
         // What a panic carries may itself panic when dropped.
         std::mem::forget(cause);
         T::default()
-    })
+    });
+    if memory::exhausted() && !DISABLED.swap(true, Relaxed) {
+        tell(ProblemKind::NoMemory, format_args!("no memory is left; recording stops, the program goes on"));
+    }
+    result
 }
 
 /// Whether the library gave up.
@@ -92,6 +99,14 @@ pub fn tell(kind: ProblemKind, what: fmt::Arguments) {
     }
 }
 
+/// Tells, once, that the log was removed while it was written.
+pub fn tell_removed(path: &Path) {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if !TOLD.swap(true, Relaxed) {
+        say(format_args!("{} was removed while the program runs; what is recorded is lost", path.display()));
+    }
+}
+
 /// Makes the rank known for messages.
 pub fn set_rank(rank: u32) {
     RANK.store(rank, Relaxed);
@@ -104,5 +119,5 @@ pub fn say(what: fmt::Arguments) {
         rank => format!("lbprof: rank {rank}: {what}\n"),
     };
     // SAFETY: a plain write of a live buffer; where stderr is closed nothing happens.
-    unsafe { libc::write(2, line.as_ptr().cast(), line.len()) };
+    file::quietly(|| unsafe { libc::write(2, line.as_ptr().cast(), line.len()) });
 }

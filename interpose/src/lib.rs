@@ -14,20 +14,22 @@
 //! | `special`, `lifecycle` | Init, Finalize, Abort …; when recording starts and stops |
 //! | `offsets` | this rank's clock against rank 0's |
 //! | `phases` | phase markers |
-//! | `flush`, `log`, `callsite` | a full ring → blocks of the rank's log |
-//! | `settings`, `process`, `clock`, `guard` | the environment; the process; time; no panic leaves, problems told once |
+//! | `flush`, `log`, `file`, `callsite` | a full ring → blocks of the rank's log |
+//! | `settings`, `process`, `clock`, `guard`, `memory` | the environment; the process; time; no panic leaves, problems told once; memory runs out |
 
 mod abi;
 mod callsite;
 mod clock;
 mod comms;
 mod datatypes;
+mod file;
 mod flush;
 mod forward;
 mod guard;
 mod lang;
 mod lifecycle;
 mod log;
+mod memory;
 mod objects;
 mod offsets;
 mod phases;

@@ -24,7 +24,7 @@ use crate::forward::{call, call2, call3};
 use crate::log::{LOG, RankLog};
 use crate::settings::Settings;
 use crate::thread::{self, Thread, Word};
-use crate::{abi, comms, forward, guard, offsets, phases, process};
+use crate::{abi, comms, forward, guard, memory, offsets, phases, process};
 
 /// The group of MPI_COMM_WORLD, kept while recording; 0: none.
 static WORLD_GROUP: AtomicUsize = AtomicUsize::new(0);
@@ -143,6 +143,11 @@ unsafe fn start(
             set_state(State::Done);
             return;
         };
+        if !memory::reserve(settings.buffer) {
+            set_state(State::Done);
+            guard::say(format_args!("no memory is left; nothing is recorded"));
+            return;
+        }
         let header = header(&settings, mode, &place, rank, size);
         let log =
             match std::fs::create_dir_all(&place.dir).and_then(|()| RankLog::create(&place.dir, &header, &settings)) {
@@ -170,7 +175,6 @@ unsafe fn start(
             comms::define_predefined();
         }
         flush::define(Definition::Usage(process::usage()));
-        libc::atexit(at_exit);
         libc::pthread_atfork(None, None, Some(in_child));
         if settings.verbose && rank == 0 {
             guard::say(format_args!("recording {size} ranks to {}", place.dir.display()));
@@ -408,10 +412,19 @@ pub unsafe fn finalising(thread: *mut Thread) {
 /// `thread` is the calling thread's state.
 pub unsafe fn aborting(thread: *mut Thread, code: i32) {
     // SAFETY: the caller's promise. Other threads may be in calls: their rings are left for the reader.
-    unsafe { end_early(thread, EndReason::Abort(code)) };
+    unsafe {
+        // More than our own entry: a signal came while the recorder was at work, and it holds its locks.
+        if (*thread).busy == 1 {
+            end_early(thread, EndReason::Abort(code));
+        }
+    }
 }
 
+/// Runs when the process exits, after the program's own atexit functions and static destructors, which may call MPI.
 extern "C" fn at_exit() {
+    if state() != State::Recording {
+        return;
+    }
     let thread = thread::current();
     // SAFETY: the calling thread's state. From within the recorder nothing may be done: it holds its locks.
     unsafe {
@@ -420,6 +433,11 @@ extern "C" fn at_exit() {
         }
     }
 }
+
+/// The functions that the dynamic loader calls at exit.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_EXIT: extern "C" fn() = at_exit;
 
 unsafe fn end_early(thread: *mut Thread, reason: EndReason) {
     if state() != State::Recording || PID.load(Relaxed) != std::process::id() {
@@ -448,7 +466,10 @@ fn close_log(reason: EndReason) {
     let mut last: Vec<Definition> = vec![Definition::Usage(process::usage()), Definition::Instant(clock::instant())];
     last.extend(
         guard::counts()
-            .filter(|&(kind, _)| !matches!(kind, ProblemKind::LimitReached | ProblemKind::Dropped))
+            // These are in the log since they were met.
+            .filter(|&(kind, _)| {
+                !matches!(kind, ProblemKind::LimitReached | ProblemKind::Dropped | ProblemKind::ThreadLost)
+            })
             .map(|(kind, times)| Definition::Problem(kind as u16, times, String::new())),
     );
     let dropped = DROPPED.load(Relaxed);

@@ -1,6 +1,5 @@
 //! The rank's log: one file, written by whichever thread's ring is full.
 
-use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +13,7 @@ use lbprof_collector::writer::LogWriter;
 use parking_lot::Mutex;
 
 use crate::callsite::Sites;
+use crate::file::LogFile;
 use crate::settings::Settings;
 use crate::{clock, guard, process};
 
@@ -22,7 +22,7 @@ pub static LOG: Mutex<Option<RankLog>> = Mutex::new(None);
 
 /// An open log.
 pub struct RankLog {
-    writer: LogWriter<File>,
+    writer: LogWriter<LogFile>,
     sites: Sites,
     new: Vec<Definition>,
     dir: PathBuf,
@@ -39,7 +39,7 @@ pub struct RankLog {
 impl RankLog {
     /// Makes the rank's log in `dir`, and defines the modules loaded.
     pub fn create(dir: &Path, header: &Header, settings: &Settings) -> io::Result<Self> {
-        let file = OpenOptions::new().append(true).create_new(true).open(dir.join(log_name(header.rank)))?;
+        let file = LogFile::create(&dir.join(log_name(header.rank)))?;
         let [first, second] = header.instants;
         let span_ns = second.monotonic_ns.saturating_sub(first.monotonic_ns).max(1);
         let per_second = (second.ticks.saturating_sub(first.ticks) as f64 / span_ns as f64 * 1e9) as u64;

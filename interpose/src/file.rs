@@ -1,0 +1,144 @@
+//! The file of a rank's log, in a process that does with its files, limits and signals what it likes.
+//!
+//! - Its descriptor is never 0, 1 or 2, which programs write to without asking, and stays clear of the lowest numbers, which
+//!   programs expect to be given.
+//! - A program may close all descriptors and open files of its own under the same numbers: before each write we look whose file
+//!   it is, and open our own again.
+//! - A write past RLIMIT_FSIZE raises SIGXFSZ, one to a closed pipe SIGPIPE, and both end a program that does not expect them.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::path::{Path, PathBuf};
+
+use crate::guard;
+
+/// Descriptors are taken from here on, where the limit allows.
+const HIGH: libc::c_int = 200;
+
+/// Runs `work` so that the signals that writing may raise do not reach the program.
+pub fn quietly<T>(work: impl FnOnce() -> T) -> T {
+    // SAFETY: plain calls with live arguments; the mask of this thread alone is changed, and put back. What `work` raised is
+    // taken away before, but not a signal that the program itself holds back.
+    unsafe {
+        let (mut ours, mut before, mut pending) = (MaybeUninit::uninit(), MaybeUninit::uninit(), MaybeUninit::uninit());
+        libc::sigemptyset(ours.as_mut_ptr());
+        libc::sigaddset(ours.as_mut_ptr(), libc::SIGXFSZ);
+        libc::sigaddset(ours.as_mut_ptr(), libc::SIGPIPE);
+        if libc::pthread_sigmask(libc::SIG_BLOCK, ours.as_ptr(), before.as_mut_ptr()) != 0 {
+            return work();
+        }
+        let result = work();
+        if libc::sigpending(pending.as_mut_ptr()) == 0 {
+            for signal in [libc::SIGXFSZ, libc::SIGPIPE] {
+                let held_back = libc::sigismember(before.as_ptr(), signal) == 1;
+                if !held_back && libc::sigismember(pending.as_ptr(), signal) == 1 {
+                    let mut this = MaybeUninit::uninit();
+                    libc::sigemptyset(this.as_mut_ptr());
+                    libc::sigaddset(this.as_mut_ptr(), signal);
+                    let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+                    libc::sigtimedwait(this.as_ptr(), std::ptr::null_mut(), &now);
+                }
+            }
+        }
+        libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut());
+        result
+    }
+}
+
+/// The log's file.
+pub struct LogFile {
+    /// Not dropped as it is: its number may be another file's.
+    file: ManuallyDrop<File>,
+    path: PathBuf,
+    identity: Identity,
+}
+
+/// Device and number of a file, and how many names it has.
+type Identity = (u64, u64);
+
+impl LogFile {
+    /// Makes the file, which must not exist.
+    ///
+    /// Errors: what the system says.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let file = out_of_the_way(OpenOptions::new().append(true).create_new(true).open(path)?)?;
+        let (identity, _) = identify(&file)?;
+        Ok(LogFile { file: ManuallyDrop::new(file), path: path.to_owned(), identity })
+    }
+
+    /// Sets its length. Errors: what the system says.
+    pub fn set_len(&mut self, length: u64) -> io::Result<()> {
+        self.ours()?.set_len(length)
+    }
+
+    /// The file, opened anew where the program has closed it.
+    fn ours(&mut self) -> io::Result<&mut File> {
+        let known = identify(&self.file).ok().filter(|(identity, _)| *identity == self.identity);
+        let names = match known {
+            Some((_, names)) => names,
+            None => {
+                let file = out_of_the_way(OpenOptions::new().append(true).open(&self.path)?)?;
+                let (identity, names) = identify(&file)?;
+                if identity != self.identity {
+                    return Err(io::Error::new(io::ErrorKind::NotFound, "the log was replaced"));
+                }
+                // The old number is not ours any more, to close it neither.
+                self.file = ManuallyDrop::new(file);
+                names
+            }
+        };
+        if names == 0 {
+            guard::tell_removed(&self.path);
+        }
+        Ok(&mut self.file)
+    }
+}
+
+impl Write for LogFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let file = self.ours()?;
+        quietly(|| file.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for LogFile {
+    fn drop(&mut self) {
+        if identify(&self.file).is_ok_and(|(identity, _)| identity == self.identity) {
+            // SAFETY: the file is not used any more, and the number is still its own.
+            unsafe { ManuallyDrop::drop(&mut self.file) };
+        }
+    }
+}
+
+/// The same file under a number that no one counts on.
+fn out_of_the_way(file: File) -> io::Result<File> {
+    for least in [HIGH, 3] {
+        // SAFETY: a plain system call on an open file.
+        let number = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, least) };
+        if number >= 0 {
+            // SAFETY: a new descriptor, and ours alone.
+            return Ok(unsafe { File::from_raw_fd(number) });
+        }
+    }
+    // No second number is free: the one that it has must do.
+    if file.as_raw_fd() > 2 { Ok(file) } else { Err(io::Error::from_raw_os_error(libc::EMFILE)) }
+}
+
+/// Which file it is, and how many names it has in folders.
+fn identify(file: &File) -> io::Result<(Identity, u64)> {
+    let mut stat = MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: the structure is filled where the call succeeds. That the number may be closed is what is asked here.
+    unsafe {
+        if libc::fstat(file.as_raw_fd(), stat.as_mut_ptr()) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let stat = stat.assume_init();
+        Ok(((stat.st_dev, stat.st_ino), stat.st_nlink))
+    }
+}

@@ -1,0 +1,381 @@
+//! Writes the logs of a run of any length, for measuring the analyzer: `lb-report FOLDER` then reads them.
+//!
+//! `cargo run --release -p lbprof-collector --example generate_log -- FOLDER [RECORDS [RANKS [SEED]]]`
+//!
+//! At least RECORDS records (20 million) over RANKS ranks (4). The program is a solver whose steps are marked as iterations;
+//! equal arguments give equal logs. What one rank does in a step:
+//!
+//! ```text
+//!   step       compute ─ exchange ─ Allreduce        every 20th step also Sendrecv, every 50th Send or Recv
+//!   exchange   Irecv ×4, Isend ×4, Waitall           with the ranks 1 and 2 further and back
+//! ```
+//!
+//! The ranks run in lock-step, so that times fit together: a receive completes after its send began, an Allreduce after its
+//! last rank arrived. Computation varies by 10 %, and one rank, another one every 1000 steps, takes a quarter longer.
+//! Times are nanoseconds with noise, as in a real log; sizes change every 10 steps.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use lbprof_collector::definition::{
+    CallSite, ClockOffset, Communicator, Definition, EndReason, Instant, Module, RankList, Region, RegionKind,
+};
+use lbprof_collector::format::{BatchHead, log_name};
+use lbprof_collector::record::{Flags, NONE, Record};
+use lbprof_collector::scenario::{self, START};
+use lbprof_collector::writer::LogWriter;
+use lbprof_collector::{Activity, Operation};
+
+/// Records that a ring of 128 KiB holds.
+const BATCH: usize = 2048;
+
+/// Distances to the ranks that a rank exchanges with; the index is the message's tag.
+const DISTANCES: [i64; 4] = [1, -1, 2, -2];
+
+/// Typical computation of a step, in nanoseconds.
+const COMPUTATION: u64 = 20_000;
+
+/// From a send's begin to the earliest end of its receive, in nanoseconds.
+const LATENCY: u64 = 1_500;
+
+/// Regions, by their ids.
+const STEP: u32 = 1;
+const EXCHANGE: u32 = 2;
+
+fn main() -> io::Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let Some(folder) = arguments.next().map(PathBuf::from) else {
+        eprintln!("usage: generate_log FOLDER [RECORDS [RANKS [SEED]]]");
+        std::process::exit(2);
+    };
+    let mut number = |default: u64| match arguments.next() {
+        None => Ok(default),
+        Some(text) => text.parse().map_err(|_| io::Error::other(format!("{text}: not a number"))),
+    };
+    let (wanted, ranks, seed) = (number(20_000_000)?, number(4)?, number(1)?);
+    let ranks = u32::try_from(ranks).ok().filter(|&ranks| ranks > 0).ok_or_else(|| io::Error::other("0 ranks"))?;
+
+    std::fs::create_dir_all(&folder)?;
+    let mut solver = Solver::new(&folder, ranks, seed)?;
+    let mut step = 0;
+    while solver.records() < wanted {
+        solver.step(step)?;
+        step += 1;
+    }
+    let records = solver.records();
+    let bytes = solver.finish()?;
+    eprintln!("{records} records, {step} steps, {ranks} ranks, {bytes} bytes in {}", folder.display());
+    Ok(())
+}
+
+/// The program on all of its ranks.
+struct Solver {
+    ranks: Vec<Rank>,
+    noise: Noise,
+}
+
+impl Solver {
+    fn new(folder: &Path, n_ranks: u32, seed: u64) -> io::Result<Self> {
+        let ranks = (0..n_ranks).map(|rank| Rank::new(folder, rank, n_ranks)).collect::<io::Result<_>>()?;
+        Ok(Solver { ranks, noise: Noise(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1) })
+    }
+
+    /// Records of all ranks so far.
+    fn records(&self) -> u64 {
+        self.ranks.iter().map(|rank| rank.head.first + rank.batch.len() as u64).sum()
+    }
+
+    fn step(&mut self, step: u32) -> io::Result<()> {
+        let Solver { ranks, noise } = self;
+        let slow = (step / 1000) as usize % ranks.len();
+        for (i, rank) in ranks.iter_mut().enumerate() {
+            rank.marker(Operation::RegionEnter, STEP, step);
+            let typical = if i == slow { COMPUTATION * 5 / 4 } else { COMPUTATION };
+            rank.now += typical * 9 / 10 + noise.below(typical / 5);
+            rank.marker(Operation::RegionEnter, EXCHANGE, NONE);
+        }
+        self.exchange(step);
+        for rank in &mut self.ranks {
+            rank.marker(Operation::RegionLeave, EXCHANGE, NONE);
+        }
+        if step % 20 == 19 {
+            self.shift();
+        }
+        if step % 50 == 49 {
+            self.report();
+        }
+        self.reduce();
+        for rank in &mut self.ranks {
+            rank.marker(Operation::RegionLeave, STEP, step);
+            rank.write_full()?;
+        }
+        Ok(())
+    }
+
+    /// Irecv and Isend with four other ranks, then Waitall.
+    fn exchange(&mut self, step: u32) {
+        let Solver { ranks, noise } = self;
+        let n = ranks.len();
+        // When each rank began its sends, by tag.
+        let mut sent_at = vec![[0; DISTANCES.len()]; n];
+        let mut starts = vec![[NONE; 2 * DISTANCES.len()]; n];
+        let bytes =
+            |rank: usize, tag: usize| 8 * (1000 + (rank * 64 + tag * 16 + (step / 10) as usize * 7) % 512) as u64;
+        for (i, rank) in ranks.iter_mut().enumerate() {
+            for tag in 0..DISTANCES.len() {
+                let source = away(i, -DISTANCES[tag], n);
+                starts[i][tag] = rank.started(Site::Irecv, 150 + noise.below(100), |record| {
+                    (record.peer, record.tag) = (source as i32, tag as i32);
+                });
+            }
+            for tag in 0..DISTANCES.len() {
+                let dest = away(i, DISTANCES[tag], n);
+                sent_at[i][tag] = rank.now;
+                starts[i][DISTANCES.len() + tag] = rank.started(Site::Isend, 300 + noise.below(300), |record| {
+                    (record.peer, record.tag, record.sent) = (dest as i32, tag as i32, bytes(i, tag));
+                });
+            }
+        }
+        for (i, rank) in ranks.iter_mut().enumerate() {
+            let arrival = |tag: usize| sent_at[away(i, -DISTANCES[tag], n)][tag] + LATENCY;
+            let last = (0..DISTANCES.len()).map(arrival).max().unwrap_or(0);
+            let least = 200 + noise.below(200);
+            let wait = last.saturating_sub(rank.now).max(least);
+            rank.call(Site::Waitall, wait, |record| (record.comm, record.count) = (NONE, starts[i].len() as u32));
+            for (k, &request) in starts[i].iter().enumerate() {
+                let tag = k % DISTANCES.len();
+                let receives = k < DISTANCES.len();
+                let other = away(i, if receives { -DISTANCES[tag] } else { DISTANCES[tag] }, n);
+                rank.part(request, |record| {
+                    (record.peer, record.tag) = (other as i32, tag as i32);
+                    match receives {
+                        true => record.received = bytes(other, tag),
+                        false => record.sent = bytes(i, tag),
+                    }
+                });
+            }
+        }
+    }
+
+    /// Sendrecv around the ring.
+    fn shift(&mut self) {
+        let Solver { ranks, noise } = self;
+        let n = ranks.len();
+        let begins: Vec<u64> = ranks.iter().map(|rank| rank.now).collect();
+        for (i, rank) in ranks.iter_mut().enumerate() {
+            let (dest, source) = (away(i, 1, n), away(i, -1, n));
+            let least = 900 + noise.below(400);
+            let time = (begins[source] + LATENCY).saturating_sub(rank.now).max(least);
+            rank.call(Site::Sendrecv, time, |record| (record.peer, record.tag, record.sent) = (dest as i32, 9, 4096));
+            let mut received = Record::new(Operation::Received, rank.now);
+            (received.peer, received.tag, received.comm, received.received) = (source as i32, 9, 0, 4096);
+            received.flags = Flags::of(Activity::PointToPoint);
+            received.call_site = Site::Sendrecv as u64;
+            rank.batch.push(received);
+        }
+    }
+
+    /// All others send to rank 0.
+    fn report(&mut self) {
+        let Solver { ranks, noise } = self;
+        let Some((first, others)) = ranks.split_first_mut() else { return };
+        for (i, rank) in others.iter_mut().enumerate() {
+            let begin = rank.now;
+            rank.call(Site::Send, 400 + noise.below(200), |record| (record.peer, record.tag, record.sent) = (0, 5, 64));
+            let time = (begin + LATENCY).saturating_sub(first.now).max(200 + noise.below(100));
+            first.call(Site::Recv, time, |record| {
+                (record.peer, record.tag, record.received) = (i as i32 + 1, 5, 64);
+            });
+        }
+    }
+
+    /// Allreduce of all ranks.
+    fn reduce(&mut self) {
+        let Solver { ranks, noise } = self;
+        let last = ranks.iter().map(|rank| rank.now).max().unwrap_or(0);
+        for rank in ranks {
+            let time = last + 2_000 + noise.below(500) - rank.now;
+            rank.call(Site::Allreduce, time, |record| (record.sent, record.received) = (48, 48));
+        }
+    }
+
+    /// MPI_Finalize; gives the bytes of all logs.
+    fn finish(self) -> io::Result<u64> {
+        self.ranks.into_iter().map(Rank::finish).sum()
+    }
+}
+
+/// The rank `distance` away from rank `i` of `n`, in a ring.
+fn away(i: usize, distance: i64, n: usize) -> usize {
+    (i as i64 + distance).rem_euclid(n as i64) as usize
+}
+
+/// Places of calls, by the ids of their definitions.
+#[derive(Clone, Copy)]
+enum Site {
+    Irecv,
+    Isend,
+    Waitall,
+    Sendrecv,
+    Send,
+    Recv,
+    Allreduce,
+    Finalize,
+}
+
+impl Site {
+    const ALL: [Site; 8] = [
+        Site::Irecv,
+        Site::Isend,
+        Site::Waitall,
+        Site::Sendrecv,
+        Site::Send,
+        Site::Recv,
+        Site::Allreduce,
+        Site::Finalize,
+    ];
+
+    fn operation(self) -> Operation {
+        match self {
+            Site::Irecv => Operation::Irecv,
+            Site::Isend => Operation::Isend,
+            Site::Waitall => Operation::Waitall,
+            Site::Sendrecv => Operation::Sendrecv,
+            Site::Send => Operation::Send,
+            Site::Recv => Operation::Recv,
+            Site::Allreduce => Operation::Allreduce,
+            Site::Finalize => Operation::Finalize,
+        }
+    }
+}
+
+/// A rank and its log.
+struct Rank {
+    log: LogWriter<File>,
+    head: BatchHead,
+    batch: Vec<Record>,
+    now: u64,
+    requests: u32,
+}
+
+impl Rank {
+    fn new(folder: &Path, rank: u32, n_ranks: u32) -> io::Result<Self> {
+        let file = File::create(folder.join(log_name(rank)))?;
+        let mut log = LogWriter::new(file, &scenario::header(rank, n_ranks))?;
+        log.definitions(&definitions(rank, n_ranks))?;
+        let head = BatchHead { previous_end: START, ..BatchHead::default() };
+        Ok(Rank { log, head, batch: Vec::new(), now: START, requests: 0 })
+    }
+
+    /// A call of `time` nanoseconds; a few pass before it.
+    fn call(&mut self, site: Site, time: u64, fill: impl FnOnce(&mut Record)) {
+        let mut record = Record::new(site.operation(), self.now);
+        record.call_site = site as u64;
+        record.comm = 0;
+        fill(&mut record);
+        record.end = record.begin + time;
+        self.now = record.end + 20 + (time & 31);
+        self.batch.push(record);
+    }
+
+    /// A call that starts a request; gives its id.
+    fn started(&mut self, site: Site, time: u64, fill: impl FnOnce(&mut Record)) -> u32 {
+        let request = self.requests;
+        self.requests = (request + 1) % (1 << 31);
+        self.call(site, time, |record| {
+            record.request = request;
+            fill(record);
+        });
+        request
+    }
+
+    /// A request completed by the call before.
+    fn part(&mut self, request: u32, fill: impl FnOnce(&mut Record)) {
+        let end = self.batch.last().map_or(self.now, |before| before.end);
+        let mut record = Record::new(Operation::Completed, end);
+        (record.comm, record.request, record.call_site) = (0, request, Site::Waitall as u64);
+        record.flags = Flags::of(Activity::PointToPoint);
+        fill(&mut record);
+        self.batch.push(record);
+    }
+
+    fn marker(&mut self, operation: Operation, region: u32, iteration: u32) {
+        let mut record = Record::new(operation, self.now);
+        (record.request, record.count) = (region, iteration);
+        self.batch.push(record);
+        self.now += 10;
+    }
+
+    /// Writes what fills a ring; the rest waits for more.
+    fn write_full(&mut self) -> io::Result<()> {
+        while self.batch.len() >= BATCH {
+            self.write(BATCH)?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, n: usize) -> io::Result<()> {
+        self.log.records(&self.head, &self.batch[..n], |record| record.call_site)?;
+        self.head.advance(&self.batch[..n]);
+        self.batch.drain(..n);
+        Ok(())
+    }
+
+    fn finish(mut self) -> io::Result<u64> {
+        let end = self.now;
+        self.call(Site::Finalize, 0, |_| ());
+        self.write_full()?;
+        self.write(self.batch.len())?;
+        let instant = Definition::Instant(Instant { ticks: end, monotonic_ns: end });
+        let ending = [clock(end), Definition::WindowEnd(end), Definition::End(EndReason::Finalize, end), instant];
+        self.log.definitions(&ending)?;
+        Ok(self.log.bytes())
+    }
+}
+
+/// What the records of a rank refer to.
+fn definitions(rank: u32, n_ranks: u32) -> Vec<Definition> {
+    let base = 0x40_0000;
+    let region = |id, parent, name: &str, iterated| {
+        Definition::Region(Region { id, parent, name: name.to_owned(), kind: RegionKind::Useful, iterated })
+    };
+    let path = "/home/user/solver".to_owned();
+    let mut all = vec![
+        Definition::Module(Module { id: 0, path, build_id: vec![0x50, 0x1f], base, end: base + 0x1000 }),
+        Definition::Communicator(Communicator {
+            id: 0,
+            uid: 1,
+            parent: NONE,
+            rank,
+            group: RankList::from_ranks(0..n_ranks),
+            remote: RankList::default(),
+        }),
+        region(0, 0, "main", false),
+        region(STEP, 0, "step", true),
+        region(EXCHANGE, STEP, "exchange", false),
+        Definition::Thread(0, 1000 + rank),
+        Definition::WindowBegin(START),
+        clock(START),
+    ];
+    let site = |site: Site| CallSite { id: site as u32, module: 0, offset: 16 * (site as u64 + 1) };
+    all.extend(Site::ALL.map(|one| Definition::CallSite(site(one))));
+    all
+}
+
+/// The rank's clock is that of rank 0.
+fn clock(ticks: u64) -> Definition {
+    Definition::ClockOffset(ClockOffset { ticks, offset_ns: 0, error_ns: 0 })
+}
+
+/// Pseudo-random numbers: Marsaglia's xorshift64 with the shifts 13, 7, 17.
+struct Noise(u64);
+
+impl Noise {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 16) % limit
+    }
+}

@@ -404,8 +404,14 @@ pub unsafe fn resume(thread: *mut Thread) {
     // SAFETY: the thread's own state.
     unsafe {
         if let Some(log) = (*thread).log.as_mut()
-            && let Some(cursor) = log.paused.take()
+            && let Some(mut cursor) = log.paused
         {
+            // What is written now happened in the past: no flush, whose record tells of the present, may come between.
+            if (*thread).limit.offset_from(cursor) < log.phases.changes_in_pause() as isize + 1 {
+                thread::cold(thread, || hand_over(thread, log, ticks()));
+                cursor = log.ring.slots();
+            }
+            log.paused = None;
             (*thread).cursor = cursor;
             // Communicators made and freed meanwhile were not seen, and handles are reused.
             crate::comms::forget_all();
@@ -413,7 +419,6 @@ pub unsafe fn resume(thread: *mut Thread) {
             crate::phases::catch_up(thread);
             thread::append(thread, Record::new(Operation::Resume, ticks()));
         }
-        // Only now, for writing these records may have flushed; then the batch after begins in the pause.
         if let Some(log) = (*thread).log.as_mut() {
             log.in_pause = false;
         }
@@ -425,7 +430,14 @@ pub unsafe fn resume(thread: *mut Thread) {
 pub unsafe fn close_all(thread: *mut Thread, last: Option<Record>, others: bool) {
     // SAFETY: the thread's own state; for the others see above.
     unsafe {
-        if let (Some(last), false) = (last, (*thread).log.is_null()) {
+        if let (Some(last), Some(log)) = (last, (*thread).log.as_mut()) {
+            if let Some(cursor) = log.paused.take() {
+                // The pause lasts until here.
+                (*thread).cursor = cursor;
+            }
+            if (*thread).cursor == (*thread).limit {
+                hand_over(thread, log, last.begin);
+            }
             thread::append(thread, last);
         }
         set_state(State::Done);

@@ -18,8 +18,8 @@ use crate::{guard, process};
 
 /// Regions that a log may have.
 const MAX_REGIONS: u32 = 1 << 16;
-/// Phases that may be open at once.
-const MAX_DEPTH: usize = 256;
+/// Phases that may be open at once. Ending and beginning as many fits into the smallest ring ([`catch_up`]).
+const MAX_DEPTH: usize = 128;
 /// Least time between two samples of memory.
 const MEMORY_PERIOD_NS: u64 = 100_000_000;
 
@@ -80,6 +80,12 @@ impl Phases {
 
     fn paused(&self) -> bool {
         self.ended.is_some()
+    }
+
+    /// How many records [`catch_up`] would write.
+    pub fn changes_in_pause(&self) -> usize {
+        let ended = self.ended.as_ref().map_or(0, Vec::len);
+        (ended + self.stack.len() + ended).saturating_sub(self.recorded.len())
     }
 
     fn innermost(&self) -> u32 {

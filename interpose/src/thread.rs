@@ -239,7 +239,7 @@ pub unsafe fn in_call(thread: *mut Thread, frame: *const Canary) -> bool {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn append(thread: *mut Thread, record: Record) -> bool {
+pub unsafe fn append(thread: *mut Thread, mut record: Record) -> bool {
     // SAFETY: as in `reserve`.
     unsafe {
         let mut slot = (*thread).cursor;
@@ -248,6 +248,9 @@ pub unsafe fn append(thread: *mut Thread, record: Record) -> bool {
             if slot.is_null() {
                 return false;
             }
+            // Its time was taken before the flush, whose record it follows.
+            record.begin = ticks();
+            record.end = record.end.max(record.begin);
         }
         (*thread).cursor = slot.add(1);
         (*slot).end = record.end;

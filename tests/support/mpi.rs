@@ -70,7 +70,11 @@ impl Mpi {
         }
         if let (Some(prefix), "impi") = (&prefix, name) {
             set("I_MPI_ROOT", &prefix.display().to_string());
-            set("I_MPI_WAIT_MODE", "1");
+            // Its mpirun takes what it starts from the path, where another MPI's may come first.
+            let inherited = std::env::var("PATH").unwrap_or_default();
+            set("PATH", &format!("{}:{inherited}", prefix.join("bin").display()));
+            set("I_MPI_FABRICS", "shm:ofi");
+            set("I_MPI_SPAWN", "on");
         }
         if let Some(prefix) = &prefix {
             let inherited = std::env::var("LD_LIBRARY_PATH").unwrap_or_default();
@@ -91,11 +95,18 @@ impl Mpi {
                 if prefix.is_none() {
                     bail!("{variable} does not say where {name} lies");
                 }
+                // Intel's compiler commands do not know where the wheel has put them.
+                let compiler = |base: &str| {
+                    let root =
+                        env.iter().filter(|(name, _)| name == "I_MPI_ROOT").map(|(name, at)| format!("{name}={at}"));
+                    let command = command(&format!("{base}{suffix}"), "");
+                    ["env".to_owned()].into_iter().chain(root).chain(command).collect()
+                };
                 Mpi {
                     name: name.into(),
                     family,
-                    cc: command(&format!("mpicc{suffix}"), ""),
-                    cxx: command(&format!("mpicxx{suffix}"), ""),
+                    cc: compiler("mpicc"),
+                    cxx: compiler("mpicxx"),
                     fortran: None,
                     launcher: command("mpirun", ""),
                     env,

@@ -11,7 +11,7 @@
 //! | [`definition`] | what records refer to by number: call sites, regions, communicators … |
 //! | [`profile`] | records folded into regions × activities × iterations |
 //! | [`format`](mod@format) | the log's bytes: header, blocks, checksums |
-//! | [`encode`] | a batch of records ↔ compressed columns |
+//! | [`encode`], [`decode`] | a batch of records ↔ columns, by a model that guesses the next record |
 //! | [`writer`], [`reader`] | a rank's log, written and read |
 //! | [`ring`] | a thread's file-backed ring |
 //! | [`salvage`] | what a killed rank left in its ring |
@@ -20,10 +20,12 @@
 mod blocks;
 pub mod clock;
 mod codec;
+pub mod decode;
 pub mod definition;
 pub mod encode;
 mod fold;
 pub mod format;
+mod model;
 pub mod operation;
 pub mod options;
 pub mod problem;

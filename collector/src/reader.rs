@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use crate::blocks::{Blocks, Event};
 use crate::codec::{get, take_slice, take_varint};
+use crate::decode::Decoder;
 use crate::definition::Definition;
-use crate::encode::Decoder;
 use crate::format::{
     BatchHead, BlockHead, BlockKind, Header, LOG_MAGIC, MAX_DEFINITIONS, MAX_HEADER, PREAMBLE_BYTES, VERSION,
     header_checksum,

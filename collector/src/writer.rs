@@ -18,6 +18,10 @@ use crate::record::Record;
 /// Compression level of zstd. Higher ones take a few per cent off the columns for several times the time.
 const LEVEL: i32 = 1;
 
+/// Plain bytes a record from which a batch is compressed. Where guesses are mostly right there is less: that is cheaper to
+/// store as it is, for zstd takes some 50 instructions for each byte of so small a frame, and saves less than half of them.
+const WORTH_COMPRESSING: usize = 1;
+
 /// A log being written.
 pub struct LogWriter<W: Write> {
     sink: W,
@@ -100,9 +104,8 @@ impl<W: Write> LogWriter<W> {
         }
         self.encoder.encode(head, records, site);
         let (plain, tail) = (self.encoder.plain(), self.encoder.tail());
-        let written =
-            write_block(&mut self.sink, &mut self.compressor, &mut self.block, BlockKind::Records, plain, tail)?;
-        self.bytes += written;
+        let compressor = (plain.len() >= WORTH_COMPRESSING * records.len()).then_some(&mut self.compressor);
+        self.bytes += write_block(&mut self.sink, compressor, &mut self.block, BlockKind::Records, plain, tail)?;
         Ok(())
     }
 
@@ -131,15 +134,17 @@ impl<W: Write> LogWriter<W> {
     }
 
     fn plain_block(&mut self, kind: BlockKind) -> io::Result<()> {
-        self.bytes += write_block(&mut self.sink, &mut self.compressor, &mut self.block, kind, &self.plain, &[])?;
+        let compressor = Some(&mut self.compressor);
+        self.bytes += write_block(&mut self.sink, compressor, &mut self.block, kind, &self.plain, &[])?;
         Ok(())
     }
 }
 
-/// Writes one block; gives its length in bytes. `block` is memory for it.
+/// Writes one block, compressed if there is a compressor and where that makes it smaller; gives its length in bytes. `block`
+/// is memory for it.
 fn write_block(
     sink: &mut impl Write,
-    compressor: &mut zstd::bulk::Compressor,
+    compressor: Option<&mut zstd::bulk::Compressor>,
     block: &mut Vec<u8>,
     kind: BlockKind,
     plain: &[u8],
@@ -154,8 +159,11 @@ fn write_block(
         block.resize(most, 0);
     }
     let payload = &mut block[BLOCK_HEAD_BYTES..];
-    let mut frame = compressor.compress_to_buffer(plain, payload)?;
-    if frame >= plain.len() {
+    let mut frame = match compressor {
+        Some(compressor) => compressor.compress_to_buffer(plain, payload)?,
+        None => 0,
+    };
+    if frame == 0 || frame >= plain.len() {
         frame = 0;
         payload[..plain.len()].copy_from_slice(plain);
     }

@@ -315,7 +315,7 @@ proptest! {
             let at = place.index(n + tail.len());
             *if at < n { &mut plain[at] } else { &mut tail[at - n] } = byte;
         }
-        if let Some((_, records)) = lbprof_collector::encode::Decoder::new().decode(&plain, &tail) {
+        if let Some((_, records)) = lbprof_collector::decode::Decoder::new().decode(&plain, &tail) {
             prop_assert!(records.len() <= plain.len() / 2);
         }
     }

@@ -2,11 +2,12 @@
 
 mod support;
 
+use lbprof_collector::decode::Decoder;
 use lbprof_collector::definition::{
     CallSite, ClockOffset, Communicator, Definition, EndReason, Instant, Module, Object, ObjectKind, RankList, Region,
     RegionKind, Usage,
 };
-use lbprof_collector::encode::{Decoder, Encoder};
+use lbprof_collector::encode::Encoder;
 use lbprof_collector::format::{BatchHead, Header, MAX_DEFINITIONS, Mode};
 use lbprof_collector::profile::Fold;
 use lbprof_collector::reader::{Item, LogReader};

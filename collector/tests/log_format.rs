@@ -1,0 +1,197 @@
+//! docs/log-format.md suffices to read a log: `read_log.py`, written from it, finds what this crate's reader finds.
+//!
+//! Needs python3 and the zstd command (scripts/setup test).
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+use lbprof_collector::ProblemKind;
+use lbprof_collector::format::{BatchHead, log_name, ring_name};
+use lbprof_collector::reader::{Item, RankLog};
+use lbprof_collector::record::Record;
+use lbprof_collector::scenario::{self, Scenario};
+use lbprof_collector::writer::LogWriter;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use support::{example_log, records};
+
+/// What `read_log.py` prints of rank `rank` in `folder`.
+fn by_the_document(folder: &Path, rank: u32) -> String {
+    let mut command = Command::new("python3");
+    command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/read_log.py")).arg(folder.join(log_name(rank)));
+    let ring = folder.join(ring_name(rank, 0));
+    if ring.exists() {
+        command.arg(ring);
+    }
+    let output = command.output().expect("python3 is needed for this test: scripts/setup test installs it");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "read_log.py failed (it needs python3 and the zstd command): {told}");
+    String::from_utf8(output.stdout).expect("it prints text")
+}
+
+/// The same by this crate's reader.
+fn by_the_reader(folder: &Path, rank: u32) -> String {
+    let mut log = RankLog::open(folder, rank).expect("the log opens");
+    let header = log.header();
+    let mut text = String::new();
+    let _ =
+        writeln!(text, "rank {} {} {} {:?} {:?}", header.rank, header.n_ranks, header.host, header.clock, header.mode);
+    let (mut threads, mut definitions) = (BTreeMap::<u32, usize>::new(), BTreeMap::<String, usize>::new());
+    let (mut profiles, mut operations) = (BTreeMap::<String, u64>::new(), BTreeMap::<u16, (u64, u64)>::new());
+    let (mut damaged, mut lost, mut crc) = (0, 0, crc32fast::Hasher::new());
+    let mut add = |key: String, n: u64| *profiles.entry(key).or_default() += n;
+    while let Some(item) = log.next_item() {
+        match item {
+            Item::Definitions(list) => {
+                for definition in list {
+                    let name = format!("{definition:?}");
+                    let name = name.split('(').next().unwrap_or_default().to_owned();
+                    *definitions.entry(name).or_default() += 1;
+                }
+            }
+            Item::Records { head, records } => {
+                *threads.entry(head.thread).or_default() += records.len();
+                for record in records {
+                    crc.update(&as_in_a_ring(&record));
+                    let (n, ticks) = operations.entry(record.operation).or_default();
+                    *n += 1;
+                    *ticks += if record.end == 0 { 0 } else { record.end - record.begin };
+                }
+            }
+            Item::Profile(batch) => {
+                add("records".to_owned(), batch.profile.records);
+                add("calls".to_owned(), batch.profile.calls);
+                add("iterations".to_owned(), batch.profile.iterations.len() as u64);
+                for (key, cell) in &batch.profile.cells {
+                    add(format!("activity-{}", key.activity), cell.ticks);
+                }
+                for (key, cell) in &batch.profile.sites {
+                    add(format!("calls-of-{}", key.operation), cell.calls);
+                }
+            }
+            Item::Problem(problem) => match problem.kind {
+                ProblemKind::Damaged | ProblemKind::Truncated => damaged += problem.count,
+                ProblemKind::Gap => lost += problem.count,
+                _ => {}
+            },
+        }
+    }
+    let lines = (threads.iter().map(|(thread, n)| format!("records {thread} {n}\n")))
+        .chain(definitions.iter().map(|(name, n)| format!("definitions {name} {n}\n")))
+        .chain(profiles.iter().map(|(name, n)| format!("profile {name} {n}\n")))
+        .chain(operations.iter().map(|(operation, (n, ticks))| format!("operation {operation} {n} {ticks}\n")));
+    text.extend(lines);
+    let _ = writeln!(text, "damaged {damaged}\nlost {lost}\ncrc {}", crc.finalize());
+    text
+}
+
+/// A record as the document lays it out.
+fn as_in_a_ring(record: &Record) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(64);
+    for field in [record.begin, record.end, record.call_site, record.sent, record.received] {
+        bytes.extend(field.to_le_bytes());
+    }
+    for field in [record.peer as u32, record.tag as u32, record.comm, record.request] {
+        bytes.extend(field.to_le_bytes());
+    }
+    bytes.extend(record.operation.to_le_bytes());
+    bytes.extend(record.flags.0.to_le_bytes());
+    bytes.extend(record.count.to_le_bytes());
+    bytes
+}
+
+/// Both readers find the same, and it is as it should be: `expected` lines are among what they print.
+fn check(folder: &Path, rank: u32, expected: &[&str]) {
+    let theirs = by_the_document(folder, rank);
+    assert_eq!(theirs, by_the_reader(folder, rank));
+    for line in expected {
+        assert!(theirs.lines().any(|found| found == *line), "{line:?} is missing in:\n{theirs}");
+    }
+}
+
+/// A script that meets every kind of column, marker and definition.
+fn run() -> Scenario {
+    Scenario::ranks(4).each(|rank, script| {
+        let script =
+            script.param("cells", 7.5).communicator(77, &[0, 2, 3]).clock_ahead(-12_345).usage(3.0, 2).batch(300);
+        script.problem(ProblemKind::OtherThreads, 1).repeat(200, |i, script| {
+            script.iteration("step", |script| {
+                let bytes = 800 + 24 * u64::from(i / 7 % 5);
+                let (dest, source) = ((rank as i32 + 1) % 4, (rank as i32 + 3) % 4);
+                let request = 2 * i;
+                script
+                    .compute(0.3 + f64::from(i % 13) / 7.0)
+                    .irecv(source, 5, 0.002)
+                    .isend(dest, 5, bytes, 0.003)
+                    .waitall(&[(request, bytes), (request + 1, 0)], f64::from(i % 3))
+                    .region("sum", |script| script.at("norm").allreduce(8, 0.07).work(1e6, 3.0))
+                    .count("residual", 1.0 / f64::from(i + 1))
+                    .memory(1 << 30, 0)
+            })
+        })
+    })
+}
+
+#[test]
+fn events_are_read_by_the_document() {
+    let folder = tempfile::tempdir().unwrap();
+    run().write(folder.path()).unwrap();
+    check(folder.path(), 2, &["rank 2 4 node0 Monotonic Events", "records 0 2601", "definitions Region 3", "lost 0"]);
+}
+
+#[test]
+fn profiles_are_read_by_the_document() {
+    let folder = tempfile::tempdir().unwrap();
+    run().profile_mode().write(folder.path()).unwrap();
+    check(folder.path(), 1, &["profile records 2601", "profile iterations 200", "profile calls-of-112 200"]);
+}
+
+#[test]
+fn the_ring_of_a_killed_rank_is_read_by_the_document() {
+    let folder = tempfile::tempdir().unwrap();
+    run().rank(3, |script| script.kill(1000)).write(folder.path()).unwrap();
+    let theirs = by_the_document(folder.path(), 3);
+    let ours = by_the_reader(folder.path(), 3);
+    // The document's reader leaves the addresses in the ring as they are; ours makes ids of them.
+    let without_sites =
+        |text: &str| text.lines().filter(|line| !line.starts_with("crc")).collect::<Vec<_>>().join("\n");
+    assert_eq!(without_sites(&theirs), without_sites(&ours));
+    assert!(theirs.contains("records 0 2600\n"), "{theirs}");
+}
+
+#[test]
+fn a_damaged_log_is_read_by_the_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut log, _) = example_log();
+    let middle = log.len() / 2;
+    log[middle] ^= 0x55;
+    log.truncate(log.len() - 3);
+    std::fs::write(folder.path().join(log_name(3)), log).unwrap();
+    check(folder.path(), 3, &["records 0 440", "lost 40"]);
+}
+
+#[test]
+fn any_records_are_read_by_the_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
+    let mut runner = TestRunner::deterministic();
+    let mut head = BatchHead::default();
+    let mut n = 0;
+    for _ in 0..40 {
+        let batch = records(600).new_tree(&mut runner).unwrap().current();
+        // Both readers state the sum of times; no record may make it overflow.
+        let batch: Vec<_> =
+            batch.into_iter().filter(|record| record.end.wrapping_sub(record.begin) < 1 << 40).collect();
+        log.records(&head, &batch, |record| record.call_site).unwrap();
+        head.advance(&batch);
+        n += batch.len();
+    }
+    assert!(n > 1000, "{n}");
+    std::fs::write(folder.path().join(log_name(0)), log.into_sink()).unwrap();
+    check(folder.path(), 0, &["lost 0", "damaged 0"]);
+}

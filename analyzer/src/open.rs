@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use lbprof_collector::definition::RankList;
 use lbprof_collector::format::Header;
-use lbprof_collector::reader::{OpenError, RankLog, ranks_in};
+use lbprof_collector::reader::{Folder, OpenError, RankLog};
 use lbprof_collector::{Problem, ProblemKind};
 use rayon::prelude::*;
 
@@ -23,6 +23,8 @@ const MAX_EXPECTED: u64 = 1 << 24;
 pub struct Run {
     /// The folder.
     pub dir: PathBuf,
+    /// What is in it.
+    folder: Folder,
     /// The header of each rank's log, by rank; never empty.
     pub headers: Vec<Header>,
     /// What is missing or was left out.
@@ -103,13 +105,13 @@ impl Run {
         if !fs::metadata(dir).map_err(unreadable)?.is_dir() {
             return Err(RunError::NotAFolder(dir.into()));
         }
-        let mut ranks = ranks_in(dir).map_err(unreadable)?;
-        ranks.sort_unstable();
+        let folder = Folder::list(dir).map_err(unreadable)?;
+        let ranks: Vec<u32> = folder.ranks().collect();
         if ranks.is_empty() {
             return Err(RunError::NoLogs { path: dir.into(), inner: folders_with_logs(dir) });
         }
         let opened: Vec<(u32, Result<Header, OpenError>)> =
-            ranks.par_iter().map(|&rank| (rank, RankLog::open(dir, rank).map(|log| log.header().clone()))).collect();
+            ranks.par_iter().map(|&rank| (rank, folder.open(rank).map(|log| log.header().clone()))).collect();
         let mut problems = Vec::new();
         let mut headers = Vec::new();
         let mut first_error = None;
@@ -135,14 +137,14 @@ impl Run {
             (true, None) => Err(RunError::NoLogs { path: dir.into(), inner: folders_with_logs(dir) }),
             (false, _) => {
                 problems.extend(missing_ranks(&headers));
-                Ok(Run { dir: dir.into(), headers, problems })
+                Ok(Run { dir: dir.into(), folder, headers, problems })
             }
         }
     }
 
     /// The log of the rank that `header` is of, from its begin.
     pub fn log(&self, header: &Header) -> Result<RankLog, OpenError> {
-        RankLog::open(&self.dir, header.rank)
+        self.folder.open(header.rank)
     }
 }
 
@@ -166,7 +168,7 @@ fn modified(path: &Path) -> SystemTime {
 }
 
 fn holds_logs(path: &Path) -> bool {
-    ranks_in(path).is_ok_and(|ranks| !ranks.is_empty())
+    Folder::list(path).is_ok_and(|folder| folder.ranks().next().is_some())
 }
 
 fn folders_with_logs(dir: &Path) -> Vec<PathBuf> {

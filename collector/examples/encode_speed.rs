@@ -1,19 +1,24 @@
 //! Measures how fast batches are encoded, folded and read back, and how small they get.
 //!
-//! `cargo run --release -p lbprof-collector --example encode_speed [-- RECORDS [encode|read|fold]]`
+//! `cargo run --release -p lbprof-collector --example encode_speed [-- RECORDS or FOLDER [encode|read|fold]]`
 //!
-//! The records are those of a molecular dynamics program like LAMMPS: in each step six swaps of Irecv, Send, Wait with
-//! changing neighbours, a Waitall from time to time, every ten steps new sizes, every hundred an Allreduce; times are noise
-//! around a typical length, in ticks of 0.4 ns.
+//! With a folder, the records of that run are measured. Else they are those of a molecular dynamics program like LAMMPS: in
+//! each step six swaps of Irecv, Send, Wait with changing neighbours, a Waitall from time to time, every ten steps new sizes,
+//! every hundred an Allreduce; times are noise around a typical length, in ticks of 0.4 ns.
+//!
+//! Instructions a record, which a busy machine does not change ([`ROUNDS`] rounds; `fold` and `read` alike):
+//!
+//! `valgrind --tool=callgrind --collect-atstart=no --toggle-collect=encode_speed::encode …/encode_speed FOLDER encode`
 
 use std::collections::HashMap;
 use std::hint::black_box;
 use std::io::Write;
+use std::path::Path;
 use std::time::Instant;
 
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::profile::Fold;
-use lbprof_collector::reader::{Item, LogReader};
+use lbprof_collector::reader::{Folder, Item, LogReader};
 use lbprof_collector::scenario;
 use lbprof_collector::writer::LogWriter;
 use lbprof_collector::{Flags, Operation, Record};
@@ -26,10 +31,14 @@ const ROUNDS: u32 = 5;
 
 fn main() -> std::io::Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let n = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(2_000_000);
+    let source = arguments.next().unwrap_or_else(|| "2000000".to_owned());
     let only = arguments.next();
     let wanted = |what| only.as_deref().is_none_or(|only| only == what);
-    let records = Simulation::new().records(n);
+    let records = match source.parse() {
+        Ok(n) => Simulation::new().records(n),
+        Err(_) => recorded(Path::new(&source))?,
+    };
+    let n = records.len();
     let per_record = |seconds: f64| seconds * 1e9 / n as f64;
     let mut out = std::io::stdout().lock();
 
@@ -51,12 +60,27 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
+/// All records of thread 0 of all ranks of a run, one rank after the other.
+fn recorded(folder: &Path) -> std::io::Result<Vec<Record>> {
+    let mut all = Vec::new();
+    let folder = Folder::list(folder)?;
+    for rank in folder.ranks() {
+        let mut log = folder.open(rank).map_err(std::io::Error::other)?;
+        while let Some(item) = log.next_item() {
+            if let Item::Records { head: BatchHead { thread: 0, .. }, records } = item {
+                all.extend(records);
+            }
+        }
+    }
+    Ok(all)
+}
+
 fn encode(records: &[Record], log: &mut Vec<u8>) -> std::io::Result<()> {
     log.clear();
     let mut writer = LogWriter::new(log, &scenario::header(0, 1))?;
     let mut head = BatchHead::default();
     for batch in records.chunks(BATCH) {
-        writer.records(&head, batch, |record| record.call_site - 0x40_0000)?;
+        writer.records(&head, batch, |record| record.call_site)?;
         head = BatchHead {
             first: head.first + batch.len() as u64,
             previous_end: batch[batch.len() - 1].end,

@@ -67,8 +67,8 @@ macro_rules! problems {
 problems! {
     /// Records were dropped because the log could not be written.
     Dropped = 1, Partial, "free space in LBPROF_DIR, or point it elsewhere";
-    /// The rank ended without closing its log.
-    NotClosed = 2, Note, "the rank was killed, crashed or called _exit; its last records come from its ring";
+    /// The rank ended without closing its log: it was killed, crashed, called _exit, or still runs.
+    NotClosed = 2, Doubtful, "what it did after its last record is not known; the others' time counts on";
     /// The rank's log reached LBPROF_LIMIT; from there on only a profile was kept.
     LimitReached = 3, Note, "raise LBPROF_LIMIT to keep every event";
     /// The log of a rank is missing.
@@ -106,7 +106,7 @@ problems! {
     /// Communicators, regions, counters or call sites exceeded what the recorder holds; the rest share one id.
     TooMany = 20, Doubtful, "name phases by what they do, not by numbers that grow";
     /// Recording was stopped by the program for a part of the run.
-    Paused = 21, Note, "LBPROF_RECORD(0) or MPI_Pcontrol(0) was called; that time belongs to no figure";
+    Paused = 21, Note, "LBPROF_RECORD(0) or MPI_Pcontrol(0) was called; efficiencies are of the time recorded";
     /// A marker or MPI call came from within an MPI call (a user-defined reduction, a callback) and was not recorded.
     MarkerInsideCall = 22, Note, "put phase markers outside of MPI callbacks";
     /// Time stamps of a thread went backwards.
@@ -119,6 +119,16 @@ problems! {
     NoMemory = 26, Partial, "raise the limit of the ranks' memory (ulimit -v), or lower LBPROF_BUFFER";
     /// A thread was not recorded, for its ring could not be made.
     ThreadLost = 27, Partial, "see that LBPROF_DIR has space, and that the ranks may open files (ulimit -n, -f)";
+    /// Ranks were left out by LBPROF_RANKS.
+    LeftOut = 28, Note, "all figures are of the recorded ranks alone";
+    /// Ranks stopped recording for different times, so that what they computed cannot be compared.
+    UnevenPause = 29, Doubtful, "stop and start recording on all ranks at the same points of the program";
+    /// Writing the log took a large part of the time.
+    Disturbed = 30, Doubtful, "raise LBPROF_BUFFER, point LBPROF_DIR to a faster disk, or set LBPROF_MODE=profile";
+    /// The log tells of a problem that this lb-report does not know.
+    NewerProblem = 31, Doubtful, "use the lb-report of the run's lbprof";
+    /// The end of a log is missing, and the ring that would hold its last records.
+    EndMissing = 32, Partial, "copy all files of the run's folder; up to a ring of records (LBPROF_BUFFER) may be missing";
 }
 
 /// A problem of one rank, or of the whole run.

@@ -1,30 +1,66 @@
 //! All that a rank left in a run's folder: its log, then what its rings hold beyond it.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 
 use crate::definition::{CallSite, Definition, Instant, Module, RankList};
-use crate::format::{ClockSource, Header, Mode, log_name, rank_and_thread_of_ring, rank_of_log};
+use crate::format::{ClockSource, Header, Mode, log_name, rank_and_thread_of_ring, rank_of_log, ring_name};
 use crate::problem::{Problem, ProblemKind};
 use crate::reader::{Item, LogReader, OpenError, Sequences, gap};
 use crate::record::{NONE, Record};
 use crate::salvage::{Salvage, read_ring};
 
-/// The ranks that left a log or a ring in `dir`, in ascending order.
-///
-/// Errors: what the system says of the folder.
-pub fn ranks_in(dir: &Path) -> io::Result<Vec<u32>> {
-    let mut ranks = Vec::new();
-    for entry in std::fs::read_dir(dir)? {
-        let name = entry?.file_name();
-        let Some(name) = name.to_str() else { continue };
-        ranks.extend(rank_of_log(name).or_else(|| rank_and_thread_of_ring(name).map(|(rank, _)| rank)));
+/// What a run left in its folder, by rank. The folder is listed once, for it may hold many thousand files.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    path: PathBuf,
+    /// By rank that left a log or a ring: the threads of its rings.
+    ranks: BTreeMap<u32, Vec<u32>>,
+}
+
+impl Folder {
+    /// Lists the folder at `path`.
+    ///
+    /// Errors: what the system says of it.
+    pub fn list(path: &Path) -> io::Result<Folder> {
+        let mut ranks: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for entry in std::fs::read_dir(path)? {
+            let name = entry?.file_name();
+            let Some(name) = name.to_str() else { continue };
+            if let Some(rank) = rank_of_log(name) {
+                ranks.entry(rank).or_default();
+            } else if let Some((rank, thread)) = rank_and_thread_of_ring(name) {
+                ranks.entry(rank).or_default().push(thread);
+            }
+        }
+        ranks.values_mut().for_each(|threads| threads.sort_unstable());
+        Ok(Folder { path: path.to_path_buf(), ranks })
     }
-    ranks.sort_unstable();
-    ranks.dedup();
-    Ok(ranks)
+
+    /// The ranks that left a log or a ring, in ascending order.
+    pub fn ranks(&self) -> impl Iterator<Item = u32> + '_ {
+        self.ranks.keys().copied()
+    }
+
+    /// Opens what `rank` left.
+    ///
+    /// Errors: those of its log, unless that does not exist or ends within its header and a ring is there.
+    pub fn open(&self, rank: u32) -> Result<RankLog, OpenError> {
+        let threads = self.ranks.get(&rank).map_or(&[][..], Vec::as_slice);
+        RankLog::from_files(&self.path, rank, threads)
+    }
+}
+
+/// Opens a regular file. What else there may be under a log's name, a named pipe for one, could make us wait for ever.
+fn open_file(path: &Path) -> io::Result<File> {
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
+    }
 }
 
 /// A rank's log and rings, read as one. A rank that still runs may be read too: what it writes later is left out.
@@ -42,16 +78,20 @@ pub struct RankLog {
 }
 
 impl RankLog {
-    /// Opens what `rank` left in `dir`.
+    /// Opens what `rank` left in `dir`; of several ranks, [`Folder::open`].
     ///
-    /// Errors: those of its log, unless that does not exist or ends within its header and a ring is there.
+    /// Errors: as there.
     pub fn open(dir: &Path, rank: u32) -> Result<RankLog, OpenError> {
+        let folder = Folder::list(dir).map_err(|source| OpenError::Io { path: dir.to_path_buf(), source })?;
+        folder.open(rank)
+    }
+
+    fn from_files(dir: &Path, rank: u32, threads: &[u32]) -> Result<RankLog, OpenError> {
         let path = dir.join(log_name(rank));
         let mut waiting = VecDeque::new();
         // The rings first: what a running rank flushes after that is in the log when we come to it, and is recognised.
-        let mut rings =
-            rings_of(dir, rank, &mut waiting).map_err(|source| OpenError::Io { path: dir.to_path_buf(), source })?;
-        let log = File::open(&path)
+        let mut rings = rings_of(dir, rank, threads, &mut waiting);
+        let log = open_file(&path)
             .map_err(|source| OpenError::Io { path: path.clone(), source })
             .and_then(|file| LogReader::named(file, &path));
         let (log, header) = match (log, rings.first()) {
@@ -138,6 +178,7 @@ impl RankLog {
     /// Puts what the rings hold beyond the log into `waiting`.
     fn salvage(&mut self) {
         self.salvaged = true;
+        let had_rings = !self.rings.is_empty();
         let mut without_log = Sequences::default();
         let sequences = self.log.as_mut().map_or(&mut without_log, LogReader::sequences);
         let rank = self.header.rank;
@@ -155,12 +196,15 @@ impl RankLog {
                 self.waiting.push_back(Item::Records { head, records });
             }
             let dropped = (ProblemKind::Dropped as u16, ring.dropped);
-            for (kind, count) in ring.problems.into_iter().chain([dropped]) {
-                let told = self.told.entry(kind).or_default();
-                let Some(kind) = ProblemKind::from_number(kind) else { continue };
+            for (number, count) in ring.problems.into_iter().chain([dropped]) {
+                let told = self.told.entry(number).or_default();
                 if count > *told {
-                    self.waiting.push_back(problem(rank, kind, count - *told, String::new()));
-                    *told = count;
+                    let more = count - std::mem::replace(told, count);
+                    self.waiting.push_back(match ProblemKind::from_number(number) {
+                        Some(kind) => problem(rank, kind, more, String::new()),
+                        // Of a newer recorder: told as the log would have told it.
+                        None => Item::Definitions(vec![Definition::Problem(number, more, String::new())]),
+                    });
                 }
             }
             let window_end = ring.window_end.filter(|_| !std::mem::replace(&mut self.window_ended, true));
@@ -173,12 +217,14 @@ impl RankLog {
                 self.waiting.push_back(Item::Definitions(definitions));
             }
         }
-        if !self.ended {
+        if !self.ended && had_rings {
             let detail = match n_records {
                 0 => String::new(),
                 n => format!("its last {n} records come from its ring"),
             };
             self.waiting.push_back(problem(rank, ProblemKind::NotClosed, 1, detail));
+        } else if !self.ended {
+            self.waiting.push_back(problem(rank, ProblemKind::EndMissing, 1, String::new()));
         }
     }
 }
@@ -222,31 +268,28 @@ impl CallSites {
     }
 }
 
-/// The rings of `rank` in `dir`, by thread. A ring that cannot be read is told in `waiting`.
-fn rings_of(dir: &Path, rank: u32, waiting: &mut VecDeque<Item>) -> io::Result<Vec<Salvage>> {
+/// The rings of `rank` in `dir`, by thread. One that cannot be read is told in `waiting`.
+fn rings_of(dir: &Path, rank: u32, threads: &[u32], waiting: &mut VecDeque<Item>) -> Vec<Salvage> {
     let mut rings = Vec::new();
-    for entry in std::fs::read_dir(dir)? {
-        let entry = entry?;
-        let thread = entry.file_name().to_str().and_then(rank_and_thread_of_ring);
-        if thread.is_none_or(|(of, _)| of != rank) {
-            continue;
-        }
-        let name = entry.file_name();
-        match read_ring(&entry.path()) {
-            Ok(Some(ring)) => rings.push(ring),
-            Ok(None) => {
-                let detail = format!("{}: not a ring of this version of lbprof", name.display());
-                waiting.push_back(problem(rank, ProblemKind::Damaged, 1, detail));
+    for &thread in threads {
+        let name = ring_name(rank, thread);
+        let found = open_file(&dir.join(&name)).and_then(read_ring);
+        let unreadable = match found {
+            Ok(Some(ring)) => {
+                if ring.cut {
+                    waiting.push_back(problem(rank, ProblemKind::Truncated, 1, format!("{name} is cut short")));
+                }
+                rings.push(ring);
+                continue;
             }
             // A running rank that closes its log removes its ring, after all of it is in the log.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => {
-                waiting.push_back(problem(rank, ProblemKind::Damaged, 1, format!("{}: {error}", name.display())));
-            }
-        }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Ok(None) => format!("{name}: not a ring of this version of lbprof"),
+            Err(error) => format!("{name}: {error}"),
+        };
+        waiting.push_back(problem(rank, ProblemKind::Damaged, 1, unreadable));
     }
-    rings.sort_by_key(|ring| ring.head.thread);
-    Ok(rings)
+    rings
 }
 
 /// What a ring alone tells of its run.

@@ -19,7 +19,7 @@ use crate::problem::{Problem, ProblemKind};
 use crate::profile::ProfileBatch;
 use crate::record::Record;
 
-pub use crate::rank_log::{RankLog, ranks_in};
+pub use crate::rank_log::{Folder, RankLog};
 
 /// What a log holds, in the order in which it was written.
 #[derive(Clone, Debug, PartialEq)]

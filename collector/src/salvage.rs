@@ -6,7 +6,6 @@
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::mem::offset_of;
-use std::path::Path;
 
 use crate::codec::take_array;
 use crate::definition::EndReason;
@@ -39,13 +38,14 @@ pub struct Salvage {
     pub end: Option<(EndReason, u64)>,
     /// When the analysed window ended, in ticks, where it did.
     pub window_end: Option<u64>,
+    /// Whether the file ends before the last slot, so that records may be missing.
+    pub cut: bool,
 }
 
-/// Reads the ring at `path`. `None`: the file is not a ring of this version, or its thread had not set it up yet.
+/// Reads a ring. `None`: the file is not a ring of this version, or its thread had not set it up yet.
 ///
 /// Errors: what the system says.
-pub fn read_ring(path: &Path) -> io::Result<Option<Salvage>> {
-    let mut file = File::open(path)?;
+pub fn read_ring(mut file: File) -> io::Result<Option<Salvage>> {
     let mut bytes = Vec::new();
     for _ in 0..ATTEMPTS {
         bytes.clear();
@@ -100,6 +100,7 @@ pub fn ring(bytes: &[u8]) -> Option<Salvage> {
         problems: problems.collect(),
         end: end_reason.map(|reason| (reason, u64_at(offset_of!(RingHead, end_ticks)))),
         window_end: Some(u64_at(offset_of!(RingHead, window_end))).filter(|&ticks| ticks != 0),
+        cut: slots.len() / size_of::<Record>() < capacity,
     })
 }
 

@@ -9,7 +9,7 @@ use lbprof_collector::definition::{CallSite, EndReason};
 use lbprof_collector::format::{BatchHead, log_name, ring_name};
 use lbprof_collector::problem::Problem;
 use lbprof_collector::profile::{Fold, Profile};
-use lbprof_collector::reader::{Item, OpenError, RankLog, ranks_in};
+use lbprof_collector::reader::{Folder, Item, OpenError, RankLog};
 use lbprof_collector::record::{Flags, NONE, Record};
 use lbprof_collector::ring::Ring;
 use lbprof_collector::scenario::{self, RankScript, Scenario};
@@ -109,7 +109,7 @@ fn a_block_cut_in_the_middle_is_no_loss_where_the_ring_holds_its_records() {
     assert_eq!(left(folder.path()), before);
     // Without the ring it is one.
     fs::remove_file(folder.path().join(ring_name(0, 0))).unwrap();
-    assert_eq!(kinds(&left(folder.path())), [ProblemKind::Truncated, ProblemKind::NotClosed]);
+    assert_eq!(kinds(&left(folder.path())), [ProblemKind::Truncated, ProblemKind::EndMissing]);
     // A block that was whole before and is cut now is a gap, ring or not.
     let ring = scenario::ring(&scenario::header(0, 1), &BatchHead { first: 12, ..BatchHead::default() }, &[], 0);
     fs::write(folder.path().join(ring_name(0, 0)), ring).unwrap();
@@ -215,10 +215,10 @@ fn a_ring_as_the_recorder_maps_it_is_read_while_it_lives() {
 }
 
 #[test]
-fn a_log_without_an_end_and_without_a_ring_was_not_closed() {
+fn a_log_without_an_end_and_without_a_ring_misses_its_end() {
     let folder = one(|r| ten(r).kill(0));
     fs::remove_file(folder.path().join(ring_name(0, 0))).unwrap();
-    assert_eq!(kinds(&left(folder.path())), [ProblemKind::NotClosed]);
+    assert_eq!(kinds(&left(folder.path())), [ProblemKind::EndMissing]);
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn a_ring_without_its_log_is_read_alone() {
         } else {
             fs::remove_file(&log).unwrap();
         }
-        assert_eq!(ranks_in(folder.path()).unwrap(), [0]);
+        assert!(Folder::list(folder.path()).unwrap().ranks().eq([0]));
         let opened = RankLog::open(folder.path(), 0).unwrap();
         assert_eq!((opened.header().run_id, opened.header().rank, opened.header().n_ranks), (scenario::RUN_ID, 0, 0));
         let items = left(folder.path());
@@ -247,7 +247,7 @@ fn a_ring_of_another_run_is_left_out() {
     fs::copy(folder.path().join("other").join(log_name(0)), folder.path().join(log_name(0))).unwrap();
     let items = left(folder.path());
     assert_eq!(records(&items).len(), 12);
-    assert_eq!(kinds(&items), [ProblemKind::OtherRun, ProblemKind::NotClosed]);
+    assert_eq!(kinds(&items), [ProblemKind::OtherRun, ProblemKind::EndMissing]);
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn ranks_are_found_by_their_files() {
     Scenario::ranks(12).rank(3, |r| r.compute(1).barrier(1).kill(1)).missing(7).write(folder.path()).unwrap();
     fs::remove_file(folder.path().join(log_name(3))).unwrap();
     fs::write(folder.path().join("notes.txt"), "").unwrap();
-    assert_eq!(ranks_in(folder.path()).unwrap(), [0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11]);
+    assert!(Folder::list(folder.path()).unwrap().ranks().eq([0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11]));
 }
 
 /// The whole of what a rank left, folded as an analyzer would.
@@ -369,4 +369,45 @@ fn a_log_cut_back_after_a_failed_write_is_whole() {
     assert_eq!(kinds(&items), [ProblemKind::Gap]);
     assert_eq!(problems(&items)[0].count, 80);
     assert_eq!(records(&items).len(), all.len() - 80);
+}
+
+#[test]
+fn an_end_that_is_missing_is_told() {
+    // Only the logs were copied: the last records are in a ring that is not there.
+    let folder = one(|r| ten(r).kill(5));
+    fs::remove_file(folder.path().join(ring_name(0, 0))).unwrap();
+    assert_eq!(kinds(&left(folder.path())), [ProblemKind::EndMissing]);
+    // The ring was copied in part.
+    let folder = one(|r| ten(r).kill(5));
+    let ring = folder.path().join(ring_name(0, 0));
+    let bytes = fs::read(&ring).unwrap();
+    fs::write(&ring, &bytes[..bytes.len() - 100]).unwrap();
+    assert_eq!(kinds(&left(folder.path())), [ProblemKind::Truncated, ProblemKind::NotClosed]);
+}
+
+#[test]
+fn a_pipe_in_place_of_a_file_does_not_block() {
+    let folder = one(|r| ten(r).kill(5));
+    for name in [ring_name(0, 0), log_name(0)] {
+        let path = folder.path().join(name);
+        fs::remove_file(&path).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(made.success());
+        match RankLog::open(folder.path(), 0) {
+            Ok(_) => assert!(kinds(&left(folder.path())).contains(&ProblemKind::Damaged)),
+            Err(error) => assert!(error.to_string().contains("not a regular file"), "{error}"),
+        }
+    }
+}
+
+#[test]
+fn a_problem_of_a_newer_recorder_is_not_lost_in_its_ring() {
+    use std::sync::atomic::Ordering::Relaxed;
+    let folder = one(|r| ten(r).kill(0));
+    let path = folder.path().join(ring_name(0, 0));
+    fs::remove_file(&path).unwrap();
+    let ring = Ring::create(&path, 4096, 0, 0, scenario::RUN_ID).unwrap();
+    ring.head().first.store(12, Relaxed);
+    ring.head().problems[63].store(4, Relaxed);
+    assert!(definitions(&left(folder.path())).contains(&&Definition::Problem(63, 4, String::new())));
 }

@@ -29,7 +29,7 @@ fn the_report_tells_the_truth(case: &Case) -> anyhow::Result<()> {
         run::dump(&logs)?.check_invariants()?;
         let report = run::report(&logs)?;
         run::check_report(&report)?;
-        check_own_clock(&own, &report).with_context(|| logs.display().to_string())?;
+        check_own_clocks(&own_clocks(&own, case.ranks)?, &report).with_context(|| logs.display().to_string())?;
         match run::check_expectations(&case.program, case.ranks, &report) {
             Ok(()) => return Ok(()),
             Err(error) => disturbances.push(format!("{error:#}")),
@@ -38,14 +38,44 @@ fn the_report_tells_the_truth(case: &Case) -> anyhow::Result<()> {
     bail!("{ATTEMPTS} runs; each time:\n{}", disturbances.join("\n\n"))
 }
 
-/// Each rank's computation is what its own clock says.
-fn check_own_clock(path: &Path, report: &Value) -> anyhow::Result<()> {
-    for (p, rank) in report["ranks"].as_array().context("ranks")?.iter().enumerate() {
-        let own: f64 = fs::read_to_string(path.with_extension(p.to_string()))?.trim().parse()?;
-        let found = rank["computation_s"].as_f64().context("computation_s")?;
+/// What the program's own clocks say: seconds of each computation, by rank.
+fn own_clocks(path: &Path, ranks: usize) -> anyhow::Result<Vec<Vec<f64>>> {
+    let read = |p: usize| {
+        let file = path.with_extension(p.to_string());
+        let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+        text.lines().map(|line| Ok(line.trim().parse()?)).collect()
+    };
+    (0..ranks).map(read).collect()
+}
+
+/// Each rank's computation is what its own clock says, and the ratios are those of these computations.
+fn check_own_clocks(own: &[Vec<f64>], report: &Value) -> anyhow::Result<()> {
+    let close = |what: &str, found: &Value, truth: f64, room_s: f64| {
+        let found = found.as_f64().with_context(|| format!("{what} is not in the report"))?;
+        let room = run::TOLERANCE * truth + room_s;
+        ensure!(
+            (found - truth).abs() <= room,
+            "{what} is {found:.5}, by the program's own clock {truth:.5} ± {room:.5}"
+        );
+        anyhow::Ok(())
+    };
+    let by_rank: Vec<f64> = own.iter().map(|works| works.iter().sum()).collect();
+    let ranks = report["ranks"].as_array().context("ranks")?;
+    ensure!(ranks.len() == own.len(), "{} ranks in the report", ranks.len());
+    for (p, (rank, &truth)) in ranks.iter().zip(&by_rank).enumerate() {
         // Beside the tolerance, 5 ms for what lies before the schedule's begin and after its end.
-        let room = run::TOLERANCE * own + 0.005;
-        ensure!((found - own).abs() <= room, "rank {p} computes {found:.5} s, by its own clock {own:.5} s");
+        close(&format!("computation of rank {p}"), &rank["computation_s"], truth, 0.005)?;
+    }
+    let max = by_rank.iter().copied().fold(0.0, f64::max);
+    let mean = by_rank.iter().sum::<f64>() / by_rank.len() as f64;
+    close("load_balance", &report["efficiency"]["load_balance"], mean / max, 0.0)?;
+    // Where each iteration holds one computation, its longest is the sum of the longest ones.
+    let iterations = report["iterations"]["count"].as_u64().unwrap_or(0) as usize;
+    if iterations > 0 && own.iter().all(|works| works.len() == iterations) {
+        let longest = |k: usize| own.iter().map(|works| works[k]).fold(0.0, f64::max);
+        let ideal: f64 = (0..iterations).map(longest).sum();
+        close("t_ideal_phase_profile_s", &report["efficiency"]["t_ideal_phase_profile_s"], ideal, 0.005)?;
+        close("micro_load_balance", &report["efficiency"]["micro_load_balance"], max / ideal, 0.0)?;
     }
     Ok(())
 }

@@ -1,8 +1,9 @@
-/* Computation of a known length: sleeping until a point in time that all ranks agree on. A rank that wakes late does not
- * shift what follows, so that errors do not add up, and ranks need no core while they "compute".
+/* Computation of a known length: sleeping, so that ranks need no core while they "compute".
  *
- * What the computation really took, by the program's own clock, is written to $LBTEST_TRUTH.<rank> by end_schedule: a busy machine
- * may have delayed it. */
+ * A busy machine wakes ranks late. That must not add up: all ranks agree on a schedule, on one clock, and what a rank has computed too
+ * much or too little by then, its next computation makes up for, as far as the schedule leaves room.
+ *
+ * How long each computation really took, by the program's own clock, is written to $LBTEST_TRUTH.<rank> by end_schedule. */
 #ifndef WORK_H
 #define WORK_H
 
@@ -12,8 +13,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-static double begin_s;  /* when the schedule begins, on CLOCK_MONOTONIC, which all ranks of a host share */
-static double worked_s; /* computation so far */
+enum { MOST_WORKS = 100 };
+
+static double begin_s;              /* when the schedule begins, on CLOCK_MONOTONIC, which all ranks of a host share */
+static double planned_s, worked_s;  /* computation so far: as planned, as measured */
+static double works_s[MOST_WORKS];  /* each computation, as measured */
+static int works;
 
 static double now_s(void)
 {
@@ -29,17 +34,23 @@ static void begin_schedule(void)
     MPI_Allreduce(&here_s, &begin_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 }
 
-/* Computes until `ms` milliseconds after the begin. */
-static void work_until(double ms)
+/* Computes for `ms` milliseconds, but not beyond `until_ms` after the begin, when others wait for this rank. */
+static void work(double ms, double until_ms)
 {
-    double from_s = now_s(), end_s = begin_s + 1e-3 * ms;
+    planned_s += 1e-3 * ms;
+    double from_s = now_s(), end_s = from_s + planned_s - worked_s, latest_s = begin_s + 1e-3 * until_ms;
+    if (end_s > latest_s)
+        end_s = latest_s;
     struct timespec end = {(time_t)end_s, (long)(1e9 * (end_s - (double)(time_t)end_s))};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, 0) == EINTR) {
     }
-    worked_s += now_s() - from_s;
+    double took_s = now_s() - from_s;
+    worked_s += took_s;
+    if (works < MOST_WORKS)
+        works_s[works++] = took_s;
 }
 
-/* Tells how long this rank has computed. */
+/* Tells how long this rank has computed, a line each time. */
 static void end_schedule(void)
 {
     int rank;
@@ -50,7 +61,8 @@ static void end_schedule(void)
         snprintf(name, sizeof name, "%s.%d", path, rank);
         FILE *file = fopen(name, "w");
         if (file) {
-            fprintf(file, "%.6f\n", worked_s);
+            for (int i = 0; i < works; i++)
+                fprintf(file, "%.6f\n", works_s[i]);
             fclose(file);
         }
     }

@@ -1,6 +1,6 @@
 // ranks: 4
-// mpi: -openmpi -openmpi5
-// why: sessions are new in MPI 4.0
+// mpi: -openmpi
+// why: sessions are new in MPI 4.0; Open MPI has them since 5.0
 // truth: a program without MPI_Init: two sessions, a communicator of all and an inter-communicator from groups, in the first session
 #include "expect.h"
 

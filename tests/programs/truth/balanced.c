@@ -1,11 +1,11 @@
 // ranks: 4 8
-// truth: each rank works 50 ms a step; a barrier ends each of 20 steps
-// expect: computation[p] = 20 * 0.050
+// truth: each rank works 200 ms a step; a barrier ends each of 8 steps
+// expect: computation[p] = 8 * 0.200
 // expect: synchronization[p] = 0
 // expect: load_balance = 1
 // expect: micro_load_balance = 1
-// expect: t_ideal_phase_profile_s = 20 * 0.050
-// expect: iterations = 20
+// expect: t_ideal_phase_profile_s = 8 * 0.200
+// expect: iterations = 8
 #include "lbprof.h"
 #include "work.h"
 
@@ -13,9 +13,9 @@ int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     begin_schedule();
-    for (int k = 0; k < 20; k++) {
+    for (int k = 0; k < 8; k++) {
         LBPROF_ITERATION_BEGIN("step");
-        work_until(50 * (k + 1));
+        work(200, 200 * (k + 1));
         MPI_Barrier(MPI_COMM_WORLD);
         LBPROF_ITERATION_END("step");
     }

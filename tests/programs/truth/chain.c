@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     for (int round = 0; round < 2; round++) {
         if (rank > 0)
             MPI_Recv(&token, 1, MPI_INT, rank - 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        work_until(1200.0 * round + 1200.0 / size * (rank + 1));
+        work(1200.0 / size, 1200.0 * round + 1200.0 / size * (rank + 1));
         if (rank < size - 1)
             MPI_Send(&token, 1, MPI_INT, rank + 1, 7, MPI_COMM_WORLD);
         MPI_Barrier(MPI_COMM_WORLD);

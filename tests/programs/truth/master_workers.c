@@ -1,8 +1,8 @@
 // ranks: 4 8
-// truth: rank 0 hands out tasks of 60 ms to whoever asks, 20 for each of the others; it does nothing else and waits in its receives.
+// truth: rank 0 hands out tasks of 100 ms to whoever asks, 12 for each of the others; it does nothing else and waits in its receives.
 // truth: P-1 of P ranks compute 1.2 s each, so the load balance is (P-1)/P.
-// expect: computation[p] = 20 * 0.060 * (1 - (p == 0))
-// expect: point-to-point[p] = 20 * 0.060 * (p == 0)
+// expect: computation[p] = 12 * 0.100 * (1 - (p == 0))
+// expect: point-to-point[p] = 12 * 0.100 * (p == 0)
 // expect: load_balance = (P-1) / P
 #include "work.h"
 
@@ -14,7 +14,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     begin_schedule();
     if (rank == 0) {
-        int left = 20 * (size - 1);
+        int left = 12 * (size - 1);
         for (int busy = size - 1; busy > 0;) {
             MPI_Status status;
             MPI_Recv(&task, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &status);
@@ -28,7 +28,7 @@ int main(int argc, char **argv)
             MPI_Recv(&task, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             if (task < 0)
                 break;
-            work_until(60.0 * (done + 1));
+            work(100, 100.0 * (done + 1));
         }
     }
     end_schedule();

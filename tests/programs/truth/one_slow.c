@@ -1,11 +1,11 @@
 // ranks: 4 8
-// truth: the last rank works 80 ms a step, the others 20 ms; an all-reduce ends each of 20 steps
-// expect: computation[p] = 20 * (0.020 + 0.060*(p == P-1))
-// expect: collective[p] = 20 * 0.060 * (1 - (p == P-1))
-// expect: load_balance = (80 + 20*(P-1)) / P / 80
+// truth: the last rank works 160 ms a step, the others 40 ms; an all-reduce ends each of 10 steps
+// expect: computation[p] = 10 * (0.040 + 0.120*(p == P-1))
+// expect: collective[p] = 10 * 0.120 * (1 - (p == P-1))
+// expect: load_balance = (160 + 40*(P-1)) / P / 160
 // expect: micro_load_balance = 1
-// expect: t_ideal_phase_profile_s = 20 * 0.080
-// expect: iterations = 20
+// expect: t_ideal_phase_profile_s = 10 * 0.160
+// expect: iterations = 10
 #include "lbprof.h"
 #include "work.h"
 
@@ -16,9 +16,9 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     begin_schedule();
-    for (int k = 0; k < 20; k++) {
+    for (int k = 0; k < 10; k++) {
         LBPROF_ITERATION_BEGIN("step");
-        work_until(80 * k + (rank == size - 1 ? 80 : 20));
+        work(rank == size - 1 ? 160 : 40, 160 * (k + 1));
         MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         LBPROF_ITERATION_END("step");
     }

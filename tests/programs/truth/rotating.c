@@ -1,12 +1,12 @@
 // ranks: 4 8
-// truth: in step k of 16, rank k mod P works 80 ms, the others 20 ms; a barrier ends each step. Over the run all work alike:
-// truth: the load is balanced, each single step is not. The ideal time is that of the slow ones: 16 × 80 ms.
-// expect: computation[p] = 16/P * 0.080 + (16 - 16/P) * 0.020
-// expect: synchronization[p] = (16 - 16/P) * 0.060
+// truth: in step k of 8, rank k mod P works 200 ms, the others 50 ms; a barrier ends each step. Over the run all work alike:
+// truth: the load is balanced, each single step is not. The ideal time is that of the slow ones: 8 × 200 ms.
+// expect: computation[p] = 8/P * 0.200 + (8 - 8/P) * 0.050
+// expect: synchronization[p] = (8 - 8/P) * 0.150
 // expect: load_balance = 1
-// expect: micro_load_balance = (16/P * 0.080 + (16 - 16/P) * 0.020) / (16 * 0.080)
-// expect: t_ideal_phase_profile_s = 16 * 0.080
-// expect: iterations = 16
+// expect: micro_load_balance = (8/P * 0.200 + (8 - 8/P) * 0.050) / (8 * 0.200)
+// expect: t_ideal_phase_profile_s = 8 * 0.200
+// expect: iterations = 8
 #include "lbprof.h"
 #include "work.h"
 
@@ -17,9 +17,9 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     begin_schedule();
-    for (int k = 0; k < 16; k++) {
+    for (int k = 0; k < 8; k++) {
         LBPROF_ITERATION_BEGIN("step");
-        work_until(80 * k + (rank == k % size ? 80 : 20));
+        work(rank == k % size ? 200 : 50, 200 * (k + 1));
         MPI_Barrier(MPI_COMM_WORLD);
         LBPROF_ITERATION_END("step");
     }

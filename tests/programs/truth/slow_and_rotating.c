@@ -1,11 +1,11 @@
 // ranks: 4 8
-// truth: in step k of 16, rank 0 works 40 ms, the others 20 ms, and rank k mod P 40 ms more; a barrier ends each step. The longest of
-// truth: a step is 80 ms when rank 0 has its turn (16/P times), else 60 ms.
-// expect: computation[p] = 16 * (0.020 + 0.020*(p == 0)) + 16/P * 0.040
-// expect: load_balance = (16*0.020 + 16/P*0.040 + 16*0.020/P) / (16*0.040 + 16/P*0.040)
-// expect: micro_load_balance = (16*0.040 + 16/P*0.040) / (16/P*0.080 + (16 - 16/P)*0.060)
-// expect: t_ideal_phase_profile_s = 16/P*0.080 + (16 - 16/P)*0.060
-// expect: iterations = 16
+// truth: in step k of 8, rank 0 works 100 ms, the others 50 ms, and rank k mod P 100 ms more; a barrier ends each step. The longest of
+// truth: a step is 200 ms when rank 0 has its turn (8/P times), else 150 ms.
+// expect: computation[p] = 8 * (0.050 + 0.050*(p == 0)) + 8/P * 0.100
+// expect: load_balance = (8*0.050 + 8/P*0.100 + 8*0.050/P) / (8*0.100 + 8/P*0.100)
+// expect: micro_load_balance = (8*0.100 + 8/P*0.100) / (8/P*0.200 + (8 - 8/P)*0.150)
+// expect: t_ideal_phase_profile_s = 8/P*0.200 + (8 - 8/P)*0.150
+// expect: iterations = 8
 #include "lbprof.h"
 #include "work.h"
 
@@ -16,13 +16,13 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     begin_schedule();
-    double step_begin = 0;
-    for (int k = 0; k < 16; k++) {
+    double step_end = 0; /* ms */
+    for (int k = 0; k < 8; k++) {
         LBPROF_ITERATION_BEGIN("step");
-        work_until(step_begin + 20 + (rank == 0 ? 20 : 0) + (rank == k % size ? 40 : 0));
+        step_end += k % size == 0 ? 200 : 150;
+        work(50 + (rank == 0 ? 50 : 0) + (rank == k % size ? 100 : 0), step_end);
         MPI_Barrier(MPI_COMM_WORLD);
         LBPROF_ITERATION_END("step");
-        step_begin += k % size == 0 ? 80 : 60;
     }
     end_schedule();
     MPI_Finalize();

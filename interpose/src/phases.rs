@@ -1,9 +1,12 @@
 //! Phase markers: the functions behind lbprof.h, and the stack of open phases of each thread.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_double, c_int};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
+use foldhash::fast::FixedState;
 use lbprof_collector::Operation;
 use lbprof_collector::definition::{Definition, Region, RegionKind};
 use lbprof_collector::format::OpenRegion;
@@ -20,14 +23,17 @@ use crate::{guard, process};
 const MAX_REGIONS: u32 = 1 << 16;
 /// Phases that may be open at once. Ending and beginning as many fits into the smallest ring ([`catch_up`]).
 const MAX_DEPTH: usize = 128;
+/// Parameters that may be given before MPI_Init.
+const MAX_EARLY_PARAMS: usize = 4096;
 /// Least time between two samples of memory.
 const MEMORY_PERIOD_NS: u64 = 100_000_000;
 
 /// The regions and counters that the log knows.
+#[derive(Default)]
 struct Names {
-    /// By (parent, name): id, kind, whether iterated.
-    regions: HashMap<(u32, String), u32, foldhash::fast::FixedState>,
-    counters: HashMap<String, u32, foldhash::fast::FixedState>,
+    /// Ids by parent, then by name.
+    regions: HashMap<u32, HashMap<Arc<str>, u32, FixedState>, FixedState>,
+    counters: HashMap<String, u32, FixedState>,
 }
 
 static NAMES: Mutex<Option<Names>> = Mutex::new(None);
@@ -46,7 +52,7 @@ static EARLY_PAUSE: AtomicBool = AtomicBool::new(false);
 #[derive(Clone)]
 struct Phase {
     region: OpenRegion,
-    name: String,
+    name: Arc<str>,
     /// When it was begun, in ticks.
     begun: u64,
 }
@@ -64,7 +70,7 @@ pub struct Phases {
     /// While paused: when the innermost of `recorded` was ended, then the one around it, and so on.
     ended: Option<Vec<u64>>,
     /// Iterations begun, by region.
-    iterations: HashMap<u32, u32, foldhash::fast::FixedState>,
+    iterations: HashMap<u32, u32, FixedState>,
 }
 
 impl Phases {
@@ -103,30 +109,32 @@ impl Phases {
     }
 }
 
-/// The id of region `name` inside `parent`; defined in the log when it is new. Where there are too many: the parent's.
-fn region(parent: u32, name: &str, kind: RegionKind, iterated: bool) -> u32 {
+/// The id of region `name` inside `parent`, and its name to keep; defined in the log when it is new. Where there are too many:
+/// the parent's.
+fn region(parent: u32, name: &str, kind: RegionKind, iterated: bool) -> (u32, Arc<str>) {
     let mut names = NAMES.lock();
-    let names = names.get_or_insert_with(|| Names { regions: HashMap::default(), counters: HashMap::default() });
-    if let Some(&id) = names.regions.get(&(parent, name.to_owned())) {
-        return id;
+    let inside = names.get_or_insert_default().regions.entry(parent).or_default();
+    if let Some((name, &id)) = inside.get_key_value(name) {
+        return (id, name.clone());
     }
+    let kept: Arc<str> = name.into();
     let id = NEXT_REGION.load(Relaxed);
     if id >= MAX_REGIONS {
         guard::tell(
             ProblemKind::TooMany,
             format_args!("more than {MAX_REGIONS} phases; further ones count to the phase around them"),
         );
-        return parent;
+        return (parent, kept);
     }
     NEXT_REGION.store(id + 1, Relaxed);
-    names.regions.insert((parent, name.to_owned()), id);
+    inside.insert(kept.clone(), id);
     flush::define(Definition::Region(Region { id, parent, name: name.to_owned(), kind, iterated }));
-    id
+    (id, kept)
 }
 
 fn counter(name: &str) -> u32 {
     let mut names = NAMES.lock();
-    let names = names.get_or_insert_with(|| Names { regions: HashMap::default(), counters: HashMap::default() });
+    let names = names.get_or_insert_default();
     if let Some(&id) = names.counters.get(name) {
         return id;
     }
@@ -173,7 +181,7 @@ fn phases<'a>(thread: *mut Thread) -> Option<&'a mut Phases> {
 fn enter(thread: *mut Thread, name: &str, kind: RegionKind, iterated: bool) {
     let Some(open) = phases(thread) else { return };
     // The next iteration begins where the one before was not ended.
-    if iterated && open.stack.last().is_some_and(|last| last.name == name && last.region.iteration != NONE) {
+    if iterated && open.stack.last().is_some_and(|last| *last.name == *name && last.region.iteration != NONE) {
         leave(thread, name);
     }
     let Some(open) = phases(thread) else { return };
@@ -184,7 +192,7 @@ fn enter(thread: *mut Thread, name: &str, kind: RegionKind, iterated: bool) {
         );
         return;
     }
-    let region = region(open.innermost(), name, kind, iterated);
+    let (region, name) = region(open.innermost(), name, kind, iterated);
     let iteration = if iterated {
         let next = open.iterations.entry(region).or_default();
         *next += 1;
@@ -193,7 +201,7 @@ fn enter(thread: *mut Thread, name: &str, kind: RegionKind, iterated: bool) {
         NONE
     };
     let (region, begun) = (OpenRegion { region, iteration }, ticks());
-    open.stack.push(Phase { region, name: name.to_owned(), begun });
+    open.stack.push(Phase { region, name, begun });
     if !open.paused() {
         enter_record(thread, region, begun);
     }
@@ -219,7 +227,7 @@ fn leave_record(thread: *mut Thread, region: OpenRegion, ended: u64) {
 
 fn leave(thread: *mut Thread, name: &str) {
     let Some(open) = phases(thread) else { return };
-    let Some(depth) = open.stack.iter().rposition(|phase| phase.name == name) else {
+    let Some(depth) = open.stack.iter().rposition(|phase| *phase.name == *name) else {
         guard::count(ProblemKind::PhaseMismatch, 1);
         return;
     };
@@ -359,9 +367,18 @@ pub unsafe fn control_labelled(level: i32, label: *const c_char) {
 }
 
 /// A C string as text; bytes that are not UTF-8 are replaced.
-unsafe fn text(name: *const c_char) -> Option<String> {
-    // SAFETY: the program passes a C string or null.
-    (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
+unsafe fn text<'a>(name: *const c_char) -> Option<Cow<'a, str>> {
+    // SAFETY: the program passes a C string or null, and keeps it while the marker runs.
+    (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy())
+}
+
+/// Gives a marker's name to `work`, where it has one and something is recorded or will be.
+unsafe fn named(name: *const c_char, work: impl FnOnce(Cow<str>)) {
+    if state() == State::Done {
+        return;
+    }
+    // SAFETY: the caller's promise, as `text` wants it.
+    guard::guarded(|| unsafe { text(name) }.map_or((), work));
 }
 
 /// The functions that lbprof.h calls, in its order.
@@ -402,30 +419,18 @@ unsafe extern "C" fn api_phase_begin(name: *const c_char, kind: c_int) {
         2 => RegionKind::Serial,
         _ => RegionKind::Useful,
     };
-    guard::guarded(|| {
-        // SAFETY: the header passes the program's string.
-        if let Some(name) = unsafe { text(name) } {
-            begin(&name, kind, false);
-        }
-    });
+    // SAFETY: the header passes the program's string.
+    unsafe { named(name, |name| begin(&name, kind, false)) };
 }
 
 unsafe extern "C" fn api_phase_end(name: *const c_char) {
-    guard::guarded(|| {
-        // SAFETY: the header passes the program's string.
-        if let Some(name) = unsafe { text(name) } {
-            end(&name);
-        }
-    });
+    // SAFETY: the header passes the program's string.
+    unsafe { named(name, |name| end(&name)) };
 }
 
 unsafe extern "C" fn api_iteration_begin(name: *const c_char) {
-    guard::guarded(|| {
-        // SAFETY: the header passes the program's string.
-        if let Some(name) = unsafe { text(name) } {
-            begin(&name, RegionKind::Useful, true);
-        }
-    });
+    // SAFETY: the header passes the program's string.
+    unsafe { named(name, |name| begin(&name, RegionKind::Useful, true)) };
 }
 
 unsafe extern "C" fn api_work(operations: c_double, quanta: c_double) {
@@ -454,20 +459,18 @@ unsafe extern "C" fn api_count(name: *const c_char, value: c_double) {
 }
 
 unsafe extern "C" fn api_param(name: *const c_char, value: c_double) {
-    guard::guarded(|| {
-        // SAFETY: the header passes the program's string.
-        let Some(name) = (unsafe { text(name) }) else { return };
-        match state() {
-            State::Idle => {
-                let mut early = EARLY_PARAMS.lock();
-                if early.len() < 4096 {
-                    early.push((name, value));
-                }
+    let set = |name: Cow<str>| match state() {
+        State::Idle => {
+            let mut early = EARLY_PARAMS.lock();
+            if early.len() < MAX_EARLY_PARAMS {
+                early.push((name.into_owned(), value));
             }
-            State::Recording => flush::define(Definition::Param(name, value)),
-            State::Done => {}
         }
-    });
+        State::Recording => flush::define(Definition::Param(name.into_owned(), value)),
+        State::Done => {}
+    };
+    // SAFETY: the header passes the program's string.
+    unsafe { named(name, set) };
 }
 
 unsafe extern "C" fn api_record(on: c_int) {

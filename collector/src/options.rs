@@ -58,7 +58,7 @@ pub const SETTINGS: &[Setting] = &[
         flag: Some("pcontrol"),
         default: "levels",
         values: "levels | labels",
-        meaning: "Meaning of MPI_Pcontrol: levels only, or also (1, \"name\") and (-1, \"name\").",
+        meaning: "Meaning of MPI_Pcontrol: its level only, or also (1, \"name\") and (-1, \"name\").",
     },
     Setting {
         name: "LBPROF_CLOCK",
@@ -72,7 +72,7 @@ pub const SETTINGS: &[Setting] = &[
         flag: Some("verbose"),
         default: "0",
         values: "0 | 1",
-        meaning: "1: rank 0 tells on stderr where the logs go and what was recorded.",
+        meaning: "1: rank 0 tells on stderr where the logs go.",
     },
 ];
 
@@ -134,6 +134,21 @@ mod tests {
         for setting in SETTINGS {
             assert!(setting.accepts(setting.default), "{}={}", setting.name, setting.default);
         }
+    }
+
+    #[test]
+    fn every_setting_is_in_the_docs_as_it_is_here() {
+        let docs = include_str!("../../docs/settings.md");
+        let rows: Vec<&str> = docs.lines().filter(|line| line.starts_with("| `LBPROF_")).collect();
+        let row = |setting: &Setting| {
+            let flag = setting.flag.map_or("–".to_owned(), |flag| format!("`--{flag}`"));
+            let values = setting.values.replace('|', "\\|");
+            format!("| `{}` | {flag} | `{}` | {values} | {} |", setting.name, setting.default, setting.meaning)
+        };
+        for setting in SETTINGS {
+            assert!(rows.contains(&row(setting).as_str()), "docs/settings.md lacks the row\n{}", row(setting));
+        }
+        assert_eq!(rows.len(), SETTINGS.len(), "docs/settings.md has a row too many");
     }
 
     #[test]

@@ -2,11 +2,10 @@
 
     import lbprof
 
-    for step in range(n):
-        with lbprof.iteration("step"):
-            with lbprof.phase("force"):
-                ...
-                lbprof.work(operations=20 * pairs, quanta=pairs)
+    for step in lbprof.iterations(range(n), "step"):
+        with lbprof.phase("force"):
+            ...
+            lbprof.work(operations=20 * pairs, quanta=pairs)
 
     @lbprof.phased                      # the function's name, or @lbprof.phased("name")
     def partition(): ...
@@ -22,7 +21,7 @@ import functools
 
 __all__ = [
     "USEFUL", "CONTROL", "SERIAL", "recorded",
-    "phase", "iteration", "phased", "phase_begin", "phase_end", "iteration_begin", "iteration_end",
+    "phase", "iteration", "iterations", "phased", "phase_begin", "phase_end", "iteration_begin", "iteration_end",
     "work", "count", "param", "record",
 ]
 
@@ -199,6 +198,23 @@ else:
     def record(on):
         """Recording of this thread stops (False) or goes on (True)."""
         _record(1 if on else 0)
+
+
+def iterations(items, name):
+    """``for step in iterations(range(n), "step"):`` marks each turn of the loop as an iteration.
+
+    A loop that is left by ``break`` or ``return`` ends its iteration there; one left by an exception when the exception is
+    forgotten: use ``with iteration(name):`` where that matters.
+    """
+    if _functions is None:
+        return iter(items)
+    return _iterations(items, name)
+
+
+def _iterations(items, name):
+    for item in items:
+        with iteration(name):
+            yield item
 
 
 def phased(function=None, kind=USEFUL):

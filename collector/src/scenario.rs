@@ -26,7 +26,10 @@ use crate::definition::{
     CallSite, ClockOffset, Communicator, Definition, EndReason, Instant, Module, RankList, Region, RegionKind, Usage,
 };
 use crate::fold::Fold;
-use crate::format::{BatchHead, ClockSource, Header, Mode, log_name, ring_name};
+use crate::format::{
+    BLOCK_HEAD_BYTES, BLOCK_MAGIC, BatchHead, BlockHead, ClockSource, Header, Mode, PREAMBLE_BYTES, header_checksum,
+    log_name, ring_name,
+};
 use crate::operation::{Activity, Operation};
 use crate::problem::ProblemKind;
 use crate::record::{Flags, NONE, Record};
@@ -644,4 +647,28 @@ pub fn ring(header: &Header, head: &BatchHead, records: &[Record], dropped: u64)
         put(slot + offset_of!(Record, count), &record.count.to_le_bytes());
     }
     bytes
+}
+
+/// Makes the checksums of a log's header and blocks hold, wherever these begin: damage then reaches what lies behind them.
+pub fn mend_checksums(log: &mut [u8]) {
+    if let Some((preamble, rest)) = log.split_first_chunk_mut::<PREAMBLE_BYTES>() {
+        let version = u16::from_le_bytes([preamble[8], preamble[9]]);
+        let length = u32::from_le_bytes([preamble[10], preamble[11], preamble[12], preamble[13]]);
+        if let Some(header) = rest.get(..length as usize) {
+            preamble[14..].copy_from_slice(&header_checksum(version, header).to_le_bytes());
+        }
+    }
+    let mut at = 0;
+    while let Some(found) = log[at..].windows(BLOCK_MAGIC.len()).position(|window| window == BLOCK_MAGIC) {
+        at += found;
+        let Some((head, rest)) = log[at..].split_first_chunk_mut::<BLOCK_HEAD_BYTES>() else { return };
+        let block = BlockHead::from_bytes(head);
+        at += match block.and_then(|block| Some((block, rest.get(..block.stored as usize)?))) {
+            Some((block, payload)) => {
+                *head = BlockHead { crc: block.checksum(payload), ..block }.to_bytes();
+                BLOCK_HEAD_BYTES + payload.len()
+            }
+            None => 1,
+        };
+    }
 }

@@ -358,6 +358,8 @@ pub fn control(level: i32) {
 /// # Safety
 /// `label` is a string where `level` is 1 or −1.
 pub unsafe fn control_labelled(level: i32, label: *const c_char) {
+    // Other levels come without a label: what is in its place then may not be looked at.
+    let label = if level.unsigned_abs() == 1 { label } else { std::ptr::null() };
     // SAFETY: the caller's promise.
     match (level, unsafe { text(label) }) {
         (1, Some(name)) => begin(&name, RegionKind::Useful, false),

@@ -82,6 +82,9 @@ unsafe impl Send for Registered {}
 static THREADS: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
 static NEXT_THREAD: AtomicU32 = AtomicU32::new(0);
 
+/// Records handed over in this process.
+pub static RECORDED: AtomicU64 = AtomicU64::new(0);
+
 /// Records dropped in this process.
 pub static DROPPED: AtomicU64 = AtomicU64::new(0);
 
@@ -276,6 +279,7 @@ unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> u32 {
         if let Some(rank_log) = LOG.lock().as_mut() {
             write(rank_log, log, records, now);
         }
+        RECORDED.fetch_add(count as u64, Relaxed);
         log.head.first += count as u64;
         log.head.previous_end = records.last().map_or(now, |last| last.end);
         log.head.open = log.phases.open();

@@ -479,6 +479,10 @@ fn close_log(reason: EndReason) {
     last.push(Definition::End(reason, end));
     if let Some(mut log) = LOG.lock().take() {
         log.define(&last);
+        if log.rank() == 0 && SETTINGS.lock().as_ref().is_some_and(|settings| settings.verbose) {
+            let (records, bytes) = (flush::RECORDED.load(Relaxed), log.bytes());
+            guard::say(format_args!("recorded {records} records of this rank, {dropped} dropped, in {bytes} bytes"));
+        }
     }
 }
 

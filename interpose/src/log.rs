@@ -76,6 +76,11 @@ impl RankLog {
         self.run_id
     }
 
+    /// Bytes of log written so far.
+    pub fn bytes(&self) -> u64 {
+        self.writer.bytes()
+    }
+
     /// Bytes of a ring.
     pub fn buffer(&self) -> usize {
         self.buffer

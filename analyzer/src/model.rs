@@ -274,16 +274,23 @@ impl Model {
         (end - begin).max(0.0)
     }
 
+    /// Elapsed time in which at least one rank was recorded all the time, in seconds: [`Model::elapsed_s`] less the time for
+    /// which no rank was. The T of the run's efficiencies.
+    pub fn recorded_s(&self) -> f64 {
+        let none = self.ranks.iter().map(RankModel::not_recorded_s).reduce(f64::min).unwrap_or(0.0);
+        (self.elapsed_s() - none).max(0.0)
+    }
+
     /// Seconds of each rank in `activity` within `region`, inner regions included; one entry a rank.
     pub fn inclusive_s(&self, region: RegionIdx, activity: Activity) -> Vec<f64> {
         self.ranks.iter().map(|rank| rank.inclusive(region)[activity as usize]).collect()
     }
 
-    /// Elapsed time of a region, in seconds: of the whole program that of the run, of others the longest that any rank
+    /// Elapsed time of a region, in seconds: of the whole program [`Model::recorded_s`], of others the longest that any rank
     /// spends in it, all invocations and inner regions included.
     pub fn region_elapsed_s(&self, region: RegionIdx) -> f64 {
         match region {
-            0 => self.elapsed_s(),
+            0 => self.recorded_s(),
             _ => self.ranks.iter().map(|rank| rank.inclusive(region).iter().sum()).fold(0.0, f64::max),
         }
     }
@@ -363,6 +370,11 @@ impl RankModel {
     /// Seconds on the run's clock at `ns` nanoseconds of the clock of `begin_ns`.
     pub fn run_seconds(&self, ns: i64) -> f64 {
         self.begin_s + ns.saturating_sub(self.begin_ns) as f64 / 1e9
+    }
+
+    /// Seconds of its window of which no record tells: recording was stopped, or records are missing.
+    pub fn not_recorded_s(&self) -> f64 {
+        (self.end_s - self.begin_s - self.inclusive(0).iter().sum::<f64>()).max(0.0)
     }
 
     /// Seconds of its window in no activity while others are still, or already, in theirs: it entered late or left early.

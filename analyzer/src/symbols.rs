@@ -41,6 +41,11 @@ pub struct Place {
 }
 
 impl Place {
+    /// The function's name without its arguments; empty where it is not known.
+    pub fn function_label(&self) -> &str {
+        self.function.as_deref().map_or("", without_arguments)
+    }
+
     /// The shortest name that tells it from others: `force (lj.c:120)`, `force (+0x1234)` where the line is not known, or
     /// `lmp+0x1234`. The function's arguments are left out.
     pub fn label(&self) -> String {

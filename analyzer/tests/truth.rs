@@ -258,3 +258,37 @@ fn one_thread_and_many_give_the_same_model() {
     assert_eq!(with(1), with(2));
     assert_eq!(with(1), with(7));
 }
+
+#[test]
+fn ranks_that_iterate_in_different_code_have_no_ideal_time() {
+    // An ocean on rank 0 and an ice sheet on rank 1: neither waits for the other's iterations.
+    let model = model(Scenario::ranks(2).each(|rank, script| {
+        let name = if rank == 0 { "ocean" } else { "ice" };
+        script.repeat(10, move |_, script| script.iteration(name, |script| script.compute(1.0).barrier(0.1)))
+    }));
+    let times = times(&model, 0);
+    assert_eq!((times.t_ideal_s, times.micro_load_balance()), (None, None));
+}
+
+#[test]
+fn efficiencies_are_of_the_time_that_was_recorded() {
+    // 20 ms computed, 30 ms not recorded, nothing else: nothing is lost.
+    let model = model(
+        Scenario::ranks(2).each(|_, script| script.compute(10.0).paused(|script| script.compute(30.0)).compute(10.0)),
+    );
+    let report = report_on(&model);
+    assert_near(report.efficiency.times.elapsed_s, 0.020);
+    assert_near(report.efficiency.times.parallel().unwrap(), 1.0);
+    assert_near(report.verdict.not_recorded_s, 0.030);
+    assert_near(report.verdict.lost_s, 0.0);
+}
+
+#[test]
+fn a_pause_of_some_ranks_only_makes_the_figures_doubtful() {
+    let model = model(Scenario::ranks(2).each(|rank, script| {
+        if rank == 0 { script.compute(20.0) } else { script.compute(10.0).paused(|script| script.compute(10.0)) }
+    }));
+    let report = report_on(&model);
+    assert!(report.problems.iter().any(|row| row.kind == ProblemKind::UnevenPause));
+    assert_near(report.efficiency.times.elapsed_s, 0.020);
+}

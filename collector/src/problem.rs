@@ -6,7 +6,7 @@
 /// How far a problem touches the report's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Worth knowing; no figure is wrong.
+    /// Worth knowing.
     Note,
     /// Some data are missing: figures that need them are partial.
     Partial,

@@ -13,7 +13,7 @@
 
 use lbprof_collector::Activity;
 
-use crate::model::{Model, RegionIdx};
+use crate::model::{Model, RankModel, RegionIdx};
 
 /// Load balance: the mean of the ranks' computation time over its maximum.
 ///
@@ -61,7 +61,8 @@ impl Times {
         ratio(self.max_computation_s, self.t_ideal_s?)
     }
 
-    /// Transfer = T_ideal / T, eq. 5; above 1 where the estimate of T_ideal assumes more synchronisation than there is.
+    /// Transfer = T_ideal / T, eq. 5; above 1 where the estimate of T_ideal assumes more synchronisation than there is, as
+    /// in a region that only computes, whose T is not what its iterations take.
     pub fn transfer(&self) -> Option<f64> {
         self.micro_load_balance()?;
         ratio(self.t_ideal_s?, self.elapsed_s)
@@ -88,12 +89,14 @@ fn ratio(part: f64, whole: f64) -> Option<f64> {
 pub struct PhaseProfileIdeal {
     /// The estimate, in seconds; never below the longest computation of a rank.
     pub seconds: f64,
-    /// Bound of its error, in seconds: the point-to-point time, in each iteration, of the rank that computes longest in
-    /// it, summed.
+    /// Bound of its error where ranks meet within iterations through point-to-point calls alone, in seconds: the
+    /// point-to-point time, in each iteration, of the rank that computes longest in it, summed. Collectives within
+    /// iterations may add to it what no profile can tell.
     pub error_s: f64,
 }
 
-/// T_ideal of `region` by phase profile; `None` where there are no iterations in or around it.
+/// T_ideal of `region` by phase profile. `None` where there are no iterations in or around it, or where not all ranks that
+/// compute have them: ranks that run different code do not wait for each other's iterations.
 ///
 /// - In a region that is iterated, or lies in one: Σ_k max_p t_pk over the iterations k, t_pk being the computation of
 ///   rank p in the region in iteration k.
@@ -104,7 +107,11 @@ pub struct PhaseProfileIdeal {
 /// ranks meet at the end of each iteration, and nowhere else.
 pub fn phase_profile_ideal(model: &Model, region: RegionIdx) -> Option<PhaseProfileIdeal> {
     let inside = outermost_iterated(model, region);
-    if inside.is_empty() {
+    let all_iterate = |idx: RegionIdx| {
+        let has = |rank: &RankModel| rank.in_iterations.binary_search_by_key(&idx, |&(idx, _)| idx).is_ok();
+        model.ranks.iter().all(|rank| has(rank) || rank.inclusive(region)[Activity::Computation as usize] == 0.0)
+    };
+    if inside.is_empty() || !inside.iter().all(|&idx| all_iterate(idx)) {
         return None;
     }
     let mut ideal = PhaseProfileIdeal::default();

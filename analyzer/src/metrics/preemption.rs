@@ -15,7 +15,7 @@
 //! | switches a second | what happened |
 //! |---|---|
 //! | below 10 | a core of its own: the system disturbs every rank a few times a second |
-//! | 10 to 2,000 | others ran on its core: the system switches between runnable threads every 1 to 10 ms, whatever they do, so that computation has its proportional share of the delay |
+//! | 10 to 2,000 | others ran on its core: the system switches between runnable threads every 1 to 10 ms, whatever they do, so that computation, less the time asleep, has its proportional share of the delay |
 //! | above 2,000 | MPI itself gives way to others while it waits (sched_yield), which counts as involuntary: the delay is mostly in MPI, and only the certain bound tells of computation |
 
 use lbprof_collector::Activity;
@@ -65,8 +65,11 @@ fn judge(usage: &Usage, computation_s: f64) -> Option<Preemption> {
     let switches_per_s = usage.thread_involuntary as f64 / usage.elapsed_s;
     let elsewhere_s = (usage.elapsed_s - computation_s).max(0.0);
     let bound_s = (usage.thread_delayed_s - elsewhere_s).clamp(0.0, computation_s);
+    // Asleep, or waiting for a file, a thread does not want a core; of what is left computation has its share of the delay.
+    let asleep_s = (usage.elapsed_s - usage.thread_cpu_s - usage.thread_delayed_s).max(0.0);
+    let awake_s = (usage.elapsed_s - asleep_s).max(f64::MIN_POSITIVE);
     let share_s = match switches_per_s <= MAX_SWITCHES_PER_S {
-        true => computation_s * (usage.thread_delayed_s / usage.elapsed_s).min(1.0),
+        true => (computation_s - asleep_s).max(0.0) * (usage.thread_delayed_s / awake_s).min(1.0),
         false => 0.0,
     };
     let found =
@@ -78,9 +81,10 @@ fn judge(usage: &Usage, computation_s: f64) -> Option<Preemption> {
 mod tests {
     use super::*;
 
-    /// Usage over 10 s.
+    /// Usage over 10 s by a thread that never sleeps.
     fn usage(thread_delayed_s: f64, thread_involuntary: u64) -> Usage {
-        Usage { elapsed_s: 10.0, thread_delayed_s, thread_involuntary, ..Usage::default() }
+        let thread_cpu_s = 10.0 - thread_delayed_s;
+        Usage { elapsed_s: 10.0, thread_cpu_s, thread_delayed_s, thread_involuntary, ..Usage::default() }
     }
 
     #[test]
@@ -106,6 +110,10 @@ mod tests {
     fn a_rank_that_sleeps_is_not_preempted() {
         // Sleeping is no delay, however many switches its short waits in MPI add.
         assert_eq!(judge(&usage(0.01, 6_000), 9.9), None);
+        // 8 s of its computation are sleep, 1 s of the rest had no core: 1 s of 2 s awake, but only 1 s of it computes.
+        let sleeper = Usage { thread_cpu_s: 1.0, ..usage(1.0, 900) };
+        assert_eq!(judge(&sleeper, 9.0).map(|found| found.delayed_s), Some(0.5));
+        assert_eq!(judge(&sleeper, 8.0), None);
     }
 
     #[test]

@@ -151,19 +151,22 @@ fn verdict(report: &Report) -> Value {
     });
     let waits_at = verdict.waits_at.as_ref().map(|site| {
         json!({
-            "operation": site.operation,
+            "operations": site.operations,
             "function": site.place.function,
             "file": site.place.file,
             "line": site.place.line,
+            "several": site.several,
             "mean_s": site.mean_s,
         })
     });
     json!({
         "kind": verdict.kind.name(),
         "text": super::text::verdict(report),
+        "not_recorded_s": verdict.not_recorded_s,
         "lost_s": verdict.lost_s,
         "imbalance_s": verdict.imbalance_s,
         "serialization_s": verdict.serialization_s,
+        "recorder_s": verdict.recorder_s,
         "communication_s": verdict.communication_s,
         "worst": worst,
         "waits_at": waits_at,

@@ -298,15 +298,20 @@ fn data_facts(model: &Model, problems: &[ProblemRow]) -> DataFacts {
 /// Problems from the logs and those that the figures show, by kind.
 fn problems(model: &Model) -> Vec<ProblemRow> {
     let mut all: BTreeMap<ProblemKind, ProblemRow> = BTreeMap::new();
-    for problem in model.problems.iter().cloned().chain(model.ranks.iter().flat_map(seen_in_figures)) {
+    let told = model.problems.iter().cloned().map(|problem| (problem, true));
+    let seen = model.ranks.iter().flat_map(|rank| seen_in_figures(model, rank)).chain(seen_in_all(model));
+    for (problem, is_told) in told.chain(seen.map(|problem| (problem, false))) {
         let row = all.entry(problem.kind).or_insert_with(|| ProblemRow {
             kind: problem.kind,
             ranks: Vec::new(),
             count: 0,
             details: Vec::new(),
         });
+        // What a rank's log has counted itself the figures only show once more.
+        if is_told || problem.rank.is_none_or(|rank| !row.ranks.contains(&rank)) {
+            row.count = row.count.saturating_add(problem.count);
+        }
         row.ranks.extend(problem.rank);
-        row.count = row.count.saturating_add(problem.count);
         if !problem.detail.is_empty() && row.details.len() < MAX_DETAILS && !row.details.contains(&problem.detail) {
             row.details.push(problem.detail);
         }
@@ -323,13 +328,49 @@ fn problems(model: &Model) -> Vec<ProblemRow> {
 /// Most different details of one kind of problem that a report shows.
 const MAX_DETAILS: usize = 4;
 
+/// Share of its time from which on a rank's recorder disturbs what it records.
+const DISTURBING: f64 = 0.05;
+
+/// Share of the run from which on pauses that differ between ranks matter.
+const UNEVEN: f64 = 0.01;
+
+/// Problems of the run that no log states.
+fn seen_in_all(model: &Model) -> Vec<Problem> {
+    let problem = |kind, count, detail| Problem { kind, rank: None, count, detail };
+    let mut found = Vec::new();
+    let n_recorded = n_recorded(&model.facts.recorded_ranks, model.facts.n_ranks);
+    if n_recorded < u64::from(model.facts.n_ranks) {
+        let detail = format!("{n_recorded} of {} recorded", model.facts.n_ranks);
+        found.push(problem(ProblemKind::LeftOut, u64::from(model.facts.n_ranks) - n_recorded, detail));
+    }
+    let paused = || model.ranks.iter().map(|rank| rank.paused_s);
+    let (least, most) = (paused().fold(f64::INFINITY, f64::min), paused().fold(0.0, f64::max));
+    if most - least > UNEVEN * model.elapsed_s() {
+        found.push(problem(ProblemKind::UnevenPause, 1, format!("from {least:.3} s to {most:.3} s")));
+    }
+    found
+}
+
 /// Problems of a rank that its log does not state.
-fn seen_in_figures(rank: &RankModel) -> Vec<Problem> {
+fn seen_in_figures(model: &Model, rank: &RankModel) -> Vec<Problem> {
     let problem = |kind, count, detail| Problem { kind, rank: Some(rank.rank), count, detail };
     let mut found = Vec::new();
+    if rank.end_reason.is_none()
+        && model.problems.iter().any(|one| one.kind == ProblemKind::NotClosed && one.rank == Some(rank.rank))
+    {
+        let begin = model.window_s().0;
+        let detail =
+            format!("rank {}: last seen at {:.3} s of {:.3} s", rank.rank, rank.end_s - begin, model.elapsed_s());
+        found.push(problem(ProblemKind::NotClosed, 1, detail));
+    }
+    let recorder_s = rank.inclusive(0)[Activity::Recorder as usize];
+    if recorder_s > DISTURBING * (rank.end_s - rank.begin_s) {
+        let detail = format!("rank {}: {recorder_s:.3} s of {:.3} s", rank.rank, rank.end_s - rank.begin_s);
+        found.push(problem(ProblemKind::Disturbed, 1, detail));
+    }
     if let Some(lost) = preemption(rank) {
         let detail = format!(
-            "rank {}: {} {:.2} s of {:.2} s outside of MPI without a core though it could have run, pushed off {:.0} times a second",
+            "rank {}: {} {:.2} s of {:.2} s of computation, pushed off {:.0} times a second",
             rank.rank,
             if lost.certain { "at least" } else { "about" },
             lost.delayed_s,

@@ -35,6 +35,9 @@ const DIM: Style = Style::new().dimmed();
 /// Most columns that a name takes within a sentence.
 const LONGEST_NAME: usize = 60;
 
+/// Most parameters of the user's in the head.
+const MOST_PARAMS: usize = 8;
+
 /// A share of the time below which an activity has no column of its own.
 const LEAST_SHARE: f64 = 0.001;
 
@@ -76,7 +79,10 @@ fn head(report: &Report, options: &Options) -> String {
         parts.push(mpi_name(&facts.mpi));
     }
     parts.push(format!("{} elapsed", seconds(report.data.elapsed_s)));
-    parts.extend(facts.params.iter().map(|(name, value)| format!("{}={value}", clean(name))));
+    parts.extend(facts.params.iter().take(MOST_PARAMS).map(|(name, value)| format!("{}={value}", clean(name))));
+    if facts.params.len() > MOST_PARAMS {
+        parts.push(format!("{} more parameters", count((facts.params.len() - MOST_PARAMS) as u64)));
+    }
     format!("{BOLD}{command}{BOLD:#}\n{DIM}{}{DIM:#}\n\n", wrap(&parts.join(" · "), options.columns, 0))
 }
 
@@ -110,16 +116,15 @@ pub fn verdict(report: &Report) -> String {
         true => String::new(),
         false => format!("From incomplete data ({}): ", incomplete(report)),
     };
-    let mut text = partial + &loss(report);
+    let mut text = partial + &of_what(report) + &loss(report);
     let worth_naming = verdict.imbalance_s > 0.01 * verdict.elapsed_s && verdict.kind != VerdictKind::Nothing;
     if let Some(worst) = verdict.worst.as_ref().filter(|_| worth_naming) {
-        let mean_s = worst.computation_s - worst.over_mean_s;
+        let unit = TimeUnit::for_max(worst.computation_s);
+        let (longest, mean) = (unit.number(worst.computation_s), unit.number(worst.computation_s - worst.over_mean_s));
         write!(
             text,
-            " Rank {} computes longest: {}, the mean is {}",
-            worst.rank,
-            seconds(worst.computation_s),
-            seconds(mean_s)
+            " Rank {} computes longest: {longest} {}, the mean is {mean} {}",
+            worst.rank, unit.symbol, unit.symbol
         )
         .ok();
         match &worst.region {
@@ -133,10 +138,41 @@ pub fn verdict(report: &Report) -> String {
             None => write!(text, ".").ok(),
         };
     }
-    let waits = verdict.waits_at.as_ref().filter(|site| site.mean_s > 0.01 * verdict.elapsed_s);
-    if let Some(site) = waits {
-        let place = shorten(&clean(&site.place.label()), LONGEST_NAME);
-        write!(text, " Most time in MPI goes to {} at {place}: {} a rank.", site.operation, seconds(site.mean_s)).ok();
+    if let Some(site) = verdict.waits_at.as_ref().filter(|site| site.mean_s > 0.01 * verdict.elapsed_s) {
+        write!(text, " Most time in MPI {}: {} a rank.", waits_at(site), seconds(site.mean_s)).ok();
+    }
+    text
+}
+
+/// `is spent by CommBrick::exchange in Sendrecv and Wait`, `goes to Send at solve (solver.c:120)`.
+fn waits_at(site: &verdict::WaitsAt) -> String {
+    const MOST_OPERATIONS: usize = 3;
+    match (&site.place.function, site.several) {
+        (Some(_), true) => {
+            let mut operations = site.operations.iter().take(MOST_OPERATIONS).cloned().collect::<Vec<_>>().join(", ");
+            if site.operations.len() > MOST_OPERATIONS {
+                operations.push_str(" …");
+            }
+            let function = shorten(&clean(site.place.function_label()), LONGEST_NAME);
+            format!("is spent in {function} ({operations})")
+        }
+        _ => {
+            let place = shorten(&clean(&site.place.label()), LONGEST_NAME);
+            format!("goes to {} at {place}", site.operations.first().map_or("", String::as_str))
+        }
+    }
+}
+
+/// What the figures are of, where that is not all of the run.
+fn of_what(report: &Report) -> String {
+    let data = &report.data;
+    let mut text = String::new();
+    if data.ranks_recorded < u64::from(report.facts.n_ranks) {
+        write!(text, "Of {} of {}: ", data.ranks_recorded, plural(u64::from(report.facts.n_ranks), "rank")).ok();
+    }
+    let verdict = &report.verdict;
+    if verdict.not_recorded_s > 0.01 * data.elapsed_s {
+        write!(text, "Recorded are {} of {}. ", seconds(verdict.elapsed_s), seconds(data.elapsed_s)).ok();
     }
     text
 }
@@ -146,9 +182,16 @@ fn loss(report: &Report) -> String {
     let times = &report.efficiency.times;
     let share = |part: f64| if verdict.elapsed_s > 0.0 { percent(part / verdict.elapsed_s) } else { "–".to_owned() };
     let lost = format!("{} of {} ({})", seconds(verdict.lost_s), seconds(verdict.elapsed_s), share(verdict.lost_s));
-    let to = |what: &str, part: f64| format!("{} to {what}", seconds(part));
+    let log = match verdict.recorder_s > 0.01 * verdict.elapsed_s {
+        true => format!(", {} to writing the log", seconds(verdict.recorder_s)),
+        false => String::new(),
+    };
+    let to = |what: &str, part: f64| format!("{} to {what}{log}", seconds(part));
     let communication = "communication and waiting";
     match verdict.kind {
+        VerdictKind::Nothing if report.data.unknown_s > 0.5 * report.data.elapsed_s * report.ranks.len() as f64 => {
+            "Nothing is known of most of the time.".to_owned()
+        }
         VerdictKind::Nothing => {
             "No rank computes between MPI_Init and MPI_Finalize: there is nothing to balance.".to_owned()
         }
@@ -166,8 +209,9 @@ fn loss(report: &Report) -> String {
         VerdictKind::Communication => {
             let balanced = times.load_balance().is_some_and(|balance| balance >= verdict::GOOD_BALANCE);
             let also = match balanced {
+                true if report.ranks.len() < 2 => String::new(),
                 true => "; the ranks are well balanced".to_owned(),
-                false => format!(", {}", to("load imbalance between ranks", verdict.imbalance_s)),
+                false => format!(", {} to load imbalance between ranks", seconds(verdict.imbalance_s)),
             };
             format!("{lost} are lost, {}{also}.", to(communication, verdict.communication_s))
         }
@@ -180,6 +224,10 @@ fn incomplete(report: &Report) -> String {
     let mut parts = Vec::new();
     if missing {
         parts.push(format!("{} of {}", report.data.ranks_present, plural(report.data.ranks_recorded, "rank")));
+    }
+    let whole = report.data.elapsed_s * report.ranks.len() as f64;
+    if report.data.unknown_s > 0.005 * whole {
+        parts.push(format!("{} of the time is unknown", percent(report.data.unknown_s / whole)));
     }
     if report.data.dropped_events > 0 {
         parts.push(format!("{} dropped", plural(report.data.dropped_events, "event")));
@@ -214,7 +262,9 @@ fn problem_line(problem: &ProblemRow) -> String {
         [one] => format!("rank {one}: "),
         many => format!("ranks {}: ", ranges(many)),
     };
-    let details: Vec<String> = problem.details.iter().take(SHOWN_DETAILS).map(|detail| clean(detail)).collect();
+    // Details name their rank, which is told already where there is but one.
+    let known = |detail: &str| detail.strip_prefix(&ranks).map_or_else(|| clean(detail), clean);
+    let details: Vec<String> = problem.details.iter().take(SHOWN_DETAILS).map(|detail| known(detail)).collect();
     let details = match (details.is_empty(), problem.count) {
         (true, 0 | 1) => String::new(),
         (true, n) if n == problem.ranks.len() as u64 => String::new(),
@@ -263,10 +313,18 @@ fn efficiencies(report: &Report, options: &Options) -> String {
     }
     let ideal = match report.efficiency.phase_profile {
         Some(ideal) => format!(
-            "ideal: estimate from marked iterations, {}, that errs by {} at most",
+            "ideal: estimate from marked iterations, {}, off by {} at most through point-to-point calls within them{}",
             seconds(ideal.seconds),
-            seconds(ideal.error_s)
+            seconds(ideal.error_s),
+            if ideal.seconds > elapsed {
+                "; above the elapsed time, for ranks do not wait at the end of each"
+            } else {
+                ""
+            }
         ),
+        None if report.iterations.is_some() => {
+            "micro load balance and transfer need iterations marked on all ranks that compute".to_owned()
+        }
         None => "micro load balance and transfer need marked iterations (LBPROF_ITERATION_BEGIN)".to_owned(),
     };
     writeln!(text, "  {DIM}{}{DIM:#}\n", wrap(&ideal, options.columns - 2, 2)).ok();
@@ -425,7 +483,9 @@ fn regions(report: &Report, options: &Options) -> String {
             percent_or_dash(times.load_balance()),
             percent_or_dash(times.micro_load_balance()),
         ];
-        cells.extend(wide.then(|| percent_or_dash(times.transfer())));
+        // Above 100 %: ranks wait elsewhere than in this region, as where it only computes.
+        let transfer = times.transfer().filter(|&transfer| transfer < 1.0005);
+        cells.extend(wide.then(|| percent_or_dash(transfer)));
         cells.push(row.slowest_rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string()));
         cells.extend(wide.then(|| if row.idx == 0 { String::new() } else { count(row.totals.invocations) }));
         table.row(cells);
@@ -442,7 +502,9 @@ fn iterations(report: &Report, options: &Options) -> String {
     for row in &iterations.rows {
         *by_rank.entry(row.slowest_rank).or_default() += 1;
     }
-    let often = by_rank.iter().max_by_key(|&(rank, times)| (times, std::cmp::Reverse(rank)));
+    // Where ranks differ by noise alone it means nothing which one is the slowest.
+    let differ = iterations.rows.iter().map(|row| row.max_s - row.mean_s).sum::<f64>() > 0.01 * mean * n;
+    let often = by_rank.iter().filter(|_| differ).max_by_key(|&(rank, times)| (times, std::cmp::Reverse(rank)));
     let often = often.map_or_else(String::new, |(rank, times)| {
         let share = *times as f64 / n;
         format!("; rank {rank} is the slowest most often, in {} ({})", count(*times), percent(share))

@@ -1,5 +1,7 @@
 //! The answer to the user's question: how much is lost, to what, through which rank, where.
 
+use std::collections::BTreeMap;
+
 use lbprof_collector::Activity;
 
 use super::{RegionRow, SiteRow, largest};
@@ -16,21 +18,25 @@ pub const GOOD_BALANCE: f64 = 0.97;
 /// What is lost, to what, and where. All in seconds of elapsed time, the mean over ranks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// Elapsed time.
+    /// Elapsed time that was recorded, T.
     pub elapsed_s: f64,
+    /// Elapsed time beside it, of which no rank has records.
+    pub not_recorded_s: f64,
     /// Elapsed time in which a rank does not compute: T − avg T_p.
     pub lost_s: f64,
     /// Of that, to imbalance of the ranks' computation: max T_p − avg T_p.
     pub imbalance_s: f64,
     /// To different ranks being slowest in different iterations: T_ideal − max T_p. `None` where that is not known.
     pub serialization_s: Option<f64>,
-    /// To all else: communication, waiting for its own sake, the recorder: T − T_ideal, or T − max T_p.
+    /// To writing the log.
+    pub recorder_s: f64,
+    /// To all else, communication and waiting for its own sake: T − T_ideal, or T − max T_p, less `recorder_s`.
     pub communication_s: f64,
     /// The largest of these, or that nothing is.
     pub kind: VerdictKind,
     /// The rank that computes longest; `None` where there are fewer than two ranks or none computes.
     pub worst: Option<Worst>,
-    /// Where most time goes that is not computation: by call site, of all ranks but the worst.
+    /// The function in which most time goes to MPI.
     pub waits_at: Option<WaitsAt>,
 }
 
@@ -75,13 +81,15 @@ pub struct Worst {
     pub region: Option<(String, f64)>,
 }
 
-/// A call site at which ranks spend time in MPI.
+/// A function, or where none is known a call site, at which ranks spend time in MPI.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitsAt {
-    /// The operation's name.
-    pub operation: String,
-    /// Where it is called.
+    /// The operations that it calls, the longest first.
+    pub operations: Vec<String>,
+    /// Where the longest is called.
     pub place: Place,
+    /// Whether there are other call sites of the function.
+    pub several: bool,
     /// Time spent there, the mean over ranks.
     pub mean_s: f64,
 }
@@ -92,7 +100,9 @@ impl Verdict {
         let (mean_s, max_s, elapsed_s) = (times.avg_computation_s, times.max_computation_s, times.elapsed_s);
         let serialization_s = times.t_ideal_s.map(|ideal| ideal.min(elapsed_s).max(max_s) - max_s);
         let imbalance_s = max_s - mean_s;
-        let communication_s = (elapsed_s - max_s - serialization_s.unwrap_or(0.0)).max(0.0);
+        let recorder = model.inclusive_s(0, Activity::Recorder);
+        let recorder_s = recorder.iter().sum::<f64>() / recorder.len().max(1) as f64;
+        let communication_s = (elapsed_s - max_s - serialization_s.unwrap_or(0.0) - recorder_s).max(0.0);
         let kind = if times.parallel().is_none_or(|parallel| parallel == 0.0) {
             VerdictKind::Nothing
         } else if times.parallel().is_some_and(|parallel| parallel >= GOOD_EFFICIENCY) {
@@ -106,9 +116,11 @@ impl Verdict {
         };
         Verdict {
             elapsed_s,
+            not_recorded_s: (model.elapsed_s() - elapsed_s).max(0.0),
             lost_s: elapsed_s - mean_s,
             imbalance_s,
             serialization_s,
+            recorder_s,
             communication_s,
             kind,
             worst: worst(model, mean_s, regions),
@@ -132,10 +144,27 @@ fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<Worst> {
 }
 
 fn waits_at(model: &Model, call_sites: &[SiteRow]) -> Option<WaitsAt> {
-    let row = call_sites.iter().find(|row| row.activity != Activity::Recorder && row.sum.seconds > 0.0)?;
+    let in_mpi = || call_sites.iter().filter(|row| row.activity != Activity::Recorder && row.sum.seconds > 0.0);
+    let function = |row: &&SiteRow| match &row.place.function {
+        Some(function) => (row.place.module.clone(), Some(function.clone()), 0),
+        None => (row.place.module.clone(), None, row.place.offset),
+    };
+    let mut sums: BTreeMap<_, f64> = BTreeMap::new();
+    in_mpi().for_each(|row| *sums.entry(function(&row)).or_default() += row.sum.seconds);
+    let (key, seconds) = sums.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
+    // The longest come first in the table.
+    let rows: Vec<&SiteRow> = in_mpi().filter(|row| function(row) == key).collect();
+    let mut operations: Vec<String> = Vec::new();
+    for row in &rows {
+        if !operations.contains(&row.operation) {
+            operations.push(row.operation.clone());
+        }
+    }
+    let first = rows.first()?;
     Some(WaitsAt {
-        operation: row.operation.clone(),
-        place: row.place.clone(),
-        mean_s: row.sum.seconds / model.ranks.len().max(1) as f64,
+        operations,
+        place: first.place.clone(),
+        several: rows.iter().any(|row| row.place != first.place),
+        mean_s: seconds / model.ranks.len().max(1) as f64,
     })
 }

@@ -72,7 +72,7 @@ pub const SETTINGS: &[Setting] = &[
         flag: Some("verbose"),
         default: "0",
         values: "0 | 1",
-        meaning: "1: rank 0 tells on stderr where the logs go.",
+        meaning: "1: rank 0 tells on stderr where the logs go and what was recorded.",
     },
 ];
 

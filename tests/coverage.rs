@@ -50,7 +50,8 @@ fn called() -> anyhow::Result<BTreeSet<String>> {
             let folder = place::fresh_folder(&format!("coverage::{}::{}", program.name, mpi.name))?;
             let lines = folder.join("expected");
             let binary = program.compiled(&mpi)?;
-            Job::new(&mpi, ranks, &binary, &folder).with_env(expected::VARIABLE, &lines).bare()?.must_succeed()?;
+            let job = Job::new(&mpi, ranks, &binary, &folder).with_env_of(&program);
+            job.with_env(expected::VARIABLE, &lines).bare()?.must_succeed()?;
             called.extend(expected::functions(&lines, ranks)?);
         }
     }

@@ -8,8 +8,9 @@ fn every_record_is_as_the_program_says(case: &Case) -> anyhow::Result<()> {
     let program = case.program.compiled(&case.mpi)?;
     let folder = place::fresh_folder(&case.name)?;
     let lines = folder.join("expected");
-    let bare = Job::new(&case.mpi, case.ranks, &program, &folder).bare()?.must_succeed()?;
-    let job = Job::new(&case.mpi, case.ranks, &program, &folder).with_env(expected::VARIABLE, &lines);
+    let job = Job::new(&case.mpi, case.ranks, &program, &folder).with_env_of(&case.program);
+    let bare = job.bare()?.must_succeed()?;
+    let job = job.with_env(expected::VARIABLE, &lines);
     let recorded = job.recorded()?.must_succeed()?;
     recorded.must_equal(&bare, &case.mpi)?;
     let dump = run::dump(&job.run_folder()?)?;

@@ -11,7 +11,7 @@ use anyhow::{Context, bail, ensure};
 
 use crate::mpi::{Family, Mpi};
 use crate::place;
-use crate::program::shared_object;
+use crate::program::{Program, shared_object};
 
 /// What to run, and how.
 #[derive(Clone, Debug)]
@@ -66,6 +66,14 @@ impl<'a> Job<'a> {
     #[must_use]
     pub fn with_env(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// The same with the variables that the `env:` lines of a program's head give.
+    #[must_use]
+    pub fn with_env_of(mut self, program: &Program) -> Self {
+        let assignments = program.values("env").filter_map(|line| line.split_once('='));
+        self.env.extend(assignments.map(|(name, value)| (name.to_owned(), value.into())));
         self
     }
 

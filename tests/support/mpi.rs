@@ -73,8 +73,6 @@ impl Mpi {
             // Its mpirun takes what it starts from the path, where another MPI's may come first.
             let inherited = std::env::var("PATH").unwrap_or_default();
             set("PATH", &format!("{}:{inherited}", prefix.join("bin").display()));
-            set("I_MPI_FABRICS", "shm:ofi");
-            set("I_MPI_SPAWN", "on");
         }
         if let Some(prefix) = &prefix {
             let inherited = std::env::var("LD_LIBRARY_PATH").unwrap_or_default();

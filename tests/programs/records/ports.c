@@ -2,6 +2,8 @@
 // mpi: -mpich -mpich5
 // why: the MPICH of Debian, over UCX, cannot connect, join or spawn; the address of an MPICH 5 over UCX does not fit into its
 // why: 256 characters of a port name (into the 1024 of the MPI-5 ABI it does)
+// env: I_MPI_SPAWN=on
+// why: without, Intel MPI takes shared memory alone on one host
 // truth: the odd ranks connect to the even ones through a port and a published name; ranks 0 and 1 join over a socket
 #include "expect.h"
 

@@ -1,6 +1,8 @@
 // ranks: 2
 // mpi: -mpich
 // why: the MPICH of Debian, over UCX, cannot connect, join or spawn
+// env: I_MPI_SPAWN=on
+// why: without, Intel MPI takes shared memory alone on one host
 // truth: the ranks start two more of this program, and then one and one; they talk to each. The new ones are not of the same world, so they
 // truth: have no rank in it.
 #include "expect.h"

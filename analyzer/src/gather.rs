@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RegionKind;
-use lbprof_collector::format::{BatchHead, Header};
-use lbprof_collector::profile::{self, CounterTotals, Fold, Profile, ProfileBatch};
+use lbprof_collector::format::Header;
+use lbprof_collector::profile::{self, CounterTotals, Profile};
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::NONE;
 use lbprof_collector::{Activity, Operation, Problem, ProblemKind};
@@ -21,6 +21,7 @@ use crate::model::{
 };
 use crate::open::Run;
 use crate::pass::{self, Merge, Progress, RankPass};
+use crate::sums::{Sums, ThreadSums, Times};
 
 /// Folds `run` into its model.
 pub fn gather(run: &Run, progress: impl Fn(Progress) + Sync) -> Model {
@@ -34,31 +35,13 @@ pub fn gather(run: &Run, progress: impl Fn(Progress) + Sync) -> Model {
 struct RankGather {
     header: Header,
     definitions: Definitions,
-    threads: BTreeMap<u32, ThreadGather>,
+    threads: BTreeMap<u32, ThreadSums>,
     problems: Vec<Problem>,
-}
-
-/// The fold of one thread.
-struct ThreadGather {
-    fold: Fold,
-    /// Ticks at which its first record may begin.
-    begin: u64,
 }
 
 impl RankGather {
     fn new(header: Header) -> Self {
         RankGather { header, definitions: Definitions::default(), threads: BTreeMap::new(), problems: Vec::new() }
-    }
-
-    /// The fold of the thread whose next batch begins with `head`. Where records are missing before it, it goes on behind
-    /// them: their time belongs to nothing.
-    fn fold(&mut self, head: &BatchHead) -> &mut Fold {
-        let new = || ThreadGather { fold: Fold::new(head.clone()), begin: head.previous_end };
-        let thread = self.threads.entry(head.thread).or_insert_with(new);
-        if thread.fold.head().first != head.first {
-            thread.fold.skip_to(head);
-        }
-        &mut thread.fold
     }
 }
 
@@ -69,9 +52,13 @@ impl RankPass for RankGather {
         match item {
             Item::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
             Item::Records { head, records } => {
-                self.fold(&head).records(&records, |record| record.call_site);
+                let thread = self.threads.entry(head.thread).or_insert_with(|| ThreadSums::new(&head));
+                thread.records(&head, &records);
             }
-            Item::Profile(batch) => self.fold(&batch.head).absorb(&batch),
+            Item::Profile(batch) => {
+                let thread = self.threads.entry(batch.head.thread).or_insert_with(|| ThreadSums::new(&batch.head));
+                thread.absorb(&batch);
+            }
             Item::Problem(problem) => self.problems.push(problem),
         }
     }
@@ -79,11 +66,10 @@ impl RankPass for RankGather {
     fn end(mut self) -> Part {
         let mut part = Part::default();
         let mut builder = RankBuilder::new(&self.header, &self.definitions, &mut part);
-        for (&number, thread) in &mut self.threads {
-            let sums = thread.fold.take();
+        for (number, thread) in std::mem::take(&mut self.threads) {
             match number {
-                0 => builder.first_thread(thread.begin, &sums),
-                _ => builder.other_thread(&sums.profile),
+                0 => builder.first_thread(thread.finish()),
+                _ => builder.other_thread(&thread.finish()),
             }
         }
         let rank = builder.finish();
@@ -220,17 +206,15 @@ impl<'a> RankBuilder<'a> {
     }
 
     /// The thread that called MPI_Init: it makes the rank's time.
-    fn first_thread(&mut self, begin: u64, batch: &ProfileBatch) {
-        let sums = &batch.profile;
+    fn first_thread(&mut self, sums: Sums) {
         self.window(
-            self.definitions.window_begin.unwrap_or(begin),
-            self.definitions.window_end.unwrap_or(batch.next.previous_end),
+            self.definitions.window_begin.unwrap_or(sums.begin),
+            self.definitions.window_end.unwrap_or(sums.end.previous_end),
         );
-        self.rank.paused_s = self.seconds(sums.paused);
-        self.cells(sums);
-        self.iterations(batch);
+        self.rank.paused_s = self.seconds(sums.rest.paused);
+        self.cells(&sums);
         let mut totals: BTreeMap<RegionIdx, Totals> = BTreeMap::new();
-        for (id, found) in &sums.regions {
+        for (id, found) in &sums.rest.regions {
             let sum = totals.entry(self.region(*id)).or_default();
             sum.invocations = sum.invocations.saturating_add(found.invocations);
             sum.operations += found.operations;
@@ -239,18 +223,17 @@ impl<'a> RankBuilder<'a> {
             sum.max_swapped = sum.max_swapped.max(found.max_swapped);
         }
         self.rank.totals = totals.into_iter().collect();
-        self.any_thread(sums);
+        self.any_thread(&sums.rest);
+        self.iterations(sums);
     }
 
-    fn other_thread(&mut self, sums: &Profile) {
+    fn other_thread(&mut self, sums: &Sums) {
         self.rank.other_threads += 1;
-        let mpi = sums
-            .cells
-            .iter()
-            .filter(|(key, _)| !matches!(activity_of(key.activity), Activity::Computation | Activity::Recorder));
+        let cells = sums.regions.values().flat_map(|region| Activity::ALL.iter().zip(&region.cells));
+        let mpi = cells.filter(|(activity, _)| !matches!(activity, Activity::Computation | Activity::Recorder));
         let ticks = mpi.map(|(_, cell)| cell.ticks).fold(0, u64::saturating_add);
         self.rank.other_threads_mpi_s += self.seconds(ticks);
-        self.any_thread(sums);
+        self.any_thread(&sums.rest);
     }
 
     fn any_thread(&mut self, sums: &Profile) {
@@ -285,11 +268,14 @@ impl<'a> RankBuilder<'a> {
     }
 
     /// Time by region and activity, exclusive and inclusive.
-    fn cells(&mut self, sums: &Profile) {
+    fn cells(&mut self, sums: &Sums) {
         let mut ticks: BTreeMap<(RegionIdx, Activity), profile::Cell> = BTreeMap::new();
-        for (key, cell) in &sums.cells {
-            let key = (self.region(key.region), activity_of(key.activity));
-            ticks.entry(key).or_default().add(cell);
+        for (&id, region) in &sums.regions {
+            let idx = self.region(id);
+            let cells = Activity::ALL.into_iter().zip(&region.cells);
+            for (activity, cell) in cells.filter(|(_, cell)| **cell != profile::Cell::default()) {
+                ticks.entry((idx, activity)).or_default().add(cell);
+            }
         }
         let mut inclusive: BTreeMap<RegionIdx, [u64; Activity::COUNT]> = BTreeMap::from([(0, Default::default())]);
         for (&(region, activity), cell) in &ticks {
@@ -313,68 +299,77 @@ impl<'a> RankBuilder<'a> {
     ///     a cell of x in iteration 7 of sub counts in x and sub at 7; sub's iteration 7 lies in step's iteration 2,
     ///     so the same cell counts in force and step at 2; main lies in no iteration.
     /// ```
-    fn iterations(&mut self, batch: &ProfileBatch) {
-        let sums = &batch.profile;
-        let mut outer: HashMap<(RegionIdx, u32), u32> = HashMap::new();
-        let mut bounds: BTreeMap<(RegionIdx, u32), (f64, f64)> = BTreeMap::new();
-        for one in &sums.iterations {
-            let key = (self.region(one.region), one.iteration);
-            outer.insert(key, one.outer);
-            bounds.insert(key, (self.since_begin(one.begin), self.since_begin(one.end)));
-        }
+    fn iterations(&mut self, sums: Sums) {
+        let mut bounds: BTreeMap<RegionIdx, Vec<Bounds>> = BTreeMap::new();
+        let mut times: BTreeMap<RegionIdx, Times> = BTreeMap::new();
         let mut around = NONE;
-        for (open, ticks) in batch.next.open.iter().zip(batch.entered.iter().map(Some).chain(std::iter::repeat(None))) {
-            if open.iteration != NONE {
-                let key = (self.region(open.region), open.iteration);
-                outer.insert(key, around);
-                bounds.insert(key, (ticks.map_or(f64::NAN, |&ticks| self.since_begin(ticks)), f64::NAN));
-                around = open.iteration;
+        for (at, open) in sums.end.open.iter().enumerate().filter(|(_, open)| open.iteration != NONE) {
+            let begin = sums.entered.get(at).copied();
+            let one = Bounds { number: open.iteration, outer: around, begin, end: None };
+            bounds.entry(self.region(open.region)).or_default().push(one);
+            around = open.iteration;
+        }
+        for (id, region) in sums.regions {
+            let idx = self.region(id);
+            let ended = region.iterations.iter().map(Bounds::of);
+            bounds.entry(idx).or_default().splice(0..0, ended);
+            if self.part.tables.in_iterated(idx) {
+                times.entry(idx).or_default().append(&region.times);
             }
         }
-        let mut by_iteration: BTreeMap<(RegionIdx, u32), [u64; Activity::COUNT]> = BTreeMap::new();
-        for (key, cell) in &sums.cells {
-            let mut iteration = key.iteration;
-            let region = self.region(key.region);
-            for idx in self.part.tables.chain(region) {
-                if iteration == NONE || !self.part.tables.in_iterated(idx) {
-                    break;
-                }
-                let sum = &mut by_iteration.entry((idx, iteration)).or_default()[usize::from(key.activity & 7)];
-                *sum = sum.saturating_add(cell.ticks);
-                if self.part.tables.regions[idx as usize].iterated {
-                    iteration = outer.get(&(idx, iteration)).copied().unwrap_or(NONE);
+        // Inner regions first: they lie behind the ones around them.
+        for idx in (1..self.part.tables.regions.len() as RegionIdx).rev() {
+            let bounds = Bounds::last_of_each(bounds.remove(&idx).unwrap_or_default());
+            let mut own = times.remove(&idx).unwrap_or_default();
+            own.append_numbers(bounds.iter().map(|one| one.number));
+            own.sort();
+            let Region { parent, iterated, .. } = self.part.tables.regions[idx as usize];
+            if self.part.tables.in_iterated(parent) {
+                let place = times.entry(parent).or_default();
+                match iterated {
+                    true => place.append(&own.renumbered(|number| Bounds::outer(&bounds, number))),
+                    false => place.append(&own),
                 }
             }
+            self.keep_iterations(idx, &own, &bounds);
         }
-        for &key in bounds.keys() {
-            by_iteration.entry(key).or_default();
-        }
-        self.keep_iterations(&by_iteration, &bounds);
+        self.rank.in_iterations.reverse();
+        self.rank.iterations.reverse();
     }
 
-    fn keep_iterations(
-        &mut self,
-        by_iteration: &BTreeMap<(RegionIdx, u32), [u64; Activity::COUNT]>,
-        bounds: &BTreeMap<(RegionIdx, u32), (f64, f64)>,
-    ) {
-        let mut computation: BTreeMap<RegionIdx, u64> = BTreeMap::new();
-        let mut series: BTreeMap<RegionIdx, Series> = BTreeMap::new();
-        for (&(idx, iteration), &ticks) in by_iteration {
+    fn keep_iterations(&mut self, idx: RegionIdx, times: &Times, bounds: &[Bounds]) {
+        let n = times.numbers().len();
+        if n == 0 {
+            return;
+        }
+        let iterated = self.part.tables.regions[idx as usize].iterated;
+        let mut computation = 0_u64;
+        let mut slowest = Vec::with_capacity(n);
+        let mut series = Series::default();
+        let mut bounds = bounds.iter().peekable();
+        for (at, &iteration) in times.numbers().iter().enumerate() {
+            let ticks = times.row(at);
             let seconds = self.all_seconds(ticks);
-            *computation.entry(idx).or_default() += ticks[Activity::Computation as usize];
-            self.part.slowest.entry(idx).or_default().push(Slowest {
+            computation = computation.saturating_add(ticks[Activity::Computation as usize]);
+            slowest.push(Slowest {
                 iteration,
                 rank: self.rank.rank,
                 computation_s: seconds[Activity::Computation as usize],
                 point_to_point_s: seconds[Activity::PointToPoint as usize],
             });
-            if self.part.tables.regions[idx as usize].iterated {
-                let (begin, end) = bounds.get(&(idx, iteration)).copied().unwrap_or((f64::NAN, f64::NAN));
-                series.entry(idx).or_default().push(iteration, begin, end, &seconds);
+            if iterated {
+                let time = |ticks: Option<u64>| ticks.map_or(f64::NAN, |ticks| self.since_begin(ticks));
+                let found = bounds.next_if(|one| one.number == iteration);
+                let (begin, end) = found.map_or((None, None), |one| (one.begin, one.end));
+                series.push(iteration, time(begin), time(end), &seconds);
             }
         }
-        self.rank.in_iterations = computation.into_iter().map(|(idx, ticks)| (idx, self.seconds(ticks))).collect();
-        self.rank.iterations = series.into_iter().collect();
+        self.part.slowest.insert(idx, slowest);
+        self.rank.in_iterations.push((idx, self.seconds(computation)));
+        if iterated {
+            series.shrink_to_fit();
+            self.rank.iterations.push((idx, series));
+        }
     }
 
     fn finish(mut self) -> RankModel {
@@ -382,6 +377,40 @@ impl<'a> RankBuilder<'a> {
         self.rank.sites = self.site_sums.into_iter().collect();
         self.rank.counters = self.counter_sums.into_iter().collect();
         self.rank
+    }
+}
+
+/// An iteration of a region: its number, that of the iteration around it, and when it was, in ticks.
+#[derive(Clone, Copy)]
+struct Bounds {
+    number: u32,
+    outer: u32,
+    begin: Option<u64>,
+    end: Option<u64>,
+}
+
+impl Bounds {
+    fn of(one: &profile::Iteration) -> Self {
+        Bounds { number: one.iteration, outer: one.outer, begin: Some(one.begin), end: Some(one.end) }
+    }
+
+    /// By number; of several with one number the last.
+    fn last_of_each(mut all: Vec<Bounds>) -> Vec<Bounds> {
+        all.sort_by_key(|one| one.number);
+        all.dedup_by(|next, kept| {
+            let same = next.number == kept.number;
+            if same {
+                *kept = *next;
+            }
+            same
+        });
+        all
+    }
+
+    /// The iteration around iteration `number`; `all` is sorted.
+    fn outer(all: &[Bounds], number: u32) -> Option<u32> {
+        let found = all.binary_search_by_key(&number, |one| one.number).ok()?;
+        Some(all[found].outer).filter(|&outer| outer != NONE)
     }
 }
 
@@ -402,6 +431,13 @@ impl Series {
                 column.push(value);
             }
         }
+    }
+
+    fn shrink_to_fit(&mut self) {
+        self.numbers.shrink_to_fit();
+        self.begin_s.shrink_to_fit();
+        self.end_s.shrink_to_fit();
+        self.seconds.iter_mut().for_each(Vec::shrink_to_fit);
     }
 }
 

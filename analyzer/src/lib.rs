@@ -8,6 +8,7 @@
 //! | [`pass`] | folds over all ranks, in parallel |
 //! | [`definitions`] | what a rank's records refer to by number |
 //! | [`gather`] | the pass that folds a run into the model |
+//! | [`sums`] | what a thread's records add up to |
 //! | [`model`] | ranks × regions × activities × iterations, in seconds, on one clock |
 //! | [`symbols`] | call sites → function, file and line |
 //! | [`metrics`] | pure functions from times to figures, a file for each section of METRICS |
@@ -27,4 +28,5 @@ pub mod model;
 pub mod open;
 pub mod pass;
 pub mod report;
+pub mod sums;
 pub mod symbols;

@@ -1,1 +1,186 @@
-fn main() {}
+//! Programs that end in all ways, and processes in which all goes wrong: with the recorder they end and print as without it,
+//! and what was recorded until then is in the report.
+//!
+//! [`lbprof_tests::unharmed`] tells what the heads of the programs in programs/harmless say.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, ensure};
+use lbprof_collector::options::SETTINGS;
+use lbprof_tests::launch::{Job, Outcome};
+use lbprof_tests::mpi::{self, Mpi};
+use lbprof_tests::program::Program;
+use lbprof_tests::suite::{self, Company};
+use lbprof_tests::unharmed::{NO_RUN, lb_report, must_tell, with_and_without_the_same};
+use lbprof_tests::{place, run};
+use libtest_mimic::Trial;
+
+/// A test of a program that is run in a special place, under one MPI.
+type Special = fn(&Mpi, &Path, &Path) -> anyhow::Result<()>;
+
+fn a_folder_that_cannot_be_made_is_told_once(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+    let file = folder.join("file");
+    fs::write(&file, "")?;
+    let job = Job::new(mpi, 2, program, folder);
+    let bare = job.bare()?.must_succeed()?;
+    for dir in [Path::new("/proc/lbprof/logs"), &file.join("logs"), Path::new("/proc/self/mem")] {
+        let recorded = job.clone().with_env("LBPROF_DIR", dir).recorded()?;
+        recorded.must_equal(&bare, mpi)?;
+        must_tell(&recorded, &[1])?;
+        ensure!(recorded.stderr.contains("nothing is recorded"), "{}", recorded.stderr);
+    }
+    Ok(())
+}
+
+fn nonsense_is_told_once_and_the_defaults_hold(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+    let bare = Job::new(mpi, 2, program, folder).bare()?.must_succeed()?;
+    let mut job = Job::new(mpi, 2, program, folder).with_env("LBPROF_NO_SUCH_SETTING", "1");
+    let others = SETTINGS.iter().filter(|setting| setting.name != "LBPROF_DIR");
+    let mut expected = 1;
+    for setting in others {
+        job = job.with_env(setting.name, "\u{1b}[31m%s%n\u{fffd} -1e99");
+        expected += 1;
+    }
+    let recorded = job.recorded()?;
+    recorded.must_equal(&bare, mpi)?;
+    must_tell(&recorded, &[expected])?;
+    let report = run::report(&job.run_folder()?)?;
+    let bad = report["run"]["problems"].as_array().context("problems")?.iter().find(|one| one["kind"] == "BadSetting");
+    ensure!(bad.is_some(), "the report does not tell of the settings: {}", report["run"]["problems"]);
+    let dump = run::dump(&job.run_folder()?)?;
+    for rank in 0..2 {
+        ensure!(dump.calls_of(rank).iter().filter(|call| call.operation == "Allreduce").count() == 1000);
+    }
+    Ok(())
+}
+
+fn a_process_without_mpi_is_left_alone(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
+    let lines: [&[&str]; 4] = [
+        &["/bin/true"],
+        &["sh", "-c", "echo out; echo err >&2; (exit 3); exit 4"],
+        &["env", "-i", "sh", "-c", "echo $LD_PRELOAD"],
+        &["sh", "-c", "kill -9 $$"],
+    ];
+    for words in lines {
+        let mut job = Job::new(mpi, 1, Path::new(words[0]), folder).with_env("LBPROF_VERBOSE", "1");
+        job.command.extend(words[1..].iter().map(OsString::from));
+        let (bare, recorded) = (job.bare()?, job.recorded()?);
+        recorded.must_equal(&bare, mpi)?;
+        must_tell(&recorded, &[0])?;
+        let left = run::runs_in(folder)?;
+        ensure!(left.is_empty(), "{words:?} left {left:?}");
+    }
+    Ok(())
+}
+
+/// A launcher that mounts a small file system on `$LBTEST_DISK`, for itself alone, and keeps what lies on it in the end in
+/// `$LBTEST_KEPT`.
+fn on_a_small_disk(mpi: &Mpi, unshare: &str, size: &str) -> Mpi {
+    let script = format!(
+        "mount -t tmpfs -o size={size} none \"$LBTEST_DISK\" || exit 99; \"$@\"; code=$?; \
+         cp -a \"$LBTEST_DISK\"/. \"$LBTEST_KEPT\"; exit $code"
+    );
+    let mut small = mpi.clone();
+    small.launcher = ["unshare", unshare, "sh", "-c", &script, "sh"].map(str::to_owned).to_vec();
+    small.launcher.extend(mpi.launcher.iter().cloned());
+    small
+}
+
+/// How this user may mount something, or why he may not.
+fn mounting() -> Result<&'static str, String> {
+    let mut said = String::new();
+    for option in ["-m", "-rm"] {
+        match Command::new("unshare").args([option, "mount", "-t", "tmpfs", "none", "/mnt"]).output() {
+            Ok(output) if output.status.success() => return Ok(option),
+            Ok(output) => said = String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+            Err(error) => said = error.to_string(),
+        }
+    }
+    Err(said)
+}
+
+fn run_on_a_small_disk(mpi: &Mpi, folder: &Path, size: &str) -> anyhow::Result<(Outcome, Outcome)> {
+    let unshare = mounting().map_err(anyhow::Error::msg)?;
+    let program = Program::read(Path::new("harmless/fills_disk.c"))?.compiled(mpi)?;
+    let small = on_a_small_disk(mpi, unshare, size);
+    let (disk, kept) = (folder.join("disk"), folder.join("kept"));
+    fs::create_dir_all(&disk)?;
+    fs::create_dir_all(&kept)?;
+    let job = Job::new(&small, 1, &program, folder)
+        .with_env("LBTEST_DISK", &disk)
+        .with_env("LBTEST_KEPT", &kept)
+        .with_env("LBPROF_DIR", disk.join("logs"))
+        .with_env("LBPROF_BUFFER", "32K");
+    let bare = job.bare()?.must_succeed()?;
+    let recorded = job.recorded()?;
+    recorded.must_equal(&bare, mpi)?;
+    Ok((bare, recorded))
+}
+
+fn a_disk_that_fills_up_costs_records_and_no_more(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
+    /// Calls of the program.
+    const CALLS: u64 = 300 * (1000 + 50);
+    let (_, recorded) = run_on_a_small_disk(mpi, folder, "200k")?;
+    must_tell(&recorded, &[1])?;
+    let logs = folder.join("kept/logs");
+    let (code, text) = lb_report(&logs)?;
+    ensure!(code == 4, "lb-report ends with {code}:\n{text}");
+    let report = run::report(&logs)?;
+    let problems = run::problems(&report);
+    ensure!(problems.iter().any(|kind| kind == "Dropped"), "{problems:?}");
+    let number = |name: &str| report["run"][name].as_u64().context(name.to_owned());
+    let (calls, dropped) = (number("calls")?, number("dropped_events")?);
+    ensure!(calls < CALLS && dropped > 0, "{calls} of {CALLS} calls are there, {dropped} records dropped");
+    // A record dropped is a call, or the receiving half of one, or a flush.
+    ensure!(number("events")? + dropped >= CALLS, "{} + {dropped} records for {CALLS} calls", number("events")?);
+    ensure!(report["ranks"][0]["end"] == "finalize", "{}", report["ranks"][0]);
+    Ok(())
+}
+
+fn a_disk_that_is_full_from_the_start_records_nothing(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
+    let (_, recorded) = run_on_a_small_disk(mpi, folder, "8k")?;
+    must_tell(&recorded, &[1])?;
+    let (code, text) = lb_report(&folder.join("kept/logs"))?;
+    ensure!(code == 4 || code == NO_RUN, "lb-report ends with {code}:\n{text}");
+    Ok(())
+}
+
+fn special(mpi: &Mpi, name: &'static str, check: Special) -> Trial {
+    let mpi = mpi.clone();
+    suite::trial(format!("{name}::{}", mpi.name), Company::Welcome, move || {
+        let folder = place::fresh_folder(&format!("harmless::{name}::{}", mpi.name))?;
+        let program = Program::read(Path::new("harmless/normal.c"))?.compiled(&mpi)?;
+        check(&mpi, &program, &folder)
+    })
+}
+
+fn trials() -> anyhow::Result<Vec<Trial>> {
+    let mut trials = suite::cases("harmless", "harmless", Company::Welcome, with_and_without_the_same)?;
+    let specials: [(&str, Special); 3] = [
+        ("a_folder_that_cannot_be_made_is_told_once", a_folder_that_cannot_be_made_is_told_once),
+        ("nonsense_is_told_once_and_the_defaults_hold", nonsense_is_told_once_and_the_defaults_hold),
+        ("a_process_without_mpi_is_left_alone", a_process_without_mpi_is_left_alone),
+    ];
+    let disks: [(&str, Special); 2] = [
+        ("a_disk_that_fills_up_costs_records_and_no_more", a_disk_that_fills_up_costs_records_and_no_more),
+        ("a_disk_that_is_full_from_the_start_records_nothing", a_disk_that_is_full_from_the_start_records_nothing),
+    ];
+    let may_not_mount = mounting().err();
+    if let Some(why) = &may_not_mount {
+        eprintln!("tests of a full disk are ignored, for nothing can be mounted here: {why}");
+    }
+    for mpi in mpi::all()? {
+        trials.extend(specials.iter().map(|(name, check)| special(&mpi, name, *check)));
+        trials.extend(
+            disks.iter().map(|(name, check)| special(&mpi, name, *check).with_ignored_flag(may_not_mount.is_some())),
+        );
+    }
+    Ok(trials)
+}
+
+fn main() {
+    suite::main(Company::Welcome, trials());
+}

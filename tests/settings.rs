@@ -1,1 +1,362 @@
-fn main() {}
+//! Every setting does what its row in collector/src/options.rs says, as a variable and as an option of lb-run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+use lbprof_collector::options::SETTINGS;
+use lbprof_tests::launch::{Job, Outcome};
+use lbprof_tests::mpi::{self, Mpi};
+use lbprof_tests::program::Program;
+use lbprof_tests::suite::{self, Company};
+use lbprof_tests::unharmed::must_tell;
+use lbprof_tests::{place, run};
+use libtest_mimic::Trial;
+use serde_json::Value;
+
+/// Bytes of a record in a ring.
+const RECORD: u64 = 64;
+
+/// A test of one setting: MPI and an empty folder.
+type Check = fn(&Mpi, &Path) -> anyhow::Result<()>;
+
+/// The tests, by the setting that they are of.
+const TESTS: [(&str, &str, Check); 11] = [
+    ("LBPROF_DIR", "templates_are_filled_in", templates_are_filled_in),
+    ("LBPROF_DIR", "the_default_is_named_after_the_job", the_default_is_named_after_the_job),
+    ("LBPROF_DIR", "a_run_never_mixes_with_an_older_one", a_run_never_mixes_with_an_older_one),
+    ("LBPROF_MODE", "profile_has_the_sums_of_events", profile_has_the_sums_of_events),
+    ("LBPROF_MODE", "off_leaves_nothing", off_leaves_nothing),
+    ("LBPROF_BUFFER", "buffer_is_the_size_of_the_ring", buffer_is_the_size_of_the_ring),
+    ("LBPROF_LIMIT", "limit_ends_events_but_not_the_sums", limit_ends_events_but_not_the_sums),
+    ("LBPROF_RANKS", "only_the_ranks_asked_for_record", only_the_ranks_asked_for_record),
+    ("LBPROF_PCONTROL", "labels_name_phases", labels_name_phases),
+    ("LBPROF_CLOCK", "the_clock_asked_for_is_used", the_clock_asked_for_is_used),
+    ("LBPROF_VERBOSE", "verbose_tells_where_the_logs_go", verbose_tells_where_the_logs_go),
+];
+
+/// The program settings/mixed.c on 4 ranks.
+fn mixed<'a>(mpi: &'a Mpi, folder: &'a Path) -> anyhow::Result<Job<'a>> {
+    let program = Program::read(Path::new("settings/mixed.c"))?.compiled(mpi)?;
+    Ok(Job::new(mpi, 4, &program, folder))
+}
+
+fn recorded(job: &Job) -> anyhow::Result<Outcome> {
+    job.recorded()?.must_succeed()
+}
+
+/// A sum over ranks of a call site's figures, by operation and line.
+type Sums = BTreeMap<(String, u64), [u64; 3]>;
+
+/// Calls, bytes sent and received at each call site; completions of sends left out, for MPICH gives no request of its own to a
+/// send that is complete at once.
+fn sums(report: &Value) -> anyhow::Result<Sums> {
+    let mut sums = Sums::new();
+    for site in report["callsites"].as_array().context("callsites")? {
+        let operation = site["operation"].as_str().context("operation")?.to_owned();
+        if operation == "Completed" {
+            continue;
+        }
+        let figure = |key: &str| site[key].as_u64().with_context(|| format!("{key} of {site}"));
+        let sum = sums.entry((operation, site["line"].as_u64().unwrap_or(0))).or_default();
+        for (sum, key) in sum.iter_mut().zip(["calls", "sent_bytes", "received_bytes"]) {
+            *sum += figure(key)?;
+        }
+    }
+    Ok(sums)
+}
+
+/// The time of all ranks is that of all activities and what the report says of the rest.
+fn accounts_for_all_time(report: &Value) -> anyhow::Result<()> {
+    let run = &report["run"];
+    let number = |key: &str| run[key].as_f64().with_context(|| key.to_owned());
+    let all = number("ranks_present")? * number("elapsed_s")?;
+    let activities: f64 =
+        report["activities"].as_array().context("activities")?.iter().filter_map(|one| one["time_s"].as_f64()).sum();
+    let sum = activities + number("idle_s")? + number("paused_s")? + number("unknown_s")?;
+    ensure!((sum - all).abs() <= 1e-6 * all, "the ranks' time is {all} s, that of all activities {sum} s");
+    // Writing the begin of the window takes each rank some microseconds before its first record.
+    let room = 50e-6 * number("ranks_present")?;
+    ensure!(number("unknown_s")? <= room, "{} s are unknown", number("unknown_s")?);
+    Ok(())
+}
+
+/// What must be the same however the run was recorded.
+fn must_agree(found: &Value, events: &Value) -> anyhow::Result<()> {
+    let (own, others) = (sums(found)?, sums(events)?);
+    ensure!(own == others, "calls and bytes are\n{own:?}\nin events mode\n{others:?}");
+    let regions = |report: &Value| -> anyhow::Result<Vec<Value>> {
+        let regions = report["regions"].as_array().context("regions")?;
+        Ok(regions.iter().map(|one| serde_json::json!([one["path"], one["iterations"], one["invocations"]])).collect())
+    };
+    ensure!(regions(found)? == regions(events)?, "{:?}, in events mode {:?}", regions(found)?, regions(events)?);
+    ensure!(found["iterations"]["count"] == events["iterations"]["count"]);
+    accounts_for_all_time(found)?;
+    accounts_for_all_time(events)?;
+    run::check_report(found)
+}
+
+fn has_problem(report: &Value, kind: &str) -> bool {
+    run::problems(report).iter().any(|known| known == kind)
+}
+
+fn profile_has_the_sums_of_events(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+    let job = mixed(mpi, folder)?;
+    let mut reports = Vec::new();
+    for mode in ["events", "profile"] {
+        let job = job.clone().with_env("LBPROF_MODE", mode).with_env("LBPROF_DIR", folder.join(mode));
+        recorded(&job)?;
+        reports.push(run::report(&folder.join(mode))?);
+    }
+    must_agree(&reports[1], &reports[0])?;
+    let dump = run::dump(&folder.join("profile"))?;
+    ensure!(dump.records.is_empty(), "profile mode wrote {} records", dump.records.len());
+    ensure!(!run::dump(&folder.join("events"))?.records.is_empty(), "events mode wrote no records");
+    Ok(())
+}
+
+fn off_leaves_nothing(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+    let job = mixed(mpi, folder)?.with_env("LBPROF_MODE", "off");
+    let bare = job.bare()?.must_succeed()?;
+    let recorded = recorded(&job)?;
+    recorded.must_equal(&bare, mpi)?;
+    must_tell(&recorded, &[0])?;
+    ensure!(run::runs_in(folder)?.is_empty(), "{:?}", run::runs_in(folder)?);
+    Ok(())
+}
+
+fn buffer_is_the_size_of_the_ring(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+    // The value, whether it is accepted, and the bytes of the ring.
+    let cases = [
+        ("32K", true, 32 << 10),
+        ("65536", true, 64 << 10),
+        ("16m", true, 16 << 20),
+        ("31K", false, 128 << 10),
+        ("17M", false, 128 << 10),
+        ("1e6", false, 128 << 10),
+    ];
+    for (value, accepted, bytes) in cases {
+        let dir = folder.join(value);
+        let job = mixed(mpi, folder)?.with_env("LBPROF_BUFFER", value).with_env("LBPROF_DIR", &dir);
+        let outcome = recorded(&job)?;
+        must_tell(&outcome, &[usize::from(!accepted)])?;
+        let report = run::report(&dir)?;
+        ensure!(has_problem(&report, "BadSetting") != accepted, "{value}: {}", report["run"]["problems"]);
+        let dump = run::dump(&dir)?;
+        dump.check_invariants()?;
+        for rank in 0..4 {
+            let of_rank = dump.records.iter().filter(|record| record.rank == rank);
+            let mut flushes = of_rank.clone().filter(|record| record.operation == "Flush");
+            let n_records = of_rank.count() as u64;
+            match flushes.next() {
+                // A record counts those that its flush has written.
+                Some(first) => {
+                    ensure!(u64::from(first.count) == bytes / RECORD, "{value}: {} records at once", first.count);
+                }
+                None => ensure!(n_records <= bytes / RECORD, "{value}: {n_records} records and no flush"),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn limit_ends_events_but_not_the_sums(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+    const LIMIT: u64 = 12 << 10;
+    let job = mixed(mpi, folder)?.with_env("LBPROF_BUFFER", "32K");
+    let mut reports = Vec::new();
+    for limit in [LIMIT, 0] {
+        let dir = folder.join(limit.to_string());
+        let job = job.clone().with_env("LBPROF_LIMIT", limit.to_string()).with_env("LBPROF_DIR", &dir);
+        recorded(&job)?;
+        let report = run::report(&dir)?;
+        ensure!(has_problem(&report, "LimitReached") == (limit != 0), "{limit}: {}", report["run"]["problems"]);
+        ensure!(!has_problem(&report, "Gap") && !has_problem(&report, "Dropped"), "{}", report["run"]["problems"]);
+        reports.push(report);
+    }
+    must_agree(&reports[0], &reports[1])?;
+    let dump = run::dump(&folder.join(LIMIT.to_string()))?;
+    ensure!(!dump.records.is_empty() && dump.others.contains_key("profile"), "events, then a profile");
+    for rank in 0..4 {
+        let log = folder.join(format!("{LIMIT}/rank-{rank:06}.lbp"));
+        // At most the block that passes the limit, a profile and the definitions come on top.
+        let bytes = fs::metadata(&log)?.len();
+        ensure!((LIMIT..3 * LIMIT).contains(&bytes), "{} has {bytes} bytes", log.display());
+    }
+    Ok(())
+}
+
+fn only_the_ranks_asked_for_record(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+    // Ranks beyond those of the run are no mistake.
+    for (list, expected) in [("0,2-3", vec![0, 2, 3]), ("1-63:2", vec![1, 3]), ("all", vec![0, 1, 2, 3])] {
+        let dir = folder.join(list);
+        let job = mixed(mpi, folder)?.with_env("LBPROF_RANKS", list).with_env("LBPROF_DIR", &dir);
+        must_tell(&recorded(&job)?, &[0])?;
+        let report = run::report(&dir)?;
+        ensure!(!has_problem(&report, "MissingRank"), "{list}: {}", report["run"]["problems"]);
+        let ranks: Vec<u64> =
+            report["ranks"].as_array().context("ranks")?.iter().filter_map(|rank| rank["rank"].as_u64()).collect();
+        ensure!(ranks == expected, "{list}: {ranks:?}");
+        ensure!(report["run"]["ranks"] == 4 && report["run"]["ranks_recorded"] == expected.len(), "{}", report["run"]);
+    }
+    Ok(())
+}
+
+/// A variable in which a batch system gives the job's id, and which no launcher here looks at.
+const JOB_ID: &str = "JOB_ID";
+
+fn templates_are_filled_in(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+    let host = fs::read_to_string("/proc/sys/kernel/hostname")?;
+    let job =
+        mixed(mpi, folder)?.with_env(JOB_ID, "77/3.head").with_env("LBPROF_DIR", folder.join("deeper/%x on %h/%j%%%y"));
+    recorded(&job)?;
+    let expected = folder.join("deeper").join(format!("mixed on {}", host.trim())).join("77_3.head%%y");
+    ensure!(expected.is_dir(), "{} is not there", expected.display());
+    run::report(&expected)?;
+    Ok(())
+}
+
+fn the_default_is_named_after_the_job(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+    let mut job = mixed(mpi, folder)?;
+    job.wrapper = ["env", "-u", "LBPROF_DIR"].map(Into::into).to_vec();
+    recorded(&job)?;
+    recorded(&job.clone().with_env(JOB_ID, "4711"))?;
+    for name in ["lbprof-out", "lbprof-out-4711"] {
+        run::report(&folder.join(name)).context(name)?;
+    }
+    Ok(())
+}
+
+fn a_run_never_mixes_with_an_older_one(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+    let job = mixed(mpi, folder)?;
+    // What is there already need not be a run.
+    fs::create_dir(folder.join("logs-2"))?;
+    fs::write(folder.join("logs-3"), "")?;
+    for _ in 0..2 {
+        recorded(&job)?;
+    }
+    let mut ids = BTreeSet::new();
+    for name in ["logs", "logs-4"] {
+        let report = run::report(&folder.join(name)).context(name)?;
+        ensure!(!has_problem(&report, "OtherRun"), "{}", report["run"]["problems"]);
+        ids.insert(report["run"]["id"].to_string());
+    }
+    ensure!(ids.len() == 2, "two runs have the id {ids:?}");
+    ensure!(fs::read_dir(folder.join("logs-2"))?.next().is_none());
+    Ok(())
+}
+
+fn labels_name_phases(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+    let program = Program::read(Path::new("settings/control.c"))?.compiled(mpi)?;
+    for (value, expected) in [("levels", vec!["main/phase 5"]), ("labels", vec!["main/phase 5", "main/solver"])] {
+        let dir = folder.join(value);
+        let job =
+            Job::new(mpi, 1, &program, folder).with_env("LBPROF_PCONTROL", value).with_env("LBPROF_DIR", dir.clone());
+        recorded(&job)?;
+        let report = run::report(&dir)?;
+        let regions = report["regions"].as_array().context("regions")?;
+        let mut paths: Vec<&str> = regions.iter().filter_map(|region| region["path"].as_str()).collect();
+        paths.retain(|path| *path != "main");
+        ensure!(paths == expected, "{value}: {paths:?}");
+        // One of four barriers is within MPI_Pcontrol(0) and (1).
+        let barriers = run::dump(&dir)?.records.iter().filter(|record| record.operation == "Barrier").count();
+        ensure!(barriers == 3 && has_problem(&report, "Paused"), "{value}: {barriers} barriers");
+    }
+    Ok(())
+}
+
+fn the_clock_asked_for_is_used(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+    let cpuinfo = fs::read_to_string("/proc/cpuinfo")?;
+    let invariant = cpuinfo.contains("constant_tsc") && cpuinfo.contains("nonstop_tsc");
+    for (value, expected) in
+        [("monotonic", "monotonic"), ("tsc", "tsc"), ("auto", if invariant { "tsc" } else { "monotonic" })]
+    {
+        let dir = folder.join(value);
+        let job = mixed(mpi, folder)?.with_env("LBPROF_CLOCK", value).with_env("LBPROF_DIR", &dir);
+        recorded(&job)?;
+        let dump = run::dump(&dir)?;
+        for rank in dump.others.get("rank").context("no heads of logs")? {
+            ensure!(rank["clock"] == expected, "{value}: {}", rank["clock"]);
+        }
+        dump.check_invariants()?;
+        // 12 times 2 ms of sleep on rank 1, whatever the clock.
+        let report = run::report(&dir)?;
+        let computation = report["ranks"][1]["computation_s"].as_f64().context("computation_s")?;
+        let elapsed = report["run"]["elapsed_s"].as_f64().context("elapsed_s")?;
+        ensure!((0.024..elapsed).contains(&computation), "{value}: rank 1 computes {computation} s of {elapsed} s");
+    }
+    Ok(())
+}
+
+fn verbose_tells_where_the_logs_go(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+    let job = mixed(mpi, folder)?;
+    must_tell(&recorded(&job.clone().with_env("LBPROF_VERBOSE", "0"))?, &[0])?;
+    let outcome = recorded(&job.clone().with_env("LBPROF_VERBOSE", "1"))?;
+    let lines: Vec<&str> = outcome.stderr.lines().filter(|line| line.contains("lbprof: ")).collect();
+    // Before, where the logs go; after, what was recorded.
+    ensure!(lines.len() == 2 && lines.iter().all(|line| line.contains("rank 0")), "{lines:?}");
+    ensure!(lines[0].contains(&folder.join("logs-2").display().to_string()), "{lines:?}");
+    ensure!(lines[1].contains("recorded") && lines[1].contains("bytes"), "{lines:?}");
+    Ok(())
+}
+
+/// lb-run's options do what the variables do.
+fn options_equal_variables(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+    let values = [
+        ("LBPROF_DIR", "here-%x"),
+        ("LBPROF_MODE", "profile"),
+        ("LBPROF_BUFFER", "64K"),
+        ("LBPROF_LIMIT", "1M"),
+        ("LBPROF_RANKS", "0-2"),
+        ("LBPROF_PCONTROL", "labels"),
+        ("LBPROF_VERBOSE", "1"),
+    ];
+    let flags: Vec<(&str, &str)> = SETTINGS.iter().filter_map(|one| Some((one.name, one.flag?))).collect();
+    let named: Vec<&str> = flags.iter().map(|(name, _)| *name).collect();
+    ensure!(named == values.map(|(name, _)| name), "options of lb-run: {named:?}");
+    let folders: [PathBuf; 2] = [folder.join("variables"), folder.join("options")];
+    folders.iter().try_for_each(fs::create_dir)?;
+    let mut by_variables = mixed(mpi, &folders[0])?;
+    for (name, value) in values {
+        by_variables = by_variables.with_env(name, value);
+    }
+    let first = recorded(&by_variables)?;
+    // The options count where variables say otherwise.
+    let by_options = mixed(mpi, &folders[1])?.with_env("LBPROF_MODE", "off").with_env("LBPROF_RANKS", "3");
+    let options: Vec<String> =
+        flags.iter().zip(values).map(|((_, flag), (_, value))| format!("--{flag}={value}")).collect();
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let second = by_options.recorded_with(&options)?.must_succeed()?;
+    second.must_equal(&first, mpi)?;
+    let reports = [0, 1].map(|i: usize| run::report(&folders[i].join("here-mixed")));
+    let [variables, options] = reports;
+    let (variables, options) = (variables?, options?);
+    ensure!(variables["run"]["settings"] == options["run"]["settings"], "{} {}", variables["run"], options["run"]);
+    ensure!(variables["run"]["settings"].as_array().is_some_and(|given| given.len() == values.len()));
+    ensure!(options["run"]["ranks_recorded"] == 3);
+    Ok(())
+}
+
+fn trials() -> anyhow::Result<Vec<Trial>> {
+    let mut trials = Vec::new();
+    for mpi in mpi::all()? {
+        let options: (&str, &str, Check) = ("", "options_equal_variables", options_equal_variables);
+        for (_, name, check) in TESTS.into_iter().chain([options]) {
+            let mpi = mpi.clone();
+            trials.push(suite::trial(format!("{name}::{}", mpi.name), Company::Welcome, move || {
+                check(&mpi, &place::fresh_folder(&format!("settings::{name}::{}", mpi.name))?)
+            }));
+        }
+    }
+    trials.push(suite::trial("every_setting_has_a_test".into(), Company::Welcome, || {
+        for setting in SETTINGS {
+            ensure!(TESTS.iter().any(|(of, ..)| *of == setting.name), "no test of {}", setting.name);
+        }
+        Ok(())
+    }));
+    Ok(trials)
+}
+
+fn main() {
+    suite::main(Company::Welcome, trials());
+}

@@ -3,7 +3,7 @@
 //! Read in this order: [`mpi`] knows the MPIs of this machine, [`program`] the head of a test program and its compilation,
 //! [`launch`] runs one, bare or under `lb-run`, [`run`] opens what it recorded, [`formula`] evaluates what a head expects of it,
 //! [`expected`] compares the records with what the program says that it did, [`suite`] makes one named test of each
-//! program, MPI and number of ranks.
+//! program, MPI and number of ranks; [`unharmed`] runs programs with and without the recorder and compares.
 
 pub mod expected;
 pub mod formula;
@@ -13,3 +13,4 @@ pub mod place;
 pub mod program;
 pub mod run;
 pub mod suite;
+pub mod unharmed;

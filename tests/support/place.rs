@@ -36,9 +36,14 @@ pub fn built(name: &str) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
+/// The folder of a test of this name.
+pub fn run_of(test: &str) -> PathBuf {
+    scratch().join("tests-run").join(test.replace("::", "/"))
+}
+
 /// An empty folder for a test of this name.
 pub fn fresh_folder(test: &str) -> anyhow::Result<PathBuf> {
-    let path = scratch().join("tests-run").join(test.replace("::", "/"));
+    let path = run_of(test);
     match fs::remove_dir_all(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             return Err(error).with_context(|| format!("removing {}", path.display()));

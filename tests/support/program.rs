@@ -7,6 +7,7 @@
 //! - `mpi:` the MPIs that can run it, by name; none given: all that are tested. A name with `-` in front leaves that one out;
 //! - `expect:` a fact of the report, see [`crate::run`];
 //! - `link:` further arguments of the compiler;
+//! - `compiler:` the compiler, for a program that is not linked with an MPI;
 //! - anything else: see the tests that use it.
 
 use std::fs;
@@ -112,7 +113,9 @@ impl Program {
         if self.is_script() {
             return Ok(self.source.clone());
         }
+        let own: Option<Vec<String>> = self.value("compiler").map(|words| words.split(' ').map(str::to_owned).collect());
         let compiler = match self.extension() {
+            _ if own.is_some() => own.as_ref(),
             "c" => Some(&mpi.cc),
             "cpp" => Some(&mpi.cxx),
             _ => mpi.fortran.as_ref(),

@@ -1,0 +1,13 @@
+// ranks: 2
+// records: Allreduce 10
+// end: finalize
+// truth: an exit code after MPI_Finalize is the program's own
+#include "calls.h"
+
+int main(int argc, char **argv)
+{
+    start(&argc, &argv);
+    printf("%ld\n", reduce(10));
+    MPI_Finalize();
+    return 5;
+}

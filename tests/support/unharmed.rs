@@ -1,0 +1,159 @@
+//! Programs with and without the recorder: they end and print alike, and the report says what their heads say.
+//!
+//! Keys of these heads, beside those of [`crate::program`]:
+//!
+//! - `env:`, `buffer:` a variable of the environment; the same, LBPROF_BUFFER;
+//! - `wrapper:` words before the program, `_` for a blank inside of one;
+//! - `tool:` source of a tool that is preloaded, too;
+//! - `plugin:` source of a shared object, compiled with the MPI; its path is in LBTEST_PLUGIN;
+//! - `records:` how many records each rank has of an operation: `Allreduce 10`, or at least as many: `Allreduce>= 10`;
+//! - `end:`, `abort-code:` how at least one rank ended; where by MPI_Finalize, all did;
+//! - `problems:` all kinds that the report tells, each of them; `maybe:` kinds that it may tell, too;
+//! - `report:` how lb-report ends, 0 unless given; 5: there is no run;
+//! - `told:` how many lines the recorder says on stderr, none unless given; or several numbers, each of which may be.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail, ensure};
+use serde_json::Value;
+
+use crate::launch::{Job, Outcome};
+use crate::program::shared_object;
+use crate::suite::Case;
+use crate::{place, run};
+
+/// Kinds of problem that a busy machine has.
+const OF_THE_MACHINE: [&str; 3] = ["Preempted", "SlowClock", "ClocksUnknown"];
+
+/// The interpreter of scripts.
+pub const PYTHON: &str = "/usr/bin/python3";
+
+/// How `lb-report` ends where there is no run.
+pub const NO_RUN: i32 = 5;
+
+/// Runs the program of a case with and without the recorder, compares, and checks the report against the program's head.
+///
+/// Errors: the first difference.
+pub fn with_and_without_the_same(case: &Case) -> anyhow::Result<()> {
+    let program = &case.program;
+    let binary = program.compiled(&case.mpi)?;
+    let folder = place::fresh_folder(&case.name)?;
+    let mut job = Job::new(&case.mpi, case.ranks, &binary, &folder);
+    if program.is_script() {
+        job.command.insert(0, PYTHON.into());
+        job = job.with_env("PYTHONPATH", place::workspace().join("interpose/python"));
+        job = job.with_env("PYTHONDONTWRITEBYTECODE", "1");
+    }
+    if let Some(plugin) = program.value("plugin") {
+        job = job.with_env("LBTEST_PLUGIN", shared_object(&case.mpi.cc, plugin, &case.mpi)?);
+    }
+    job.wrapper = program
+        .value("wrapper")
+        .unwrap_or("")
+        .split_whitespace()
+        .map(|word| OsString::from(word.replace('_', " ")))
+        .collect();
+    if let Some(buffer) = program.value("buffer") {
+        job = job.with_env("LBPROF_BUFFER", buffer);
+    }
+    for assignment in program.values("env") {
+        let (name, value) = assignment.split_once('=').context("env: without `=`")?;
+        job = job.with_env(name, value);
+    }
+    if let Some(tool) = program.value("tool") {
+        let tool = shared_object(&["cc".into()], tool, &case.mpi)?;
+        let yielding = shared_object(&["cc".into()], "support/yielding.c", &case.mpi)?;
+        job = job.with_env("LD_PRELOAD", format!("{}:{}", tool.display(), yielding.display()));
+    }
+    let growth = |how: &str| folder.join(format!("growth-{how}"));
+    let bare = job.clone().with_env("LBTEST_GROWTH", growth("bare")).bare()?;
+    let recorded = job.clone().with_env("LBTEST_GROWTH", growth("recorded")).recorded()?;
+    recorded.must_equal(&bare, &case.mpi)?;
+    let told: Vec<usize> = program.value("told").unwrap_or("0").split(' ').map(str::parse).collect::<Result<_, _>>()?;
+    must_tell(&recorded, &told)?;
+    check_growth(&growth("bare"), &growth("recorded"), case.ranks)?;
+    check_report(case, &job.logs())
+}
+
+/// The recorder says as many lines on stderr as one of these.
+///
+/// Errors: it does not, with what it says.
+pub fn must_tell(outcome: &Outcome, times: &[usize]) -> anyhow::Result<()> {
+    let lines: Vec<&str> = outcome.stderr.lines().filter(|line| line.contains("lbprof: ")).collect();
+    ensure!(times.contains(&lines.len()), "told {} times, not {times:?}:\n{}", lines.len(), lines.join("\n"));
+    Ok(())
+}
+
+/// What the program says of its memory: with the recorder each rank may grow by 1 MiB more than without.
+fn check_growth(bare: &Path, recorded: &Path, ranks: usize) -> anyhow::Result<()> {
+    const ROOM_KIB: i64 = 1024;
+    for rank in 0..ranks {
+        let read = |path: &Path| fs::read_to_string(path.with_extension(rank.to_string()));
+        let Ok(bare) = read(bare) else { return Ok(()) };
+        let (bare, recorded): (i64, i64) = (bare.trim().parse()?, read(recorded)?.trim().parse()?);
+        ensure!(recorded <= bare + ROOM_KIB, "rank {rank} grew by {recorded} KiB, without the recorder by {bare} KiB");
+    }
+    Ok(())
+}
+
+/// How lb-report ends, and what it prints.
+///
+/// Errors: it failed by itself.
+pub fn lb_report(folder: &Path) -> anyhow::Result<(i32, String)> {
+    let output = Command::new(place::built("lb-report")?).arg(folder).stdin(Stdio::null()).output()?;
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let code = output.status.code().with_context(|| format!("lb-report was ended by a signal: {text}"))?;
+    ensure!(code != 1 && !text.contains("panicked"), "lb-report failed: {text}");
+    Ok((code, text))
+}
+
+fn check_report(case: &Case, logs: &Path) -> anyhow::Result<()> {
+    let program = &case.program;
+    let (code, text) = lb_report(logs)?;
+    let expected: i32 = program.value("report").map_or(Ok(0), str::parse)?;
+    ensure!(code == expected, "lb-report ends with {code}, not {expected}:\n{text}");
+    if expected == NO_RUN {
+        return Ok(());
+    }
+    let report = run::report(logs)?;
+    let words = |key| program.value(key).unwrap_or("").split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let maybe = words("maybe");
+    let found: Vec<String> = run::problems(&report)
+        .into_iter()
+        .filter(|kind| !maybe.contains(kind) && !OF_THE_MACHINE.contains(&kind.as_str()))
+        .collect();
+    let mut problems = words("problems");
+    problems.sort();
+    ensure!(found == problems, "the report tells {found:?}, not {problems:?}: {}", report["run"]["problems"]);
+    let ranks = report["ranks"].as_array().context("ranks")?;
+    ensure!(ranks.len() == case.ranks, "the report has {} ranks", ranks.len());
+    if let Some(end) = program.value("end") {
+        let end = if end == "null" { Value::Null } else { end.into() };
+        let ends: Vec<&Value> = ranks.iter().map(|rank| &rank["end"]).collect();
+        let as_said = if end == "finalize" { ends.iter().all(|one| **one == end) } else { ends.contains(&&end) };
+        ensure!(as_said, "the ranks end by {ends:?}, not {end}");
+    }
+    if let Some(code) = program.value("abort-code") {
+        let code: i64 = code.parse()?;
+        ensure!(ranks.iter().any(|rank| rank["abort_code"] == code), "no rank has the code {code}: {ranks:?}");
+    }
+    let dump = run::dump(logs)?;
+    dump.check_invariants()?;
+    for pair in words("records").chunks(2) {
+        let [operation, count] = pair else { bail!("records: an operation without a number") };
+        let (operation, at_least) = operation.strip_suffix(">=").map_or((operation.as_str(), false), |op| (op, true));
+        let count: usize = count.parse()?;
+        for rank in 0..case.ranks as u32 {
+            let found = dump.calls_of(rank).iter().filter(|record| record.operation == operation).count();
+            ensure!(
+                found == count || at_least && found > count,
+                "rank {rank} has {found} records of {operation}, not {count}"
+            );
+        }
+    }
+    Ok(())
+}

@@ -1,6 +1,6 @@
 //! A run's folder → the logs of its ranks, checked: whose run they are of, and which are missing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -148,19 +148,26 @@ impl Run {
     }
 }
 
-/// The newest folder in `parent` that the recorder may have made and that holds logs; else the newest without.
+/// The folder in `parent` that the recorder may have made and whose run began last; else the newest without a run.
 fn newest_folder(parent: &Path) -> Result<PathBuf, RunError> {
     let nothing = || RunError::NothingHere(fs::canonicalize(parent).unwrap_or_else(|_| parent.into()));
     let entries = fs::read_dir(parent).map_err(|error| RunError::Unreadable { path: parent.into(), error })?;
-    let mut found: Vec<(bool, SystemTime, PathBuf)> = entries
+    entries
         .flatten()
         .filter(|entry| entry.file_name().to_string_lossy().starts_with(DEFAULT_FOLDER))
         .map(|entry| entry.path())
         .filter(|path| path.is_dir())
-        .map(|path| (holds_logs(&path), modified(&path), path.strip_prefix("./").unwrap_or(&path).to_owned()))
-        .collect();
-    found.sort();
-    found.pop().map(|(_, _, path)| path).ok_or_else(nothing)
+        .map(|path| (began(&path), modified(&path), path.strip_prefix("./").unwrap_or(&path).to_owned()))
+        .max()
+        .map(|(_, _, path)| path)
+        .ok_or_else(nothing)
+}
+
+/// When the run in `path` began, in seconds since 1970, as the log of its lowest rank tells.
+fn began(path: &Path) -> Option<u64> {
+    let folder = Folder::list(path).ok()?;
+    let rank = folder.ranks().next()?;
+    Some(folder.open(rank).map_or(0, |log| log.header().started_unix_s))
 }
 
 fn modified(path: &Path) -> SystemTime {
@@ -252,9 +259,14 @@ fn in_words(runs: &[(u32, u32)]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// How many ranks recorded on purpose, where not all did.
+/// How many of the `n_ranks` ranks were to record; `recorded` is empty where all were, may name a rank twice, and may name
+/// ranks that there are not.
 pub fn n_recorded(recorded: &RankList, n_ranks: u32) -> u64 {
-    if recorded.is_empty() { u64::from(n_ranks) } else { recorded.len().min(u64::from(n_ranks)) }
+    if recorded.is_empty() || recorded.len() > MAX_EXPECTED {
+        return u64::from(n_ranks);
+    }
+    let ranks: BTreeSet<u32> = recorded.iter().filter(|&rank| rank < n_ranks).collect();
+    ranks.len() as u64
 }
 
 #[cfg(test)]
@@ -268,6 +280,14 @@ mod tests {
         assert_eq!(gaps(&[], 2), [(0, 1)]);
         assert_eq!(gaps(&[7], 2), [(0, 1)]);
         assert_eq!(gaps(&[u32::MAX], u32::MAX), [(0, u32::MAX - 1)]);
+    }
+
+    #[test]
+    fn ranks_that_were_to_record_count_once_and_only_where_they_exist() {
+        let list = |runs: &[(u32, i32, u32)]| RankList(runs.to_vec());
+        assert_eq!(n_recorded(&list(&[]), 4), 4);
+        assert_eq!(n_recorded(&list(&[(0, 2, 32)]), 4), 2);
+        assert_eq!(n_recorded(&list(&[(0, 0, 1), (0, 1, 2)]), 4), 2);
     }
 
     #[test]

@@ -240,13 +240,16 @@ impl DebugFacts {
     }
 
     fn debug_file(&self, path: &Path) -> Option<PathBuf> {
-        let by_id = build_id_path(&self.build_id).filter(|path| self.is_mine(path));
+        let by_id = build_id_path(&self.build_id).filter(|path| path.is_file() && self.is_mine(path));
         by_id.or_else(|| {
             let (name, crc) = self.link.as_ref()?;
             let folder = fs::canonicalize(path).ok()?.parent()?.to_owned();
             let installed = Path::new(DEBUG_ROOT).join(folder.strip_prefix("/").ok()?);
+            // A link is a name, wherever a hostile one would like to point.
+            let name = base_name(name);
             let candidates = [folder.join(name), folder.join(".debug").join(name), installed.join(name)];
-            candidates.into_iter().find(|file| self.is_mine(file) || file_crc(file) == Some(*crc))
+            let mut files = candidates.into_iter().filter(|file| file.is_file());
+            files.find(|file| self.is_mine(file) || file_crc(file) == Some(*crc))
         })
     }
 

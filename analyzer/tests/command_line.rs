@@ -47,13 +47,13 @@ fn dump_prints_every_record() {
 fn without_a_folder_the_newest_run_here_is_taken() {
     let here = tempfile::tempdir().unwrap();
     late_sender().write(&here.path().join("lbprof-out")).unwrap();
-    // A later folder, made earlier: the time of its last change decides.
+    // A folder without a run is no newer run.
     std::fs::create_dir(here.path().join("lbprof-out-empty")).unwrap();
     let output = lb_report(&[]).current_dir(here.path()).assert().code(0).get_output().clone();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.starts_with("./scenario\n2 ranks on node0"), "{text}");
     assert!(!text.contains('\x1b'), "no colours in a pipe");
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "lb-report: the newest run here is lbprof-out\n");
 }
 
 #[test]
@@ -150,4 +150,24 @@ fn a_reader_that_goes_away_is_no_error() {
         let output = child.wait_with_output().unwrap();
         assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]), "{arguments:?}");
     }
+}
+
+#[test]
+fn the_run_that_began_last_is_the_newest_whatever_was_touched_since() {
+    let here = tempfile::tempdir().unwrap();
+    let began = |seconds| late_sender().header(0, move |header| header.started_unix_s = seconds);
+    began(2_000_000_000).write(&here.path().join("lbprof-out-2")).unwrap();
+    began(1_900_000_000).write(&here.path().join("lbprof-out")).unwrap();
+    let output = lb_report(&[]).current_dir(here.path()).assert().code(0).get_output().clone();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "lb-report: the newest run here is lbprof-out-2\n");
+}
+
+#[test]
+fn a_folder_where_json_wants_a_file_is_a_wrong_argument() {
+    let here = tempfile::tempdir().unwrap();
+    let folder = written(late_sender());
+    let path = folder.path().to_str().unwrap();
+    let output = lb_report(&["--json", path]).current_dir(here.path()).assert().code(2).get_output().clone();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains(&format!("lb-report {path} --json")), "{told}");
 }

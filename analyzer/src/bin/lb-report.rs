@@ -2,8 +2,9 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -195,8 +196,26 @@ fn fail(error: &anyhow::Error) -> Exit {
     }
 }
 
+/// Opens the run; says which where the user did not.
+fn open(dir: Option<&Path>, quiet: bool) -> anyhow::Result<Run> {
+    let run = Run::open(dir)?;
+    if dir.is_none() && !quiet {
+        let _ =
+            writeln!(io::stderr(), "lb-report: the newest run here is {}", text::plain(&run.dir.display().to_string()));
+    }
+    Ok(run)
+}
+
 fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Exit> {
-    let run = Run::open(arguments.dir.as_deref())?;
+    if let Some(folder) = arguments.json.as_deref().filter(|path| path.is_dir()) {
+        let folder = folder.display();
+        let _ = writeln!(
+            io::stderr(),
+            "lb-report: --json wants a file to write, and {folder} is a folder: lb-report {folder} --json"
+        );
+        return Ok(Exit::Usage);
+    }
+    let run = open(arguments.dir.as_deref(), common.quiet)?;
     let (model, places) = analyse(&run, common);
     let report = Report::new(&model, &places);
     match &arguments.json {
@@ -237,7 +256,7 @@ fn write_to(sink: impl Write, write: impl FnOnce(&mut dyn Write) -> io::Result<(
 }
 
 fn run_dump(arguments: &DumpArguments) -> anyhow::Result<Exit> {
-    let run = Run::open(arguments.dir.as_deref())?;
+    let run = open(arguments.dir.as_deref(), arguments.common.quiet)?;
     if let Some(rank) = arguments.rank
         && !run.headers.iter().any(|header| header.rank == rank)
     {
@@ -262,43 +281,48 @@ fn analyse(run: &Run, common: &Common) -> (Model, Vec<Place>) {
             places
         }
     };
-    bar.0.finish_and_clear();
+    bar.bar.finish_and_clear();
     (model, places)
 }
 
-/// Progress on standard error; shown only on a terminal, and only where the work is long.
-struct Bar(ProgressBar, AtomicU64);
+/// Progress on standard error; shown only on a terminal, and only where the work is long: a bar that flashes by is noise.
+struct Bar {
+    bar: ProgressBar,
+    records: AtomicU64,
+    /// Done once, when the bar is first shown.
+    shown: Once,
+    wanted: bool,
+}
 
 impl Bar {
     fn new(run: &Run, quiet: bool) -> Bar {
         let bar = ProgressBar::with_draw_target(Some(run.headers.len() as u64), ProgressDrawTarget::hidden());
-        if !quiet && io::stderr().is_terminal() {
-            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
-        }
         if let Ok(style) = ProgressStyle::with_template("reading {bar:30} {pos}/{len} ranks, {msg}, {elapsed}") {
             bar.set_style(style);
         }
-        Bar(bar, AtomicU64::new(0))
+        let wanted = !quiet && io::stderr().is_terminal();
+        Bar { bar, records: AtomicU64::new(0), shown: Once::new(), wanted }
     }
 
     fn tell(&self, progress: Progress) {
-        // Short work shows nothing: a bar that flashes by is noise.
-        const SHOWN_AFTER: Duration = Duration::from_millis(400);
         match progress {
             Progress::Records(n) => {
-                let records = self.1.fetch_add(n, Ordering::Relaxed) + n;
-                if self.0.elapsed() > SHOWN_AFTER && !self.0.is_hidden() {
-                    self.0.set_message(format!("{} events", HumanCount(records)));
-                }
+                let records = self.records.fetch_add(n, Ordering::Relaxed) + n;
+                self.say(|| format!("{} events", HumanCount(records)));
             }
-            Progress::Rank if self.0.elapsed() > SHOWN_AFTER => self.0.inc(1),
-            Progress::Rank => self.0.update(|state| state.set_pos(state.pos() + 1)),
+            Progress::Rank => self.bar.inc(1),
         }
     }
 
     fn names(&self) {
-        if !self.0.is_hidden() {
-            self.0.set_message("looking up the names of functions");
+        self.say(|| "looking up the names of functions".to_owned());
+    }
+
+    fn say(&self, message: impl FnOnce() -> String) {
+        const SHOWN_AFTER: Duration = Duration::from_millis(400);
+        if self.wanted && self.bar.elapsed() > SHOWN_AFTER {
+            self.bar.set_message(message());
+            self.shown.call_once(|| self.bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5)));
         }
     }
 }

@@ -41,14 +41,25 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// The table as lines of at most `columns`, as long as the other columns allow it; the heads in `bold`.
-    pub fn render(mut self, columns: usize, bold: anstyle::Style) -> String {
+    /// Columns of the terminal that it takes when its flexible column is as short as can be.
+    pub fn least_width(&self) -> usize {
+        let widths = self.widths();
+        let flexible = widths[self.flexible];
+        widths.iter().sum::<usize>() - flexible + flexible.min(LEAST_FLEXIBLE) + INDENT * widths.len()
+    }
+
+    fn widths(&self) -> Vec<usize> {
         let widest = |column: usize| {
             let cells = self.rows.iter().map(|row| width(&row[column]));
             cells.chain(self.heads[column].lines().map(width)).max().unwrap_or(0)
         };
-        let widths: Vec<usize> = (0..self.heads.len()).map(widest).collect();
-        let total: usize = INDENT + widths.iter().sum::<usize>() + INDENT * (widths.len() - 1);
+        (0..self.heads.len()).map(widest).collect()
+    }
+
+    /// The table as lines of at most `columns`, as long as the other columns allow it; the heads in `bold`.
+    pub fn render(mut self, columns: usize, bold: anstyle::Style) -> String {
+        let widths = self.widths();
+        let total: usize = widths.iter().sum::<usize>() + INDENT * widths.len();
         let room = (widths[self.flexible] + columns).saturating_sub(total).max(LEAST_FLEXIBLE);
         for row in &mut self.rows {
             row[self.flexible] = shorten(&row[self.flexible], room);

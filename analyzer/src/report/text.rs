@@ -280,6 +280,9 @@ fn problem_line(problem: &ProblemRow) -> String {
 /// One line of the table of efficiencies: name, value, formula, its seconds, POP's name where that is another.
 type EfficiencyLine = (&'static str, Option<f64>, &'static str, Option<(f64, f64)>, &'static str);
 
+/// Columns from which on formulas have room for their numbers.
+const NARROW: usize = 76;
+
 /// Columns from which on there is room for what is good to know but not needed.
 const WIDE: usize = 96;
 
@@ -300,7 +303,7 @@ fn efficiencies(report: &Report, options: &Options) -> String {
         ),
         ("    transfer", times.transfer(), "ideal / elapsed", ideal.map(|ideal| (ideal, elapsed)), ""),
     ];
-    let mut text = format!("{BOLD}Efficiency{BOLD:#}  {DIM}from the ranks' computation, its mean and longest{DIM:#}\n");
+    let mut text = format!("{BOLD}Efficiency{BOLD:#}  {DIM}of the ranks' computation{DIM:#}\n");
     let unit = TimeUnit::for_max(elapsed);
     for (name, value, formula, quotient, pop) in lines {
         // Without iterations there is no ideal time; a line below says so once.
@@ -309,7 +312,11 @@ fn efficiencies(report: &Report, options: &Options) -> String {
         let quotient = format!("{} / {} {}", unit.number(part), unit.number(whole), unit.symbol);
         let value = format!("{:>7}", percent_or_dash(value));
         let pop = if pop.is_empty() || options.columns < WIDE { String::new() } else { format!("  {DIM}{pop}{DIM:#}") };
-        writeln!(text, "  {name:<22} {style}{value}{style:#}   {formula:<17} {quotient:>21}{pop}").ok();
+        let line = format!("  {name:<22} {style}{value}{style:#}   {formula:<17}");
+        match options.columns >= NARROW {
+            true => writeln!(text, "{line} {quotient:>21}{pop}").ok(),
+            false => writeln!(text, "{}", line.trim_end()).ok(),
+        };
     }
     let ideal = match report.efficiency.phase_profile {
         Some(ideal) => format!(
@@ -402,40 +409,15 @@ fn ranks(report: &Report, options: &Options) -> String {
     if shown < all {
         order.sort_by(|a, b| computation(b).total_cmp(&computation(a)).then(a.rank.cmp(&b.rank)));
     }
-    let columns = rank_columns(report);
-    let others: Vec<Activity> =
-        Activity::ALL[1..].iter().copied().filter(|activity| !columns.contains(activity)).collect();
-    let other = |row: &RankRow| others.iter().map(|&activity| row.seconds[activity as usize]).sum::<f64>();
-    let has = |of: &dyn Fn(&RankRow) -> f64| {
-        report.ranks.iter().map(of).fold(0.0, f64::max) >= LEAST_SHARE * report.data.elapsed_s
-    };
-    let (has_other, has_idle) = (has(&other) && !others.is_empty(), has(&|row| row.idle_s));
+    let mut rows: Vec<&RankRow> = order.iter().take(shown).copied().collect();
+    rows.extend(order.last().filter(|_| shown < all));
     let unit = TimeUnit::for_max(report.data.elapsed_s);
-    let mut heads = vec!["rank", "<host"];
-    heads.push("compu-\ntation");
-    heads.push("against\nmean");
-    heads.extend(columns.iter().map(|&activity| short_name(activity)));
-    heads.extend(has_other.then_some("other"));
-    heads.extend(has_idle.then_some("idle"));
-    let mut table = Table::new(&heads, 1);
-    let mut push = |row: &RankRow| {
-        let mut cells = vec![
-            row.rank.to_string(),
-            clean(&row.host),
-            unit.number(computation(row)),
-            row.over_mean.map_or_else(|| "–".to_owned(), signed_percent),
-        ];
-        cells.extend(columns.iter().map(|&activity| unit.number(row.seconds[activity as usize])));
-        cells.extend(has_other.then(|| unit.number(other(row))));
-        cells.extend(has_idle.then(|| unit.number(row.idle_s)));
-        table.row(cells);
-    };
-    order.iter().take(shown).for_each(|row| push(row));
-    if shown < all
-        && let Some(row) = order.last()
-    {
-        push(row);
-    }
+    // Where lines get too long the activities that take least become part of the others.
+    let table = (0..=MOST_COLUMNS)
+        .rev()
+        .map(|columns| rank_table(report, &rows, columns, unit))
+        .find(|table| table.least_width() <= options.columns)
+        .unwrap_or_else(|| rank_table(report, &rows, 0, unit));
     let name = match shown < all {
         true => format!("Ranks, the slowest and the fastest [{}]", unit.symbol),
         false => format!("Ranks [{}]", unit.symbol),
@@ -444,11 +426,41 @@ fn ranks(report: &Report, options: &Options) -> String {
     format!("{}{}\n", title(&name, shown, all), table.render(options.columns, DIM))
 }
 
-/// The activities of MPI that take most time, in the order of their numbers.
-fn rank_columns(report: &Report) -> Vec<Activity> {
+/// The table of some ranks, with columns for at most so many activities beside computation.
+fn rank_table(report: &Report, rows: &[&RankRow], columns: usize, unit: TimeUnit) -> Table {
+    let columns = rank_columns(report, columns);
+    let others: Vec<Activity> =
+        Activity::ALL[1..].iter().copied().filter(|activity| !columns.contains(activity)).collect();
+    let other = |row: &RankRow| others.iter().map(|&activity| row.seconds[activity as usize]).sum::<f64>();
+    let has = |of: &dyn Fn(&RankRow) -> f64| {
+        report.ranks.iter().map(of).fold(0.0, f64::max) >= LEAST_SHARE * report.data.elapsed_s
+    };
+    let (has_other, has_idle) = (has(&other) && !others.is_empty(), has(&|row| row.idle_s));
+    let mut heads = vec!["rank", "<host", "compu-\ntation", "against\nmean"];
+    heads.extend(columns.iter().map(|&activity| short_name(activity)));
+    heads.extend(has_other.then_some("other"));
+    heads.extend(has_idle.then_some("idle"));
+    let mut table = Table::new(&heads, 1);
+    for row in rows {
+        let mut cells = vec![
+            row.rank.to_string(),
+            clean(&row.host),
+            unit.number(row.seconds[Activity::Computation as usize]),
+            row.over_mean.map_or_else(|| "–".to_owned(), signed_percent),
+        ];
+        cells.extend(columns.iter().map(|&activity| unit.number(row.seconds[activity as usize])));
+        cells.extend(has_other.then(|| unit.number(other(row))));
+        cells.extend(has_idle.then(|| unit.number(row.idle_s)));
+        table.row(cells);
+    }
+    table
+}
+
+/// The activities of MPI that take most time, at most so many, in the order of their numbers.
+fn rank_columns(report: &Report, most: usize) -> Vec<Activity> {
     let longest =
         report.activities.iter().filter(|row| row.activity != Activity::Computation && row.share >= LEAST_SHARE);
-    let mut columns: Vec<Activity> = longest.map(|row| row.activity).take(MOST_COLUMNS).collect();
+    let mut columns: Vec<Activity> = longest.map(|row| row.activity).take(most).collect();
     columns.sort();
     columns
 }

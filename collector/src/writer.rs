@@ -94,7 +94,22 @@ impl<W: Write> LogWriter<W> {
         &mut self,
         head: &BatchHead,
         records: &[Record],
-        site: impl FnMut(&Record) -> u64,
+        mut site: impl FnMut(&Record) -> u64,
+    ) -> io::Result<()> {
+        self.records_and_sites(head, records, &mut Vec::new(), |record, _| site(record))
+    }
+
+    /// As [`LogWriter::records`], and defines what they are the first to refer to: `site` pushes the definitions of call sites
+    /// that the log does not have yet to `new`, which is written before the records, and then empty. `site` is asked for the
+    /// first record of each call site and operation alone, so this is cheaper than to look through the records beforehand.
+    ///
+    /// Errors: as those of [`LogWriter::records`]; `new` is kept where it could not be written.
+    pub fn records_and_sites(
+        &mut self,
+        head: &BatchHead,
+        records: &[Record],
+        new: &mut Vec<Definition>,
+        mut site: impl FnMut(&Record, &mut Vec<Definition>) -> u64,
     ) -> io::Result<()> {
         if records.len() > MAX_RECORDS {
             return Err(too_large("batch of records"));
@@ -102,7 +117,9 @@ impl<W: Write> LogWriter<W> {
         if records.is_empty() {
             return Ok(());
         }
-        self.encoder.encode(head, records, site);
+        self.encoder.encode(head, records, |record| site(record, new));
+        self.definitions(new)?;
+        new.clear();
         let (plain, tail) = (self.encoder.plain(), self.encoder.tail());
         let compressor = (plain.len() >= WORTH_COMPRESSING * records.len()).then_some(&mut self.compressor);
         self.bytes += write_block(&mut self.sink, compressor, &mut self.block, BlockKind::Records, plain, tail)?;

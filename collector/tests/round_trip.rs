@@ -2,6 +2,7 @@
 
 mod support;
 
+use lbprof_collector::Operation;
 use lbprof_collector::decode::Decoder;
 use lbprof_collector::definition::{
     CallSite, ClockOffset, Communicator, Definition, EndReason, Instant, Module, Object, ObjectKind, RankList, Region,
@@ -11,7 +12,7 @@ use lbprof_collector::encode::Encoder;
 use lbprof_collector::format::{BatchHead, Header, MAX_DEFINITIONS, Mode};
 use lbprof_collector::profile::Fold;
 use lbprof_collector::reader::{Item, LogReader};
-use lbprof_collector::record::NONE;
+use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::scenario;
 use lbprof_collector::writer::LogWriter;
 use proptest::prelude::*;
@@ -93,6 +94,38 @@ proptest! {
         // Counters may be NaN, which equals nothing, itself included; its text does.
         prop_assert_eq!(format!("{read:?}"), format!("{:?}", [Item::Profile(Box::new(batch))]));
     }
+}
+
+#[test]
+fn call_sites_that_a_batch_is_the_first_to_have_are_defined_before_it() {
+    let batch: Vec<_> =
+        (0..6).map(|i| Record { call_site: 100 + i % 3, ..Record::new(Operation::Send, 10 * i) }).collect();
+    let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
+    let (mut known, mut new) = (Vec::new(), Vec::new());
+    let mut asked = 0;
+    for first in [0, 6] {
+        let head = BatchHead { first, ..BatchHead::default() };
+        let site = |record: &Record, new: &mut Vec<Definition>| {
+            asked += 1;
+            let id = known.iter().position(|&site| site == record.call_site).unwrap_or_else(|| {
+                known.push(record.call_site);
+                let id = known.len() as u32 - 1;
+                new.push(Definition::CallSite(CallSite { id, module: NONE, offset: record.call_site }));
+                known.len() - 1
+            });
+            id as u64
+        };
+        log.records_and_sites(&head, &batch, &mut new, site).unwrap();
+        assert!(new.is_empty());
+    }
+    assert_eq!(asked, 6, "once a batch for each of three call sites");
+    let items = items(&log.into_sink());
+    let [Item::Definitions(sites), Item::Records { records, .. }, Item::Records { .. }] = &items[..] else {
+        panic!("{items:?}")
+    };
+    let site = |id: u32| Definition::CallSite(CallSite { id, module: NONE, offset: 100 + u64::from(id) });
+    assert_eq!(*sites, [site(0), site(1), site(2)]);
+    assert_eq!(records.iter().map(|record| record.call_site).collect::<Vec<_>>(), [0, 1, 2, 0, 1, 2]);
 }
 
 #[test]

@@ -327,7 +327,6 @@ fn mend(records: &mut [Record], now: u64) {
 
 /// Writes a batch as the log's mode has it; what cannot be written is counted.
 fn write(rank_log: &mut RankLog, log: &mut ThreadLog, records: &[Record], now: u64) {
-    rank_log.define_sites(records);
     if rank_log.events() {
         let failed = rank_log.records(&log.head, records);
         if failed {
@@ -336,6 +335,7 @@ fn write(rank_log: &mut RankLog, log: &mut ThreadLog, records: &[Record], now: u
         }
     } else {
         let fold = log.fold.get_or_insert_with(|| Fold::new(log.head.clone()));
+        rank_log.define_sites(records);
         rank_log.fold(fold, records);
         // A killed process loses what is not written, at most this long.
         if rank_log.second_has_passed(log.folded_at, now) {

@@ -125,10 +125,11 @@ impl RankLog {
         fold.records(records, |record| sites.id(record.call_site, new));
     }
 
-    /// Writes a batch, whose call sites are defined; true where that failed. Past the limit, later batches are written as sums.
+    /// Writes a batch, and before it the call sites that are new; true where that failed. Past the limit, later batches are
+    /// written as sums.
     pub fn records(&mut self, head: &BatchHead, records: &[Record]) -> bool {
         let RankLog { writer, sites, new, .. } = self;
-        let result = writer.records(head, records, |record| sites.id(record.call_site, new));
+        let result = writer.records_and_sites(head, records, new, |record, new| sites.id(record.call_site, new));
         let failed = !self.took(result);
         if self.limit != 0 && self.writer.bytes() > self.limit && self.mode == Mode::Events {
             self.mode = Mode::Profile;

@@ -2,6 +2,7 @@
 //!
 //! Ids come from a file: they may be missing, twice or absurd. So all is kept by key, and every look-up may fail.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use lbprof_collector::clock::RankClock;
@@ -14,8 +15,8 @@ use lbprof_collector::{Definition, Problem, ProblemKind};
 /// Name of the first region, the whole program.
 pub const WHOLE_PROGRAM: &str = "main";
 
-/// Most regions within one another; deeper ones count as lying directly in the whole program.
-const MAX_DEPTH: usize = 1024;
+/// Most regions within one another, more than the recorder has; deeper ones count as lying directly in the whole program.
+const MAX_DEPTH: usize = 256;
 
 /// Definitions of one rank.
 #[derive(Clone, Debug, Default)]
@@ -78,12 +79,12 @@ impl Definitions {
                 Some(_) => self.usage.1 = Some(usage),
             },
             Definition::Problem(number, count, detail) => {
-                if let Some(kind) = ProblemKind::from_number(number) {
-                    let (total, first) = self.problems.entry(kind).or_default();
-                    *total = total.saturating_add(count);
-                    if first.is_empty() {
-                        *first = detail;
-                    }
+                let kind = ProblemKind::from_number(number);
+                let detail = if kind.is_none() { format!("problem {number}: {detail}") } else { detail };
+                let (total, first) = self.problems.entry(kind.unwrap_or(ProblemKind::NewerProblem)).or_default();
+                *total = total.saturating_add(count);
+                if first.is_empty() {
+                    *first = detail;
                 }
             }
             Definition::WindowBegin(ticks) => self.window_begin = self.window_begin.or(Some(ticks)),
@@ -127,7 +128,7 @@ impl Definitions {
         let mut path = WHOLE_PROGRAM.to_owned();
         for &id in self.region_chain(id).iter().rev() {
             path.push('/');
-            path.push_str(&self.region_name(id));
+            path.push_str(&path_part(&self.region_name(id)));
         }
         path
     }
@@ -142,6 +143,11 @@ impl Definitions {
         };
         self.problems.iter().map(problem)
     }
+}
+
+/// A region's name as a part of a path: a '/' in it is `\/`.
+pub fn path_part(name: &str) -> Cow<'_, str> {
+    if name.contains('/') { name.replace('/', "\\/").into() } else { name.into() }
 }
 
 #[cfg(test)]

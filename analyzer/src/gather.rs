@@ -9,12 +9,13 @@ use std::collections::{BTreeMap, HashMap};
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RegionKind;
 use lbprof_collector::format::Header;
+use lbprof_collector::problem::Severity;
 use lbprof_collector::profile::{self, CounterTotals, Profile};
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::NONE;
 use lbprof_collector::{Activity, Operation, Problem, ProblemKind};
 
-use crate::definitions::{Definitions, WHOLE_PROGRAM};
+use crate::definitions::{Definitions, WHOLE_PROGRAM, path_part};
 use crate::model::{
     CallSite, Cell, Communicator, Model, Module, RankModel, Region, RegionIdx, RunFacts, Seconds, Series, SiteKey,
     Slowest, Totals, Usage, chain,
@@ -72,20 +73,30 @@ impl RankPass for RankGather {
                 _ => builder.other_thread(&thread.finish()),
             }
         }
-        let rank = builder.finish();
+        let (rank, seen) = builder.finish();
         part.problems.extend(self.definitions.problems_of(rank.rank));
         part.problems
             .extend(self.problems.into_iter().map(|one| Problem { rank: one.rank.or(Some(rank.rank)), ..one }));
+        for (kind, count) in seen {
+            // The recorder may have counted the same, or a part of it.
+            match part.problems.iter_mut().find(|one| one.kind == kind) {
+                Some(told) => told.count = told.count.max(count),
+                None => part.problems.push(Problem { kind, rank: Some(rank.rank), count, detail: String::new() }),
+            }
+        }
         let dropped = part.problems.iter().filter(|one| one.kind == ProblemKind::Dropped).map(|one| one.count);
         let dropped = dropped.fold(0, u64::saturating_add);
-        part.ranks.push(RankModel { dropped, ..rank });
+        // A rank of which nothing could be read is a missing one: means must not take it for one that never computes.
+        let is_known = rank.records > 0 || part.problems.iter().all(|one| one.kind.severity() != Severity::Partial);
+        if is_known {
+            part.ranks.push(RankModel { dropped, ..rank });
+        }
         part
     }
 }
 
 /// Turns the sums of a rank's threads into its model, entering its regions and call sites in the part's tables.
 struct RankBuilder<'a> {
-    header: &'a Header,
     definitions: &'a Definitions,
     part: &'a mut Part,
     clock: RankClock,
@@ -94,12 +105,15 @@ struct RankBuilder<'a> {
     regions: HashMap<u32, RegionIdx>,
     /// The rank's call sites likewise.
     sites: HashMap<u32, Option<u32>>,
-    site_sums: BTreeMap<SiteKey, Cell>,
+    /// Of the first thread, and of the others.
+    site_sums: [BTreeMap<SiteKey, Cell>; 2],
+    /// Problems that its records show: how many times.
+    seen: BTreeMap<ProblemKind, u64>,
     counter_sums: BTreeMap<(RegionIdx, u32), CounterTotals>,
 }
 
 impl<'a> RankBuilder<'a> {
-    fn new(header: &'a Header, definitions: &'a Definitions, part: &'a mut Part) -> Self {
+    fn new(header: &Header, definitions: &'a Definitions, part: &'a mut Part) -> Self {
         let clock = definitions.clock(header);
         part.facts = RunFacts {
             run_id: header.run_id,
@@ -115,7 +129,6 @@ impl<'a> RankBuilder<'a> {
             common_clock: clock.known(),
             clock_error_s: definitions.offsets.iter().map(|offset| offset.error_ns).max().map(|ns| ns as f64 * 1e-9),
         };
-        part.tables.region(WHOLE_PROGRAM, 0, RegionKind::Useful, false);
         let rank = RankModel {
             rank: header.rank,
             host: header.host.clone(),
@@ -125,14 +138,14 @@ impl<'a> RankBuilder<'a> {
             ..RankModel::default()
         };
         let mut builder = RankBuilder {
-            header,
             definitions,
             part,
             clock,
             rank,
             regions: HashMap::from([(0, 0)]),
             sites: HashMap::new(),
-            site_sums: BTreeMap::new(),
+            site_sums: Default::default(),
+            seen: BTreeMap::new(),
             counter_sums: BTreeMap::new(),
         };
         for comm in definitions.communicators.values() {
@@ -183,13 +196,15 @@ impl<'a> RankBuilder<'a> {
             return idx;
         }
         let mut idx = 0;
-        let mut path = WHOLE_PROGRAM.to_owned();
         for &id in self.definitions.region_chain(id).iter().rev() {
             let defined = self.definitions.regions.get(&id);
             let (kind, iterated) = defined.map_or((RegionKind::Useful, false), |region| (region.kind, region.iterated));
-            path.push('/');
-            path.push_str(&self.definitions.region_name(id));
-            idx = self.part.tables.region(&path, idx, kind, iterated);
+            let found = self.part.tables.region(idx, &self.definitions.region_name(id), kind, iterated);
+            let Some(found) = found else {
+                *self.seen.entry(ProblemKind::TooMany).or_default() += 1;
+                break;
+            };
+            idx = found;
         }
         self.regions.insert(id, idx);
         idx
@@ -211,7 +226,10 @@ impl<'a> RankBuilder<'a> {
             self.definitions.window_begin.unwrap_or(sums.begin),
             self.definitions.window_end.unwrap_or(sums.end.previous_end),
         );
-        self.rank.paused_s = self.seconds(sums.rest.paused);
+        // A pause that lasts until the end has no record behind it.
+        let last = self.definitions.window_end.filter(|_| sums.end.paused);
+        let last = last.map_or(0, |end| end.saturating_sub(sums.end.previous_end));
+        self.rank.paused_s = self.seconds(sums.rest.paused.saturating_add(last));
         self.cells(&sums);
         let mut totals: BTreeMap<RegionIdx, Totals> = BTreeMap::new();
         for (id, found) in &sums.rest.regions {
@@ -223,7 +241,7 @@ impl<'a> RankBuilder<'a> {
             sum.max_swapped = sum.max_swapped.max(found.max_swapped);
         }
         self.rank.totals = totals.into_iter().collect();
-        self.any_thread(&sums.rest);
+        self.any_thread(&sums.rest, 0);
         self.iterations(sums);
     }
 
@@ -233,10 +251,11 @@ impl<'a> RankBuilder<'a> {
         let mpi = cells.filter(|(activity, _)| !matches!(activity, Activity::Computation | Activity::Recorder));
         let ticks = mpi.map(|(_, cell)| cell.ticks).fold(0, u64::saturating_add);
         self.rank.other_threads_mpi_s += self.seconds(ticks);
-        self.any_thread(&sums.rest);
+        self.any_thread(&sums.rest, 1);
     }
 
-    fn any_thread(&mut self, sums: &Profile) {
+    /// What is kept of all threads; `whose` is the place in `site_sums`.
+    fn any_thread(&mut self, sums: &Profile, whose: usize) {
         for (key, cell) in &sums.sites {
             let key = SiteKey {
                 site: self.site(key.call_site),
@@ -245,7 +264,7 @@ impl<'a> RankBuilder<'a> {
                 region: self.region(key.region),
             };
             let cell = self.cell(cell);
-            *self.site_sums.entry(key).or_default() += cell;
+            *self.site_sums[whose].entry(key).or_default() += cell;
         }
         for &((region, counter), totals) in &sums.counters {
             let name = self.definitions.counters.get(&counter).cloned().unwrap_or_else(|| format!("counter {counter}"));
@@ -257,8 +276,8 @@ impl<'a> RankBuilder<'a> {
         for (kind, count) in [(ProblemKind::Unfinished, sums.unfinished), (ProblemKind::ClockBackwards, sums.backwards)]
         {
             if count > 0 {
-                let rank = Some(self.rank.rank);
-                self.part.problems.push(Problem { kind, rank, count, detail: String::new() });
+                let seen = self.seen.entry(kind).or_default();
+                *seen = seen.saturating_add(count);
             }
         }
     }
@@ -372,11 +391,12 @@ impl<'a> RankBuilder<'a> {
         }
     }
 
-    fn finish(mut self) -> RankModel {
-        let _ = self.header;
-        self.rank.sites = self.site_sums.into_iter().collect();
+    fn finish(mut self) -> (RankModel, BTreeMap<ProblemKind, u64>) {
+        let [own, others] = self.site_sums;
+        self.rank.sites = own.into_iter().collect();
+        self.rank.other_sites = others.into_iter().collect();
         self.rank.counters = self.counter_sums.into_iter().collect();
-        self.rank
+        (self.rank, self.seen)
     }
 }
 
@@ -452,10 +472,13 @@ struct Part {
 }
 
 /// Names that several ranks share, each once.
-#[derive(Default)]
 struct Tables {
+    /// The first is the whole program.
     regions: Vec<Region>,
-    regions_by_path: HashMap<String, RegionIdx>,
+    /// By the region around it and its name.
+    regions_by_name: HashMap<(RegionIdx, String), RegionIdx>,
+    /// Bytes of all regions' paths.
+    path_bytes: usize,
     modules: Vec<Module>,
     /// By build id, or by path where a file has none.
     modules_by_key: HashMap<Vec<u8>, u32>,
@@ -466,16 +489,48 @@ struct Tables {
     communicators: BTreeMap<u64, Communicator>,
 }
 
-impl Tables {
-    fn region(&mut self, path: &str, parent: RegionIdx, kind: RegionKind, iterated: bool) -> RegionIdx {
-        if let Some(&idx) = self.regions_by_path.get(path) {
-            self.regions[idx as usize].iterated |= iterated;
-            return idx;
+/// Most bytes of all regions' paths: thousands of regions have a few hundred thousand. Nested regions with long names, which a
+/// small log can define, would take without a bound what memory there is.
+const MAX_PATH_BYTES: usize = 64 << 20;
+
+impl Default for Tables {
+    fn default() -> Self {
+        let whole = Region {
+            name: WHOLE_PROGRAM.to_owned(),
+            path: WHOLE_PROGRAM.to_owned(),
+            parent: 0,
+            kind: RegionKind::Useful,
+            iterated: false,
+        };
+        Tables {
+            regions: vec![whole],
+            regions_by_name: HashMap::new(),
+            path_bytes: 0,
+            modules: Vec::new(),
+            modules_by_key: HashMap::new(),
+            sites: Vec::new(),
+            sites_by_key: HashMap::new(),
+            counters: Vec::new(),
+            counters_by_name: HashMap::new(),
+            communicators: BTreeMap::new(),
         }
+    }
+}
+
+impl Tables {
+    /// The region of this name within `parent`; `None`: there are too many.
+    fn region(&mut self, parent: RegionIdx, name: &str, kind: RegionKind, iterated: bool) -> Option<RegionIdx> {
+        let key = (parent, name.to_owned());
+        if let Some(&idx) = self.regions_by_name.get(&key) {
+            self.regions[idx as usize].iterated |= iterated;
+            return Some(idx);
+        }
+        let path = format!("{}/{}", self.regions[parent as usize].path, path_part(name));
+        self.path_bytes = Some(self.path_bytes + path.len()).filter(|&bytes| bytes <= MAX_PATH_BYTES)?;
         let idx = self.regions.len() as RegionIdx;
-        self.regions.push(Region { path: path.to_owned(), parent, kind, iterated });
-        self.regions_by_path.insert(path.to_owned(), idx);
-        idx
+        self.regions.push(Region { name: name.to_owned(), path, parent, kind, iterated });
+        self.regions_by_name.insert(key, idx);
+        Some(idx)
     }
 
     fn chain(&self, region: RegionIdx) -> Vec<RegionIdx> {
@@ -534,11 +589,13 @@ impl Renumbering {
             *counter = self.counters[*counter as usize];
         }
         rank.counters.sort_by_key(|&(key, _)| key);
-        for (key, _) in &mut rank.sites {
-            region(&mut key.region);
-            key.site = key.site.map(|site| self.sites[site as usize]);
+        for sites in [&mut rank.sites, &mut rank.other_sites] {
+            for (key, _) in sites.iter_mut() {
+                region(&mut key.region);
+                key.site = key.site.map(|site| self.sites[site as usize]);
+            }
+            sites.sort_by_key(|&(key, _)| key);
         }
-        rank.sites.sort_by_key(|&(key, _)| key);
     }
 
     fn slowest(&self, slowest: BTreeMap<RegionIdx, Vec<Slowest>>) -> BTreeMap<RegionIdx, Vec<Slowest>> {
@@ -550,10 +607,12 @@ impl Merge for Part {
     fn merge(mut self, mut higher: Part) -> Part {
         let tables = &mut self.tables;
         let mut numbers = Renumbering { regions: Vec::new(), sites: Vec::new(), counters: Vec::new() };
-        for region in &higher.tables.regions {
+        numbers.regions.push(0);
+        for region in &higher.tables.regions[1..] {
             // The one around it comes before it in its table, so that it has its new index already.
             let parent = numbers.regions.get(region.parent as usize).copied().unwrap_or(0);
-            numbers.regions.push(tables.region(&region.path, parent, region.kind, region.iterated));
+            let idx = tables.region(parent, &region.name, region.kind, region.iterated).unwrap_or(parent);
+            numbers.regions.push(idx);
         }
         let modules: Vec<u32> =
             higher.tables.modules.iter().map(|module| tables.module(&module.path, &module.build_id)).collect();
@@ -609,10 +668,13 @@ impl Part {
     /// The model, its tables in an order that does not depend on the order of merging.
     fn finish(mut self) -> Model {
         let tables = self.tables;
-        // A path sorts after that of the region around it, for that is the begin of it.
-        let (regions, region_numbers) =
-            sorted(tables.regions, |region| region.path.split('/').map(str::to_owned).collect::<Vec<_>>());
-        let mut regions = regions;
+        // A region sorts after the one around it, whose names are the first of its own.
+        let names: Vec<Vec<String>> = (0..tables.regions.len() as RegionIdx)
+            .map(|idx| tables.chain(idx).iter().rev().map(|&idx| tables.regions[idx as usize].name.clone()).collect())
+            .collect();
+        let (mut regions, region_numbers) =
+            sorted(tables.regions.into_iter().zip(names).collect(), |one| one.1.clone());
+        let mut regions: Vec<Region> = regions.drain(..).map(|(region, _)| region).collect();
         for region in &mut regions {
             region.parent = region_numbers[region.parent as usize];
         }

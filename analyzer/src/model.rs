@@ -98,8 +98,10 @@ pub struct RankModel {
     pub totals: Vec<(RegionIdx, Totals)>,
     /// Iterated regions and the rank's iterations in them; sorted.
     pub iterations: Vec<(RegionIdx, Series)>,
-    /// The same as `cells` by call site and operation, of all threads; sorted.
+    /// The same as `cells` by call site and operation; sorted.
     pub sites: Vec<(SiteKey, Cell)>,
+    /// The same of all other threads together; sorted.
+    pub other_sites: Vec<(SiteKey, Cell)>,
     /// Values of the user's counters by (region, counter); sorted.
     pub counters: Vec<((RegionIdx, u32), CounterTotals)>,
     /// Seconds during which the program had stopped recording.
@@ -145,7 +147,9 @@ impl std::ops::AddAssign for Cell {
 /// A region: a path of nested phases.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Region {
-    /// Its names from the outermost on, joined with '/'.
+    /// Its own name.
+    pub name: String,
+    /// The names from the outermost on, joined with '/'; one within a name is `\/`.
     pub path: String,
     /// The region around it; of the first, itself.
     pub parent: RegionIdx,

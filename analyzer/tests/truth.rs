@@ -4,7 +4,8 @@ mod support;
 
 use lbprof_analyzer::metrics::load_balance::{phase_profile_ideal, times};
 use lbprof_analyzer::model::Model;
-use lbprof_collector::format::ring_name;
+use lbprof_collector::definition::{Definition, Region, RegionKind};
+use lbprof_collector::format::{BatchHead, log_name, ring_name};
 use lbprof_collector::ring::HEAD_BYTES;
 use lbprof_collector::scenario::Scenario;
 use lbprof_collector::{Activity, Operation, ProblemKind, Record};
@@ -291,4 +292,86 @@ fn a_pause_of_some_ranks_only_makes_the_figures_doubtful() {
     let report = report_on(&model);
     assert!(report.problems.iter().any(|row| row.kind == ProblemKind::UnevenPause));
     assert_near(report.efficiency.times.elapsed_s, 0.020);
+}
+
+#[test]
+fn time_in_other_threads_is_not_the_ranks_own() {
+    // A helper thread waits in Recv for 50 ms of a run of 10 ms of computation and 1 ms of Barrier.
+    let folder = written(Scenario::ranks(1).rank(0, |script| script.compute(10.0).barrier(1.0)));
+    let header = lbprof_collector::scenario::header(0, 1);
+    let begin = header.instants[1].ticks;
+    let head = BatchHead { thread: 1, previous_end: begin, ..BatchHead::default() };
+    let record = Record { end: begin + 50_000_000, ..Record::new(Operation::Recv, begin) };
+    let ring = lbprof_collector::scenario::ring(&header, &head, &[record], 0);
+    std::fs::write(folder.path().join(ring_name(0, 1)), ring).unwrap();
+    let report = report_on(&model_in(folder.path()));
+    let named = report.verdict.waits_at.as_ref().map(|site| site.operations.clone());
+    assert_eq!(named, Some(vec!["Barrier".to_owned()]));
+    let row = report.call_sites.iter().find(|row| row.operation == "Recv").unwrap();
+    assert_near(row.sum.seconds, 0.0);
+    assert_near(row.other_threads.seconds, 0.050);
+}
+
+#[test]
+fn a_slash_in_a_name_makes_no_region_of_another() {
+    let model = model(Scenario::ranks(1).rank(0, |script| {
+        script.region("a/b", |script| script.compute(1.0)).region("a", |script| script.region("b", |s| s.compute(2.0)))
+    }));
+    let paths: Vec<&str> = model.regions.iter().map(|region| region.path.as_str()).collect();
+    assert_eq!(paths, ["main", "main/a", "main/a/b", "main/a\\/b"]);
+    assert_near(model.ranks[0].inclusive(region(&model, "main/a/b")).iter().sum(), 0.002);
+}
+
+#[test]
+fn what_the_recorder_and_the_figures_both_tell_counts_once() {
+    let model = model(Scenario::ranks(2).each(|_, script| {
+        script.compute(1.0).paused(|script| script.compute(1.0)).problem(ProblemKind::Paused, 1).compute(1.0)
+    }));
+    let report = report_on(&model);
+    let row = report.problems.iter().find(|row| row.kind == ProblemKind::Paused).unwrap();
+    assert_eq!((row.count, row.ranks.as_slice()), (2, &[0, 1][..]));
+}
+
+#[test]
+fn a_problem_that_only_a_newer_recorder_knows_is_told() {
+    let unknown = Definition::Problem(9999, 3, "of the future".into());
+    let report = report_on(&model(Scenario::ranks(1).rank(0, |script| script.compute(1.0).define(unknown))));
+    let row = report.problems.iter().find(|row| row.kind == ProblemKind::NewerProblem).unwrap();
+    assert_eq!((row.count, row.details[0].as_str()), (3, "problem 9999: of the future"));
+}
+
+#[test]
+fn a_rank_of_which_nothing_can_be_read_is_no_rank_that_never_computes() {
+    let folder = written(Scenario::ranks(2).each(|_, script| script.compute(10.0).barrier(1.0)));
+    let log = folder.path().join(log_name(1));
+    let mut bytes = std::fs::read(&log).unwrap();
+    // All blocks but the header's neighbour lose their marks.
+    for at in (0..bytes.len() - 4).filter(|&at| bytes[at..].starts_with(b"LBBK")).collect::<Vec<_>>() {
+        bytes[at] = b'X';
+    }
+    std::fs::write(&log, bytes).unwrap();
+    let model = model_in(folder.path());
+    assert_eq!(model.ranks.iter().map(|rank| rank.rank).collect::<Vec<_>>(), [0]);
+    assert_near(times(&model, 0).load_balance().unwrap(), 1.0);
+    assert!(!report_on(&model).data.complete);
+}
+
+#[test]
+fn regions_deeper_than_any_are_told_and_bounded() {
+    let name = |at: u32| format!("{}{at}", "long name ".repeat(100));
+    let nested = |at: u32| Region { id: at, parent: at - 1, name: name(at), kind: RegionKind::Useful, iterated: false };
+    let folder = written(Scenario::ranks(1).rank(0, |mut script| {
+        for at in 1..2000 {
+            script = script.define(Definition::Region(nested(at)));
+        }
+        for at in 1..2000 {
+            script = script.call(Operation::RegionEnter, 0.001, |record| record.request = at);
+        }
+        script
+    }));
+    let model = model_in(folder.path());
+    let bytes: usize = model.regions.iter().map(|region| region.path.len()).sum();
+    assert!(model.regions.len() > 100, "{} regions", model.regions.len());
+    assert!(bytes <= 65 << 20, "{bytes} bytes of paths");
+    assert!(model.problems.iter().any(|problem| problem.kind == ProblemKind::TooMany));
 }

@@ -329,6 +329,12 @@ fn call_site(row: &SiteRow) -> Value {
         "bytes": row.sum.sent.saturating_add(row.sum.received),
         "sent_bytes": row.sum.sent,
         "received_bytes": row.sum.received,
+        "other_threads": {
+            "calls": row.other_threads.calls,
+            "time_s": row.other_threads.seconds,
+            "sent_bytes": row.other_threads.sent,
+            "received_bytes": row.other_threads.received,
+        },
     })
 }
 

@@ -12,7 +12,8 @@ use super::table::Table;
 use super::verdict::{self, VerdictKind};
 pub(crate) use super::words::is_hostile;
 use super::words::{
-    TimeUnit, bytes, clean, count, percent, percent_or_dash, plural, seconds, shorten, signed_percent, width, wrap,
+    TimeUnit, bytes, clean, count, percent, percent_or_dash, plural, quantity, seconds, shorten, signed_percent, width,
+    wrap,
 };
 use super::{ProblemRow, RankRow, Report, SiteRow};
 use crate::definitions::WHOLE_PROGRAM;
@@ -55,6 +56,8 @@ pub fn render(report: &Report, options: &Options) -> String {
     text.push_str(&ranks(report, options));
     text.push_str(&regions(report, options));
     text.push_str(&iterations(report, options));
+    text.push_str(&work(report, options));
+    text.push_str(&counters(report, options));
     text.push_str(&call_sites(report, options));
     text.push_str(&data(report, options));
     text
@@ -189,7 +192,10 @@ fn loss(report: &Report) -> String {
     let to = |what: &str, part: f64| format!("{} to {what}{log}", seconds(part));
     let communication = "communication and waiting";
     match verdict.kind {
-        VerdictKind::Nothing if report.data.unknown_s > 0.5 * report.data.elapsed_s * report.ranks.len() as f64 => {
+        VerdictKind::Nothing
+            if report.ranks.is_empty()
+                || report.data.unknown_s > 0.5 * report.data.elapsed_s * report.ranks.len() as f64 =>
+        {
             "Nothing is known of most of the time.".to_owned()
         }
         VerdictKind::Nothing => {
@@ -531,8 +537,55 @@ fn iterations(report: &Report, options: &Options) -> String {
     format!("{BOLD}Iterations{BOLD:#}\n  {}\n\n", wrap(&text, options.columns - 2, 2))
 }
 
+/// What the user counted in regions: operations and quanta, with the rate at which they are done.
+fn work(report: &Report, options: &Options) -> String {
+    let rows: Vec<_> =
+        report.regions.iter().filter(|row| row.totals.operations != 0.0 || row.totals.quanta != 0.0).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let shown = if options.full { rows.len() } else { rows.len().min(options.top.max(1)) };
+    let mut table = Table::new(&["<region", "operations", "quanta", "operations\na second", "quanta\na second"], 0);
+    for row in rows.iter().take(shown) {
+        let computation_s = row.efficiency.times.avg_computation_s * report.ranks.len() as f64;
+        let rate = |of: f64| if computation_s > 0.0 { quantity(of / computation_s) } else { "–".to_owned() };
+        let (operations, quanta) = (row.totals.operations, row.totals.quanta);
+        table.row(vec![clean(&row.path), quantity(operations), quantity(quanta), rate(operations), rate(quanta)]);
+    }
+    format!("{}{}\n", title("Work", shown, rows.len()), table.render(options.columns, DIM))
+}
+
+/// The user's counters by region.
+fn counters(report: &Report, options: &Options) -> String {
+    if report.counters.is_empty() {
+        return String::new();
+    }
+    let all = report.counters.len();
+    let shown = if options.full { all } else { all.min(options.top.max(1)) };
+    let mut table = Table::new(&["<counter", "<region", "values", "mean", "least", "largest"], 1);
+    for row in report.counters.iter().take(shown) {
+        let totals = &row.totals;
+        let mean = totals.sum / totals.n.max(1) as f64;
+        let numbers = [mean, totals.min, totals.max].map(quantity);
+        let [mean, least, largest] = numbers;
+        table.row(vec![
+            shorten(&clean(&row.name), LONGEST_NAME),
+            clean(&row.region),
+            count(totals.n),
+            mean,
+            least,
+            largest,
+        ]);
+    }
+    format!("{}{}\n", title("Counters", shown, all), table.render(options.columns, DIM))
+}
+
 fn call_sites(report: &Report, options: &Options) -> String {
-    let is_noise = |row: &SiteRow| row.sum.seconds <= 0.0 && row.sum.sent.saturating_add(row.sum.received) == 0;
+    let moved = |row: &SiteRow| {
+        let sums = [row.sum, row.other_threads];
+        sums.iter().fold(0_u64, |moved, sum| moved.saturating_add(sum.sent).saturating_add(sum.received))
+    };
+    let is_noise = |row: &SiteRow| row.sum.seconds + row.other_threads.seconds <= 0.0 && moved(row) == 0;
     let rows: Vec<&SiteRow> = report.call_sites.iter().filter(|row| options.full || !is_noise(row)).collect();
     let all = rows.len();
     if all == 0 {
@@ -541,22 +594,28 @@ fn call_sites(report: &Report, options: &Options) -> String {
     let shown = if options.full { all } else { all.min(options.top.max(1)) };
     let unit = TimeUnit::for_max(report.call_sites.iter().map(|row| row.max_s).fold(0.0, f64::max));
     let (mean, max) = (format!("mean\n[{}]", unit.symbol), format!("longest\n[{}]", unit.symbol));
-    let mut table = Table::new(&["<call", "<at", "share", &mean, &max, "on\nrank", "calls", "bytes"], 1);
+    let others = format!("other\nthreads\n[{}]", unit.symbol);
+    let has_others = report.call_sites.iter().any(|row| row.other_threads.calls > 0);
+    let mut heads = vec!["<call", "<at", "share", &mean, &max, "on\nrank"];
+    heads.extend(has_others.then_some(others.as_str()));
+    heads.extend(["calls", "bytes"]);
+    let mut table = Table::new(&heads, 1);
     let n = report.ranks.len().max(1) as f64;
     let whole = report.data.elapsed_s * n;
     for row in rows.into_iter().take(shown) {
         let place = if row.id.is_some() { clean(&row.place.label()) } else { "?".to_owned() };
-        let moved = row.sum.sent.saturating_add(row.sum.received);
-        table.row(vec![
+        let mut cells = vec![
             row.operation.clone(),
             place,
             if whole > 0.0 { percent(row.sum.seconds / whole) } else { "–".to_owned() },
             unit.number(row.sum.seconds / n),
             unit.number(row.max_s),
-            row.max_rank.to_string(),
-            count(row.sum.calls),
-            if moved > 0 { bytes(moved) } else { String::new() },
-        ]);
+            if row.sum.calls > 0 { row.max_rank.to_string() } else { String::new() },
+        ];
+        cells.extend(has_others.then(|| unit.number(row.other_threads.seconds / n)));
+        cells.push(count(row.sum.calls.saturating_add(row.other_threads.calls)));
+        cells.push(if moved(row) > 0 { bytes(moved(row)) } else { String::new() });
+        table.row(cells);
     }
     format!("{}{}\n", title("Call sites", shown, all), table.render(options.columns, DIM))
 }

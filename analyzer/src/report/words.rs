@@ -90,6 +90,17 @@ pub fn bytes(value: u64) -> String {
     format!("{scaled:.decimals$} {}", UNITS[unit])
 }
 
+/// A number of the user's, whatever its size: `12.5`, `1,200`, `3.21e9`.
+pub fn quantity(value: f64) -> String {
+    match value.abs() {
+        size if size != 0.0 && !(1e-3..1e6).contains(&size) => format!("{value:.2e}"),
+        _ if value == value.trunc() && value >= 0.0 => count(value as u64),
+        size if size >= 1000.0 && value > 0.0 => count(value.round() as u64),
+        size if size >= 100.0 => format!("{value:.1}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
 /// `1 rank`, `2 ranks`.
 pub fn plural(n: u64, word: &str) -> String {
     format!("{} {word}{}", count(n), if n == 1 { "" } else { "s" })

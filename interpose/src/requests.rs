@@ -12,6 +12,7 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
+use lbprof_collector::Flags;
 use parking_lot::Mutex;
 
 use crate::thread::Word;
@@ -52,6 +53,24 @@ pub const READS: u16 = 1 << 14;
 /// As above.
 pub const WRITES: u16 = 1 << 15;
 
+/// The bits that the wildcards of a record move by between [`Open::kind`] and its flags, and those of a persistent request.
+const WILDCARDS: u32 = 8;
+const PERSISTENCE: u32 = 1;
+const _: () = assert!(ANY_SOURCE == Flags::ANY_SOURCE.0 << WILDCARDS && ANY_TAG == Flags::ANY_TAG.0 << WILDCARDS);
+const _: () = assert!(PERSISTENT == Flags::PERSISTENT.0 << PERSISTENCE);
+
+/// The activity and the wildcards of a record's flags, as an [`Open::kind`].
+#[inline(always)]
+pub fn kind_of(flags: Flags) -> u16 {
+    flags.0 & 7 | flags.0 << WILDCARDS & (ANY_SOURCE | ANY_TAG)
+}
+
+/// The activity, the wildcards and the persistence that an [`Open::kind`] tells, as a record's flags.
+#[inline(always)]
+pub fn flags_of(kind: u16) -> Flags {
+    Flags(kind & 7 | (kind & (ANY_SOURCE | ANY_TAG)) >> WILDCARDS | (kind & PERSISTENT) >> PERSISTENCE)
+}
+
 const WAYS: usize = 8;
 const BUCKETS: usize = 512;
 /// A slot without a request; no MPI gives out such a handle, and each interface's null request is another.
@@ -59,8 +78,8 @@ const FREE: usize = 0;
 /// A slot that is being filled or read.
 const CLAIMED: usize = 1;
 
+/// What is known of the request whose handle is at the same place of the bucket.
 struct Slot {
-    handle: AtomicUsize,
     id_comm: AtomicU64,
     peer_tag: AtomicU64,
     sent: AtomicU64,
@@ -68,7 +87,10 @@ struct Slot {
     kind: AtomicU32,
 }
 
+/// Handles lie together, so that looking for one touches one cache line.
+#[repr(align(64))]
 struct Bucket {
+    handles: [AtomicUsize; WAYS],
     slots: [Slot; WAYS],
     /// How many requests of this bucket are in [`OVERFLOW`].
     overflowed: AtomicU32,
@@ -76,9 +98,9 @@ struct Bucket {
 
 static TABLE: [Bucket; BUCKETS] = [const {
     Bucket {
+        handles: [const { AtomicUsize::new(FREE) }; WAYS],
         slots: [const {
             Slot {
-                handle: AtomicUsize::new(FREE),
                 id_comm: AtomicU64::new(0),
                 peer_tag: AtomicU64::new(0),
                 sent: AtomicU64::new(0),
@@ -109,15 +131,16 @@ fn bucket(handle: Word) -> &'static Bucket {
 }
 
 impl Slot {
-    fn store(&self, handle: Word, open: Open) {
+    #[inline(always)]
+    fn store(&self, open: Open) {
         self.id_comm.store(u64::from(open.id) << 32 | u64::from(open.comm), Relaxed);
         self.peer_tag.store(u64::from(open.peer as u32) << 32 | u64::from(open.tag as u32), Relaxed);
         self.sent.store(open.sent, Relaxed);
         self.received.store(open.received, Relaxed);
         self.kind.store(u32::from(open.kind), Relaxed);
-        self.handle.store(handle, Release);
     }
 
+    #[inline(always)]
     fn load(&self) -> Open {
         let id_comm = self.id_comm.load(Relaxed);
         let peer_tag = self.peer_tag.load(Relaxed);
@@ -132,17 +155,25 @@ impl Slot {
         }
     }
 
-    fn claim(&self, found: usize) -> bool {
-        self.handle.compare_exchange(found, CLAIMED, Acquire, Relaxed).is_ok()
+    #[inline(always)]
+    fn id(&self) -> u32 {
+        (self.id_comm.load(Relaxed) >> 32) as u32
     }
 }
 
+#[inline(always)]
+fn claim(handle: &AtomicUsize, found: usize) -> bool {
+    handle.compare_exchange(found, CLAIMED, Acquire, Relaxed).is_ok()
+}
+
 /// Remembers an open request.
+#[inline]
 pub fn insert(handle: Word, open: Open) {
     let bucket = bucket(handle);
-    for slot in &bucket.slots {
-        if slot.handle.load(Relaxed) == FREE && slot.claim(FREE) {
-            slot.store(handle, open);
+    for (place, slot) in bucket.handles.iter().zip(&bucket.slots) {
+        if place.load(Relaxed) == FREE && claim(place, FREE) {
+            slot.store(open);
+            place.store(handle, Release);
             return;
         }
     }
@@ -158,6 +189,7 @@ fn overflow(bucket: &Bucket, handle: Word, open: Open) {
 }
 
 /// Takes out the oldest open request with this handle.
+#[inline(always)]
 pub fn take(handle: Word) -> Option<Open> {
     let bucket = bucket(handle);
     if bucket.overflowed.load(Relaxed) != 0
@@ -166,24 +198,33 @@ pub fn take(handle: Word) -> Option<Open> {
         return Some(open);
     }
     loop {
-        let mut oldest: Option<(&Slot, u32)> = None;
-        for slot in &bucket.slots {
-            if slot.handle.load(Acquire) == handle {
-                let id = (slot.id_comm.load(Relaxed) >> 32) as u32;
-                // Ids wrap; the nearer past is the smaller distance.
-                if oldest.is_none_or(|(_, other)| id.wrapping_sub(other) as i32 <= 0) {
-                    oldest = Some((slot, id));
-                }
-            }
+        // A bit for each place that has it: mostly one, and looking at all of them costs less than branching at each.
+        let mut found = 0u32;
+        for (i, place) in bucket.handles.iter().enumerate() {
+            found |= u32::from(place.load(Acquire) == handle) << i;
         }
-        let (slot, _) = oldest?;
-        if slot.claim(handle) {
+        if found == 0 {
+            return None;
+        }
+        let at = if found.is_power_of_two() { found.trailing_zeros() as usize } else { oldest(bucket, found) };
+        let (place, slot) = (bucket.handles.get(at)?, bucket.slots.get(at)?);
+        if claim(place, handle) {
             let open = slot.load();
-            slot.handle.store(FREE, Release);
+            place.store(FREE, Release);
             return Some(open);
         }
         hint::spin_loop();
     }
+}
+
+/// Of the places whose bits are set in `found`, the one whose request was started first.
+#[cold]
+#[inline(never)]
+fn oldest(bucket: &Bucket, found: u32) -> usize {
+    let places = bucket.slots.iter().enumerate().filter(|(i, _)| found >> i & 1 != 0);
+    // Ids wrap; the nearer past is the smaller distance.
+    let first = places.reduce(|a, b| if b.1.id().wrapping_sub(a.1.id()) as i32 <= 0 { b } else { a });
+    first.map_or(0, |(i, _)| i)
 }
 
 #[cold]

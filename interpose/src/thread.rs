@@ -270,6 +270,41 @@ pub unsafe fn append(thread: *mut Thread, mut record: Record) -> bool {
     }
 }
 
+/// Takes the next slot for a part of the call that has just ended, and fills it from `template`, all but its begin; null where
+/// the thread does not record. [`publish_part`] ends it.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+#[inline(always)]
+pub unsafe fn add_part(thread: *mut Thread, template: &Record) -> *mut Record {
+    // SAFETY: as in `reserve`.
+    unsafe {
+        let (mut slot, mut end) = ((*thread).cursor, template.end);
+        if slot == (*thread).limit {
+            slot = crate::flush::make_room(thread);
+            if slot.is_null() {
+                return slot;
+            }
+            // As in `append`: it follows the flush.
+            end = ticks();
+        }
+        (*thread).cursor = slot.add(1);
+        slot.write(Record { begin: 0, end, ..*template });
+        slot
+    }
+}
+
+/// All facts of a part are stored: its begin, which is its end, makes it valid.
+///
+/// # Safety
+/// `slot` came from [`add_part`] and is not null.
+#[inline(always)]
+pub unsafe fn publish_part(slot: *mut Record) {
+    compiler_fence(Release);
+    // SAFETY: the caller's promise.
+    unsafe { (&raw mut (*slot).begin).write_volatile((*slot).end) };
+}
+
 /// Takes back the slot of the call that has just ended; its record is part of an earlier one.
 ///
 /// # Safety

@@ -108,13 +108,7 @@ impl<L: Language, const PREPARED: bool> After for Starts<L, PREPARED> {
             }
             let flags = (*slot).flags;
             let id = requests::new_id();
-            let mut kind = self.kind | flags.activity() as u16;
-            if flags.contains(Flags::ANY_SOURCE) {
-                kind |= requests::ANY_SOURCE;
-            }
-            if flags.contains(Flags::ANY_TAG) {
-                kind |= requests::ANY_TAG;
-            }
+            let mut kind = self.kind | requests::kind_of(flags);
             if PREPARED {
                 kind |= requests::PERSISTENT;
                 (*slot).flags |= Flags::PERSISTENT;

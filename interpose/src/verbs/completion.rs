@@ -6,7 +6,7 @@
 use lbprof_collector::record::{Flags, NONE, Record};
 use lbprof_collector::{Activity, Operation, ProblemKind};
 
-use super::point_to_point::{status_or_own, store_arrival};
+use super::point_to_point::{status_or_own, store_arrived};
 use super::{After, Event, known};
 use crate::abi::{self, Null, abi, is_null};
 use crate::lang::{Convert, Language};
@@ -44,8 +44,16 @@ pub(super) unsafe fn found_nothing(thread: *mut Thread, slot: *mut Record, handl
     }
 }
 
-/// Fills the record, or part, of a completed request.
+/// Fills the record of a completed request.
+#[inline(never)]
 unsafe fn store_completed(record: *mut Record, handle: Word, status: Word, open: Option<Open>) {
+    // SAFETY: the caller's promise.
+    unsafe { store_completed_here(record, handle, status, open) };
+}
+
+/// The same, inlined where it matters: a part of a call that completed several requests.
+#[inline(always)]
+unsafe fn store_completed_here(record: *mut Record, handle: Word, status: Word, open: Option<Open>) {
     // SAFETY: a live record; a filled status.
     unsafe {
         let Some(open) = open else {
@@ -66,26 +74,16 @@ unsafe fn store_completed(record: *mut Record, handle: Word, status: Word, open:
         (*record).peer = open.peer;
         (*record).tag = open.tag;
         (*record).sent = open.sent;
-        let activity = Activity::ALL.get(usize::from(open.kind & 7)).copied().unwrap_or(Activity::PointToPoint);
-        let mut flags = (*record).flags.with_activity(activity);
-        if open.kind & requests::ANY_SOURCE != 0 {
-            flags |= Flags::ANY_SOURCE;
-        }
-        if open.kind & requests::ANY_TAG != 0 {
-            flags |= Flags::ANY_TAG;
-        }
-        if open.kind & PERSISTENT != 0 {
-            flags |= Flags::PERSISTENT;
-        }
-        (*record).flags = flags;
-        if open.kind & (RECEIVES | READS | WRITES) != 0 || activity == Activity::PointToPoint {
+        (*record).flags = Flags((*record).flags.0 & !7) | requests::flags_of(open.kind);
+        let message = open.kind & 7 == Activity::PointToPoint as u16;
+        if message || open.kind & (RECEIVES | READS | WRITES) != 0 {
             let arrived = abi::read_status(status);
             // Transfers to files cannot be cancelled (MPI-4.1 §3.8.4), and Open MPI 4 leaves that part of their status as it was.
             if arrived.cancelled && open.kind & (READS | WRITES) == 0 {
                 (*record).flags |= Flags::CANCELLED;
                 (*record).sent = 0;
             } else if open.kind & RECEIVES != 0 {
-                store_arrival(record, status);
+                store_arrived(record, arrived);
             } else if open.kind & READS != 0 {
                 (*record).received = arrived.bytes;
             } else if open.kind & WRITES != 0 {
@@ -99,6 +97,7 @@ unsafe fn store_completed(record: *mut Record, handle: Word, status: Word, open:
 }
 
 /// Takes the completed request out of the table; a persistent one stays, inactive.
+#[inline(always)]
 unsafe fn take_completed(handle: Word) -> Option<Open> {
     let open = requests::take(handle)?;
     if open.kind & PERSISTENT != 0 {
@@ -441,31 +440,38 @@ impl Parts {
         // SAFETY: a filled status; the part is a local copy.
         unsafe {
             let open = take_completed(handle);
-            if open.is_none() && !abi::is_shared_request(handle) {
-                guard::count(ProblemKind::UnknownRequest, 1);
-            }
-            let mut part = self.template;
-            store_completed(&mut part, handle, status, open);
             self.completed += 1;
-            if let Some(open) = open {
-                self.comm = open.comm;
-                // A persistent request that was not active did not complete anything.
-                if open.kind & PERSISTENT != 0 && open.kind & ACTIVE == 0 {
-                    return;
+            match open {
+                Some(open) => {
+                    self.comm = open.comm;
+                    // A persistent request that was not active did not complete anything.
+                    if open.kind & (PERSISTENT | ACTIVE) == PERSISTENT {
+                        return;
+                    }
                 }
-                self.activity = part.activity();
-                thread::append(thread, part);
-            } else if !abi::is_shared_request(handle) {
-                thread::append(thread, part);
+                None if abi::is_shared_request(handle) => return,
+                None => guard::count(ProblemKind::UnknownRequest, 1),
             }
+            let part = thread::add_part(thread, &self.template);
+            if part.is_null() {
+                return;
+            }
+            // Where there was a flush before this part, those that follow come after it, too.
+            self.template.end = (*part).end;
+            store_completed_here(part, handle, status, open);
+            if open.is_some() {
+                self.activity = (*part).activity();
+            }
+            thread::publish_part(part);
         }
     }
 
     /// All parts are written. The call's slot may have been flushed while they were; then its count stays 0.
     unsafe fn finish(self, slot: *mut Record) {
-        // SAFETY: the slot lies in the ring; where a flush intervened it holds another record, told by its end.
+        // SAFETY: the slot lies in the ring; where a flush intervened it holds nothing or another record, maybe one of the parts.
         unsafe {
-            if (*slot).end == self.template.end && (*slot).call_site == self.template.call_site {
+            let is_call = (*slot).operation != self.template.operation && (*slot).call_site == self.template.call_site;
+            if is_call && (*slot).end == self.template.end {
                 (*slot).count = self.completed;
                 (*slot).flags = (*slot).flags.with_activity(self.activity);
                 (*slot).comm = self.comm;

@@ -4,7 +4,7 @@ use lbprof_collector::Operation;
 use lbprof_collector::record::{Flags, Record};
 
 use super::{After, Event, Posted, known};
-use crate::abi::{self, Null, abi, is_null};
+use crate::abi::{self, Arrived, Null, abi, is_null};
 use crate::comms;
 use crate::datatypes;
 use crate::lang::{Convert, Language};
@@ -191,8 +191,14 @@ unsafe fn store_found(slot: *mut Record, status: Word) {
 #[inline(always)]
 pub(super) unsafe fn store_arrival(slot: *mut Record, status: Word) {
     // SAFETY: the caller's: a filled status and a live slot.
+    unsafe { store_arrived(slot, abi::read_status(status)) };
+}
+
+/// The same of a status that was read.
+#[inline(always)]
+pub(super) unsafe fn store_arrived(slot: *mut Record, arrived: Arrived) {
+    // SAFETY: the caller's: a live slot.
     unsafe {
-        let arrived = abi::read_status(status);
         if arrived.source < 0 {
             // MPI_PROC_NULL: an empty message from nobody.
             (*slot).flags |= Flags::NOTHING;

@@ -192,10 +192,8 @@ pub unsafe fn begin_window(thread: *mut Thread) {
             log.head.previous_end = now;
             log.ring.head().previous_end.store(now, Relaxed);
             define(Definition::WindowBegin(now));
-            // Writing it is not the program's computation.
-            let now = ticks();
-            log.head.previous_end = now;
-            log.ring.head().previous_end.store(now, Relaxed);
+            // Writing it is the recorder's time, not the program's.
+            thread::append(thread, Record { end: ticks(), ..Record::new(Operation::Flush, now) });
         }
     }
 }
@@ -356,11 +354,36 @@ fn write_fold(rank_log: &mut RankLog, log: &mut ThreadLog, now: u64) {
     }
 }
 
+/// Takes out slots that were reserved for a call which did not begin: a signal came first, and its handler ends the process.
+unsafe fn leave_out_unbegun(thread: *mut Thread, log: &mut ThreadLog) {
+    // SAFETY: the caller's, as in `close_ring`.
+    unsafe {
+        let records = batch(thread, log);
+        let mut begun = 0;
+        for at in 0..records.len() {
+            if records.get(at).is_some_and(|record| record.begin != 0) {
+                records.swap(begun, at);
+                begun += 1;
+            }
+        }
+        if begun != records.len() {
+            let cursor = log.ring.slots().add(begun);
+            match log.paused.as_mut() {
+                Some(paused) => *paused = cursor,
+                None => (*thread).cursor = cursor,
+            }
+        }
+    }
+}
+
 /// Hands over all that the ring holds and removes it, if the log took everything.
 unsafe fn close_ring(thread: *mut Thread, log: &mut ThreadLog) {
     let now = ticks();
     // SAFETY: the caller's: the thread's own ring, or one whose thread makes no calls any more.
-    unsafe { hand_over(thread, log, now) };
+    unsafe {
+        leave_out_unbegun(thread, log);
+        hand_over(thread, log, now);
+    }
     if let Some(rank_log) = LOG.lock().as_mut() {
         write_fold(rank_log, log, now);
     }

@@ -112,8 +112,24 @@ pub fn set_rank(rank: u32) {
     RANK.store(rank, Relaxed);
 }
 
+/// Whether the process began without stderr: then 2 is the number of a file that it has opened for something else.
+static NO_STDERR: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn at_load() {
+    // SAFETY: asks about a number, whatever it is.
+    NO_STDERR.store(unsafe { libc::fcntl(2, libc::F_GETFD) } < 0, Relaxed);
+}
+
+/// The functions that the dynamic loader calls first of all.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_LOAD: extern "C" fn() = at_load;
+
 /// One line to stderr in one write, for ranks share a terminal.
 pub fn say(what: fmt::Arguments) {
+    if NO_STDERR.load(Relaxed) {
+        return;
+    }
     let line = match RANK.load(Relaxed) {
         u32::MAX => format!("lbprof: {what}\n"),
         rank => format!("lbprof: rank {rank}: {what}\n"),

@@ -25,8 +25,8 @@ use crate::program::shared_object;
 use crate::suite::Case;
 use crate::{place, run};
 
-/// Kinds of problem that a busy machine has.
-const OF_THE_MACHINE: [&str; 3] = ["Preempted", "SlowClock", "ClocksUnknown"];
+/// Kinds of problem that depend on how busy the machine is.
+const OF_THE_MACHINE: [&str; 4] = ["Preempted", "Disturbed", "SlowClock", "ClocksUnknown"];
 
 /// The interpreter of scripts.
 pub const PYTHON: &str = "/usr/bin/python3";

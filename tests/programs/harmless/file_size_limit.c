@@ -28,7 +28,7 @@ int main(int argc, char **argv)
     getrlimit(RLIMIT_FSIZE, &limit);
     limit.rlim_cur = 8192;
     setrlimit(RLIMIT_FSIZE, &limit);
-    sum += reduce(20000);
+    sum += reduce(8000);
     pthread_t thread;
     pthread_create(&thread, 0, other_thread, 0);
     pthread_join(thread, 0);

@@ -18,9 +18,9 @@ use crate::record::Record;
 /// Compression level of zstd. Higher ones take a few per cent off the columns for several times the time.
 const LEVEL: i32 = 1;
 
-/// Plain bytes a record from which a batch is compressed. Where guesses are mostly right there is less: that is cheaper to
-/// store as it is, for zstd takes some 50 instructions for each byte of so small a frame, and saves less than half of them.
-const WORTH_COMPRESSING: usize = 1;
+/// A batch is compressed where its columns take at least a byte for so many records. Where guesses are mostly right they take
+/// less, and are cheaper to store as they are: zstd takes some 50 instructions for each byte of so small a frame.
+const RECORDS_WORTH_A_BYTE: usize = 2;
 
 /// A log being written.
 pub struct LogWriter<W: Write> {
@@ -121,7 +121,7 @@ impl<W: Write> LogWriter<W> {
         self.definitions(new)?;
         new.clear();
         let (plain, tail) = (self.encoder.plain(), self.encoder.tail());
-        let compressor = (plain.len() >= WORTH_COMPRESSING * records.len()).then_some(&mut self.compressor);
+        let compressor = (RECORDS_WORTH_A_BYTE * plain.len() >= records.len()).then_some(&mut self.compressor);
         self.bytes += write_block(&mut self.sink, compressor, &mut self.block, BlockKind::Records, plain, tail)?;
         Ok(())
     }

@@ -167,10 +167,13 @@ fn has_the_regions(report: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// How many exchanges there are of each tag and communicator.
+type Exchanges = BTreeMap<(Option<i32>, Option<String>), usize>;
+
 /// Thread t of threads.c makes 700 (t + 1) exchanges with tag 100 + t.
 fn has_all_of_each_thread(dump: &Dump) -> anyhow::Result<()> {
     for rank in 0..2 {
-        let mut threads: BTreeMap<u32, BTreeMap<(Option<i32>, Option<String>), usize>> = BTreeMap::new();
+        let mut threads: BTreeMap<u32, Exchanges> = BTreeMap::new();
         for record in dump.records.iter().filter(|record| record.rank == rank && record.operation == "Sendrecv") {
             ensure!(record.sent == 4 && record.peer == Some(1 - rank) && record.end_s.is_some(), "{record:?}");
             let kind = (record.tag, record.comm_uid.clone());

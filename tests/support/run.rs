@@ -165,11 +165,20 @@ impl Dump {
     }
 }
 
-/// What must hold of any report: Σ activities = window; LB · µLB · transfer = avg / T; the ratios within 0 to 1.
+/// What must hold of any report: activities and what is not recorded fill all ranks' time; LB · µLB · transfer = avg / T, where T
+/// is the elapsed time that was recorded; the ratios within 0 to 1.
 pub fn check_report(report: &Value) -> anyhow::Result<()> {
     let efficiency = &report["efficiency"];
     let number = |name: &str| efficiency[name].as_f64();
-    let elapsed = report["run"]["elapsed_s"].as_f64().context("run.elapsed_s")?;
+    let of_run = |name: &str| report["run"][name].as_f64().with_context(|| format!("run.{name}"));
+    let elapsed = of_run("elapsed_s")?;
+    let recorded = number("elapsed_s").context("efficiency.elapsed_s")?;
+    let room = 1e-6 * (1.0 + elapsed);
+    let not_recorded = of_run("paused_s")? + of_run("unknown_s")?;
+    ensure!(
+        (-room..=not_recorded + room).contains(&(elapsed - recorded)),
+        "{recorded} of {elapsed} s recorded, {not_recorded} s not"
+    );
     for name in ["load_balance", "parallel", "communication"] {
         if let Some(value) = number(name) {
             ensure!((0.0..=1.0 + 1e-9).contains(&value), "{name} is {value}");
@@ -181,16 +190,20 @@ pub fn check_report(report: &Value) -> anyhow::Result<()> {
     {
         let product = lb * micro * transfer;
         ensure!(
-            (product - average / elapsed).abs() < 1e-9,
+            (product - average / recorded).abs() < 1e-9,
             "LB·µLB·transfer = {product}, avg/T = {}",
-            average / elapsed
+            average / recorded
         );
     }
+    let mut filled = of_run("idle_s")? + not_recorded;
     for rank in report["ranks"].as_array().context("ranks")? {
         let activities = rank["activities"].as_object().context("activities")?;
         let sum: f64 = activities.values().filter_map(Value::as_f64).sum();
-        ensure!(sum <= elapsed * (1.0 + 1e-6) + 1e-6, "rank {} has {sum} s of activities in {elapsed} s", rank["rank"]);
+        filled += sum;
+        ensure!(sum <= elapsed + room, "rank {} has {sum} s of activities in {elapsed} s", rank["rank"]);
     }
+    let all = of_run("ranks_present")? * elapsed;
+    ensure!((filled - all).abs() <= 10.0 * room, "{filled} s of {all} s of all ranks are accounted for");
     Ok(())
 }
 

@@ -113,7 +113,8 @@ impl Program {
         if self.is_script() {
             return Ok(self.source.clone());
         }
-        let own: Option<Vec<String>> = self.value("compiler").map(|words| words.split(' ').map(str::to_owned).collect());
+        let own: Option<Vec<String>> =
+            self.value("compiler").map(|words| words.split(' ').map(str::to_owned).collect());
         let compiler = match self.extension() {
             _ if own.is_some() => own.as_ref(),
             "c" => Some(&mpi.cc),

@@ -14,7 +14,7 @@ fn every_record_is_as_the_program_says(case: &Case) -> anyhow::Result<()> {
     let recorded = job.recorded()?.must_succeed()?;
     recorded.must_equal(&bare, &case.mpi)?;
     let dump = run::dump(&job.run_folder()?)?;
-    expected::compare(&lines, case.ranks, case.mpi.family, &dump)?;
+    expected::compare(&lines, case.ranks, &dump)?;
     dump.check_invariants()
 }
 

@@ -125,6 +125,9 @@ pub fn detect() -> bool {
         return false;
     };
     CURRENT.store(std::ptr::from_ref(found).cast_mut(), Relaxed);
+    if found.kind == Kind::OpenMpi {
+        EMPTY_REQUEST.store(forward::symbol(c"ompi_request_empty"), Relaxed);
+    }
     DETECTED.store(true, Relaxed);
     for (known, names) in FORTRAN_ADDRESSES.iter().zip(FORTRAN_NAMES) {
         for (known, &(name, offset)) in known.iter().zip(*names) {
@@ -252,11 +255,14 @@ pub fn size_in_handle(datatype: Word) -> Option<u64> {
     }
 }
 
-/// Whether a request handle stands for many completed requests at once, as MPICH's built-in ones do, and so must not
-/// be followed.
+/// Open MPI's request that is complete from the start; 0 where there is none, which is no handle.
+static EMPTY_REQUEST: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether a request handle stands for many completed requests at once, and so must not be followed: MPICH's built-in ones, and
+/// the one that Open MPI gives to every send that it could hand over at once, and to what has no other side.
 #[inline(always)]
 pub fn is_shared_request(request: Word) -> bool {
-    abi().handle_mask == 0xffff_ffff && request >> 30 == 1
+    request == EMPTY_REQUEST.load(Relaxed) || abi().handle_mask == 0xffff_ffff && request >> 30 == 1
 }
 
 /// What a status says.

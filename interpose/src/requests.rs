@@ -5,7 +5,7 @@
 //! [`take`] gives the one that was started first. It is an array of buckets without chains, entered without a lock; what finds
 //! its bucket full goes to an ordinary map.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hint;
 use std::sync::atomic::{
     AtomicU32, AtomicU64, AtomicUsize,
@@ -112,14 +112,21 @@ static TABLE: [Bucket; BUCKETS] = [const {
     }
 }; BUCKETS];
 
-static OVERFLOW: Mutex<Option<HashMap<Word, Vec<Open>, foldhash::fast::FixedState>>> = Mutex::new(None);
+static OVERFLOW: Mutex<Option<HashMap<Word, VecDeque<Open>, foldhash::fast::FixedState>>> = Mutex::new(None);
 
 static NEXT_ID: AtomicU32 = AtomicU32::new(0);
 
-/// A new request id, unique in the rank (it wraps after 2³² requests).
+/// A new request id, unique in the rank until it wraps, after 2³¹ requests.
 #[inline(always)]
 pub fn new_id() -> u32 {
     NEXT_ID.fetch_add(1, Relaxed) & 0x7fff_ffff
+}
+
+/// Whether request `id` was started before `other`; both may be the same.
+#[inline(always)]
+fn is_older(id: u32, other: u32) -> bool {
+    // Ids have 31 bits: moved up by one, the sign of their difference tells the nearer way round.
+    (id.wrapping_sub(other) << 1) as i32 <= 0
 }
 
 #[inline(always)]
@@ -184,37 +191,23 @@ pub fn insert(handle: Word, open: Open) {
 #[inline(never)]
 fn overflow(bucket: &Bucket, handle: Word, open: Open) {
     let mut map = OVERFLOW.lock();
-    map.get_or_insert_default().entry(handle).or_default().push(open);
+    map.get_or_insert_default().entry(handle).or_default().push_back(open);
     bucket.overflowed.fetch_add(1, Relaxed);
 }
 
-/// Takes out the oldest open request with this handle.
+/// Where the oldest request of the bucket with this handle is.
 #[inline(always)]
-pub fn take(handle: Word) -> Option<Open> {
-    let bucket = bucket(handle);
-    if bucket.overflowed.load(Relaxed) != 0
-        && let Some(open) = take_overflowed(bucket, handle)
-    {
-        return Some(open);
+fn find(bucket: &Bucket, handle: Word) -> Option<(&AtomicUsize, &Slot)> {
+    // A bit for each place that has it: mostly one, and looking at all of them costs less than branching at each.
+    let mut found = 0u32;
+    for (i, place) in bucket.handles.iter().enumerate() {
+        found |= u32::from(place.load(Acquire) == handle) << i;
     }
-    loop {
-        // A bit for each place that has it: mostly one, and looking at all of them costs less than branching at each.
-        let mut found = 0u32;
-        for (i, place) in bucket.handles.iter().enumerate() {
-            found |= u32::from(place.load(Acquire) == handle) << i;
-        }
-        if found == 0 {
-            return None;
-        }
-        let at = if found.is_power_of_two() { found.trailing_zeros() as usize } else { oldest(bucket, found) };
-        let (place, slot) = (bucket.handles.get(at)?, bucket.slots.get(at)?);
-        if claim(place, handle) {
-            let open = slot.load();
-            place.store(FREE, Release);
-            return Some(open);
-        }
-        hint::spin_loop();
+    if found == 0 {
+        return None;
     }
+    let at = if found.is_power_of_two() { found.trailing_zeros() as usize } else { oldest(bucket, found) };
+    Some((bucket.handles.get(at)?, bucket.slots.get(at)?))
 }
 
 /// Of the places whose bits are set in `found`, the one whose request was started first.
@@ -222,23 +215,61 @@ pub fn take(handle: Word) -> Option<Open> {
 #[inline(never)]
 fn oldest(bucket: &Bucket, found: u32) -> usize {
     let places = bucket.slots.iter().enumerate().filter(|(i, _)| found >> i & 1 != 0);
-    // Ids wrap; the nearer past is the smaller distance.
-    let first = places.reduce(|a, b| if b.1.id().wrapping_sub(a.1.id()) as i32 <= 0 { b } else { a });
+    let first = places.reduce(|a, b| if is_older(a.1.id(), b.1.id()) { a } else { b });
     first.map_or(0, |(i, _)| i)
 }
 
+/// Takes the request at `place`, unless another thread has just done so.
+#[inline(always)]
+fn take_at(place: &AtomicUsize, slot: &Slot, handle: Word) -> Option<Open> {
+    if !claim(place, handle) {
+        hint::spin_loop();
+        return None;
+    }
+    let open = slot.load();
+    place.store(FREE, Release);
+    Some(open)
+}
+
+/// Takes out the oldest open request with this handle.
+#[inline(always)]
+pub fn take(handle: Word) -> Option<Open> {
+    let bucket = bucket(handle);
+    if bucket.overflowed.load(Relaxed) != 0 {
+        return take_of_both(bucket, handle);
+    }
+    loop {
+        let (place, slot) = find(bucket, handle)?;
+        if let Some(open) = take_at(place, slot, handle) {
+            return Some(open);
+        }
+    }
+}
+
+/// The same of a bucket that was full: the oldest may be in either place.
 #[cold]
 #[inline(never)]
-fn take_overflowed(bucket: &Bucket, handle: Word) -> Option<Open> {
+fn take_of_both(bucket: &Bucket, handle: Word) -> Option<Open> {
     let mut map = OVERFLOW.lock();
-    let map = map.as_mut()?;
-    let same = map.get_mut(&handle)?;
-    let open = (!same.is_empty()).then(|| same.remove(0));
-    if same.is_empty() {
-        map.remove(&handle);
+    loop {
+        let first = map.as_ref().and_then(|map| map.get(&handle)).and_then(VecDeque::front);
+        match (find(bucket, handle), first) {
+            (Some((place, slot)), first) if first.is_none_or(|first| is_older(slot.id(), first.id)) => {
+                if let Some(open) = take_at(place, slot, handle) {
+                    return Some(open);
+                }
+            }
+            (_, None) => return None,
+            (_, Some(_)) => {
+                let map = map.as_mut()?;
+                let same = map.get_mut(&handle)?;
+                let open = same.pop_front();
+                if same.is_empty() {
+                    map.remove(&handle);
+                }
+                bucket.overflowed.fetch_sub(1, Relaxed);
+                return open;
+            }
+        }
     }
-    if open.is_some() {
-        bucket.overflowed.fetch_sub(1, Relaxed);
-    }
-    open
 }

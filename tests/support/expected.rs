@@ -10,7 +10,6 @@ use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
 
-use crate::mpi::Family;
 use crate::run::{Dump, Record};
 
 /// The environment variable with the path of the expected records, less `.<rank>`.
@@ -127,9 +126,9 @@ fn read(path: &Path, rank: u32) -> anyhow::Result<Vec<Expected>> {
 /// Unsuccessful polls that the program does not speak of are left out. A label must stand for one communicator on all ranks,
 /// and a communicator have one label.
 ///
-/// An MPI of MPICH's family gives all sends that are complete at once the same request. Nothing is known of such a request when it is
-/// completed: its part is missing, its wait says nothing.
-pub fn compare(path: &Path, ranks: usize, family: Family, dump: &Dump) -> anyhow::Result<()> {
+/// MPIs give all sends that are complete at once the same request. Nothing is known of such a request when it is completed: its
+/// part is missing, its wait says nothing.
+pub fn compare(path: &Path, ranks: usize, dump: &Dump) -> anyhow::Result<()> {
     let mut uid_of: BTreeMap<String, String> = BTreeMap::new();
     let mut label_of: BTreeMap<String, String> = BTreeMap::new();
     let mut differences = Vec::new();
@@ -148,7 +147,7 @@ pub fn compare(path: &Path, ranks: usize, family: Family, dump: &Dump) -> anyhow
             .collect();
         let mut records = records.into_iter().peekable();
         for one in &expected {
-            if family == Family::Mpich && one.may_be_shared() {
+            if one.may_be_shared() {
                 let found = records.peek().map(|record| facts(record));
                 let as_expected = found.as_ref() == Some(&one.facts);
                 match one.function.as_str() {

@@ -1,0 +1,48 @@
+//! The table of open requests: what shares a handle comes back in the order in which it was started.
+
+// The library is made to be preloaded and cannot be linked with a test: the table's source is.
+#![allow(dead_code, missing_docs, clippy::undocumented_unsafe_blocks, reason = "only a part of the library")]
+
+mod thread {
+    pub type Word = usize;
+}
+#[path = "../src/requests.rs"]
+mod requests;
+
+use requests::{Open, insert, take};
+
+fn open(id: u32) -> Open {
+    Open { id, comm: 0, peer: 0, tag: 0, sent: 0, received: 0, kind: 0 }
+}
+
+fn ids_of(handle: usize) -> Vec<u32> {
+    std::iter::from_fn(|| take(handle)).map(|open| open.id).collect()
+}
+
+#[test]
+fn requests_with_one_handle_come_back_oldest_first() {
+    // More than a bucket holds.
+    const HANDLE: usize = 0x7000_1230;
+    (0..24).for_each(|id| insert(HANDLE, open(id)));
+    // As a persistent request goes: taken, and back under a new id.
+    assert_eq!(take(HANDLE), Some(open(0)));
+    insert(HANDLE, open(24));
+    assert_eq!(ids_of(HANDLE), (1..=24).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_oldest_comes_first_also_where_ids_wrap() {
+    const HANDLE: usize = 0x7000_4560;
+    let ids = [0x7fff_fffe, 0x7fff_ffff, 0, 1];
+    ids.iter().rev().for_each(|&id| insert(HANDLE, open(id)));
+    assert_eq!(ids_of(HANDLE), ids);
+}
+
+#[test]
+fn any_number_of_requests_may_share_a_handle() {
+    // Taken one by one from the front of an array, these would keep the test busy for minutes.
+    const HANDLE: usize = 0x7000_7890;
+    let n = 400_000;
+    (0..n).for_each(|id| insert(HANDLE, open(id)));
+    assert_eq!(ids_of(HANDLE), (0..n).collect::<Vec<_>>());
+}

@@ -69,6 +69,11 @@ fn call(verb: &str, language: &str) -> String {
     out
 }
 
+/// The name of the function behind a Fortran wrapper: `mpi_send_` → `pmpi_send_`, `MPI_SEND` → `PMPI_SEND`.
+fn profiling(flavour: &str) -> String {
+    format!("{}{flavour}", if flavour.starts_with('M') { 'P' } else { 'p' })
+}
+
 fn main() {
     println!("cargo::rerun-if-changed=calls.table");
     println!("cargo::rerun-if-changed=build.rs");
@@ -98,7 +103,6 @@ fn main() {
                 call(&row.verb, if large { "CLarge" } else { "C" })
             );
             let lower = function.to_lowercase();
-            let mut entries = String::new();
             let mut flavours: Vec<String> =
                 FORTRAN.iter().filter(|form| form.1 == large).map(|form| format!("mpi_{lower}{}", form.0)).collect();
             if !large {
@@ -108,18 +112,29 @@ fn main() {
                 // Open MPI's specific of `use mpi` for a base pointer of type C_PTR.
                 flavours.push(format!("mpi_{lower}_cptr_"));
             }
-            for flavour in flavours {
-                let _ = write!(entries, "(\"{flavour}\", {}) ", names.len());
-                names.push((format!("p{flavour}"), flavour));
-            }
+            // Where a buffer is looked at, entries that pass it as a descriptor have a body of their own.
+            let looks = ["sendbuf", "recvbuf"].iter().any(|buffer| row.verb.contains(buffer));
+            let (described, plain): (Vec<String>, Vec<String>) =
+                flavours.into_iter().partition(|flavour| looks && flavour.contains("_f08ts_"));
             // After the arguments of C come ierror and the hidden lengths.
             let extra: String = (0..=row.hidden).fold(String::new(), |extra, i| extra + &format!(", extra_{i}"));
             let extra = if arguments.is_empty() { extra.trim_start_matches(", ").to_owned() } else { extra };
-            let _ = writeln!(
-                wrappers,
-                "fortran_wrapper!({function}{suffix}, [{entries}], {function}, extra_0, ({arguments}{extra}), |thread| {});",
-                call(&row.verb, if large { "FortranLarge" } else { "Fortran" })
-            );
+            let language = if large { "FortranLarge" } else { "Fortran" };
+            for (flavours, language) in [(plain, language.to_owned()), (described, format!("{language}Described"))] {
+                if flavours.is_empty() {
+                    continue;
+                }
+                let mut entries = String::new();
+                for flavour in flavours {
+                    let _ = write!(entries, "(\"{flavour}\", {}) ", names.len());
+                    names.push((profiling(&flavour), flavour));
+                }
+                let _ = writeln!(
+                    wrappers,
+                    "fortran_wrapper!({function}{suffix}, [{entries}], {function}, extra_0, ({arguments}{extra}), |thread| {});",
+                    call(&row.verb, &language)
+                );
+            }
         }
     }
     let names =

@@ -10,6 +10,8 @@ pub trait Language: Copy {
     const LARGE: bool;
     /// Whether arguments are Fortran's.
     const FORTRAN: bool;
+    /// Whether buffers are descriptors, as in mpi_f08 of a compiler with TS 29113: their first word is the address of the data.
+    const DESCRIPTORS: bool;
 
     /// A plain int: a rank, a tag, a root, a flag.
     ///
@@ -141,18 +143,13 @@ pub trait Language: Copy {
     /// `word` is such an argument.
     #[inline(always)]
     unsafe fn in_place(word: Word) -> bool {
-        if Self::FORTRAN { fortran_in_place(word) } else { word == abi().in_place }
+        if !Self::FORTRAN {
+            return word == abi().in_place;
+        }
+        // SAFETY: the address of a descriptor. Other buffers are not read, for they may be a device's memory.
+        let address = if Self::DESCRIPTORS { unsafe { (word as *const usize).read() } } else { word };
+        abi::is_fortran_place(FortranPlace::InPlace, address)
     }
-}
-
-/// mpi_f08ts passes buffers as descriptors, whose first word is the address of the data.
-fn fortran_in_place(word: Word) -> bool {
-    abi::is_fortran_place(FortranPlace::InPlace, word)
-        || (abi().kind == Kind::Mpich && word & 7 == 0 && word > 4096 && {
-            // SAFETY: a buffer or a descriptor; both are readable where they are aligned, non-null addresses of the program.
-            let first = unsafe { (word as *const usize).read() };
-            first > 4096 && abi::is_fortran_place(FortranPlace::InPlace, first)
-        })
 }
 
 /// Kinds of handle that Fortran and C number differently.
@@ -215,19 +212,27 @@ fn from_fortran(handle: i32, convert: Convert) -> Word {
 }
 
 macro_rules! languages {
-    ($($(#[$doc:meta])* $name:ident $fortran:literal $large:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident $fortran:literal $large:literal $descriptors:literal;)*) => {
         $($(#[$doc])* #[derive(Clone, Copy)] pub struct $name;
-        impl Language for $name { const FORTRAN: bool = $fortran; const LARGE: bool = $large; })*
+        impl Language for $name {
+            const FORTRAN: bool = $fortran;
+            const LARGE: bool = $large;
+            const DESCRIPTORS: bool = $descriptors;
+        })*
     };
 }
 
 languages! {
     /// C with int counts.
-    C false false;
+    C false false false;
     /// C with MPI_Count counts (`_c`).
-    CLarge false true;
+    CLarge false true false;
     /// Fortran with INTEGER counts.
-    Fortran true false;
+    Fortran true false false;
     /// Fortran with INTEGER(MPI_COUNT_KIND) counts.
-    FortranLarge true true;
+    FortranLarge true true false;
+    /// Fortran with INTEGER counts, buffers as descriptors (`_f08ts`).
+    FortranDescribed true false true;
+    /// Fortran with INTEGER(MPI_COUNT_KIND) counts, buffers as descriptors.
+    FortranLargeDescribed true true true;
 }

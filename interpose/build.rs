@@ -22,6 +22,10 @@ const FORTRAN: [(&str, bool); 9] = [
     ("_f08ts_large_", true),
 ];
 
+/// Functions that src/special.rs writes by hand, as Fortran calls them.
+const SPECIAL: [&str; 8] =
+    ["init", "init_thread", "finalize", "abort", "type_free", "pcontrol", "session_init", "session_finalize"];
+
 /// One row of the table.
 struct Row {
     function: String,
@@ -72,6 +76,20 @@ fn call(verb: &str, language: &str) -> String {
 /// The name of the function behind a Fortran wrapper: `mpi_send_` → `pmpi_send_`, `MPI_SEND` → `PMPI_SEND`.
 fn profiling(flavour: &str) -> String {
     format!("{}{flavour}", if flavour.starts_with('M') { 'P' } else { 'p' })
+}
+
+/// The Fortran entries of the functions that src/special.rs writes by hand: a line `fortran_init!("mpi_init_", c"pmpi_init_");`
+/// for each function and flavour.
+fn special() -> String {
+    let mut lines = String::new();
+    for function in SPECIAL {
+        let upper = format!("MPI_{}", function.to_uppercase());
+        let small = FORTRAN.iter().filter(|form| !form.1).map(|form| format!("mpi_{function}{}", form.0));
+        for flavour in small.chain([upper]) {
+            let _ = writeln!(lines, "fortran_{function}!(\"{flavour}\", c\"{}\");", profiling(&flavour));
+        }
+    }
+    lines
 }
 
 fn main() {
@@ -143,6 +161,7 @@ fn main() {
         "/// By wrapper: the function to forward to, and the wrapper's own name.\npub static NAMES: &[(&std::ffi::CStr, &std::ffi::CStr)] = &[\n{names}];\n"
     );
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    fs::write(out.join("special.rs"), special()).expect("OUT_DIR can be written");
     fs::write(out.join("wrappers.rs"), wrappers).expect("OUT_DIR can be written");
     fs::write(out.join("names.rs"), names).expect("OUT_DIR can be written");
 }

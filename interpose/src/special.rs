@@ -118,23 +118,28 @@ init!(
     (provided as *const c_int).read()
 );
 
-macro_rules! init_flavours {
-    ($($init:literal $pinit:literal $thread:literal $pthread:literal;)*) => { $(
-        init!($init, $pinit, (ierror), |_| succeeded(ierror), 0);
-        init!($thread, $pthread, (required, provided, ierror), |_| succeeded(ierror), (provided as *const c_int).read());
-    )* };
+macro_rules! fortran_init {
+    ($name:literal, $next:literal) => {
+        init!($name, $next, (ierror), |_| succeeded(ierror), 0);
+    };
 }
-init_flavours! {
-    "mpi_init_" c"pmpi_init_" "mpi_init_thread_" c"pmpi_init_thread_";
-    "mpi_init__" c"pmpi_init__" "mpi_init_thread__" c"pmpi_init_thread__";
-    "mpi_init_f08_" c"pmpi_init_f08_" "mpi_init_thread_f08_" c"pmpi_init_thread_f08_";
-    "mpi_init_f08ts_" c"pmpi_init_f08ts_" "mpi_init_thread_f08ts_" c"pmpi_init_thread_f08ts_";
+
+macro_rules! fortran_init_thread {
+    ($name:literal, $next:literal) => {
+        init!(
+            $name,
+            $next,
+            (required, provided, ierror),
+            |_| succeeded(ierror),
+            (provided as *const c_int).read()
+        );
+    };
 }
 
 macro_rules! finalize {
-    ($($name:literal $next:literal;)*) => { $(
+    ($name:literal, $next:literal) => {
         const _: () = {
-            // MPI-4.1 §11.2.2
+            // MPI-4.1 §11.2.2. C has no argument; that of Fortran is then a register that nobody reads.
             unsafe extern "C-unwind" fn body(ierror: Word) -> Word {
                 outermost(|outermost| {
                     if outermost {
@@ -146,18 +151,18 @@ macro_rules! finalize {
             }
             entry!($name, body);
         };
-    )* };
+    };
 }
-finalize! {
-    "MPI_Finalize" c"PMPI_Finalize";
-    "mpi_finalize_" c"pmpi_finalize_";
-    "mpi_finalize__" c"pmpi_finalize__";
-    "mpi_finalize_f08_" c"pmpi_finalize_f08_";
-    "mpi_finalize_f08ts_" c"pmpi_finalize_f08ts_";
+finalize!("MPI_Finalize", c"PMPI_Finalize");
+
+macro_rules! fortran_finalize {
+    ($name:literal, $next:literal) => {
+        finalize!($name, $next);
+    };
 }
 
 macro_rules! abort {
-    ($($name:literal $next:literal $language:ty;)*) => { $(
+    ($name:literal, $next:literal, $language:ty) => {
         const _: () = {
             // MPI-4.1 §11.4.1
             #[unsafe(export_name = $name)]
@@ -169,18 +174,18 @@ macro_rules! abort {
                 forward!($next, c_name!($name), (comm, errorcode, ierror))
             }
         };
-    )* };
+    };
 }
-abort! {
-    "MPI_Abort" c"PMPI_Abort" C;
-    "mpi_abort_" c"pmpi_abort_" Fortran;
-    "mpi_abort__" c"pmpi_abort__" Fortran;
-    "mpi_abort_f08_" c"pmpi_abort_f08_" Fortran;
-    "mpi_abort_f08ts_" c"pmpi_abort_f08ts_" Fortran;
+abort!("MPI_Abort", c"PMPI_Abort", C);
+
+macro_rules! fortran_abort {
+    ($name:literal, $next:literal) => {
+        abort!($name, $next, Fortran);
+    };
 }
 
 macro_rules! type_free {
-    ($($name:literal $next:literal $language:ty;)*) => { $(
+    ($name:literal, $next:literal, $language:ty) => {
         const _: () = {
             // Local, but the handle may be given to another datatype.
             #[unsafe(export_name = $name)]
@@ -194,14 +199,14 @@ macro_rules! type_free {
                 forward!($next, c_name!($name), (datatype, ierror))
             }
         };
-    )* };
+    };
 }
-type_free! {
-    "MPI_Type_free" c"PMPI_Type_free" C;
-    "mpi_type_free_" c"pmpi_type_free_" Fortran;
-    "mpi_type_free__" c"pmpi_type_free__" Fortran;
-    "mpi_type_free_f08_" c"pmpi_type_free_f08_" Fortran;
-    "mpi_type_free_f08ts_" c"pmpi_type_free_f08ts_" Fortran;
+type_free!("MPI_Type_free", c"PMPI_Type_free", C);
+
+macro_rules! fortran_type_free {
+    ($name:literal, $next:literal) => {
+        type_free!($name, $next, Fortran);
+    };
 }
 
 fn control(level: i32, label: Word) {
@@ -236,7 +241,7 @@ unsafe extern "C-unwind" fn pcontrol(level: c_int, label: Word) -> Word {
 }
 
 macro_rules! fortran_pcontrol {
-    ($($name:literal $next:literal;)*) => { $(
+    ($name:literal, $next:literal) => {
         const _: () = {
             #[unsafe(export_name = $name)]
             unsafe extern "C-unwind" fn pcontrol(level: Word) -> Word {
@@ -245,70 +250,79 @@ macro_rules! fortran_pcontrol {
                 forward!($next, c_name!($name), (level))
             }
         };
-    )* };
-}
-fortran_pcontrol! {
-    "mpi_pcontrol_" c"pmpi_pcontrol_";
-    "mpi_pcontrol__" c"pmpi_pcontrol__";
-    "mpi_pcontrol_f08_" c"pmpi_pcontrol_f08_";
-    "mpi_pcontrol_f08ts_" c"pmpi_pcontrol_f08ts_";
+    };
 }
 
-macro_rules! session {
-    ($($init:literal $pinit:literal $finalize:literal $pfinalize:literal $fortran:literal;)*) => { $(
+/// C's handle of a session that MPI_Session_init has stored.
+unsafe fn session_at<L: Language>(session: Word) -> Word {
+    let f2c = if L::FORTRAN { symbol(c"PMPI_Session_f2c") } else { 0 };
+    // SAFETY: the address of a handle; Fortran's is turned into C's by a local look-up.
+    unsafe {
+        if f2c == 0 {
+            L::handle_at(session, 0, Convert::Comm)
+        } else {
+            let f2c: unsafe extern "C" fn(c_int) -> Word = std::mem::transmute(f2c);
+            f2c((session as *const c_int).read())
+        }
+    }
+}
+
+macro_rules! session_init {
+    ($name:literal, $next:literal, $language:ty) => {
         const _: () = {
             // MPI-4.1 §11.3. Recording starts with the first communicator.
-            #[unsafe(export_name = $init)]
+            #[unsafe(export_name = $name)]
             unsafe extern "C-unwind" fn init(info: Word, errhandler: Word, session: Word, ierror: Word) -> Word {
                 cold(|_| lifecycle::before_init());
                 outermost(|outermost| {
-                    let result = forward!($pinit, c_name!($init), (info, errhandler, session, ierror));
+                    let result = forward!($next, c_name!($name), (info, errhandler, session, ierror));
                     // SAFETY: what the call has just filled.
-                    let ok = if $fortran { unsafe { succeeded(ierror) } } else { result as i32 == 0 };
+                    let ok = if <$language>::FORTRAN { unsafe { succeeded(ierror) } } else { result as i32 == 0 };
                     if outermost && ok {
                         cold(|thread| {
                             if abi::detect() {
-                                // SAFETY: the handle stored by the call; Fortran's is turned into C's.
-                                let handle = unsafe {
-                                    if $fortran {
-                                        let f2c = symbol(c"PMPI_Session_f2c");
-                                        let handle = (session as *const i32).read();
-                                        if f2c == 0 {
-                                            handle as u32 as Word
-                                        } else {
-                                            let f2c: unsafe extern "C" fn(c_int) -> Word = std::mem::transmute(f2c);
-                                            f2c(handle)
-                                        }
-                                    } else {
-                                        C::handle_at(session, 0, Convert::Comm)
-                                    }
-                                };
                                 // SAFETY: as above.
-                                unsafe { lifecycle::session_initialised(thread, handle) };
+                                unsafe { lifecycle::session_initialised(thread, session_at::<$language>(session)) };
                             }
                         });
                     }
                     result
                 })
             }
+        };
+    };
+}
+session_init!("MPI_Session_init", c"PMPI_Session_init", C);
 
+macro_rules! fortran_session_init {
+    ($name:literal, $next:literal) => {
+        session_init!($name, $next, Fortran);
+    };
+}
+
+macro_rules! session_finalize {
+    ($name:literal, $next:literal) => {
+        const _: () = {
             unsafe extern "C-unwind" fn finalize(session: Word, ierror: Word) -> Word {
                 outermost(|outermost| {
                     if outermost {
                         // SAFETY: MPI is still initialised.
                         cold(|thread| unsafe { lifecycle::finalising(thread) });
                     }
-                    forward!($pfinalize, c_name!($finalize), (session, ierror))
+                    forward!($next, c_name!($name), (session, ierror))
                 })
             }
-            entry!($finalize, finalize);
+            entry!($name, finalize);
         };
-    )* };
+    };
 }
-session! {
-    "MPI_Session_init" c"PMPI_Session_init" "MPI_Session_finalize" c"PMPI_Session_finalize" false;
-    "mpi_session_init_" c"pmpi_session_init_" "mpi_session_finalize_" c"pmpi_session_finalize_" true;
-    "mpi_session_init__" c"pmpi_session_init__" "mpi_session_finalize__" c"pmpi_session_finalize__" true;
-    "mpi_session_init_f08_" c"pmpi_session_init_f08_" "mpi_session_finalize_f08_" c"pmpi_session_finalize_f08_" true;
-    "mpi_session_init_f08ts_" c"pmpi_session_init_f08ts_" "mpi_session_finalize_f08ts_" c"pmpi_session_finalize_f08ts_" true;
+session_finalize!("MPI_Session_finalize", c"PMPI_Session_finalize");
+
+macro_rules! fortran_session_finalize {
+    ($name:literal, $next:literal) => {
+        session_finalize!($name, $next);
+    };
 }
+
+// The Fortran entries of all of these, in each flavour.
+include!(concat!(env!("OUT_DIR"), "/special.rs"));

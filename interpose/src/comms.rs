@@ -209,14 +209,6 @@ pub fn define_predefined() {
     known_or_defined(abi::comm_self());
 }
 
-/// Forgets all communicators but the predefined ones: some may have been freed unseen, and handles are reused.
-pub fn forget_all() {
-    let keep = [abi::comm_world(), abi::comm_self()];
-    if let Some(comms) = COMMS.write().as_mut() {
-        comms.retain(|handle, _| keep.contains(handle));
-    }
-}
-
 /// Describes a communicator and writes its definition to the log.
 unsafe fn define(comm: Word, parent: Option<&'static CommInfo>, salt: Salt) -> &'static CommInfo {
     if is_null(Null::Comm, comm) || comm == 0 {

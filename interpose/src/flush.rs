@@ -115,14 +115,27 @@ pub unsafe fn make_room(thread: *mut Thread) -> *mut Record {
             (*thread).cursor = (*thread).limit;
             return std::ptr::null_mut();
         }
+        if (*thread).log.as_ref().is_some_and(|log| log.paused.is_some()) {
+            return set_aside(thread);
+        }
         let (caller, next) = ((*thread).caller, (*thread).next);
         thread::cold(thread, || match (*thread).log.as_mut() {
             None => attach(thread),
-            Some(log) if log.paused.is_some() => {}
             Some(log) => flush(thread, log),
         });
         ((*thread).caller, (*thread).next) = (caller, next);
         if (*thread).cursor == (*thread).limit { std::ptr::null_mut() } else { (*thread).cursor }
+    }
+}
+
+/// Has the next record written to where nobody reads it.
+unsafe fn set_aside(thread: *mut Thread) -> *mut Record {
+    // SAFETY: the thread's own state.
+    unsafe {
+        let aside = (&raw mut (*thread).aside).cast::<Record>();
+        (*thread).cursor = aside;
+        (*thread).limit = aside.add(1);
+        aside
     }
 }
 
@@ -412,7 +425,8 @@ pub unsafe fn flush_now(thread: *mut Thread) {
 pub unsafe fn pause(thread: *mut Thread) {
     // SAFETY: the thread's own state.
     unsafe {
-        if !thread::append(thread, Record::new(Operation::Pause, ticks())) {
+        let paused = (*thread).log.as_ref().is_some_and(|log| log.paused.is_some());
+        if paused || !thread::append(thread, Record::new(Operation::Pause, ticks())) {
             return;
         }
         if let Some(log) = (*thread).log.as_mut() {
@@ -420,7 +434,7 @@ pub unsafe fn pause(thread: *mut Thread) {
             log.paused = Some((*thread).cursor);
             log.in_pause = true;
             log.phases.pause();
-            (*thread).cursor = (*thread).limit;
+            set_aside(thread);
             (*thread).poll = std::ptr::null_mut();
         }
     }
@@ -434,15 +448,14 @@ pub unsafe fn resume(thread: *mut Thread) {
             && let Some(mut cursor) = log.paused
         {
             // What is written now happened in the past: no flush, whose record tells of the present, may come between.
-            if (*thread).limit.offset_from(cursor) < log.phases.changes_in_pause() as isize + 1 {
+            let limit = log.ring.slots().add(log.ring.capacity());
+            if limit.offset_from(cursor) < log.phases.changes_in_pause() as isize + 1 {
                 thread::cold(thread, || hand_over(thread, log, ticks()));
                 cursor = log.ring.slots();
             }
             log.paused = None;
-            (*thread).cursor = cursor;
-            // Communicators made and freed meanwhile were not seen, and handles are reused.
-            crate::comms::forget_all();
-            crate::comms::forget_cached(thread);
+            ((*thread).cursor, (*thread).limit) = (cursor, limit);
+            (*thread).poll = std::ptr::null_mut();
             crate::phases::catch_up(thread);
             thread::append(thread, Record::new(Operation::Resume, ticks()));
         }
@@ -460,7 +473,7 @@ pub unsafe fn close_all(thread: *mut Thread, last: Option<Record>, others: bool)
         if let (Some(last), Some(log)) = (last, (*thread).log.as_mut()) {
             if let Some(cursor) = log.paused.take() {
                 // The pause lasts until here.
-                (*thread).cursor = cursor;
+                ((*thread).cursor, (*thread).limit) = (cursor, log.ring.slots().add(log.ring.capacity()));
             }
             if (*thread).cursor == (*thread).limit {
                 hand_over(thread, log, last.begin);

@@ -73,6 +73,8 @@ pub struct Thread {
     pub requests_room: usize,
     /// 1 while the recorder itself runs on this thread, so that nothing of its own is recorded.
     pub busy: u32,
+    /// Where records go while recording is paused: what calls do to requests and communicators is followed all the same.
+    pub aside: MaybeUninit<Record>,
 }
 
 /// Bytes reserved for a [`Thread`] in thread-local storage.

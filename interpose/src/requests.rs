@@ -137,6 +137,14 @@ fn bucket(handle: Word) -> &'static Bucket {
     unsafe { TABLE.get_unchecked(hash as usize) }
 }
 
+impl Open {
+    /// Whether it is persistent and not started: completing it completes nothing.
+    #[inline(always)]
+    pub fn is_inactive(&self) -> bool {
+        self.kind & (PERSISTENT | ACTIVE) == PERSISTENT
+    }
+}
+
 impl Slot {
     #[inline(always)]
     fn store(&self, open: Open) {

@@ -51,15 +51,19 @@ unsafe fn store_completed(record: *mut Record, handle: Word, status: Word, open:
     unsafe { store_completed_here(record, handle, status, open) };
 }
 
-/// The same, inlined where it matters: a part of a call that completed several requests.
+/// The same, inlined where it matters: a part of a call that completed several requests. `status` is 0 where the call failed,
+/// for then nothing says which statuses are filled.
 #[inline(always)]
 unsafe fn store_completed_here(record: *mut Record, handle: Word, status: Word, open: Option<Open>) {
     // SAFETY: a live record; a filled status.
     unsafe {
         let Some(open) = open else {
             (*record).flags |= Flags::NOTHING;
-            if !abi::is_shared_request(handle) {
-                (*record).flags |= Flags::UNKNOWN_REQUEST;
+            if abi::is_shared_request(handle) {
+                return;
+            }
+            (*record).flags |= Flags::UNKNOWN_REQUEST;
+            if status != 0 {
                 let arrived = abi::read_status(status);
                 if arrived.source >= 0 {
                     (*record).peer = arrived.source;
@@ -69,14 +73,19 @@ unsafe fn store_completed_here(record: *mut Record, handle: Word, status: Word, 
             }
             return;
         };
-        (*record).request = open.id;
         (*record).comm = open.comm;
+        (*record).flags = Flags((*record).flags.0 & !7) | requests::flags_of(open.kind);
+        if open.is_inactive() {
+            (*record).flags |= Flags::NOTHING;
+            return;
+        }
+        (*record).request = open.id;
         (*record).peer = open.peer;
         (*record).tag = open.tag;
         (*record).sent = open.sent;
-        (*record).flags = Flags((*record).flags.0 & !7) | requests::flags_of(open.kind);
         let message = open.kind & 7 == Activity::PointToPoint as u16;
-        if message || open.kind & (RECEIVES | READS | WRITES) != 0 {
+        if status == 0 {
+        } else if message || open.kind & (RECEIVES | READS | WRITES) != 0 {
             let arrived = abi::read_status(status);
             // Transfers to files cannot be cancelled (MPI-4.1 §3.8.4), and Open MPI 4 leaves that part of their status as it was.
             if arrived.cancelled && open.kind & (READS | WRITES) == 0 {
@@ -108,16 +117,18 @@ unsafe fn take_completed(handle: Word) -> Option<Open> {
 
 /// A completion of one request, maybe of an array.
 #[derive(Clone, Copy)]
-pub struct Completes {
+pub struct Completes<L> {
+    request: Word,
     handle: Word,
     status: Word,
     /// Address of the flag, 0 where the call waits.
     flag: Word,
+    language: std::marker::PhantomData<L>,
 }
 
 /// A wait for one request.
 #[inline(always)]
-pub unsafe fn completes<L: Language>(thread: *mut Thread, request: Word, status: &mut Word) -> Event<Completes> {
+pub unsafe fn completes<L: Language>(thread: *mut Thread, request: Word, status: &mut Word) -> Event<Completes<L>> {
     // SAFETY: the verbs' contract.
     unsafe { completes_if::<L>(thread, request, 0, status) }
 }
@@ -129,16 +140,16 @@ pub unsafe fn completes_if<L: Language>(
     request: Word,
     flag: Word,
     status: &mut Word,
-) -> Event<Completes> {
+) -> Event<Completes<L>> {
     // SAFETY: the verbs' contract.
     unsafe {
         let status = status_or_own::<L>(thread, status);
         let handle = L::handle_at(request, 0, Convert::Request);
-        Event { facts: Facts::none(), after: Completes { handle, status, flag } }
+        Event { facts: Facts::none(), after: Completes { request, handle, status, flag, language: std::marker::PhantomData } }
     }
 }
 
-impl After for Completes {
+impl<L: Language> After for Completes<L> {
     #[inline(always)]
     unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
         // SAFETY: the flag and the status of a completed request are filled.
@@ -147,7 +158,13 @@ impl After for Completes {
                 (*slot).flags |= Flags::NOTHING;
                 return;
             }
-            if self.flag != 0 && (!ok || (self.flag as *const i32).read() == 0) {
+            // The request that an error is about is complete, and null; others are left as they were.
+            let completed = if ok {
+                self.flag == 0 || (self.flag as *const i32).read() != 0
+            } else {
+                L::handle_at(self.request, 0, Convert::Request) != self.handle
+            };
+            if !completed {
                 // What kind of wait it is, is known all the same.
                 if let Some(open) = requests::take(self.handle) {
                     requests::insert(self.handle, open);
@@ -157,13 +174,12 @@ impl After for Completes {
                         Activity::ALL.get(usize::from(open.kind & 7)).copied().unwrap_or(Activity::PointToPoint),
                     );
                 }
-                found_nothing(thread, slot, self.handle);
+                if ok {
+                    found_nothing(thread, slot, self.handle);
+                }
                 return;
             }
-            let open = take_completed(self.handle);
-            if open.is_some() || ok {
-                store_completed(slot, self.handle, self.status, open);
-            }
+            store_completed(slot, self.handle, if ok { self.status } else { 0 }, take_completed(self.handle));
         }
     }
 }
@@ -332,57 +348,13 @@ impl<L: Language, const WHICH: u8> After for CompletesSeveral<L, WHICH> {
         // SAFETY: see the arms; `kept` holds `count` handles or is null.
         unsafe {
             if self.kept.is_null() {
-                return;
-            }
-            match WHICH {
-                ANY => {
-                    let flag = self.indices;
-                    let index = if ok { self.index(self.out, 0) } else { None };
-                    if ok && flag != 0 && L::out_int(flag) == 0 {
-                        found_nothing(thread, slot, self.kept.read());
-                    } else if let Some(i) = index {
-                        let handle = self.kept.add(i).read();
-                        store_completed(slot, handle, self.statuses, take_completed(handle));
-                    } else {
-                        // MPI_UNDEFINED: no request of the array is active.
-                        (*slot).flags |= Flags::NOTHING;
-                    }
-                }
-                SOME => {
-                    let outcount = if ok { L::out_int(self.out) } else { 0 };
-                    // MPI_UNDEFINED is negative.
-                    let outcount = usize::try_from(outcount).unwrap_or(0).min(self.count);
-                    if outcount == 0 {
-                        if self.count > 0 {
-                            found_nothing(thread, slot, self.kept.read());
-                        }
-                        return;
-                    }
-                    let mut parts = Parts::of(slot);
-                    for k in 0..outcount {
-                        if let Some(i) = self.index(self.indices, k) {
-                            parts.add(thread, self.kept.add(i).read(), self.status(k));
-                        }
-                    }
-                    parts.finish(slot);
-                }
-                _ => {
-                    if ok && self.out != 0 && L::out_int(self.out) == 0 {
-                        if self.count > 0 {
-                            found_nothing(thread, slot, self.kept.read());
-                        }
-                        return;
-                    }
-                    // After an error (MPI_ERR_IN_STATUS) the requests that did not complete are still in the array; the statuses
-                    // of the others are filled. Those are rare and end the program mostly: what is left counts as completed.
-                    let mut parts = Parts::of(slot);
-                    for i in 0..self.count {
-                        let handle = self.kept.add(i).read();
-                        if !is_null(Null::Request, handle) {
-                            parts.add(thread, handle, self.status(i));
-                        }
-                    }
-                    parts.finish(slot);
+            } else if !ok {
+                self.failed(thread, slot);
+            } else {
+                match WHICH {
+                    ANY => self.any(thread, slot),
+                    SOME => self.some(thread, slot),
+                    _ => self.all(thread, slot),
                 }
             }
         }
@@ -390,6 +362,98 @@ impl<L: Language, const WHICH: u8> After for CompletesSeveral<L, WHICH> {
 }
 
 impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
+    /// One was completed, or none.
+    #[inline(always)]
+    unsafe fn any(self, thread: *mut Thread, slot: *mut Record) {
+        // SAFETY: a successful call has filled flag and index, and the status where it completed one.
+        unsafe {
+            let flag = self.indices;
+            if flag != 0 && L::out_int(flag) == 0 {
+                found_nothing(thread, slot, self.kept.read());
+            } else if let Some(i) = self.index(self.out, 0) {
+                let handle = self.kept.add(i).read();
+                store_completed(slot, handle, self.statuses, take_completed(handle));
+            } else {
+                // MPI_UNDEFINED: no request of the array is active.
+                (*slot).flags |= Flags::NOTHING;
+            }
+        }
+    }
+
+    /// Some were completed.
+    #[inline(always)]
+    unsafe fn some(self, thread: *mut Thread, slot: *mut Record) {
+        // SAFETY: a successful call has filled the count, and as many indices and statuses.
+        unsafe {
+            // MPI_UNDEFINED is negative.
+            let outcount = usize::try_from(L::out_int(self.out)).unwrap_or(0).min(self.count);
+            if outcount == 0 {
+                return self.found_nothing(thread, slot);
+            }
+            let mut parts = Parts::of(slot);
+            for k in 0..outcount {
+                if let Some(i) = self.index(self.indices, k) {
+                    parts.add(thread, self.kept.add(i).read(), self.status(k));
+                }
+            }
+            parts.finish(slot);
+        }
+    }
+
+    /// All were completed, unless a flag says that none was.
+    #[inline(always)]
+    unsafe fn all(self, thread: *mut Thread, slot: *mut Record) {
+        // SAFETY: a successful call has filled the flag, and the statuses where it is set.
+        unsafe {
+            if self.out != 0 && L::out_int(self.out) == 0 {
+                return self.found_nothing(thread, slot);
+            }
+            let mut parts = Parts::of(slot);
+            for i in 0..self.count {
+                let handle = self.kept.add(i).read();
+                if !is_null(Null::Request, handle) {
+                    parts.add(thread, handle, self.status(i));
+                }
+            }
+            parts.finish(slot);
+        }
+    }
+
+    /// The call failed. Which of its results are filled depends on the error and on the MPI; what was completed is null now.
+    #[cold]
+    #[inline(never)]
+    unsafe fn failed(self, thread: *mut Thread, slot: *mut Record) {
+        // SAFETY: both arrays have `count` handles.
+        unsafe {
+            let mut completed = (0..self.count).filter(|&i| {
+                let now = L::handle_at(self.requests, i, Convert::Request);
+                now != self.kept.add(i).read() && is_null(Null::Request, now)
+            });
+            if WHICH == ANY {
+                if let Some(i) = completed.next_back() {
+                    let handle = self.kept.add(i).read();
+                    store_completed(slot, handle, 0, take_completed(handle));
+                }
+                return;
+            }
+            let mut parts = Parts::of(slot);
+            for i in completed {
+                parts.add(thread, self.kept.add(i).read(), 0);
+            }
+            parts.finish(slot);
+        }
+    }
+
+    /// None was completed.
+    unsafe fn found_nothing(&self, thread: *mut Thread, slot: *mut Record) {
+        // SAFETY: `kept` holds `count` handles.
+        unsafe {
+            if self.count > 0 {
+                found_nothing(thread, slot, self.kept.read());
+            }
+        }
+    }
+
     /// Element `k` of the indices that MPI stored, counted from 0; `None` for MPI_UNDEFINED.
     ///
     /// Fortran counts from 1, but mpi_f08 of MPICH 4.0 from 0: the request that changed tells.
@@ -445,7 +509,7 @@ impl Parts {
                 Some(open) => {
                     self.comm = open.comm;
                     // A persistent request that was not active did not complete anything.
-                    if open.kind & (PERSISTENT | ACTIVE) == PERSISTENT {
+                    if open.is_inactive() {
                         return;
                     }
                 }

@@ -403,9 +403,16 @@ impl Operation {
         matches!(self, Operation::Completed | Operation::Received | Operation::Started)
     }
 
-    /// Whether a number is that of a call or part that completes requests: what they send was counted when they started.
+    /// Whether a number is that of a call or part that completes requests, or of the end of a split transfer to a file: what they
+    /// send was counted when they started.
     pub const fn completes(number: u16) -> bool {
         (Operation::Wait as u16 <= number && number <= Operation::Request_get_status_some as u16)
+            || number == Operation::File_read_all_end as u16
+            || number == Operation::File_read_at_all_end as u16
+            || number == Operation::File_read_ordered_end as u16
+            || number == Operation::File_write_all_end as u16
+            || number == Operation::File_write_at_all_end as u16
+            || number == Operation::File_write_ordered_end as u16
             || number == Operation::Completed as u16
     }
 
@@ -426,7 +433,8 @@ mod tests {
         for &operation in Operation::ALL {
             let name = operation.name();
             let completes = ["Wait", "Test", "Request_get_status", "Completed"];
-            let completes = completes.iter().any(|start| name.starts_with(start));
+            let completes = completes.iter().any(|start| name.starts_with(start))
+                || name.starts_with("File_") && name.ends_with("_end");
             assert_eq!(Operation::completes(operation as u16), completes, "{name}");
             let prepares = name.ends_with("_init") && name != "Session_init";
             assert_eq!(Operation::prepares(operation as u16), prepares, "{name}");

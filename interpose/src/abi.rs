@@ -190,7 +190,7 @@ pub fn byte() -> Word {
     }
 }
 
-/// Kinds of handle that have a null value.
+/// Kinds of handle that have a null value, or another one that stands for nothing.
 #[derive(Clone, Copy)]
 #[repr(usize)]
 pub enum Null {
@@ -204,19 +204,22 @@ pub enum Null {
     Message,
     /// MPI_MESSAGE_NO_PROC
     MessageNoProc,
+    /// MPI_NO_OP
+    Op,
 }
 
 /// Null handles by interface: Open MPI's symbols, MPICH's numbers, the standard's numbers, by [`Null`].
-const NULLS: [(&CStr, usize, usize); 5] = [
+const NULLS: [(&CStr, usize, usize); 6] = [
     (c"ompi_mpi_comm_null", 0x0400_0000, 0x100),
     (c"ompi_mpi_datatype_null", 0x0c00_0000, 0x200),
     (c"ompi_request_null", 0x2c00_0000, 0x180),
     (c"ompi_message_null", 0x2c00_0000, 0x128),
     (c"ompi_message_no_proc", 0x6c00_0000, 0x129),
+    (c"ompi_mpi_op_no_op", 0x5800_000e, 0x3d),
 ];
 
 /// The null handles of the library in this process, filled on first use.
-static NULL_HANDLES: [AtomicUsize; 5] = [const { AtomicUsize::new(usize::MAX) }; 5];
+static NULL_HANDLES: [AtomicUsize; NULLS.len()] = [const { AtomicUsize::new(usize::MAX) }; NULLS.len()];
 
 /// Whether `handle` is the null handle of `kind`.
 #[inline(always)]

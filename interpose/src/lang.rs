@@ -167,6 +167,8 @@ pub enum Convert {
     Win,
     /// MPI_File
     File,
+    /// MPI_Op
+    Op,
 }
 
 impl Convert {
@@ -189,9 +191,10 @@ fn from_fortran(handle: i32, convert: Convert) -> Word {
         Convert::Message => (c"PMPI_Message_f2c", c"PMPI_Message_fromint"),
         Convert::Win => (c"PMPI_Win_f2c", c"PMPI_Win_fromint"),
         Convert::File => (c"PMPI_File_f2c", c"PMPI_File_fromint"),
+        Convert::Op => (c"PMPI_Op_f2c", c"PMPI_Op_fromint"),
     };
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-    static FUNCTIONS: [AtomicUsize; 6] = [const { AtomicUsize::new(0) }; 6];
+    static FUNCTIONS: [AtomicUsize; 7] = [const { AtomicUsize::new(0) }; 7];
     let Some(known) = FUNCTIONS.get(convert as usize) else { return 0 };
     let mut function = known.load(Relaxed);
     if function == 0 {

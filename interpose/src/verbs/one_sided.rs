@@ -1,9 +1,10 @@
 //! One-sided communication (MPI-4.1 chapter 12). `tag` holds the window's id.
 
-use lbprof_collector::record::{NONE, Record};
+use lbprof_collector::record::{Flags, NONE, Record};
 
 use super::point_to_point::bytes;
 use super::{After, Event, known};
+use crate::abi::{Null, is_null};
 use crate::comms;
 use crate::datatypes;
 use crate::lang::{Convert, Language};
@@ -24,6 +25,20 @@ unsafe fn on<L: Language>(win: Word) -> Facts {
     }
 }
 
+/// Facts of a call on a window that moves data to or from a target; nothing where that is MPI_PROC_NULL.
+#[inline(always)]
+unsafe fn at<L: Language>(target_rank: Word, win: Word) -> Facts {
+    // SAFETY: the verbs' contract.
+    unsafe {
+        let mut facts = on::<L>(win);
+        facts.peer = L::int(target_rank);
+        if facts.peer < 0 {
+            facts.flags |= Flags::NOTHING.0;
+        }
+        facts
+    }
+}
+
 /// Data go to a target.
 #[inline(always)]
 pub unsafe fn puts<L: Language>(
@@ -35,9 +50,10 @@ pub unsafe fn puts<L: Language>(
 ) -> Event<()> {
     // SAFETY: the verbs' contract.
     unsafe {
-        let mut facts = on::<L>(win);
-        facts.peer = L::int(target_rank);
-        facts.sent = bytes::<L>(thread, count, datatype);
+        let mut facts = at::<L>(target_rank, win);
+        if facts.peer >= 0 {
+            facts.sent = bytes::<L>(thread, count, datatype);
+        }
         known(facts)
     }
 }
@@ -53,14 +69,15 @@ pub unsafe fn gets<L: Language>(
 ) -> Event<()> {
     // SAFETY: the verbs' contract.
     unsafe {
-        let mut facts = on::<L>(win);
-        facts.peer = L::int(target_rank);
-        facts.received = bytes::<L>(thread, count, datatype);
+        let mut facts = at::<L>(target_rank, win);
+        if facts.peer >= 0 {
+            facts.received = bytes::<L>(thread, count, datatype);
+        }
         known(facts)
     }
 }
 
-/// Data go to a target and come back.
+/// Data come from a target; others go there, unless the operation is MPI_NO_OP.
 #[inline(always)]
 pub unsafe fn fetches<L: Language>(
     thread: *mut Thread,
@@ -68,24 +85,47 @@ pub unsafe fn fetches<L: Language>(
     win: Word,
     count: Word,
     datatype: Word,
+    op: Word,
 ) -> Event<()> {
     // SAFETY: the verbs' contract.
     unsafe {
         let mut event = gets::<L>(thread, target_rank, win, count, datatype);
-        event.facts.sent = event.facts.received;
+        if !is_null(Null::Op, L::handle(op, Convert::Op)) {
+            event.facts.sent = event.facts.received;
+        }
         event
     }
 }
 
 /// The same with one element.
 #[inline(always)]
-pub unsafe fn fetches_one<L: Language>(thread: *mut Thread, target_rank: Word, win: Word, datatype: Word) -> Event<()> {
+pub unsafe fn fetches_one<L: Language>(
+    thread: *mut Thread,
+    target_rank: Word,
+    win: Word,
+    datatype: Word,
+    op: Word,
+) -> Event<()> {
     // SAFETY: the verbs' contract.
     unsafe {
-        let mut facts = on::<L>(win);
-        facts.peer = L::int(target_rank);
-        facts.sent = datatypes::size(thread, L::handle(datatype, Convert::Datatype));
-        facts.received = facts.sent;
+        let mut event = swaps::<L>(thread, target_rank, win, datatype);
+        if is_null(Null::Op, L::handle(op, Convert::Op)) {
+            event.facts.sent = 0;
+        }
+        event
+    }
+}
+
+/// One element goes to a target, another comes back.
+#[inline(always)]
+pub unsafe fn swaps<L: Language>(thread: *mut Thread, target_rank: Word, win: Word, datatype: Word) -> Event<()> {
+    // SAFETY: the verbs' contract.
+    unsafe {
+        let mut facts = at::<L>(target_rank, win);
+        if facts.peer >= 0 {
+            facts.sent = datatypes::size(thread, L::handle(datatype, Convert::Datatype));
+            facts.received = facts.sent;
+        }
         known(facts)
     }
 }

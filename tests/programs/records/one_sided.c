@@ -60,6 +60,13 @@ static void synchronisation(void)
     PLAIN(Win_flush, (right, win), .on = on, .peer = right, .tag = number);
     PLAIN(Compare_and_swap, (&one, &value, &result, MPI_INT, right, 2, win), .on = on, .peer = right, .tag = number, .sent = 4,
           .received = 4);
+    /* Nothing goes there with MPI_NO_OP, nothing goes or comes with MPI_PROC_NULL. */
+    PLAIN(Fetch_and_op, (NULL, &result, MPI_INT, right, 1, MPI_NO_OP, win), .on = on, .peer = right, .tag = number, .received = 4);
+    PLAIN(Get_accumulate, (NULL, 0, MPI_INT, &result, 1, MPI_INT, right, 1, 1, MPI_INT, MPI_NO_OP, win), .on = on, .peer = right,
+          .tag = number, .received = 4);
+    PLAIN(Put, (&value, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, win), .on = on, .tag = number, .flags = "nothing");
+    PLAIN(Get, (&result, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, win), .on = on, .tag = number, .flags = "nothing");
+    PLAIN(Fetch_and_op, (&one, &result, MPI_INT, MPI_PROC_NULL, 0, MPI_SUM, win), .on = on, .tag = number, .flags = "nothing");
     PLAIN(Win_flush_local, (right, win), .on = on, .peer = right, .tag = number);
     PLAIN(Win_unlock, (right, win), .on = on, .peer = right, .tag = number);
     PLAIN(Win_lock_all, (0, win), .on = on, .tag = number);

@@ -34,6 +34,8 @@ pub struct CommInfo {
     pub sources: i64,
     /// Neighbours that this rank sends to.
     pub destinations: i64,
+    /// Which of both are MPI_PROC_NULL, beyond the edge of a grid: a bit for each.
+    pub absent: u64,
     /// The same number on all members.
     uid: u64,
     /// Communicators made from it so far.
@@ -54,6 +56,7 @@ impl CommInfo {
             inter: false,
             sources: 0,
             destinations: 0,
+            absent: 0,
             uid: 0,
             children: AtomicU32::new(0),
         }
@@ -264,6 +267,7 @@ unsafe fn define(comm: Word, parent: Option<&'static CommInfo>, salt: Salt) -> &
         inter: !remote.is_empty(),
         sources: topology.0,
         destinations: topology.1,
+        absent: topology.2,
         uid,
         children: AtomicU32::new(0),
     }));
@@ -316,8 +320,9 @@ unsafe fn world_ranks(comm: Word, which: &std::ffi::CStr) -> Vec<u32> {
     }
 }
 
-/// How many neighbours send to this rank, and how many it sends to, in the communicator's topology.
-unsafe fn neighbours(comm: Word) -> (i64, i64) {
+/// How many neighbours send to this rank, and how many it sends to, in the communicator's topology; and bits of those of a grid
+/// that are not there, in the order of the arguments of neighbourhood collectives (MPI-4.1 §8.6).
+unsafe fn neighbours(comm: Word) -> (i64, i64, u64) {
     // SAFETY: local look-ups on a valid communicator.
     unsafe {
         // MPI_Topo_test gives MPI_UNDEFINED, or one of three values that differ between MPIs: so each kind is asked.
@@ -327,21 +332,31 @@ unsafe fn neighbours(comm: Word) -> (i64, i64) {
         if kind == cart {
             let mut dimensions = 0;
             forward::call2(c"PMPI_Cartdim_get", comm, &raw mut dimensions as Word);
-            (2 * i64::from(dimensions), 2 * i64::from(dimensions))
+            let mut absent = 0;
+            // A grid has fewer than 32 dimensions: each that is worth it doubles the number of ranks.
+            for dimension in 0..dimensions.clamp(0, 32) {
+                let (mut before, mut behind) = (0i32, 0i32);
+                let (dimension, shift) = (dimension as Word, 1);
+                let (to_before, to_behind) = (&raw mut before as Word, &raw mut behind as Word);
+                forward::call(c"PMPI_Cart_shift", [comm, dimension, shift, to_before, to_behind, 0, 0, 0]);
+                absent |= u64::from(before == abi::abi().proc_null) << (2 * dimension);
+                absent |= u64::from(behind == abi::abi().proc_null) << (2 * dimension + 1);
+            }
+            (2 * i64::from(dimensions), 2 * i64::from(dimensions), absent)
         } else if kind == graph {
             let (mut rank, mut count) = (0, 0);
             forward::call2(c"PMPI_Comm_rank", comm, &raw mut rank as Word);
             forward::call3(c"PMPI_Graph_neighbors_count", comm, rank as Word, &raw mut count as Word);
-            (i64::from(count), i64::from(count))
+            (i64::from(count), i64::from(count), 0)
         } else if kind == dist_graph {
             let (mut sources, mut destinations, mut weighted) = (0, 0, 0);
             forward::call(
                 c"PMPI_Dist_graph_neighbors_count",
                 [comm, &raw mut sources as Word, &raw mut destinations as Word, &raw mut weighted as Word, 0, 0, 0, 0],
             );
-            (i64::from(sources), i64::from(destinations))
+            (i64::from(sources), i64::from(destinations), 0)
         } else {
-            (0, 0)
+            (0, 0, 0)
         }
     }
 }

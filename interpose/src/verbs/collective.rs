@@ -4,6 +4,8 @@
 //! insignificant on a rank are not looked at there, for they may be anything. With MPI_IN_PLACE a rank contributes
 //! nothing but for reductions, where the data are merely elsewhere.
 
+use std::ops::Range;
+
 use super::point_to_point::bytes;
 use super::{Event, known};
 use crate::abi::abi;
@@ -61,8 +63,20 @@ fn times(bytes: u64, ranks: i64) -> u64 {
 ///
 /// Read only where the standard calls the arguments significant.
 pub trait Data<L: Language>: Copy {
-    /// Bytes of the blocks of `n` ranks.
-    unsafe fn bytes(self, thread: *mut Thread, n: i64) -> u64;
+    /// Bytes of the blocks with these numbers.
+    unsafe fn bytes(self, thread: *mut Thread, blocks: impl Iterator<Item = usize>) -> u64;
+}
+
+/// The blocks of `n` ranks.
+#[inline(always)]
+fn all(n: i64) -> Range<usize> {
+    0..n as usize
+}
+
+/// The blocks of those of `n` neighbours that are there.
+#[inline(always)]
+fn present(n: i64, absent: u64) -> impl Iterator<Item = usize> {
+    all(n).filter(move |&i| i >= 64 || absent >> i & 1 == 0)
 }
 
 /// See [`block`].
@@ -97,27 +111,27 @@ pub unsafe fn typed_blocks<L: Language>(_: *mut Thread, counts: Word, datatypes:
 
 impl<L: Language> Data<L> for Block {
     #[inline(always)]
-    unsafe fn bytes(self, thread: *mut Thread, n: i64) -> u64 {
+    unsafe fn bytes(self, thread: *mut Thread, blocks: impl Iterator<Item = usize>) -> u64 {
         // SAFETY: the verbs' contract.
-        unsafe { times(bytes::<L>(thread, self.0, self.1), n) }
+        unsafe { bytes::<L>(thread, self.0, self.1).wrapping_mul(blocks.count() as u64) }
     }
 }
 
 impl<L: Language> Data<L> for Blocks {
-    unsafe fn bytes(self, thread: *mut Thread, n: i64) -> u64 {
+    unsafe fn bytes(self, thread: *mut Thread, blocks: impl Iterator<Item = usize>) -> u64 {
         // SAFETY: the verbs' contract: one count for each of the ranks.
         unsafe {
-            let elements = (0..n as usize).fold(0u64, |sum, i| sum.wrapping_add(L::count_at(self.0, i)));
+            let elements = blocks.fold(0u64, |sum, i| sum.wrapping_add(L::count_at(self.0, i)));
             elements.wrapping_mul(datatypes::size(thread, L::handle(self.1, Convert::Datatype)))
         }
     }
 }
 
 impl<L: Language> Data<L> for TypedBlocks {
-    unsafe fn bytes(self, thread: *mut Thread, n: i64) -> u64 {
+    unsafe fn bytes(self, thread: *mut Thread, blocks: impl Iterator<Item = usize>) -> u64 {
         // SAFETY: the verbs' contract: one count and datatype for each of the ranks; where the count is 0 the datatype is not asked.
         unsafe {
-            (0..n as usize).fold(0u64, |sum, i| match L::count_at(self.0, i) {
+            blocks.fold(0u64, |sum, i| match L::count_at(self.0, i) {
                 0 => sum,
                 count => {
                     let datatype = L::handle_at(self.1, i, Convert::Datatype);
@@ -232,7 +246,7 @@ pub unsafe fn reduce_scatters<L: Language>(
     unsafe {
         let info = on::<L>(thread, comm);
         let mut facts = Facts::on(info.id);
-        facts.sent = Data::<L>::bytes(Blocks(recvcounts, datatype), thread, info.size);
+        facts.sent = Data::<L>::bytes(Blocks(recvcounts, datatype), thread, all(info.size));
         if info.rank >= 0 {
             let own = L::count_at(recvcounts, info.rank as usize);
             facts.received = own.wrapping_mul(datatypes::size(thread, L::handle(datatype, Convert::Datatype)));
@@ -255,10 +269,10 @@ pub unsafe fn gathers<L: Language>(
     unsafe {
         let (mut facts, role, info) = rooted::<L>(thread, root, comm);
         if role == Role::Root {
-            facts.received = taken.bytes(thread, info.others);
+            facts.received = taken.bytes(thread, all(info.others));
         }
         if role == Role::Other || role == Role::Root && !info.inter && !L::in_place(sendbuf) {
-            facts.sent = given.bytes(thread, 1);
+            facts.sent = given.bytes(thread, all(1));
         }
         known(facts)
     }
@@ -278,10 +292,10 @@ pub unsafe fn scatters<L: Language>(
     unsafe {
         let (mut facts, role, info) = rooted::<L>(thread, root, comm);
         if role == Role::Root {
-            facts.sent = given.bytes(thread, info.others);
+            facts.sent = given.bytes(thread, all(info.others));
         }
         if role == Role::Other || role == Role::Root && !info.inter && !L::in_place(recvbuf) {
-            facts.received = taken.bytes(thread, 1);
+            facts.received = taken.bytes(thread, all(1));
         }
         known(facts)
     }
@@ -300,9 +314,9 @@ pub unsafe fn all_gathers<L: Language>(
     unsafe {
         let info = on::<L>(thread, comm);
         let mut facts = Facts::on(info.id);
-        facts.received = taken.bytes(thread, info.others);
+        facts.received = taken.bytes(thread, all(info.others));
         if !L::in_place(sendbuf) {
-            facts.sent = given.bytes(thread, 1);
+            facts.sent = given.bytes(thread, all(1));
         }
         known(facts)
     }
@@ -321,9 +335,9 @@ pub unsafe fn all_to_all<L: Language>(
     unsafe {
         let info = on::<L>(thread, comm);
         let mut facts = Facts::on(info.id);
-        facts.received = taken.bytes(thread, info.others);
+        facts.received = taken.bytes(thread, all(info.others));
         if !L::in_place(sendbuf) {
-            facts.sent = given.bytes(thread, info.others);
+            facts.sent = given.bytes(thread, all(info.others));
         }
         known(facts)
     }
@@ -341,8 +355,8 @@ pub unsafe fn neighbor_all_gathers<L: Language>(
     unsafe {
         let info = on::<L>(thread, comm);
         let mut facts = Facts::on(info.id);
-        facts.sent = given.bytes(thread, 1);
-        facts.received = taken.bytes(thread, info.sources);
+        facts.sent = given.bytes(thread, all(1));
+        facts.received = taken.bytes(thread, present(info.sources, info.absent));
         known(facts)
     }
 }
@@ -359,8 +373,8 @@ pub unsafe fn neighbor_all_to_all<L: Language>(
     unsafe {
         let info = on::<L>(thread, comm);
         let mut facts = Facts::on(info.id);
-        facts.sent = given.bytes(thread, info.destinations);
-        facts.received = taken.bytes(thread, info.sources);
+        facts.sent = given.bytes(thread, present(info.destinations, info.absent));
+        facts.received = taken.bytes(thread, present(info.sources, info.absent));
         known(facts)
     }
 }

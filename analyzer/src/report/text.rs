@@ -12,8 +12,8 @@ use super::table::Table;
 use super::verdict::{self, VerdictKind};
 pub(crate) use super::words::is_hostile;
 use super::words::{
-    TimeUnit, bytes, clean, count, percent, percent_or_dash, plural, quantity, seconds, shorten, signed_percent, width,
-    wrap,
+    TimeUnit, bytes, clean, count, percent, percent_or_dash, plural, quantity, seconds, seconds_like, shorten,
+    signed_percent, width, wrap,
 };
 use super::{ProblemRow, RankRow, Report, SiteRow};
 use crate::definitions::WHOLE_PROGRAM;
@@ -115,6 +115,7 @@ fn verdict_section(report: &Report, options: &Options) -> String {
 /// The verdict in words: how much is lost, to what, through which rank and where.
 pub fn verdict(report: &Report) -> String {
     let verdict = &report.verdict;
+    let seconds = |part: f64| seconds_like(part, verdict.elapsed_s);
     let partial = match report.data.complete {
         true => String::new(),
         false => format!("From incomplete data ({}): ", incomplete(report)),
@@ -122,14 +123,8 @@ pub fn verdict(report: &Report) -> String {
     let mut text = partial + &of_what(report) + &loss(report);
     let worth_naming = verdict.imbalance_s > 0.01 * verdict.elapsed_s && verdict.kind != VerdictKind::Nothing;
     if let Some(worst) = verdict.worst.as_ref().filter(|_| worth_naming) {
-        let unit = TimeUnit::for_max(worst.computation_s);
-        let (longest, mean) = (unit.number(worst.computation_s), unit.number(worst.computation_s - worst.over_mean_s));
-        write!(
-            text,
-            " Rank {} computes longest: {longest} {}, the mean is {mean} {}",
-            worst.rank, unit.symbol, unit.symbol
-        )
-        .ok();
+        let (longest, mean) = (seconds(worst.computation_s), seconds(worst.computation_s - worst.over_mean_s));
+        write!(text, " Rank {} computes longest: {longest}, the mean is {mean}", worst.rank).ok();
         match &worst.region {
             Some((path, excess)) if path == WHOLE_PROGRAM => {
                 write!(text, "; {} more than the mean outside of marked regions.", seconds(*excess)).ok()
@@ -183,6 +178,7 @@ fn of_what(report: &Report) -> String {
 fn loss(report: &Report) -> String {
     let verdict = &report.verdict;
     let times = &report.efficiency.times;
+    let seconds = |part: f64| seconds_like(part, verdict.elapsed_s);
     let share = |part: f64| if verdict.elapsed_s > 0.0 { percent(part / verdict.elapsed_s) } else { "–".to_owned() };
     let lost = format!("{} of {} ({})", seconds(verdict.lost_s), seconds(verdict.elapsed_s), share(verdict.lost_s));
     let log = match verdict.recorder_s > 0.01 * verdict.elapsed_s {

@@ -37,7 +37,12 @@ impl TimeUnit {
 
 /// A time with its unit: `1.32 s`.
 pub fn seconds(seconds: f64) -> String {
-    let unit = TimeUnit::for_max(seconds);
+    seconds_like(seconds, seconds)
+}
+
+/// A time in the unit that suits `reference`, so that all times of a sentence compare at a glance.
+pub fn seconds_like(seconds: f64, reference: f64) -> String {
+    let unit = TimeUnit::for_max(reference);
     let decimals = unit.decimals.min(2);
     format!("{:.decimals$} {}", seconds * unit.scale, unit.symbol)
 }

@@ -209,7 +209,8 @@ unsafe fn statuses_or_own<L: Language>(thread: *mut Thread, count: usize, status
         if !L::statuses_ignored(*statuses) {
             return *statuses;
         }
-        let bytes = count * abi().status_bytes;
+        // Where INTEGER has 8 bytes, Fortran's statuses are twice as wide as C's.
+        let bytes = count * abi().status_bytes * if L::FORTRAN { 2 } else { 1 };
         if (*thread).statuses_bytes < bytes {
             flush::grow_statuses(thread, bytes);
         }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use lbprof_collector::definition::{Communicator, Definition, RankList};
 use lbprof_collector::problem::ProblemKind;
@@ -193,17 +193,24 @@ pub unsafe fn forget(comm: Word) {
     if let Some(comms) = COMMS.write().as_mut() {
         comms.remove(&comm);
     }
-    // SAFETY: the states of registered threads are live, and no other thread may use a communicator that is being freed.
+    // SAFETY: the states of registered threads are live.
     flush::for_each_thread(|thread| unsafe {
-        if (*thread).comm_handle == comm {
-            (*thread).comm_handle = 0;
-            (*thread).comm = &UNKNOWN;
-        }
+        uncache(&raw mut (*thread).comm_handle, comm);
         let cached = (&raw mut (*thread).comms).cast::<(Word, *const CommInfo)>().add(cache_slot(comm));
-        if (*cached).0 == comm {
-            *cached = (0, std::ptr::null());
-        }
+        uncache(&raw mut (*cached).0, comm);
     });
+}
+
+/// Empties an entry of a thread's cache, by its handle, if it is that of `handle`.
+///
+/// The thread may be at work on the entry, for another handle: what it stores stays. What belongs to the handle is the thread's alone
+/// and is left as it is.
+///
+/// # Safety
+/// `entry` is in the state of a live thread.
+pub unsafe fn uncache(entry: *mut Word, handle: Word) {
+    // SAFETY: the caller's promise; aligned as a word is.
+    let _ = unsafe { AtomicUsize::from_ptr(entry) }.compare_exchange(handle, 0, Relaxed, Relaxed);
 }
 
 /// Defines MPI_COMM_WORLD as communicator 0 and MPI_COMM_SELF as 1.

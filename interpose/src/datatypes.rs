@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use parking_lot::RwLock;
 
 use crate::abi::{self, Null, is_null};
-use crate::comms::cache_slot;
+use crate::comms::{cache_slot, uncache};
 use crate::thread::{Thread, Word};
 use crate::{flush, forward};
 
@@ -63,15 +63,10 @@ pub fn forget(datatype: Word) {
     if let Some(sizes) = SIZES.write().as_mut() {
         sizes.remove(&datatype);
     }
-    // SAFETY: the states of registered threads are live, and no other thread may use a datatype that is being freed.
+    // SAFETY: the states of registered threads are live.
     flush::for_each_thread(|thread| unsafe {
-        if (*thread).type_handle == datatype {
-            (*thread).type_handle = 0;
-            (*thread).type_size = 0;
-        }
+        uncache(&raw mut (*thread).type_handle, datatype);
         let cached = (&raw mut (*thread).types).cast::<(Word, u64)>().add(cache_slot(datatype));
-        if (*cached).0 == datatype {
-            *cached = (0, 0);
-        }
+        uncache(&raw mut (*cached).0, datatype);
     });
 }

@@ -106,6 +106,8 @@ fn main() {
     let mut wrappers = String::new();
     // Pairs: the function to forward to, and the wrapper's own name for libraries that have no twin.
     let mut names = Vec::new();
+    // How many arguments the function of each pair has in C.
+    let mut counts = Vec::new();
     for row in &rows {
         for large in [false, true] {
             if large && !row.large {
@@ -153,12 +155,14 @@ fn main() {
                     call(&row.verb, &language)
                 );
             }
+            counts.resize(names.len(), row.arguments.len());
         }
     }
+    let counts: String = counts.iter().map(|count| format!("{count}, ")).collect();
     let names =
         names.iter().fold(String::new(), |text, (next, own)| text + &format!("    (c\"{next}\", c\"{own}\"),\n"));
     let names = format!(
-        "/// By wrapper: the function to forward to, and the wrapper's own name.\npub static NAMES: &[(&std::ffi::CStr, &std::ffi::CStr)] = &[\n{names}];\n"
+        "/// By wrapper: the function to forward to, and the wrapper's own name.\npub static NAMES: &[(&std::ffi::CStr, &std::ffi::CStr)] = &[\n{names}];\n\n/// And how many arguments it has in C.\npub static ARGUMENTS: &[u8] = &[{counts}];\n"
     );
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     fs::write(out.join("special.rs"), special()).expect("OUT_DIR can be written");

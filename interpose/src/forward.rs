@@ -3,9 +3,10 @@
 //! A function is looked up when it is first called: undefined symbols would break every program that inherits LD_PRELOAD.
 
 use std::ffi::{CStr, CString, c_void};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-use crate::thread::Word;
+use crate::guard;
+use crate::thread::{self, Word};
 
 include!(concat!(env!("OUT_DIR"), "/names.rs"));
 
@@ -34,7 +35,7 @@ pub fn resolve_c() {
     for (index, names) in NAMES.iter().enumerate() {
         if is_c(names.1) && NEXT.get(index).is_some_and(|slot| slot.load(Relaxed) == 0) {
             let found = match find(names.0, names.1) {
-                0 => missing as *const () as usize,
+                0 => missing_recorded as *const () as usize,
                 found => found,
             };
             if let Some(slot) = NEXT.get(index) {
@@ -63,14 +64,27 @@ fn resolve(index: usize) -> usize {
     let (Some(slot), Some(names)) = (NEXT.get(index), NAMES.get(index)) else { return missing as *const () as usize };
     let found = find(names.0, names.1);
     if found == 0 {
-        crate::guard::say(format_args!(
-            "{} was called, which the MPI library does not have; the call returns MPI_ERR_OTHER",
-            names.1.to_string_lossy()
-        ));
-        return missing as *const () as usize;
+        tell_missing(index);
+        let missing = if is_c(names.1) { missing as *const () } else { missing_in_fortran as *const () };
+        return missing as usize;
     }
     slot.store(found, Relaxed);
     found
+}
+
+/// Says, once, that a function was called that the MPI library does not have. A program that looks it up by name finds this
+/// library's, so it cannot know.
+#[cold]
+fn tell_missing(index: usize) {
+    static TOLD: [AtomicBool; NAMES.len()] = [const { AtomicBool::new(false) }; NAMES.len()];
+    if let (Some(told), Some(names)) = (TOLD.get(index), NAMES.get(index))
+        && !told.swap(true, Relaxed)
+    {
+        guard::say(format_args!(
+            "{} was called, which the MPI library does not have; the call gives MPI_ERR_OTHER",
+            names.1.to_string_lossy()
+        ));
+    }
 }
 
 /// The function behind the wrapper `own`, whose profiling name is `profiling`; 0 where there is none.
@@ -87,9 +101,54 @@ pub fn find(profiling: &CStr, own: &CStr) -> usize {
     }
 }
 
-/// Stands for a function that the MPI library does not have.
+/// Stands for a function of C that the MPI library does not have.
 extern "C" fn missing() -> Word {
     crate::abi::abi().err_other as Word
+}
+
+/// The same where [`resolve_c`] put it: the record of the call tells which it is.
+extern "C" fn missing_recorded() -> Word {
+    // SAFETY: the calling thread's own state; the slot before its cursor is that of the call under way.
+    let operation = unsafe {
+        let cursor = (*thread::current()).cursor;
+        if cursor.is_null() { None } else { (*cursor.sub(1)).operation() }
+    };
+    let name = operation.map_or("", |operation| operation.name());
+    let named = |names: &(&CStr, &CStr)| names.1.to_bytes().strip_prefix(b"MPI_") == Some(name.as_bytes());
+    if let Some(index) = NAMES.iter().position(named) {
+        // SAFETY: as above.
+        unsafe { thread::cold(thread::current(), || tell_missing(index)) };
+    }
+    missing()
+}
+
+/// Stands for a function of Fortran that the MPI library does not have: sets ierror, which follows the arguments of C.
+extern "C" fn missing_in_fortran(
+    a: Word,
+    b: Word,
+    c: Word,
+    d: Word,
+    e: Word,
+    f: Word,
+    g: Word,
+    h: Word,
+    i: Word,
+    j: Word,
+    k: Word,
+    l: Word,
+    m: Word,
+    n: Word,
+) {
+    // SAFETY: the entry has just stored the address of an element of NEXT; ierror is null or an INTEGER's address.
+    unsafe {
+        let index = ((*thread::current()).next - NEXT.as_ptr() as usize) / size_of::<AtomicUsize>();
+        let ierror = ARGUMENTS
+            .get(index)
+            .and_then(|&at| [a, b, c, d, e, f, g, h, i, j, k, l, m, n].get(usize::from(at)).copied());
+        if let Some(ierror) = ierror.filter(|&ierror| ierror != 0) {
+            (ierror as *mut i32).write(crate::abi::abi().err_other);
+        }
+    }
 }
 
 /// Address of a symbol that this library does not define itself, or 0.

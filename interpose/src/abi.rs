@@ -163,6 +163,14 @@ pub fn topologies() -> [i32; 3] {
     }
 }
 
+/// Value of MPI_CONGRUENT: the same ranks in the same order.
+pub fn congruent() -> i32 {
+    match abi().kind {
+        Kind::Standard => 202,
+        _ => 1,
+    }
+}
+
 /// The handle of MPI_COMM_WORLD.
 pub fn comm_world() -> Word {
     match abi().kind {

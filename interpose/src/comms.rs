@@ -239,7 +239,7 @@ unsafe fn define(comm: Word, parent: Option<&'static CommInfo>, salt: Salt) -> &
         forward::call2(c"PMPI_Comm_rank", comm, &raw mut rank as Word);
         let mut inter = 0;
         forward::call2(c"PMPI_Comm_test_inter", comm, &raw mut inter as Word);
-        let group = world_ranks(comm, c"PMPI_Comm_group");
+        let group = if inter == 0 { own_ranks(comm) } else { world_ranks(comm, c"PMPI_Comm_group") };
         let remote = if inter != 0 { world_ranks(comm, c"PMPI_Comm_remote_group") } else { Vec::new() };
         (rank, group, remote, neighbours(comm))
     };
@@ -293,6 +293,35 @@ unsafe fn define(comm: Word, parent: Option<&'static CommInfo>, salt: Salt) -> &
 /// The same numbers from the same input in every process.
 fn hasher() -> impl Hasher {
     foldhash::quality::FixedState::with_seed(0x6c62_7072_6f66).build_hasher()
+}
+
+/// How many ranks MPI_COMM_WORLD has; 0 where there is none.
+static WORLD_SIZE: AtomicU32 = AtomicU32::new(0);
+
+/// World ranks of an intra-communicator's group.
+///
+/// Open MPI looks for each rank by going through the world's, which for a communicator as large as the world takes a time that grows with
+/// its square. So the world is not asked about, and others of its size first whether they are like it.
+unsafe fn own_ranks(comm: Word) -> Vec<u32> {
+    let is_world = comm == abi::comm_world();
+    let mut size = 0i32;
+    // SAFETY: local look-ups on valid communicators.
+    unsafe {
+        forward::call2(c"PMPI_Comm_size", comm, &raw mut size as Word);
+        let size = u32::try_from(size).unwrap_or(0);
+        if is_world {
+            WORLD_SIZE.store(size, Relaxed);
+        }
+        let mut comparison = abi::abi().undefined;
+        if !is_world && size != 0 && size == WORLD_SIZE.load(Relaxed) {
+            forward::call3(c"PMPI_Comm_compare", comm, abi::comm_world(), &raw mut comparison as Word);
+        }
+        if is_world || comparison == abi::congruent() {
+            (0..size).collect()
+        } else {
+            world_ranks(comm, c"PMPI_Comm_group")
+        }
+    }
 }
 
 /// World ranks of a communicator's group; empty where MPI gives none. Ranks outside of MPI_COMM_WORLD are [`NONE`].

@@ -174,7 +174,6 @@ pub unsafe fn broadcasts<L: Language>(
 #[inline(always)]
 pub unsafe fn reduces<L: Language>(
     thread: *mut Thread,
-    _sendbuf: Word,
     count: Word,
     datatype: Word,
     root: Word,
@@ -198,13 +197,7 @@ pub unsafe fn reduces<L: Language>(
 
 /// A reduction whose result all, or each in turn, are given.
 #[inline(always)]
-pub unsafe fn all_reduces<L: Language>(
-    thread: *mut Thread,
-    _sendbuf: Word,
-    count: Word,
-    datatype: Word,
-    comm: Word,
-) -> Event<()> {
+pub unsafe fn all_reduces<L: Language>(thread: *mut Thread, count: Word, datatype: Word, comm: Word) -> Event<()> {
     // SAFETY: the verbs' contract.
     unsafe {
         let mut facts = Facts::on(on::<L>(thread, comm).id);
@@ -218,7 +211,6 @@ pub unsafe fn all_reduces<L: Language>(
 #[inline(always)]
 pub unsafe fn all_reduces_blocks<L: Language>(
     thread: *mut Thread,
-    _sendbuf: Word,
     recvcount: Word,
     datatype: Word,
     comm: Word,
@@ -237,7 +229,6 @@ pub unsafe fn all_reduces_blocks<L: Language>(
 #[inline(always)]
 pub unsafe fn reduce_scatters<L: Language>(
     thread: *mut Thread,
-    _sendbuf: Word,
     recvcounts: Word,
     datatype: Word,
     comm: Word,

@@ -149,7 +149,10 @@ pub unsafe fn completes_if<L: Language>(
     unsafe {
         let status = status_or_own::<L>(thread, status);
         let handle = L::handle_at(request, 0, Convert::Request);
-        Event { facts: Facts::none(), after: Completes { request, handle, status, flag, language: std::marker::PhantomData } }
+        Event {
+            facts: Facts::none(),
+            after: Completes { request, handle, status, flag, language: std::marker::PhantomData },
+        }
     }
 }
 
@@ -708,41 +711,10 @@ impl After for LooksAtSeveral {
     }
 }
 
-/// A look at all requests of an array (MPI-4.1 §3.7.6).
+/// A look at requests of an array (MPI-4.1 §3.7.6): at all, any, or some; `out` is the flag or outcount.
 #[inline(always)]
-pub unsafe fn looks_at_all<L: Language>(
-    _: *mut Thread,
-    _count: Word,
-    requests: Word,
-    flag: Word,
-) -> Event<LooksAtSeveral> {
-    Event { facts: Facts::none(), after: LooksAtSeveral { first: requests, out: flag } }
-}
-
-/// A look at any request of an array.
-#[inline(always)]
-pub unsafe fn looks_at_any<L: Language>(
-    thread: *mut Thread,
-    count: Word,
-    requests: Word,
-    _index: Word,
-    flag: Word,
-) -> Event<LooksAtSeveral> {
-    // SAFETY: the verbs' contract.
-    unsafe { looks_at_all::<L>(thread, count, requests, flag) }
-}
-
-/// A look at some requests of an array.
-#[inline(always)]
-pub unsafe fn looks_at_some<L: Language>(
-    thread: *mut Thread,
-    incount: Word,
-    requests: Word,
-    outcount: Word,
-    _indices: Word,
-) -> Event<LooksAtSeveral> {
-    // SAFETY: the verbs' contract.
-    unsafe { looks_at_all::<L>(thread, incount, requests, outcount) }
+pub unsafe fn looks_at_several<L: Language>(_: *mut Thread, requests: Word, out: Word) -> Event<LooksAtSeveral> {
+    Event { facts: Facts::none(), after: LooksAtSeveral { first: requests, out } }
 }
 
 /// A request is freed: nothing tells when it completes.

@@ -120,33 +120,21 @@ unsafe fn transfers<L: Language>(thread: *mut Thread, fh: Word, status: &mut Wor
 
 /// A blocking read.
 #[inline(always)]
-pub unsafe fn reads<L: Language>(
-    thread: *mut Thread,
-    fh: Word,
-    _count: Word,
-    _datatype: Word,
-    status: &mut Word,
-) -> Event<Transfers> {
+pub unsafe fn reads<L: Language>(thread: *mut Thread, fh: Word, status: &mut Word) -> Event<Transfers> {
     // SAFETY: the verbs' contract.
     unsafe { transfers::<L>(thread, fh, status, true) }
 }
 
 /// A blocking write.
 #[inline(always)]
-pub unsafe fn writes<L: Language>(
-    thread: *mut Thread,
-    fh: Word,
-    _count: Word,
-    _datatype: Word,
-    status: &mut Word,
-) -> Event<Transfers> {
+pub unsafe fn writes<L: Language>(thread: *mut Thread, fh: Word, status: &mut Word) -> Event<Transfers> {
     // SAFETY: the verbs' contract.
     unsafe { transfers::<L>(thread, fh, status, false) }
 }
 
 /// A nonblocking or split read; what was read is known at its end.
 #[inline(always)]
-pub unsafe fn posts_read<L: Language>(_: *mut Thread, fh: Word, _count: Word, _datatype: Word) -> Event<Posted<READS>> {
+pub unsafe fn posts_read<L: Language>(_: *mut Thread, fh: Word) -> Event<Posted<READS>> {
     // SAFETY: the verbs' contract.
     unsafe { Event { facts: on::<L>(fh), after: Posted } }
 }

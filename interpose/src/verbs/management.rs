@@ -97,29 +97,10 @@ impl<L: Language> After for CreatesFrom<L> {
     }
 }
 
-/// From a group (MPI-4.1 §7.4.2).
+/// From a group (MPI-4.1 §7.4.2), from two, or over a socket.
 #[inline(always)]
-pub unsafe fn creates_from<L: Language>(_: *mut Thread, _group: Word, newcomm: Word) -> Event<CreatesFrom<L>> {
+pub unsafe fn creates_from<L: Language>(_: *mut Thread, newcomm: Word) -> Event<CreatesFrom<L>> {
     Event { facts: Facts::none(), after: CreatesFrom { newcomm, language: std::marker::PhantomData } }
-}
-
-/// An inter-communicator from two groups.
-#[inline(always)]
-pub unsafe fn creates_inter_from<L: Language>(
-    thread: *mut Thread,
-    local_group: Word,
-    _remote_group: Word,
-    newcomm: Word,
-) -> Event<CreatesFrom<L>> {
-    // SAFETY: the verbs' contract.
-    unsafe { creates_from::<L>(thread, local_group, newcomm) }
-}
-
-/// An inter-communicator over a socket.
-#[inline(always)]
-pub unsafe fn joins<L: Language>(thread: *mut Thread, intercomm: Word) -> Event<CreatesFrom<L>> {
-    // SAFETY: the verbs' contract.
-    unsafe { creates_from::<L>(thread, 0, intercomm) }
 }
 
 /// Communicators that are being made by MPI_Comm_idup: the request's id, the number among the parent's, where the handle is.

@@ -104,15 +104,12 @@ pub unsafe fn sends_parts<L: Language>(
 #[inline(always)]
 pub unsafe fn receives_parts<L: Language>(
     thread: *mut Thread,
-    _partitions: Word,
     source: Word,
     tag: Word,
     comm: Word,
-    _count: Word,
-    _datatype: Word,
 ) -> Event<Posted<RECEIVES>> {
     // SAFETY: the verbs' contract.
-    unsafe { posts_receive::<L>(thread, source, tag, comm, _count, _datatype) }
+    unsafe { posts_receive::<L>(thread, source, tag, comm) }
 }
 
 /// A nonblocking or persistent receive; what arrives is known at its completion.
@@ -122,8 +119,6 @@ pub unsafe fn posts_receive<L: Language>(
     source: Word,
     tag: Word,
     comm: Word,
-    _count: Word,
-    _datatype: Word,
 ) -> Event<Posted<RECEIVES>> {
     // SAFETY: the verbs' contract.
     unsafe { Event { facts: incoming::<L>(thread, source, tag, comm), after: Posted } }
@@ -154,8 +149,6 @@ pub unsafe fn receives<L: Language>(
     source: Word,
     tag: Word,
     comm: Word,
-    _count: Word,
-    _datatype: Word,
     status: &mut Word,
 ) -> Event<Receives> {
     // SAFETY: the verbs' contract.
@@ -228,8 +221,6 @@ pub unsafe fn exchanges<L: Language>(
     sendtype: Word,
     source: Word,
     recvtag: Word,
-    _recvcount: Word,
-    _recvtype: Word,
     comm: Word,
     status: &mut Word,
 ) -> Event<Exchanges> {
@@ -273,8 +264,6 @@ pub unsafe fn posts_exchange<L: Language>(
     sendtype: Word,
     source: Word,
     recvtag: Word,
-    _recvcount: Word,
-    _recvtype: Word,
     comm: Word,
 ) -> Event<Posted<RECEIVES>> {
     // SAFETY: the verbs' contract.
@@ -315,7 +304,7 @@ pub unsafe fn probes<L: Language>(
 ) -> Event<Probes> {
     // SAFETY: the verbs' contract.
     unsafe {
-        let event = receives::<L>(thread, source, tag, comm, 0, 0, status);
+        let event = receives::<L>(thread, source, tag, comm, status);
         Event { facts: event.facts, after: Probes { status: event.after.status } }
     }
 }
@@ -340,7 +329,7 @@ pub unsafe fn probes_if<L: Language>(
 ) -> Event<ProbesIf> {
     // SAFETY: the verbs' contract.
     unsafe {
-        let event = receives::<L>(thread, source, tag, comm, 0, 0, status);
+        let event = receives::<L>(thread, source, tag, comm, status);
         let handle =
             event.facts.comm as Word ^ (event.facts.peer as u32 as Word) << 20 ^ (event.facts.tag as u32 as Word) << 36;
         Event { facts: event.facts, after: ProbesIf { status: event.after.status, flag, handle } }
@@ -399,7 +388,7 @@ pub unsafe fn matches_if<L: Language>(
 ) -> Event<Matches<L>> {
     // SAFETY: the verbs' contract.
     unsafe {
-        let event = receives::<L>(thread, source, tag, comm, 0, 0, status);
+        let event = receives::<L>(thread, source, tag, comm, status);
         let after = Matches { status: event.after.status, flag, message, language: std::marker::PhantomData };
         Event { facts: event.facts, after }
     }
@@ -451,13 +440,7 @@ unsafe fn matched<L: Language>(message: Word) -> Facts {
 
 /// A matched receive.
 #[inline(always)]
-pub unsafe fn receives_matched<L: Language>(
-    thread: *mut Thread,
-    _count: Word,
-    _datatype: Word,
-    message: Word,
-    status: &mut Word,
-) -> Event<Receives> {
+pub unsafe fn receives_matched<L: Language>(thread: *mut Thread, message: Word, status: &mut Word) -> Event<Receives> {
     // SAFETY: the verbs' contract.
     unsafe {
         let status = status_or_own::<L>(thread, status);
@@ -467,12 +450,7 @@ pub unsafe fn receives_matched<L: Language>(
 
 /// A nonblocking matched receive.
 #[inline(always)]
-pub unsafe fn posts_matched<L: Language>(
-    _: *mut Thread,
-    _count: Word,
-    _datatype: Word,
-    message: Word,
-) -> Event<Posted<RECEIVES>> {
+pub unsafe fn posts_matched<L: Language>(_: *mut Thread, message: Word) -> Event<Posted<RECEIVES>> {
     // SAFETY: the verbs' contract.
     unsafe { Event { facts: matched::<L>(message), after: Posted } }
 }

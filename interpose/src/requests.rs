@@ -10,6 +10,7 @@ use std::hint;
 use std::sync::atomic::{
     AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, Release},
+    fence,
 };
 
 use lbprof_collector::Flags;
@@ -67,7 +68,7 @@ pub fn kind_of(flags: Flags) -> u16 {
 
 /// The activity, the wildcards and the persistence that an [`Open::kind`] tells, as a record's flags.
 #[inline(always)]
-pub fn flags_of(kind: u16) -> Flags {
+fn flags_of(kind: u16) -> Flags {
     Flags(kind & 7 | (kind & (ANY_SOURCE | ANY_TAG)) >> WILDCARDS | (kind & PERSISTENT) >> PERSISTENCE)
 }
 
@@ -138,6 +139,12 @@ fn bucket(handle: Word) -> &'static Bucket {
 }
 
 impl Open {
+    /// The activity that its completion belongs to, its wildcards, and whether it is persistent, as a record's flags.
+    #[inline(always)]
+    pub fn flags(&self) -> Flags {
+        flags_of(self.kind)
+    }
+
     /// Whether it is persistent and not started: completing it completes nothing.
     #[inline(always)]
     pub fn is_inactive(&self) -> bool {
@@ -239,12 +246,25 @@ fn take_at(place: &AtomicUsize, slot: &Slot, handle: Word) -> Option<Open> {
     Some(open)
 }
 
+/// What the request at `place` is, unless another thread has just taken it.
+#[inline(always)]
+fn look_at(place: &AtomicUsize, slot: &Slot, handle: Word) -> Option<Open> {
+    // Between the same id at both ends and the handle, the rest is that request's.
+    let id = slot.id_comm.load(Acquire);
+    if place.load(Acquire) != handle {
+        return None;
+    }
+    let open = slot.load();
+    fence(Acquire);
+    (place.load(Relaxed) == handle && slot.id_comm.load(Relaxed) == id).then_some(open)
+}
+
 /// Takes out the oldest open request with this handle.
 #[inline(always)]
 pub fn take(handle: Word) -> Option<Open> {
     let bucket = bucket(handle);
     if bucket.overflowed.load(Relaxed) != 0 {
-        return take_of_both(bucket, handle);
+        return of_both(bucket, handle, true);
     }
     loop {
         let (place, slot) = find(bucket, handle)?;
@@ -254,30 +274,47 @@ pub fn take(handle: Word) -> Option<Open> {
     }
 }
 
+/// Looks at the oldest open request with this handle, which stays open.
+#[inline]
+pub fn peek(handle: Word) -> Option<Open> {
+    let bucket = bucket(handle);
+    if bucket.overflowed.load(Relaxed) != 0 {
+        return of_both(bucket, handle, false);
+    }
+    loop {
+        let (place, slot) = find(bucket, handle)?;
+        if let Some(open) = look_at(place, slot, handle) {
+            return Some(open);
+        }
+        hint::spin_loop();
+    }
+}
+
 /// The same of a bucket that was full: the oldest may be in either place.
 #[cold]
 #[inline(never)]
-fn take_of_both(bucket: &Bucket, handle: Word) -> Option<Open> {
+fn of_both(bucket: &Bucket, handle: Word, take: bool) -> Option<Open> {
     let mut map = OVERFLOW.lock();
     loop {
-        let first = map.as_ref().and_then(|map| map.get(&handle)).and_then(VecDeque::front);
+        let first = map.as_ref().and_then(|map| map.get(&handle)).and_then(VecDeque::front).copied();
         match (find(bucket, handle), first) {
             (Some((place, slot)), first) if first.is_none_or(|first| is_older(slot.id(), first.id)) => {
-                if let Some(open) = take_at(place, slot, handle) {
-                    return Some(open);
+                let inside = if take { take_at(place, slot, handle) } else { look_at(place, slot, handle) };
+                if inside.is_some() {
+                    return inside;
                 }
             }
-            (_, None) => return None,
-            (_, Some(_)) => {
+            (_, Some(first)) if take => {
                 let map = map.as_mut()?;
                 let same = map.get_mut(&handle)?;
-                let open = same.pop_front();
+                same.pop_front();
                 if same.is_empty() {
                     map.remove(&handle);
                 }
                 bucket.overflowed.fetch_sub(1, Relaxed);
-                return open;
+                return Some(first);
             }
+            (_, first) => return first,
         }
     }
 }

@@ -9,7 +9,7 @@ mod thread {
 #[path = "../src/requests.rs"]
 mod requests;
 
-use requests::{Open, insert, take};
+use requests::{Open, insert, peek, take};
 
 fn open(id: u32) -> Open {
     Open { id, comm: 0, peer: 0, tag: 0, sent: 0, received: 0, kind: 0 }
@@ -25,9 +25,14 @@ fn requests_with_one_handle_come_back_oldest_first() {
     const HANDLE: usize = 0x7000_1230;
     (0..24).for_each(|id| insert(HANDLE, open(id)));
     // As a persistent request goes: taken, and back under a new id.
+    assert_eq!(peek(HANDLE), Some(open(0)));
     assert_eq!(take(HANDLE), Some(open(0)));
     insert(HANDLE, open(24));
-    assert_eq!(ids_of(HANDLE), (1..=24).collect::<Vec<_>>());
+    for id in 1..20 {
+        assert_eq!((peek(HANDLE), take(HANDLE)), (Some(open(id)), Some(open(id))));
+        insert(HANDLE, open(24 + id));
+    }
+    assert_eq!(ids_of(HANDLE), (20..=43).collect::<Vec<_>>());
 }
 
 #[test]
@@ -45,4 +50,35 @@ fn any_number_of_requests_may_share_a_handle() {
     let n = 400_000;
     (0..n).for_each(|id| insert(HANDLE, open(id)));
     assert_eq!(ids_of(HANDLE), (0..n).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_look_gives_one_request_whole_while_others_come_and_go() {
+    const HANDLE: usize = 0x7000_3210;
+    let of = |n: u32| Open {
+        id: n,
+        comm: n,
+        peer: n as i32,
+        tag: n as i32,
+        sent: n.into(),
+        received: n.into(),
+        kind: n as u16,
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for n in 0..200_000 {
+                insert(HANDLE, of(n));
+                assert_eq!(take(HANDLE), Some(of(n)));
+            }
+            insert(HANDLE, of(200_000));
+        });
+        loop {
+            let Some(open) = peek(HANDLE) else { continue };
+            assert_eq!(open, of(open.id));
+            if open.id == 200_000 {
+                break;
+            }
+        }
+    });
+    assert_eq!(take(HANDLE), Some(of(200_000)));
 }

@@ -78,7 +78,7 @@ unsafe fn store_completed_here(record: *mut Record, handle: Word, status: Word, 
             return;
         };
         (*record).comm = open.comm;
-        (*record).flags = Flags((*record).flags.0 & !7) | requests::flags_of(open.kind);
+        (*record).flags = Flags((*record).flags.0 & !7) | open.flags();
         if open.is_inactive() {
             (*record).flags |= Flags::NOTHING;
             return;
@@ -173,13 +173,10 @@ impl<L: Language> After for Completes<L> {
             };
             if !completed {
                 // What kind of wait it is, is known all the same.
-                if let Some(open) = requests::take(self.handle) {
-                    requests::insert(self.handle, open);
+                if let Some(open) = requests::peek(self.handle) {
                     (*slot).comm = open.comm;
                     (*slot).request = open.id;
-                    (*slot).flags = (*slot).flags.with_activity(
-                        Activity::ALL.get(usize::from(open.kind & 7)).copied().unwrap_or(Activity::PointToPoint),
-                    );
+                    (*slot).flags = (*slot).flags.with_activity(open.flags().activity());
                 }
                 if ok {
                     found_nothing(thread, slot, self.handle);
@@ -590,14 +587,7 @@ unsafe fn store_started(record: *mut Record, open: Option<Open>) {
                 (*record).tag = open.tag;
                 (*record).sent = open.sent;
                 (*record).received = open.received;
-                let activity = Activity::ALL.get(usize::from(open.kind & 7)).copied().unwrap_or(Activity::PointToPoint);
-                (*record).flags = (*record).flags.with_activity(activity);
-                if open.kind & requests::ANY_SOURCE != 0 {
-                    (*record).flags |= Flags::ANY_SOURCE;
-                }
-                if open.kind & requests::ANY_TAG != 0 {
-                    (*record).flags |= Flags::ANY_TAG;
-                }
+                (*record).flags = Flags((*record).flags.0 & !7) | open.flags();
             }
         }
     }
@@ -679,8 +669,7 @@ impl After for LooksAt {
     unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
         // SAFETY: the flag is filled by a successful call.
         unsafe {
-            if let Some(open) = requests::take(self.handle) {
-                requests::insert(self.handle, open);
+            if let Some(open) = requests::peek(self.handle) {
                 (*slot).request = open.id;
                 (*slot).comm = open.comm;
             }
@@ -753,10 +742,7 @@ pub unsafe fn arrived<L: Language>(thread: *mut Thread, request: Word, flag: Wor
 pub struct WithRequest(u32);
 
 unsafe fn with_request(handle: Word) -> Event<WithRequest> {
-    let open = requests::take(handle);
-    if let Some(open) = open {
-        requests::insert(handle, open);
-    }
+    let open = requests::peek(handle);
     Event { facts: of_request(handle, open), after: WithRequest(open.map_or(NONE, |open| open.id)) }
 }
 

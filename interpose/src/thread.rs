@@ -11,6 +11,7 @@
 //! needs no clean-up, for its frame is overwritten and the mark with it means nothing from then on.
 
 use std::arch::{asm, global_asm};
+use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::atomic::{Ordering::Release, compiler_fence};
@@ -320,19 +321,42 @@ pub unsafe fn take_back(thread: *mut Thread, slot: *mut Record) {
     }
 }
 
-/// Runs `work` with the thread marked busy and `errno` kept.
+/// Runs `work`, which does not unwind, with the thread marked busy, `errno` kept and the thread's cancellation put off.
+///
+/// Writing and opening files are cancellation points. A cancelled thread unwinds, which must not begin in the recorder: it
+/// would find `catch_unwind` in its way, or leave a lock taken.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn quiet<T>(thread: *mut Thread, work: impl FnOnce() -> T) -> T {
+    // SAFETY: the thread's own state, errno and cancellation.
+    unsafe {
+        let errno = libc::__errno_location();
+        let kept = *errno;
+        let (mut cancelled, mut ours) = (0, 0);
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut cancelled);
+        (*thread).busy += 1;
+        let result = work();
+        (*thread).busy -= 1;
+        *errno = kept;
+        pthread_setcancelstate(cancelled, &mut ours);
+        result
+    }
+}
+
+/// Runs `work` as [`quiet`] does, unless recording was given up. A panic in it ends recording.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
 pub unsafe fn cold<T: Default>(thread: *mut Thread, work: impl FnOnce() -> T) -> T {
-    // SAFETY: the thread's own state and errno.
-    unsafe {
-        let errno = libc::__errno_location();
-        let kept = *errno;
-        (*thread).busy += 1;
-        let result = guard::guarded(work);
-        (*thread).busy -= 1;
-        *errno = kept;
-        result
-    }
+    // SAFETY: the caller's promise.
+    unsafe { quiet(thread, || guard::guarded(work)) }
+}
+
+/// Of pthread.h; the same in glibc and musl.
+const PTHREAD_CANCEL_DISABLE: c_int = 1;
+
+unsafe extern "C-unwind" {
+    /// Enabling it again may end a thread whose cancellation is asynchronous.
+    fn pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int;
 }

@@ -4,10 +4,12 @@
 //! and leaves a record of itself. The order keeps every record in the log or in the ring at each instant; see
 //! [`lbprof_collector::ring`].
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{
-    AtomicU8, AtomicU32, AtomicU64,
+    AtomicU8, AtomicU64,
     Ordering::{Relaxed, SeqCst},
+    fence,
 };
 
 use lbprof_collector::Operation;
@@ -19,7 +21,7 @@ use lbprof_collector::record::{Flags, Record};
 use lbprof_collector::ring::{MAX_OPEN, Ring};
 use parking_lot::Mutex;
 
-use crate::clock::ticks;
+use crate::clock::{monotonic_ns, ticks};
 use crate::log::{LOG, RankLog};
 use crate::phases::Phases;
 use crate::thread::{self, Thread};
@@ -68,19 +70,35 @@ pub struct ThreadLog {
     folded_at: u64,
     /// Open phases.
     pub phases: Phases,
-    /// While recording is paused: the ring's cursor.
+    /// While recording is paused, or no thread has the ring: the ring's cursor.
     paused: Option<*mut Record>,
     /// Whether the records so far end within a pause.
     in_pause: bool,
+    /// Whether recording ended, and the log has what the ring held.
+    closed: bool,
 }
 
-struct Registered(*mut Thread);
-// SAFETY: the list is walked only to invalidate caches and to close rings; see the walkers.
-unsafe impl Send for Registered {}
+/// The threads that record, and their rings.
+struct Threads {
+    /// States of threads that have a ring. Each is there until [`end_thread`] has taken it out.
+    recording: Vec<*mut Thread>,
+    /// Rings of threads that ended, for those to come: making one takes a millisecond, and many programs make many threads.
+    idle: Vec<ThreadLog>,
+    /// Numbers given so far.
+    numbers: u32,
+}
 
-/// Threads that record.
-static THREADS: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
-static NEXT_THREAD: AtomicU32 = AtomicU32::new(0);
+// SAFETY: states are reached by other threads only to invalidate caches and to close rings; see the walkers.
+unsafe impl Send for Threads {}
+
+/// Taken before the log's lock, where both are.
+static THREADS: Mutex<Threads> = Mutex::new(Threads { recording: Vec::new(), idle: Vec::new(), numbers: 0 });
+
+/// Threads that may record at one time.
+const MAX_THREADS: u32 = 4096;
+
+/// How long the end of recording waits for other threads that are in the recorder.
+const PATIENCE_NS: u64 = 1_000_000_000;
 
 /// Records handed over in this process.
 pub static RECORDED: AtomicU64 = AtomicU64::new(0);
@@ -90,7 +108,7 @@ pub static DROPPED: AtomicU64 = AtomicU64::new(0);
 
 /// Visits the state of every recording thread.
 pub fn for_each_thread(mut visit: impl FnMut(*mut Thread)) {
-    THREADS.lock().iter().for_each(|thread| visit(thread.0));
+    THREADS.lock().recording.iter().for_each(|&thread| visit(thread));
 }
 
 /// Writes a definition to the rank's log, now: what the ring holds may refer to it if the process is killed.
@@ -110,18 +128,38 @@ pub fn define(definition: Definition) {
 pub unsafe fn make_room(thread: *mut Thread) -> *mut Record {
     // SAFETY: the thread's own state.
     unsafe {
-        if state() != State::Recording || (*thread).busy != 0 || guard::disabled() {
+        if state() != State::Recording || (*thread).busy != 0 || (*thread).refused || guard::disabled() {
             // Also where recording ended while the thread had a ring: its slots must not be reused.
             (*thread).cursor = (*thread).limit;
             return std::ptr::null_mut();
         }
+        refill(thread)
+    }
+}
+
+/// As [`make_room`], also from within the recorder.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+#[cold]
+#[inline(never)]
+pub unsafe fn refill(thread: *mut Thread) -> *mut Record {
+    // SAFETY: the thread's own state.
+    unsafe {
         if (*thread).log.as_ref().is_some_and(|log| log.paused.is_some()) {
             return set_aside(thread);
         }
         let (caller, next) = ((*thread).caller, (*thread).next);
-        thread::cold(thread, || match (*thread).log.as_mut() {
-            None => attach(thread),
-            Some(log) => flush(thread, log),
+        recording(thread, || {
+            if (*thread).log.is_null() {
+                attach(thread);
+            }
+            // Also the ring of a thread that has ended may be full.
+            if let Some(log) = (*thread).log.as_mut()
+                && (*thread).cursor == (*thread).limit
+            {
+                flush(thread, log);
+            }
         });
         ((*thread).caller, (*thread).next) = (caller, next);
         if (*thread).cursor == (*thread).limit { std::ptr::null_mut() } else { (*thread).cursor }
@@ -139,61 +177,93 @@ unsafe fn set_aside(thread: *mut Thread) -> *mut Record {
     }
 }
 
+/// Runs `work`, which may use the thread's log, as [`thread::cold`] does, unless recording has ended: then the log is no
+/// longer the thread's own, see [`close_others`].
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn recording(thread: *mut Thread, work: impl FnOnce()) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        thread::cold(thread, || {
+            // Either we see here that recording has ended, or who ended it sees that we are busy, and waits.
+            fence(SeqCst);
+            if state() == State::Recording {
+                work();
+            }
+        });
+    }
+}
+
 /// Gives the calling thread a ring.
 pub unsafe fn attach(thread: *mut Thread) {
-    let mut guard = LOG.lock();
-    let Some(log) = guard.as_mut() else { return };
-    let number = NEXT_THREAD.fetch_add(1, Relaxed);
-    if number > 4096 {
-        return;
-    }
-    let path = log.dir().join(lbprof_collector::format::ring_name(log.rank(), number));
-    let (buffer, rank, run_id) = (log.buffer(), log.rank(), log.run_id());
-    let ring = match file::quietly(|| Ring::create(&path, buffer, rank, number, run_id)) {
-        Ok(ring) => ring,
-        Err(error) => {
-            log.define(&[Definition::Problem(ProblemKind::ThreadLost as u16, 1, String::new())]);
-            drop(guard);
-            guard::tell(
-                ProblemKind::ThreadLost,
-                format_args!("cannot make {}: {error}; a thread is not recorded", path.display()),
-            );
+    // SAFETY: the thread's own state; the ring lives as long as its ThreadLog, which is not freed while the thread may record.
+    unsafe {
+        let mut threads = THREADS.lock();
+        if state() == State::Done {
             return;
         }
-    };
+        let found = if at_thread_end(thread) {
+            ring(&mut threads)
+        } else {
+            Err(io::Error::other("the system would not tell of its end"))
+        };
+        let mut log = match found {
+            Ok(log) => log,
+            Err(error) => {
+                (*thread).refused = true;
+                define(Definition::Problem(ProblemKind::ThreadLost as u16, 1, String::new()));
+                guard::tell(ProblemKind::ThreadLost, format_args!("a thread is not recorded: {error}"));
+                return;
+            }
+        };
+        let slots = log.ring.slots();
+        (*thread).cursor = log.paused.take().unwrap_or(slots);
+        (*thread).limit = slots.add(log.ring.capacity());
+        (*thread).poll = std::ptr::null_mut();
+        crate::comms::forget_cached(thread);
+        (*thread).log = Box::into_raw(Box::new(log));
+        threads.recording.push(thread);
+    }
+}
+
+/// A ring for a thread: that of one that has ended, or a new one.
+///
+/// Errors: why there can be none.
+fn ring(threads: &mut Threads) -> io::Result<ThreadLog> {
+    if let Some(log) = threads.idle.pop() {
+        return Ok(log);
+    }
+    let number = threads.numbers;
+    if number >= MAX_THREADS {
+        return Err(io::Error::other(format!("{MAX_THREADS} others are")));
+    }
+    let mut guard = LOG.lock();
+    let log = guard.as_mut().ok_or_else(|| io::Error::other("the log is closed"))?;
+    let path = log.dir().join(lbprof_collector::format::ring_name(log.rank(), number));
+    let ring = file::quietly(|| Ring::create(&path, log.buffer(), log.rank(), number, log.run_id()))
+        .map_err(|error| io::Error::new(error.kind(), format!("cannot make {}: {error}", path.display())))?;
+    threads.numbers += 1;
     // SAFETY: gettid has no preconditions.
     let tid = unsafe { libc::gettid() };
     log.define(&[Definition::Thread(number, tid as u32)]);
-    drop(guard);
     let now = ticks();
-    let head = BatchHead { thread: number, first: 0, previous_end: now, open: Vec::new(), paused: false };
     ring.head().previous_end.store(now, Relaxed);
     if number == 0 {
         guard::mirror(ring.head());
-    } else {
-        guard::count(ProblemKind::OtherThreads, 1);
     }
-    // SAFETY: the thread's own state; the ring lives as long as its ThreadLog, which is never freed while the thread may record.
-    unsafe {
-        let slots = ring.slots();
-        (*thread).cursor = slots;
-        (*thread).limit = slots.add(ring.capacity());
-        (*thread).poll = std::ptr::null_mut();
-        crate::comms::forget_cached(thread);
-        (*thread).log = Box::into_raw(Box::new(ThreadLog {
-            ring,
-            path,
-            number,
-            head,
-            fold: None,
-            folded_at: now,
-            phases: Phases::default(),
-            paused: None,
-            in_pause: false,
-        }));
-        THREADS.lock().push(Registered(thread));
-        at_thread_end(thread);
-    }
+    Ok(ThreadLog {
+        ring,
+        path,
+        number,
+        head: BatchHead { thread: number, first: 0, previous_end: now, open: Vec::new(), paused: false },
+        fold: None,
+        folded_at: now,
+        phases: Phases::default(),
+        paused: None,
+        in_pause: false,
+        closed: false,
+    })
 }
 
 /// The analysed window begins now, on the thread that called MPI_Init.
@@ -211,8 +281,10 @@ pub unsafe fn begin_window(thread: *mut Thread) {
     }
 }
 
-/// Has [`end_thread`] called when the calling thread ends.
-unsafe fn at_thread_end(thread: *mut Thread) {
+/// Has [`end_thread`] called when the calling thread ends; false where that cannot be.
+unsafe fn at_thread_end(thread: *mut Thread) -> bool {
+    // Destructors of other keys may call MPI after ours has run; it then runs once more, but not after the last round.
+    const ROUNDS: u8 = 4;
     static KEY: Mutex<Option<libc::pthread_key_t>> = Mutex::new(None);
     unsafe extern "C" fn end(thread: *mut libc::c_void) {
         // SAFETY: the value stored for this thread: its own state.
@@ -227,31 +299,21 @@ unsafe fn at_thread_end(thread: *mut Thread) {
                 *key = Some(new);
             }
         }
-        if let Some(key) = *key {
-            libc::pthread_setspecific(key, thread.cast());
-        }
+        (*thread).ends < ROUNDS && key.is_some_and(|key| libc::pthread_setspecific(key, thread.cast()) == 0)
     }
 }
 
-/// The calling thread ends: its ring goes to the log.
+/// The calling thread ends: its ring is another one's from now on.
 unsafe fn end_thread(thread: *mut Thread) {
     // SAFETY: the thread's own state, still there while its destructors run. What it calls afterwards attaches it anew.
     unsafe {
-        THREADS.lock().retain(|registered| registered.0 != thread);
-        thread::cold(thread, || {
-            if state() == State::Recording
-                && let Some(log) = (*thread).log.as_mut()
-            {
-                close_ring(thread, log);
-            }
-        });
-        let old = std::mem::replace(&mut (*thread).log, std::ptr::null_mut());
+        (*thread).ends = (*thread).ends.saturating_add(1);
+        if !(*thread).log.is_null() {
+            thread::quiet(thread, || give_back(thread));
+        }
         (*thread).cursor = std::ptr::null_mut();
         (*thread).limit = std::ptr::null_mut();
         (*thread).poll = std::ptr::null_mut();
-        if !old.is_null() && (*old).number != 0 {
-            drop(Box::from_raw(old));
-        }
         libc::free((*thread).requests.cast());
         libc::free((*thread).statuses.cast());
         ((*thread).requests, (*thread).requests_room) = (std::ptr::null_mut(), 0);
@@ -259,12 +321,50 @@ unsafe fn end_thread(thread: *mut Thread) {
     }
 }
 
-/// The records in the ring, in order. A paused thread's cursor is kept aside.
+/// Takes the thread off the list, and its ring away.
+unsafe fn give_back(thread: *mut Thread) {
+    // SAFETY: the caller's promise: the thread's own state, with a log. While the list is locked nobody closes its ring.
+    unsafe {
+        let mut threads = THREADS.lock();
+        threads.recording.retain(|&other| other != thread);
+        let stays = guard::guarded(|| end_records(thread));
+        let log = std::mem::replace(&mut (*thread).log, std::ptr::null_mut());
+        if stays {
+            (*log).paused = Some((*thread).cursor);
+            threads.idle.push(*Box::from_raw(log));
+        } else if (*log).number != 0 {
+            drop(Box::from_raw(log));
+        }
+    }
+}
+
+/// The thread writes no more records. Whether another one may go on in its ring, where they stay; else the log has them.
+unsafe fn end_records(thread: *mut Thread) -> bool {
+    // SAFETY: the thread's own state.
+    unsafe {
+        let Some(log) = (*thread).log.as_mut() else { return false };
+        // The first thread's records make the rank's time, and its ring's head is the process's. Where recording has just ended
+        // the ring may be open still.
+        if log.number == 0 || log.paused.is_some() || state() != State::Recording {
+            if !log.closed {
+                close_ring(thread, log);
+            }
+            return false;
+        }
+        if let Some(last) = batch(thread, log).last_mut() {
+            mend(std::slice::from_mut(last), ticks());
+        }
+        crate::phases::end_all(thread);
+        true
+    }
+}
+
+/// The records in the ring, in order. The cursor of a paused thread, or of none (null), is kept aside.
 unsafe fn batch<'a>(thread: *mut Thread, log: &ThreadLog) -> &'a mut [Record] {
     let slots = log.ring.slots();
     // SAFETY: the slots between the ring's first and the cursor were filled by this thread.
     unsafe {
-        let cursor = log.paused.unwrap_or((*thread).cursor);
+        let cursor = log.paused.or(thread.as_ref().map(|thread| thread.cursor)).unwrap_or(slots);
         let filled = if cursor.is_null() { 0 } else { cursor.offset_from(slots).max(0) as usize };
         std::slice::from_raw_parts_mut(slots, filled.min(log.ring.capacity()))
     }
@@ -287,8 +387,10 @@ unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> u32 {
     mend(records, now);
     let count = records.len();
     if count != 0 {
-        if let Some(rank_log) = LOG.lock().as_mut() {
-            write(rank_log, log, records, now);
+        match LOG.lock().as_mut() {
+            Some(rank_log) => write(rank_log, log, records, now),
+            // The log is closed: they stay in the ring, for the reader.
+            None => return 0,
         }
         RECORDED.fetch_add(count as u64, Relaxed);
         log.head.first += count as u64;
@@ -318,7 +420,9 @@ unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> u32 {
             (*thread).cursor = slots;
             (*thread).limit = slots.add(log.ring.capacity());
         }
-        (*thread).poll = std::ptr::null_mut();
+        if let Some(thread) = thread.as_mut() {
+            thread.poll = std::ptr::null_mut();
+        }
     }
     count as u32
 }
@@ -389,7 +493,7 @@ unsafe fn leave_out_unbegun(thread: *mut Thread, log: &mut ThreadLog) {
     }
 }
 
-/// Hands over all that the ring holds and removes it, if the log took everything.
+/// Hands over all that the ring holds and removes it, if the log took everything. `thread`: whose it is, null: nobody's.
 unsafe fn close_ring(thread: *mut Thread, log: &mut ThreadLog) {
     let now = ticks();
     // SAFETY: the caller's: the thread's own ring, or one whose thread makes no calls any more.
@@ -397,8 +501,9 @@ unsafe fn close_ring(thread: *mut Thread, log: &mut ThreadLog) {
         leave_out_unbegun(thread, log);
         hand_over(thread, log, now);
     }
-    if let Some(rank_log) = LOG.lock().as_mut() {
-        write_fold(rank_log, log, now);
+    match LOG.lock().as_mut() {
+        Some(rank_log) => write_fold(rank_log, log, now),
+        None => return,
     }
     if log.ring.head().dropped.load(Relaxed) == 0 {
         let _ = std::fs::remove_file(&log.path);
@@ -468,7 +573,7 @@ pub unsafe fn resume(thread: *mut Thread) {
 /// Recording ends: every ring goes to the log, this thread's with `last` as its last record. The other threads make no MPI
 /// calls at this point (MPI_Finalize), or their rings are left for the reader (`others` false).
 pub unsafe fn close_all(thread: *mut Thread, last: Option<Record>, others: bool) {
-    // SAFETY: the thread's own state; for the others see above.
+    // SAFETY: the thread's own state; for the others see below.
     unsafe {
         if let (Some(last), Some(log)) = (last, (*thread).log.as_mut()) {
             if let Some(cursor) = log.paused.take() {
@@ -480,18 +585,54 @@ pub unsafe fn close_all(thread: *mut Thread, last: Option<Record>, others: bool)
             }
             thread::append(thread, last);
         }
-        set_state(State::Done);
-        let threads: Vec<*mut Thread> = THREADS.lock().iter().map(|registered| registered.0).collect();
-        for other in threads {
-            if (other == thread || others)
-                && let Some(log) = (*other).log.as_mut()
-            {
-                close_ring(other, log);
-                if other == thread {
-                    (*thread).cursor = (*thread).limit;
+        let idle = {
+            let mut threads = THREADS.lock();
+            set_state(State::Done);
+            std::mem::take(&mut threads.idle)
+        };
+        for mut log in idle {
+            close_ring(std::ptr::null_mut(), &mut log);
+        }
+        if let Some(log) = (*thread).log.as_mut() {
+            close_ring(thread, log);
+            log.closed = true;
+            (*thread).cursor = (*thread).limit;
+        }
+        if others {
+            close_others();
+        }
+    }
+}
+
+/// Closes the rings of the threads that have one still. They make no MPI calls, but they may mark phases, and they may end.
+///
+/// While the list is locked none of them ends. One that is in the recorder is waited for: it entered before recording ended,
+/// and leaves soon; one that enters later finds that recording has ended ([`recording`]).
+unsafe fn close_others() {
+    let patience = monotonic_ns() + PATIENCE_NS;
+    loop {
+        fence(SeqCst);
+        let threads = THREADS.lock();
+        let mut waiting = false;
+        for &other in &threads.recording {
+            // SAFETY: registered states are there, and their logs, too. What is not busy does not touch its log any more.
+            unsafe {
+                if (*(*other).log).closed {
+                } else if thread::busy(other) != 0 {
+                    waiting = true;
+                } else {
+                    let log = &mut *(*other).log;
+                    close_ring(other, log);
+                    log.closed = true;
+                    (*other).cursor = (*other).limit;
                 }
             }
         }
+        drop(threads);
+        if !waiting || monotonic_ns() > patience {
+            return;
+        }
+        std::thread::yield_now();
     }
 }
 

@@ -72,6 +72,11 @@ pub fn mirrored() -> Option<&'static RingHead> {
     unsafe { MIRROR.load(Relaxed).as_ref() }
 }
 
+/// Forgets the head: the process is a fork, and the ring its parent's.
+pub fn unmirror() {
+    MIRROR.store(std::ptr::null_mut(), Relaxed);
+}
+
 /// Counts a problem.
 pub fn count(kind: ProblemKind, times: u64) {
     if let Some(counter) = COUNTS.get(kind as usize) {

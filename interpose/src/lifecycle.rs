@@ -489,6 +489,7 @@ fn close_log(reason: EndReason) {
 /// In the child of a fork: the log, the rings and the rank are its parent's.
 unsafe extern "C" fn in_child() {
     set_state(State::Done);
+    guard::unmirror();
     // SAFETY: the child's only thread.
     unsafe { flush::abandon(thread::current()) };
 }

@@ -157,12 +157,11 @@ fn marked(work: impl FnOnce(*mut Thread)) {
             guard::count(ProblemKind::MarkerInsideCall, 1);
             return;
         }
-        if (*thread).log.is_null() && flush::make_room(thread).is_null() {
-            return;
-        }
-        let errno = *libc::__errno_location();
-        guard::guarded(|| work(thread));
-        *libc::__errno_location() = errno;
+        flush::recording(thread, || {
+            if !(*thread).log.is_null() || !flush::refill(thread).is_null() {
+                work(thread);
+            }
+        });
     }
 }
 
@@ -258,6 +257,16 @@ pub fn catch_up(thread: *mut Thread) {
     }
     for phase in begun {
         enter_record(thread, phase.region, phase.begun);
+    }
+}
+
+/// The thread ends, and with it the phases that it has open.
+pub fn end_all(thread: *mut Thread) {
+    while let Some(Phase { region, .. }) = phases(thread).and_then(|open| open.stack.pop()) {
+        leave_record(thread, region, ticks());
+    }
+    if let Some(open) = phases(thread) {
+        *open = Phases::default();
     }
 }
 

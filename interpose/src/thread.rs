@@ -72,10 +72,15 @@ pub struct Thread {
     pub requests: *mut usize,
     /// Their room, in requests.
     pub requests_room: usize,
-    /// 1 while the recorder itself runs on this thread, so that nothing of its own is recorded.
+    /// How often the recorder itself is entered on this thread, so that nothing of its own is recorded. While it is not 0 the
+    /// thread may be using its log; see [`crate::flush::close_all`].
     pub busy: u32,
     /// Where records go while recording is paused: what calls do to requests and communicators is followed all the same.
     pub aside: MaybeUninit<Record>,
+    /// The thread can have no ring; what it calls is not recorded.
+    pub refused: bool,
+    /// How often the thread has begun to end.
+    pub ends: u8,
 }
 
 /// Bytes reserved for a [`Thread`] in thread-local storage.
@@ -247,7 +252,7 @@ pub unsafe fn append(thread: *mut Thread, mut record: Record) -> bool {
     unsafe {
         let mut slot = (*thread).cursor;
         if slot == (*thread).limit {
-            slot = crate::flush::make_room(thread);
+            slot = crate::flush::refill(thread);
             if slot.is_null() {
                 return false;
             }
@@ -351,6 +356,15 @@ pub unsafe fn quiet<T>(thread: *mut Thread, work: impl FnOnce() -> T) -> T {
 pub unsafe fn cold<T: Default>(thread: *mut Thread, work: impl FnOnce() -> T) -> T {
     // SAFETY: the caller's promise.
     unsafe { quiet(thread, || guard::guarded(work)) }
+}
+
+/// How often the recorder is entered on a thread, be it another one than the caller.
+///
+/// # Safety
+/// The thread's state is there.
+pub unsafe fn busy(thread: *mut Thread) -> u32 {
+    // SAFETY: the caller's promise; aligned words are read whole.
+    unsafe { (&raw const (*thread).busy).read_volatile() }
 }
 
 /// Of pthread.h; the same in glibc and musl.

@@ -7,6 +7,7 @@
 //! - `tool:` source of a tool that is preloaded, too;
 //! - `plugin:` source of a shared object, compiled with the MPI; its path is in LBTEST_PLUGIN;
 //! - `records:` how many records each rank has of an operation: `Allreduce 10`, or at least as many: `Allreduce>= 10`;
+//! - `calls:` how many calls the report counts, of all ranks and threads;
 //! - `end:`, `abort-code:` how at least one rank ended; where by MPI_Finalize, all did;
 //! - `problems:` all kinds that the report tells, each of them; `maybe:` kinds that it may tell, too;
 //! - `report:` how lb-report ends, 0 unless given; 5: there is no run;
@@ -140,6 +141,10 @@ fn check_report(case: &Case, logs: &Path) -> anyhow::Result<()> {
     if let Some(code) = program.value("abort-code") {
         let code: i64 = code.parse()?;
         ensure!(ranks.iter().any(|rank| rank["abort_code"] == code), "no rank has the code {code}: {ranks:?}");
+    }
+    if let Some(calls) = program.value("calls") {
+        let calls: u64 = calls.parse()?;
+        ensure!(report["run"]["calls"] == calls, "the report counts {} calls, not {calls}", report["run"]["calls"]);
     }
     let dump = run::dump(logs)?;
     dump.check_invariants()?;

@@ -57,6 +57,24 @@ fn nonsense_is_told_once_and_the_defaults_hold(mpi: &Mpi, program: &Path, folder
     Ok(())
 }
 
+fn a_rank_where_recording_is_off_lets_the_others_go_on(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+    for (off, on) in [(0, 1), (1, 0)] {
+        let folder = folder.join(format!("off-{off}"));
+        fs::create_dir_all(&folder)?;
+        let mut job = Job::new(mpi, 2, program, &folder);
+        let script = format!(
+            "if [ \"${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}\" = {off} ]; then export LBPROF_MODE=off; fi; exec \"$@\""
+        );
+        job.wrapper = ["sh", "-c", &script, "sh"].map(OsString::from).to_vec();
+        let bare = job.bare()?.must_succeed()?;
+        job.recorded()?.must_equal(&bare, mpi)?;
+        let dump = run::dump(&job.run_folder()?)?;
+        ensure!(dump.calls_of(on).iter().filter(|call| call.operation == "Allreduce").count() == 1000);
+        ensure!(dump.calls_of(off).is_empty());
+    }
+    Ok(())
+}
+
 fn a_process_without_mpi_is_left_alone(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
     let lines: [&[&str]; 4] = [
         &["/bin/true"],
@@ -159,9 +177,10 @@ fn special(mpi: &Mpi, name: &'static str, check: Special) -> Trial {
 
 fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials = suite::cases("harmless", "harmless", Company::Welcome, with_and_without_the_same)?;
-    let specials: [(&str, Special); 3] = [
+    let specials: [(&str, Special); 4] = [
         ("a_folder_that_cannot_be_made_is_told_once", a_folder_that_cannot_be_made_is_told_once),
         ("nonsense_is_told_once_and_the_defaults_hold", nonsense_is_told_once_and_the_defaults_hold),
+        ("a_rank_where_recording_is_off_lets_the_others_go_on", a_rank_where_recording_is_off_lets_the_others_go_on),
         ("a_process_without_mpi_is_left_alone", a_process_without_mpi_is_left_alone),
     ];
     let disks: [(&str, Special); 2] = [

@@ -26,9 +26,13 @@ static RANK: AtomicU32 = AtomicU32::new(u32::MAX);
 #[cold]
 #[inline(never)]
 pub fn guarded<T: Default>(work: impl FnOnce() -> T) -> T {
-    if disabled() {
-        return T::default();
-    }
+    if disabled() { T::default() } else { caught(work) }
+}
+
+/// As [`guarded`], also when recording was given up: for what the other ranks wait for.
+#[cold]
+#[inline(never)]
+pub fn caught<T: Default>(work: impl FnOnce() -> T) -> T {
     let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|cause| {
         let what = cause.downcast_ref::<&str>().copied().or_else(|| cause.downcast_ref::<String>().map(String::as_str));
         disable(format_args!("internal error: {}", what.unwrap_or("no message")));

@@ -84,15 +84,17 @@ pub unsafe fn initialised(thread: *mut Thread, level: u8) {
     MODELS.fetch_add(1, SeqCst);
     // SAFETY: the caller's promise.
     unsafe {
-        start(thread, level, |settings, rank, size| {
+        start(thread, level, |settings, rank, size, wanted| {
             let world = abi::comm_world();
             if launched_in_parts() {
                 // Parts of the job may run without this library: nothing collective may be done.
                 let same = ClockOffset { ticks: ticks(), offset_ns: 0, error_ns: 0 };
                 return (alone(settings, size), single_host().then_some(same));
             }
-            let place = agree(settings, rank);
-            (place, offsets::measure_first(world, rank))
+            match agree(settings, rank, size, wanted) {
+                Some(place) => (Some(place), offsets::measure_first(world, rank)),
+                None => (None, None),
+            }
         });
     }
 }
@@ -107,7 +109,7 @@ pub unsafe fn session_initialised(thread: *mut Thread, session: Word) {
     SESSION.store(session, Relaxed);
     // SAFETY: the caller's promise.
     unsafe {
-        start(thread, 0, |settings, _, size| {
+        start(thread, 0, |settings, _, size, _| {
             let same = ClockOffset { ticks: ticks(), offset_ns: 0, error_ns: 0 };
             (alone(settings, size), single_host().then_some(same))
         });
@@ -117,7 +119,7 @@ pub unsafe fn session_initialised(thread: *mut Thread, session: Word) {
 unsafe fn start(
     thread: *mut Thread,
     level: u8,
-    agree: impl FnOnce(&Settings, i32, i32) -> (Option<Place>, Option<ClockOffset>),
+    agree: impl FnOnce(&Settings, i32, i32, bool) -> (Option<Place>, Option<ClockOffset>),
 ) {
     // SAFETY: the caller's promise: MPI is initialised.
     unsafe {
@@ -125,29 +127,28 @@ unsafe fn start(
             return;
         }
         let Some(settings) = SETTINGS.lock().clone() else { return };
-        let Some(mode) = settings.mode else {
-            set_state(State::Done);
-            return;
-        };
-        forward::resolve_c();
         let Some((rank, size)) = world() else { return };
         guard::set_rank(rank as u32);
-        if rank == 0 {
+        let among = settings.ranks.as_ref().is_none_or(|ranks| ranks.iter().any(|r| r == rank as u32));
+        let mode = settings.mode.filter(|_| among);
+        let reserved = mode.is_some() && memory::reserve(settings.buffer);
+        if rank == 0 && settings.mode.is_some() {
             for complaint in &settings.complaints {
                 guard::say(format_args!("{complaint}"));
             }
         }
-        let (place, offset) = agree(&settings, rank, size);
-        let recorded = settings.ranks.as_ref().is_none_or(|ranks| ranks.iter().any(|r| r == rank as u32));
-        let Some(place) = place.filter(|_| recorded) else {
+        // Also where this rank records nothing, for the others cannot know that.
+        let (place, offset) = agree(&settings, rank, size, reserved);
+        let (Some(mode), Some(place)) = (mode, place) else {
             set_state(State::Done);
             return;
         };
-        if !memory::reserve(settings.buffer) {
+        if !reserved {
             set_state(State::Done);
             guard::say(format_args!("no memory is left; nothing is recorded"));
             return;
         }
+        forward::resolve_c();
         let header = header(&settings, mode, &place, rank, size);
         let log =
             match std::fs::create_dir_all(&place.dir).and_then(|()| RankLog::create(&place.dir, &header, &settings)) {
@@ -260,22 +261,29 @@ fn library_version() -> String {
     line.split('\t').filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Rank 0 makes the folder and tells the others. Collective.
-unsafe fn agree(settings: &Settings, rank: i32) -> Option<Place> {
+/// Rank 0 makes the folder and tells the others, if any rank is to be recorded; `wanted`: this one is. Collective.
+unsafe fn agree(settings: &Settings, rank: i32, size: i32, wanted: bool) -> Option<Place> {
     let world = abi::comm_world();
+    let (own, mut all) = ([u8::from(wanted)], vec![0u8; if rank == 0 { size as usize } else { 0 }]);
+    // SAFETY: all ranks take part, with a byte each.
+    let code = unsafe {
+        let (send, receive, byte) = (own.as_ptr() as Word, all.as_mut_ptr() as Word, abi::byte());
+        call(c"PMPI_Gather", [send, 1, byte, receive, 1, byte, 0, world])
+    };
     // A path's length, the run's id; then the path.
     let mut head = [0u64; 2];
     let mut path = Vec::new();
-    if rank == 0 {
-        match new_folder(&settings.folder()) {
-            Ok(dir) => {
+    if code == 0 && all.contains(&1) {
+        match guard::caught(|| Some(new_folder(&settings.folder()))) {
+            Some(Ok(dir)) => {
                 path = dir.into_os_string().into_vec();
                 head = [path.len() as u64, new_run_id()];
             }
-            Err(error) => guard::say(format_args!(
+            Some(Err(error)) => guard::say(format_args!(
                 "cannot make the folder {}: {error}; nothing is recorded. Point LBPROF_DIR to a place that can be written",
                 settings.folder().display()
             )),
+            None => {}
         }
     }
     // SAFETY: all ranks take part, with the same counts.
@@ -381,28 +389,36 @@ fn alone(settings: &Settings, size: i32) -> Option<Place> {
 /// `thread` is the calling thread's state.
 pub unsafe fn finalising(thread: *mut Thread) {
     let last = MODELS.fetch_sub(1, SeqCst) <= 1;
+    if !last {
+        return;
+    }
     // SAFETY: the caller's promise.
     unsafe {
-        if !last {
-            return;
+        let recording = || state() == State::Recording && PID.load(Relaxed) == std::process::id();
+        let recorded = thread::cold(thread, || {
+            recording() && {
+                let end = ticks();
+                let window_end = Record { call_site: (*thread).caller as u64, ..Record::new(Operation::Finalize, end) };
+                if let Some(head) = guard::mirrored() {
+                    head.window_end.store(end, Relaxed);
+                }
+                flush::close_all(thread, Some(window_end), true);
+                flush::define(Definition::WindowEnd(end));
+                true
+            }
+        });
+        // Whatever became of our own recording, the other ranks wait for us here.
+        let offset = thread::quiet(thread, || guard::caught(|| offsets::measure_last()));
+        if recorded {
+            thread::cold(thread, || {
+                if let Some(offset) = offset {
+                    flush::define(Definition::ClockOffset(offset));
+                }
+                close_log(EndReason::Finalize);
+                let mut group = WORLD_GROUP.swap(0, Relaxed);
+                call2(c"PMPI_Group_free", &raw mut group as Word, 0);
+            });
         }
-        if state() != State::Recording || PID.load(Relaxed) != std::process::id() {
-            offsets::measure_last();
-            return;
-        }
-        let end = ticks();
-        let window_end = Record { call_site: (*thread).caller as u64, ..Record::new(Operation::Finalize, end) };
-        if let Some(head) = guard::mirrored() {
-            head.window_end.store(end, Relaxed);
-        }
-        flush::close_all(thread, Some(window_end), true);
-        flush::define(Definition::WindowEnd(end));
-        if let Some(offset) = offsets::measure_last() {
-            flush::define(Definition::ClockOffset(offset));
-        }
-        close_log(EndReason::Finalize);
-        let mut group = WORLD_GROUP.swap(0, Relaxed);
-        call2(c"PMPI_Group_free", &raw mut group as Word, 0);
     }
 }
 

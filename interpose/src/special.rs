@@ -6,7 +6,7 @@ use crate::abi;
 use crate::forward::{self, symbol};
 use crate::lang::{C, Convert, Fortran, Language};
 use crate::thread::{self, Thread, Word};
-use crate::{datatypes, lifecycle, phases};
+use crate::{datatypes, guard, lifecycle, phases};
 use std::arch::naked_asm;
 
 /// Looks a function up, by its profiling name or, where it has none, by its own; calls it. Rare calls only.
@@ -59,13 +59,17 @@ unsafe fn succeeded(ierror: Word) -> bool {
 }
 
 fn initialised(level: c_int) {
-    cold(|thread| {
+    let thread = thread::current();
+    let start = || {
         if abi::detect() {
             let level = lifecycle::thread_level(level);
             // SAFETY: MPI has just said that it is initialised.
             unsafe { lifecycle::initialised(thread, level) }
         }
-    });
+    };
+    // Also if recording was given up by now, for the other ranks count on this one.
+    // SAFETY: the calling thread's state.
+    unsafe { thread::quiet(thread, || guard::caught(start)) };
 }
 
 /// Whether a wrapper of the same family is under way on this thread: Fortran's MPI_Init may call C's.
@@ -144,7 +148,7 @@ macro_rules! finalize {
                 outermost(|outermost| {
                     if outermost {
                         // SAFETY: MPI is still initialised.
-                        cold(|thread| unsafe { lifecycle::finalising(thread) });
+                        unsafe { lifecycle::finalising(thread::current()) };
                     }
                     forward!($next, c_name!($name), (ierror))
                 })
@@ -307,7 +311,7 @@ macro_rules! session_finalize {
                 outermost(|outermost| {
                     if outermost {
                         // SAFETY: MPI is still initialised.
-                        cold(|thread| unsafe { lifecycle::finalising(thread) });
+                        unsafe { lifecycle::finalising(thread::current()) };
                     }
                     forward!($next, c_name!($name), (session, ierror))
                 })

@@ -118,8 +118,7 @@ unsafe fn look_up(thread: *mut Thread, comm: Word) -> &'static CommInfo {
         let info = if (*cached).0 == comm && !(*cached).1.is_null() {
             (*cached).1
         } else {
-            let info: *const CommInfo =
-                crate::thread::cold(thread, || Some(known_or_defined(comm))).unwrap_or(&UNKNOWN);
+            let info: *const CommInfo = crate::thread::cold(thread, || known_or_seen(thread, comm)).unwrap_or(&UNKNOWN);
             if std::ptr::eq(info, &UNKNOWN) {
                 return &UNKNOWN;
             }
@@ -132,12 +131,26 @@ unsafe fn look_up(thread: *mut Thread, comm: Word) -> &'static CommInfo {
     }
 }
 
+/// Of a handle that was not seen before nothing is known until a call with it has succeeded ([`crate::thread::learn`]).
+#[cold]
+unsafe fn known_or_seen(thread: *mut Thread, comm: Word) -> Option<&'static CommInfo> {
+    // SAFETY: the thread's own state.
+    unsafe {
+        if (*thread).asking || comm == 0 || is_null(Null::Comm, comm) {
+            return Some(known_or_defined(comm));
+        }
+        let known = COMMS.read().as_ref().and_then(|comms| comms.get(&comm).copied());
+        (*thread).unseen |= known.is_none();
+        known
+    }
+}
+
 #[cold]
 fn known_or_defined(comm: Word) -> &'static CommInfo {
     if let Some(info) = COMMS.read().as_ref().and_then(|comms| comms.get(&comm)) {
         return info;
     }
-    // SAFETY: the program is about to use the handle in a call, so it is valid or null.
+    // SAFETY: a call with the handle has succeeded, so it is valid, or it is null.
     unsafe { define(comm, None, Salt::Members { with_parent: false }) }
 }
 

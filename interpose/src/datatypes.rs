@@ -31,7 +31,13 @@ unsafe fn look_up(thread: *mut Thread, datatype: Word) -> u64 {
         } else {
             let cached = (&raw mut (*thread).types).cast::<(Word, u64)>().add(cache_slot(datatype));
             if (*cached).0 != datatype {
-                *cached = (datatype, crate::thread::cold(thread, || ask(datatype)));
+                let asking = (*thread).asking;
+                let Some(size) = crate::thread::cold(thread, || known_or_asked(datatype, asking)) else {
+                    // Until a call with it has succeeded (thread::learn).
+                    (*thread).unseen = true;
+                    return 0;
+                };
+                *cached = (datatype, size);
             }
             (*cached).1
         };
@@ -41,21 +47,24 @@ unsafe fn look_up(thread: *mut Thread, datatype: Word) -> u64 {
     }
 }
 
+/// The size of a datatype, if it is known, or MPI may be asked.
 #[cold]
-fn ask(datatype: Word) -> u64 {
+fn known_or_asked(datatype: Word, asking: bool) -> Option<u64> {
     if is_null(Null::Datatype, datatype) || datatype == 0 {
-        return 0;
+        return Some(0);
     }
     if let Some(&size) = SIZES.read().as_ref().and_then(|sizes| sizes.get(&datatype)) {
-        return size;
+        return Some(size);
     }
-    // MPI_Type_size_x gives sizes beyond 2 GiB, which MPI_Type_size cannot.
-    let mut size = 0i64;
-    // SAFETY: the program is about to use the handle in a call, so it is valid; the function is a local look-up.
-    let code = unsafe { forward::call2(c"PMPI_Type_size_x", datatype, &raw mut size as Word) };
-    let size = if code == 0 { u64::try_from(size).unwrap_or(0) } else { 0 };
-    SIZES.write().get_or_insert_default().insert(datatype, size);
-    size
+    asking.then(|| {
+        // MPI_Type_size_x gives sizes beyond 2 GiB, which MPI_Type_size cannot.
+        let mut size = 0i64;
+        // SAFETY: a call with the handle has succeeded, so it is valid; the function is a local look-up.
+        let code = unsafe { forward::call2(c"PMPI_Type_size_x", datatype, &raw mut size as Word) };
+        let size = if code == 0 { u64::try_from(size).unwrap_or(0) } else { 0 };
+        SIZES.write().get_or_insert_default().insert(datatype, size);
+        size
+    })
 }
 
 /// Forgets a datatype that is about to be freed: its handle may be given to another one.

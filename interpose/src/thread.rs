@@ -77,6 +77,10 @@ pub struct Thread {
     pub busy: u32,
     /// Where records go while recording is paused: what calls do to requests and communicators is followed all the same.
     pub aside: MaybeUninit<Record>,
+    /// The call being entered names a communicator or datatype of which nothing is known.
+    pub unseen: bool,
+    /// Whether such a handle is known to be good, so that MPI may be asked about it.
+    pub asking: bool,
     /// The thread can have no ring; what it calls is not recorded.
     pub refused: bool,
     /// How often the thread has begun to end.
@@ -210,6 +214,24 @@ pub unsafe fn open(thread: *mut Thread, slot: *mut Record, operation: u16, activ
         (*slot).count = 0;
         compiler_fence(Release);
         (&raw mut (*slot).begin).write_volatile(ticks());
+    }
+}
+
+/// The call at `slot` was successful: what it names is good, and MPI is asked about it while `facts` reads the arguments anew.
+///
+/// # Safety
+/// `slot` came from [`reserve`] on this thread and its call has just returned.
+pub unsafe fn learn(thread: *mut Thread, slot: *mut Record, facts: impl FnOnce() -> Facts) {
+    // SAFETY: as above.
+    unsafe {
+        (*thread).asking = true;
+        let facts = facts();
+        (*thread).asking = false;
+        (*slot).sent = facts.sent;
+        (*slot).received = facts.received;
+        (*slot).peer = facts.peer;
+        (*slot).comm = facts.comm;
+        (*slot).flags |= Flags(facts.flags);
     }
 }
 

@@ -12,7 +12,7 @@
 use std::arch::naked_asm;
 
 use lbprof_collector::Operation;
-use lbprof_collector::record::Flags;
+use lbprof_collector::record::{Flags, Record};
 
 use crate::forward::{self, NEXT};
 use crate::lang;
@@ -37,7 +37,30 @@ macro_rules! word {
 
 /// The three steps of a body. `$next` is the function to forward to; `$resolved` the same where it is known to be looked up.
 macro_rules! body {
-    ($next:expr, $resolved:expr, $language:ty, $operation:ident, ($($argument:ident),*), $verb:expr) => {{
+    ($next:expr, $resolved:expr, $language:ty, $operation:ident, ($($argument:ident),*), $verb:expr, |$result:ident| $ok:expr) => {{
+        /// The call is the first to name a communicator or datatype. Nothing may be asked of it until the call has shown that
+        /// the handle is good, for a look-up that fails runs the program's error handler. Then the arguments are read anew.
+        #[cold]
+        #[inline(never)]
+        unsafe extern "C-unwind" fn first($($argument: Word,)* slot: *mut Record, next: Word) -> Word {
+            // SAFETY: as below. Verbs only read, so they may be asked as often as one likes.
+            unsafe {
+                let thread = thread::current();
+                $(let mut $argument = $argument;)*
+                // A call that was left by longjmp may have noted it.
+                (*thread).unseen = false;
+                let _ = apply(thread, $verb);
+                let unseen = (*thread).unseen;
+                let next: Next = std::mem::transmute(next);
+                let $result = next($($argument),*);
+                thread::close(slot);
+                if unseen && $ok {
+                    thread::learn(thread, slot, || apply(thread, $verb).facts);
+                }
+                (*thread).unseen = false;
+                $result
+            }
+        }
         type Next = unsafe extern "C-unwind" fn($(word!($argument)),*) -> Word;
         // SAFETY: the program's own arguments, passed on unchanged (but for statuses that it ignores) to the function that
         // it meant to call; the thread's state is its own.
@@ -63,9 +86,14 @@ macro_rules! body {
                 Operation::$operation.activity() as u16 | language_flag,
                 event.facts,
             );
-            let next: Next = std::mem::transmute($resolved);
-            let result = next($($argument),*);
-            thread::close(slot);
+            let result = if (*thread).unseen {
+                first($($argument,)* slot, $resolved)
+            } else {
+                let next: Next = std::mem::transmute($resolved);
+                let result = next($($argument),*);
+                thread::close(slot);
+                result
+            };
             (slot, event, result, thread)
         }
     }};
@@ -88,7 +116,9 @@ macro_rules! c_wrapper {
 
             unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
                 let (slot, event, result, thread) =
-                    body!(forward::next($index), forward::resolved($index), lang::C, $operation, ($($argument),*), $verb);
+                    body!(forward::next($index), forward::resolved($index), lang::C, $operation, ($($argument),*), $verb, |result| {
+                        result as i32 == 0
+                    });
                 // SAFETY: the slot is this call's.
                 unsafe {
                     if result as i32 != 0 {
@@ -130,7 +160,9 @@ macro_rules! fortran_wrapper {
                 let next = forward::next_at(unsafe { (*thread::current()).next });
                 let ierror = $ierror;
                 let (slot, event, result, thread) =
-                    body!(next, next, lang::Fortran, $operation, ($($argument),*), $verb);
+                    body!(next, next, lang::Fortran, $operation, ($($argument),*), $verb, |result| {
+                        $ierror == 0 || ($ierror as *const i32).read() == 0
+                    });
                 // SAFETY: as in C; ierror is optional in mpi_f08, and then an error has ended the program.
                 unsafe {
                     let ok = ierror == 0 || (ierror as *const i32).read() == 0;

@@ -30,6 +30,7 @@ mod lang;
 mod lifecycle;
 mod log;
 mod memory;
+mod nesting;
 mod objects;
 mod offsets;
 mod phases;

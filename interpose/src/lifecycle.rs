@@ -24,7 +24,7 @@ use crate::forward::{call, call2, call3};
 use crate::log::{LOG, RankLog};
 use crate::settings::Settings;
 use crate::thread::{self, Thread, Word};
-use crate::{abi, comms, forward, guard, memory, offsets, phases, process};
+use crate::{abi, comms, forward, guard, memory, nesting, offsets, phases, process};
 
 /// The group of MPI_COMM_WORLD, kept while recording; 0: none.
 static WORLD_GROUP: AtomicUsize = AtomicUsize::new(0);
@@ -149,6 +149,7 @@ unsafe fn start(
             return;
         }
         forward::resolve_c();
+        nesting::find_mpi();
         let header = header(&settings, mode, &place, rank, size);
         let log =
             match std::fs::create_dir_all(&place.dir).and_then(|()| RankLog::create(&place.dir, &header, &settings)) {

@@ -7,8 +7,8 @@
 //! before the real call, `end` first after it. So the recorder's own time counts as computation, not as MPI.
 //!
 //! Only a thread's outermost MPI call records. That a call is under way is marked by the address of a canary in the frame
-//! of its wrapper: calls from frames further down the stack, with the canary intact, are nested. A wrapper left by longjmp or by an exception
-//! needs no clean-up, for its frame is overwritten and the mark with it means nothing from then on.
+//! of its wrapper. Calls from frames further down the stack are nested, but a wrapper may have been left by longjmp or by an
+//! exception, and then the mark means nothing: a call from elsewhere than MPI looks whether the frame is there ([`nesting`]).
 
 use std::arch::{asm, global_asm};
 use std::ffi::c_int;
@@ -21,7 +21,7 @@ use lbprof_collector::record::{Flags, NO_PEER, NONE, Record};
 use crate::clock::ticks;
 use crate::comms::CommInfo;
 use crate::flush::ThreadLog;
-use crate::guard;
+use crate::{guard, nesting};
 
 /// A register-wide argument of an MPI function.
 pub type Word = usize;
@@ -166,8 +166,26 @@ pub unsafe fn nested(thread: *mut Thread, canary: *const Canary) -> bool {
     // SAFETY: the caller's promise.
     let inside = unsafe { (*thread).inside };
     (canary as usize) < inside && {
-        // SAFETY: `inside` lies above the present frame on this thread's stack, so it is mapped; it is read as a plain word.
-        unsafe { (inside as *const usize).read_volatile() == thread as usize }
+        // SAFETY: the caller's promise.
+        unsafe { nesting::is_mpi((*thread).caller) || still_inside(thread, (*thread).caller) }
+    }
+}
+
+/// Whether the wrapper that [`Thread::inside`] tells of has still to return. If not, the mark is taken away.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+#[cold]
+#[inline(never)]
+unsafe fn still_inside(thread: *mut Thread, caller: usize) -> bool {
+    // SAFETY: the thread's own state.
+    unsafe {
+        let there =
+            nesting::is_any_mpi(caller) || quiet(thread, || nesting::frame_is_there((*thread).inside, thread as usize));
+        if !there {
+            (*thread).inside = 0;
+        }
+        there
     }
 }
 
@@ -261,7 +279,7 @@ pub unsafe fn release(thread: *mut Thread) {
 /// `thread` is the calling thread's state.
 pub unsafe fn in_call(thread: *mut Thread, frame: *const Canary) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { (*thread).busy != 0 || nested(thread, frame) }
+    unsafe { (*thread).busy != 0 || ((frame as usize) < (*thread).inside && still_inside(thread, 0)) }
 }
 
 /// Writes a record that is not an intercepted call: a marker, or a part of the call before it. Counts it as lost

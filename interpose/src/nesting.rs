@@ -1,0 +1,153 @@
+//! Whether a call is made from inside another one, where the mark in the thread's state may be a stale one.
+//!
+//! A call from an MPI library is nested: another wrapper called that. One from the program's code is nested where MPI has called
+//! the program back (an error handler, a reduction, a copy of an attribute); but the wrapper may also have been left by longjmp
+//! or by an exception, or wait on the stack of another coroutine. Then only the frames on the stack tell.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{
+    AtomicUsize,
+    Ordering::{Relaxed, Release},
+};
+
+use crate::forward;
+
+/// Addresses from the first on, as many as the second says.
+struct Code([AtomicUsize; 2]);
+
+impl Code {
+    const fn none() -> Self {
+        Code([AtomicUsize::new(0), AtomicUsize::new(0)])
+    }
+
+    #[inline(always)]
+    fn contains(&self, address: usize) -> bool {
+        let [begin, bytes] = &self.0;
+        address.wrapping_sub(begin.load(Relaxed)) < bytes.load(Relaxed)
+    }
+
+    /// The object that holds `address`.
+    fn set(&self, address: usize) {
+        if let Some((begin, end)) = object_of(address) {
+            let [first, bytes] = &self.0;
+            first.store(begin, Relaxed);
+            bytes.store(end - begin, Release);
+        }
+    }
+}
+
+/// The library of MPI's Fortran functions, which may call those of C; where there is none, that of C.
+static FORTRAN: Code = Code::none();
+/// The libraries of MPI's functions.
+static MPI: [Code; 3] = [const { Code::none() }; 3];
+/// This library.
+static OURS: Code = Code::none();
+
+/// Learns where MPI's code is. Called once, before a call is recorded.
+pub fn find_mpi() {
+    let names = [c"PMPI_Init", c"pmpi_init_", c"pmpi_init_f08_"];
+    for (code, name) in MPI.iter().zip(names) {
+        code.set(forward::symbol(name));
+    }
+    let fortran = forward::symbol(c"pmpi_init_");
+    FORTRAN.set(if fortran == 0 { forward::symbol(c"PMPI_Init") } else { fortran });
+    OURS.set(find_mpi as *const () as usize);
+}
+
+/// From where to where the object that holds `address` is loaded.
+fn object_of(address: usize) -> Option<(usize, usize)> {
+    /// What is looked for, and what was found.
+    type Find = (usize, Option<(usize, usize)>);
+    unsafe extern "C" fn look(object: *mut libc::dl_phdr_info, _: usize, find: *mut c_void) -> c_int {
+        // SAFETY: dl_iterate_phdr passes a valid description of a loaded object, and our own pointer.
+        unsafe {
+            let (object, find) = (&*object, &mut *find.cast::<Find>());
+            let segments = std::slice::from_raw_parts(object.dlpi_phdr, usize::from(object.dlpi_phnum));
+            let loaded = segments.iter().filter(|segment| segment.p_type == libc::PT_LOAD);
+            let bounds = loaded.map(|segment| {
+                let begin = (object.dlpi_addr + segment.p_vaddr) as usize;
+                (begin, begin + segment.p_memsz as usize)
+            });
+            let bounds = bounds.reduce(|all, next| (all.0.min(next.0), all.1.max(next.1)));
+            find.1 = bounds.filter(|(begin, end)| (*begin..*end).contains(&find.0));
+            c_int::from(find.1.is_some())
+        }
+    }
+    let mut find: Find = (address, None);
+    // SAFETY: the callback gets `find`, which lives here.
+    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut find).cast()) };
+    find.1
+}
+
+/// Whether a return address lies in the library whose calls are nested most often.
+#[inline(always)]
+pub fn is_mpi(address: usize) -> bool {
+    FORTRAN.contains(address)
+}
+
+/// Whether a return address lies in any of MPI's libraries, or here.
+pub fn is_any_mpi(address: usize) -> bool {
+    MPI.iter().any(|code| code.contains(address)) || OURS.contains(address)
+}
+
+/// Whether the frame with a canary at address `canary`, of this value, is one of this library's on the present stack.
+///
+/// Where frames do not tell how to leave them (code that was compiled without tables for that), the search ends too early and
+/// finds nothing: such a call counts as one of its own.
+pub fn frame_is_there(canary: usize, value: usize) -> bool {
+    if !is_mapped(canary) {
+        return false;
+    }
+    // SAFETY: a word on a mapped page.
+    if unsafe { (canary as *const usize).read_volatile() } != value {
+        return false;
+    }
+    let mut search = Search { canary, code: 0, there: false };
+    // SAFETY: the callback gets the search that lives here.
+    unsafe { _Unwind_Backtrace(step, (&raw mut search).cast()) };
+    search.there
+}
+
+/// Whether there is memory at an address: a stack that was left may be gone.
+fn is_mapped(address: usize) -> bool {
+    const PAGE: usize = 4096;
+    let mut resident = 0u8;
+    // SAFETY: asks about a page, whatever is there.
+    unsafe { libc::mincore((address & !(PAGE - 1)) as *mut c_void, 1, &mut resident) == 0 }
+}
+
+/// A walk up the stack.
+struct Search {
+    canary: usize,
+    /// Where the last frame's code goes on.
+    code: usize,
+    there: bool,
+}
+
+/// What the unwinder knows of a frame.
+enum Context {}
+
+// Of unwind.h (Itanium C++ ABI, exception handling, §1.3), in the libraries that Rust's own panics need.
+unsafe extern "C" {
+    fn _Unwind_Backtrace(step: unsafe extern "C" fn(*mut Context, *mut c_void) -> c_int, data: *mut c_void) -> c_int;
+    fn _Unwind_GetIP(context: *mut Context) -> usize;
+    fn _Unwind_GetCFA(context: *mut Context) -> usize;
+}
+
+/// A frame reaches from the address that is told with it to the one that is told with its caller.
+unsafe extern "C" fn step(context: *mut Context, search: *mut c_void) -> c_int {
+    /// `_URC_NO_REASON`.
+    const ON: c_int = 0;
+    /// `_URC_END_OF_STACK`.
+    const STOP: c_int = 5;
+    // SAFETY: the unwinder passes its own context, and our pointer.
+    unsafe {
+        let search = &mut *search.cast::<Search>();
+        if search.canary < _Unwind_GetCFA(context) {
+            search.there = OURS.contains(search.code);
+            return STOP;
+        }
+        search.code = _Unwind_GetIP(context);
+    }
+    ON
+}

@@ -130,13 +130,7 @@ macro_rules! fortran_init {
 
 macro_rules! fortran_init_thread {
     ($name:literal, $next:literal) => {
-        init!(
-            $name,
-            $next,
-            (required, provided, ierror),
-            |_| succeeded(ierror),
-            (provided as *const c_int).read()
-        );
+        init!($name, $next, (required, provided, ierror), |_| succeeded(ierror), (provided as *const c_int).read());
     };
 }
 
@@ -197,7 +191,9 @@ macro_rules! type_free {
                 cold(|_| {
                     if abi::detect() {
                         // SAFETY: the address of the handle.
-                        datatypes::forget(unsafe { <$language as Language>::handle_at(datatype, 0, Convert::Datatype) });
+                        datatypes::forget(unsafe {
+                            <$language as Language>::handle_at(datatype, 0, Convert::Datatype)
+                        });
                     }
                 });
                 forward!($next, c_name!($name), (datatype, ierror))

@@ -6,7 +6,7 @@
 
 #include "calls.h"
 
-enum { THREADS = 64 };
+enum { THREADS = 200 };
 
 static pthread_barrier_t called;
 
@@ -16,7 +16,7 @@ static void *probe(void *number)
     for (int tag = 0; tag < 50; tag++)
         MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
     pthread_barrier_wait(&called);
-    usleep((long)number % 7 * 100);
+    usleep((long)number % 50 * 200);
     return NULL;
 }
 

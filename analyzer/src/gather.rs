@@ -13,12 +13,12 @@ use lbprof_collector::problem::Severity;
 use lbprof_collector::profile::{self, CounterTotals, Profile};
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::NONE;
-use lbprof_collector::{Activity, Operation, Problem, ProblemKind};
+use lbprof_collector::{Activity, Operation, Problem, ProblemKind, Record};
 
 use crate::definitions::{Definitions, WHOLE_PROGRAM, path_part};
 use crate::model::{
-    CallSite, Cell, Communicator, Model, Module, RankModel, Region, RegionIdx, RunFacts, Seconds, Series, SiteKey,
-    Slowest, Totals, Usage, chain,
+    CallSite, Cell, Communicator, Model, Module, Pending, RankModel, Region, RegionIdx, RunFacts, Seconds, Series,
+    SiteKey, Slowest, Totals, Usage, chain,
 };
 use crate::open::Run;
 use crate::pass::{self, Merge, Progress, RankPass};
@@ -37,12 +37,20 @@ struct RankGather {
     header: Header,
     definitions: Definitions,
     threads: BTreeMap<u32, ThreadSums>,
+    /// The first thread's last record, if it is of a call that has not returned.
+    pending: Option<Record>,
     problems: Vec<Problem>,
 }
 
 impl RankGather {
     fn new(header: Header) -> Self {
-        RankGather { header, definitions: Definitions::default(), threads: BTreeMap::new(), problems: Vec::new() }
+        RankGather {
+            header,
+            definitions: Definitions::default(),
+            threads: BTreeMap::new(),
+            pending: None,
+            problems: Vec::new(),
+        }
     }
 }
 
@@ -55,6 +63,10 @@ impl RankPass for RankGather {
             Item::Records { head, records } => {
                 let thread = self.threads.entry(head.thread).or_insert_with(|| ThreadSums::new(&head));
                 thread.records(&head, &records);
+                if head.thread == 0 {
+                    let is_call = |record: &&Record| record.operation < Operation::RegionEnter as u16;
+                    self.pending = records.last().filter(|record| record.end == 0).filter(is_call).copied();
+                }
             }
             Item::Profile(batch) => {
                 let thread = self.threads.entry(batch.head.thread).or_insert_with(|| ThreadSums::new(&batch.head));
@@ -73,6 +85,7 @@ impl RankPass for RankGather {
                 _ => builder.other_thread(&thread.finish()),
             }
         }
+        builder.pending(self.pending);
         let (rank, seen) = builder.finish();
         part.problems.extend(self.definitions.problems_of(rank.rank));
         part.problems
@@ -375,6 +388,9 @@ impl<'a> RankBuilder<'a> {
                 rank: self.rank.rank,
                 computation_s: seconds[Activity::Computation as usize],
                 point_to_point_s: seconds[Activity::PointToPoint as usize],
+                mpi_s: seconds.iter().sum::<f64>()
+                    - seconds[Activity::Computation as usize]
+                    - seconds[Activity::Recorder as usize],
             });
             if iterated {
                 let time = |ticks: Option<u64>| ticks.map_or(f64::NAN, |ticks| self.since_begin(ticks));
@@ -389,6 +405,14 @@ impl<'a> RankBuilder<'a> {
             series.shrink_to_fit();
             self.rank.iterations.push((idx, series));
         }
+    }
+
+    fn pending(&mut self, record: Option<Record>) {
+        let operation = record.map(|record| (record.operation, record.call_site));
+        self.rank.pending = operation.map(|(operation, site)| Pending {
+            operation,
+            site: u32::try_from(site).ok().and_then(|site| self.site(site)),
+        });
     }
 
     fn finish(mut self) -> (RankModel, BTreeMap<ProblemKind, u64>) {
@@ -595,6 +619,9 @@ impl Renumbering {
                 key.site = key.site.map(|site| self.sites[site as usize]);
             }
             sites.sort_by_key(|&(key, _)| key);
+        }
+        if let Some(site) = rank.pending.as_mut().and_then(|pending| pending.site.as_mut()) {
+            *site = self.sites[*site as usize];
         }
     }
 

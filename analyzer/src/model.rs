@@ -87,6 +87,8 @@ pub struct RankModel {
     pub end_s: f64,
     /// How its log ended, where it says so.
     pub end_reason: Option<EndReason>,
+    /// The call in which it was when its log ended, where it ended in one.
+    pub pending: Option<Pending>,
     /// Time, calls and bytes, exclusive, by (region, activity); sorted. Of the thread that called MPI_Init.
     pub cells: Vec<((RegionIdx, Activity), Cell)>,
     /// Seconds by region, inner regions included; sorted. Every region that the rank entered is here, the first always.
@@ -142,6 +144,15 @@ impl std::ops::AddAssign for Cell {
         self.sent = self.sent.saturating_add(other.sent);
         self.received = self.received.saturating_add(other.received);
     }
+}
+
+/// A call that had not returned when the log ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pending {
+    /// Number of the operation.
+    pub operation: u16,
+    /// Index in [`Model::call_sites`]; `None` where the recorder did not know it.
+    pub site: Option<u32>,
 }
 
 /// A region: a path of nested phases.
@@ -241,6 +252,8 @@ pub struct Slowest {
     pub computation_s: f64,
     /// Seconds that it spends in point-to-point communication in the iteration.
     pub point_to_point_s: f64,
+    /// Seconds that it spends in MPI in the iteration, point-to-point communication included.
+    pub mpi_s: f64,
 }
 
 /// Resources used between two samples.

@@ -175,7 +175,8 @@ fn no_line_is_longer_than_asked() {
 #[test]
 fn every_key_of_the_json_is_documented_and_every_documented_key_exists() {
     let mut produced = std::collections::BTreeSet::new();
-    for report in [report(one_slow_rank()), report_on(&model_in(damaged().path()))] {
+    let hung = Scenario::ranks(1).rank(0, |script| script.compute(1.0).kill_in(Operation::Recv, 1));
+    for report in [report(one_slow_rank()), report_on(&model_in(damaged().path())), report(hung)] {
         keys(&serde_json::from_str(&json(&report)).unwrap(), String::new(), &mut produced);
     }
     let docs = include_str!("../../docs/report-json.md");

@@ -7,7 +7,7 @@ use lbprof_analyzer::model::Model;
 use lbprof_collector::definition::{Definition, Region, RegionKind};
 use lbprof_collector::format::{BatchHead, log_name, ring_name};
 use lbprof_collector::ring::HEAD_BYTES;
-use lbprof_collector::scenario::Scenario;
+use lbprof_collector::scenario::{RankScript, Scenario};
 use lbprof_collector::{Activity, Operation, ProblemKind, Record};
 use support::{check_invariants, model, model_in, report, report_on, usage, written};
 
@@ -374,4 +374,52 @@ fn regions_deeper_than_any_are_told_and_bounded() {
     assert!(model.regions.len() > 100, "{} regions", model.regions.len());
     assert!(bytes <= 65 << 20, "{bytes} bytes of paths");
     assert!(model.problems.iter().any(|problem| problem.kind == ProblemKind::TooMany));
+}
+
+#[test]
+fn a_run_that_hung_is_told_where() {
+    // Ranks 0 and 2 wait in a barrier, to which rank 1 does not come: it waits for a message.
+    let report = report(Scenario::ranks(3).each(|rank, script| match rank {
+        1 => script.compute(100.0).at("solve").kill_in(Operation::Recv, 3),
+        _ => script.compute(100.0).at("end").kill_in(Operation::Barrier, 3),
+    }));
+    let verdict = lbprof_analyzer::report::text::verdict(&report);
+    let expected = "The run did not end by MPI_Finalize or exit; last seen: rank 1 in Recv at scenario+0x";
+    assert!(verdict.starts_with(expected) && verdict.contains("ranks 0, 2 in Barrier at scenario+0x"), "{verdict}");
+    assert!(!verdict.contains("Nothing to gain"), "{verdict}");
+}
+
+#[test]
+fn waiting_within_iterations_is_not_told_as_transfer() {
+    // In each of 30 steps rank 3 works 50 ms and the others 20; they meet; then rank 0 works 40 ms alone and the others wait
+    // for it. On an ideal network a step takes 90 ms; the estimate knows of 60 (rank 0's 20 + 40).
+    let report = report(Scenario::ranks(4).each(|rank, script| {
+        script.repeat(30, move |_, script| {
+            script.iteration("step", move |script| {
+                let first = if rank == 3 { 50.0 } else { 20.0 };
+                let script = script.compute(first).barrier(50.0 - first);
+                if rank == 0 { script.compute(40.0) } else { script.allreduce(8, 40.0) }
+            })
+        })
+    }));
+    let ideal = report.efficiency.phase_profile.unwrap();
+    assert_near(ideal.seconds, 30.0 * 0.060);
+    assert_near(ideal.bound_s, 30.0 * 0.030);
+    assert_eq!(report.efficiency.certain_ideal(), None);
+    assert_eq!(report.verdict.serialization_s, None);
+}
+
+#[test]
+fn an_iteration_that_a_rank_did_not_end_is_marked() {
+    let report = report(Scenario::ranks(2).each(|rank, script| {
+        let script = script.repeat(3, |_, script| script.iteration("step", |script| script.compute(10.0).barrier(1.0)));
+        let last = |script: RankScript| script.compute(5.0).kill(4);
+        if rank == 1 {
+            script.iteration("step", last)
+        } else {
+            script.iteration("step", |s| s.compute(10.0).barrier(1.0))
+        }
+    }));
+    let ranks: Vec<u32> = report.iterations.unwrap().rows.iter().map(|row| row.ranks).collect();
+    assert_eq!(ranks[..3], [2, 2, 2]);
 }

@@ -97,6 +97,9 @@ struct ReportArguments {
     /// Folder of the run; by default the newest lbprof-out* here.
     dir: Option<PathBuf>,
 
+    #[arg(hide = true)]
+    more: Vec<PathBuf>,
+
     /// Write the report as JSON to FILE instead, or to standard output where FILE is - or not given.
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     json: Option<PathBuf>,
@@ -207,6 +210,11 @@ fn open(dir: Option<&Path>, quiet: bool) -> anyhow::Result<Run> {
 }
 
 fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Exit> {
+    if let [other, ..] = arguments.more.as_slice() {
+        let other = text::plain(&other.display().to_string());
+        let _ = writeln!(io::stderr(), "lb-report: one folder at a time: {other} needs a call of its own");
+        return Ok(Exit::Usage);
+    }
     if let Some(folder) = arguments.json.as_deref().filter(|path| path.is_dir()) {
         let folder = folder.display();
         let _ = writeln!(

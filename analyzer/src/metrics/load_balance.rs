@@ -90,9 +90,11 @@ pub struct PhaseProfileIdeal {
     /// The estimate, in seconds; never below the longest computation of a rank.
     pub seconds: f64,
     /// Bound of its error where ranks meet within iterations through point-to-point calls alone, in seconds: the
-    /// point-to-point time, in each iteration, of the rank that computes longest in it, summed. Collectives within
-    /// iterations may add to it what no profile can tell.
+    /// point-to-point time, in each iteration, of the rank that computes longest in it, summed (METRICS §1).
     pub error_s: f64,
+    /// Bound of its error however ranks meet within iterations, in seconds: the same with all time in MPI. The slowest rank
+    /// of an iteration that ends in a meeting waits for nobody; what it waits for another, the estimate leaves out.
+    pub bound_s: f64,
 }
 
 /// T_ideal of `region` by phase profile. `None` where there are no iterations in or around it, or where not all ranks that
@@ -118,6 +120,7 @@ pub fn phase_profile_ideal(model: &Model, region: RegionIdx) -> Option<PhaseProf
     for slowest in inside.iter().filter_map(|&idx| model.slowest.get(idx as usize)).flatten() {
         ideal.seconds += slowest.computation_s;
         ideal.error_s += slowest.point_to_point_s;
+        ideal.bound_s += slowest.mpi_s;
     }
     let outside = model.ranks.iter().map(|rank| {
         let in_iterations: f64 = inside.iter().map(|&idx| rank.in_iterations_s(idx)).sum();

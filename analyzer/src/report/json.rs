@@ -185,6 +185,7 @@ fn efficiency(row: &EfficiencyRow) -> Value {
         "t_ideal_s": times.t_ideal_s,
         "t_ideal_phase_profile_s": row.phase_profile.map(|ideal| ideal.seconds),
         "t_ideal_phase_profile_error_s": row.phase_profile.map(|ideal| ideal.error_s),
+        "t_ideal_phase_profile_bound_s": row.phase_profile.map(|ideal| ideal.bound_s),
         "t_ideal_replay_s": Value::Null,
         "max_computation_s": times.max_computation_s,
         "avg_computation_s": times.avg_computation_s,
@@ -223,6 +224,12 @@ fn rank(row: &RankRow) -> Value {
         "end_s": row.end_s,
         "end": end,
         "abort_code": abort_code,
+        "in_call": row.in_call.as_ref().map(|(operation, place)| json!({
+            "operation": operation,
+            "function": place.function,
+            "file": place.file,
+            "line": place.line,
+        })),
         "computation_s": row.seconds[Activity::Computation as usize],
         "over_mean": row.over_mean,
         "activities": by_activity(&row.seconds),
@@ -300,6 +307,7 @@ fn iterations(report: &Report) -> Value {
             "max_s": row.max_s,
             "mean_s": row.mean_s,
             "slowest_rank": row.slowest_rank,
+            "ranks": row.ranks,
         })
     };
     json!({

@@ -99,6 +99,18 @@ pub struct EfficiencyRow {
     pub phase_profile: Option<PhaseProfileIdeal>,
 }
 
+/// Share of the elapsed time from which on the ideal time's uncertainty is too large to say what is lost to what.
+const UNCERTAIN: f64 = 0.05;
+
+impl EfficiencyRow {
+    /// The ideal time where it is known well: its estimate is not above the elapsed time, as it is where ranks do not wait for
+    /// each other's iterations, nor much too short, as it may be where they wait within iterations.
+    pub fn certain_ideal(&self) -> Option<f64> {
+        let (ideal, elapsed_s) = (self.phase_profile?, self.times.elapsed_s);
+        (ideal.seconds <= 1.005 * elapsed_s && ideal.bound_s <= UNCERTAIN * elapsed_s).then_some(ideal.seconds)
+    }
+}
+
 /// A rank.
 #[derive(Clone, Debug)]
 pub struct RankRow {
@@ -114,6 +126,8 @@ pub struct RankRow {
     pub end_s: f64,
     /// How its log ended, where it says so.
     pub end_reason: Option<EndReason>,
+    /// Operation and place of the call in which it was when its log ended without an end.
+    pub in_call: Option<(String, Place)>,
     /// Time by activity.
     pub seconds: Seconds,
     /// Time outside of its window.
@@ -202,6 +216,8 @@ pub struct IterationRow {
     pub mean_s: f64,
     /// The rank that computes longest.
     pub slowest_rank: u32,
+    /// Ranks that went through it to its end.
+    pub ranks: u32,
 }
 
 /// A call site, operation and activity.
@@ -246,10 +262,10 @@ impl Report {
         Report {
             facts: model.facts.clone(),
             data: data_facts(model, &problems),
-            verdict: Verdict::new(model, &efficiency.times, &regions, &call_sites),
+            verdict: Verdict::new(model, &efficiency, &regions, &call_sites),
             problems,
             efficiency,
-            ranks: ranks(model, &efficiency.times),
+            ranks: ranks(model, places, &efficiency.times),
             activities: activities(model),
             regions,
             iterations: iterations(model),
@@ -301,7 +317,11 @@ fn data_facts(model: &Model, problems: &[ProblemRow]) -> DataFacts {
 fn problems(model: &Model) -> Vec<ProblemRow> {
     let mut all: BTreeMap<ProblemKind, ProblemRow> = BTreeMap::new();
     let told = model.problems.iter().cloned().map(|problem| (problem, true));
-    let seen = model.ranks.iter().flat_map(|rank| seen_in_figures(model, rank)).chain(seen_in_all(model));
+    // Those that lost most to others come first, for only the first are shown.
+    let mut by_loss: Vec<(f64, &RankModel)> =
+        model.ranks.iter().map(|rank| (preemption(rank).map_or(0.0, |lost| lost.delayed_s), rank)).collect();
+    by_loss.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let seen = by_loss.into_iter().flat_map(|(_, rank)| seen_in_figures(model, rank)).chain(seen_in_all(model));
     for (problem, is_told) in told.chain(seen.map(|problem| (problem, false))) {
         let row = all.entry(problem.kind).or_insert_with(|| ProblemRow {
             kind: problem.kind,
@@ -328,7 +348,7 @@ fn problems(model: &Model) -> Vec<ProblemRow> {
 }
 
 /// Most different details of one kind of problem that a report shows.
-const MAX_DETAILS: usize = 4;
+const MAX_DETAILS: usize = 64;
 
 /// Share of its time from which on a rank's recorder disturbs what it records.
 const DISTURBING: f64 = 0.05;
@@ -398,7 +418,7 @@ fn seen_in_figures(model: &Model, rank: &RankModel) -> Vec<Problem> {
     found
 }
 
-fn ranks(model: &Model, times: &Times) -> Vec<RankRow> {
+fn ranks(model: &Model, places: &[Place], times: &Times) -> Vec<RankRow> {
     let window = model.window_s();
     let mean = times.avg_computation_s;
     let row = |rank: &RankModel| {
@@ -411,6 +431,10 @@ fn ranks(model: &Model, times: &Times) -> Vec<RankRow> {
             begin_s: rank.begin_s - window.0,
             end_s: rank.end_s - window.0,
             end_reason: rank.end_reason,
+            in_call: rank.pending.filter(|_| rank.end_reason.is_none()).map(|call| {
+                let place = call.site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
+                (operation_name(call.operation), place)
+            }),
             seconds,
             idle_s: rank.idle_s(window),
             paused_s: rank.paused_s,
@@ -507,19 +531,25 @@ fn iterations(model: &Model) -> Option<Iterations> {
     let candidates = model.outermost_iterated.iter().copied();
     let time_s = |idx: RegionIdx| model.ranks.iter().map(|rank| rank.inclusive(idx).iter().sum::<f64>()).sum::<f64>();
     let idx = candidates.max_by(|&a, &b| time_s(a).total_cmp(&time_s(b)).then(b.cmp(&a)))?;
-    let mut sums: BTreeMap<u32, f64> = BTreeMap::new();
+    let mut sums: BTreeMap<u32, (f64, u32)> = BTreeMap::new();
     for series in model.ranks.iter().filter_map(|rank| rank.series(idx)) {
         for (at, &number) in series.numbers.iter().enumerate() {
             let computation = series.seconds[Activity::Computation as usize].get(at).copied().unwrap_or(0.0);
-            *sums.entry(number).or_default() += computation;
+            let (sum, ranks) = sums.entry(number).or_default();
+            let is_whole = series.end_s.get(at).is_some_and(|end| !end.is_nan());
+            (*sum, *ranks) = (*sum + computation, *ranks + u32::from(is_whole));
         }
     }
     let n = model.ranks.len().max(1) as f64;
-    let rows = model.slowest.get(idx as usize)?.iter().map(|slowest| IterationRow {
-        iteration: slowest.iteration,
-        max_s: slowest.computation_s,
-        mean_s: sums.get(&slowest.iteration).copied().unwrap_or(0.0) / n,
-        slowest_rank: slowest.rank,
+    let rows = model.slowest.get(idx as usize)?.iter().map(|slowest| {
+        let (sum, ranks) = sums.get(&slowest.iteration).copied().unwrap_or_default();
+        IterationRow {
+            iteration: slowest.iteration,
+            max_s: slowest.computation_s,
+            mean_s: sum / n,
+            slowest_rank: slowest.rank,
+            ranks,
+        }
     });
     Some(Iterations { region: model.regions[idx as usize].path.clone(), rows: rows.collect() })
 }

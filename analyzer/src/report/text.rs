@@ -2,9 +2,11 @@
 //!
 //! The text carries colours as ANSI sequences; who writes it to a file or pipe strips them. All names from logs are escaped.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
+use lbprof_collector::definition::{EndReason, RegionKind};
 use lbprof_collector::problem::Severity;
 use lbprof_collector::{Activity, ProblemKind};
 
@@ -18,6 +20,7 @@ use super::words::{
 use super::{ProblemRow, RankRow, Report, SiteRow};
 use crate::definitions::WHOLE_PROGRAM;
 use crate::open::ranges;
+use crate::symbols::base_name;
 
 /// How much to say, and in how many columns.
 #[derive(Clone, Copy, Debug)]
@@ -120,11 +123,16 @@ pub fn verdict(report: &Report) -> String {
         true => String::new(),
         false => format!("From incomplete data ({}): ", incomplete(report)),
     };
-    let mut text = partial + &of_what(report) + &loss(report);
+    let mut text = partial + &ended_early(report) + &of_what(report) + &loss(report);
     let worth_naming = verdict.imbalance_s > 0.01 * verdict.elapsed_s && verdict.kind != VerdictKind::Nothing;
     if let Some(worst) = verdict.worst.as_ref().filter(|_| worth_naming) {
         let (longest, mean) = (seconds(worst.computation_s), seconds(worst.computation_s - worst.over_mean_s));
-        write!(text, " Rank {} computes longest: {longest}, the mean is {mean}", worst.rank).ok();
+        write!(text, " Rank {} computes longest: {longest}", worst.rank).ok();
+        if let Some(lost) = worst.preempted {
+            let how = if lost.certain { "at least" } else { "about" };
+            write!(text, ", of which it waited {how} {} for a core", seconds(lost.delayed_s)).ok();
+        }
+        write!(text, "{} the mean is {mean}", if worst.preempted.is_some() { ";" } else { "," }).ok();
         match &worst.region {
             Some((path, excess)) if path == WHOLE_PROGRAM => {
                 write!(text, "; {} more than the mean outside of marked regions.", seconds(*excess)).ok()
@@ -137,28 +145,66 @@ pub fn verdict(report: &Report) -> String {
         };
     }
     if let Some(site) = verdict.waits_at.as_ref().filter(|site| site.mean_s > 0.01 * verdict.elapsed_s) {
-        write!(text, " Most time in MPI {}: {} a rank.", waits_at(site), seconds(site.mean_s)).ok();
+        let who = match verdict.kind {
+            VerdictKind::Imbalance | VerdictKind::Serialization => "The others wait mostly",
+            _ => "Most time in MPI is spent",
+        };
+        write!(text, " {who} in {}: {} a rank, on average.", waits_at(site), seconds(site.mean_s)).ok();
     }
     text
 }
 
-/// `is spent by CommBrick::exchange in Sendrecv and Wait`, `goes to Send at solve (solver.c:120)`.
+/// `Send at solve (solver.c:120)`; of several calls of a function `CommBrick::exchange (Sendrecv, Wait; longest comm.cpp:20)`.
 fn waits_at(site: &verdict::WaitsAt) -> String {
     const MOST_OPERATIONS: usize = 3;
-    match (&site.place.function, site.several) {
-        (Some(_), true) => {
-            let mut operations = site.operations.iter().take(MOST_OPERATIONS).cloned().collect::<Vec<_>>().join(", ");
-            if site.operations.len() > MOST_OPERATIONS {
-                operations.push_str(" …");
-            }
-            let function = shorten(&clean(site.place.function_label()), LONGEST_NAME);
-            format!("is spent in {function} ({operations})")
+    if site.several && site.place.function.is_some() {
+        let mut calls = site.operations.iter().take(MOST_OPERATIONS).cloned().collect::<Vec<_>>().join(", ");
+        if site.operations.len() > MOST_OPERATIONS {
+            calls.push_str(" …");
         }
-        _ => {
-            let place = shorten(&clean(&site.place.label()), LONGEST_NAME);
-            format!("goes to {} at {place}", site.operations.first().map_or("", String::as_str))
+        if let (Some(file), Some(line)) = (&site.place.file, site.place.line) {
+            write!(calls, "; the longest at {}:{line}", clean(base_name(file))).ok();
         }
+        let function = shorten(&clean(site.place.function_label()), LONGEST_NAME);
+        return format!("{function} ({calls})");
     }
+    let place = shorten(&clean(&site.place.label()), LONGEST_NAME);
+    format!("{} at {place}", site.operations.first().map_or("", String::as_str))
+}
+
+/// Ranks whose logs have no end, and where each was.
+fn ended_early(report: &Report) -> String {
+    const MOST_GROUPS: usize = 3;
+    let aborted = report.ranks.iter().find_map(|row| match row.end_reason {
+        Some(EndReason::Abort(code)) => Some(format!("Rank {} called MPI_Abort with code {code}. ", row.rank)),
+        _ => None,
+    });
+    let mut groups: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+    for row in report.ranks.iter().filter(|row| row.end_reason.is_none()) {
+        let place = match &row.in_call {
+            Some((operation, place)) => format!("in {operation} at {}", shorten(&clean(&place.label()), LONGEST_NAME)),
+            None => "outside of MPI".to_owned(),
+        };
+        groups.entry(place).or_default().push(row.rank);
+    }
+    let mut text = aborted.unwrap_or_default();
+    if groups.is_empty() {
+        return text;
+    }
+    // A rank that differs from most is the interesting one.
+    let mut groups: Vec<(String, Vec<u32>)> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, ranks)| ranks.len());
+    let n: usize = groups.iter().map(|(_, ranks)| ranks.len()).sum();
+    let which = |ranks: &[u32]| match ranks {
+        [one] => format!("rank {one}"),
+        many => format!("ranks {}", ranges(many)),
+    };
+    let shown: Vec<String> =
+        groups.iter().take(MOST_GROUPS).map(|(place, ranks)| format!("{} {place}", which(ranks))).collect();
+    let more = if groups.len() > MOST_GROUPS { " …" } else { "" };
+    let who = if n == report.ranks.len() { "The run".to_owned() } else { plural(n as u64, "rank") };
+    write!(text, "{who} did not end by MPI_Finalize or exit; last seen: {}{more}. ", shown.join(", ")).ok();
+    text
 }
 
 /// What the figures are of, where that is not all of the run.
@@ -197,10 +243,14 @@ fn loss(report: &Report) -> String {
         VerdictKind::Nothing => {
             "No rank computes between MPI_Init and MPI_Finalize: there is nothing to balance.".to_owned()
         }
-        VerdictKind::Good => format!(
-            "Nothing to gain here: {} of the time is computation; {lost} are lost.",
-            percent_or_dash(times.parallel())
-        ),
+        VerdictKind::Good => {
+            let ended = report.ranks.iter().all(|row| row.end_reason.is_some());
+            format!(
+                "{}{} of the time is computation; {lost} are lost.",
+                if ended { "Nothing to gain here: " } else { "Up to there " },
+                percent_or_dash(times.parallel())
+            )
+        }
         VerdictKind::Imbalance => {
             format!("{lost} are lost, {}.", to("load imbalance between ranks", verdict.imbalance_s))
         }
@@ -245,7 +295,7 @@ fn problems(report: &Report, options: &Options) -> String {
             Severity::Partial => (AnsiColor::Yellow.on_default().bold(), "incomplete"),
             Severity::Doubtful => (AnsiColor::Yellow.on_default().bold(), "doubtful"),
         };
-        let line = wrap(&problem_line(problem), options.columns.saturating_sub(width(mark) + 2), 0);
+        let line = wrap(&problem_line(problem, options.full), options.columns.saturating_sub(width(mark) + 2), 0);
         let line = line.replace('\n', "\n  ");
         writeln!(text, "{colour}{mark}:{colour:#} {line}").ok();
     }
@@ -258,7 +308,7 @@ fn problems(report: &Report, options: &Options) -> String {
 /// Most details of one kind of problem on the first screen.
 const SHOWN_DETAILS: usize = 2;
 
-fn problem_line(problem: &ProblemRow) -> String {
+fn problem_line(problem: &ProblemRow, full: bool) -> String {
     let ranks = match problem.ranks.as_slice() {
         [] => String::new(),
         [one] => format!("rank {one}: "),
@@ -266,7 +316,8 @@ fn problem_line(problem: &ProblemRow) -> String {
     };
     // Details name their rank, which is told already where there is but one.
     let known = |detail: &str| detail.strip_prefix(&ranks).map_or_else(|| clean(detail), clean);
-    let details: Vec<String> = problem.details.iter().take(SHOWN_DETAILS).map(|detail| known(detail)).collect();
+    let most = if full { usize::MAX } else { SHOWN_DETAILS };
+    let details: Vec<String> = problem.details.iter().take(most).map(|detail| known(detail)).collect();
     let details = match (details.is_empty(), problem.count) {
         (true, 0 | 1) => String::new(),
         (true, n) if n == problem.ranks.len() as u64 => String::new(),
@@ -305,11 +356,12 @@ fn efficiencies(report: &Report, options: &Options) -> String {
         ),
         ("    transfer", times.transfer(), "ideal / elapsed", ideal.map(|ideal| (ideal, elapsed)), ""),
     ];
+    let certain = report.efficiency.certain_ideal().is_some();
     let mut text = format!("{BOLD}Efficiency{BOLD:#}  {DIM}of the ranks' computation{DIM:#}\n");
     let unit = TimeUnit::for_max(elapsed);
-    for (name, value, formula, quotient, pop) in lines {
-        // Without iterations there is no ideal time; a line below says so once.
-        let Some((part, whole)) = quotient else { continue };
+    for (at, (name, value, formula, quotient, pop)) in lines.into_iter().enumerate() {
+        // Without an ideal time that is known well, a line below says so once.
+        let Some((part, whole)) = quotient.filter(|_| certain || at < 3) else { continue };
         let style = Style::new().fg_color(value.map(|value| grade(value).into()));
         let quotient = format!("{} / {} {}", unit.number(part), unit.number(whole), unit.symbol);
         let value = format!("{:>7}", percent_or_dash(value));
@@ -320,24 +372,44 @@ fn efficiencies(report: &Report, options: &Options) -> String {
             false => writeln!(text, "{}", line.trim_end()).ok(),
         };
     }
-    let ideal = match report.efficiency.phase_profile {
+    writeln!(text, "  {DIM}{}{DIM:#}\n", wrap(&ideal_time(report), options.columns - 2, 2)).ok();
+    text
+}
+
+/// How well the ideal time is known.
+fn ideal_time(report: &Report) -> String {
+    let (times, elapsed_s) = (&report.efficiency.times, report.efficiency.times.elapsed_s);
+    let seconds = |part: f64| seconds_like(part, elapsed_s);
+    match report.efficiency.phase_profile {
+        Some(ideal) if ideal.seconds > 1.005 * elapsed_s => format!(
+            "micro load balance and transfer are not known: the ideal time by iterations, {}, is above the elapsed time, for \
+             ranks do not wait for each other at the end of each",
+            seconds(ideal.seconds)
+        ),
+        Some(ideal) if report.efficiency.certain_ideal().is_none() => {
+            let longest = (ideal.seconds + ideal.bound_s).min(elapsed_s);
+            let max_s = times.max_computation_s;
+            format!(
+                "micro load balance is {} to {}, transfer {} to {}: the ideal time is {} by iterations and may be up to {} \
+                 longer, for ranks also wait for each other within them",
+                percent_or_dash((longest > 0.0).then(|| max_s / longest)),
+                percent_or_dash(times.micro_load_balance()),
+                percent_or_dash(times.transfer()),
+                percent_or_dash((elapsed_s > 0.0).then(|| longest / elapsed_s)),
+                seconds(ideal.seconds),
+                seconds(ideal.bound_s)
+            )
+        }
         Some(ideal) => format!(
-            "ideal: estimate from marked iterations, {}, off by {} at most through point-to-point calls within them{}",
+            "ideal: estimate from marked iterations, {}, too short by {} at most",
             seconds(ideal.seconds),
-            seconds(ideal.error_s),
-            if ideal.seconds > elapsed {
-                "; above the elapsed time, for ranks do not wait at the end of each"
-            } else {
-                ""
-            }
+            seconds(ideal.bound_s)
         ),
         None if report.iterations.is_some() => {
             "micro load balance and transfer need iterations marked on all ranks that compute".to_owned()
         }
         None => "micro load balance and transfer need marked iterations (LBPROF_ITERATION_BEGIN)".to_owned(),
-    };
-    writeln!(text, "  {DIM}{}{DIM:#}\n", wrap(&ideal, options.columns - 2, 2)).ok();
-    text
+    }
 }
 
 /// Green from 90 %, yellow from 70 %, else red.
@@ -489,17 +561,25 @@ fn regions(report: &Report, options: &Options) -> String {
     let mut table = Table::new(&heads, 0);
     for row in rows {
         let times = &row.efficiency.times;
+        // Where hardly anything is computed, how that is balanced says nothing.
+        let computes = times.max_computation_s >= 0.01 * times.elapsed_s;
+        let of_computation = |value: Option<f64>| percent_or_dash(value.filter(|_| computes));
+        // Above 100 %: ranks wait elsewhere than in this region, as where it only computes.
+        let transfer = times.transfer().filter(|&transfer| transfer < 1.0005);
+        let kind = match row.kind {
+            RegionKind::Useful => "",
+            RegionKind::Control => " (control)",
+            RegionKind::Serial => " (serial)",
+        };
         let mut cells = vec![
-            clean(&row.path),
+            clean(&row.path) + kind,
             percent(row.share),
             unit.number(times.elapsed_s),
             percent_or_dash(times.parallel()),
-            percent_or_dash(times.load_balance()),
-            percent_or_dash(times.micro_load_balance()),
+            of_computation(times.load_balance()),
+            of_computation(times.micro_load_balance()),
         ];
-        // Above 100 %: ranks wait elsewhere than in this region, as where it only computes.
-        let transfer = times.transfer().filter(|&transfer| transfer < 1.0005);
-        cells.extend(wide.then(|| percent_or_dash(transfer)));
+        cells.extend(wide.then(|| of_computation(transfer)));
         cells.push(row.slowest_rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string()));
         cells.extend(wide.then(|| if row.idx == 0 { String::new() } else { count(row.totals.invocations) }));
         table.row(cells);
@@ -509,15 +589,18 @@ fn regions(report: &Report, options: &Options) -> String {
 
 fn iterations(report: &Report, options: &Options) -> String {
     let Some(iterations) = &report.iterations else { return String::new() };
-    let n = iterations.rows.len() as f64;
-    let longest = iterations.rows.iter().map(|row| row.max_s).fold(0.0, f64::max);
-    let mean = iterations.rows.iter().map(|row| row.max_s).sum::<f64>() / n.max(1.0);
-    let mut by_rank: std::collections::BTreeMap<u32, u64> = std::collections::BTreeMap::new();
-    for row in &iterations.rows {
+    // One that some rank did not come to, or not to the end of, says little.
+    let ranks = iterations.rows.iter().map(|row| row.ranks).max().unwrap_or(0);
+    let rows: Vec<_> = iterations.rows.iter().filter(|row| row.ranks == ranks).collect();
+    let n = rows.len() as f64;
+    let longest = rows.iter().map(|row| row.max_s).fold(0.0, f64::max);
+    let mean = rows.iter().map(|row| row.max_s).sum::<f64>() / n.max(1.0);
+    let mut by_rank: BTreeMap<u32, u64> = BTreeMap::new();
+    for row in &rows {
         *by_rank.entry(row.slowest_rank).or_default() += 1;
     }
     // Where ranks differ by noise alone it means nothing which one is the slowest.
-    let differ = iterations.rows.iter().map(|row| row.max_s - row.mean_s).sum::<f64>() > 0.01 * mean * n;
+    let differ = rows.iter().map(|row| row.max_s - row.mean_s).sum::<f64>() > 0.01 * mean * n;
     let often = by_rank.iter().filter(|_| differ).max_by_key(|&(rank, times)| (times, std::cmp::Reverse(rank)));
     let often = often.map_or_else(String::new, |(rank, times)| {
         let share = *times as f64 / n;
@@ -525,7 +608,7 @@ fn iterations(report: &Report, options: &Options) -> String {
     });
     let text = format!(
         "{} of {}: the slowest rank computes {} on average, {} at most{often}",
-        plural(iterations.rows.len() as u64, "iteration"),
+        plural(rows.len() as u64, "iteration"),
         clean(&iterations.region),
         seconds(mean),
         seconds(longest),
@@ -630,7 +713,7 @@ fn data(report: &Report, options: &Options) -> String {
     });
     let whole = data.elapsed_s * data.ranks_present as f64;
     let share = if whole > 0.0 { data.recorder_s / whole } else { 0.0 };
-    parts.push(format!("the recorder's own time {} ({:.2} %)", seconds(data.recorder_s), 100.0 * share));
+    parts.push(format!("writing the logs took {} ({:.2} %)", seconds(data.recorder_s), 100.0 * share));
     parts.push(match (report.facts.common_clock, report.facts.clock_error_s) {
         (true, Some(error)) if error > 0.0 => format!("clocks agree within {}", seconds(error)),
         (true, _) => "one clock".to_owned(),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 
-use super::{RegionRow, SiteRow, largest};
-use crate::metrics::load_balance::Times;
+use super::{EfficiencyRow, RegionRow, SiteRow, largest};
+use crate::metrics::preemption::{Preemption, preemption};
 use crate::model::Model;
 use crate::symbols::Place;
 
@@ -26,7 +26,7 @@ pub struct Verdict {
     pub lost_s: f64,
     /// Of that, to imbalance of the ranks' computation: max T_p − avg T_p.
     pub imbalance_s: f64,
-    /// To different ranks being slowest in different iterations: T_ideal − max T_p. `None` where that is not known.
+    /// To different ranks being slowest in different iterations: T_ideal − max T_p. `None` where that is not known well.
     pub serialization_s: Option<f64>,
     /// To writing the log.
     pub recorder_s: f64,
@@ -77,6 +77,8 @@ pub struct Worst {
     pub computation_s: f64,
     /// That less the mean of all ranks.
     pub over_mean_s: f64,
+    /// What of it was waiting for a core, where it was preempted.
+    pub preempted: Option<Preemption>,
     /// Path of the region in which most of the excess lies, and how much; `None` where regions are not marked.
     pub region: Option<(String, f64)>,
 }
@@ -96,9 +98,10 @@ pub struct WaitsAt {
 
 impl Verdict {
     /// The verdict on a run.
-    pub fn new(model: &Model, times: &Times, regions: &[RegionRow], call_sites: &[SiteRow]) -> Verdict {
+    pub fn new(model: &Model, efficiency: &EfficiencyRow, regions: &[RegionRow], call_sites: &[SiteRow]) -> Verdict {
+        let times = &efficiency.times;
         let (mean_s, max_s, elapsed_s) = (times.avg_computation_s, times.max_computation_s, times.elapsed_s);
-        let serialization_s = times.t_ideal_s.map(|ideal| ideal.min(elapsed_s).max(max_s) - max_s);
+        let serialization_s = efficiency.certain_ideal().map(|ideal| ideal.min(elapsed_s).max(max_s) - max_s);
         let imbalance_s = max_s - mean_s;
         let recorder = model.inclusive_s(0, Activity::Recorder);
         let recorder_s = recorder.iter().sum::<f64>() / recorder.len().max(1) as f64;
@@ -140,7 +143,8 @@ fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<Worst> {
     };
     let by_excess = regions.iter().map(|row| (row.path.clone(), excess(row)));
     let region = by_excess.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, excess)| regions.len() > 1 && *excess > 0.0);
-    Some(Worst { rank: rank.rank, computation_s: computation[at], over_mean_s: computation[at] - mean_s, region })
+    let over_mean_s = computation[at] - mean_s;
+    Some(Worst { rank: rank.rank, computation_s: computation[at], over_mean_s, preempted: preemption(rank), region })
 }
 
 fn waits_at(model: &Model, call_sites: &[SiteRow]) -> Option<WaitsAt> {

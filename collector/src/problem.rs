@@ -129,6 +129,8 @@ problems! {
     NewerProblem = 31, Doubtful, "use the lb-report of the run's lbprof";
     /// The end of a log is missing, and the ring that would hold its last records.
     EndMissing = 32, Partial, "copy all files of the run's folder; up to a ring of records (LBPROF_BUFFER) may be missing";
+    /// The launcher started more processes than MPI has ranks: each process is a run of its own.
+    ForeignLauncher = 33, Doubtful, "use the mpirun of the MPI that the program was built with";
 }
 
 /// A problem of one rank, or of the whole run.

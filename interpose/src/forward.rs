@@ -237,11 +237,19 @@ pub unsafe fn call2(name: &CStr, a: Word, b: Word) -> i32 {
 ///
 /// # Safety
 /// As [`call3`].
-pub unsafe fn call(name: &CStr, [a, b, c, d, e, f, g, h]: [Word; 8]) -> i32 {
-    let address = symbol(name);
-    if address == 0 {
-        return crate::abi::abi().err_other;
+pub unsafe fn call(name: &CStr, arguments: [Word; 8]) -> i32 {
+    match symbol(name) {
+        0 => crate::abi::abi().err_other,
+        // SAFETY: the caller's promise.
+        address => unsafe { call_at(address, arguments) },
     }
+}
+
+/// As [`call`], for a function that [`symbol`] has found.
+///
+/// # Safety
+/// As [`call3`]; `address` is the function's.
+pub unsafe fn call_at(address: usize, [a, b, c, d, e, f, g, h]: [Word; 8]) -> i32 {
     // SAFETY: the C calling convention lets a caller pass more arguments than the callee takes.
     unsafe {
         let function: unsafe extern "C-unwind" fn(Word, Word, Word, Word, Word, Word, Word, Word) -> i32 =

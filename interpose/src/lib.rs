@@ -12,10 +12,11 @@
 //! | `forward` | finding the function to forward to |
 //! | `requests`, `comms`, `datatypes`, `objects` | handles → what is known of them |
 //! | `special`, `lifecycle` | Init, Finalize, Abort …; when recording starts and stops |
+//! | `place` | the ranks agree on the folder of the run |
 //! | `offsets` | this rank's clock against rank 0's |
 //! | `phases` | phase markers |
 //! | `flush`, `log`, `file`, `callsite` | a full ring → blocks of the rank's log |
-//! | `settings`, `process`, `clock`, `guard`, `memory` | the environment; the process; time; no panic leaves, problems told once; memory runs out |
+//! | `settings`, `launcher`, `process`, `clock`, `guard`, `memory` | the environment; what it tells of the job; the process; time; no panic leaves, problems told once; memory runs out |
 
 mod abi;
 mod callsite;
@@ -27,6 +28,7 @@ mod flush;
 mod forward;
 mod guard;
 mod lang;
+mod launcher;
 mod lifecycle;
 mod log;
 mod memory;
@@ -34,6 +36,7 @@ mod nesting;
 mod objects;
 mod offsets;
 mod phases;
+mod place;
 mod process;
 mod requests;
 mod settings;

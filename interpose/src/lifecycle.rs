@@ -1,10 +1,6 @@
 //! When recording starts and stops: MPI_Init, MPI_Finalize, sessions, exit, MPI_Abort, fork.
 
 use std::ffi::c_int;
-use std::hash::{BuildHasher, Hasher};
-use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{
     AtomicI32, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
@@ -20,11 +16,12 @@ use parking_lot::Mutex;
 
 use crate::clock::{self, ticks};
 use crate::flush::{self, DROPPED, State, set_state, state};
-use crate::forward::{call, call2, call3};
+use crate::forward::{call2, call3};
 use crate::log::{LOG, RankLog};
+use crate::place::{self, Place};
 use crate::settings::Settings;
 use crate::thread::{self, Thread, Word};
-use crate::{abi, comms, forward, guard, memory, nesting, offsets, phases, process};
+use crate::{abi, comms, forward, guard, launcher, memory, nesting, offsets, phases, process};
 
 /// The group of MPI_COMM_WORLD, kept while recording; 0: none.
 static WORLD_GROUP: AtomicUsize = AtomicUsize::new(0);
@@ -54,12 +51,6 @@ pub fn pcontrol_labels() -> bool {
     SETTINGS.lock().as_ref().is_some_and(|settings| settings.pcontrol_labels)
 }
 
-/// Where a run's logs go, and the number that marks them as one run's.
-struct Place {
-    dir: PathBuf,
-    run_id: u64,
-}
-
 /// Before MPI_Init or MPI_Session_init: the clock is chosen and read.
 pub fn before_init() {
     if state() != State::Idle || BEFORE.iter().any(|known| known.load(Relaxed) != 0) {
@@ -86,12 +77,14 @@ pub unsafe fn initialised(thread: *mut Thread, level: u8) {
     unsafe {
         start(thread, level, |settings, rank, size, wanted| {
             let world = abi::comm_world();
-            if launched_in_parts() {
+            if launcher::started_in_parts() {
                 // Parts of the job may run without this library: nothing collective may be done.
                 let same = ClockOffset { ticks: ticks(), offset_ns: 0, error_ns: 0 };
-                return (alone(settings, size), single_host().then_some(same));
+                let place = place::alone(settings, rank, size, "the job is of several programs");
+                return (place, launcher::single_host().then_some(same));
             }
-            match agree(settings, rank, size, wanted) {
+            place::await_all(size);
+            match place::agree(settings, rank, size, wanted) {
                 Some(place) => (Some(place), offsets::measure_first(world, rank)),
                 None => (None, None),
             }
@@ -109,9 +102,10 @@ pub unsafe fn session_initialised(thread: *mut Thread, session: Word) {
     SESSION.store(session, Relaxed);
     // SAFETY: the caller's promise.
     unsafe {
-        start(thread, 0, |settings, _, size, _| {
+        start(thread, 0, |settings, rank, size, _| {
             let same = ClockOffset { ticks: ticks(), offset_ns: 0, error_ns: 0 };
-            (alone(settings, size), single_host().then_some(same))
+            let place = place::alone(settings, rank, size, "MPI was started by a session");
+            (place, launcher::single_host().then_some(same))
         });
     }
 }
@@ -136,6 +130,9 @@ unsafe fn start(
             for complaint in &settings.complaints {
                 guard::say(format_args!("{complaint}"));
             }
+        }
+        if mode.is_some() && size == 1 {
+            launcher::look_for_foreign();
         }
         // Also where this rank records nothing, for the others cannot know that.
         let (place, offset) = agree(&settings, rank, size, reserved);
@@ -260,128 +257,6 @@ fn library_version() -> String {
         String::from_utf8_lossy(text.get(..usize::try_from(length).unwrap_or(0)).unwrap_or_default()).into_owned();
     let line = text.lines().next().unwrap_or_default().trim_matches('\0').trim();
     line.split('\t').filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
-/// Rank 0 makes the folder and tells the others, if any rank is to be recorded; `wanted`: this one is. Collective.
-unsafe fn agree(settings: &Settings, rank: i32, size: i32, wanted: bool) -> Option<Place> {
-    let world = abi::comm_world();
-    let (own, mut all) = ([u8::from(wanted)], vec![0u8; if rank == 0 { size as usize } else { 0 }]);
-    // SAFETY: all ranks take part, with a byte each.
-    let code = unsafe {
-        let (send, receive, byte) = (own.as_ptr() as Word, all.as_mut_ptr() as Word, abi::byte());
-        call(c"PMPI_Gather", [send, 1, byte, receive, 1, byte, 0, world])
-    };
-    // A path's length, the run's id; then the path.
-    let mut head = [0u64; 2];
-    let mut path = Vec::new();
-    if code == 0 && all.contains(&1) {
-        match guard::caught(|| Some(new_folder(&settings.folder()))) {
-            Some(Ok(dir)) => {
-                path = dir.into_os_string().into_vec();
-                head = [path.len() as u64, new_run_id()];
-            }
-            Some(Err(error)) => guard::say(format_args!(
-                "cannot make the folder {}: {error}; nothing is recorded. Point LBPROF_DIR to a place that can be written",
-                settings.folder().display()
-            )),
-            None => {}
-        }
-    }
-    // SAFETY: all ranks take part, with the same counts.
-    unsafe {
-        let broadcast =
-            |address: Word, bytes: usize| call(c"PMPI_Bcast", [address, bytes, abi::byte(), 0, world, 0, 0, 0]);
-        if broadcast(head.as_mut_ptr() as Word, size_of_val(&head)) != 0 || head == [0, 0] {
-            return None;
-        }
-        let [length, run_id] = head;
-        path.resize(length as usize, 0);
-        if broadcast(path.as_mut_ptr() as Word, path.len()) != 0 {
-            return None;
-        }
-        Some(Place { dir: PathBuf::from(std::ffi::OsString::from_vec(path)), run_id })
-    }
-}
-
-/// Makes the folder, or the next free one of its name: a run never mixes with an older one. The path is absolute, for the
-/// program may change its working directory.
-fn new_folder(wanted: &Path) -> io::Result<PathBuf> {
-    let wanted = std::path::absolute(wanted)?;
-    if let Some(parent) = wanted.parent() {
-        std::fs::create_dir_all(parent)?;
-    }
-    let mut name = wanted.clone();
-    for number in 2..100_000 {
-        match std::fs::create_dir(&name) {
-            Ok(()) => return Ok(name),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let mut numbered = wanted.clone().into_os_string();
-                numbered.push(format!("-{number}"));
-                name = numbered.into();
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, "100,000 runs lie there"))
-}
-
-fn new_run_id() -> u64 {
-    let mut hasher = foldhash::quality::FixedState::with_seed(2).build_hasher();
-    hasher.write(process::host().as_bytes());
-    hasher.write_u32(std::process::id());
-    hasher.write_u64(ticks());
-    hasher.write_u128(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos()));
-    hasher.finish().max(1)
-}
-
-/// Whether the launcher started several programs as one job, as far as it tells.
-fn launched_in_parts() -> bool {
-    std::env::var("OMPI_NUM_APP_CTX").is_ok_and(|parts| parts.trim().parse().is_ok_and(|parts: u32| parts > 1))
-}
-
-/// Whether all ranks run on this host, as far as the launcher tells.
-fn single_host() -> bool {
-    ["OMPI_MCA_orte_num_nodes", "PMIX_NUM_NODES", "SLURM_JOB_NUM_NODES", "SLURM_NNODES"]
-        .iter()
-        .find_map(|name| std::env::var(name).ok())
-        .is_none_or(|nodes| nodes.trim() == "1")
-}
-
-/// A place that all ranks of the job find without a word: named after the job's own id.
-fn alone(settings: &Settings, size: i32) -> Option<Place> {
-    const JOB: [&str; 8] = [
-        "PMIX_NAMESPACE",
-        "OMPI_MCA_orte_ess_jobid",
-        "OMPI_MCA_ess_base_jobid",
-        "SLURM_JOB_ID",
-        "SLURM_STEP_ID",
-        "PMI_JOBID",
-        "PMI_KVSNAME",
-        "HYDRA_CONTROL_FD",
-    ];
-    let mut hasher = foldhash::quality::FixedState::with_seed(3).build_hasher();
-    let mut known = false;
-    for name in JOB {
-        if let Some(value) = std::env::var_os(name) {
-            known = true;
-            hasher.write(value.as_bytes());
-        }
-    }
-    // SAFETY: getppid has no preconditions.
-    let parent = unsafe { libc::getppid() };
-    if single_host() || !known {
-        // Ranks of one host have one parent, and a later run another one.
-        hasher.write_i32(parent);
-        let stat = std::fs::read_to_string(format!("/proc/{parent}/stat")).unwrap_or_default();
-        let started =
-            stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(19)).unwrap_or_default().to_owned();
-        hasher.write(started.as_bytes());
-    }
-    hasher.write_i32(size);
-    let run_id = hasher.finish().max(1);
-    let mut dir = std::path::absolute(settings.folder()).ok()?.into_os_string();
-    dir.push(format!("-{:08x}", run_id as u32));
-    Some(Place { dir: dir.into(), run_id })
 }
 
 /// MPI_Finalize was entered, or the last session's end: recording stops. Collective as MPI_Finalize is.

@@ -7,11 +7,12 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use lbprof_collector::options::SETTINGS;
 use lbprof_tests::launch::{Job, Outcome};
-use lbprof_tests::mpi::{self, Mpi};
+use lbprof_tests::mpi::{self, Family, Mpi};
 use lbprof_tests::program::Program;
 use lbprof_tests::suite::{self, Company};
 use lbprof_tests::unharmed::{NO_RUN, lb_report, must_tell, with_and_without_the_same};
@@ -71,6 +72,49 @@ fn a_rank_where_recording_is_off_lets_the_others_go_on(mpi: &Mpi, program: &Path
         let dump = run::dump(&job.run_folder()?)?;
         ensure!(dump.calls_of(on).iter().filter(|call| call.operation == "Allreduce").count() == 1000);
         ensure!(dump.calls_of(off).is_empty());
+    }
+    Ok(())
+}
+
+fn a_rank_without_the_library_is_told_of(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+    for without in [0, 3] {
+        let folder = folder.join(format!("without-{without}"));
+        fs::create_dir_all(&folder)?;
+        let mut job = Job::new(mpi, 4, program, &folder);
+        let script = format!(
+            "if [ \"${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}\" = {without} ]; then unset LD_PRELOAD; fi; exec \"$@\""
+        );
+        job.wrapper = ["sh", "-c", &script, "sh"].map(OsString::from).to_vec();
+        // The message comes after 10 s; the job waits for ever.
+        job.timeout = Duration::from_secs(14);
+        let Err(error) = job.recorded() else { bail!("rank {without} has no library, and the job ended") };
+        let times = error.to_string().matches("MPI_Init waits for ranks").count();
+        ensure!(times == 1, "told {times} times: {error}");
+        ensure!(run::runs_in(&folder)?.is_empty(), "a folder was made");
+    }
+    Ok(())
+}
+
+fn a_launcher_of_another_mpi_is_told_once(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+    // The launcher's variables on all processes, as that of another MPI sets them, which need not be installed.
+    let (rank, size) = match mpi.family {
+        Family::OpenMpi => ("PMI_RANK", "PMI_SIZE"),
+        Family::Mpich => ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    };
+    // In place of `mpirun -n 3 PROGRAM`.
+    let script = format!("shift 2; for rank in 0 1 2; do env {rank}=$rank {size}=3 \"$@\" || exit; done");
+    let mut foreign = mpi.clone();
+    foreign.launcher = ["sh", "-c", &script, "sh"].map(str::to_owned).to_vec();
+    let job = Job::new(&foreign, 3, program, folder);
+    let bare = job.bare()?.must_succeed()?;
+    let recorded = job.recorded()?;
+    recorded.must_equal(&bare, mpi)?;
+    must_tell(&recorded, &[1])?;
+    ensure!(recorded.stderr.contains("the launcher started 3 processes, but MPI has 1 rank in each"));
+    for name in ["logs", "logs-2", "logs-3"] {
+        let report = run::report(&folder.join(name))?;
+        let problems = run::problems(&report);
+        ensure!(problems.iter().any(|kind| kind == "ForeignLauncher"), "{name}: {problems:?}");
     }
     Ok(())
 }
@@ -177,10 +221,12 @@ fn special(mpi: &Mpi, name: &'static str, check: Special) -> Trial {
 
 fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials = suite::cases("harmless", "harmless", Company::Welcome, with_and_without_the_same)?;
-    let specials: [(&str, Special); 4] = [
+    let specials: [(&str, Special); 6] = [
         ("a_folder_that_cannot_be_made_is_told_once", a_folder_that_cannot_be_made_is_told_once),
         ("nonsense_is_told_once_and_the_defaults_hold", nonsense_is_told_once_and_the_defaults_hold),
         ("a_rank_where_recording_is_off_lets_the_others_go_on", a_rank_where_recording_is_off_lets_the_others_go_on),
+        ("a_rank_without_the_library_is_told_of", a_rank_without_the_library_is_told_of),
+        ("a_launcher_of_another_mpi_is_told_once", a_launcher_of_another_mpi_is_told_once),
         ("a_process_without_mpi_is_left_alone", a_process_without_mpi_is_left_alone),
     ];
     let disks: [(&str, Special); 2] = [

@@ -22,10 +22,11 @@ const RECORD: u64 = 64;
 type Check = fn(&Mpi, &Path) -> anyhow::Result<()>;
 
 /// The tests, by the setting that they are of.
-const TESTS: [(&str, &str, Check); 11] = [
+const TESTS: [(&str, &str, Check); 12] = [
     ("LBPROF_DIR", "templates_are_filled_in", templates_are_filled_in),
     ("LBPROF_DIR", "the_default_is_named_after_the_job", the_default_is_named_after_the_job),
     ("LBPROF_DIR", "a_run_never_mixes_with_an_older_one", a_run_never_mixes_with_an_older_one),
+    ("LBPROF_DIR", "another_name_than_asked_for_is_told", another_name_than_asked_for_is_told),
     ("LBPROF_MODE", "profile_has_the_sums_of_events", profile_has_the_sums_of_events),
     ("LBPROF_MODE", "off_leaves_nothing", off_leaves_nothing),
     ("LBPROF_BUFFER", "buffer_is_the_size_of_the_ring", buffer_is_the_size_of_the_ring),
@@ -220,9 +221,12 @@ fn templates_are_filled_in(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
 fn the_default_is_named_after_the_job(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     let mut job = mixed(mpi, folder)?;
     job.wrapper = ["env", "-u", "LBPROF_DIR"].map(Into::into).to_vec();
-    recorded(&job)?;
+    // Nobody asked for a name, so that the next one is taken without a word.
+    for _ in 0..2 {
+        must_tell(&recorded(&job)?, &[0])?;
+    }
     recorded(&job.clone().with_env(JOB_ID, "4711"))?;
-    for name in ["lbprof-out", "lbprof-out-4711"] {
+    for name in ["lbprof-out", "lbprof-out-2", "lbprof-out-4711"] {
         run::report(&folder.join(name)).context(name)?;
     }
     Ok(())
@@ -244,6 +248,28 @@ fn a_run_never_mixes_with_an_older_one(mpi: &Mpi, folder: &Path) -> anyhow::Resu
     }
     ensure!(ids.len() == 2, "two runs have the id {ids:?}");
     ensure!(fs::read_dir(folder.join("logs-2"))?.next().is_none());
+    Ok(())
+}
+
+fn another_name_than_asked_for_is_told(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+    let job = mixed(mpi, folder)?;
+    must_tell(&recorded(&job)?, &[0])?;
+    let outcome = recorded(&job)?;
+    must_tell(&outcome, &[1])?;
+    let expected = format!("rank 0: the logs go to {0}-2, for {0} exists", job.logs().display());
+    ensure!(outcome.stderr.contains(&expected), "{}", outcome.stderr);
+    // As if several programs formed the job: its ranks find one folder without a message.
+    let parts = folder.join("parts");
+    let mut job = job.with_env("LBPROF_DIR", parts.join("logs"));
+    job.wrapper = ["env", "OMPI_NUM_APP_CTX=2"].map(Into::into).to_vec();
+    let outcome = recorded(&job)?;
+    must_tell(&outcome, &[1])?;
+    let runs = run::runs_in(&parts)?;
+    ensure!(runs.len() == 1, "{runs:?}");
+    let expected = format!("the logs go to {}, for the job is of several programs", runs[0].display());
+    ensure!(outcome.stderr.contains(&expected), "{}", outcome.stderr);
+    let report = run::report(&runs[0])?;
+    ensure!(report["run"]["ranks_present"] == 4, "{}", report["run"]);
     Ok(())
 }
 
@@ -292,11 +318,12 @@ fn the_clock_asked_for_is_used(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
 fn verbose_tells_where_the_logs_go(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     let job = mixed(mpi, folder)?;
     must_tell(&recorded(&job.clone().with_env("LBPROF_VERBOSE", "0"))?, &[0])?;
-    let outcome = recorded(&job.clone().with_env("LBPROF_VERBOSE", "1"))?;
+    let second = folder.join("second");
+    let outcome = recorded(&job.clone().with_env("LBPROF_VERBOSE", "1").with_env("LBPROF_DIR", &second))?;
     let lines: Vec<&str> = outcome.stderr.lines().filter(|line| line.contains("lbprof: ")).collect();
     // Before, where the logs go; after, what was recorded.
     ensure!(lines.len() == 2 && lines.iter().all(|line| line.contains("rank 0")), "{lines:?}");
-    ensure!(lines[0].contains(&folder.join("logs-2").display().to_string()), "{lines:?}");
+    ensure!(lines[0].contains(&second.display().to_string()), "{lines:?}");
     ensure!(lines[1].contains("recorded") && lines[1].contains("bytes"), "{lines:?}");
     Ok(())
 }

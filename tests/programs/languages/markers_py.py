@@ -2,6 +2,8 @@
 # problems: Paused
 # maybe: UnevenPause
 # truth: as markers_c, by the Python module: scopes, a decorator, pairs
+import os
+
 import lbprof
 
 lbprof.param("before MPI", 0.5)
@@ -40,7 +42,8 @@ for i in range(3):
             pass
 lbprof.count("pairs", -1)
 lbprof.phase_end("all")
-print(f"{rank}: done", flush=True)
+# In one piece: of two ranks, lines could mix otherwise.
+os.write(1, f"{rank}: done\n".encode())
 MPI.Finalize()
 lbprof.phase_begin("after MPI")
 lbprof.phase_end("after MPI")

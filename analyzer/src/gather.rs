@@ -699,9 +699,8 @@ impl Part {
         let names: Vec<Vec<String>> = (0..tables.regions.len() as RegionIdx)
             .map(|idx| tables.chain(idx).iter().rev().map(|&idx| tables.regions[idx as usize].name.clone()).collect())
             .collect();
-        let (mut regions, region_numbers) =
-            sorted(tables.regions.into_iter().zip(names).collect(), |one| one.1.clone());
-        let mut regions: Vec<Region> = regions.drain(..).map(|(region, _)| region).collect();
+        let (named, region_numbers) = sorted(tables.regions.into_iter().zip(names).collect(), |one| one.1.clone());
+        let mut regions: Vec<Region> = named.into_iter().map(|(region, _)| region).collect();
         for region in &mut regions {
             region.parent = region_numbers[region.parent as usize];
         }

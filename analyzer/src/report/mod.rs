@@ -6,7 +6,7 @@ pub mod text;
 pub mod verdict;
 pub mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lbprof_collector::definition::{EndReason, RegionKind};
 use lbprof_collector::problem::Severity;
@@ -15,7 +15,7 @@ use lbprof_collector::{Activity, Problem, ProblemKind};
 
 use crate::gather::operation_name;
 use crate::metrics::load_balance::{self, PhaseProfileIdeal, Times};
-use crate::metrics::preemption::preemption;
+use crate::metrics::preemption::{Preemption, preemption};
 use crate::model::{Cell, Model, RankModel, RegionIdx, RunFacts, Seconds, SiteKey, Totals, Usage};
 use crate::open::n_recorded;
 use crate::symbols::Place;
@@ -315,20 +315,28 @@ fn data_facts(model: &Model, problems: &[ProblemRow]) -> DataFacts {
 
 /// Problems from the logs and those that the figures show, by kind.
 fn problems(model: &Model) -> Vec<ProblemRow> {
-    let mut all: BTreeMap<ProblemKind, ProblemRow> = BTreeMap::new();
+    /// A row while it is made: its ranks are looked up, and there may be many.
+    #[derive(Default)]
+    struct Row {
+        ranks: BTreeSet<u32>,
+        count: u64,
+        details: Vec<String>,
+    }
+    let mut all: BTreeMap<ProblemKind, Row> = BTreeMap::new();
     let told = model.problems.iter().cloned().map(|problem| (problem, true));
+    let is_not_closed = |one: &&Problem| one.kind == ProblemKind::NotClosed;
+    let not_closed: BTreeSet<u32> = model.problems.iter().filter(is_not_closed).filter_map(|one| one.rank).collect();
     // Those that lost most to others come first, for only the first are shown.
-    let mut by_loss: Vec<(f64, &RankModel)> =
-        model.ranks.iter().map(|rank| (preemption(rank).map_or(0.0, |lost| lost.delayed_s), rank)).collect();
-    by_loss.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let seen = by_loss.into_iter().flat_map(|(_, rank)| seen_in_figures(model, rank)).chain(seen_in_all(model));
-    for (problem, is_told) in told.chain(seen.map(|problem| (problem, false))) {
-        let row = all.entry(problem.kind).or_insert_with(|| ProblemRow {
-            kind: problem.kind,
-            ranks: Vec::new(),
-            count: 0,
-            details: Vec::new(),
-        });
+    let mut by_loss: Vec<(Option<Preemption>, &RankModel)> =
+        model.ranks.iter().map(|rank| (preemption(rank), rank)).collect();
+    let delayed_s = |lost: &Option<Preemption>| lost.map_or(0.0, |lost| lost.delayed_s);
+    by_loss.sort_by(|a, b| delayed_s(&b.0).total_cmp(&delayed_s(&a.0)));
+    let seen = by_loss.into_iter().flat_map(|(lost, rank)| {
+        let ended_early = rank.end_reason.is_none() && not_closed.contains(&rank.rank);
+        seen_in_figures(model, rank, lost, ended_early)
+    });
+    for (problem, is_told) in told.chain(seen.chain(seen_in_all(model)).map(|problem| (problem, false))) {
+        let row = all.entry(problem.kind).or_default();
         // What a rank's log has counted itself the figures only show once more.
         if is_told || problem.rank.is_none_or(|rank| !row.ranks.contains(&rank)) {
             row.count = row.count.saturating_add(problem.count);
@@ -338,11 +346,9 @@ fn problems(model: &Model) -> Vec<ProblemRow> {
             row.details.push(problem.detail);
         }
     }
-    let mut rows: Vec<ProblemRow> = all.into_values().collect();
-    for row in &mut rows {
-        row.ranks.sort_unstable();
-        row.ranks.dedup();
-    }
+    let row =
+        |(kind, Row { ranks, count, details })| ProblemRow { kind, ranks: ranks.into_iter().collect(), count, details };
+    let mut rows: Vec<ProblemRow> = all.into_iter().map(row).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.kind.severity()));
     rows
 }
@@ -373,13 +379,11 @@ fn seen_in_all(model: &Model) -> Vec<Problem> {
     found
 }
 
-/// Problems of a rank that its log does not state.
-fn seen_in_figures(model: &Model, rank: &RankModel) -> Vec<Problem> {
+/// Problems of a rank that its log does not state. `lost`: what it lost to other users of its core.
+fn seen_in_figures(model: &Model, rank: &RankModel, lost: Option<Preemption>, ended_early: bool) -> Vec<Problem> {
     let problem = |kind, count, detail| Problem { kind, rank: Some(rank.rank), count, detail };
     let mut found = Vec::new();
-    if rank.end_reason.is_none()
-        && model.problems.iter().any(|one| one.kind == ProblemKind::NotClosed && one.rank == Some(rank.rank))
-    {
+    if ended_early {
         let begin = model.window_s().0;
         let detail =
             format!("rank {}: last seen at {:.3} s of {:.3} s", rank.rank, rank.end_s - begin, model.elapsed_s());
@@ -390,7 +394,7 @@ fn seen_in_figures(model: &Model, rank: &RankModel) -> Vec<Problem> {
         let detail = format!("rank {}: {recorder_s:.3} s of {:.3} s", rank.rank, rank.end_s - rank.begin_s);
         found.push(problem(ProblemKind::Disturbed, 1, detail));
     }
-    if let Some(lost) = preemption(rank) {
+    if let Some(lost) = lost {
         let detail = format!(
             "rank {}: {} {:.2} s of {:.2} s of computation, pushed off {:.0} times a second",
             rank.rank,

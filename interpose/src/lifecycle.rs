@@ -79,9 +79,7 @@ pub unsafe fn initialised(thread: *mut Thread, level: u8) {
             let world = abi::comm_world();
             if launcher::started_in_parts() {
                 // Parts of the job may run without this library: nothing collective may be done.
-                let same = ClockOffset { ticks: ticks(), offset_ns: 0, error_ns: 0 };
-                let place = place::alone(settings, rank, size, "the job is of several programs");
-                return (place, launcher::single_host().then_some(same));
+                return alone(settings, rank, size, "the job is of several programs");
             }
             place::await_all(size);
             match place::agree(settings, rank, size, wanted) {
@@ -102,12 +100,14 @@ pub unsafe fn session_initialised(thread: *mut Thread, session: Word) {
     SESSION.store(session, Relaxed);
     // SAFETY: the caller's promise.
     unsafe {
-        start(thread, 0, |settings, rank, size, _| {
-            let same = ClockOffset { ticks: ticks(), offset_ns: 0, error_ns: 0 };
-            let place = place::alone(settings, rank, size, "MPI was started by a session");
-            (place, launcher::single_host().then_some(same))
-        });
+        start(thread, 0, |settings, rank, size, _| alone(settings, rank, size, "MPI was started by a session"));
     }
+}
+
+/// The run's place without a message to other ranks, and this rank's clock against rank 0's: the same on one host, else unknown.
+fn alone(settings: &Settings, rank: i32, size: i32, why: &str) -> (Option<Place>, Option<ClockOffset>) {
+    let same = ClockOffset { ticks: ticks(), offset_ns: 0, error_ns: 0 };
+    (place::alone(settings, rank, size, why), launcher::single_host().then_some(same))
 }
 
 unsafe fn start(

@@ -58,15 +58,18 @@ fn nonsense_is_told_once_and_the_defaults_hold(mpi: &Mpi, program: &Path, folder
     Ok(())
 }
 
+/// Words before the program that have a shell command run first on one rank.
+fn on_rank(rank: u32, command: &str) -> Vec<OsString> {
+    let script = format!("if [ \"${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}\" = {rank} ]; then {command}; fi; exec \"$@\"");
+    ["sh", "-c", &script, "sh"].map(OsString::from).to_vec()
+}
+
 fn a_rank_where_recording_is_off_lets_the_others_go_on(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
     for (off, on) in [(0, 1), (1, 0)] {
         let folder = folder.join(format!("off-{off}"));
         fs::create_dir_all(&folder)?;
         let mut job = Job::new(mpi, 2, program, &folder);
-        let script = format!(
-            "if [ \"${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}\" = {off} ]; then export LBPROF_MODE=off; fi; exec \"$@\""
-        );
-        job.wrapper = ["sh", "-c", &script, "sh"].map(OsString::from).to_vec();
+        job.wrapper = on_rank(off, "export LBPROF_MODE=off");
         let bare = job.bare()?.must_succeed()?;
         job.recorded()?.must_equal(&bare, mpi)?;
         let dump = run::dump(&job.run_folder()?)?;
@@ -81,10 +84,7 @@ fn a_rank_without_the_library_is_told_of(mpi: &Mpi, program: &Path, folder: &Pat
         let folder = folder.join(format!("without-{without}"));
         fs::create_dir_all(&folder)?;
         let mut job = Job::new(mpi, 4, program, &folder);
-        let script = format!(
-            "if [ \"${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}\" = {without} ]; then unset LD_PRELOAD; fi; exec \"$@\""
-        );
-        job.wrapper = ["sh", "-c", &script, "sh"].map(OsString::from).to_vec();
+        job.wrapper = on_rank(without, "unset LD_PRELOAD");
         // The message comes after 10 s; the job waits for ever.
         job.timeout = Duration::from_secs(14);
         let Err(error) = job.recorded() else { bail!("rank {without} has no library, and the job ended") };

@@ -43,4 +43,17 @@ static long pass(int n)
     return sum;
 }
 
+/* `n` times a message between two ranks, each way, then a barrier: both have sent all when either goes on. */
+static void exchange(int n)
+{
+    for (int i = 0; i < n; i++) {
+        MPI_Request request;
+        int in;
+        MPI_Irecv(&in, 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, &request);
+        MPI_Ssend(&i, 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 #endif

@@ -1,0 +1,33 @@
+//! Efficiencies of the run and of each region, with the times that they follow from.
+
+use crate::metrics::load_balance::{self, PhaseProfileIdeal, Times};
+use crate::model::{Model, RegionIdx};
+
+/// Efficiencies, with the times that they follow from.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EfficiencyRow {
+    /// Elapsed, longest, mean and ideal time.
+    pub times: Times,
+    /// The estimate of the ideal time by phase profile.
+    pub phase_profile: Option<PhaseProfileIdeal>,
+}
+
+/// Share of the elapsed time from which on the ideal time's uncertainty is too large to say what is lost to what.
+const UNCERTAIN: f64 = 0.05;
+
+impl EfficiencyRow {
+    /// That of `region`, inner regions included.
+    pub(super) fn new(model: &Model, region: RegionIdx) -> EfficiencyRow {
+        EfficiencyRow {
+            times: load_balance::times(model, region),
+            phase_profile: load_balance::phase_profile_ideal(model, region),
+        }
+    }
+
+    /// The ideal time where it is known well: its estimate is not above the elapsed time, as it is where ranks do not wait for
+    /// each other's iterations, nor much too short, as it may be where they wait within iterations.
+    pub fn certain_ideal(&self) -> Option<f64> {
+        let (ideal, elapsed_s) = (self.phase_profile?, self.times.elapsed_s);
+        (ideal.seconds <= 1.005 * elapsed_s && ideal.bound_s <= UNCERTAIN * elapsed_s).then_some(ideal.seconds)
+    }
+}

@@ -1,0 +1,62 @@
+//! The iterations of the main loop, one row each.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::Activity;
+
+use crate::model::{Model, RegionIdx};
+
+/// The iterations of the main loop.
+#[derive(Clone, Debug)]
+pub struct Iterations {
+    /// Path of the iterated region.
+    pub region: String,
+    /// One row an iteration.
+    pub rows: Vec<IterationRow>,
+}
+
+/// An iteration, all ranks together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct IterationRow {
+    /// Its number.
+    pub iteration: u32,
+    /// Longest computation of a rank.
+    pub max_s: f64,
+    /// Mean computation of all ranks.
+    pub mean_s: f64,
+    /// The rank that computes longest.
+    pub slowest_rank: u32,
+    /// Ranks that went through it to its end.
+    pub ranks: u32,
+}
+
+impl Iterations {
+    /// The iterated region that takes the longest, of those outside of all others; `None` where none is known.
+    pub(super) fn new(model: &Model) -> Option<Iterations> {
+        let candidates = model.outermost_iterated.iter().copied();
+        let time_s =
+            |idx: RegionIdx| model.ranks.iter().map(|rank| rank.inclusive(idx).iter().sum::<f64>()).sum::<f64>();
+        let idx = candidates.max_by(|&a, &b| time_s(a).total_cmp(&time_s(b)).then(b.cmp(&a)))?;
+        let mut sums: BTreeMap<u32, (f64, u32)> = BTreeMap::new();
+        for series in model.ranks.iter().filter_map(|rank| rank.series(idx)) {
+            for (at, &number) in series.numbers.iter().enumerate() {
+                let computation = series.seconds[Activity::Computation as usize].get(at).copied().unwrap_or(0.0);
+                let (sum, ranks) = sums.entry(number).or_default();
+                let is_whole = series.end_s.get(at).is_some_and(|end| !end.is_nan());
+                (*sum, *ranks) = (*sum + computation, *ranks + u32::from(is_whole));
+            }
+        }
+        let n = model.ranks.len().max(1) as f64;
+        let rows = model.slowest.get(idx as usize)?.iter().map(|slowest| {
+            let (sum, ranks) = sums.get(&slowest.iteration).copied().unwrap_or_default();
+            IterationRow {
+                iteration: slowest.iteration,
+                max_s: slowest.computation_s,
+                mean_s: sum / n,
+                slowest_rank: slowest.rank,
+                ranks,
+            }
+        });
+        Some(Iterations { region: model.regions[idx as usize].path.clone(), rows: rows.collect() })
+    }
+}

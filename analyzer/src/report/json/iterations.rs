@@ -1,0 +1,26 @@
+//! The iterations of the main loop.
+
+use serde_json::{Value, json};
+
+use crate::report::{IterationRow, Report};
+
+pub(super) fn object(report: &Report) -> Value {
+    let Some(iterations) = &report.iterations else {
+        return json!({ "source": "none", "region": null, "count": 0, "per_iteration": [] });
+    };
+    let row = |row: &IterationRow| {
+        json!({
+            "iteration": row.iteration,
+            "max_s": row.max_s,
+            "mean_s": row.mean_s,
+            "slowest_rank": row.slowest_rank,
+            "ranks": row.ranks,
+        })
+    };
+    json!({
+        "source": "marked",
+        "region": iterations.region,
+        "count": iterations.rows.len(),
+        "per_iteration": iterations.rows.iter().map(row).collect::<Vec<_>>(),
+    })
+}

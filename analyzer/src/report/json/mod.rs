@@ -1,0 +1,43 @@
+//! The report as JSON, schema "lbprof-report/1". docs/report-json.md describes every key; a test compares the two.
+//! Each key with a table is a file.
+//!
+//! Keys whose figures this version does not compute are null. Numbers have all their digits, times are in seconds.
+
+mod activities;
+mod call_sites;
+mod counters;
+mod efficiency;
+mod iterations;
+mod ranks;
+mod regions;
+mod run;
+mod verdict;
+mod write;
+
+use serde_json::{Value, json};
+
+use super::Report;
+pub use write::write;
+pub(crate) use write::write_compact;
+
+/// Name and version of the schema.
+pub const SCHEMA: &str = "lbprof-report/1";
+
+/// The report as a JSON value.
+pub fn document(report: &Report) -> Value {
+    json!({
+        "schema": SCHEMA,
+        "generator": concat!("lb-report ", env!("CARGO_PKG_VERSION")),
+        "run": run::object(report),
+        "verdict": verdict::object(report),
+        "efficiency": efficiency::object(&report.efficiency),
+        "ranks": ranks::rows(report),
+        "activities": activities::rows(report),
+        "regions": regions::rows(report),
+        "iterations": iterations::object(report),
+        "blocking": Value::Null,
+        "clusters": Value::Null,
+        "callsites": call_sites::rows(report),
+        "counters": counters::rows(report),
+    })
+}

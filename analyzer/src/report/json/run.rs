@@ -1,0 +1,50 @@
+//! The run, what its data are made of, and what is wrong with them.
+
+use serde_json::{Value, json};
+
+use crate::report::{ProblemRow, Report};
+
+pub(super) fn object(report: &Report) -> Value {
+    let (facts, data) = (&report.facts, &report.data);
+    json!({
+        "id": format!("{:016x}", facts.run_id),
+        "ranks": facts.n_ranks,
+        "ranks_recorded": data.ranks_recorded,
+        "ranks_present": data.ranks_present,
+        "hosts": data.hosts,
+        "elapsed_s": data.elapsed_s,
+        "mpi": facts.mpi,
+        "abi": facts.abi,
+        "command": facts.command,
+        "started_unix_s": facts.started_unix_s,
+        "recorder": facts.recorder,
+        "settings": facts.settings,
+        "params": facts.params,
+        "complete": data.complete,
+        "problems": problems(report),
+        "events": data.events,
+        "calls": data.calls,
+        "dropped_events": data.dropped_events,
+        "recorder_s": data.recorder_s,
+        "idle_s": data.idle_s,
+        "paused_s": data.paused_s,
+        "unknown_s": data.unknown_s,
+        "common_clock": facts.common_clock,
+        "clock_error_s": facts.clock_error_s,
+    })
+}
+
+fn problems(report: &Report) -> Value {
+    let row = |problem: &ProblemRow| {
+        json!({
+            "kind": problem.kind.name(),
+            "severity": problem.kind.severity().name(),
+            "ranks": problem.ranks,
+            "count": problem.count,
+            "meaning": problem.kind.meaning(),
+            "details": problem.details,
+            "advice": problem.kind.advice(),
+        })
+    };
+    report.problems.iter().map(row).collect()
+}

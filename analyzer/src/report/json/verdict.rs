@@ -1,0 +1,40 @@
+//! The verdict.
+
+use serde_json::{Value, json};
+
+use crate::report::{Report, text};
+
+pub(super) fn object(report: &Report) -> Value {
+    let verdict = &report.verdict;
+    let worst = verdict.worst.as_ref().map(|worst| {
+        json!({
+            "rank": worst.rank,
+            "computation_s": worst.computation_s,
+            "over_mean_s": worst.over_mean_s,
+            "region": worst.region.as_ref().map(|(path, _)| path),
+            "region_over_mean_s": worst.region.as_ref().map(|(_, excess)| excess),
+        })
+    });
+    let waits_at = verdict.waits_at.as_ref().map(|site| {
+        json!({
+            "operations": site.operations,
+            "function": site.place.function,
+            "file": site.place.file,
+            "line": site.place.line,
+            "several": site.several,
+            "mean_s": site.mean_s,
+        })
+    });
+    json!({
+        "kind": verdict.kind.name(),
+        "text": text::verdict(report),
+        "not_recorded_s": verdict.not_recorded_s,
+        "lost_s": verdict.lost_s,
+        "imbalance_s": verdict.imbalance_s,
+        "serialization_s": verdict.serialization_s,
+        "recorder_s": verdict.recorder_s,
+        "communication_s": verdict.communication_s,
+        "worst": worst,
+        "waits_at": waits_at,
+    })
+}

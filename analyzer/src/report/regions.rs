@@ -1,0 +1,82 @@
+//! The table of regions: time, activities and efficiencies of each.
+
+use lbprof_collector::Activity;
+use lbprof_collector::definition::RegionKind;
+
+use super::efficiency::EfficiencyRow;
+use super::largest;
+use crate::model::{Model, RegionIdx, Seconds, Totals};
+
+/// A region.
+#[derive(Clone, Debug)]
+pub struct RegionRow {
+    /// Its index in the model.
+    pub idx: RegionIdx,
+    /// Its path.
+    pub path: String,
+    /// Its kind.
+    pub kind: RegionKind,
+    /// Whether it is iterated.
+    pub iterated: bool,
+    /// Time in it alone, summed over ranks.
+    pub time_s: f64,
+    /// That of ranks × elapsed time, 0..=1.
+    pub share: f64,
+    /// Time in it and the regions within, summed over ranks.
+    pub inclusive_s: f64,
+    /// Time in it alone by activity: mean and longest over ranks; of those that occur.
+    pub activities: Vec<(Activity, f64, f64)>,
+    /// Efficiencies, inner regions included.
+    pub efficiency: EfficiencyRow,
+    /// The rank that computes longest in it, inner regions included.
+    pub slowest_rank: Option<u32>,
+    /// Iterations, where it is iterated: the most of any rank.
+    pub iterations: Option<usize>,
+    /// Invocations and work summed over ranks, memory the largest of any.
+    pub totals: Totals,
+}
+
+/// One row a region, an outer one before its inner ones.
+pub(super) fn rows(model: &Model) -> Vec<RegionRow> {
+    (0..model.regions.len() as u32).map(|idx| row(model, idx)).collect()
+}
+
+fn row(model: &Model, idx: RegionIdx) -> RegionRow {
+    let facts = &model.regions[idx as usize];
+    let n = model.ranks.len().max(1) as f64;
+    let mut sums = Seconds::default();
+    let mut longest = Seconds::default();
+    let mut totals = Totals::default();
+    for rank in &model.ranks {
+        for ((sum, max), seconds) in sums.iter_mut().zip(&mut longest).zip(rank.exclusive(idx)) {
+            *sum += seconds;
+            *max = seconds.max(*max);
+        }
+        let own = rank.totals(idx);
+        totals.invocations = totals.invocations.saturating_add(own.invocations);
+        totals.operations += own.operations;
+        totals.quanta += own.quanta;
+        totals.max_resident = totals.max_resident.max(own.max_resident);
+        totals.max_swapped = totals.max_swapped.max(own.max_swapped);
+    }
+    let whole = model.elapsed_s() * n;
+    let time_s: f64 = sums.iter().sum();
+    let computation = model.inclusive_s(idx, Activity::Computation);
+    let occurring = Activity::ALL.into_iter().filter(|&activity| sums[activity as usize] > 0.0);
+    RegionRow {
+        idx,
+        path: facts.path.clone(),
+        kind: facts.kind,
+        iterated: facts.iterated,
+        time_s,
+        share: if whole > 0.0 { time_s / whole } else { 0.0 },
+        inclusive_s: model.ranks.iter().map(|rank| rank.inclusive(idx).iter().sum::<f64>()).sum(),
+        activities: occurring.map(|of| (of, sums[of as usize] / n, longest[of as usize])).collect(),
+        efficiency: EfficiencyRow::new(model, idx),
+        slowest_rank: largest(&computation).map(|at| model.ranks[at].rank),
+        iterations: facts.iterated.then(|| {
+            model.ranks.iter().filter_map(|rank| rank.series(idx)).map(|series| series.numbers.len()).max().unwrap_or(0)
+        }),
+        totals,
+    }
+}

@@ -1,0 +1,31 @@
+//! The user's counters.
+
+use super::{DIM, LONGEST_NAME, Options, title};
+use crate::report::Report;
+use crate::report::table::Table;
+use crate::report::words::{clean, count, quantity, shorten};
+
+/// The user's counters by region.
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    if report.counters.is_empty() {
+        return String::new();
+    }
+    let all = report.counters.len();
+    let shown = if options.full { all } else { all.min(options.top.max(1)) };
+    let mut table = Table::new(&["<counter", "<region", "values", "mean", "least", "largest"], 1);
+    for row in report.counters.iter().take(shown) {
+        let totals = &row.totals;
+        let mean = totals.sum / totals.n.max(1) as f64;
+        let numbers = [mean, totals.min, totals.max].map(quantity);
+        let [mean, least, largest] = numbers;
+        table.row(vec![
+            shorten(&clean(&row.name), LONGEST_NAME),
+            clean(&row.region),
+            count(totals.n),
+            mean,
+            least,
+            largest,
+        ]);
+    }
+    format!("{}{}\n", title("Counters", shown, all), table.render(options.columns, DIM))
+}

@@ -1,0 +1,34 @@
+//! What the data are made of, in a sentence at the end.
+
+use lbprof_collector::ProblemKind;
+
+use super::{DIM, Options};
+use crate::report::Report;
+use crate::report::words::{count, plural, seconds, wrap};
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let data = &report.data;
+    let n_ranks = u64::from(report.facts.n_ranks);
+    let mut parts = vec![format!("{} of {}", data.ranks_present, plural(n_ranks, "rank"))];
+    if data.ranks_recorded < n_ranks {
+        parts.push(format!("{} recorded (LBPROF_RANKS)", data.ranks_recorded));
+    }
+    parts.push(format!("{}, {} of MPI", plural(data.events, "event"), plural(data.calls, "call")));
+    parts.push(match data.dropped_events {
+        0 => "none dropped".to_owned(),
+        n => format!("{} dropped", count(n)),
+    });
+    let whole = data.elapsed_s * data.ranks_present as f64;
+    let share = if whole > 0.0 { data.recorder_s / whole } else { 0.0 };
+    parts.push(format!("writing the logs took {} ({:.2} %)", seconds(data.recorder_s), 100.0 * share));
+    parts.push(match (report.facts.common_clock, report.facts.clock_error_s) {
+        (true, Some(error)) if error > 0.0 => format!("clocks agree within {}", seconds(error)),
+        (true, _) => "one clock".to_owned(),
+        (false, _) => "clocks of hosts unknown".to_owned(),
+    });
+    let preempted = report.problems.iter().find(|problem| problem.kind == ProblemKind::Preempted);
+    if let Some(problem) = preempted {
+        parts.push(format!("{} preempted", plural(problem.ranks.len() as u64, "rank")));
+    }
+    format!("{DIM}{}{DIM:#}\n", wrap(&format!("Data: {}", parts.join("; ")), options.columns, 6))
+}

@@ -1,0 +1,36 @@
+//! The head: what ran, on how many ranks, how long.
+
+use super::{BOLD, DIM, LONGEST_NAME, Options};
+use crate::report::Report;
+use crate::report::words::{clean, count, plural, seconds, shorten, wrap};
+
+/// Most parameters of the user's in the head.
+const MOST_PARAMS: usize = 8;
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let facts = &report.facts;
+    let command: Vec<String> = facts.command.iter().map(|word| clean(word)).collect();
+    let command = shorten(&command.join(" "), options.columns);
+    let mut parts = vec![plural(u64::from(facts.n_ranks), "rank")];
+    if report.data.hosts > 1 {
+        parts[0].push_str(&format!(" on {} hosts", report.data.hosts));
+    } else if let Some(rank) = report.ranks.first() {
+        parts[0].push_str(&format!(" on {}", clean(&rank.host)));
+    }
+    if !facts.mpi.is_empty() {
+        parts.push(mpi_name(&facts.mpi));
+    }
+    parts.push(format!("{} elapsed", seconds(report.data.elapsed_s)));
+    parts.extend(facts.params.iter().take(MOST_PARAMS).map(|(name, value)| format!("{}={value}", clean(name))));
+    if facts.params.len() > MOST_PARAMS {
+        parts.push(format!("{} more parameters", count((facts.params.len() - MOST_PARAMS) as u64)));
+    }
+    format!("{BOLD}{command}{BOLD:#}\n{DIM}{}{DIM:#}\n\n", wrap(&parts.join(" · "), options.columns, 0))
+}
+
+/// Name and version of an MPI, without what its version string says besides.
+fn mpi_name(mpi: &str) -> String {
+    let first = mpi.lines().next().unwrap_or_default().split(',').next().unwrap_or_default();
+    let words: Vec<&str> = first.split_whitespace().collect();
+    shorten(&clean(&words.join(" ")), LONGEST_NAME)
+}

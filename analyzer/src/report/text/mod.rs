@@ -1,0 +1,80 @@
+//! The report for a terminal: the answer first, then the tables that it rests on. Each section is a file.
+//!
+//! The text carries colours as ANSI sequences; who writes it to a file or pipe strips them. All names from logs are escaped.
+
+mod activities;
+mod call_sites;
+mod counters;
+mod data;
+mod efficiency;
+mod head;
+mod iterations;
+mod problems;
+mod ranks;
+mod regions;
+mod verdict;
+mod work;
+
+use anstyle::Style;
+
+use super::Report;
+use super::words::clean;
+pub use verdict::verdict;
+
+/// How much to say, and in how many columns.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Columns of a line.
+    pub columns: usize,
+    /// Rows of a table of which not all are shown.
+    pub top: usize,
+    /// Whether to show all rows of all tables.
+    pub full: bool,
+}
+
+/// A section of the report: a text that ends with an empty line, or empty where there is nothing to say.
+type Section = fn(&Report, &Options) -> String;
+
+/// The sections, in their order.
+const SECTIONS: &[Section] = &[
+    head::section,
+    verdict::section,
+    problems::section,
+    efficiency::section,
+    activities::section,
+    ranks::section,
+    regions::section,
+    iterations::section,
+    work::section,
+    counters::section,
+    call_sites::section,
+    data::section,
+];
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+
+/// Most columns that a name takes within a sentence.
+const LONGEST_NAME: usize = 60;
+
+/// Columns from which on formulas have room for their numbers.
+const NARROW: usize = 76;
+
+/// Columns from which on there is room for what is good to know but not needed.
+const WIDE: usize = 96;
+
+/// The report as text, with colours.
+pub fn render(report: &Report, options: &Options) -> String {
+    SECTIONS.iter().map(|section| section(report, options)).collect()
+}
+
+/// A message on one or more lines, its hostile characters escaped.
+pub fn plain(message: &str) -> String {
+    message.lines().map(clean).collect::<Vec<_>>().join("\n")
+}
+
+/// The head of a table of which `shown` of `all` rows are shown.
+fn title(name: &str, shown: usize, all: usize) -> String {
+    let of = if shown < all { format!(" {DIM}({shown} of {all}; --full shows all){DIM:#}") } else { String::new() };
+    format!("{BOLD}{name}{BOLD:#}{of}\n")
+}

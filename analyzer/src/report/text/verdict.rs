@@ -1,0 +1,203 @@
+//! The verdict in words.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use anstyle::{AnsiColor, Style};
+use lbprof_collector::definition::EndReason;
+
+use super::{LONGEST_NAME, Options};
+use crate::definitions::WHOLE_PROGRAM;
+use crate::open::ranges;
+use crate::report::Report;
+use crate::report::verdict::{GOOD_BALANCE, VerdictKind, WaitsAt};
+use crate::report::words::{clean, percent, percent_or_dash, plural, seconds, seconds_like, shorten, wrap};
+use crate::symbols::base_name;
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let colour = match report.verdict.kind {
+        VerdictKind::Good => AnsiColor::Green,
+        VerdictKind::Nothing => AnsiColor::Yellow,
+        _ => AnsiColor::Red,
+    };
+    let style = Style::new().bold().fg_color(Some(colour.into()));
+    let text = verdict(report);
+    let (first, rest) = text.split_once(". ").map_or((text.as_str(), ""), |(first, rest)| (first, rest));
+    let wrapped = wrap(&text, options.columns, 0);
+    // The first sentence carries the answer; its end is found again in the wrapped text by its length without breaks.
+    let end = if rest.is_empty() { wrapped.len() } else { (first.len() + 1).min(wrapped.len()) };
+    let (first, rest) = wrapped.split_at_checked(end).unwrap_or((&wrapped, ""));
+    format!("{style}{first}{style:#}{rest}\n\n")
+}
+
+/// The verdict in words: how much is lost, to what, through which rank and where.
+pub fn verdict(report: &Report) -> String {
+    let verdict = &report.verdict;
+    let seconds = |part: f64| seconds_like(part, verdict.elapsed_s);
+    let partial = match report.data.complete {
+        true => String::new(),
+        false => format!("From incomplete data ({}): ", incomplete(report)),
+    };
+    let mut text = partial + &ended_early(report) + &of_what(report) + &loss(report);
+    let worth_naming = verdict.imbalance_s > 0.01 * verdict.elapsed_s && verdict.kind != VerdictKind::Nothing;
+    if let Some(worst) = verdict.worst.as_ref().filter(|_| worth_naming) {
+        let (longest, mean) = (seconds(worst.computation_s), seconds(worst.computation_s - worst.over_mean_s));
+        write!(text, " Rank {} computes longest: {longest}", worst.rank).ok();
+        if let Some(lost) = worst.preempted {
+            let how = if lost.certain { "at least" } else { "about" };
+            write!(text, ", of which it waited {how} {} for a core", seconds(lost.delayed_s)).ok();
+        }
+        write!(text, "{} the mean is {mean}", if worst.preempted.is_some() { ";" } else { "," }).ok();
+        match &worst.region {
+            Some((path, excess)) if path == WHOLE_PROGRAM => {
+                write!(text, "; {} more than the mean outside of marked regions.", seconds(*excess)).ok()
+            }
+            Some((path, excess)) => {
+                let path = shorten(&clean(path), LONGEST_NAME);
+                write!(text, "; {} more than the mean in region {path}.", seconds(*excess)).ok()
+            }
+            None => write!(text, ".").ok(),
+        };
+    }
+    if let Some(site) = verdict.waits_at.as_ref().filter(|site| site.mean_s > 0.01 * verdict.elapsed_s) {
+        let who = match verdict.kind {
+            VerdictKind::Imbalance | VerdictKind::Serialization => "The others wait mostly",
+            _ => "Most time in MPI is spent",
+        };
+        write!(text, " {who} in {}: {} a rank, on average.", waits_at(site), seconds(site.mean_s)).ok();
+    }
+    text
+}
+
+/// `Send at solve (solver.c:120)`; of several calls of a function `CommBrick::exchange (Sendrecv, Wait; longest comm.cpp:20)`.
+fn waits_at(site: &WaitsAt) -> String {
+    const MOST_OPERATIONS: usize = 3;
+    if site.several && site.place.function.is_some() {
+        let mut calls = site.operations.iter().take(MOST_OPERATIONS).cloned().collect::<Vec<_>>().join(", ");
+        if site.operations.len() > MOST_OPERATIONS {
+            calls.push_str(" …");
+        }
+        if let (Some(file), Some(line)) = (&site.place.file, site.place.line) {
+            write!(calls, "; the longest at {}:{line}", clean(base_name(file))).ok();
+        }
+        let function = shorten(&clean(site.place.function_label()), LONGEST_NAME);
+        return format!("{function} ({calls})");
+    }
+    let place = shorten(&clean(&site.place.label()), LONGEST_NAME);
+    format!("{} at {place}", site.operations.first().map_or("", String::as_str))
+}
+
+/// Ranks whose logs have no end, and where each was.
+fn ended_early(report: &Report) -> String {
+    const MOST_GROUPS: usize = 3;
+    let aborted = report.ranks.iter().find_map(|row| match row.end_reason {
+        Some(EndReason::Abort(code)) => Some(format!("Rank {} called MPI_Abort with code {code}. ", row.rank)),
+        _ => None,
+    });
+    let mut groups: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+    for row in report.ranks.iter().filter(|row| row.end_reason.is_none()) {
+        let place = match &row.in_call {
+            Some((operation, place)) => format!("in {operation} at {}", shorten(&clean(&place.label()), LONGEST_NAME)),
+            None => "outside of MPI".to_owned(),
+        };
+        groups.entry(place).or_default().push(row.rank);
+    }
+    let mut text = aborted.unwrap_or_default();
+    if groups.is_empty() {
+        return text;
+    }
+    // A rank that differs from most is the interesting one.
+    let mut groups: Vec<(String, Vec<u32>)> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, ranks)| ranks.len());
+    let n: usize = groups.iter().map(|(_, ranks)| ranks.len()).sum();
+    let which = |ranks: &[u32]| match ranks {
+        [one] => format!("rank {one}"),
+        many => format!("ranks {}", ranges(many)),
+    };
+    let shown: Vec<String> =
+        groups.iter().take(MOST_GROUPS).map(|(place, ranks)| format!("{} {place}", which(ranks))).collect();
+    let more = if groups.len() > MOST_GROUPS { " …" } else { "" };
+    let who = if n == report.ranks.len() { "The run".to_owned() } else { plural(n as u64, "rank") };
+    write!(text, "{who} did not end by MPI_Finalize or exit; last seen: {}{more}. ", shown.join(", ")).ok();
+    text
+}
+
+/// What the figures are of, where that is not all of the run.
+fn of_what(report: &Report) -> String {
+    let data = &report.data;
+    let mut text = String::new();
+    if data.ranks_recorded < u64::from(report.facts.n_ranks) {
+        write!(text, "Of {} of {}: ", data.ranks_recorded, plural(u64::from(report.facts.n_ranks), "rank")).ok();
+    }
+    let verdict = &report.verdict;
+    if verdict.not_recorded_s > 0.01 * data.elapsed_s {
+        write!(text, "Recorded are {} of {}. ", seconds(verdict.elapsed_s), seconds(data.elapsed_s)).ok();
+    }
+    text
+}
+
+fn loss(report: &Report) -> String {
+    let verdict = &report.verdict;
+    let times = &report.efficiency.times;
+    let seconds = |part: f64| seconds_like(part, verdict.elapsed_s);
+    let share = |part: f64| if verdict.elapsed_s > 0.0 { percent(part / verdict.elapsed_s) } else { "–".to_owned() };
+    let lost = format!("{} of {} ({})", seconds(verdict.lost_s), seconds(verdict.elapsed_s), share(verdict.lost_s));
+    let log = match verdict.recorder_s > 0.01 * verdict.elapsed_s {
+        true => format!(", {} to writing the log", seconds(verdict.recorder_s)),
+        false => String::new(),
+    };
+    let to = |what: &str, part: f64| format!("{} to {what}{log}", seconds(part));
+    let communication = "communication and waiting";
+    match verdict.kind {
+        VerdictKind::Nothing
+            if report.ranks.is_empty()
+                || report.data.unknown_s > 0.5 * report.data.elapsed_s * report.ranks.len() as f64 =>
+        {
+            "Nothing is known of most of the time.".to_owned()
+        }
+        VerdictKind::Nothing => {
+            "No rank computes between MPI_Init and MPI_Finalize: there is nothing to balance.".to_owned()
+        }
+        VerdictKind::Good => {
+            let ended = report.ranks.iter().all(|row| row.end_reason.is_some());
+            format!(
+                "{}{} of the time is computation; {lost} are lost.",
+                if ended { "Nothing to gain here: " } else { "Up to there " },
+                percent_or_dash(times.parallel())
+            )
+        }
+        VerdictKind::Imbalance => {
+            format!("{lost} are lost, {}.", to("load imbalance between ranks", verdict.imbalance_s))
+        }
+        VerdictKind::Serialization => format!(
+            "{lost} are lost, {}: in different iterations different ranks are the slowest.",
+            to("imbalance that moves", verdict.serialization_s.unwrap_or(0.0))
+        ),
+        VerdictKind::Communication => {
+            let balanced = times.load_balance().is_some_and(|balance| balance >= GOOD_BALANCE);
+            let also = match balanced {
+                true if report.ranks.len() < 2 => String::new(),
+                true => "; the ranks are well balanced".to_owned(),
+                false => format!(", {} to load imbalance between ranks", seconds(verdict.imbalance_s)),
+            };
+            format!("{lost} are lost, {}{also}.", to(communication, verdict.communication_s))
+        }
+    }
+}
+
+/// What is missing, in few words.
+fn incomplete(report: &Report) -> String {
+    let missing = u64::from(report.data.ranks_present) < report.data.ranks_recorded;
+    let mut parts = Vec::new();
+    if missing {
+        parts.push(format!("{} of {}", report.data.ranks_present, plural(report.data.ranks_recorded, "rank")));
+    }
+    let whole = report.data.elapsed_s * report.ranks.len() as f64;
+    if report.data.unknown_s > 0.005 * whole {
+        parts.push(format!("{} of the time is unknown", percent(report.data.unknown_s / whole)));
+    }
+    if report.data.dropped_events > 0 {
+        parts.push(format!("{} dropped", plural(report.data.dropped_events, "event")));
+    }
+    if parts.is_empty() { "see below".to_owned() } else { parts.join(", ") }
+}

@@ -1,0 +1,24 @@
+//! What the user counted in regions: operations and quanta.
+
+use super::{DIM, Options, title};
+use crate::report::Report;
+use crate::report::table::Table;
+use crate::report::words::{clean, quantity};
+
+/// What the user counted in regions: operations and quanta, with the rate at which they are done.
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let rows: Vec<_> =
+        report.regions.iter().filter(|row| row.totals.operations != 0.0 || row.totals.quanta != 0.0).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let shown = if options.full { rows.len() } else { rows.len().min(options.top.max(1)) };
+    let mut table = Table::new(&["<region", "operations", "quanta", "operations\na second", "quanta\na second"], 0);
+    for row in rows.iter().take(shown) {
+        let computation_s = row.efficiency.times.avg_computation_s * report.ranks.len() as f64;
+        let rate = |of: f64| if computation_s > 0.0 { quantity(of / computation_s) } else { "–".to_owned() };
+        let (operations, quanta) = (row.totals.operations, row.totals.quanta);
+        table.row(vec![clean(&row.path), quantity(operations), quantity(quanta), rate(operations), rate(quanta)]);
+    }
+    format!("{}{}\n", title("Work", shown, rows.len()), table.render(options.columns, DIM))
+}

@@ -94,12 +94,9 @@ impl<'a> RankDump<'a> {
                 found.into_iter().for_each(|one| definitions.add(one));
             }
         }
-        let label = |site: &lbprof_collector::definition::CallSite| {
-            let module = definitions.modules.get(&site.module);
-            let key = module.map(|module| (module.path.as_str(), module.build_id.as_slice()));
-            model.site_index(key, site.offset).and_then(|idx| places.get(idx)).map(Place::label)
-        };
-        let labels = definitions.call_sites.values().filter_map(|site| Some((site.id, label(site)?))).collect();
+        let label =
+            |id: u32| model.sites.find(&definitions, id).and_then(|idx| places.get(idx as usize)).map(Place::label);
+        let labels = definitions.call_sites.keys().filter_map(|&id| Some((id, label(id)?))).collect();
         let paths = definitions.regions.keys().chain([&0]).map(|&id| (id, definitions.region_path(id))).collect();
         let rank = model.ranks.iter().find(|rank| rank.rank == header.rank);
         let (begin_ns, begin_s) = rank.map_or((0, 0.0), |rank| (rank.begin_ns, rank.begin_s));

@@ -17,24 +17,28 @@ use lbprof_collector::{Activity, Operation, Problem, ProblemKind, Record};
 
 use crate::definitions::{Definitions, WHOLE_PROGRAM, path_part};
 use crate::model::{
-    CallSite, Cell, Communicator, Model, Module, Pending, RankModel, Region, RegionIdx, RunFacts, Seconds, Series,
-    SiteKey, Slowest, Totals, Usage, chain,
+    Cell, Communicator, Model, Pending, RankModel, Region, RegionIdx, RunFacts, Seconds, Series, SiteKey, Slowest,
+    Totals, Usage, chain,
 };
 use crate::open::Run;
 use crate::pass::{self, Merge, Progress, RankPass};
+use crate::sites::Sites;
 use crate::sums::{Sums, ThreadSums, Times};
+use crate::survey::Survey;
 
-/// Folds `run` into its model.
-pub fn gather(run: &Run, progress: impl Fn(Progress) + Sync) -> Model {
-    let part = pass::fold(run, |header| RankGather::new(header.clone()), progress);
+/// Folds `run`, of which `survey` was made, into its model.
+pub fn gather(run: &Run, survey: &Survey, progress: impl Fn(Progress) + Sync) -> Model {
+    let part = pass::fold(run, |header| RankGather::new(header.clone(), &survey.sites), progress);
     let mut model = part.map(|part| part.finish()).unwrap_or_default();
+    model.sites.clone_from(&survey.sites);
     model.problems.splice(0..0, run.problems.iter().cloned());
     model
 }
 
 /// The fold of one rank.
-struct RankGather {
+struct RankGather<'a> {
     header: Header,
+    known_sites: &'a Sites,
     definitions: Definitions,
     threads: BTreeMap<u32, ThreadSums>,
     /// The first thread's last record, if it is of a call that has not returned.
@@ -42,10 +46,11 @@ struct RankGather {
     problems: Vec<Problem>,
 }
 
-impl RankGather {
-    fn new(header: Header) -> Self {
+impl<'a> RankGather<'a> {
+    fn new(header: Header, known_sites: &'a Sites) -> Self {
         RankGather {
             header,
+            known_sites,
             definitions: Definitions::default(),
             threads: BTreeMap::new(),
             pending: None,
@@ -54,7 +59,7 @@ impl RankGather {
     }
 }
 
-impl RankPass for RankGather {
+impl RankPass for RankGather<'_> {
     type Part = Part;
 
     fn item(&mut self, item: Item) {
@@ -78,7 +83,7 @@ impl RankPass for RankGather {
 
     fn end(mut self) -> Part {
         let mut part = Part::default();
-        let mut builder = RankBuilder::new(&self.header, &self.definitions, &mut part);
+        let mut builder = RankBuilder::new(&self.header, &self.definitions, self.known_sites, &mut part);
         for (number, thread) in std::mem::take(&mut self.threads) {
             match number {
                 0 => builder.first_thread(thread.finish()),
@@ -108,15 +113,16 @@ impl RankPass for RankGather {
     }
 }
 
-/// Turns the sums of a rank's threads into its model, entering its regions and call sites in the part's tables.
+/// Turns the sums of a rank's threads into its model, entering its regions in the part's tables.
 struct RankBuilder<'a> {
     definitions: &'a Definitions,
+    known_sites: &'a Sites,
     part: &'a mut Part,
     clock: RankClock,
     rank: RankModel,
     /// The rank's region ids as indices in the part's table.
     regions: HashMap<u32, RegionIdx>,
-    /// The rank's call sites likewise.
+    /// The rank's call sites as indices in those of the run.
     sites: HashMap<u32, Option<u32>>,
     /// Of the first thread, and of the others.
     site_sums: [BTreeMap<SiteKey, Cell>; 2],
@@ -126,7 +132,7 @@ struct RankBuilder<'a> {
 }
 
 impl<'a> RankBuilder<'a> {
-    fn new(header: &Header, definitions: &'a Definitions, part: &'a mut Part) -> Self {
+    fn new(header: &Header, definitions: &'a Definitions, known_sites: &'a Sites, part: &'a mut Part) -> Self {
         let clock = definitions.clock(header);
         part.facts = RunFacts {
             run_id: header.run_id,
@@ -152,6 +158,7 @@ impl<'a> RankBuilder<'a> {
         };
         let mut builder = RankBuilder {
             definitions,
+            known_sites,
             part,
             clock,
             rank,
@@ -224,13 +231,8 @@ impl<'a> RankBuilder<'a> {
     }
 
     fn site(&mut self, id: u32) -> Option<u32> {
-        let (definitions, tables) = (self.definitions, &mut self.part.tables);
-        *self.sites.entry(id).or_insert_with(|| {
-            let site = definitions.call_sites.get(&id)?;
-            let module =
-                definitions.modules.get(&site.module).map(|module| tables.module(&module.path, &module.build_id));
-            Some(tables.site(CallSite { module, offset: site.offset }))
-        })
+        let (definitions, known) = (self.definitions, self.known_sites);
+        *self.sites.entry(id).or_insert_with(|| known.find(definitions, id))
     }
 
     /// The thread that called MPI_Init: it makes the rank's time.
@@ -503,11 +505,6 @@ struct Tables {
     regions_by_name: HashMap<(RegionIdx, String), RegionIdx>,
     /// Bytes of all regions' paths.
     path_bytes: usize,
-    modules: Vec<Module>,
-    /// By build id, or by path where a file has none.
-    modules_by_key: HashMap<Vec<u8>, u32>,
-    sites: Vec<CallSite>,
-    sites_by_key: HashMap<(Option<u32>, u64), u32>,
     counters: Vec<String>,
     counters_by_name: HashMap<String, u32>,
     communicators: BTreeMap<u64, Communicator>,
@@ -530,10 +527,6 @@ impl Default for Tables {
             regions: vec![whole],
             regions_by_name: HashMap::new(),
             path_bytes: 0,
-            modules: Vec::new(),
-            modules_by_key: HashMap::new(),
-            sites: Vec::new(),
-            sites_by_key: HashMap::new(),
             counters: Vec::new(),
             counters_by_name: HashMap::new(),
             communicators: BTreeMap::new(),
@@ -565,21 +558,6 @@ impl Tables {
         self.chain(region).iter().any(|&idx| self.regions[idx as usize].iterated)
     }
 
-    fn module(&mut self, path: &str, build_id: &[u8]) -> u32 {
-        let key = if build_id.is_empty() { path.as_bytes() } else { build_id };
-        *self.modules_by_key.entry(key.to_vec()).or_insert_with(|| {
-            self.modules.push(Module { path: path.to_owned(), build_id: build_id.to_vec() });
-            self.modules.len() as u32 - 1
-        })
-    }
-
-    fn site(&mut self, site: CallSite) -> u32 {
-        *self.sites_by_key.entry((site.module, site.offset)).or_insert_with(|| {
-            self.sites.push(site);
-            self.sites.len() as u32 - 1
-        })
-    }
-
     fn counter(&mut self, name: &str) -> u32 {
         *self.counters_by_name.entry(name.to_owned()).or_insert_with(|| {
             self.counters.push(name.to_owned());
@@ -591,7 +569,6 @@ impl Tables {
 /// New indices of what a part refers to.
 struct Renumbering {
     regions: Vec<RegionIdx>,
-    sites: Vec<u32>,
     counters: Vec<u32>,
 }
 
@@ -616,12 +593,8 @@ impl Renumbering {
         for sites in [&mut rank.sites, &mut rank.other_sites] {
             for (key, _) in sites.iter_mut() {
                 region(&mut key.region);
-                key.site = key.site.map(|site| self.sites[site as usize]);
             }
             sites.sort_by_key(|&(key, _)| key);
-        }
-        if let Some(site) = rank.pending.as_mut().and_then(|pending| pending.site.as_mut()) {
-            *site = self.sites[*site as usize];
         }
     }
 
@@ -633,19 +606,13 @@ impl Renumbering {
 impl Merge for Part {
     fn merge(mut self, mut higher: Part) -> Part {
         let tables = &mut self.tables;
-        let mut numbers = Renumbering { regions: Vec::new(), sites: Vec::new(), counters: Vec::new() };
+        let mut numbers = Renumbering { regions: Vec::new(), counters: Vec::new() };
         numbers.regions.push(0);
         for region in &higher.tables.regions[1..] {
             // The one around it comes before it in its table, so that it has its new index already.
             let parent = numbers.regions.get(region.parent as usize).copied().unwrap_or(0);
             let idx = tables.region(parent, &region.name, region.kind, region.iterated).unwrap_or(parent);
             numbers.regions.push(idx);
-        }
-        let modules: Vec<u32> =
-            higher.tables.modules.iter().map(|module| tables.module(&module.path, &module.build_id)).collect();
-        for site in &higher.tables.sites {
-            let module = site.module.map(|module| modules[module as usize]);
-            numbers.sites.push(tables.site(CallSite { module, offset: site.offset }));
         }
         numbers.counters = higher.tables.counters.iter().map(|name| tables.counter(name)).collect();
         for (uid, comm) in higher.tables.communicators {
@@ -704,15 +671,8 @@ impl Part {
         for region in &mut regions {
             region.parent = region_numbers[region.parent as usize];
         }
-        let (modules, module_numbers) = sorted(tables.modules, |module| (module.path.clone(), module.build_id.clone()));
-        let sites = tables
-            .sites
-            .into_iter()
-            .map(|site| CallSite { module: site.module.map(|module| module_numbers[module as usize]), ..site });
-        let (call_sites, site_numbers) =
-            sorted(sites.collect(), |site| (site.module.is_none(), site.module, site.offset));
         let (counters, counter_numbers) = sorted(tables.counters, String::clone);
-        let numbers = Renumbering { regions: region_numbers, sites: site_numbers, counters: counter_numbers };
+        let numbers = Renumbering { regions: region_numbers, counters: counter_numbers };
         self.ranks.iter_mut().for_each(|rank| numbers.apply(rank));
         let mut slowest = vec![Vec::new(); regions.len()];
         for (idx, list) in numbers.slowest(self.slowest) {
@@ -722,8 +682,7 @@ impl Part {
             facts: self.facts,
             ranks: self.ranks,
             regions,
-            modules,
-            call_sites,
+            sites: Sites::default(),
             communicators: tables.communicators.into_values().collect(),
             counters,
             slowest,

@@ -5,9 +5,13 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`open`] | a run's folder → the logs of its ranks, checked |
+//! | [`analyse`] | the passes over a run, in their order |
 //! | [`pass`] | folds over all ranks, in parallel |
 //! | [`definitions`] | what a rank's records refer to by number |
-//! | [`gather`] | the pass that folds a run into the model |
+//! | [`sites`] | the files that calls come from, and the call sites in them |
+//! | [`kinds`] | numbers for the kinds of calls of a rank |
+//! | [`survey`] | the first pass: which calls follow which |
+//! | [`gather`] | the second pass, which folds a run into the model |
 //! | [`sums`] | what a thread's records add up to |
 //! | [`model`] | ranks × regions × activities × iterations, in seconds, on one clock |
 //! | [`symbols`] | call sites → function, file and line |
@@ -20,13 +24,17 @@
 
 #![forbid(unsafe_code)]
 
+pub mod analyse;
 pub mod definitions;
 pub mod dump;
 pub mod gather;
+pub mod kinds;
 pub mod metrics;
 pub mod model;
 pub mod open;
 pub mod pass;
 pub mod report;
+pub mod sites;
 pub mod sums;
+pub mod survey;
 pub mod symbols;

@@ -9,6 +9,8 @@ use lbprof_collector::definition::{EndReason, RankList, RegionKind};
 use lbprof_collector::profile::CounterTotals;
 use lbprof_collector::{Activity, Problem};
 
+use crate::sites::Sites;
+
 /// Seconds by activity, at the index of the activity's number.
 pub type Seconds = [f64; Activity::COUNT];
 
@@ -24,10 +26,8 @@ pub struct Model {
     pub ranks: Vec<RankModel>,
     /// Regions, an outer one before its inner ones, else by name. The first is "main", the whole program.
     pub regions: Vec<Region>,
-    /// Files that call sites lie in.
-    pub modules: Vec<Module>,
-    /// Places from which MPI is called.
-    pub call_sites: Vec<CallSite>,
+    /// Places from which MPI is called, and the files that they lie in.
+    pub sites: Sites,
     /// Communicators, by uid.
     pub communicators: Vec<Communicator>,
     /// Names of the user's counters.
@@ -151,7 +151,7 @@ impl std::ops::AddAssign for Cell {
 pub struct Pending {
     /// Number of the operation.
     pub operation: u16,
-    /// Index in [`Model::call_sites`]; `None` where the recorder did not know it.
+    /// Index in [`Model::sites`]; `None` where the recorder did not know it.
     pub site: Option<u32>,
 }
 
@@ -182,7 +182,7 @@ pub struct Module {
 /// A place from which MPI is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallSite {
-    /// Index in [`Model::modules`]; `None` where the address lies in none.
+    /// Index in [`Sites::modules`]; `None` where the address lies in none.
     pub module: Option<u32>,
     /// Return address as the module's own tables state it; the raw address where there is no module.
     pub offset: u64,
@@ -191,7 +191,7 @@ pub struct CallSite {
 /// Key of a call site's totals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SiteKey {
-    /// Index in [`Model::call_sites`]; `None` where the recorder did not know it.
+    /// Index in [`Model::sites`]; `None` where the recorder did not know it.
     pub site: Option<u32>,
     /// Number of the operation.
     pub operation: u16,
@@ -310,23 +310,6 @@ impl Model {
             0 => self.recorded_s(),
             _ => self.ranks.iter().map(|rank| rank.inclusive(region).iter().sum()).fold(0.0, f64::max),
         }
-    }
-
-    /// Index of the call site at `offset` in the module with this path and build id, where the run has it.
-    pub fn site_index(&self, module: Option<(&str, &[u8])>, offset: u64) -> Option<usize> {
-        let is_module = |found: &Module, (path, build_id): (&str, &[u8])| {
-            if build_id.is_empty() {
-                found.path == path && found.build_id.is_empty()
-            } else {
-                found.build_id == build_id
-            }
-        };
-        let module = match module {
-            Some(key) => Some(self.modules.iter().position(|found| is_module(found, key))? as u32),
-            None => None,
-        };
-        let key = (module.is_none(), module, offset);
-        self.call_sites.binary_search_by_key(&key, |site| (site.module.is_none(), site.module, site.offset)).ok()
     }
 
     /// The region and those around it, innermost first, the whole program last.

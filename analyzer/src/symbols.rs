@@ -23,7 +23,8 @@ use object::Object;
 use object::read::ReadCache;
 use rayon::prelude::*;
 
-use crate::model::{Model, Module};
+use crate::model::Module;
+use crate::sites::Sites;
 
 /// What is known of a place in a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,12 +90,11 @@ pub fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// The places of the model's call sites, at the same indices, and what kept names from being found.
-/// `done` is called as each file is read, on any thread.
-pub fn resolve(model: &Model, done: impl Fn() + Sync) -> (Vec<Place>, Vec<Problem>) {
-    let mut places = unresolved(model);
+/// The places of call sites, at the same indices, and what kept names from being found.
+pub fn resolve(all: &Sites) -> (Vec<Place>, Vec<Problem>) {
+    let mut places = unresolved(all);
     let mut by_module: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    for (idx, site) in model.call_sites.iter().enumerate() {
+    for (idx, site) in all.call_sites.iter().enumerate() {
         if let Some(module) = site.module {
             by_module.entry(module).or_default().push(idx);
         }
@@ -104,9 +104,7 @@ pub fn resolve(model: &Model, done: impl Fn() + Sync) -> (Vec<Place>, Vec<Proble
         .par_iter()
         .map(|(module, sites)| {
             let offsets: Vec<u64> = sites.iter().map(|&site| places[site].offset).collect();
-            let result = model.modules.get(*module as usize).map(|module| resolve_module(module, &offsets));
-            done();
-            result
+            all.modules.get(*module as usize).map(|module| resolve_module(module, &offsets))
         })
         .collect();
     let mut problems = Vec::new();
@@ -124,15 +122,15 @@ pub fn resolve(model: &Model, done: impl Fn() + Sync) -> (Vec<Place>, Vec<Proble
     (places, problems)
 }
 
-/// The places of the model's call sites by module and offset alone.
-pub fn unresolved(model: &Model) -> Vec<Place> {
-    let module = |idx: u32| model.modules.get(idx as usize).map(|module| module.path.clone());
+/// The places of call sites by module and offset alone.
+pub fn unresolved(all: &Sites) -> Vec<Place> {
+    let module = |idx: u32| all.modules.get(idx as usize).map(|module| module.path.clone());
     let place = |site: &crate::model::CallSite| Place {
         module: site.module.and_then(module),
         offset: site.offset,
         ..Place::default()
     };
-    model.call_sites.iter().map(place).collect()
+    all.call_sites.iter().map(place).collect()
 }
 
 /// The names of the calls that return to `offsets` in `module`.

@@ -4,8 +4,8 @@ mod support;
 
 use std::fs;
 
+use lbprof_analyzer::analyse::{Options, analyse};
 use lbprof_analyzer::dump::dump;
-use lbprof_analyzer::gather::gather;
 use lbprof_analyzer::open::Run;
 use lbprof_analyzer::symbols;
 use lbprof_collector::format::log_name;
@@ -41,12 +41,13 @@ fn everything() -> Scenario {
 /// Reads the folder in every way; all that may come of it is an error or a report.
 fn read_all(dir: &std::path::Path) {
     let Ok(run) = Run::open(Some(dir)) else { return };
-    let model = gather(&run, |_| ());
+    let model = analyse(&run, &Options { symbols: false }, |_| ()).model;
     let report = report_on(&model);
     assert!(!plain(&report, 80).is_empty());
     assert!(serde_json::from_str::<serde_json::Value>(&json(&report)).is_ok());
     let mut lines = Vec::new();
-    dump(&run, &model, &symbols::unresolved(&model), None, &mut lines).expect("the logs can be read a second time");
+    dump(&run, &model, &symbols::unresolved(&model.sites), None, &mut lines)
+        .expect("the logs can be read a second time");
     let text = String::from_utf8(lines).expect("JSON is UTF-8");
     assert!(text.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()));
 }

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lbprof_analyzer::model::{CallSite, Model, Module};
+use lbprof_analyzer::definitions::Definitions;
+use lbprof_analyzer::sites::Sites;
 use lbprof_analyzer::symbols::{Place, resolve};
-use lbprof_collector::ProblemKind;
+use lbprof_collector::definition::{CallSite, Module};
+use lbprof_collector::{Definition, ProblemKind};
 use object::{Object, ObjectSection, ObjectSymbol};
 use tempfile::TempDir;
 
@@ -70,12 +72,15 @@ fn returns(path: &Path, function: &str, target: &str) -> Vec<u64> {
 
 /// The places of `offsets` in the program, recorded with this build id.
 fn places(path: &Path, build_id: Vec<u8>, offsets: &[u64]) -> (Vec<Place>, Vec<ProblemKind>) {
-    let model = Model {
-        modules: vec![Module { path: path.to_str().unwrap().to_owned(), build_id }],
-        call_sites: offsets.iter().map(|&offset| CallSite { module: Some(0), offset }).collect(),
-        ..Model::default()
-    };
-    let (places, problems) = resolve(&model, || ());
+    let mut definitions = Definitions::default();
+    let path = path.to_str().unwrap().to_owned();
+    definitions.add(Definition::Module(Module { id: 0, path, build_id, base: 0, end: u64::MAX }));
+    for (id, &offset) in (0..).zip(offsets) {
+        definitions.add(Definition::CallSite(CallSite { id, module: 0, offset }));
+    }
+    let mut sites = Sites::default();
+    sites.enter(&definitions);
+    let (places, problems) = resolve(&sites);
     (places, problems.into_iter().map(|problem| problem.kind).collect())
 }
 

@@ -85,8 +85,9 @@ pub struct Fold {
     paused: bool,
     /// Regions open, outermost first, without region 0.
     open: Vec<Open>,
-    /// Region and row of the innermost open region.
+    /// Region, iteration and row that time goes to: those of the innermost open region, or those of [`Fold::place_in`].
     region: u32,
+    iteration: u32,
     row: u32,
     /// Index in `sites` of the last call, NONE before; its parts add to it.
     last_call: u32,
@@ -119,6 +120,7 @@ impl Fold {
             paused: false,
             open: Vec::new(),
             region: 0,
+            iteration: NONE,
             row: 0,
             last_call: NONE,
             unfinished: None,
@@ -146,6 +148,27 @@ impl Fold {
         }
         self.next = self.next.saturating_add(records.len() as u64);
         self.rest.records = self.rest.records.saturating_add(records.len() as u64);
+    }
+
+    /// Puts the time since the last record, and what follows, into `region` and `iteration`, until the next marker of a region.
+    /// For who knows better than the markers what the thread is doing; neither counts as entered.
+    #[inline(always)]
+    pub fn place_in(&mut self, region: u32, iteration: u32) {
+        if (self.region, self.iteration) != (region, iteration) {
+            self.move_to(region, iteration);
+        }
+    }
+
+    #[inline(never)]
+    fn move_to(&mut self, region: u32, iteration: u32) {
+        self.settle_computing();
+        (self.region, self.iteration, self.row) = (region, iteration, self.row_at(region, iteration));
+    }
+
+    /// The innermost region that markers have opened, and its iteration; (0, [`NONE`]) where none is open.
+    #[inline(always)]
+    pub fn innermost_open(&self) -> (u32, u32) {
+        self.open.last().map_or((0, NONE), |open| (open.region, open.iteration))
     }
 
     /// Adds what another fold of the same thread took, and goes on behind it.
@@ -267,6 +290,7 @@ impl Fold {
             Some(open) => (open.region, open.row),
             None => (0, self.row_at(0, NONE)),
         };
+        self.iteration = self.rows[self.row as usize].iteration;
     }
 
     fn row_at(&mut self, region: u32, iteration: u32) -> u32 {

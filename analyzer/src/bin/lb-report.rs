@@ -12,13 +12,13 @@ use anstream::{AutoStream, ColorChoice};
 use anyhow::Context;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lbprof_analyzer::analyse::{self, Analysis, Step};
 use lbprof_analyzer::dump::dump;
-use lbprof_analyzer::gather::gather;
 use lbprof_analyzer::model::Model;
 use lbprof_analyzer::open::{Run, RunError};
 use lbprof_analyzer::pass::Progress;
 use lbprof_analyzer::report::{Report, json, text};
-use lbprof_analyzer::symbols::{self, Place};
+use lbprof_analyzer::symbols::Place;
 
 /// How lb-report ends. The numbers are documented in its help and in docs/reading-a-report.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,7 +224,7 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
         return Ok(Exit::Usage);
     }
     let run = open(arguments.dir.as_deref(), common.quiet)?;
-    let (model, places) = analyse(&run, common);
+    let (model, places) = analysed(&run, common);
     let report = Report::new(&model, &places);
     match &arguments.json {
         None => write_text(&report, arguments, common)?,
@@ -270,25 +270,17 @@ fn run_dump(arguments: &DumpArguments) -> anyhow::Result<Exit> {
     {
         anyhow::bail!(RunError::NoRank { path: run.dir, rank });
     }
-    let (model, places) = analyse(&run, &arguments.common);
+    let (model, places) = analysed(&run, &arguments.common);
     write_to(io::stdout().lock(), |out| dump(&run, &model, &places, arguments.rank, out)).context("standard output")?;
     let report = Report::new(&model, &places);
     Ok(if report.data.complete { Exit::Good } else { Exit::Incomplete })
 }
 
 /// The model of a run and the places of its call sites.
-fn analyse(run: &Run, common: &Common) -> (Model, Vec<Place>) {
+fn analysed(run: &Run, common: &Common) -> (Model, Vec<Place>) {
     let bar = Bar::new(run, common.quiet);
-    let mut model = gather(run, |progress| bar.tell(progress));
-    let places = match common.no_symbols {
-        true => symbols::unresolved(&model),
-        false => {
-            bar.names();
-            let (places, problems) = symbols::resolve(&model, || ());
-            model.problems.extend(problems);
-            places
-        }
-    };
+    let options = analyse::Options { symbols: !common.no_symbols };
+    let Analysis { model, places } = analyse::analyse(run, &options, |step| bar.tell(step));
     bar.bar.finish_and_clear();
     (model, places)
 }
@@ -304,26 +296,31 @@ struct Bar {
 
 impl Bar {
     fn new(run: &Run, quiet: bool) -> Bar {
-        let bar = ProgressBar::with_draw_target(Some(run.headers.len() as u64), ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template("reading {bar:30} {pos}/{len} ranks, {msg}, {elapsed}") {
+        // Each rank's log is read twice.
+        let bar = ProgressBar::with_draw_target(Some(2 * run.headers.len() as u64), ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent} %, {msg}, {elapsed}") {
             bar.set_style(style);
         }
         let wanted = !quiet && io::stderr().is_terminal();
         Bar { bar, records: AtomicU64::new(0), shown: Once::new(), wanted }
     }
 
-    fn tell(&self, progress: Progress) {
-        match progress {
-            Progress::Records(n) => {
-                let records = self.records.fetch_add(n, Ordering::Relaxed) + n;
-                self.say(|| format!("{} events", HumanCount(records)));
-            }
-            Progress::Rank => self.bar.inc(1),
+    fn tell(&self, step: Step) {
+        match step {
+            Step::Surveying(progress) => self.read("surveying", progress),
+            Step::Naming => self.say(|| "looking up the names of functions".to_owned()),
+            Step::Gathering(progress) => self.read("adding up", progress),
         }
     }
 
-    fn names(&self) {
-        self.say(|| "looking up the names of functions".to_owned());
+    fn read(&self, what: &str, progress: Progress) {
+        match progress {
+            Progress::Records(n) => {
+                let records = self.records.fetch_add(n, Ordering::Relaxed) + n;
+                self.say(|| format!("{what}, {} events read", HumanCount(records)));
+            }
+            Progress::Rank => self.bar.inc(1),
+        }
     }
 
     fn say(&self, message: impl FnOnce() -> String) {

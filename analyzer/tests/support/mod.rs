@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use lbprof_analyzer::gather::gather;
+use lbprof_analyzer::analyse::{Options, analyse};
 use lbprof_analyzer::model::Model;
 use lbprof_analyzer::open::Run;
 use lbprof_analyzer::report::{Report, json, text};
@@ -24,7 +24,7 @@ pub fn written(scenario: Scenario) -> TempDir {
 /// The model of the run in `dir`.
 pub fn model_in(dir: &Path) -> Model {
     let run = Run::open(Some(dir)).expect("the run opens");
-    let model = gather(&run, |_| ());
+    let model = analyse(&run, &Options { symbols: false }, |_| ()).model;
     check_invariants(&model);
     model
 }
@@ -41,7 +41,7 @@ pub fn report(scenario: Scenario) -> Report {
 
 /// The report on a model, without names of functions.
 pub fn report_on(model: &Model) -> Report {
-    Report::new(model, &symbols::unresolved(model))
+    Report::new(model, &symbols::unresolved(&model.sites))
 }
 
 /// The text of a report, without colours.

@@ -1,0 +1,75 @@
+//! Numbers for the kinds of calls of a rank: one for each call site, operation and communicator, in the order of appearance.
+
+use lbprof_collector::Record;
+use lbprof_collector::record::NONE;
+use rustc_hash::FxHashMap;
+
+/// A kind of call, with the ids of the rank's log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Kind {
+    /// Id of the call site; `u64::MAX`: not known.
+    pub call_site: u64,
+    /// Number of the operation.
+    pub operation: u16,
+    /// Id of the communicator.
+    pub comm: u32,
+}
+
+/// The kinds of calls seen so far.
+#[derive(Clone, Debug)]
+pub struct Kinds {
+    all: Vec<Kind>,
+    numbers: FxHashMap<Kind, u32>,
+    /// What followed each kind the last time: programs repeat themselves, so that it mostly follows again.
+    followed: Vec<u32>,
+    last: u32,
+}
+
+impl Default for Kinds {
+    fn default() -> Self {
+        Kinds { all: Vec::new(), numbers: FxHashMap::default(), followed: Vec::new(), last: NONE }
+    }
+}
+
+impl Kinds {
+    /// The number of the kind of a call that follows those before; a new one is the largest.
+    #[inline(always)]
+    pub fn of(&mut self, record: &Record) -> u32 {
+        let kind = Kind { call_site: record.call_site, operation: record.operation, comm: record.comm };
+        let guess = self.followed.get(self.last as usize).copied().unwrap_or(NONE);
+        let number = match self.all.get(guess as usize) {
+            Some(guessed) if *guessed == kind => guess,
+            _ => self.look_up(kind),
+        };
+        self.last = number;
+        number
+    }
+
+    #[inline(never)]
+    fn look_up(&mut self, kind: Kind) -> u32 {
+        let number = *self.numbers.entry(kind).or_insert_with(|| {
+            self.all.push(kind);
+            self.followed.push(NONE);
+            self.all.len() as u32 - 1
+        });
+        if let Some(place) = self.followed.get_mut(self.last as usize) {
+            *place = number;
+        }
+        number
+    }
+
+    /// The number of the last call's kind; NONE before the first.
+    pub fn last(&self) -> u32 {
+        self.last
+    }
+
+    /// All kinds, by number.
+    pub fn all(&self) -> impl Iterator<Item = &Kind> {
+        self.all.iter()
+    }
+
+    /// The kind of a number that [`Kinds::of`] gave.
+    pub fn get(&self, number: u32) -> Option<&Kind> {
+        self.all.get(number as usize)
+    }
+}

@@ -14,6 +14,7 @@
 //! | [`gather`] | the second pass, which folds a run into the model |
 //! | [`sums`] | what a thread's records add up to |
 //! | [`model`] | ranks × regions × activities × iterations, in seconds, on one clock |
+//! | [`iterations`] | loops in the calls of programs without markers, and their iterations |
 //! | [`symbols`] | call sites → function, file and line |
 //! | [`metrics`] | pure functions from times to figures, a file for each section of METRICS |
 //! | [`report`] | all that a report says, as data, and one function for each kind of document |
@@ -28,6 +29,7 @@ pub mod analyse;
 pub mod definitions;
 pub mod dump;
 pub mod gather;
+pub mod iterations;
 pub mod kinds;
 pub mod metrics;
 pub mod model;

@@ -1,0 +1,257 @@
+//! Which iteration each interval of a rank belongs to, if any.
+//!
+//! ```text
+//!   calls       S | X B R | S | F R | F R | X B R | T | F R | F R | E | X B R | E       R the anchor, S, T, E foreign
+//!   visits          1          2----------------2        2------2         1
+//!   iteration   –     –     –    0     1      2     3    3     4    –     –     –
+//! ```
+//!
+//! A *visit* is a stretch inside the loop without foreign calls. Programs often run the body of their loop once before it, to
+//! set up, and once after it: such a visit has one anchor and is no iteration, unless what separates it from the loop also
+//! separates visits within the loop. Foreign calls within the loop belong to the iteration in progress.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use crate::iterations::split::Interval;
+
+const NONE: u32 = u32::MAX;
+
+/// The iterations of a rank's intervals.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Numbering {
+    iterations: Vec<u32>,
+    /// How many iterations there are.
+    pub count: u32,
+    /// How many of them consist of the same calls as the most common kind of iteration.
+    pub alike: u32,
+}
+
+impl Numbering {
+    /// The iteration of an interval, counted from 0; `None` where it is of none.
+    pub fn iteration(&self, interval: usize) -> Option<u32> {
+        self.iterations.get(interval).copied().filter(|&iteration| iteration != NONE)
+    }
+
+    /// The share of the iterations that consist of the same calls as the most common kind, in 0..=1; `None` without
+    /// iterations.
+    pub fn share_alike(&self) -> Option<f64> {
+        (0 < self.count).then(|| f64::from(self.alike) / f64::from(self.count))
+    }
+}
+
+/// Numbers the iterations of a rank's `intervals`, all of the run's, in their order.
+pub fn number(intervals: &[Interval]) -> Numbering {
+    let mut numbering = Numbering { iterations: vec![NONE; intervals.len()], count: 0, alike: 0 };
+    let Some(span) = loop_span(intervals) else { return numbering };
+    let Some(body) = Body::of(intervals, span) else { return numbering };
+    let mut count = 0;
+    let of_loop = body.begin..body.end;
+    for (of, interval) in numbering.iterations[of_loop.clone()].iter_mut().zip(&intervals[of_loop]) {
+        *of = count;
+        count += u32::from(interval.ended_by_anchor);
+    }
+    numbering.iterations[body.end..body.tail_end].fill(count.saturating_sub(1));
+    numbering.count = count;
+    numbering.alike = body.alike;
+    numbering
+}
+
+/// A stretch of intervals inside the loop, and the signature of the foreign calls after it.
+#[derive(Debug)]
+struct Visit {
+    intervals: Range<usize>,
+    anchors: usize,
+    link: u64,
+}
+
+/// The intervals from the first visit of the loop to the last.
+fn loop_span(intervals: &[Interval]) -> Option<Range<usize>> {
+    let visits = visits(intervals);
+    let several = |visit: &Visit| visit.anchors >= 2;
+    let (first, last) = match visits.iter().position(several) {
+        Some(first) => (first, visits.iter().rposition(several)?),
+        None => most_alike_links(&visits)?,
+    };
+    let (first, last) = extended(&visits, first, last);
+    Some(visits.get(first)?.intervals.start..visits.get(last)?.intervals.end)
+}
+
+fn visits(intervals: &[Interval]) -> Vec<Visit> {
+    let mut visits: Vec<Visit> = Vec::new();
+    let mut idx = 0;
+    while idx < intervals.len() {
+        let from = idx;
+        let inside = intervals[from].inside;
+        let (mut anchors, mut signature) = (0, 0);
+        while let Some(interval) = intervals.get(idx).filter(|interval| interval.inside == inside) {
+            anchors += usize::from(interval.ended_by_anchor);
+            signature |= interval.signature;
+            idx += 1;
+        }
+        if inside {
+            visits.push(Visit { intervals: from..idx, anchors, link: 0 });
+        } else if let Some(visit) = visits.last_mut() {
+            visit.link = signature;
+        }
+    }
+    visits
+}
+
+/// The visits that begin and end a loop of which each iteration has foreign calls: between the first and the last of the
+/// most common kind of foreign calls.
+fn most_alike_links(visits: &[Visit]) -> Option<(usize, usize)> {
+    let links = &visits[..visits.len().checked_sub(1)?];
+    let mut counts: HashMap<u64, usize> = HashMap::new();
+    for visit in links {
+        *counts.entry(visit.link).or_default() += 1;
+    }
+    let (&kind, _) = counts.iter().filter(|&(_, &n)| n >= 2).max_by_key(|&(&kind, &n)| (n, kind))?;
+    let first = links.iter().position(|visit| visit.link == kind)?;
+    let last = links.iter().rposition(|visit| visit.link == kind)?;
+    Some((first, last + 1))
+}
+
+/// The visits from `first` to `last` and those around that are separated from them as they are from each other.
+fn extended(visits: &[Visit], mut first: usize, mut last: usize) -> (usize, usize) {
+    let kinds: HashSet<u64> = visits[first..last].iter().map(|visit| visit.link).collect();
+    while 0 < first && kinds.contains(&visits[first - 1].link) {
+        first -= 1;
+    }
+    while last + 1 < visits.len() && kinds.contains(&visits[last].link) {
+        last += 1;
+    }
+    (first, last)
+}
+
+/// Where the iterations begin and end within the loop's span.
+#[derive(Debug)]
+struct Body {
+    begin: usize,
+    /// After the last anchor.
+    end: usize,
+    /// After the intervals that follow the last anchor and are still of its iteration.
+    tail_end: usize,
+    alike: u32,
+}
+
+impl Body {
+    fn of(intervals: &[Interval], span: Range<usize>) -> Option<Body> {
+        let ended = |idx: &usize| intervals[*idx].ended_by_anchor;
+        let first = span.clone().find(ended)?;
+        let last = span.clone().rfind(ended)?;
+        let mut kinds: HashMap<u64, u32> = HashMap::new();
+        let mut signature = 0;
+        for interval in intervals[first + 1..last + 1].iter().filter(|interval| interval.inside) {
+            signature |= interval.signature;
+            if interval.ended_by_anchor {
+                *kinds.entry(signature).or_default() += 1;
+                signature = 0;
+            }
+        }
+        let calls = |range: Range<usize>| {
+            intervals[range].iter().filter(|interval| interval.inside).fold(0, |all, interval| all | interval.signature)
+        };
+        let whole = |signature: u64| kinds.is_empty() || kinds.keys().any(|kind| signature & kind == *kind);
+        let (head, tail) = (calls(span.start..first + 1), calls(last + 1..span.end));
+        // An anchor in the middle of the body: what follows the last anchor is the rest of the last iteration.
+        let turned = !whole(head) && whole(head | tail);
+        let counted = turned || whole(head);
+        if counted {
+            *kinds.entry(if turned { head | tail } else { head }).or_default() += 1;
+        }
+        Some(Body {
+            begin: if counted { span.start } else { first + 1 },
+            end: last + 1,
+            tail_end: if turned { span.end } else { last + 1 },
+            alike: kinds.values().copied().max().unwrap_or(0),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::iterations::split::{Class, Splitter};
+
+    /// Each interval's calls behind the number of its iteration, or behind a dash. Of the loop are A to D, F and R; R ends
+    /// an iteration.
+    fn numbered(calls: &str) -> String {
+        let class = |token: u8| match token {
+            b'R' => Class::Anchor,
+            b'A'..=b'D' | b'F' => Class::Inside,
+            _ => Class::Foreign,
+        };
+        let mut splitter = Splitter::new((0..128).map(class).collect(), false);
+        let of: Vec<u32> = calls.bytes().map(|call| splitter.next(call.into(), 0, 0)).collect();
+        let numbering = number(&splitter.finish());
+        let mut words = String::new();
+        let mut last = None;
+        for (&interval, call) in of.iter().zip(calls.chars()) {
+            if last != Some(interval) {
+                words.push_str(if last.is_some() { " " } else { "" });
+                words += &numbering.iteration(interval as usize).map_or("-".into(), |iteration| iteration.to_string());
+                last = Some(interval);
+            }
+            words.push(call);
+        }
+        words
+    }
+
+    #[test]
+    fn iterations_are_counted_from_the_first_anchor_to_the_last() {
+        assert_eq!(numbered("SFRFRFRE"), "-S 0FR 1FR 2FR -E");
+        assert_eq!(numbered("FRFR"), "0FR 1FR");
+    }
+
+    #[test]
+    fn the_body_run_once_to_set_up_or_at_the_end_is_no_iteration() {
+        assert_eq!(numbered("SDBRSFRFRXFRFREDBRE"), "-S -DBR -S 0FR 1FR 2X 2FR 3FR -E -DBR -E");
+        assert_eq!(numbered("SFRSFRSXFRFR"), "-S -FR -S -FR -SX 0FR 1FR");
+    }
+
+    #[test]
+    fn foreign_calls_within_the_loop_are_of_the_iteration_in_progress() {
+        assert_eq!(numbered("FRFRFXRFRXFRFRE"), "0FR 1FR 2F 2X 2R 3FR 4X 4FR 5FR -E");
+    }
+
+    #[test]
+    fn a_single_iteration_counts_when_what_parts_it_from_the_loop_is_within_the_loop_too() {
+        assert_eq!(numbered("SFRXFRFRXFRFRXFRE"), "-S 0FR 1X 1FR 2FR 3X 3FR 4FR 5X 5FR -E");
+    }
+
+    #[test]
+    fn a_loop_with_foreign_calls_in_each_iteration_is_still_one() {
+        assert_eq!(numbered("SFRYFRXFRXFRXFRYFRE"), "-S -FR -Y 0FR 1X 1FR 2X 2FR 3X 3FR -Y -FR -E");
+    }
+
+    #[test]
+    fn an_incomplete_body_at_either_end_is_no_iteration() {
+        assert_eq!(numbered("RFRFRE"), "-R 0FR 1FR -E");
+        assert_eq!(numbered("FRFRFE"), "0FR 1FR -F -E");
+        assert_eq!(numbered("FRFRFR"), "0FR 1FR 2FR");
+    }
+
+    #[test]
+    fn an_anchor_within_the_body_leaves_the_rest_of_the_last_iteration_behind_it() {
+        assert_eq!(numbered("SARDARDARDE"), "-S 0AR 1DAR 2DAR 2D -E");
+    }
+
+    #[test]
+    fn a_first_iteration_with_more_calls_than_the_others_counts() {
+        assert_eq!(numbered("DBFRFRFR"), "0DBFR 1FR 2FR");
+    }
+
+    #[test]
+    fn how_many_iterations_are_alike() {
+        let classes = vec![Class::Anchor, Class::Inside];
+        let mut splitter = Splitter::new(classes, false);
+        for token in [1, 0, 0, 1, 0, 1, 0] {
+            splitter.next(token, 0, 0);
+        }
+        let numbering = number(&splitter.finish());
+        assert_eq!((numbering.count, numbering.share_alike()), (4, Some(0.75)));
+        assert_eq!(number(&[]), Numbering::default());
+        assert_eq!(number(&[]).share_alike(), None);
+    }
+}

@@ -1,0 +1,229 @@
+//! A rank's calls cut into intervals, as they come: an interval lies inside or outside of a loop, and inside ends with the
+//! anchor of an iteration.
+//!
+//! ```text
+//!   calls       S    F    R    F    F    R    T    F    R    E       F, R inside, R the anchor, S, T, E foreign
+//!   intervals  |-0-|---1----|------2------|-3-|---4----|-5-|
+//!               out   ended      ended     out   ended   out
+//! ```
+//!
+//! The computation before a call belongs to the call's interval: what a rank computes between two iterations is the
+//! beginning of the next.
+
+/// What a token means to the splitting of a rank's calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Class {
+    /// Not of the loop.
+    #[default]
+    Foreign,
+    /// Of the loop, within an iteration.
+    Inside,
+    /// Ends an iteration of the loop.
+    Anchor,
+    /// Neither here nor there: a poll, whose number says nothing. It joins the interval that it comes in.
+    Neutral,
+}
+
+/// A stretch of a rank's calls, with the computation before each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// When the call before it ended, in ticks; the first interval begins with its first call.
+    pub begin: u64,
+    /// When its last call ended, in ticks.
+    pub end: u64,
+    /// The tokens seen, a bit each; polls have none. Inside, tokens share bits only when the loop has more than 64 of them;
+    /// outside, any may share. So two intervals' signatures joined by `|` are the signature of both.
+    pub signature: u64,
+    /// Its calls, at most `u32::MAX`.
+    pub calls: u32,
+    /// Whether its calls are the loop's.
+    pub inside: bool,
+    /// Whether it holds an anchor, which ends an iteration.
+    pub ended_by_anchor: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Meaning {
+    class: Class,
+    bit: u64,
+}
+
+/// Cuts a rank's calls into intervals, one call after the other.
+#[derive(Debug)]
+pub struct Splitter {
+    meanings: Vec<Meaning>,
+    run: bool,
+    closed: Vec<Interval>,
+    open: Option<Open>,
+}
+
+/// The interval that the last call belongs to. What it is of is unknown while it has seen nothing but polls.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    interval: Interval,
+    foreign: bool,
+}
+
+impl Splitter {
+    /// Cuts by `classes[token]`; other tokens are foreign. With `run`, an iteration ends after the last anchor of an
+    /// uninterrupted run of anchors, else after each anchor.
+    pub fn new(classes: Vec<Class>, run: bool) -> Splitter {
+        let mut inside = 0u32;
+        let meanings = classes.into_iter().enumerate().map(|(token, class)| {
+            let bit = match class {
+                Class::Neutral => 0,
+                Class::Foreign => foreign_bit(token as u32),
+                Class::Inside | Class::Anchor => {
+                    inside += 1;
+                    1 << ((inside - 1) % u64::BITS)
+                }
+            };
+            Meaning { class, bit }
+        });
+        Splitter { meanings: meanings.collect(), run, closed: Vec::new(), open: None }
+    }
+
+    /// The number of the interval that a call and the computation before it belong to; intervals are numbered from 0. The
+    /// rank's calls come in their order.
+    #[inline]
+    pub fn next(&mut self, token: u32, begin: u64, end: u64) -> u32 {
+        let meaning = match self.meanings.get(token as usize) {
+            Some(&meaning) => meaning,
+            None => Meaning { class: Class::Foreign, bit: foreign_bit(token) },
+        };
+        match &mut self.open {
+            Some(open) if !begins_another(open, meaning.class, self.run) => open.take(meaning, end),
+            _ => self.open_another(meaning, begin, end),
+        }
+        self.closed.len() as u32
+    }
+
+    #[cold]
+    fn open_another(&mut self, meaning: Meaning, begin: u64, end: u64) {
+        let begin = match self.open.take() {
+            Some(open) => {
+                self.closed.push(open.interval);
+                open.interval.end
+            }
+            None => begin,
+        };
+        let interval = Interval { begin, end, signature: 0, calls: 0, inside: false, ended_by_anchor: false };
+        let mut open = Open { interval, foreign: false };
+        open.take(meaning, end);
+        self.open = Some(open);
+    }
+
+    /// All intervals, in their order.
+    pub fn finish(mut self) -> Vec<Interval> {
+        self.closed.extend(self.open.map(|open| open.interval));
+        self.closed
+    }
+}
+
+impl Open {
+    #[inline]
+    fn take(&mut self, meaning: Meaning, end: u64) {
+        let interval = &mut self.interval;
+        interval.end = end;
+        interval.calls = interval.calls.saturating_add(1);
+        interval.signature |= meaning.bit;
+        interval.inside |= matches!(meaning.class, Class::Inside | Class::Anchor);
+        interval.ended_by_anchor |= meaning.class == Class::Anchor;
+        self.foreign |= meaning.class == Class::Foreign;
+    }
+}
+
+/// Whether a call of this class does not belong to the open interval any more.
+#[inline]
+fn begins_another(open: &Open, class: Class, run: bool) -> bool {
+    let ended = open.interval.ended_by_anchor;
+    match class {
+        Class::Foreign => open.interval.inside,
+        Class::Inside => open.foreign || ended,
+        Class::Anchor => open.foreign || (ended && !run),
+        // A poll after a run's first anchor may still have more of the run behind it.
+        Class::Neutral => ended && !run,
+    }
+}
+
+fn foreign_bit(token: u32) -> u64 {
+    1 << (token % u64::BITS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The calls as words, one an interval: F and R are the loop's, R ends an iteration, p is a poll, all else is foreign.
+    fn intervals(calls: &str, run: bool) -> String {
+        let mut classes = vec![Class::Foreign; 128];
+        classes[b'F' as usize] = Class::Inside;
+        classes[b'R' as usize] = Class::Anchor;
+        classes[b'p' as usize] = Class::Neutral;
+        let mut splitter = Splitter::new(classes, run);
+        let mut words = String::new();
+        let mut last = 0;
+        for (idx, call) in calls.bytes().enumerate() {
+            let interval = splitter.next(call.into(), 10 * idx as u64 + 8, 10 * idx as u64 + 10);
+            assert!(interval == last || interval == last + 1, "intervals are numbered in their order");
+            if interval != last {
+                words.push(' ');
+            }
+            words.push(call.into());
+            last = interval;
+        }
+        let found = splitter.finish();
+        let calls_in = |interval: &Interval| interval.calls as usize;
+        assert_eq!(words.split(' ').map(str::len).collect::<Vec<_>>(), found.iter().map(calls_in).collect::<Vec<_>>());
+        words
+    }
+
+    #[test]
+    fn an_interval_ends_with_the_anchor_and_where_the_loop_is_entered_or_left() {
+        assert_eq!(intervals("SFRFFRTFRE", false), "S FR FFR T FR E");
+        assert_eq!(intervals("FSSFR", false), "F SS FR");
+    }
+
+    #[test]
+    fn every_anchor_ends_an_iteration_unless_a_run_of_them_does() {
+        assert_eq!(intervals("FRRRFRR", false), "FR R R FR R");
+        assert_eq!(intervals("FRRRFRR", true), "FRRR FRR");
+        assert_eq!(intervals("FRSRR", true), "FR S RR");
+    }
+
+    #[test]
+    fn a_poll_belongs_to_what_comes_after_an_anchor_and_else_to_where_it_is() {
+        assert_eq!(intervals("FpRpFR", false), "FpR pFR");
+        assert_eq!(intervals("SpFRpTE", false), "Sp FR pTE");
+        assert_eq!(intervals("FRpRF", true), "FRpR F");
+        assert_eq!(intervals("ppp", false), "ppp");
+    }
+
+    #[test]
+    fn an_interval_begins_with_the_computation_before_its_first_call() {
+        let mut splitter = Splitter::new(vec![Class::Anchor, Class::Foreign], false);
+        splitter.next(0, 5, 10);
+        splitter.next(0, 40, 50);
+        splitter.next(1, 70, 71);
+        let found = splitter.finish();
+        let times: Vec<_> = found.iter().map(|interval| (interval.begin, interval.end)).collect();
+        assert_eq!(times, [(5, 10), (10, 50), (50, 71)]);
+        let sides: Vec<_> = found.iter().map(|interval| (interval.inside, interval.ended_by_anchor)).collect();
+        assert_eq!(sides, [(true, true), (true, true), (false, false)]);
+    }
+
+    #[test]
+    fn a_signature_has_a_bit_for_each_token_seen() {
+        let mut splitter = Splitter::new(vec![Class::Inside, Class::Inside, Class::Anchor, Class::Neutral], false);
+        for token in [0, 2, 0, 3, 0, 2, 1, 0, 2, 9] {
+            splitter.next(token, 0, 0);
+        }
+        let signatures: Vec<u64> = splitter.finish().iter().map(|interval| interval.signature).collect();
+        assert_eq!(signatures, [0b101, 0b101, 0b111, 1 << 9]);
+    }
+
+    #[test]
+    fn no_calls_are_no_intervals() {
+        assert_eq!(Splitter::new(Vec::new(), true).finish(), []);
+    }
+}

@@ -6,6 +6,7 @@ use crate::gather::gather;
 use crate::model::Model;
 use crate::open::Run;
 use crate::pass::Progress;
+use crate::selection::{Selection, SelectionError};
 use crate::survey::survey;
 use crate::symbols::{self, Place};
 
@@ -41,6 +42,18 @@ pub struct Analysis {
     pub model: Model,
     /// The places of the model's call sites, at the same indices.
     pub places: Vec<Place>,
+}
+
+/// Analyses the part of `run` that `selection` asks for; `tell` is told what is done, from any thread.
+///
+/// Errors: what the run does not have.
+pub fn analyse_part(
+    run: &Run,
+    selection: &Selection,
+    options: &Options,
+    tell: impl Fn(Step) + Sync,
+) -> Result<Analysis, SelectionError> {
+    Ok(analyse(&selection.narrow(run)?, options, tell))
 }
 
 /// Analyses `run`; `tell` is told what is done, from any thread.

@@ -22,6 +22,7 @@ use crate::model::{
 };
 use crate::open::Run;
 use crate::pass::{self, Merge, Progress, RankPass};
+use crate::selection::Selected;
 use crate::sites::Sites;
 use crate::sums::{Sums, ThreadSums, Times};
 use crate::survey::Survey;
@@ -31,6 +32,7 @@ pub fn gather(run: &Run, survey: &Survey, progress: impl Fn(Progress) + Sync) ->
     let part = pass::fold(run, |header| RankGather::new(header.clone(), &survey.sites), progress);
     let mut model = part.map(|part| part.finish()).unwrap_or_default();
     model.sites.clone_from(&survey.sites);
+    model.facts.selected.ranks.clone_from(&run.selected);
     model.problems.splice(0..0, run.problems.iter().cloned());
     model
 }
@@ -138,6 +140,7 @@ impl<'a> RankBuilder<'a> {
             run_id: header.run_id,
             n_ranks: header.n_ranks,
             recorded_ranks: header.recorded_ranks.clone(),
+            selected: Selected::default(),
             command: header.command.clone(),
             mpi: header.mpi.clone(),
             abi: header.abi.clone(),

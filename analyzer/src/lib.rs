@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`open`] | a run's folder → the logs of its ranks, checked |
 //! | [`analyse`] | the passes over a run, in their order |
+//! | [`selection`] | the part of the run that everything is computed from |
 //! | [`pass`] | folds over all ranks, in parallel |
 //! | [`definitions`] | what a rank's records refer to by number |
 //! | [`sites`] | the files that calls come from, and the call sites in them |
@@ -36,6 +37,7 @@ pub mod model;
 pub mod open;
 pub mod pass;
 pub mod report;
+pub mod selection;
 pub mod sites;
 pub mod sums;
 pub mod survey;

@@ -9,6 +9,9 @@ use lbprof_collector::definition::{EndReason, RankList, RegionKind};
 use lbprof_collector::profile::CounterTotals;
 use lbprof_collector::{Activity, Problem};
 
+use crate::open::n_recorded;
+use crate::selection::Selected;
+
 use crate::sites::Sites;
 
 /// Seconds by activity, at the index of the activity's number.
@@ -50,6 +53,8 @@ pub struct RunFacts {
     pub n_ranks: u32,
     /// Ranks that were to record; empty: all.
     pub recorded_ranks: RankList,
+    /// The part of the run that everything is of.
+    pub selected: Selected,
     /// Command line of the lowest rank.
     pub command: Vec<String>,
     /// Name and version of the MPI library.
@@ -275,6 +280,16 @@ pub struct Usage {
     pub voluntary: u64,
     /// Most memory that the process ever had resident, in bytes.
     pub max_resident: u64,
+}
+
+impl RunFacts {
+    /// Ranks of which a log is expected: those that were to record, or of these the selected ones.
+    pub fn n_expected(&self) -> u64 {
+        match &self.selected.ranks {
+            Some(selected) => selected.len() as u64,
+            None => n_recorded(&self.recorded_ranks, self.n_ranks),
+        }
+    }
 }
 
 impl Model {

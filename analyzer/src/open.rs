@@ -16,7 +16,7 @@ use rayon::prelude::*;
 pub const DEFAULT_FOLDER: &str = "lbprof-out";
 
 /// Most ranks that are looked for one by one when a log states an absurd number of them.
-const MAX_EXPECTED: u64 = 1 << 24;
+pub(crate) const MAX_EXPECTED: u64 = 1 << 24;
 
 /// A run: its folder and those of its logs that belong together.
 #[derive(Clone, Debug)]
@@ -29,6 +29,8 @@ pub struct Run {
     pub headers: Vec<Header>,
     /// What is missing or was left out.
     pub problems: Vec<Problem>,
+    /// The ranks that alone are looked at, ascending, those without a log among them; `None`: all.
+    pub selected: Option<Vec<u32>>,
 }
 
 /// Why a run could not be opened.
@@ -137,9 +139,25 @@ impl Run {
             (true, None) => Err(RunError::NoLogs { path: dir.into(), inner: folders_with_logs(dir) }),
             (false, _) => {
                 problems.extend(missing_ranks(&headers));
-                Ok(Run { dir: dir.into(), folder, headers, problems })
+                Ok(Run { dir: dir.into(), folder, headers, problems, selected: None })
             }
         }
+    }
+
+    /// The same run of which only `ranks`, ascending, are looked at: only their logs are read, and only they can be missing.
+    pub fn with_ranks(&self, ranks: &[u32]) -> Run {
+        let is_selected = |rank: u32| ranks.binary_search(&rank).is_ok();
+        let headers: Vec<Header> = self.headers.iter().filter(|header| is_selected(header.rank)).cloned().collect();
+        let is_theirs = |problem: &&Problem| problem.rank.map_or(problem.kind != ProblemKind::MissingRank, is_selected);
+        let mut problems: Vec<Problem> = self.problems.iter().filter(is_theirs).cloned().collect();
+        let has_log = |rank: &u32| headers.binary_search_by_key(rank, |header| header.rank).is_ok();
+        let missing: Vec<u32> = ranks.iter().copied().filter(|rank| !has_log(rank)).collect();
+        if !missing.is_empty() {
+            let detail = format!("of {} selected ranks: {}", ranks.len(), ranges(&missing));
+            let count = missing.len() as u64;
+            problems.push(Problem { kind: ProblemKind::MissingRank, rank: None, count, detail });
+        }
+        Run { headers, problems, selected: Some(ranks.to_vec()), ..self.clone() }
     }
 
     /// The log of the rank that `header` is of, from its begin.

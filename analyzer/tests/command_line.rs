@@ -107,6 +107,16 @@ fn wrong_use_is_told_with_what_is_right() {
 }
 
 #[test]
+fn a_selection_that_the_run_does_not_have_is_wrong_use() {
+    let dir = written(late_sender());
+    let path = text_of(dir.path());
+    assert_fails(&[path, "--ranks", "2"], dir.path(), 2, "--ranks: there is no rank 2: the run has 0 to 1");
+    assert_fails(&[path, "--ranks", "0-x"], dir.path(), 2, "\"0-x\" is no rank, range or name=value");
+    assert_fails(&[path, "--ranks", "host=n0"], dir.path(), 2, "the hosts are node0");
+    lb_report(&[path, "--ranks", "1"]).assert().code(0);
+}
+
+#[test]
 fn help_shows_examples_and_exit_codes() {
     let output = lb_report(&["--help"]).assert().code(0).get_output().stdout.clone();
     let help = String::from_utf8(output).unwrap();

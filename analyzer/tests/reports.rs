@@ -4,11 +4,12 @@ mod support;
 
 use std::fs;
 
+use lbprof_analyzer::selection::Selection;
 use lbprof_collector::definition::RegionKind;
 use lbprof_collector::format::{Mode, log_name};
 use lbprof_collector::scenario::Scenario;
 use lbprof_collector::{Operation, ProblemKind};
-use support::{json, model_in, plain, report, report_on, usage, written};
+use support::{json, model_in, part_in, plain, report, report_on, usage, written};
 
 /// Rank 3 works 40 ms a step, the others 10 ms; a barrier ends each of 5 steps; then sums are exchanged.
 fn one_slow_rank() -> Scenario {
@@ -176,7 +177,9 @@ fn no_line_is_longer_than_asked() {
 fn every_key_of_the_json_is_documented_and_every_documented_key_exists() {
     let mut produced = std::collections::BTreeSet::new();
     let hung = Scenario::ranks(1).rank(0, |script| script.compute(1.0).kill_in(Operation::Recv, 1));
-    for report in [report(one_slow_rank()), report_on(&model_in(damaged().path())), report(hung)] {
+    let part = Selection { ranks: Some("0".parse().unwrap()) };
+    let part = report_on(&part_in(written(one_slow_rank()).path(), &part));
+    for report in [report(one_slow_rank()), report_on(&model_in(damaged().path())), report(hung), part] {
         keys(&serde_json::from_str(&json(&report)).unwrap(), String::new(), &mut produced);
     }
     let docs = include_str!("../../docs/report-json.md");

@@ -18,6 +18,7 @@ use lbprof_analyzer::model::Model;
 use lbprof_analyzer::open::{Run, RunError};
 use lbprof_analyzer::pass::Progress;
 use lbprof_analyzer::report::{Report, json, text};
+use lbprof_analyzer::selection::{RankSet, Selection, SelectionError};
 use lbprof_analyzer::symbols::Place;
 
 /// How lb-report ends. The numbers are documented in its help and in docs/reading-a-report.md.
@@ -28,7 +29,7 @@ enum Exit {
     Good = 0,
     /// lb-report itself failed: a mistake of ours.
     Bug = 1,
-    /// The command line was wrong.
+    /// The command line was wrong, or selects what the run does not have.
     Usage = 2,
     /// A condition on the run does not hold. Reserved for comparisons.
     #[expect(dead_code, reason = "the number is promised to comparisons")]
@@ -60,13 +61,17 @@ EXAMPLES
       lb-report lbprof-out --json | jq .efficiency
       lb-report lbprof-out --json report.json
 
+  Of every fourth rank alone; of the ranks of some hosts:
+      lb-report --ranks 0-:4
+      lb-report --ranks 'host=node1*'
+
   Every call of rank 3, as JSON lines:
       lb-report dump lbprof-out --rank 3
 
 EXIT CODES
   0  the report was made
   1  lb-report itself failed; please report it
-  2  the command line was wrong
+  2  the command line was wrong, or selects what the run does not have
   3  (reserved) a condition on the run does not hold
   4  the report was made, from incomplete data
   5  there is no run that can be read
@@ -104,6 +109,9 @@ struct ReportArguments {
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     json: Option<PathBuf>,
 
+    #[command(flatten)]
+    selection: SelectionArguments,
+
     /// Rows to show of long tables.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     top: u32,
@@ -115,6 +123,17 @@ struct ReportArguments {
     /// Columns of a line; by default those of the terminal, up to 120, or 100 in a file.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(60..))]
     width: Option<u16>,
+}
+
+/// What to report on; all of the run where nothing is said.
+#[derive(Args)]
+#[command(next_help_heading = "Selection: what everything is computed from")]
+struct SelectionArguments {
+    /// Only these ranks: numbers, ranges with or without an end and every how manyth, hosts (with * and ?).
+    ///
+    /// As in 0,8-15 or 0-63:4 (every fourth) or 12- or host=node1*, with commas between.
+    #[arg(long, value_name = "LIST")]
+    ranks: Option<RankSet>,
 }
 
 #[derive(Args)]
@@ -192,6 +211,8 @@ fn fail(error: &anyhow::Error) -> Exit {
     let _ = writeln!(io::stderr(), "lb-report: {message}");
     if error.is::<RunError>() {
         Exit::NoData
+    } else if error.is::<SelectionError>() {
+        Exit::Usage
     } else if io.is_some() {
         Exit::Output
     } else {
@@ -224,7 +245,8 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
         return Ok(Exit::Usage);
     }
     let run = open(arguments.dir.as_deref(), common.quiet)?;
-    let (model, places) = analysed(&run, common);
+    let selection = Selection { ranks: arguments.selection.ranks.clone() };
+    let (model, places) = analysed(&run, &selection, common)?;
     let report = Report::new(&model, &places);
     match &arguments.json {
         None => write_text(&report, arguments, common)?,
@@ -270,19 +292,20 @@ fn run_dump(arguments: &DumpArguments) -> anyhow::Result<Exit> {
     {
         anyhow::bail!(RunError::NoRank { path: run.dir, rank });
     }
-    let (model, places) = analysed(&run, &arguments.common);
+    let (model, places) = analysed(&run, &Selection::default(), &arguments.common)?;
     write_to(io::stdout().lock(), |out| dump(&run, &model, &places, arguments.rank, out)).context("standard output")?;
     let report = Report::new(&model, &places);
     Ok(if report.data.complete { Exit::Good } else { Exit::Incomplete })
 }
 
-/// The model of a run and the places of its call sites.
-fn analysed(run: &Run, common: &Common) -> (Model, Vec<Place>) {
+/// The model of a part of a run and the places of its call sites.
+fn analysed(run: &Run, selection: &Selection, common: &Common) -> anyhow::Result<(Model, Vec<Place>)> {
     let bar = Bar::new(run, common.quiet);
     let options = analyse::Options { symbols: !common.no_symbols };
-    let Analysis { model, places } = analyse::analyse(run, &options, |step| bar.tell(step));
+    let analysis = analyse::analyse_part(run, selection, &options, |step| bar.tell(step));
     bar.bar.finish_and_clear();
-    (model, places)
+    let Analysis { model, places } = analysis?;
+    Ok((model, places))
 }
 
 /// Progress on standard error; shown only on a terminal, and only where the work is long: a bar that flashes by is noise.

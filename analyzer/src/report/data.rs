@@ -5,7 +5,6 @@ use lbprof_collector::problem::Severity;
 
 use super::problems::ProblemRow;
 use crate::model::{Model, RankModel};
-use crate::open::n_recorded;
 
 /// What the data are made of, and how far they may be trusted.
 #[derive(Clone, Debug, Default)]
@@ -14,7 +13,7 @@ pub struct DataFacts {
     pub elapsed_s: f64,
     /// Ranks whose logs were read.
     pub ranks_present: u32,
-    /// Ranks that were to record.
+    /// Ranks that were to record; of these the selected ones.
     pub ranks_recorded: u64,
     /// Different hosts.
     pub hosts: usize,
@@ -51,7 +50,7 @@ impl DataFacts {
         DataFacts {
             elapsed_s,
             ranks_present: model.ranks.len() as u32,
-            ranks_recorded: n_recorded(&model.facts.recorded_ranks, model.facts.n_ranks),
+            ranks_recorded: model.facts.n_expected(),
             hosts: hosts.len(),
             events: model.ranks.iter().map(|rank| rank.records).fold(0, u64::saturating_add),
             calls: model.ranks.iter().map(|rank| rank.calls).fold(0, u64::saturating_add),

@@ -75,7 +75,7 @@ fn seen_in_all(model: &Model) -> Vec<Problem> {
     let problem = |kind, count, detail| Problem { kind, rank: None, count, detail };
     let mut found = Vec::new();
     let n_recorded = n_recorded(&model.facts.recorded_ranks, model.facts.n_ranks);
-    if n_recorded < u64::from(model.facts.n_ranks) {
+    if n_recorded < u64::from(model.facts.n_ranks) && model.facts.selected.ranks.is_none() {
         let detail = format!("{n_recorded} of {} recorded", model.facts.n_ranks);
         found.push(problem(ProblemKind::LeftOut, u64::from(model.facts.n_ranks) - n_recorded, detail));
     }

@@ -4,10 +4,11 @@
 
 use std::path::Path;
 
-use lbprof_analyzer::analyse::{Options, analyse};
+use lbprof_analyzer::analyse::{Options, analyse, analyse_part};
 use lbprof_analyzer::model::Model;
 use lbprof_analyzer::open::Run;
 use lbprof_analyzer::report::{Report, json, text};
+use lbprof_analyzer::selection::Selection;
 use lbprof_analyzer::symbols;
 use lbprof_collector::Definition;
 use lbprof_collector::definition::Usage;
@@ -27,6 +28,20 @@ pub fn model_in(dir: &Path) -> Model {
     let model = analyse(&run, &Options { symbols: false }, |_| ()).model;
     check_invariants(&model);
     model
+}
+
+/// The model of a part of the run in `dir`, or why there is none.
+pub fn try_part_in(dir: &Path, selection: &Selection) -> Result<Model, String> {
+    let run = Run::open(Some(dir)).expect("the run opens");
+    let analysis = analyse_part(&run, selection, &Options { symbols: false }, |_| ());
+    let model = analysis.map_err(|error| error.to_string())?.model;
+    check_invariants(&model);
+    Ok(model)
+}
+
+/// The model of a part of the run in `dir`.
+pub fn part_in(dir: &Path, selection: &Selection) -> Model {
+    try_part_in(dir, selection).expect("the run has the part")
 }
 
 /// The model of a scenario.

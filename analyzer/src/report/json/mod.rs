@@ -11,6 +11,7 @@ mod iterations;
 mod ranks;
 mod regions;
 mod run;
+mod selection;
 mod verdict;
 mod write;
 
@@ -29,6 +30,7 @@ pub fn document(report: &Report) -> Value {
         "schema": SCHEMA,
         "generator": concat!("lb-report ", env!("CARGO_PKG_VERSION")),
         "run": run::object(report),
+        "selection": selection::object(report),
         "verdict": verdict::object(report),
         "efficiency": efficiency::object(&report.efficiency),
         "ranks": ranks::rows(report),

@@ -10,7 +10,9 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     let data = &report.data;
     let n_ranks = u64::from(report.facts.n_ranks);
     let mut parts = vec![format!("{} of {}", data.ranks_present, plural(n_ranks, "rank"))];
-    if data.ranks_recorded < n_ranks {
+    if report.facts.selected.ranks.is_some() {
+        parts.push(format!("{} selected", count(data.ranks_recorded)));
+    } else if data.ranks_recorded < n_ranks {
         parts.push(format!("{} recorded (LBPROF_RANKS)", data.ranks_recorded));
     }
     parts.push(format!("{}, {} of MPI", plural(data.events, "event"), plural(data.calls, "call")));

@@ -11,7 +11,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     let facts = &report.facts;
     let command: Vec<String> = facts.command.iter().map(|word| clean(word)).collect();
     let command = shorten(&command.join(" "), options.columns);
-    let mut parts = vec![plural(u64::from(facts.n_ranks), "rank")];
+    let mut parts = vec![ranks(report)];
     if report.data.hosts > 1 {
         parts[0].push_str(&format!(" on {} hosts", report.data.hosts));
     } else if let Some(rank) = report.ranks.first() {
@@ -26,6 +26,15 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         parts.push(format!("{} more parameters", count((facts.params.len() - MOST_PARAMS) as u64)));
     }
     format!("{BOLD}{command}{BOLD:#}\n{DIM}{}{DIM:#}\n\n", wrap(&parts.join(" · "), options.columns, 0))
+}
+
+/// `8 ranks`, or `4 of 8 ranks` where some were selected.
+fn ranks(report: &Report) -> String {
+    let all = plural(u64::from(report.facts.n_ranks), "rank");
+    match &report.facts.selected.ranks {
+        Some(selected) => format!("{} of {all}", count(selected.len() as u64)),
+        None => all,
+    }
 }
 
 /// Name and version of an MPI, without what its version string says besides.

@@ -12,6 +12,7 @@ mod iterations;
 mod problems;
 mod ranks;
 mod regions;
+mod selection;
 mod verdict;
 mod work;
 
@@ -38,6 +39,7 @@ type Section = fn(&Report, &Options) -> String;
 /// The sections, in their order.
 const SECTIONS: &[Section] = &[
     head::section,
+    selection::section,
     verdict::section,
     problems::section,
     efficiency::section,

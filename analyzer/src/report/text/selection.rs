@@ -1,0 +1,24 @@
+//! What was selected, in a line: figures of a part must not be taken for those of the run.
+
+use anstyle::{AnsiColor, Style};
+
+use super::Options;
+use crate::open::ranges;
+use crate::report::Report;
+use crate::report::words::{plural, wrap};
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let selected = &report.facts.selected;
+    let mut parts = Vec::new();
+    if let Some(ranks) = &selected.ranks {
+        let of = plural(u64::from(report.facts.n_ranks), "rank");
+        let word = if ranks.len() == 1 { "rank" } else { "ranks" };
+        parts.push(format!("{word} {} ({} of {of})", ranges(ranks), ranks.len()));
+    }
+    if parts.is_empty() {
+        return String::new();
+    }
+    const STYLE: Style = AnsiColor::Yellow.on_default().bold();
+    let text = format!("Selected: {}. All figures are of these alone.", parts.join("; "));
+    format!("{STYLE}{}{STYLE:#}\n\n", wrap(&text, options.columns, 2))
+}

@@ -1,0 +1,121 @@
+//! Ends of the window that is looked at, as users give them: `1.5s`, `200ms`, `90`, `iteration=10`.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// An end of the window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Moment {
+    /// Nanoseconds from the begin of the run.
+    Time(i64),
+    /// An iteration of the main loop: its begin where the window begins, its end where it ends.
+    Iteration(u32),
+}
+
+impl Moment {
+    /// Seconds from the begin of the run, where it is a time.
+    pub fn seconds(self) -> Option<f64> {
+        match self {
+            Moment::Time(ns) => Some(ns as f64 / 1e9),
+            Moment::Iteration(_) => None,
+        }
+    }
+
+    /// The iteration, where it is one.
+    pub fn iteration(self) -> Option<u32> {
+        match self {
+            Moment::Time(_) => None,
+            Moment::Iteration(number) => Some(number),
+        }
+    }
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Moment::Time(ns) => write!(f, "{} s", *ns as f64 / 1e9),
+            Moment::Iteration(number) => write!(f, "iteration {number}"),
+        }
+    }
+}
+
+/// Why a text is no end of a window.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a time from the begin of the run, as 1.5s, 200ms or 90 (seconds), or iteration=10")]
+pub struct MomentError;
+
+/// Units of time in nanoseconds.
+const UNITS: [(&str, f64); 8] =
+    [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("min", 60e9), ("h", 3600e9), ("s", 1e9), ("", 1e9)];
+
+/// Longest time that makes sense, in seconds: a hundred years.
+const LONGEST_S: f64 = 3.2e9;
+
+impl FromStr for Moment {
+    type Err = MomentError;
+
+    fn from_str(text: &str) -> Result<Self, MomentError> {
+        let text = text.trim();
+        if let Some(number) = text.strip_prefix("iteration=") {
+            return number.trim().parse().map(Moment::Iteration).map_err(|_| MomentError);
+        }
+        let (number, ns) =
+            UNITS.iter().find_map(|(unit, ns)| Some((text.strip_suffix(unit)?, ns))).ok_or(MomentError)?;
+        let number: f64 = number.trim().parse().map_err(|_| MomentError)?;
+        let ns = number * ns;
+        // Also false of what is no number.
+        let makes_sense = (0.0..=LONGEST_S * 1e9).contains(&ns);
+        if makes_sense { Ok(Moment::Time(ns.round() as i64)) } else { Err(MomentError) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units_or_are_seconds() {
+        let all = [
+            ("1.5s", 1_500_000_000),
+            ("200ms", 200_000_000),
+            ("90", 90_000_000_000),
+            ("0", 0),
+            ("3 us", 3_000),
+            ("3µs", 3_000),
+            ("7ns", 7),
+            ("2min", 120_000_000_000),
+            ("1h", 3_600_000_000_000),
+            ("1e-3", 1_000_000),
+        ];
+        for (text, ns) in all {
+            assert_eq!(text.parse(), Ok(Moment::Time(ns)), "{text}");
+        }
+    }
+
+    #[test]
+    fn iterations_are_named_by_number() {
+        assert_eq!("iteration=10".parse(), Ok(Moment::Iteration(10)));
+        assert_eq!(Moment::Iteration(10).to_string(), "iteration 10");
+        assert_eq!("250ms".parse::<Moment>().unwrap().to_string(), "0.25 s");
+    }
+
+    #[test]
+    fn what_is_no_moment_is_refused() {
+        for text in [
+            "",
+            "s",
+            "-1s",
+            "NaN",
+            "inf",
+            "1e300",
+            "1.5 x",
+            "iteration=",
+            "iteration=-1",
+            "iteration=1.5",
+            "#10",
+            "1:30",
+        ] {
+            assert!(text.parse::<Moment>().is_err(), "{text:?}");
+        }
+    }
+}

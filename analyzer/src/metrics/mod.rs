@@ -1,4 +1,5 @@
-//! Metrics: pure functions from times to figures, a file for each section of METRICS.
+//! Metrics: pure functions from times to figures, a file or folder for each section of METRICS.
 
+pub mod dispersion;
 pub mod load_balance;
 pub mod preemption;

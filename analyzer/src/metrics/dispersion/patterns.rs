@@ -1,0 +1,35 @@
+//! Patterns of an activity's times over the ranks of a region (METRICS §2; the paper's Figs 1, 2).
+
+/// Share of the range of a region's times that lies next to its minimum, and next to its maximum.
+const MARGIN: f64 = 0.15;
+
+/// Where a rank's time lies in the range of the times of all: the four colours of the paper's figures, and plain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Level {
+    /// The least time of all.
+    Minimum,
+    /// In the lower 15 % of the range.
+    Lower,
+    /// Between.
+    Middle,
+    /// In the upper 15 % of the range.
+    Upper,
+    /// The longest time of all.
+    Maximum,
+}
+
+/// The level of each rank's time in an activity of a region; one entry a rank. All are in the middle where they are equal.
+pub fn pattern(times: &[f64]) -> Vec<Level> {
+    let least = times.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = times.iter().copied().fold(0.0, f64::max);
+    let margin = MARGIN * (most - least);
+    let level = |&time: &f64| match time {
+        _ if margin <= 0.0 => Level::Middle,
+        time if time == least => Level::Minimum,
+        time if time == most => Level::Maximum,
+        time if time <= least + margin => Level::Lower,
+        time if time >= most - margin => Level::Upper,
+        _ => Level::Middle,
+    };
+    times.iter().map(level).collect()
+}

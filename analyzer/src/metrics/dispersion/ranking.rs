@@ -1,0 +1,69 @@
+//! Which indices of dispersion are severe (METRICS §2; the paper's §3): the user's choice of a criterion.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A criterion for the severity of indices.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Ranking {
+    /// The largest index.
+    #[default]
+    Maximum,
+    /// Indices at or above this percentile of their distribution, in 0..=100.
+    Percentile(f64),
+    /// Indices of at least this much.
+    Threshold(f64),
+}
+
+impl Ranking {
+    /// The least index that is severe among `indices`; `None` where there are none.
+    fn least(self, indices: &[f64]) -> Option<f64> {
+        let mut sorted = indices.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        match self {
+            Ranking::Maximum => sorted.last().copied(),
+            // The nearest rank: the least index that this part of all is not above.
+            Ranking::Percentile(part) => {
+                let at = (part / 100.0 * sorted.len() as f64).ceil() as usize;
+                sorted.get(at.saturating_sub(1).min(sorted.len().saturating_sub(1))).copied()
+            }
+            Ranking::Threshold(least) => (!sorted.is_empty()).then_some(least),
+        }
+    }
+
+    /// For each of `indices` whether it is severe. One that is 0, or absent, never is.
+    pub fn severe(self, indices: &[Option<f64>]) -> Vec<bool> {
+        let known: Vec<f64> = indices.iter().flatten().copied().collect();
+        let least = self.least(&known);
+        let is_severe =
+            |index: &Option<f64>| index.zip(least).is_some_and(|(index, least)| index > 0.0 && index >= least);
+        indices.iter().map(is_severe).collect()
+    }
+}
+
+impl fmt::Display for Ranking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ranking::Maximum => write!(f, "maximum"),
+            Ranking::Percentile(part) => write!(f, "percentile={part}"),
+            Ranking::Threshold(least) => write!(f, "threshold={least}"),
+        }
+    }
+}
+
+impl FromStr for Ranking {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Ranking, String> {
+        let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
+        let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+        match (name, value.map(number)) {
+            ("maximum", None) => Ok(Ranking::Maximum),
+            ("percentile", Some(Some(part))) if part <= 100.0 => Ok(Ranking::Percentile(part)),
+            ("percentile", _) => Err("a percentile is 0 to 100, as in percentile=90".to_owned()),
+            ("threshold", Some(Some(least))) => Ok(Ranking::Threshold(least)),
+            ("threshold", _) => Err("a threshold is an index of at least 0, as in threshold=0.01".to_owned()),
+            _ => Err("maximum, percentile=P or threshold=X".to_owned()),
+        }
+    }
+}

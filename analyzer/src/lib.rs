@@ -17,6 +17,7 @@
 //! | [`model`] | ranks × regions × activities × iterations, in seconds, on one clock |
 //! | [`iterations`] | loops in the calls of programs without markers, and their iterations |
 //! | [`symbols`] | call sites → function, file and line |
+//! | [`cluster`] | groups of like regions, and of ranks that run the same code |
 //! | [`metrics`] | pure functions from times to figures, a file for each section of METRICS |
 //! | [`report`] | all that a report says, as data, and one function for each kind of document |
 //! | [`dump`] | every record of a run as JSON lines |
@@ -27,6 +28,7 @@
 #![forbid(unsafe_code)]
 
 pub mod analyse;
+pub mod cluster;
 pub mod definitions;
 pub mod dump;
 pub mod gather;

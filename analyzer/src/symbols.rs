@@ -90,6 +90,16 @@ pub fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
+/// For each place the index of the first one on its source line; its own where the line is not known.
+pub fn first_on_line(places: &[Place]) -> Vec<u32> {
+    let mut first: BTreeMap<Place, u32> = BTreeMap::new();
+    let index = |(at, place): (u32, &Place)| match place.line {
+        Some(_) => *first.entry(Place { offset: 0, ..place.clone() }).or_insert(at),
+        None => at,
+    };
+    (0..).zip(places).map(index).collect()
+}
+
 /// The places of call sites, at the same indices, and what kept names from being found.
 pub fn resolve(all: &Sites) -> (Vec<Place>, Vec<Problem>) {
     let mut places = unresolved(all);

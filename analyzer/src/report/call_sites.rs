@@ -6,7 +6,7 @@ use lbprof_collector::Activity;
 
 use crate::gather::operation_name;
 use crate::model::{Cell, Model, SiteKey};
-use crate::symbols::Place;
+use crate::symbols::{Place, first_on_line};
 
 /// A call site, operation and activity.
 #[derive(Clone, Debug)]
@@ -31,12 +31,7 @@ pub struct SiteRow {
 
 /// One row a place, operation and activity. Calls on one source line are one place. The longest come first.
 pub(super) fn rows(model: &Model, places: &[Place]) -> Vec<SiteRow> {
-    let mut first_on_line: BTreeMap<&Place, u32> = BTreeMap::new();
-    let lines: Vec<Place> = places.iter().map(|place| Place { offset: 0, ..place.clone() }).collect();
-    let first: Vec<u32> = (0u32..)
-        .zip(&lines)
-        .map(|(site, line)| if line.line.is_some() { *first_on_line.entry(line).or_insert(site) } else { site })
-        .collect();
+    let first = first_on_line(places);
     let by_place = |sites: &[(SiteKey, Cell)]| {
         let mut sums: BTreeMap<SiteKey, Cell> = BTreeMap::new();
         for (key, cell) in sites {

@@ -1,0 +1,206 @@
+//! Groups of regions that spend their time alike: k-means on the vectors (t_i1 … t_iK) (METRICS §2; §2 of "Load Imbalance in
+//! Parallel Programs" (2003)).
+//!
+//! Each activity is measured by the largest time that a region spends in it, so that all count alike, as in the paper's
+//! grouping: in seconds the paper's loops {1, 2} and {3 … 7} would not be the tightest two groups, for computation alone would
+//! decide. Times that hardly differ stay close together by this, as they would not if divided by their spread. An activity of
+//! less than 1 % of the time is left out.
+
+use linfa::DatasetBase;
+use linfa::traits::{Fit, Predict};
+use linfa_clustering::KMeans;
+use ndarray::{Array2, ArrayView1, Axis, Slice};
+
+/// Most groups that are tried where the user does not say how many.
+const MOST_GROUPS: usize = 8;
+
+/// Most regions from which groups are formed; all others, which take less time, join the nearest group. The silhouette needs
+/// the distances of all pairs.
+pub const MOST_REGIONS: usize = 500;
+
+/// Groups of regions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Groups {
+    /// The group of each vector given; group 0 has the region with most time, and so on.
+    pub of: Vec<usize>,
+    /// How many there are.
+    pub n: usize,
+    /// Mean silhouette, in −1..=1: 1 where groups are tight and far apart, 0 where regions lie between groups. A group of one
+    /// region counts as 0.
+    pub silhouette: f64,
+}
+
+/// Share of the time of all regions below which an activity does not count.
+const LEAST_SHARE: f64 = 0.01;
+
+/// Groups of regions from their times by activity: `vectors[i][j]` is t_ij in seconds, all equally long, none negative.
+///
+/// `k`: how many groups; by default the number, from 2 up, with the largest silhouette. There are never more than there are
+/// different vectors. The result is the same each time. `None` where there are fewer than 3 regions, or no two differ.
+pub fn groups(vectors: &[Vec<f64>], k: Option<usize>) -> Option<Groups> {
+    const LEAST_REGIONS: usize = 3;
+    let scales = scales(vectors);
+    if vectors.len() < LEAST_REGIONS || scales.is_empty() {
+        return None;
+    }
+    let mut heaviest: Vec<usize> = (0..vectors.len()).collect();
+    heaviest.sort_by(|&a, &b| total(&vectors[b]).total_cmp(&total(&vectors[a])).then(a.cmp(&b)));
+    let points = Array2::from_shape_fn((vectors.len(), scales.len()), |(row, column)| {
+        let (activity, largest) = scales[column];
+        vectors[heaviest[row]].get(activity).map_or(0.0, |time| time / largest)
+    });
+    let head = points.slice_axis(Axis(0), Slice::from(..points.nrows().min(MOST_REGIONS))).to_owned();
+    let n_different = different(&head);
+    let most = match k {
+        Some(k) => k,
+        None => MOST_GROUPS.min(head.nrows() - 1),
+    }
+    .min(n_different);
+    let least = if k.is_some() { most } else { 2 };
+    let tried = (least.max(1)..=most).filter_map(|k| attempt(k, &head, &points)).filter(|_| n_different >= 2);
+    let best = tried.reduce(|best, next| if next.silhouette > best.silhouette + 1e-9 { next } else { best })?;
+    let mut of = vec![0; vectors.len()];
+    heaviest.iter().zip(&best.of).for_each(|(&at, &group)| of[at] = group);
+    Some(Groups { of, ..best })
+}
+
+/// The activities that count, each with the largest time of a region in it.
+fn scales(vectors: &[Vec<f64>]) -> Vec<(usize, f64)> {
+    let n_activities = vectors.iter().map(Vec::len).max().unwrap_or(0);
+    let all: f64 = vectors.iter().map(|vector| total(vector)).sum();
+    let times = |activity: usize| vectors.iter().filter_map(move |vector| vector.get(activity)).copied();
+    let counts = |&activity: &usize| all > 0.0 && times(activity).sum::<f64>() >= LEAST_SHARE * all;
+    let scale = |activity| (activity, times(activity).fold(0.0, f64::max));
+    (0..n_activities).filter(counts).map(scale).collect()
+}
+
+fn total(vector: &[f64]) -> f64 {
+    vector.iter().sum()
+}
+
+/// How many rows differ.
+fn different(points: &Array2<f64>) -> usize {
+    let mut rows: Vec<Vec<u64>> =
+        points.axis_iter(Axis(0)).map(|row| row.iter().map(|value| value.to_bits()).collect()).collect();
+    rows.sort_unstable();
+    rows.dedup();
+    rows.len()
+}
+
+/// `k` groups of the rows of `head`, which all rows of `points` join; the groups in the order of their first rows.
+fn attempt(k: usize, head: &Array2<f64>, points: &Array2<f64>) -> Option<Groups> {
+    const MOVES: f64 = 1e-9;
+    const ROUNDS: u64 = 1000;
+    let dataset = DatasetBase::from(head.clone());
+    // The random starting centres come from a fixed seed.
+    let model = KMeans::params(k).tolerance(MOVES).max_n_iterations(ROUNDS).fit(&dataset).ok()?;
+    let found = model.predict(points);
+    let mut order: Vec<usize> = Vec::new();
+    let of: Vec<usize> = found
+        .iter()
+        .map(|&raw| {
+            order.iter().position(|&seen| seen == raw).unwrap_or_else(|| {
+                order.push(raw);
+                order.len() - 1
+            })
+        })
+        .collect();
+    let silhouette = silhouette(head, &of, order.len());
+    Some(Groups { of, n: order.len(), silhouette })
+}
+
+/// Mean silhouette of the points: (b − a) / max(a, b), a being a point's mean distance to the others of its group, b that to
+/// the nearest other group; 0 for a point alone in its group, or where there is but one group.
+fn silhouette(points: &Array2<f64>, of: &[usize], n_groups: usize) -> f64 {
+    let n = points.nrows();
+    let mut sizes = vec![0_usize; n_groups];
+    of.iter().take(n).for_each(|&group| sizes[group] += 1);
+    let one = |at: usize| {
+        let mut sums = vec![0.0; n_groups];
+        for (other, row) in points.axis_iter(Axis(0)).enumerate() {
+            sums[of[other]] += distance(points.row(at), row);
+        }
+        let own = of[at];
+        let others = (0..n_groups).filter(|&group| group != own && sizes[group] > 0);
+        let nearest = others.map(|group| sums[group] / sizes[group] as f64).fold(f64::INFINITY, f64::min);
+        let within = sums[own] / (sizes[own].max(2) - 1) as f64;
+        let largest = within.max(nearest);
+        let is_defined = sizes[own] > 1 && nearest.is_finite() && largest > 0.0;
+        if is_defined { (nearest - within) / largest } else { 0.0 }
+    };
+    (0..n).map(one).sum::<f64>() / n.max(1) as f64
+}
+
+fn distance(a: ArrayView1<f64>, b: ArrayView1<f64>) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(vectors: &[[f64; 2]], k: Option<usize>) -> Option<Groups> {
+        let vectors: Vec<Vec<f64>> = vectors.iter().map(|vector| vector.to_vec()).collect();
+        groups(&vectors, k)
+    }
+
+    /// Two small regions, two that compute long, three that communicate long.
+    const SEVEN: [[f64; 2]; 7] = [[0.1, 0.0], [0.1, 5.0], [9.0, 0.1], [9.1, 0.0], [0.0, 5.1], [0.1, 5.2], [0.0, 0.1]];
+
+    #[test]
+    fn the_number_of_groups_follows_from_the_silhouette() {
+        let found = of(&SEVEN, None).unwrap();
+        assert_eq!((found.n, found.of.as_slice()), (3, [2, 1, 0, 0, 1, 1, 2].as_slice()));
+        assert!((0.95..1.0).contains(&found.silhouette), "{}", found.silhouette);
+    }
+
+    #[test]
+    fn the_silhouette_compares_the_own_group_with_the_nearest_other() {
+        // On a line 0, 2 | 10: the first has a = 2, b = 10, the second a = 2, b = 8, the third is alone.
+        let points = Array2::from_shape_vec((3, 1), vec![0.0, 2.0, 10.0]).unwrap();
+        assert!((silhouette(&points, &[0, 0, 1], 2) - (0.8 + 0.75 + 0.0) / 3.0).abs() < 1e-12);
+        assert_eq!(silhouette(&points, &[0, 0, 0], 1), 0.0);
+    }
+
+    #[test]
+    fn the_number_of_groups_can_be_given() {
+        // The small ones join the two that compute, for that disturbs fewer.
+        assert_eq!(of(&SEVEN, Some(2)).unwrap().of, [0, 1, 0, 0, 1, 1, 0]);
+        assert_eq!(of(&SEVEN, Some(7)).unwrap().n, 7);
+        assert_eq!(of(&SEVEN, Some(99)).unwrap().n, 7, "no more than there are regions");
+        assert_eq!(of(&SEVEN, Some(1)).unwrap(), Groups { of: vec![0; 7], n: 1, silhouette: 0.0 });
+    }
+
+    #[test]
+    fn times_on_any_scale_give_the_same_groups() {
+        let found = of(&SEVEN, None);
+        for scale in [1e-9, 1e6] {
+            let scaled = SEVEN.map(|vector| vector.map(|time| time * scale));
+            assert_eq!(of(&scaled, None).map(|found| found.of), found.as_ref().map(|found| found.of.clone()));
+        }
+    }
+
+    #[test]
+    fn an_activity_of_hardly_any_time_does_not_count() {
+        let groups_of = |short: f64| of(&[[9.0, 0.0], [9.1, short], [1.0, 0.0], [1.1, short]], Some(2)).unwrap().of;
+        assert_eq!(groups_of(1e-3), [0, 0, 1, 1]);
+        assert_eq!(groups_of(9.0), [1, 0, 1, 0], "it does where it takes long");
+    }
+
+    #[test]
+    fn few_or_equal_regions_have_no_groups() {
+        assert_eq!(of(&[], None), None);
+        assert_eq!(of(&[[1.0, 2.0], [8.0, 0.0]], None), None);
+        assert_eq!(of(&[[1.0, 2.0]; 5], None), None);
+        assert_eq!(of(&[[0.0, 0.0]; 5], Some(2)), None);
+        assert_eq!(of(&[[1.0, 2.0], [1.0, 2.0], [8.0, 0.0]], None).unwrap().of, [1, 1, 0]);
+    }
+
+    #[test]
+    fn of_very_many_regions_the_smallest_join_the_nearest_group() {
+        let vectors: Vec<Vec<f64>> =
+            (0..MOST_REGIONS + 100).map(|at| vec![if at % 2 == 0 { 9.0 } else { 1.0 }, 1e-4 * at as f64]).collect();
+        let found = groups(&vectors, Some(2)).unwrap();
+        assert!(found.of.iter().enumerate().all(|(at, &group)| group == at % 2));
+    }
+}

@@ -1,6 +1,9 @@
 //! The loops in a rank's calls, found from the calls alone.
 
-use std::collections::HashMap;
+use crate::iterations::candidates::{self, Followers};
+use crate::iterations::judge::{self, FEWEST_ITERATIONS};
+use crate::iterations::outline;
+use crate::iterations::sequence::Sequence;
 
 /// One MPI call of the rank's main thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,25 +55,129 @@ pub struct FoundLoop {
     pub main: bool,
 }
 
+/// Rounds of looking for bodies that repeat themselves at once: a nest of loops is at most so deep, or found as cycles.
+const ROUNDS: usize = 6;
+/// Times that cycles are looked for anew after some were found; no program has so many loops in one another.
+const MOST_CYCLES: usize = 50;
+
 /// The loops in a window of a rank's calls, each behind the loop around it. Empty where nothing repeats at least three times.
 pub fn find_loops(window: &Window) -> Vec<FoundLoop> {
-    let steps = window.steps;
-    let mut counts: HashMap<u32, usize> = HashMap::new();
-    for step in steps {
-        *counts.entry(step.token).or_default() += 1;
+    let mut sequence = Sequence::new(window.steps);
+    reduce_repeated(&mut sequence, window);
+    let mut followers = Followers::of(&sequence.items);
+    let mut least = followers.most();
+    let mut found = 0;
+    while FEWEST_ITERATIONS - 1 <= least && found < MOST_CYCLES {
+        if judge::reduce(&mut sequence, window, &followers.cycles(least)) {
+            found += 1;
+            if found < ROUNDS {
+                reduce_repeated(&mut sequence, window);
+            }
+            followers = Followers::of(&sequence.items);
+            least = least.min(followers.most());
+        } else {
+            // Counts that differ by less mean the same: the window cuts some off.
+            least = (least * 2 / 3).min(least - 1);
+        }
     }
-    counts.retain(|_, &mut n| n >= 3);
-    let Some((&anchor, &iterations)) =
-        counts.iter().min_by_key(|&(&token, &n)| (n, !(window.is_collective)(token), token))
-    else {
-        return Vec::new();
-    };
-    let mut tokens: Vec<u32> = counts.keys().copied().collect();
-    tokens.sort_unstable();
-    let inside = |step: &&Step| counts.contains_key(&step.token);
-    let begin = steps.iter().find(inside).map_or(0, |step| step.begin);
-    let end = steps.iter().rfind(inside).map_or(0, |step| step.end);
-    let anchor = Anchor { tokens: vec![anchor], run: false };
-    let time = end.saturating_sub(begin);
-    vec![FoundLoop { parent: None, tokens, anchor, iterations, time, alike: 1.0, main: true }]
+    outline::loops(&sequence)
+}
+
+/// Looks for bodies that repeat themselves at once, the shortest first, for what they are within repeats itself when they
+/// are replaced.
+fn reduce_repeated(sequence: &mut Sequence, window: &Window) {
+    for _ in 0..ROUNDS {
+        let mut found = false;
+        for period in 1..=candidates::LONGEST_PERIOD {
+            let groups = candidates::repeated(&sequence.items, period);
+            found |= !groups.is_empty() && judge::reduce(sequence, window, &groups);
+        }
+        if !found {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Calls named by letters, each 1 tick long after 9 ticks of computation.
+    fn steps(calls: &str) -> Vec<Step> {
+        let step =
+            |(at, call): (usize, u8)| Step { token: call.into(), begin: 10 * at as u64 + 9, end: 10 * at as u64 + 10 };
+        calls.bytes().enumerate().map(step).collect()
+    }
+
+    /// The loops: their calls, what ends an iteration, how many iterations, deeper ones behind more `>`, the main one starred.
+    fn found(steps: &[Step], whole_run: bool) -> Vec<String> {
+        let loops = find_loops(&Window { steps, whole_run, is_collective: &|token| token == u32::from(b'C') });
+        let letters = |tokens: &[u32]| tokens.iter().filter_map(|&token| char::from_u32(token)).collect::<String>();
+        let line = |one: &FoundLoop| {
+            let mut depth = 0;
+            let mut around = one.parent;
+            while let Some(at) = around {
+                depth += 1;
+                around = loops[at].parent;
+            }
+            let run = if one.anchor.run { "+" } else { "" };
+            let main = if one.main { " *" } else { "" };
+            let (calls, end) = (letters(&one.tokens), letters(&one.anchor.tokens));
+            format!("{}{calls} by {end}{run}: {}{main}", ">".repeat(depth), one.iterations)
+        };
+        loops.iter().map(line).collect()
+    }
+
+    fn in_whole(calls: &str) -> Vec<String> {
+        found(&steps(calls), true)
+    }
+
+    #[test]
+    fn a_plain_loop_is_found_with_its_last_call_as_anchor() {
+        assert_eq!(in_whole(&format!("S{}E", "FGR".repeat(20))), ["FGR by R: 20 *"]);
+        assert_eq!(in_whole("AAAAAA"), ["A by A: 6 *"]);
+    }
+
+    #[test]
+    fn nothing_repeats_at_least_three_times() {
+        assert_eq!(in_whole(""), [""; 0]);
+        assert_eq!(in_whole("ABCDEF"), [""; 0]);
+        assert_eq!(in_whole("ABAB"), [""; 0]);
+    }
+
+    #[test]
+    fn a_function_called_twice_in_an_iteration_ends_none() {
+        assert_eq!(in_whole(&format!("S{}E", "HDHB".repeat(20))), ["BDH by B: 20 *"]);
+        assert_eq!(in_whole(&format!("S{}E", "HDHBHGHX".repeat(20))), ["BDGHX by X: 20 *"]);
+        assert_eq!(in_whole(&format!("S{}E", "abcXabcY".repeat(20))), ["XYabc by Y: 20 *"]);
+        assert_eq!(in_whole(&format!("S{}E", "AAB".repeat(20))), ["AB by B: 20 *", ">A by A: 40"]);
+        assert_eq!(in_whole(&format!("S{}E", "ABA".repeat(20))), ["AB by B: 20 *"]);
+    }
+
+    #[test]
+    fn loops_in_loops() {
+        let step = format!("{}EFG", "abc".repeat(25));
+        assert_eq!(in_whole(&format!("S{}X", step.repeat(30))), ["EFGabc by G: 30 *", ">abc by c: 750"]);
+        let step = format!("{}{}", "abc".repeat(2), "xyz".repeat(2));
+        assert_eq!(
+            in_whole(&format!("S{}X", step.repeat(30))),
+            ["abcxyz by xyz+: 30 *", ">xyz by z: 60", ">abc by c: 60"]
+        );
+        let step = format!("{}{}", "a".repeat(10), "b".repeat(20));
+        assert_eq!(in_whole(&format!("S{}X", step.repeat(30))), ["ab by b+: 30 *", ">a by a: 300", ">b by b: 600"]);
+    }
+
+    #[test]
+    fn variants_of_an_iteration_are_one_loop() {
+        let rebuilt = format!("{}XBR", "FR".repeat(19));
+        assert_eq!(in_whole(&format!("S{}E", rebuilt.repeat(10))), ["BFRX by R: 200 *"]);
+        let branches: String = (0..100).map(|k| if k * k % 7 < 3 { "HAR" } else { "HBR" }).collect();
+        assert_eq!(in_whole(&format!("S{branches}E")), ["ABHR by R: 100 *"]);
+    }
+
+    #[test]
+    fn occasional_calls_do_not_make_a_loop() {
+        let output = format!("{}T", "FR".repeat(10));
+        assert_eq!(in_whole(&format!("S{}E", output.repeat(10))), ["FRT by R: 100 *"]);
+    }
 }

@@ -23,6 +23,12 @@
 //! | [`split`] | the run's calls cut into intervals, call by call: [`split::Splitter`] |
 //! | [`number`] | the iteration that each interval belongs to: [`number::number`] |
 
+mod anchor;
+mod candidates;
+mod extras;
 pub mod find;
+mod judge;
 pub mod number;
+mod outline;
+mod sequence;
 pub mod split;

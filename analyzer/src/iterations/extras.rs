@@ -1,0 +1,171 @@
+//! Whether calls around a loop make a loop of their own, or are occasional extras of its iterations.
+//!
+//! ```text
+//!   S1 S2 S3 S1 S2 S3 … S1 S2 S3 E F G S1 S2 S3 …     a solver's iterations in each time step: E, F and G make the main loop
+//!   F R F R F R F R F R T F R F R …                   T is output in every tenth time step: F R is the main loop
+//!   F R F R … F R X B R F R …                         X B takes the place of F every now and then: so is it here
+//! ```
+//!
+//! The calls alone do not tell the first two apart; the rules below say which it is taken for.
+
+use std::ops::Range;
+
+use crate::iterations::anchor;
+use crate::iterations::sequence::{Item, Sequence, Symbol};
+
+/// Extras that come at least once in so many iterations make a loop: what a program does now and then (output, a check, a
+/// rebuild), it does every tenth time or less often.
+const EVERY: f64 = 8.0;
+/// Irregular extras only make a loop when in no more than this share of their rounds the inner loop runs once: a loop that
+/// mostly runs several times is one, while something left out in half of the iterations is a branch.
+const ONCE: f64 = 0.1;
+/// Extras that take this share of the time make a loop: it is where the time goes that a report is about.
+const TIME: f64 = 0.3;
+/// The same for something that takes the place of a part of an iteration now and then: a branch unless most of the time is there.
+const TIME_INSTEAD: f64 = 0.5;
+/// Extras that come in a fixed rhythm make a loop when they take this part of an iteration's time and have its number of calls:
+/// a body of their own, not an addition.
+const OF_AN_ITERATION: f64 = 0.5;
+
+/// Whether the items around the visits to `inner` make a loop around it, whose visits these are; else they are extras.
+pub(super) fn make_a_loop(sequence: &Sequence, whole_run: bool, visits: &[Range<usize>], inner: Symbol) -> bool {
+    let mut rounds = Rounds::default();
+    for visit in visits {
+        rounds.add(sequence, whole_run, &sequence.parts[visit.clone()], inner);
+    }
+    rounds.make_a_loop()
+}
+
+/// The rounds of an outer loop: a visit to the inner loop and the extras after it.
+#[derive(Debug, Default)]
+struct Rounds {
+    visits: Vec<InnerVisit>,
+    extras: Vec<Extras>,
+    /// Ticks that the outer loop covers.
+    time: u64,
+}
+
+#[derive(Debug)]
+struct InnerVisit {
+    iterations: usize,
+    /// Whether all that each iteration holds once occurs equally often.
+    complete: bool,
+    /// Whether it is cut off by the window.
+    cut: bool,
+    calls: usize,
+    /// Ticks from the first anchor's end to the last's.
+    time: u64,
+    first_anchor_end: u64,
+    last_anchor_end: u64,
+}
+
+/// What lies between two visits to the inner loop, up to the first anchor of the second.
+#[derive(Debug)]
+struct Extras {
+    calls: usize,
+    time: u64,
+    loops: bool,
+}
+
+impl Rounds {
+    fn add(&mut self, sequence: &Sequence, whole_run: bool, items: &[Item], inner: Symbol) {
+        let (Some(first), Some(last)) = (items.first(), items.last()) else { return };
+        self.time += sequence.end(last).saturating_sub(sequence.steps[first.calls().start].begin);
+        let mut before: Option<u64> = None;
+        let (mut calls, mut loops) = (0, false);
+        for item in items {
+            if item.symbol != inner {
+                calls += item.calls().len();
+                loops |= sequence.loop_of(item.symbol).is_some();
+                continue;
+            }
+            let Some(visit) = InnerVisit::of(sequence, whole_run, item) else { continue };
+            if let Some(before) = before {
+                self.extras.push(Extras { calls, time: visit.first_anchor_end.saturating_sub(before), loops });
+            }
+            before = Some(visit.last_anchor_end);
+            self.visits.push(visit);
+            (calls, loops) = (0, false);
+        }
+    }
+
+    fn make_a_loop(&self) -> bool {
+        let iterations: usize = self.visits.iter().map(|visit| visit.iterations).sum();
+        if self.extras.is_empty() {
+            return false;
+        }
+        let often = iterations as f64 <= EVERY * self.extras.len() as f64;
+        let share = self.beyond_ordinary() / self.time.max(1) as f64;
+        let regular = self.regular();
+        if self.instead() {
+            return if regular { often || TIME <= share } else { TIME_INSTEAD <= share && !self.often_once() };
+        }
+        (often && (regular || !self.often_once())) || TIME <= share || (regular && self.of_their_own())
+    }
+
+    /// Whether the extras mostly take the place of a part of an iteration.
+    fn instead(&self) -> bool {
+        let whole: Vec<_> = self.visits.iter().filter(|visit| !visit.cut).collect();
+        let incomplete = whole.iter().filter(|visit| !visit.complete).count();
+        let loops = self.extras.iter().filter(|extras| extras.loops).count();
+        whole.len() < 2 * incomplete && 2 * loops < self.extras.len()
+    }
+
+    /// Whether the inner loop always runs equally often.
+    fn regular(&self) -> bool {
+        let mut whole = self.visits.iter().filter(|visit| !visit.cut).map(|visit| visit.iterations);
+        let first = whole.next();
+        whole.all(|iterations| Some(iterations) == first)
+    }
+
+    fn often_once(&self) -> bool {
+        let once = self.visits.iter().filter(|visit| visit.iterations <= 1).count();
+        ONCE * (self.visits.len() as f64) < once as f64
+    }
+
+    /// Ticks of an ordinary iteration of the inner loop.
+    fn ordinary(&self) -> f64 {
+        let (time, n) =
+            self.visits.iter().fold((0, 0), |(time, n), visit| (time + visit.time, n + visit.iterations - 1));
+        time as f64 / n.max(1) as f64
+    }
+
+    /// Ticks that the iterations with extras take more than ordinary ones.
+    fn beyond_ordinary(&self) -> f64 {
+        let ordinary = self.ordinary();
+        self.extras.iter().map(|extras| (extras.time as f64 - ordinary).max(0.0)).sum()
+    }
+
+    /// Whether extras are as much as an iteration of the inner loop.
+    fn of_their_own(&self) -> bool {
+        let iterations: usize = self.visits.iter().map(|visit| visit.iterations).sum();
+        let inner_calls: usize = self.visits.iter().map(|visit| visit.calls).sum();
+        let calls: usize = self.extras.iter().map(|extras| extras.calls).sum();
+        let n = self.extras.len() as f64;
+        inner_calls as f64 / iterations.max(1) as f64 <= calls as f64 / n
+            && OF_AN_ITERATION * self.ordinary() <= self.beyond_ordinary() / n
+    }
+}
+
+impl InnerVisit {
+    fn of(sequence: &Sequence, whole_run: bool, item: &Item) -> Option<InnerVisit> {
+        let inner = sequence.loop_of(item.symbol)?;
+        let parts = &sequence.parts[item.parts()];
+        let is_anchor = |part: &&Item| part.symbol == inner.anchor;
+        let first_anchor_end = sequence.end(parts.iter().find(is_anchor)?);
+        let last_anchor_end = sequence.end(parts.iter().rfind(is_anchor)?);
+        let counts = anchor::counts(sequence, &[item.parts()]);
+        let often = |symbol: Symbol| counts.get(&symbol).copied().unwrap_or(0);
+        let iterations = often(inner.anchor);
+        let calls = item.calls();
+        Some(InnerVisit {
+            iterations,
+            complete: inner.core.iter().all(|&symbol| often(symbol) == iterations),
+            cut: !whole_run && (calls.start == 0 || calls.end == sequence.steps.len()),
+            calls: calls.len(),
+            time: last_anchor_end.saturating_sub(first_anchor_end),
+            first_anchor_end,
+            last_anchor_end,
+        })
+    }
+}

@@ -1,0 +1,79 @@
+//! The loops that remain in a window, as a list.
+
+use rustc_hash::FxHashMap;
+
+use crate::iterations::find::{Anchor, FoundLoop};
+use crate::iterations::judge::FEWEST_ITERATIONS;
+use crate::iterations::sequence::{Item, Sequence, Symbol};
+
+/// The loops of the window, each behind the loop around it; the main one is the outermost loop that covers most time.
+pub(super) fn loops(sequence: &Sequence) -> Vec<FoundLoop> {
+    let mut visited = Visited::default();
+    let mut pending: Vec<(Item, Option<Symbol>)> = sequence.items.iter().map(|&item| (item, None)).collect();
+    let mut order = Vec::new();
+    while let Some((item, around)) = pending.pop() {
+        let Some(found) = sequence.loop_of(item.symbol) else { continue };
+        let parts = &sequence.parts[item.parts()];
+        let iterations = parts.iter().filter(|part| part.symbol == found.anchor).count();
+        if visited.add(item.symbol, around, iterations, sequence.time(&item)) {
+            order.push(item.symbol);
+        }
+        let inner = parts.iter().filter(|part| sequence.loop_of(part.symbol).is_some());
+        pending.extend(inner.map(|&part| (part, Some(item.symbol))));
+    }
+    // A loop found later is around those found before, never inside of them.
+    order.sort_unstable_by(|a, b| b.cmp(a));
+    let index: FxHashMap<Symbol, usize> = order.iter().copied().zip(0..).collect();
+    let mut loops: Vec<FoundLoop> =
+        order.iter().filter_map(|&symbol| visited.found(sequence, symbol, &index)).collect();
+    let outermost = loops.iter_mut().filter(|one| one.parent.is_none() && FEWEST_ITERATIONS <= one.iterations);
+    if let Some(main) = outermost.max_by_key(|one| one.time) {
+        main.main = true;
+    }
+    loops
+}
+
+/// What the visits to each loop come to.
+#[derive(Debug, Default)]
+struct Visited(FxHashMap<Symbol, Sums>);
+
+#[derive(Debug, Default)]
+struct Sums {
+    iterations: usize,
+    time: u64,
+    around: FxHashMap<Option<Symbol>, u64>,
+}
+
+impl Visited {
+    /// Says whether it is the loop's first visit.
+    fn add(&mut self, symbol: Symbol, around: Option<Symbol>, iterations: usize, time: u64) -> bool {
+        let first = !self.0.contains_key(&symbol);
+        let sums = self.0.entry(symbol).or_default();
+        sums.iterations += iterations;
+        sums.time = sums.time.saturating_add(time);
+        let there = sums.around.entry(around).or_default();
+        *there = there.saturating_add(time);
+        first
+    }
+
+    fn found(&self, sequence: &Sequence, symbol: Symbol, index: &FxHashMap<Symbol, usize>) -> Option<FoundLoop> {
+        let sums = self.0.get(&symbol)?;
+        let found = sequence.loop_of(symbol)?;
+        let (&around, _) = sums.around.iter().max_by_key(|&(&around, &time)| (time, around))?;
+        let own = |tokens: &[Symbol]| {
+            let mut own: Vec<u32> = tokens.iter().map(|&token| sequence.tokens[token as usize]).collect();
+            own.sort_unstable();
+            own
+        };
+        let run = sequence.loop_of(found.anchor).is_some();
+        Some(FoundLoop {
+            parent: around.and_then(|around| index.get(&around).copied()),
+            tokens: own(&found.tokens),
+            anchor: Anchor { tokens: own(sequence.tokens_of(found.anchor)), run },
+            iterations: sums.iterations,
+            time: sums.time,
+            alike: found.alike,
+            main: false,
+        })
+    }
+}

@@ -7,6 +7,7 @@ use crate::model::Model;
 use crate::open::Run;
 use crate::pass::Progress;
 use crate::selection::{Selection, SelectionError};
+use crate::structure::{Structure, Wanted};
 use crate::survey::survey;
 use crate::symbols::{self, Place};
 
@@ -15,12 +16,14 @@ use crate::symbols::{self, Place};
 pub struct Options {
     /// Whether to look up functions and lines.
     pub symbols: bool,
+    /// What to find that is not marked.
+    pub wanted: Wanted,
 }
 
 impl Default for Options {
     /// All that can be found.
     fn default() -> Self {
-        Options { symbols: true }
+        Options { symbols: true, wanted: Wanted::default() }
     }
 }
 
@@ -64,7 +67,8 @@ pub fn analyse(run: &Run, options: &Options, tell: impl Fn(Step) + Sync) -> Anal
         true => symbols::resolve(&survey.sites),
         false => (symbols::unresolved(&survey.sites), Vec::new()),
     };
-    let mut model = gather(run, &survey, |progress| tell(Step::Gathering(progress)));
+    let structure = Structure::find(run, &survey, &places, &options.wanted);
+    let mut model = gather(run, &survey.sites, &structure, |progress| tell(Step::Gathering(progress)));
     model.problems.extend(problems);
     Analysis { model, places }
 }

@@ -16,22 +16,25 @@ use lbprof_collector::record::NONE;
 use lbprof_collector::{Activity, Operation, Problem, ProblemKind, Record};
 
 use crate::definitions::{Definitions, WHOLE_PROGRAM, path_part};
+use crate::iterations::number::number;
+use crate::iterations::split::Interval;
 use crate::model::{
-    Cell, Communicator, Model, Pending, RankModel, Region, RegionIdx, RunFacts, Seconds, Series, SiteKey, Slowest,
-    Totals, Usage, chain,
+    Cell, Communicator, FoundLoopOfRank, Model, Pending, RankModel, Region, RegionIdx, RunFacts, Seconds, Series,
+    SiteKey, Slowest, Totals, Usage, chain,
 };
 use crate::open::Run;
 use crate::pass::{self, Merge, Progress, RankPass};
 use crate::selection::Selected;
 use crate::sites::Sites;
+use crate::structure::{FoundRegion, Placer, Structure};
 use crate::sums::{Sums, ThreadSums, Times};
-use crate::survey::Survey;
 
-/// Folds `run`, of which `survey` was made, into its model.
-pub fn gather(run: &Run, survey: &Survey, progress: impl Fn(Progress) + Sync) -> Model {
-    let part = pass::fold(run, |header| RankGather::new(header.clone(), &survey.sites), progress);
-    let mut model = part.map(|part| part.finish()).unwrap_or_default();
-    model.sites.clone_from(&survey.sites);
+/// Folds `run`, whose calls come from `sites` and whose loops and regions are those of `structure` where none are marked, into
+/// its model.
+pub fn gather(run: &Run, sites: &Sites, structure: &Structure, progress: impl Fn(Progress) + Sync) -> Model {
+    let part = pass::fold(run, |header| RankGather::new(header.clone(), sites, structure), progress);
+    let mut model = part.map(|part| part.finish(structure)).unwrap_or_default();
+    model.sites.clone_from(sites);
     model.facts.selected.ranks.clone_from(&run.selected);
     model.problems.splice(0..0, run.problems.iter().cloned());
     model
@@ -41,6 +44,9 @@ pub fn gather(run: &Run, survey: &Survey, progress: impl Fn(Progress) + Sync) ->
 struct RankGather<'a> {
     header: Header,
     known_sites: &'a Sites,
+    structure: &'a Structure,
+    /// Of the first thread's calls.
+    placer: Option<Placer<'a>>,
     definitions: Definitions,
     threads: BTreeMap<u32, ThreadSums>,
     /// The first thread's last record, if it is of a call that has not returned.
@@ -49,10 +55,12 @@ struct RankGather<'a> {
 }
 
 impl<'a> RankGather<'a> {
-    fn new(header: Header, known_sites: &'a Sites) -> Self {
+    fn new(header: Header, known_sites: &'a Sites, structure: &'a Structure) -> Self {
         RankGather {
+            placer: Placer::new(structure, known_sites, header.rank),
             header,
             known_sites,
+            structure,
             definitions: Definitions::default(),
             threads: BTreeMap::new(),
             pending: None,
@@ -69,7 +77,10 @@ impl RankPass for RankGather<'_> {
             Item::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
             Item::Records { head, records } => {
                 let thread = self.threads.entry(head.thread).or_insert_with(|| ThreadSums::new(&head));
-                thread.records(&head, &records);
+                match self.placer.as_mut().filter(|_| head.thread == 0) {
+                    Some(placer) => thread.placed_records(&head, &records, placer, &self.definitions),
+                    None => thread.records(&head, &records),
+                }
                 if head.thread == 0 {
                     let is_call = |record: &&Record| record.operation < Operation::RegionEnter as u16;
                     self.pending = records.last().filter(|record| record.end == 0).filter(is_call).copied();
@@ -85,7 +96,10 @@ impl RankPass for RankGather<'_> {
 
     fn end(mut self) -> Part {
         let mut part = Part::default();
-        let mut builder = RankBuilder::new(&self.header, &self.definitions, self.known_sites, &mut part);
+        let mut builder =
+            RankBuilder::new(&self.header, &self.definitions, self.known_sites, self.structure, &mut part);
+        builder.iterated =
+            self.placer.and_then(Placer::finish).map(|(at, intervals)| FoundIterations::new(at, &intervals));
         for (number, thread) in std::mem::take(&mut self.threads) {
             match number {
                 0 => builder.first_thread(thread.finish()),
@@ -119,6 +133,9 @@ impl RankPass for RankGather<'_> {
 struct RankBuilder<'a> {
     definitions: &'a Definitions,
     known_sites: &'a Sites,
+    structure: &'a Structure,
+    /// Iterations of the rank's main loop, where it was found.
+    iterated: Option<FoundIterations>,
     part: &'a mut Part,
     clock: RankClock,
     rank: RankModel,
@@ -134,7 +151,13 @@ struct RankBuilder<'a> {
 }
 
 impl<'a> RankBuilder<'a> {
-    fn new(header: &Header, definitions: &'a Definitions, known_sites: &'a Sites, part: &'a mut Part) -> Self {
+    fn new(
+        header: &Header,
+        definitions: &'a Definitions,
+        known_sites: &'a Sites,
+        structure: &'a Structure,
+        part: &'a mut Part,
+    ) -> Self {
         let clock = definitions.clock(header);
         part.facts = RunFacts {
             run_id: header.run_id,
@@ -162,6 +185,8 @@ impl<'a> RankBuilder<'a> {
         let mut builder = RankBuilder {
             definitions,
             known_sites,
+            structure,
+            iterated: None,
             part,
             clock,
             rank,
@@ -218,19 +243,48 @@ impl<'a> RankBuilder<'a> {
         if let Some(&idx) = self.regions.get(&id) {
             return idx;
         }
+        let idx = self.enter(self.region_path(id));
+        self.regions.insert(id, idx);
+        idx
+    }
+
+    /// The index of the region of this path, entered where it is new.
+    fn enter(&mut self, path: Vec<(String, RegionKind, bool)>) -> RegionIdx {
         let mut idx = 0;
-        for &id in self.definitions.region_chain(id).iter().rev() {
-            let defined = self.definitions.regions.get(&id);
-            let (kind, iterated) = defined.map_or((RegionKind::Useful, false), |region| (region.kind, region.iterated));
-            let found = self.part.tables.region(idx, &self.definitions.region_name(id), kind, iterated);
-            let Some(found) = found else {
+        for (name, kind, iterated) in path {
+            let Some(found) = self.part.tables.region(idx, &name, kind, iterated) else {
                 *self.seen.entry(ProblemKind::TooMany).or_default() += 1;
                 break;
             };
             idx = found;
         }
-        self.regions.insert(id, idx);
         idx
+    }
+
+    /// Name, kind and whether it is iterated, of a region of the rank and those around it, outermost first.
+    fn region_path(&self, id: u32) -> Vec<(String, RegionKind, bool)> {
+        let found = |(name, iterated): (&str, bool)| (name.to_owned(), RegionKind::Useful, iterated);
+        let in_loop = |at: Option<usize>| at.map_or_else(Vec::new, |at| self.structure.loop_path(at));
+        let segment = |segment: u32| found((self.structure.segment_name(segment), false));
+        match FoundRegion::of_number(id) {
+            None => self.marked_path(id).collect(),
+            Some(FoundRegion::Found { in_loop: at, segment: of }) => {
+                in_loop(at).into_iter().map(found).chain(of.map(segment)).collect()
+            }
+            Some(FoundRegion::InMarked(marked, of)) => self.marked_path(marked).chain([segment(of)]).collect(),
+            Some(FoundRegion::MarkedInLoop(marked)) => {
+                let main = self.structure.main_loop(self.rank.rank);
+                in_loop(main).into_iter().map(found).chain(self.marked_path(marked)).collect()
+            }
+        }
+    }
+
+    fn marked_path(&self, id: u32) -> impl Iterator<Item = (String, RegionKind, bool)> {
+        self.definitions.region_chain(id).into_iter().rev().map(|id| {
+            let defined = self.definitions.regions.get(&id);
+            let (kind, iterated) = defined.map_or((RegionKind::Useful, false), |region| (region.kind, region.iterated));
+            (self.definitions.region_name(id), kind, iterated)
+        })
     }
 
     fn site(&mut self, id: u32) -> Option<u32> {
@@ -351,8 +405,24 @@ impl<'a> RankBuilder<'a> {
             let ended = region.iterations.iter().map(Bounds::of);
             bounds.entry(idx).or_default().splice(0..0, ended);
             if self.part.tables.in_iterated(idx) {
-                times.entry(idx).or_default().append(&region.times);
+                let times = times.entry(idx).or_default();
+                match &self.iterated {
+                    Some(found) => times.append(&region.times.renumbered(|interval| found.iteration(interval))),
+                    None => times.append(&region.times),
+                }
             }
+        }
+        if let Some(found) = self.iterated.take() {
+            let path: Vec<(String, bool)> = self
+                .structure
+                .loop_path(found.at)
+                .into_iter()
+                .map(|(name, iterated)| (name.to_owned(), iterated))
+                .collect();
+            let idx =
+                self.enter(path.into_iter().map(|(name, iterated)| (name, RegionKind::Useful, iterated)).collect());
+            bounds.entry(idx).or_default().extend_from_slice(&found.bounds);
+            self.rank.found = Some(FoundLoopOfRank { at: found.at, iterations: found.count, alike: found.alike });
         }
         // Inner regions first: they lie behind the ones around them.
         for idx in (1..self.part.tables.regions.len() as RegionIdx).rev() {
@@ -426,6 +496,39 @@ impl<'a> RankBuilder<'a> {
         self.rank.other_sites = others.into_iter().collect();
         self.rank.counters = self.counter_sums.into_iter().collect();
         (self.rank, self.seen)
+    }
+}
+
+/// The iterations of a rank's main loop, where it was found.
+struct FoundIterations {
+    /// The loop, as an index of the structure's.
+    at: usize,
+    count: u32,
+    alike: u32,
+    /// The iteration of each interval; [`NONE`] where it belongs to none.
+    of_interval: Vec<u32>,
+    bounds: Vec<Bounds>,
+}
+
+impl FoundIterations {
+    fn new(at: usize, intervals: &[Interval]) -> Self {
+        let numbering = number(intervals);
+        let of_interval: Vec<u32> =
+            (0..intervals.len()).map(|interval| numbering.iteration(interval).unwrap_or(NONE)).collect();
+        let mut bounds: Vec<Bounds> = Vec::with_capacity(numbering.count as usize);
+        for (&number, interval) in of_interval.iter().zip(intervals).filter(|(number, _)| **number != NONE) {
+            match bounds.last_mut().filter(|last| last.number == number) {
+                Some(last) => last.end = Some(interval.end),
+                None => {
+                    bounds.push(Bounds { number, outer: NONE, begin: Some(interval.begin), end: Some(interval.end) })
+                }
+            }
+        }
+        FoundIterations { at, count: numbering.count, alike: numbering.alike, of_interval, bounds }
+    }
+
+    fn iteration(&self, interval: u32) -> Option<u32> {
+        self.of_interval.get(interval as usize).copied().filter(|&number| number != NONE)
     }
 }
 
@@ -663,7 +766,7 @@ fn slower_of(lower: Vec<Slowest>, higher: Vec<Slowest>) -> Vec<Slowest> {
 
 impl Part {
     /// The model, its tables in an order that does not depend on the order of merging.
-    fn finish(mut self) -> Model {
+    fn finish(mut self, structure: &Structure) -> Model {
         let tables = self.tables;
         // A region sorts after the one around it, whose names are the first of its own.
         let names: Vec<Vec<String>> = (0..tables.regions.len() as RegionIdx)
@@ -689,6 +792,8 @@ impl Part {
             communicators: tables.communicators.into_values().collect(),
             counters,
             slowest,
+            loops: structure.loops.clone(),
+            without_loop: structure.without,
             outermost_iterated: Vec::new(),
             problems: self.problems,
         };

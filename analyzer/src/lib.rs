@@ -12,6 +12,8 @@
 //! | [`sites`] | the files that calls come from, and the call sites in them |
 //! | [`kinds`] | numbers for the kinds of calls of a rank |
 //! | [`survey`] | the first pass: which calls follow which |
+//! | [`iterations`] | loops in one rank's calls: found, cut, numbered |
+//! | [`structure`] | loops and regions of a run without markers |
 //! | [`gather`] | the second pass, which folds a run into the model |
 //! | [`sums`] | what a thread's records add up to |
 //! | [`model`] | ranks × regions × activities × iterations, in seconds, on one clock |
@@ -41,6 +43,7 @@ pub mod pass;
 pub mod report;
 pub mod selection;
 pub mod sites;
+pub mod structure;
 pub mod sums;
 pub mod survey;
 pub mod symbols;

@@ -13,6 +13,7 @@ use crate::open::n_recorded;
 use crate::selection::Selected;
 
 use crate::sites::Sites;
+use crate::structure::{Loop, Without};
 
 /// Seconds by activity, at the index of the activity's number.
 pub type Seconds = [f64; Activity::COUNT];
@@ -38,6 +39,10 @@ pub struct Model {
     /// By region: the largest computation of any rank in each iteration of the innermost iterated region that the region
     /// is, or lies in; empty for regions outside of iterations.
     pub slowest: Vec<Vec<Slowest>>,
+    /// Loops found in the calls, outer ones before those in them.
+    pub loops: Vec<Loop>,
+    /// Why there are none.
+    pub without_loop: Without,
     /// Regions whose time is known by iteration while that of the region around them is not.
     pub outermost_iterated: Vec<RegionIdx>,
     /// What is missing or doubtful.
@@ -105,6 +110,8 @@ pub struct RankModel {
     pub totals: Vec<(RegionIdx, Totals)>,
     /// Iterated regions and the rank's iterations in them; sorted.
     pub iterations: Vec<(RegionIdx, Series)>,
+    /// The main loop found in its calls, where there is one.
+    pub found: Option<FoundLoopOfRank>,
     /// The same as `cells` by call site and operation; sorted.
     pub sites: Vec<(SiteKey, Cell)>,
     /// The same of all other threads together; sorted.
@@ -127,6 +134,17 @@ pub struct RankModel {
     pub usage: Option<Usage>,
     /// Thread level that MPI gave: 0 single … 3 multiple.
     pub thread_level: Option<u8>,
+}
+
+/// The main loop found in a rank's calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoundLoopOfRank {
+    /// Index in [`Model::loops`].
+    pub at: usize,
+    /// Its iterations.
+    pub iterations: u32,
+    /// How many of them consist of the same kinds of calls as the most common ones.
+    pub alike: u32,
 }
 
 /// Time, calls and bytes.

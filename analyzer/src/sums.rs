@@ -7,11 +7,13 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use lbprof_collector::Activity;
-use lbprof_collector::Record;
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::profile::{Cell, Fold, Iteration, Profile, ProfileBatch};
 use lbprof_collector::record::NONE;
+use lbprof_collector::{Activity, Operation, Record};
+
+use crate::definitions::Definitions;
+use crate::structure::{Placed, Placer};
 
 /// Records after which sums are taken from the fold: its rows are then still in the processor's caches.
 const TAKE_AFTER: usize = 1 << 13;
@@ -64,6 +66,43 @@ impl ThreadSums {
         self.folded += records.len();
         if self.folded >= TAKE_AFTER {
             self.take();
+        }
+    }
+
+    /// The same with each call, and the computation before it, in the region and interval that `placer` says.
+    pub fn placed_records(
+        &mut self,
+        head: &BatchHead,
+        records: &[Record],
+        placer: &mut Placer,
+        definitions: &Definitions,
+    ) {
+        self.go_to(head);
+        let mut rest = records;
+        // Markers before a call lie where the call does: the computation between them belongs to it.
+        while let Some(call) = rest.iter().position(Record::is_call) {
+            let placed = placer.place(&rest[call], definitions);
+            for record in &rest[..=call] {
+                self.place(record, placed);
+                self.fold.records(std::slice::from_ref(record), |record| record.call_site);
+            }
+            rest = &rest[call + 1..];
+        }
+        self.fold.records(rest, |record| record.call_site);
+        self.folded += records.len();
+        if self.folded >= TAKE_AFTER {
+            self.take();
+        }
+    }
+
+    #[inline(always)]
+    fn place(&mut self, record: &Record, placed: Placed) {
+        // A part adds to the call before it.
+        if !record.is_call() && record.operation().is_some_and(Operation::is_part) {
+            return;
+        }
+        if let Some((region, iteration)) = placed.within(self.fold.innermost_open()) {
+            self.fold.place_in(region, iteration);
         }
     }
 

@@ -19,6 +19,7 @@ use lbprof_analyzer::open::{Run, RunError};
 use lbprof_analyzer::pass::Progress;
 use lbprof_analyzer::report::{Report, json, text};
 use lbprof_analyzer::selection::{RankSet, Selection, SelectionError};
+use lbprof_analyzer::structure::Wanted;
 use lbprof_analyzer::symbols::Place;
 
 /// How lb-report ends. The numbers are documented in its help and in docs/reading-a-report.md.
@@ -112,6 +113,9 @@ struct ReportArguments {
     #[command(flatten)]
     selection: SelectionArguments,
 
+    #[command(flatten)]
+    iterations: IterationArguments,
+
     /// Rows to show of long tables.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     top: u32,
@@ -134,6 +138,29 @@ struct SelectionArguments {
     /// As in 0,8-15 or 0-63:4 (every fourth) or 12- or host=node1*, with commas between.
     #[arg(long, value_name = "LIST")]
     ranks: Option<RankSet>,
+}
+
+/// Which loop is the main one. Marked iterations win over those found in the calls.
+#[derive(Args)]
+#[command(next_help_heading = "Iterations")]
+struct IterationArguments {
+    /// Do not look for loops in the calls, nor name code by the calls around it.
+    #[arg(long, conflicts_with = "loop_at")]
+    no_detect: bool,
+
+    /// An iteration of the main loop ends with each call whose call site has this in its label, as in 'solve (cg.c:120)'.
+    #[arg(long = "loop", value_name = "CALLSITE")]
+    loop_at: Option<String>,
+
+    /// The region whose iterations are the main loop's: a path, or the end of one.
+    #[arg(long, value_name = "PATH")]
+    iteration_region: Option<String>,
+}
+
+impl IterationArguments {
+    fn wanted(&self) -> Wanted {
+        Wanted { detect: !self.no_detect, loop_at: self.loop_at.clone() }
+    }
 }
 
 #[derive(Args)]
@@ -246,7 +273,7 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
     }
     let run = open(arguments.dir.as_deref(), common.quiet)?;
     let selection = Selection { ranks: arguments.selection.ranks.clone() };
-    let (model, places) = analysed(&run, &selection, common)?;
+    let (model, places) = analysed(&run, &selection, &arguments.iterations.wanted(), common)?;
     let report = Report::new(&model, &places);
     match &arguments.json {
         None => write_text(&report, arguments, common)?,
@@ -292,16 +319,16 @@ fn run_dump(arguments: &DumpArguments) -> anyhow::Result<Exit> {
     {
         anyhow::bail!(RunError::NoRank { path: run.dir, rank });
     }
-    let (model, places) = analysed(&run, &Selection::default(), &arguments.common)?;
+    let (model, places) = analysed(&run, &Selection::default(), &Wanted::default(), &arguments.common)?;
     write_to(io::stdout().lock(), |out| dump(&run, &model, &places, arguments.rank, out)).context("standard output")?;
     let report = Report::new(&model, &places);
     Ok(if report.data.complete { Exit::Good } else { Exit::Incomplete })
 }
 
 /// The model of a part of a run and the places of its call sites.
-fn analysed(run: &Run, selection: &Selection, common: &Common) -> anyhow::Result<(Model, Vec<Place>)> {
+fn analysed(run: &Run, selection: &Selection, wanted: &Wanted, common: &Common) -> anyhow::Result<(Model, Vec<Place>)> {
     let bar = Bar::new(run, common.quiet);
-    let options = analyse::Options { symbols: !common.no_symbols };
+    let options = analyse::Options { symbols: !common.no_symbols, wanted: wanted.clone() };
     let analysis = analyse::analyse_part(run, selection, &options, |step| bar.tell(step));
     bar.bar.finish_and_clear();
     let Analysis { model, places } = analysis?;

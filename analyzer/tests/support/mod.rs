@@ -9,11 +9,17 @@ use lbprof_analyzer::model::Model;
 use lbprof_analyzer::open::Run;
 use lbprof_analyzer::report::{Report, json, text};
 use lbprof_analyzer::selection::Selection;
+use lbprof_analyzer::structure::Wanted;
 use lbprof_analyzer::symbols;
 use lbprof_collector::Definition;
 use lbprof_collector::definition::Usage;
 use lbprof_collector::scenario::{START, Scenario};
 use tempfile::TempDir;
+
+/// Only what is marked: most scenarios are about something else than loops and regions that are found.
+pub fn marked() -> Options {
+    Options { symbols: false, wanted: Wanted { detect: false, ..Wanted::default() } }
+}
 
 /// A scenario in a folder that goes away with it.
 pub fn written(scenario: Scenario) -> TempDir {
@@ -25,7 +31,7 @@ pub fn written(scenario: Scenario) -> TempDir {
 /// The model of the run in `dir`.
 pub fn model_in(dir: &Path) -> Model {
     let run = Run::open(Some(dir)).expect("the run opens");
-    let model = analyse(&run, &Options { symbols: false }, |_| ()).model;
+    let model = analyse(&run, &marked(), |_| ()).model;
     check_invariants(&model);
     model
 }
@@ -33,7 +39,7 @@ pub fn model_in(dir: &Path) -> Model {
 /// The model of a part of the run in `dir`, or why there is none.
 pub fn try_part_in(dir: &Path, selection: &Selection) -> Result<Model, String> {
     let run = Run::open(Some(dir)).expect("the run opens");
-    let analysis = analyse_part(&run, selection, &Options { symbols: false }, |_| ());
+    let analysis = analyse_part(&run, selection, &marked(), |_| ());
     let model = analysis.map_err(|error| error.to_string())?.model;
     check_invariants(&model);
     Ok(model)

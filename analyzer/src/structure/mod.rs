@@ -1,0 +1,155 @@
+//! The structure of a program without markers: its loops, and regions named by the call sites around them.
+//!
+//! ```text
+//!   survey ─→ loops.rs     groups of ranks that run the same calls; of one rank of each, the loops in its calls
+//!          └→ segments.rs  the code between two call sites, where enough time goes to it, as a region
+//!                placer.rs  both held against a rank's calls, one by one, while they are folded
+//! ```
+//!
+//! A call belongs to the loop that its token belongs to, and so does the computation before it. What the user marked is left
+//! as it is: with marked iterations no loop is sought, with marked phases no code is named by its call sites.
+
+mod loops;
+mod placer;
+mod segments;
+
+use std::collections::HashMap;
+
+pub use placer::{FoundRegion, Placed, Placer};
+
+use crate::iterations::split::Class;
+use crate::open::Run;
+use crate::survey::{Survey, Token};
+use crate::symbols::Place;
+use segments::Segments;
+
+/// What the user wants found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wanted {
+    /// Whether to look for loops and regions at all.
+    pub detect: bool,
+    /// The call that ends an iteration: a part of the label of its call site, as `solve (cg.c:120)`.
+    pub loop_at: Option<String>,
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Wanted { detect: true, loop_at: None }
+    }
+}
+
+/// Why no loop was sought or found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Without {
+    /// There is one.
+    #[default]
+    Nothing,
+    /// The user did not want one.
+    NotWanted,
+    /// Iterations are marked.
+    Marked,
+    /// Calls were not recorded, only profiles.
+    Profiles,
+    /// No calls repeat themselves.
+    NoneFound,
+    /// No call site is the one that the user named.
+    NoSuchCallSite,
+}
+
+/// Loops and regions of a run, for all its ranks.
+#[derive(Clone, Debug, Default)]
+pub struct Structure {
+    /// The loops, outer ones before those in them.
+    pub loops: Vec<Loop>,
+    /// Why there is no loop.
+    pub without: Without,
+    /// The main loop of each rank that has one, as an index in `loops`.
+    main_of: HashMap<u32, usize>,
+    segments: Option<Segments>,
+    tokens: HashMap<Token, u32>,
+}
+
+/// A loop, found in the calls of some ranks that run the same code.
+#[derive(Clone, Debug)]
+pub struct Loop {
+    /// Its name as a region.
+    pub name: String,
+    /// The loop around it, as an index.
+    pub parent: Option<usize>,
+    /// Whether it is the main loop of its ranks.
+    pub main: bool,
+    /// Whether it has a region of its own: the main loop, and those in it that take much of its time.
+    pub is_region: bool,
+    /// The ranks.
+    pub ranks: Vec<u32>,
+    /// Call sites whose calls end an iteration, with the operation's number.
+    pub anchor: Vec<(Option<u32>, u16)>,
+    /// Whether an uninterrupted run of such calls ends only one.
+    pub run: bool,
+    /// Iterations within one of the main loop, on average; 1 of the main loop itself, less of one around it.
+    pub for_each_main: f64,
+    /// Share of the main loop's time that it takes, in 0..=1; above 1 of one around it.
+    pub share_of_main: f64,
+    /// What each kind of call is to it, by the survey's index; the last entry stands for what is no call.
+    classes: Vec<Class>,
+}
+
+impl Structure {
+    /// Finds loops and regions in `run`, whose call sites are at `places`.
+    pub fn find(run: &Run, survey: &Survey, places: &[Place], wanted: &Wanted) -> Structure {
+        let mut structure = Structure {
+            tokens: survey.tokens.iter().copied().zip(0..).collect(),
+            without: without(survey, wanted),
+            ..Structure::default()
+        };
+        if structure.without == Without::Nothing {
+            structure.loops = loops::find(run, survey, places, wanted, &structure.tokens);
+            structure.without = match structure.loops.is_empty() {
+                false => Without::Nothing,
+                true if wanted.loop_at.is_some() => Without::NoSuchCallSite,
+                true => Without::NoneFound,
+            };
+            for (at, one) in structure.loops.iter().enumerate().filter(|(_, one)| one.main) {
+                structure.main_of.extend(one.ranks.iter().map(|&rank| (rank, at)));
+            }
+        }
+        if wanted.detect && !survey.marked_phases && !survey.profiles {
+            structure.segments = Some(Segments::new(survey, places));
+        }
+        structure
+    }
+
+    /// The main loop of a rank.
+    pub fn main_loop(&self, rank: u32) -> Option<usize> {
+        self.main_of.get(&rank).copied()
+    }
+
+    /// The names of a loop and of those around it, from the main loop on, each with whether it is iterated.
+    pub fn loop_path(&self, at: usize) -> Vec<(&str, bool)> {
+        let mut path = Vec::new();
+        let mut next = Some(at);
+        while let Some(one) = next.and_then(|at| self.loops.get(at)) {
+            path.push((one.name.as_str(), one.main));
+            next = one.parent.filter(|&parent| !one.main && parent < self.loops.len());
+        }
+        path.reverse();
+        path
+    }
+
+    /// The name of code between calls.
+    pub fn segment_name(&self, segment: u32) -> &str {
+        self.segments.as_ref().and_then(|segments| segments.name(segment)).unwrap_or(segments::OTHER)
+    }
+}
+
+fn without(survey: &Survey, wanted: &Wanted) -> Without {
+    if !wanted.detect {
+        Without::NotWanted
+    } else if survey.profiles {
+        Without::Profiles
+    } else if survey.marked_iterations && wanted.loop_at.is_none() {
+        Without::Marked
+    } else {
+        Without::Nothing
+    }
+}

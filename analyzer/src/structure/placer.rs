@@ -1,0 +1,233 @@
+//! Loops and regions held against a rank's calls, one by one, as they are folded.
+
+use lbprof_collector::Record;
+use lbprof_collector::record::NONE;
+
+use super::{Loop, Structure};
+use crate::definitions::Definitions;
+use crate::iterations::split::{Class, Interval, Splitter};
+use crate::kinds::Kinds;
+use crate::sites::Sites;
+use crate::survey::Token;
+
+/// Set in the numbers of found regions. Those of markers are small, for a recorder counts them.
+const FOUND: u32 = 1 << 31;
+
+/// Set in the number of a found region that is code between calls.
+const SEGMENT: u32 = 1 << 30;
+
+/// Set in the number of a found region that lies in a marked one.
+const IN_MARKED: u32 = 1 << 29;
+
+/// Set in the number of a marked region where it lies in a found loop.
+const IN_LOOP: u32 = 1 << 28;
+
+/// Bits of the number of a segment; above them stands the loop or marked region, from 1.
+const SEGMENT_BITS: u32 = 16;
+
+/// Largest loop or marked region that a number can hold.
+const MOST_AROUND: u32 = (1 << 12) - 2;
+
+/// Most loops.
+pub const MOST_LOOPS: usize = 1 << 8;
+
+/// A region of a rank that is not simply a marked one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoundRegion {
+    /// A loop, or code between calls within it, or such code outside of any loop.
+    Found {
+        /// The innermost loop.
+        in_loop: Option<usize>,
+        /// The code between calls; `None`: the loop itself, outside of such code.
+        segment: Option<u32>,
+    },
+    /// Code between calls within a marked region.
+    InMarked(u32, u32),
+    /// A marked region within the rank's main loop.
+    MarkedInLoop(u32),
+}
+
+impl FoundRegion {
+    /// Its number among a rank's regions.
+    pub fn number(self) -> u32 {
+        let segment_part = |segment: u32| SEGMENT | segment & ((1 << SEGMENT_BITS) - 1);
+        match self {
+            FoundRegion::Found { in_loop, segment } => {
+                let in_loop = in_loop.map_or(0, |at| at as u32 + 1) << SEGMENT_BITS;
+                FOUND | in_loop | segment.map_or(0, segment_part)
+            }
+            FoundRegion::InMarked(region, segment) => {
+                FOUND | IN_MARKED | (region.min(MOST_AROUND) + 1) << SEGMENT_BITS | segment_part(segment)
+            }
+            FoundRegion::MarkedInLoop(region) => IN_LOOP | region,
+        }
+    }
+
+    /// The region of a number; `None` where it is that of a marked region.
+    pub fn of_number(number: u32) -> Option<FoundRegion> {
+        let around = ((number >> SEGMENT_BITS) & (MOST_AROUND + 1)).checked_sub(1);
+        let segment = (number & SEGMENT != 0).then_some(number & ((1 << SEGMENT_BITS) - 1));
+        match (number & FOUND != 0, around, segment) {
+            (false, ..) => (number & IN_LOOP != 0).then_some(FoundRegion::MarkedInLoop(number & !IN_LOOP)),
+            (true, Some(region), Some(segment)) if number & IN_MARKED != 0 => {
+                Some(FoundRegion::InMarked(region, segment))
+            }
+            (true, in_loop, segment) => Some(FoundRegion::Found { in_loop: in_loop.map(|at| at as usize), segment }),
+        }
+    }
+}
+
+/// Where a call belongs, with the computation before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// The number of the found region; `None` where the regions are the marked ones.
+    region: Option<u32>,
+    /// Whether the call is one of the main loop's.
+    in_loop: bool,
+    /// The interval between the ends of iterations; [`NONE`] where the rank has no loop.
+    interval: u32,
+}
+
+impl Placed {
+    /// Region and iteration of time that markers have put into `marked` (0: into none) and its iteration; `None`: that is
+    /// where it stays.
+    #[inline(always)]
+    pub fn within(self, (marked, iteration): (u32, u32)) -> Option<(u32, u32)> {
+        match self.region {
+            Some(found) if marked == 0 => Some((found, self.interval)),
+            // Of code in a phase that the user marked the phase is the region; an iteration is none.
+            Some(found) if iteration != NONE => {
+                let segment = found & ((1 << SEGMENT_BITS) - 1);
+                Some((FoundRegion::InMarked(marked, segment).number(), iteration))
+            }
+            // With marked iterations there are no intervals.
+            _ if self.interval == NONE => None,
+            _ if self.in_loop => Some((FoundRegion::MarkedInLoop(marked).number(), self.interval)),
+            _ => Some((marked, self.interval)),
+        }
+    }
+}
+
+/// What a kind of calls is to the structure.
+#[derive(Clone, Copy)]
+struct OfKind {
+    token: u32,
+    place: u32,
+    in_loop: Option<u8>,
+    /// The kind that such a call followed the last time, and the region that this gave.
+    after: u32,
+    region: u32,
+}
+
+/// Places the calls of a rank's first thread, in their order.
+pub struct Placer<'a> {
+    structure: &'a Structure,
+    sites: &'a Sites,
+    /// Its main loop's index.
+    main: Option<usize>,
+    /// The rank's loops that are regions, inner ones first.
+    loops: Vec<(usize, &'a Loop)>,
+    kinds: Kinds,
+    of_kind: Vec<OfKind>,
+    splitter: Option<Splitter>,
+}
+
+impl<'a> Placer<'a> {
+    /// The placer of `rank`; `None` where nothing was found that would place anything.
+    pub fn new(structure: &'a Structure, sites: &'a Sites, rank: u32) -> Option<Placer<'a>> {
+        let main_at = structure.main_loop(rank);
+        let main = main_at.and_then(|at| structure.loops.get(at));
+        if main.is_none() && structure.segments.is_none() {
+            return None;
+        }
+        let is_within = |mut at: usize| {
+            while Some(at) != main_at {
+                match structure.loops.get(at).and_then(|one| one.parent) {
+                    Some(parent) if parent < at => at = parent,
+                    _ => return false,
+                }
+            }
+            true
+        };
+        let loops = structure.loops.iter().enumerate().rev().filter(|&(at, one)| one.is_region && is_within(at));
+        Some(Placer {
+            structure,
+            sites,
+            main: main_at.filter(|_| main.is_some()),
+            loops: loops.take(MOST_LOOPS).collect(),
+            kinds: Kinds::default(),
+            of_kind: Vec::new(),
+            splitter: main.map(|main| Splitter::new(main.classes.clone(), main.run)),
+        })
+    }
+
+    /// Places the next call; its call site is an id of `definitions`.
+    #[inline(always)]
+    pub fn place(&mut self, record: &Record, definitions: &Definitions) -> Placed {
+        let from = self.kinds.last();
+        let kind = self.kinds.of(record);
+        if kind as usize >= self.of_kind.len() {
+            self.learn(definitions);
+        }
+        let OfKind { token, in_loop, after, region, .. } = self.of_kind[kind as usize];
+        let region = if after == from { region } else { self.between(from, kind) };
+        let end = record.end.max(record.begin);
+        let interval = self.splitter.as_mut().map_or(NONE, |splitter| splitter.next(token, record.begin, end));
+        Placed { region: self.structure.segments.is_some().then_some(region), in_loop: in_loop.is_some(), interval }
+    }
+
+    /// Takes in what the newest kind of calls is.
+    #[cold]
+    fn learn(&mut self, definitions: &Definitions) {
+        let Some(kind) = self.kinds.get(self.of_kind.len() as u32) else { return };
+        let site = u32::try_from(kind.call_site).ok().and_then(|id| self.sites.find(definitions, id));
+        let token = Token { site, operation: kind.operation, comm: kind.comm };
+        let token = self.structure.tokens.get(&token).copied().unwrap_or(NONE);
+        let in_loop = self.loops.iter().find(|(_, one)| one.has(token)).map(|&(at, _)| at as u8);
+        let place = self.structure.segments.as_ref().map_or(0, |segments| segments.place(site));
+        self.of_kind.push(OfKind { token, place, in_loop, after: NONE - 1, region: 0 });
+    }
+
+    /// The region from a call of one kind to one of another.
+    #[cold]
+    fn between(&mut self, from: u32, kind: u32) -> u32 {
+        let place = self.of_kind.get(from as usize).map_or(0, |from| from.place);
+        let to = &mut self.of_kind[kind as usize];
+        let segment = self.structure.segments.as_ref().map(|segments| segments.between(place, to.place));
+        to.after = from;
+        to.region = FoundRegion::Found { in_loop: to.in_loop.map(usize::from), segment }.number();
+        to.region
+    }
+
+    /// The rank's main loop, and the intervals of its calls, where it has one.
+    pub fn finish(self) -> Option<(usize, Vec<Interval>)> {
+        Some((self.main?, self.splitter?.finish()))
+    }
+}
+
+impl Loop {
+    /// Whether calls of this kind belong to it.
+    fn has(&self, token: u32) -> bool {
+        matches!(self.classes.get(token as usize), Some(Class::Inside | Class::Anchor))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_found_region_comes_back_from_its_number() {
+        let mut all =
+            vec![FoundRegion::InMarked(0, 0), FoundRegion::InMarked(MOST_AROUND, 3), FoundRegion::MarkedInLoop(17)];
+        for in_loop in [None, Some(0), Some(MOST_LOOPS - 1)] {
+            all.extend(
+                [None, Some(0), Some((1 << SEGMENT_BITS) - 1)].map(|segment| FoundRegion::Found { in_loop, segment }),
+            );
+        }
+        for found in all {
+            assert_eq!(FoundRegion::of_number(found.number()), Some(found));
+        }
+        assert_eq!(FoundRegion::of_number(17), None);
+    }
+}

@@ -458,15 +458,7 @@ impl<'a> RankBuilder<'a> {
             let ticks = times.row(at);
             let seconds = self.all_seconds(ticks);
             computation = computation.saturating_add(ticks[Activity::Computation as usize]);
-            slowest.push(Slowest {
-                iteration,
-                rank: self.rank.rank,
-                computation_s: seconds[Activity::Computation as usize],
-                point_to_point_s: seconds[Activity::PointToPoint as usize],
-                mpi_s: seconds.iter().sum::<f64>()
-                    - seconds[Activity::Computation as usize]
-                    - seconds[Activity::Recorder as usize],
-            });
+            slowest.push(Slowest::new(iteration, self.rank.rank, &seconds));
             if iterated {
                 let time = |ticks: Option<u64>| ticks.map_or(f64::NAN, |ticks| self.since_begin(ticks));
                 let found = bounds.next_if(|one| one.number == iteration);

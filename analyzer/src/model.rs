@@ -264,6 +264,19 @@ pub struct Series {
     pub seconds: [Vec<f64>; Activity::COUNT],
 }
 
+impl Series {
+    /// Seconds in `activity` in the iteration at this place.
+    pub fn seconds_at(&self, activity: Activity, at: usize) -> f64 {
+        self.seconds[activity as usize].get(at).copied().unwrap_or(0.0)
+    }
+
+    /// The iteration with this number and place, of `rank`, as if it were the slowest.
+    pub(crate) fn slowest(&self, rank: u32, iteration: u32, at: usize) -> Slowest {
+        let all = Activity::ALL.map(|activity| self.seconds_at(activity, at));
+        Slowest::new(iteration, rank, &all)
+    }
+}
+
 /// The rank that computes longest in an iteration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slowest {
@@ -277,6 +290,20 @@ pub struct Slowest {
     pub point_to_point_s: f64,
     /// Seconds that it spends in MPI in the iteration, point-to-point communication included.
     pub mpi_s: f64,
+}
+
+impl Slowest {
+    /// From the seconds by activity that `rank` spends in the iteration.
+    pub(crate) fn new(iteration: u32, rank: u32, seconds: &Seconds) -> Self {
+        let computation_s = seconds[Activity::Computation as usize];
+        Slowest {
+            iteration,
+            rank,
+            computation_s,
+            point_to_point_s: seconds[Activity::PointToPoint as usize],
+            mpi_s: seconds.iter().sum::<f64>() - computation_s - seconds[Activity::Recorder as usize],
+        }
+    }
 }
 
 /// Resources used between two samples.
@@ -313,9 +340,7 @@ impl RunFacts {
 impl Model {
     /// First window begin and last window end of all ranks, in seconds; (0, 0) where there is no rank.
     pub fn window_s(&self) -> (f64, f64) {
-        let begin = self.ranks.iter().map(|rank| rank.begin_s).reduce(f64::min);
-        let end = self.ranks.iter().map(|rank| rank.end_s).reduce(f64::max);
-        begin.zip(end).unwrap_or_default()
+        window_s(self.ranks.iter())
     }
 
     /// Elapsed time of the run, in seconds: last window end less first window begin.
@@ -327,8 +352,7 @@ impl Model {
     /// Elapsed time in which at least one rank was recorded all the time, in seconds: [`Model::elapsed_s`] less the time for
     /// which no rank was. The T of the run's efficiencies.
     pub fn recorded_s(&self) -> f64 {
-        let none = self.ranks.iter().map(RankModel::not_recorded_s).reduce(f64::min).unwrap_or(0.0);
-        (self.elapsed_s() - none).max(0.0)
+        recorded_s(self.ranks.iter())
     }
 
     /// Seconds of each rank in `activity` within `region`, inner regions included; one entry a rank.
@@ -354,6 +378,20 @@ impl Model {
     pub fn is_by_iteration(&self, region: RegionIdx) -> bool {
         self.slowest.get(region as usize).is_some_and(|slowest| !slowest.is_empty())
     }
+}
+
+/// First window begin and last window end of `ranks`.
+fn window_s<'a>(ranks: impl Iterator<Item = &'a RankModel> + Clone) -> (f64, f64) {
+    let begin = ranks.clone().map(|rank| rank.begin_s).reduce(f64::min);
+    let end = ranks.map(|rank| rank.end_s).reduce(f64::max);
+    begin.zip(end).unwrap_or_default()
+}
+
+/// [`Model::recorded_s`] of `ranks` alone.
+pub(crate) fn recorded_s<'a>(ranks: impl Iterator<Item = &'a RankModel> + Clone) -> f64 {
+    let (begin, end) = window_s(ranks.clone());
+    let none = ranks.map(RankModel::not_recorded_s).reduce(f64::min).unwrap_or(0.0);
+    ((end - begin).max(0.0) - none).max(0.0)
 }
 
 /// `region` and those around it in a table in which 0 is the outermost of all; innermost first.

@@ -1,3 +1,5 @@
+//! Figures of the papers that the metrics come from.
+//!
 //! The tables of "Detailed Load Balance Analysis of Large Scale Parallel Applications" (2010), one test each: from T,
 //! max T_i, avg T_i and T_ideal follow the printed ratios, to ±0.002. Where the paper prints something else, the test says so.
 
@@ -136,4 +138,48 @@ fn table_7_cpmd_where_the_replay_is_faster_than_the_computation() {
     let replay = times(&columns[0]);
     assert!(replay.t_ideal_s < Some(replay.max_computation_s));
     assert!(replay.micro_load_balance() > Some(1.03));
+}
+
+/// "A Refinement Strategy for a User-Oriented Performance Analysis" (2004) and "Causes of Blocking Overhead in Message-Passing
+/// Programs" (2003) print few figures: their ratios are bars and curves, and table 1 of 2003 has blocking factors without the times
+/// that they are of, so that no ratio of ours follows from it. What they state in words:
+mod lemeire {
+    use lbprof_analyzer::metrics::imbalance::split;
+    use lbprof_analyzer::metrics::overhead::{Overheads, Phase, PhaseTime};
+
+    /// Overheads of ranks that all do the same: shares of T_seq/P by phase.
+    fn overheads(n: usize, ratios: &[(Phase, f64)]) -> Overheads {
+        let phase = |&(phase, ratio): &(Phase, f64)| PhaseTime { phase, seconds: vec![ratio / n as f64; n] };
+        let elapsed_s = ratios.iter().map(|(_, ratio)| ratio / n as f64).sum();
+        Overheads::of(ratios.iter().map(phase).collect(), elapsed_s, Some(1.0))
+    }
+
+    #[test]
+    fn without_overhead_the_ratio_of_computation_is_1_and_the_speedup_is_the_number_of_ranks() {
+        let ideal = overheads(9, &[(Phase::Useful, 1.0)]);
+        assert_eq!(ideal.ratio(&ideal.phases[0]).map(|ratio| (ratio * 1e12).round()), Some(1e12));
+        assert!((ideal.speedup().unwrap() - 9.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_ratio_of_computation_of_75_percent_gives_a_speedup_of_5_4_on_4_ranks() {
+        // 2004, §5.1. From 0.75 itself follows 5.33 at most; "75%" and "5.4" agree if the ratio is rounded up from 0.745 and all
+        // other overheads are below half a per cent.
+        let at = |computation| overheads(4, &[(Phase::Useful, computation)]).speedup().unwrap();
+        assert!((at(0.75) - 5.333).abs() < 1e-3);
+        assert!(at(0.745) > 5.35, "rounds to 5.4");
+        assert!(overheads(4, &[(Phase::Useful, 0.745), (Phase::Idle, 0.005)]).speedup().unwrap() < 5.35);
+    }
+
+    #[test]
+    fn a_serial_fraction_costs_p_minus_1_times_itself() {
+        // 2003, eq. 8, for the 2 to 8 processors of its experiments, with T_seq = 1.
+        for n in [2, 3, 4, 6, 8] {
+            let serial = 0.1;
+            let mut computation = vec![(1.0 - serial) / n as f64; n];
+            computation[0] += serial;
+            let amdahl = split(&computation, None, Some(serial)).amdahl_s.unwrap();
+            assert!((amdahl - (n as f64 - 1.0) * serial).abs() < 1e-12);
+        }
+    }
 }

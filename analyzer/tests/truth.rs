@@ -2,7 +2,7 @@
 
 mod support;
 
-use lbprof_analyzer::metrics::load_balance::{phase_profile_ideal, times};
+use lbprof_analyzer::metrics::load_balance::{phase_profile_ideal, phase_profile_ideal_of, times, times_of};
 use lbprof_analyzer::model::Model;
 use lbprof_collector::definition::{Definition, Region, RegionKind};
 use lbprof_collector::format::{BatchHead, log_name, ring_name};
@@ -93,6 +93,36 @@ fn nested_iterations_count_in_the_outermost() {
     assert_eq!(series.numbers, [0, 1]);
     assert_near(series.seconds[Activity::Computation as usize][1], 0.004);
     assert_near(series.begin_s[1], 0.006);
+}
+
+#[test]
+fn efficiencies_of_some_ranks_are_as_if_there_were_no_others() {
+    // Ranks 0 and 1 take turns at 3 and 1 ms; ranks 2 and 3, which begin 5 ms later, always compute 10 ms.
+    let model = model(Scenario::ranks(4).each(|rank, script| {
+        let script = if rank < 2 { script } else { script.late(5) };
+        script.repeat(6, move |step, script| {
+            let work = if rank < 2 { [1.0, 3.0][((rank + step) % 2) as usize] } else { 10.0 };
+            script.iteration("step", move |script| {
+                script.region("work", move |script| script.compute(work)).send(0, 0, 8, 0.5).barrier(10.0 - work)
+            })
+        })
+    }));
+    let first = times_of(&model, &[0, 1], 0);
+    assert_near(first.elapsed_s, 6.0 * 0.0105);
+    assert_near(first.max_computation_s, 0.012);
+    assert_near(first.t_ideal_s.unwrap(), 0.018);
+    let ideal = phase_profile_ideal_of(&model, &[0, 1], 0).unwrap();
+    assert_near(ideal.error_s, 6.0 * 0.0005);
+    assert_near(ideal.bound_s, 6.0 * 0.0075);
+    let others = times_of(&model, &[2, 3], 0);
+    assert_near(others.elapsed_s, 6.0 * 0.0105);
+    assert_near(others.micro_load_balance().unwrap(), 1.0);
+    let step = region(&model, "main/step");
+    assert_near(times_of(&model, &[0, 1], step).t_ideal_s.unwrap(), 0.018);
+    // Inside of an iterated region only all ranks together are known by iteration.
+    let work = region(&model, "main/step/work");
+    assert_eq!(times_of(&model, &[0, 1], work).t_ideal_s, None);
+    assert_eq!(times_of(&model, &[0, 1, 2, 3], work), times(&model, work));
 }
 
 #[test]

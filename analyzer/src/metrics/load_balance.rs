@@ -11,9 +11,11 @@
 //!
 //! The product is the parallel efficiency, mean T_p / T = 4/8.
 
+use std::collections::BTreeMap;
+
 use lbprof_collector::Activity;
 
-use crate::model::{Model, RankModel, RegionIdx};
+use crate::model::{Model, RankModel, RegionIdx, Slowest, recorded_s};
 
 /// Load balance: the mean of the ranks' computation time over its maximum.
 ///
@@ -109,25 +111,76 @@ pub struct PhaseProfileIdeal {
 /// ranks meet at the end of each iteration, and nowhere else.
 pub fn phase_profile_ideal(model: &Model, region: RegionIdx) -> Option<PhaseProfileIdeal> {
     let inside = outermost_iterated(model, region);
-    let all_iterate = |idx: RegionIdx| {
-        let has = |rank: &RankModel| rank.in_iterations.binary_search_by_key(&idx, |&(idx, _)| idx).is_ok();
-        model.ranks.iter().all(|rank| has(rank) || rank.inclusive(region)[Activity::Computation as usize] == 0.0)
-    };
-    if inside.is_empty() || !inside.iter().all(|&idx| all_iterate(idx)) {
-        return None;
+    let slowest = || inside.iter().filter_map(|&idx| model.slowest.get(idx as usize)).flatten().copied();
+    all_iterate(model.ranks.iter(), region, &inside)
+        .then(|| PhaseProfileIdeal::of(slowest(), outside_s(model.ranks.iter(), region, &inside)))
+}
+
+/// [`phase_profile_ideal`] of some ranks, as if there were no others: `ranks` are indices in [`Model::ranks`], ascending.
+///
+/// Of all ranks it is the same. Of some it is `None` also for a region that is not iterated itself but lies in one that is: time
+/// of single ranks by iteration is kept of iterated regions alone.
+pub fn phase_profile_ideal_of(model: &Model, ranks: &[usize], region: RegionIdx) -> Option<PhaseProfileIdeal> {
+    let inside = outermost_iterated(model, region);
+    if !inside.iter().all(|&idx| model.regions[idx as usize].iterated) {
+        return phase_profile_ideal(model, region).filter(|_| ranks.len() == model.ranks.len());
     }
-    let mut ideal = PhaseProfileIdeal::default();
-    for slowest in inside.iter().filter_map(|&idx| model.slowest.get(idx as usize)).flatten() {
-        ideal.seconds += slowest.computation_s;
-        ideal.error_s += slowest.point_to_point_s;
-        ideal.bound_s += slowest.mpi_s;
+    let chosen = || chosen(model, ranks);
+    let slowest = || inside.iter().flat_map(|&idx| slowest_of(chosen(), idx).into_values());
+    all_iterate(chosen(), region, &inside)
+        .then(|| PhaseProfileIdeal::of(slowest(), outside_s(chosen(), region, &inside)))
+}
+
+impl PhaseProfileIdeal {
+    /// From the slowest rank of each iteration, and the seconds that lie outside of all.
+    fn of(slowest: impl Iterator<Item = Slowest>, outside_s: f64) -> Self {
+        let mut ideal = PhaseProfileIdeal::default();
+        for slowest in slowest {
+            ideal.seconds += slowest.computation_s;
+            ideal.error_s += slowest.point_to_point_s;
+            ideal.bound_s += slowest.mpi_s;
+        }
+        ideal.seconds += outside_s;
+        ideal
     }
-    let outside = model.ranks.iter().map(|rank| {
+}
+
+/// The ranks at these indices, those that there are.
+fn chosen<'a>(model: &'a Model, ranks: &'a [usize]) -> impl Iterator<Item = &'a RankModel> + Clone {
+    ranks.iter().filter_map(|&at| model.ranks.get(at))
+}
+
+/// Whether each of `ranks` that computes in `region` has all the iterated regions `inside`, of which there is at least one.
+fn all_iterate<'a>(mut ranks: impl Iterator<Item = &'a RankModel>, region: RegionIdx, inside: &[RegionIdx]) -> bool {
+    let has = |rank: &RankModel, idx: &RegionIdx| rank.in_iterations.binary_search_by_key(idx, |&(idx, _)| idx).is_ok();
+    !inside.is_empty()
+        && ranks.all(|rank| {
+            rank.inclusive(region)[Activity::Computation as usize] == 0.0 || inside.iter().all(|idx| has(rank, idx))
+        })
+}
+
+/// The longest computation of a rank in `region` that lies in no iteration of the regions `inside`.
+fn outside_s<'a>(ranks: impl Iterator<Item = &'a RankModel>, region: RegionIdx, inside: &[RegionIdx]) -> f64 {
+    let outside = ranks.map(|rank| {
         let in_iterations: f64 = inside.iter().map(|&idx| rank.in_iterations_s(idx)).sum();
         rank.inclusive(region)[Activity::Computation as usize] - in_iterations
     });
-    ideal.seconds += outside.fold(0.0, f64::max);
-    Some(ideal)
+    outside.fold(0.0, f64::max)
+}
+
+/// The slowest of `ranks` in each iteration of the iterated region `idx`.
+fn slowest_of<'a>(ranks: impl Iterator<Item = &'a RankModel>, idx: RegionIdx) -> BTreeMap<u32, Slowest> {
+    let mut slowest: BTreeMap<u32, Slowest> = BTreeMap::new();
+    for (rank, series) in ranks.filter_map(|rank| Some((rank.rank, rank.series(idx)?))) {
+        for (at, &iteration) in series.numbers.iter().enumerate() {
+            let one = series.slowest(rank, iteration, at);
+            let found = slowest.entry(iteration).or_insert(one);
+            if one.computation_s > found.computation_s {
+                *found = one;
+            }
+        }
+    }
+    slowest
 }
 
 /// The region itself where its time is known by iteration, else the outermost such regions in it.
@@ -144,6 +197,20 @@ fn outermost_iterated(model: &Model, region: RegionIdx) -> Vec<RegionIdx> {
 pub fn times(model: &Model, region: RegionIdx) -> Times {
     let ideal = phase_profile_ideal(model, region).map(|ideal| ideal.seconds);
     Times::of(&model.inclusive_s(region, Activity::Computation), model.region_elapsed_s(region), ideal)
+}
+
+/// The times of `region`, of some ranks as if there were no others: `ranks` are indices in [`Model::ranks`], ascending.
+///
+/// The elapsed time of the whole program is then from the first begin of a window of these ranks to the last end of one, less the
+/// time of which none of them has records.
+pub fn times_of(model: &Model, ranks: &[usize], region: RegionIdx) -> Times {
+    let chosen = || chosen(model, ranks);
+    let computation: Vec<f64> = chosen().map(|rank| rank.inclusive(region)[Activity::Computation as usize]).collect();
+    let elapsed_s = match region {
+        0 => recorded_s(chosen()),
+        _ => chosen().map(|rank| rank.inclusive(region).iter().sum()).fold(0.0, f64::max),
+    };
+    Times::of(&computation, elapsed_s, phase_profile_ideal_of(model, ranks, region).map(|ideal| ideal.seconds))
 }
 
 #[cfg(test)]

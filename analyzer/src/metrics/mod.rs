@@ -1,5 +1,8 @@
 //! Metrics: pure functions from times to figures, a file or folder for each section of METRICS.
 
 pub mod dispersion;
+pub mod imbalance;
 pub mod load_balance;
+pub mod overhead;
 pub mod preemption;
+pub mod trend;

@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use lbprof_analyzer::analyse::{Options, analyse, analyse_part};
+use lbprof_analyzer::metrics::{load_balance, overhead};
 use lbprof_analyzer::model::Model;
 use lbprof_analyzer::open::Run;
 use lbprof_analyzer::report::{Report, json, text};
@@ -104,13 +105,27 @@ pub fn check_invariants(model: &Model) {
         let exclusive: f64 = (0..model.regions.len() as u32).flat_map(|idx| rank.exclusive(idx)).sum();
         assert!((exclusive - known).abs() <= 1e-9 * known.max(1.0), "rank {}: {exclusive} s of {known} s", rank.rank);
     }
+    let all: Vec<usize> = (0..model.ranks.len()).collect();
     for idx in 0..model.regions.len() as u32 {
-        let times = lbprof_analyzer::metrics::load_balance::times(model, idx);
+        let times = load_balance::times(model, idx);
+        assert_eq!(load_balance::times_of(model, &all, idx), times, "all ranks are the run");
+        let ideal = load_balance::phase_profile_ideal(model, idx);
+        assert_eq!(load_balance::phase_profile_ideal_of(model, &all, idx), ideal, "region {idx}");
         assert!(times.max_computation_s <= times.elapsed_s + 1e-9, "region {idx}: {times:?}");
         if let (Some(micro), Some(parallel)) = (times.micro_load_balance(), times.parallel()) {
             assert!(micro <= 1.0 + 1e-12, "region {idx}: {times:?}");
             let product = times.load_balance().unwrap_or(0.0) * micro * times.transfer().unwrap_or(0.0);
             assert!((product - parallel).abs() <= 1e-12, "region {idx}: {times:?}");
         }
+    }
+    // Phases fill every rank's T, so that the reciprocal of all overhead ratios is the efficiency T_seq / (P·T).
+    let overheads = overhead::overheads(model, None);
+    for (at, rank) in model.ranks.iter().enumerate() {
+        let filled: f64 = overheads.phases.iter().map(|phase| phase.seconds[at]).sum();
+        assert!((filled - overheads.elapsed_s).abs() <= 1e-9, "rank {}: {filled} s of {overheads:?}", rank.rank);
+    }
+    if let Some(efficiency) = overheads.efficiency() {
+        let expected = overheads.t_seq_s / (overheads.elapsed_s * model.ranks.len() as f64);
+        assert!((efficiency - expected).abs() <= 1e-9 * expected, "{efficiency} instead of {expected}");
     }
 }

@@ -1,0 +1,107 @@
+//! What ranks wait for because others compute longer, in three parts (METRICS §3; Lemeire & Dirkx 2003, §3.3 and eq. 8).
+//!
+//! ```text
+//!              start    iteration 0    iteration 1      At the start rank 0 alone computes for 2 s and 2 ranks wait:
+//!   rank 0   |== 2 ==| |=== 3 ===|..| |=1=|.......|     Amdahl 2 · 2 = 4 s.
+//!   rank 1   |.......| |=1=|........| |=== 3 ===|.|     T_p = 6, 4, 4; 3 · 6 − 14 = 4 s, all of it told as Amdahl already:
+//!   rank 2   |.......| |== 2 ==|....| |== 2 ==|...|     global 0 s.
+//! ```
+//!
+//! By iteration the slowest ranks take 2 + 3 + 3 = 8 s, so that 3 · 8 − 14 = 10 s are waited, of which 6 s remain: temporal, for the
+//! ranks take turns at being the slowest. That rank 0 is alone for the last second of iteration 0 is no serial work: it began together
+//! with the others and only has more to do. [`crate::concurrency`] tells the two apart.
+
+/// Seconds that ranks wait for others that compute, summed over ranks, by why they do. None is negative.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ImbalanceSplit {
+    /// Amdahl: while one rank does what no other can share. `None` where that time is not known.
+    pub amdahl_s: Option<f64>,
+    /// Global: because the ranks' computation differs in the sum. With Amdahl's part where that is not known.
+    pub global_s: f64,
+    /// Temporal: because it differs by iteration, though less in the sum. `None` where the ideal time is not known.
+    pub temporal_s: Option<f64>,
+}
+
+/// Splits the waiting that follows from imbalance.
+///
+/// - `computation[p]`: T_p, seconds that rank p computes; one entry a rank.
+/// - `ideal_s`: T_ideal, Σ_k max_p t_pk with what lies outside of iterations, where it is known.
+/// - `serial_s`: seconds in which one rank works alone and no other has anything to do, where that is known.
+///
+/// Amdahl = (P−1)·serial, global = P·max T_p − Σ T_p − Amdahl, temporal = P·T_ideal − Σ T_p − Amdahl − global; each at least 0.
+/// Source: METRICS §3; with P ranks and a serial fraction s, Amdahl / T_seq is (P−1)·s (2003, eq. 8).
+pub fn split(computation: &[f64], ideal_s: Option<f64>, serial_s: Option<f64>) -> ImbalanceSplit {
+    let n = computation.len() as f64;
+    let sum: f64 = computation.iter().sum();
+    let max = computation.iter().copied().fold(0.0, f64::max);
+    let amdahl_s = serial_s.map(|serial_s| (n - 1.0).max(0.0) * serial_s);
+    let amdahl = amdahl_s.unwrap_or(0.0);
+    let global_s = (n * max - sum - amdahl).max(0.0);
+    let temporal_s = ideal_s.map(|ideal_s| (n * ideal_s - sum - amdahl - global_s).max(0.0));
+    ImbalanceSplit { amdahl_s, global_s, temporal_s }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_example_at_the_head_of_this_file() {
+        let parts = split(&[6.0, 4.0, 4.0], Some(8.0), Some(2.0));
+        assert_eq!(parts, ImbalanceSplit { amdahl_s: Some(4.0), global_s: 0.0, temporal_s: Some(6.0) });
+    }
+
+    #[test]
+    fn a_rank_that_always_has_more_is_global() {
+        let parts = split(&[4.0, 1.0], Some(4.0), Some(0.0));
+        assert_eq!(parts, ImbalanceSplit { amdahl_s: Some(0.0), global_s: 3.0, temporal_s: Some(0.0) });
+    }
+
+    #[test]
+    fn what_is_not_known_is_told_and_not_guessed() {
+        let parts = split(&[4.0, 1.0], None, None);
+        assert_eq!(parts, ImbalanceSplit { amdahl_s: None, global_s: 3.0, temporal_s: None });
+    }
+
+    #[test]
+    fn one_rank_waits_for_nobody() {
+        let parts = split(&[4.0], Some(4.0), Some(4.0));
+        assert_eq!(parts, ImbalanceSplit { amdahl_s: Some(0.0), global_s: 0.0, temporal_s: Some(0.0) });
+    }
+
+    proptest! {
+        /// Work of 1 s of which a fraction s is serial and the rest is perfectly shared: Ovh = (P−1)·s, and with useful work
+        /// (ratio 1) the speedup is Amdahl's, 1/(s + (1−s)/P).
+        #[test]
+        fn a_serial_fraction_gives_amdahls_law(n in 1..1000usize, serial in 0.0..1.0f64) {
+            let shared = (1.0 - serial) / n as f64;
+            let computation: Vec<f64> = (0..n).map(|rank| shared + if rank == 0 { serial } else { 0.0 }).collect();
+            let parts = split(&computation, Some(serial + shared), Some(serial));
+            let p = n as f64;
+            let amdahl = parts.amdahl_s.unwrap();
+            prop_assert!((amdahl - (p - 1.0) * serial).abs() <= 1e-9);
+            prop_assert!(parts.global_s <= 1e-9 && parts.temporal_s.unwrap() <= 1e-9);
+            let speedup = p / (1.0 + amdahl);
+            prop_assert!((speedup - 1.0 / (serial + (1.0 - serial) / p)).abs() <= 1e-9 * p);
+        }
+
+        /// Where no more is waited alone than at all, the parts add up to P·T_ideal − Σ T_p.
+        #[test]
+        fn the_parts_add_up(
+            computation in prop::collection::vec(0.0..10.0f64, 1..50),
+            longer in 0.0..10.0f64,
+            share in 0.0..1.0f64,
+        ) {
+            let n = computation.len() as f64;
+            let max = computation.iter().copied().fold(0.0, f64::max);
+            let waited = n * (max + longer) - computation.iter().sum::<f64>();
+            let alone = share * waited / (n - 1.0).max(1.0);
+            let parts = split(&computation, Some(max + longer), Some(alone));
+            let sum = parts.amdahl_s.unwrap() + parts.global_s + parts.temporal_s.unwrap();
+            prop_assert!(parts.global_s >= 0.0 && parts.temporal_s.unwrap() >= 0.0);
+            prop_assert!((sum - waited).abs() <= 1e-9 || n == 1.0);
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Overhead ratios, efficiency and speedup (METRICS §3; Lemeire et al. 2004, eqs 1–5; Lemeire & Dirkx 2003, eqs 1–6).
+//!
+//! Every rank's share of the run is cut into phases without a rest, so that over all phases and ranks the times add up to P·T:
+//!
+//! ```text
+//!   rank 0   |===== useful work 6 s =====|--- collective 2 s ---|        P·T = 2 · 8 s = 16 s, T_seq = 6 + 4 = 10 s
+//!   rank 1   |== useful work 4 s ==|-- collective 3 s --|.idle 1 s.|     Ovh: useful 1.0, collective 0.5, idle 0.1
+//! ```
+//!
+//! E = 1 / (1.0 + 0.5 + 0.1) = 0.625 and S = 2 · 0.625 = 1.25: the run is 1.25 times as fast as one rank would be, 10 s / 8 s.
+
+use lbprof_collector::Activity;
+use lbprof_collector::definition::RegionKind;
+
+use crate::model::{Model, RankModel, RegionIdx};
+
+/// What a rank's time goes to; every second of a run's P·T goes to exactly one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Phase {
+    /// Computation in regions that are useful work.
+    Useful,
+    /// Computation in regions marked as work that one rank does while the others wait.
+    Serial,
+    /// Computation in regions marked as control of parallelism.
+    Control,
+    /// An activity other than computation.
+    Activity(Activity),
+    /// Outside of the rank's window while others are in theirs.
+    Idle,
+    /// No record tells, though some do of other ranks: recording was stopped, or records are missing.
+    NotRecorded,
+}
+
+impl Phase {
+    /// All of them, those that a program does for its result first.
+    pub const ALL: [Phase; 12] = [
+        Phase::Useful,
+        Phase::Serial,
+        Phase::Control,
+        Phase::Activity(Activity::PointToPoint),
+        Phase::Activity(Activity::Collective),
+        Phase::Activity(Activity::Synchronization),
+        Phase::Activity(Activity::OneSided),
+        Phase::Activity(Activity::Io),
+        Phase::Activity(Activity::Management),
+        Phase::Activity(Activity::Recorder),
+        Phase::Idle,
+        Phase::NotRecorded,
+    ];
+
+    /// The name in reports and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Useful => "useful work",
+            Phase::Serial => "serial work",
+            Phase::Control => "control of parallelism",
+            Phase::Activity(activity) => activity.name(),
+            Phase::Idle => "idle",
+            Phase::NotRecorded => "not recorded",
+        }
+    }
+
+    /// Whether a run on one rank would have to do it, too: useful work, and work that one rank does in any case.
+    pub fn is_work(self) -> bool {
+        matches!(self, Phase::Useful | Phase::Serial)
+    }
+}
+
+/// The time of a phase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PhaseTime {
+    /// Which.
+    pub phase: Phase,
+    /// T_phase,p: seconds that each rank spends in it; one entry a rank.
+    pub seconds: Vec<f64>,
+}
+
+impl PhaseTime {
+    /// T_phase: its seconds, summed over ranks.
+    pub fn total_s(&self) -> f64 {
+        self.seconds.iter().sum()
+    }
+}
+
+/// The phases of a run, from which its overhead ratios, efficiency and speedup follow.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Overheads {
+    /// T_seq: seconds that the same work takes on one rank.
+    pub t_seq_s: f64,
+    /// Whether T_seq was given; else it is the sum over ranks of the phases that are work.
+    pub is_given: bool,
+    /// T: seconds from which efficiency and speedup follow.
+    pub elapsed_s: f64,
+    /// The phases that occur, in the order of [`Phase::ALL`]. Over all of them a rank's times add up to T.
+    pub phases: Vec<PhaseTime>,
+}
+
+impl Overheads {
+    /// The overheads of phases in which ranks spend `phases` seconds of `elapsed_s` each. `t_seq_s`: the time on one rank where
+    /// it is known.
+    pub fn of(phases: Vec<PhaseTime>, elapsed_s: f64, t_seq_s: Option<f64>) -> Overheads {
+        let work = || phases.iter().filter(|one| one.phase.is_work()).map(PhaseTime::total_s).sum();
+        Overheads { t_seq_s: t_seq_s.unwrap_or_else(work), is_given: t_seq_s.is_some(), elapsed_s, phases }
+    }
+
+    /// Ovh_phase,p = T_phase,p / (T_seq/P): the phase's share of what a rank's part of the work would take alone, one entry a
+    /// rank; 1 is as much as that. Source: Lemeire 2004, eq. 1. `None` where T_seq is 0.
+    pub fn ratios_by_rank(&self, phase: &PhaseTime) -> Option<Vec<f64>> {
+        let own_s = self.t_seq_s / phase.seconds.len().max(1) as f64;
+        (own_s > 0.0).then(|| phase.seconds.iter().map(|seconds| seconds / own_s).collect())
+    }
+
+    /// Ovh_phase = Σ_p T_phase,p / T_seq. Source: eq. 2, and eq. 6 of 2003. `None` where T_seq is 0.
+    pub fn ratio(&self, phase: &PhaseTime) -> Option<f64> {
+        self.ratio_of(phase.total_s())
+    }
+
+    /// The overhead ratio of `seconds` summed over ranks; `None` where T_seq is 0.
+    pub fn ratio_of(&self, seconds: f64) -> Option<f64> {
+        (self.t_seq_s > 0.0).then(|| seconds / self.t_seq_s)
+    }
+
+    /// E = 1/Σ_phases Ovh, which is T_seq/(P·T). Above 1 where a given T_seq is more than the ranks need together. Source: eq. 3.
+    /// `None` where T_seq is 0, or all phases are.
+    pub fn efficiency(&self) -> Option<f64> {
+        let sum: f64 = self.phases.iter().map(|phase| self.ratio(phase)).sum::<Option<f64>>()?;
+        (sum > 0.0).then(|| 1.0 / sum)
+    }
+
+    /// S = P·E, which is T_seq/T. Source: eq. 5.
+    pub fn speedup(&self) -> Option<f64> {
+        let n = self.phases.first()?.seconds.len() as f64;
+        self.efficiency().map(|efficiency| n * efficiency)
+    }
+}
+
+/// The overheads of the run of `model`; `t_seq_s`: its time on one rank, in seconds, where that is known.
+///
+/// T is [`Model::recorded_s`], as it is for all efficiencies; so with an assumed T_seq, and no region marked as control, E is the
+/// parallel efficiency.
+pub fn overheads(model: &Model, t_seq_s: Option<f64>) -> Overheads {
+    Overheads::of(phases(model), model.recorded_s(), t_seq_s)
+}
+
+/// The time of each phase that occurs, by rank.
+pub fn phases(model: &Model) -> Vec<PhaseTime> {
+    let kinds = kinds(model);
+    let window = model.window_s();
+    // Time of which no rank has records is not in T.
+    let least = model.ranks.iter().map(RankModel::not_recorded_s).reduce(f64::min).unwrap_or(0.0);
+    let mut all = Phase::ALL.map(|phase| PhaseTime { phase, seconds: vec![0.0; model.ranks.len()] });
+    for (at, rank) in model.ranks.iter().enumerate() {
+        let mut add = |phase: Phase, seconds: f64| {
+            if let Some(found) = all.iter_mut().find(|one| one.phase == phase) {
+                found.seconds[at] += seconds;
+            }
+        };
+        for &((region, activity), cell) in &rank.cells {
+            add(phase_of(activity, kinds[region as usize]), cell.seconds);
+        }
+        add(Phase::Idle, rank.idle_s(window));
+        add(Phase::NotRecorded, rank.not_recorded_s() - least);
+    }
+    all.into_iter().filter(|one| one.total_s() > 0.0).collect()
+}
+
+fn phase_of(activity: Activity, kind: RegionKind) -> Phase {
+    match (activity, kind) {
+        (Activity::Computation, RegionKind::Useful) => Phase::Useful,
+        (Activity::Computation, RegionKind::Serial) => Phase::Serial,
+        (Activity::Computation, RegionKind::Control) => Phase::Control,
+        (other, _) => Phase::Activity(other),
+    }
+}
+
+/// What the computation in each region is: what it is marked, or as "useful" is the default, what the region around it is.
+fn kinds(model: &Model) -> Vec<RegionKind> {
+    let marked = |idx: RegionIdx| model.regions[idx as usize].kind;
+    let kind = |idx| {
+        let chain = model.chain(idx);
+        chain.into_iter().map(marked).find(|kind| *kind != RegionKind::Useful).unwrap_or(RegionKind::Useful)
+    };
+    (0..model.regions.len() as RegionIdx).map(kind).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn phase(phase: Phase, seconds: &[f64]) -> PhaseTime {
+        PhaseTime { phase, seconds: seconds.to_vec() }
+    }
+
+    const COLLECTIVE: Phase = Phase::Activity(Activity::Collective);
+
+    /// The example at the head of this file.
+    fn example(t_seq_s: Option<f64>) -> Overheads {
+        let phases =
+            vec![phase(Phase::Useful, &[6.0, 4.0]), phase(COLLECTIVE, &[2.0, 3.0]), phase(Phase::Idle, &[0.0, 1.0])];
+        Overheads::of(phases, 8.0, t_seq_s)
+    }
+
+    #[test]
+    fn ratios_are_of_the_time_on_one_rank() {
+        let overheads = example(None);
+        assert_eq!((overheads.t_seq_s, overheads.is_given), (10.0, false));
+        let ratios: Vec<f64> = overheads.phases.iter().filter_map(|phase| overheads.ratio(phase)).collect();
+        assert_eq!(ratios, [1.0, 0.5, 0.1]);
+        assert_eq!(overheads.ratios_by_rank(&overheads.phases[0]), Some(vec![1.2, 0.8]));
+        assert_eq!((overheads.efficiency(), overheads.speedup()), (Some(0.625), Some(1.25)));
+    }
+
+    #[test]
+    fn a_time_on_one_rank_that_is_given_is_used() {
+        let overheads = example(Some(20.0));
+        assert_eq!((overheads.t_seq_s, overheads.is_given), (20.0, true));
+        assert_eq!((overheads.efficiency(), overheads.speedup()), (Some(1.25), Some(2.5)));
+    }
+
+    #[test]
+    fn control_is_no_work_of_a_run_on_one_rank_but_what_one_rank_does_alone_is() {
+        let phases = vec![
+            phase(Phase::Useful, &[4.0, 4.0]),
+            phase(Phase::Serial, &[2.0, 0.0]),
+            phase(Phase::Control, &[1.0, 0.0]),
+        ];
+        assert_eq!(Overheads::of(phases, 7.0, None).t_seq_s, 10.0);
+    }
+
+    #[test]
+    fn without_work_there_is_no_ratio() {
+        let overheads = Overheads::of(vec![phase(COLLECTIVE, &[2.0])], 2.0, None);
+        assert_eq!(overheads.ratio(&overheads.phases[0]), None);
+        assert_eq!((overheads.efficiency(), overheads.speedup()), (None, None));
+        assert_eq!(Overheads::default().speedup(), None);
+    }
+
+    proptest! {
+        /// Whatever the phases are, if they fill T on every rank then E = T_seq/(P·T) and S = T_seq/T.
+        #[test]
+        fn the_reciprocal_of_all_ratios_is_the_efficiency(
+            shares in prop::collection::vec(prop::collection::vec(0.01..1.0f64, 4), 1..20),
+            elapsed_s in 1e-3..1e4f64,
+            t_seq in prop::option::of(1e-3..1e6f64),
+        ) {
+            let scaled: Vec<Vec<f64>> = shares
+                .iter()
+                .map(|rank| rank.iter().map(|share| share / rank.iter().sum::<f64>() * elapsed_s).collect())
+                .collect();
+            let of = |at: usize| scaled.iter().map(|rank| rank[at]).collect::<Vec<f64>>();
+            let phases = [Phase::Useful, Phase::Control, COLLECTIVE, Phase::Idle];
+            let phases = phases.into_iter().enumerate().map(|(at, of_phase)| phase(of_phase, &of(at))).collect();
+            let overheads = Overheads::of(phases, elapsed_s, t_seq);
+            let n = scaled.len() as f64;
+            let expected = overheads.t_seq_s / (n * elapsed_s);
+            prop_assert!((overheads.efficiency().unwrap() - expected).abs() <= 1e-12 * expected);
+            prop_assert!((overheads.speedup().unwrap() - n * expected).abs() <= 1e-12 * n * expected);
+            // The mean over ranks of a phase's ratios by rank is its ratio.
+            for one in &overheads.phases {
+                let mean = overheads.ratios_by_rank(one).unwrap().iter().sum::<f64>() / n;
+                prop_assert!((mean - overheads.ratio(one).unwrap()).abs() <= 1e-12 * mean);
+            }
+        }
+    }
+}

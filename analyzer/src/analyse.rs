@@ -68,7 +68,7 @@ pub fn analyse(run: &Run, options: &Options, tell: impl Fn(Step) + Sync) -> Anal
         false => (symbols::unresolved(&survey.sites), Vec::new()),
     };
     let structure = Structure::find(run, &survey, &places, &options.wanted);
-    let mut model = gather(run, &survey.sites, &structure, |progress| tell(Step::Gathering(progress)));
+    let mut model = gather(run, &survey, &structure, |progress| tell(Step::Gathering(progress)));
     model.problems.extend(problems);
     Analysis { model, places }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::{
-    CallSite, ClockOffset, Communicator, EndReason, Instant, Module, Object, ObjectKind, Region, Usage,
+    CallSite, ClockOffset, Communicator, EndReason, Instant, Module, Object, ObjectKind, Region, RegionKind, Usage,
 };
 use lbprof_collector::format::Header;
 use lbprof_collector::{Definition, Problem, ProblemKind};
@@ -112,6 +112,11 @@ impl Definitions {
             }
         }
         chain
+    }
+
+    /// Whether a region is marked as serial work.
+    pub fn is_serial(&self, id: u32) -> bool {
+        self.regions.get(&id).is_some_and(|region| region.kind == RegionKind::Serial)
     }
 
     /// The name of a region without those around it.

@@ -15,6 +15,7 @@ use lbprof_collector::reader::Item;
 use lbprof_collector::record::NONE;
 use lbprof_collector::{Activity, Operation, Problem, ProblemKind, Record};
 
+use crate::concurrency::{Concurrency, RankSampler};
 use crate::definitions::{Definitions, WHOLE_PROGRAM, path_part};
 use crate::iterations::number::number;
 use crate::iterations::split::Interval;
@@ -28,13 +29,14 @@ use crate::selection::Selected;
 use crate::sites::Sites;
 use crate::structure::{FoundRegion, Placer, Structure};
 use crate::sums::{Sums, ThreadSums, Times};
+use crate::survey::Survey;
 
-/// Folds `run`, whose calls come from `sites` and whose loops and regions are those of `structure` where none are marked, into
+/// Folds `run`, of which `survey` was made and whose loops and regions are those of `structure` where none are marked, into
 /// its model.
-pub fn gather(run: &Run, sites: &Sites, structure: &Structure, progress: impl Fn(Progress) + Sync) -> Model {
-    let part = pass::fold(run, |header| RankGather::new(header.clone(), sites, structure), progress);
+pub fn gather(run: &Run, survey: &Survey, structure: &Structure, progress: impl Fn(Progress) + Sync) -> Model {
+    let part = pass::fold(run, |header| RankGather::new(header.clone(), survey, structure), progress);
     let mut model = part.map(|part| part.finish(structure)).unwrap_or_default();
-    model.sites.clone_from(sites);
+    model.sites.clone_from(&survey.sites);
     model.facts.selected.ranks.clone_from(&run.selected);
     model.problems.splice(0..0, run.problems.iter().cloned());
     model
@@ -51,15 +53,19 @@ struct RankGather<'a> {
     threads: BTreeMap<u32, ThreadSums>,
     /// The first thread's last record, if it is of a call that has not returned.
     pending: Option<Record>,
+    /// Asks the first thread what it does; `None` where nothing is known of the rank's clock.
+    sampler: Option<RankSampler>,
     problems: Vec<Problem>,
 }
 
 impl<'a> RankGather<'a> {
-    fn new(header: Header, known_sites: &'a Sites, structure: &'a Structure) -> Self {
+    fn new(header: Header, survey: &'a Survey, structure: &'a Structure) -> Self {
+        let clock = survey.rank(header.rank).and_then(|rank| rank.clock.clone());
         RankGather {
-            placer: Placer::new(structure, known_sites, header.rank),
+            placer: Placer::new(structure, &survey.sites, header.rank),
+            sampler: clock.map(|clock| RankSampler::new(header.rank, clock)),
             header,
-            known_sites,
+            known_sites: &survey.sites,
             structure,
             definitions: Definitions::default(),
             threads: BTreeMap::new(),
@@ -82,11 +88,17 @@ impl RankPass for RankGather<'_> {
                     None => thread.records(&head, &records),
                 }
                 if head.thread == 0 {
+                    if let Some(sampler) = &mut self.sampler {
+                        sampler.records(&head, &records, |region| self.definitions.is_serial(region));
+                    }
                     let is_call = |record: &&Record| record.operation < Operation::RegionEnter as u16;
                     self.pending = records.last().filter(|record| record.end == 0).filter(is_call).copied();
                 }
             }
             Item::Profile(batch) => {
+                if let Some(sampler) = self.sampler.as_mut().filter(|_| batch.head.thread == 0) {
+                    sampler.absorb(&batch);
+                }
                 let thread = self.threads.entry(batch.head.thread).or_insert_with(|| ThreadSums::new(&batch.head));
                 thread.absorb(&batch);
             }
@@ -123,6 +135,7 @@ impl RankPass for RankGather<'_> {
         // A rank of which nothing could be read is a missing one: means must not take it for one that never computes.
         let is_known = rank.records > 0 || part.problems.iter().all(|one| one.kind.severity() != Severity::Partial);
         if is_known {
+            part.concurrency = self.sampler.map(RankSampler::finish).unwrap_or_default();
             part.ranks.push(RankModel { dropped, ..rank });
         }
         part
@@ -592,6 +605,7 @@ struct Part {
     tables: Tables,
     ranks: Vec<RankModel>,
     slowest: BTreeMap<RegionIdx, Vec<Slowest>>,
+    concurrency: Concurrency,
     problems: Vec<Problem>,
 }
 
@@ -722,6 +736,7 @@ impl Merge for Part {
             let own = self.slowest.entry(idx).or_default();
             *own = slower_of(std::mem::take(own), list);
         }
+        self.concurrency = self.concurrency.merge(higher.concurrency);
         self.facts.common_clock &= higher.facts.common_clock;
         self.facts.clock_error_s =
             [self.facts.clock_error_s, higher.facts.clock_error_s].into_iter().flatten().reduce(f64::max);
@@ -787,6 +802,7 @@ impl Part {
             loops: structure.loops.clone(),
             without_loop: structure.without,
             outermost_iterated: Vec::new(),
+            alone: None,
             problems: self.problems,
         };
         let is_outermost = |&idx: &RegionIdx| {
@@ -795,8 +811,15 @@ impl Part {
         };
         model.outermost_iterated = (0..model.regions.len() as RegionIdx).filter(is_outermost).collect();
         common_clock(&mut model);
+        model.alone = self.concurrency.alone(&windows_ns(&model.ranks)).filter(|_| model.facts.common_clock);
         model
     }
+}
+
+/// When the window of each rank begins and ends, in nanoseconds of the common clock.
+fn windows_ns(ranks: &[RankModel]) -> Vec<(i64, i64)> {
+    let end = |rank: &RankModel| rank.begin_ns.saturating_add(((rank.end_s - rank.begin_s) * 1e9) as i64);
+    ranks.iter().map(|rank| (rank.begin_ns, end(rank))).collect()
 }
 
 /// Sorts a table by `key`; also the new index of each old one.

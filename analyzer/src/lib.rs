@@ -16,6 +16,7 @@
 //! | [`structure`] | loops and regions of a run without markers |
 //! | [`gather`] | the second pass, which folds a run into the model |
 //! | [`sums`] | what a thread's records add up to |
+//! | [`concurrency`] | how much of the run one rank alone computes |
 //! | [`model`] | ranks × regions × activities × iterations, in seconds, on one clock |
 //! | [`iterations`] | loops in the calls of programs without markers, and their iterations |
 //! | [`symbols`] | call sites → function, file and line |
@@ -31,6 +32,7 @@
 
 pub mod analyse;
 pub mod cluster;
+pub mod concurrency;
 pub mod definitions;
 pub mod dump;
 pub mod gather;

@@ -9,6 +9,8 @@ use lbprof_collector::definition::{EndReason, RankList, RegionKind};
 use lbprof_collector::profile::CounterTotals;
 use lbprof_collector::{Activity, Problem};
 
+use crate::concurrency::Alone;
+
 use crate::open::n_recorded;
 use crate::selection::Selected;
 
@@ -45,6 +47,9 @@ pub struct Model {
     pub without_loop: Without,
     /// Regions whose time is known by iteration while that of the region around them is not.
     pub outermost_iterated: Vec<RegionIdx>,
+    /// The time in which one rank alone computes; `None` where that is not known: calls were not recorded one by one, or the clocks
+    /// of hosts cannot be compared.
+    pub alone: Option<Alone>,
     /// What is missing or doubtful.
     pub problems: Vec<Problem>,
 }

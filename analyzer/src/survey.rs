@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use lbprof_collector::Record;
+use lbprof_collector::clock::RankClock;
 use lbprof_collector::format::Header;
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::NONE;
@@ -58,6 +59,8 @@ pub struct RankSurvey {
     pub calls: u64,
     /// Calls of each kind that it has, by index of the kind.
     pub counts: Vec<(u32, u64)>,
+    /// Its clock, from all that its log holds; `None` where nothing could be read.
+    pub clock: Option<RankClock>,
 }
 
 /// A pair of call sites that follow one another.
@@ -77,6 +80,12 @@ pub fn survey(run: &Run, progress: impl Fn(Progress) + Sync) -> Survey {
 }
 
 impl Survey {
+    /// What was found of the rank with this number.
+    pub fn rank(&self, rank: u32) -> Option<&RankSurvey> {
+        let found = self.ranks.binary_search_by_key(&rank, |survey| survey.rank);
+        found.ok().and_then(|at| self.ranks.get(at))
+    }
+
     /// The same with call sites and kinds of calls in an order that does not depend on that of merging.
     fn sorted(self) -> Survey {
         let (sites, indices) = self.sites.sorted();
@@ -175,7 +184,8 @@ impl RankPass for RankPassState {
             .all()
             .map(|kind| Token { site: site(kind.call_site), operation: kind.operation, comm: kind.comm })
             .collect();
-        let tick_s = self.definitions.clock(&self.clock).tick_s();
+        let clock = self.definitions.clock(&self.clock);
+        let tick_s = clock.tick_s();
         let mut pairs: HashMap<_, Pair> = HashMap::new();
         for (&(from, to), sums) in &self.calls.pairs {
             let of = |kind: u32| tokens.get(kind as usize).and_then(|token| token.site);
@@ -186,7 +196,7 @@ impl RankPass for RankPassState {
         let counts = (0..).zip(self.calls.counts).collect();
         let phases = || self.definitions.regions.values().filter(|region| region.id != 0);
         Survey {
-            ranks: vec![RankSurvey { rank: self.rank, calls: self.calls.n, counts }],
+            ranks: vec![RankSurvey { rank: self.rank, calls: self.calls.n, counts, clock: Some(clock) }],
             sites,
             tokens,
             pairs,

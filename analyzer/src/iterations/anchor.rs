@@ -1,22 +1,24 @@
 //! What ends each iteration of a loop.
 //!
 //! Cutting the loop's visits after each occurrence of a symbol gives iterations, and the best symbol is the one by which they are
-//! told in the fewest bits: those that say of which kind each iteration is, and those that list the kinds. So a function called
+//! told in the fewest bits: those that say of which kind each iteration is, and those in which the kinds differ from the most common one. So a function called
 //! twice in each iteration ends none, and the branches of a loop do not make a long iteration out of several:
 //!
 //! ```text
 //!   H D H B H D H B H D H B      cut after B: H D H B | H D H B | …   one kind: nothing to tell of the single iteration
 //!                                cut after H: H | D H | B H | …       two kinds that take turns: one bit for each
 //!   H A R H A R H B R H A R      cut after R: H A R | H A R | H B R   one bit for each
-//!                                cut after B: H A R H A R H B | …     as many bits in all, but many kinds to list
+//!                                cut after B: H A R H A R H B | …     as many bits in all, but many kinds that differ much
 //! ```
 //!
 //! All that occurs once in each iteration would do as well; of these the last before the loop is left is taken.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::iterations::cut::Cut;
 use crate::iterations::find::Window;
 use crate::iterations::sequence::{Item, Sequence, Symbol};
 
@@ -24,13 +26,6 @@ use crate::iterations::sequence::{Item, Sequence, Symbol};
 /// mostly take turns, and then it does not matter which is tried.
 const TRIED: usize = 16;
 const TRIED_OF_A_COUNT: usize = 2;
-
-/// Kinds of iterations that are told apart; beyond, all are one. Loops have few kinds, sequences without loops many.
-const MOST_KINDS: usize = 1000;
-
-/// Bits for an iteration that holds something a varying number of times: a variant leaves a call out or puts one in, while a
-/// number that varies is the mark of several iterations taken for one.
-const VARYING_BITS: f64 = 4.0;
 
 /// The end of a loop's iterations.
 #[derive(Debug)]
@@ -60,7 +55,7 @@ pub(super) fn choose(
     let core = best.core(sequence);
     candidates.retain(|symbol| core.binary_search(symbol).is_ok());
     let anchor = last_of(sequence, window, visits, &candidates).unwrap_or(best.symbol);
-    Some(Chosen { anchor, core, alike: best.alike() })
+    Some(Chosen { anchor, core, alike: best.alike(sequence) })
 }
 
 /// How often each symbol occurs in the visits.
@@ -91,128 +86,9 @@ fn tried(candidates: &[Symbol], counts: &FxHashMap<Symbol, usize>) -> Vec<Symbol
         by_count.entry(counts[&symbol]).or_default().push(symbol);
     }
     let mut by_count: Vec<(usize, Vec<Symbol>)> = by_count.into_iter().collect();
-    by_count.sort_unstable_by_key(|(count, symbols)| std::cmp::Reverse((symbols.len(), *count)));
+    by_count.sort_unstable_by_key(|(count, symbols)| Reverse((symbols.len(), *count)));
     let some = by_count.into_iter().flat_map(|(_, symbols)| symbols.into_iter().take(TRIED_OF_A_COUNT));
     some.take(TRIED).collect()
-}
-
-/// The iterations that come of cutting after each occurrence of a symbol.
-struct Cut {
-    symbol: Symbol,
-    /// A hash of what an iteration consists of, whatever the order → how many there are, and the parts of one of them.
-    kinds: FxHashMap<u64, Kind>,
-    iterations: usize,
-    bits: f64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Kind {
-    count: usize,
-    /// Whether one of them lies within a visit. What comes before the first cut of a visit and after the last is taken for one
-    /// iteration, which it may not be: a loop can be entered and left anywhere.
-    within: bool,
-    /// The parts of one of them, in two ranges.
-    example: [(usize, usize); 2],
-}
-
-impl Cut {
-    fn of(sequence: &Sequence, visits: &[Range<usize>], symbol: Symbol, n_symbols: usize) -> Cut {
-        let mut cut = Cut { symbol, kinds: FxHashMap::default(), iterations: 0, bits: 0.0 };
-        let symbol_bits = (n_symbols as f64 + 1.0).log2();
-        for visit in visits {
-            if !cut.add(&sequence.parts, visit.clone()) {
-                cut.bits += visit.len() as f64 * symbol_bits;
-            }
-        }
-        let iterations = cut.iterations as f64;
-        for kind in cut.kinds.values() {
-            let count = kind.count as f64;
-            cut.bits += count * (iterations / count).log2() + kind.len() as f64 * symbol_bits;
-        }
-        cut.bits += cut.varying(sequence) as f64 * VARYING_BITS;
-        cut
-    }
-
-    /// Adds the iterations of a visit; false where it has none.
-    fn add(&mut self, parts: &[Item], visit: Range<usize>) -> bool {
-        let mut head: Option<(u64, usize)> = None;
-        let (mut hash, mut from) = (0u64, visit.start);
-        for at in visit.clone() {
-            hash = hash.wrapping_add(mixed(parts[at].symbol));
-            if parts[at].symbol != self.symbol {
-                continue;
-            }
-            match head {
-                None => head = Some((hash, at + 1)),
-                Some(_) => self.count(hash, true, [(from, at + 1), (0, 0)]),
-            }
-            (hash, from) = (0, at + 1);
-        }
-        let Some((head_hash, head_end)) = head else { return false };
-        self.count(hash.wrapping_add(head_hash), false, [(from, visit.end), (visit.start, head_end)]);
-        true
-    }
-
-    fn count(&mut self, hash: u64, within: bool, example: [(usize, usize); 2]) {
-        self.iterations += 1;
-        let hash = if self.kinds.len() < MOST_KINDS || self.kinds.contains_key(&hash) { hash } else { 0 };
-        let kind = self.kinds.entry(hash).or_insert(Kind { count: 0, within, example });
-        kind.count += 1;
-        kind.within |= within;
-    }
-
-    /// How many iterations hold a symbol another number of times than most that hold it.
-    fn varying(&self, sequence: &Sequence) -> usize {
-        let mut numbers: FxHashMap<Symbol, FxHashMap<usize, usize>> = FxHashMap::default();
-        let multiplicities: Vec<_> =
-            self.kinds.values().map(|kind| (kind.count, kind.multiplicities(sequence))).collect();
-        for (count, kind) in &multiplicities {
-            for (&symbol, &n) in kind {
-                *numbers.entry(symbol).or_default().entry(n).or_default() += count;
-            }
-        }
-        let usual =
-            |counts: &FxHashMap<usize, usize>| counts.iter().map(|(&n, &count)| (count, n)).max().map(|most| most.1);
-        let usual: FxHashMap<Symbol, usize> =
-            numbers.iter().filter_map(|(&symbol, counts)| Some((symbol, usual(counts)?))).collect();
-        let varies = |kind: &FxHashMap<Symbol, usize>| kind.iter().any(|(symbol, n)| usual.get(symbol) != Some(n));
-        multiplicities.iter().filter(|(_, kind)| varies(kind)).map(|(count, _)| count).sum()
-    }
-
-    fn core(&self, sequence: &Sequence) -> Vec<Symbol> {
-        let within = self.kinds.values().any(|kind| kind.within);
-        let whole = self.kinds.values().filter(|kind| kind.within == within);
-        let mut kinds = whole.map(|kind| kind.multiplicities(sequence));
-        let Some(first) = kinds.next() else { return vec![self.symbol] };
-        let mut core: Vec<Symbol> = first.into_iter().filter(|&(_, n)| n == 1).map(|(symbol, _)| symbol).collect();
-        for kind in kinds {
-            core.retain(|symbol| kind.get(symbol) == Some(&1));
-        }
-        core.sort_unstable();
-        core
-    }
-
-    fn alike(&self) -> f64 {
-        let most = self.kinds.values().map(|kind| kind.count).max().unwrap_or(0);
-        most as f64 / self.iterations.max(1) as f64
-    }
-}
-
-impl Kind {
-    fn len(&self) -> usize {
-        self.example.iter().map(|(from, to)| to - from).sum()
-    }
-
-    fn multiplicities(&self, sequence: &Sequence) -> FxHashMap<Symbol, usize> {
-        counts(sequence, &self.example.map(|(from, to)| from..to))
-    }
-}
-
-/// A number by which sums over different symbols differ.
-fn mixed(symbol: Symbol) -> u64 {
-    let z = (u64::from(symbol) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z ^ (z >> 27)
 }
 
 /// Of symbols that take turns, the one that ends the iteration: the last before the loop is left; where the window does not

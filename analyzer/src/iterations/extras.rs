@@ -90,17 +90,25 @@ impl Rounds {
     }
 
     fn make_a_loop(&self) -> bool {
-        let iterations: usize = self.visits.iter().map(|visit| visit.iterations).sum();
         if self.extras.is_empty() {
             return false;
         }
-        let often = iterations as f64 <= EVERY * self.extras.len() as f64;
+        let often = self.mean_iterations() <= EVERY;
         let share = self.beyond_ordinary() / self.time.max(1) as f64;
         let regular = self.regular();
         if self.instead() {
             return if regular { often || TIME <= share } else { TIME_INSTEAD <= share && !self.often_once() };
         }
         (often && (regular || !self.often_once())) || TIME <= share || (regular && self.of_their_own())
+    }
+
+    /// How often the inner loop runs each time that it is entered.
+    fn mean_iterations(&self) -> f64 {
+        let whole = self.visits.iter().filter(|visit| !visit.cut);
+        match whole.clone().count() {
+            0 => self.visits.iter().map(|visit| visit.iterations).sum::<usize>() as f64 / self.extras.len() as f64,
+            n => whole.map(|visit| visit.iterations).sum::<usize>() as f64 / n as f64,
+        }
     }
 
     /// Whether the extras mostly take the place of a part of an iteration.
@@ -132,8 +140,8 @@ impl Rounds {
 
     /// Ticks that the iterations with extras take more than ordinary ones.
     fn beyond_ordinary(&self) -> f64 {
-        let ordinary = self.ordinary();
-        self.extras.iter().map(|extras| (extras.time as f64 - ordinary).max(0.0)).sum()
+        let with_extras: f64 = self.extras.iter().map(|extras| extras.time as f64).sum();
+        (with_extras - self.extras.len() as f64 * self.ordinary()).max(0.0)
     }
 
     /// Whether extras are as much as an iteration of the inner loop.

@@ -55,10 +55,11 @@ pub struct FoundLoop {
     pub main: bool,
 }
 
-/// Rounds of looking for bodies that repeat themselves at once: a nest of loops is at most so deep, or found as cycles.
-const ROUNDS: usize = 6;
-/// Times that cycles are looked for anew after some were found; no program has so many loops in one another.
+/// Times that the search begins anew after some loops were found: no program has so many in one another, and other sequences of
+/// calls shall not take long.
 const MOST_CYCLES: usize = 50;
+/// The same for bodies that repeat themselves at once.
+const MOST_REPEATED: usize = 50;
 
 /// The loops in a window of a rank's calls, each behind the loop around it. Empty where nothing repeats at least three times.
 pub fn find_loops(window: &Window) -> Vec<FoundLoop> {
@@ -70,9 +71,7 @@ pub fn find_loops(window: &Window) -> Vec<FoundLoop> {
     while FEWEST_ITERATIONS - 1 <= least && found < MOST_CYCLES {
         if judge::reduce(&mut sequence, window, &followers.cycles(least)) {
             found += 1;
-            if found < ROUNDS {
-                reduce_repeated(&mut sequence, window);
-            }
+            reduce_repeated(&mut sequence, window);
             followers = Followers::of(&sequence.items);
             least = least.min(followers.most());
         } else {
@@ -83,17 +82,18 @@ pub fn find_loops(window: &Window) -> Vec<FoundLoop> {
     outline::loops(&sequence)
 }
 
-/// Looks for bodies that repeat themselves at once, the shortest first, for what they are within repeats itself when they
-/// are replaced.
+/// Looks for bodies that repeat themselves at once, always the shortest first: when it is replaced, what it lies in may repeat
+/// itself in turn.
 fn reduce_repeated(sequence: &mut Sequence, window: &Window) {
-    for _ in 0..ROUNDS {
-        let mut found = false;
-        for period in 1..=candidates::LONGEST_PERIOD {
-            let groups = candidates::repeated(&sequence.items, period);
-            found |= !groups.is_empty() && judge::reduce(sequence, window, &groups);
-        }
-        if !found {
-            return;
+    let mut found = 0;
+    let mut period = 1;
+    while period <= candidates::LONGEST_PERIOD {
+        let groups = candidates::repeated(&sequence.items, period);
+        if found < MOST_REPEATED && !groups.is_empty() && judge::reduce(sequence, window, &groups) {
+            found += 1;
+            period = 1;
+        } else {
+            period += 1;
         }
     }
 }

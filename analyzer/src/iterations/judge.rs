@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::iterations::anchor::{self, Chosen};
+use crate::iterations::extras;
 use crate::iterations::find::Window;
-use crate::iterations::sequence::{Item, Loop, Sequence, Symbol, Visit};
-use crate::iterations::{anchor, extras};
+use crate::iterations::sequence::{Loop, Sequence, Symbol, Visit};
 
 /// A loop runs at least so often in the window: two of a kind may be chance.
 pub(super) const FEWEST_ITERATIONS: usize = 3;
@@ -64,31 +65,48 @@ type Parts = (Range<usize>, Range<usize>);
 /// The loop that runs in these stretches, with its visits; `None` where none does.
 fn judge(sequence: &mut Sequence, window: &Window, stretches: &[Range<usize>]) -> Option<(Loop, Vec<Parts>)> {
     let visits = visits(sequence, stretches)?;
-    let mut inlined: FxHashSet<Symbol> = strays(sequence, &visits);
-    let parts = laid_out(sequence, &visits, &inlined);
+    let mut layout = Layout { from: sequence.parts.len(), inlined: FxHashSet::default() };
+    let mut parts = layout.of(sequence, &visits);
+    while let Some(stray) = stray(sequence, &parts) {
+        layout.inlined.insert(stray);
+        parts = layout.of(sequence, &visits);
+    }
     let mut only = None;
-    let mut parts = parts;
     if let Some(inner) = longest_inner(sequence, &parts)
         && !extras::make_a_loop(sequence, window.whole_run, &parts, inner)
     {
         only = sequence.loop_of(inner).map(|inner| inner.core.clone());
-        inlined.insert(inner);
-        parts = laid_out(sequence, &visits, &inlined);
+        layout.inlined.insert(inner);
+        parts = layout.of(sequence, &visits);
     }
     let chosen = match anchor::choose(sequence, window, &parts, only.as_deref()) {
         Some(chosen) => chosen,
         None => {
-            inlined.extend(sequence.tokens.len() as Symbol..sequence.n_symbols() as Symbol);
-            parts = laid_out(sequence, &visits, &inlined);
+            layout.inlined.extend(sequence.tokens.len() as Symbol..sequence.n_symbols() as Symbol);
+            parts = layout.of(sequence, &visits);
             anchor::choose(sequence, window, &parts, None)?
         }
     };
-    let mut tokens: Vec<Symbol> =
-        anchor::counts(sequence, &parts).keys().flat_map(|&symbol| sequence.tokens_of(symbol)).copied().collect();
+    let mut found: Vec<Parts> = visits.into_iter().zip(parts).collect();
+    found.extend(layout.further(sequence, stretches, &found, &chosen.core));
+    found.sort_unstable_by_key(|(items, _)| items.start);
+    let parts: Vec<Range<usize>> = found.iter().map(|(_, parts)| parts.clone()).collect();
+    Some((named(sequence, &parts, chosen), found))
+}
+
+/// The loop with these visits.
+fn named(sequence: &Sequence, parts: &[Range<usize>], chosen: Chosen) -> Loop {
+    let counts = anchor::counts(sequence, parts);
+    let mut tokens: Vec<Symbol> = counts.keys().flat_map(|&symbol| sequence.tokens_of(symbol)).copied().collect();
     tokens.sort_unstable();
     tokens.dedup();
-    let found = Loop { tokens, anchor: chosen.anchor, core: chosen.core, alike: chosen.alike };
-    Some((found, visits.into_iter().zip(parts).collect()))
+    let mut inner: FxHashSet<Symbol> = FxHashSet::default();
+    for &symbol in counts.keys() {
+        if let Some(found) = sequence.loop_of(symbol) {
+            inner.extend(found.inner.iter().chain([&symbol]));
+        }
+    }
+    Loop { tokens, inner, anchor: chosen.anchor, core: chosen.core, alike: chosen.alike }
 }
 
 /// The stretches in which all that makes the loop occurs; `None` where there are too few iterations in them.
@@ -117,13 +135,11 @@ fn visits(sequence: &Sequence, stretches: &[Range<usize>]) -> Option<Vec<Range<u
     (FEWEST_ITERATIONS.max(FEWEST_A_VISIT * visits.len()) <= iterations).then_some(visits)
 }
 
-/// The inner loops in the visits whose calls also occur beside them too often.
-fn strays(sequence: &Sequence, visits: &[Range<usize>]) -> FxHashSet<Symbol> {
-    let items = || visits.iter().flat_map(|visit| &sequence.items[visit.clone()]);
+/// An inner loop whose calls also occur beside it too often; of several, the one found last, which may hold the others.
+fn stray(sequence: &Sequence, visits: &[Range<usize>]) -> Option<Symbol> {
     let mut iterations: FxHashMap<Symbol, usize> = FxHashMap::default();
     let mut owners: FxHashMap<Symbol, Vec<Symbol>> = FxHashMap::default();
-    let mut strays: FxHashMap<Symbol, usize> = FxHashMap::default();
-    for item in items() {
+    for item in visits.iter().flat_map(|visit| &sequence.parts[visit.clone()]) {
         let Some(inner) = sequence.loop_of(item.symbol) else { continue };
         if !iterations.contains_key(&item.symbol) {
             inner.tokens.iter().for_each(|&token| owners.entry(token).or_default().push(item.symbol));
@@ -132,42 +148,70 @@ fn strays(sequence: &Sequence, visits: &[Range<usize>]) -> FxHashSet<Symbol> {
         *iterations.entry(item.symbol).or_default() += anchors;
     }
     if iterations.is_empty() {
-        return FxHashSet::default();
+        return None;
     }
-    for (symbol, count) in counted(items()) {
-        let near = sequence.tokens_of(symbol).iter().filter_map(|token| owners.get(token)).flatten();
-        let near: FxHashSet<Symbol> = near.copied().filter(|&owner| owner != symbol).collect();
+    let mut strays: FxHashMap<Symbol, usize> = FxHashMap::default();
+    for (symbol, count) in anchor::counts(sequence, visits) {
+        let within = |owner| sequence.loop_of(symbol).is_some_and(|found| found.inner.contains(&owner));
+        let near = sequence.tokens_of(symbol).iter().filter_map(|token| owners.get(token)).flatten().copied();
+        let near: FxHashSet<Symbol> = near.filter(|&owner| owner != symbol && !within(owner)).collect();
         near.into_iter().for_each(|owner| *strays.entry(owner).or_default() += count);
     }
-    let many = |(&symbol, &count): (&Symbol, &usize)| STRAYS * iterations[&symbol] as f64 <= count as f64;
-    strays.iter().filter(|&stray| many(stray)).map(|(&symbol, _)| symbol).collect()
+    let many = |&(symbol, count): &(Symbol, usize)| STRAYS * iterations[&symbol] as f64 <= count as f64;
+    strays.into_iter().filter(many).map(|(symbol, _)| symbol).max()
 }
 
-fn counted<'a>(items: impl Iterator<Item = &'a Item>) -> FxHashMap<Symbol, usize> {
-    let mut counts = FxHashMap::default();
-    items.for_each(|item| *counts.entry(item.symbol).or_default() += 1);
-    counts
+/// How the items of visits become parts: in place of visits to the `inlined` loops come the parts of these.
+struct Layout {
+    /// Where the parts of the visits begin, behind those of others.
+    from: usize,
+    inlined: FxHashSet<Symbol>,
 }
 
-/// Adds the visits' items to the parts, in place of visits to the `inlined` loops what these consist of; gives a range for each.
-fn laid_out(sequence: &mut Sequence, visits: &[Range<usize>], inlined: &FxHashSet<Symbol>) -> Vec<Range<usize>> {
-    let mut laid_out = Vec::with_capacity(visits.len());
-    let mut pending = Vec::new();
-    for visit in visits {
+impl Layout {
+    /// The parts of visits, in place of any laid out before: a range for each visit.
+    fn of(&self, sequence: &mut Sequence, visits: &[Range<usize>]) -> Vec<Range<usize>> {
+        sequence.parts.truncate(self.from);
+        visits.iter().map(|visit| self.add(sequence, visit)).collect()
+    }
+
+    fn add(&self, sequence: &mut Sequence, visit: &Range<usize>) -> Range<usize> {
         let from = sequence.parts.len();
+        let mut pending = Vec::new();
         for at in visit.clone() {
             pending.push(sequence.items[at]);
             while let Some(item) = pending.pop() {
-                if inlined.contains(&item.symbol) {
+                if self.inlined.contains(&item.symbol) {
                     pending.extend(sequence.parts[item.parts()].iter().rev());
                 } else {
                     sequence.parts.push(item);
                 }
             }
         }
-        laid_out.push(from..sequence.parts.len());
+        from..sequence.parts.len()
     }
-    laid_out
+
+    /// Those stretches beside the `known` visits that hold the whole core: a visit of few iterations may lack the rest.
+    fn further(
+        &self,
+        sequence: &mut Sequence,
+        stretches: &[Range<usize>],
+        known: &[Parts],
+        core: &[Symbol],
+    ) -> Vec<Parts> {
+        let known: FxHashSet<usize> = known.iter().map(|(items, _)| items.start).collect();
+        let mut further = Vec::new();
+        for stretch in stretches.iter().filter(|stretch| !known.contains(&stretch.start)) {
+            let parts = self.add(sequence, stretch);
+            let counts = anchor::counts(sequence, &[parts.clone()]);
+            if core.iter().all(|symbol| counts.contains_key(symbol)) {
+                further.push((stretch.clone(), parts));
+            } else {
+                sequence.parts.truncate(parts.start);
+            }
+        }
+        further
+    }
 }
 
 /// The inner loop that covers most of the time.

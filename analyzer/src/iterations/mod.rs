@@ -25,6 +25,7 @@
 
 mod anchor;
 mod candidates;
+mod cut;
 mod extras;
 pub mod find;
 mod judge;

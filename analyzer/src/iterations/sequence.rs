@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use rustc_hash::FxHashSet;
+
 use crate::iterations::find::Step;
 
 /// A token, numbered from 0 in the order of appearance, or a loop, numbered after all tokens.
@@ -32,6 +34,8 @@ impl Item {
 pub(super) struct Loop {
     /// All tokens that occur inside; ascending.
     pub tokens: Vec<Symbol>,
+    /// All loops inside, those inside of these too.
+    pub inner: FxHashSet<Symbol>,
     /// Occurs once in each iteration and ends it: a token, or a loop whose visit ends it.
     pub anchor: Symbol,
     /// All that occurs exactly once in each iteration, the anchor among it.

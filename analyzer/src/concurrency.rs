@@ -55,7 +55,7 @@ pub struct Alone {
 impl Alone {
     /// Seconds of serial work of all ranks.
     pub fn serial_s(&self) -> f64 {
-        self.serial.iter().map(|(_, seconds)| seconds).sum()
+        self.serial.iter().fold(0.0, |sum, (_, seconds)| sum + seconds)
     }
 }
 

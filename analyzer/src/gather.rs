@@ -177,6 +177,7 @@ impl<'a> RankBuilder<'a> {
             n_ranks: header.n_ranks,
             recorded_ranks: header.recorded_ranks.clone(),
             selected: Selected::default(),
+            t_seq_s: None,
             command: header.command.clone(),
             mpi: header.mpi.clone(),
             abi: header.abi.clone(),

@@ -77,6 +77,8 @@ pub struct RunFacts {
     pub started_unix_s: u64,
     /// Settings of the recorder, as NAME=value.
     pub settings: Vec<String>,
+    /// Seconds that the same work takes on one rank, where the user says so.
+    pub t_seq_s: Option<f64>,
     /// The user's parameters.
     pub params: BTreeMap<String, f64>,
     /// Whether times of different ranks can be compared.

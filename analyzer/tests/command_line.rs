@@ -107,6 +107,19 @@ fn wrong_use_is_told_with_what_is_right() {
 }
 
 #[test]
+fn the_time_on_one_rank_is_taken_as_given() {
+    let dir = written(late_sender());
+    let given = lb_report(&[text_of(dir.path()), "--json", "--t-seq", "0.061"]).assert().code(0).get_output().clone();
+    let overheads = &serde_json::from_slice::<Value>(&given.stdout).unwrap()["overheads"];
+    assert_eq!((&overheads["t_seq"], &overheads["t_seq_s"]), (&Value::from("given"), &Value::from(0.061)));
+    // 30.5 ms elapsed on 2 ranks.
+    assert_eq!((overheads["efficiency"].as_f64().unwrap() * 1e9).round(), 1e9);
+    for wrong in ["0", "-1", "nan", "much"] {
+        lb_report(&[text_of(dir.path()), &format!("--t-seq={wrong}")]).assert().code(2);
+    }
+}
+
+#[test]
 fn a_selection_that_the_run_does_not_have_is_wrong_use() {
     let dir = written(late_sender());
     let path = text_of(dir.path());

@@ -173,13 +173,40 @@ fn no_line_is_longer_than_asked() {
     }
 }
 
+/// 200 steps on 3 ranks. The first two take 30 ms longer, every 10th 12 ms; at the start of each rank 0 works alone for 1 ms; rank 1
+/// has 1 ms more than the others at first and 9 ms more at last.
+fn steps_that_change() -> Scenario {
+    Scenario::ranks(3).each(|rank, script| {
+        script.repeat(200, move |step, script| {
+            let more = if rank == 1 { 1.0 + f64::from(step) / 25.0 } else { 0.0 };
+            let often = if step % 10 == 9 { 12.0 } else { 0.0 };
+            let first = if step < 2 { 30.0 } else { 0.0 };
+            script.iteration("step", move |script| {
+                let script = match rank {
+                    0 => script.region_of("read", RegionKind::Serial, |script| script.compute(1.0)).barrier(0.1),
+                    _ => script.barrier(1.1),
+                };
+                script.compute(10.0 + first + often + more).allreduce(8, 10.0 - more)
+            })
+        })
+    })
+}
+
+#[test]
+fn what_changes_over_the_run_and_what_it_costs_is_told() {
+    let report = report(steps_that_change());
+    insta::assert_snapshot!("steps_that_change_100", plain(&report, 100));
+    insta::assert_snapshot!("steps_that_change_60", plain(&report, 60));
+}
+
 #[test]
 fn every_key_of_the_json_is_documented_and_every_documented_key_exists() {
     let mut produced = std::collections::BTreeSet::new();
     let hung = Scenario::ranks(1).rank(0, |script| script.compute(1.0).kill_in(Operation::Recv, 1));
     let part = Selection { ranks: Some("0".parse().unwrap()) };
     let part = report_on(&part_in(written(one_slow_rank()).path(), &part));
-    for report in [report(one_slow_rank()), report_on(&model_in(damaged().path())), report(hung), part] {
+    let damaged = report_on(&model_in(damaged().path()));
+    for report in [report(one_slow_rank()), damaged, report(hung), part, report(steps_that_change())] {
         keys(&serde_json::from_str(&json(&report)).unwrap(), String::new(), &mut produced);
     }
     let docs = include_str!("../../docs/report-json.md");

@@ -4,8 +4,9 @@ mod support;
 
 use lbprof_analyzer::metrics::load_balance::{phase_profile_ideal, phase_profile_ideal_of, times, times_of};
 use lbprof_analyzer::model::Model;
-use lbprof_collector::definition::{Definition, Region, RegionKind};
-use lbprof_collector::format::{BatchHead, log_name, ring_name};
+use lbprof_analyzer::report::overheads::NotAlone;
+use lbprof_collector::definition::{Definition, Instant, Region, RegionKind};
+use lbprof_collector::format::{BatchHead, ClockSource, log_name, ring_name};
 use lbprof_collector::ring::HEAD_BYTES;
 use lbprof_collector::scenario::{RankScript, Scenario};
 use lbprof_collector::{Activity, Operation, ProblemKind, Record};
@@ -452,4 +453,115 @@ fn an_iteration_that_a_rank_did_not_end_is_marked() {
     }));
     let ranks: Vec<u32> = report.iterations.unwrap().rows.iter().map(|row| row.ranks).collect();
     assert_eq!(ranks[..3], [2, 2, 2]);
+}
+
+#[test]
+fn overheads_and_the_parts_of_imbalance_are_as_reckoned_by_hand() {
+    // Each of 20 steps on 3 ranks, in ms:
+    //   rank 0  serial 6   |== 10 ==|..........|       T_p = 16, 20, 15; all end together after 6 + 20 = 26
+    //   rank 1  ..........  |======= 20 ======|
+    //   rank 2  ..........  |==== 15 ====|.....|
+    let report = report(Scenario::ranks(3).each(|rank, script| {
+        let work = [10.0, 20.0, 15.0][rank as usize];
+        script.repeat(20, move |_, script| {
+            script.iteration("step", move |script| {
+                let script = match rank {
+                    0 => script.region_of("read", RegionKind::Serial, |script| script.compute(6.0)).barrier(0.0),
+                    _ => script.barrier(6.0),
+                };
+                script.compute(work).allreduce(8, 20.0 - work)
+            })
+        })
+    }));
+    let table = &report.overheads;
+    let overheads = &table.overheads;
+    assert_near(overheads.t_seq_s, 20.0 * 0.051);
+    let ratio = |name: &str| {
+        let phase = overheads.phases.iter().find(|phase| phase.phase.name() == name).expect("the phase is there");
+        overheads.ratio(phase).unwrap()
+    };
+    assert_near(ratio("useful work"), 45.0 / 51.0);
+    assert_near(ratio("serial work"), 6.0 / 51.0);
+    assert_near(ratio("collective"), 15.0 / 51.0);
+    assert_near(ratio("synchronization"), 12.0 / 51.0);
+    assert_near(overheads.efficiency().unwrap(), 51.0 / 78.0);
+    assert_near(overheads.speedup().unwrap(), 51.0 / 26.0);
+    // Alone for 6 ms a step: Amdahl 2 · 6 = 12. P · max − Σ = 3 · 20 − 51 = 9 is less: global 0, and by step nothing is left.
+    let alone = table.alone.as_ref().unwrap();
+    assert_eq!(alone.serial.iter().map(|one| one.0).collect::<Vec<_>>(), [0]);
+    assert!((alone.serial_s() - 0.120).abs() <= alone.error_s && alone.error_s < 0.01, "{alone:?}");
+    let parts = &table.imbalance;
+    assert_near(parts.amdahl_s.unwrap(), 2.0 * alone.serial_s());
+    assert_near(parts.global_s, 0.0);
+    assert_near(parts.temporal_s.unwrap(), 0.0);
+}
+
+#[test]
+fn imbalance_without_serial_work_is_global_or_temporal() {
+    // Two ranks take turns at 30 and 10 ms, a third always has 40.
+    let report = report(Scenario::ranks(3).each(|rank, script| {
+        script.repeat(10, move |step, script| {
+            let work = if rank == 2 { 40.0 } else { [30.0, 10.0][((rank + step) % 2) as usize] };
+            script.iteration("step", move |script| script.compute(work).barrier(40.0 - work))
+        })
+    }));
+    let parts = &report.overheads.imbalance;
+    assert_near(parts.amdahl_s.unwrap(), 0.0);
+    assert_near(parts.global_s, 10.0 * 0.040);
+    assert_near(parts.temporal_s.unwrap(), 0.0);
+}
+
+#[test]
+fn a_slow_rank_that_rotates_is_temporal() {
+    let report = report(Scenario::ranks(2).each(|rank, script| {
+        script.repeat(10, move |step, script| {
+            let work = if step % 2 == rank { 30.0 } else { 10.0 };
+            script.iteration("step", move |script| script.compute(work).barrier(30.0 - work))
+        })
+    }));
+    let parts = &report.overheads.imbalance;
+    assert_near(parts.global_s, 0.0);
+    assert_near(parts.temporal_s.unwrap(), 10.0 * 0.020);
+    assert_eq!(report.iterations.unwrap().course.slowest, [(0, 5), (1, 5)]);
+}
+
+#[test]
+fn in_profile_mode_it_is_not_known_how_long_one_rank_works_alone() {
+    let report = report(for_both_modes().profile_mode());
+    assert_eq!(report.overheads.alone, Err(NotAlone::NoCalls));
+    assert_eq!(report.overheads.imbalance.amdahl_s, None);
+}
+
+#[test]
+fn where_hosts_have_clocks_that_cannot_be_compared_neither() {
+    let scenario = Scenario::ranks(2).each(|_, script| script.compute(10.0).barrier(1.0));
+    let report = report(scenario.hosts(|rank| format!("node{rank}")).header(1, |header| {
+        header.clock = ClockSource::Tsc;
+        header.instants = [Instant { ticks: 0, monotonic_ns: 0 }; 2];
+    }));
+    assert_eq!(report.overheads.alone, Err(NotAlone::NoCommonClock));
+}
+
+#[test]
+fn what_grows_and_recurs_over_the_iterations_is_found() {
+    // Rank 1 has 2 ms more than rank 0 at first and 8 ms more at last; every 10th step both have 12 ms more, from the 4th on.
+    let report = report(Scenario::ranks(2).each(|rank, script| {
+        script.repeat(200, move |step, script| {
+            let more = if rank == 1 { 2.0 + 6.0 * f64::from(step) / 199.0 } else { 0.0 };
+            let often = if step % 10 == 3 { 12.0 } else { 0.0 };
+            let longest = 40.0 - more;
+            script.iteration("step", move |script| script.compute(10.0 + often + more).barrier(longest))
+        })
+    }));
+    let course = report.iterations.unwrap().course;
+    let [period] = course.max.periods[..] else { panic!("one period") };
+    assert_eq!((period.length, period.first), (10, 3));
+    // The median of the others is that of all, so that the growth within a period remains.
+    assert!((period.size - 0.012).abs() < 0.0005, "{period:?}");
+    assert_eq!(course.imbalance.periods, []);
+    let trend = course.imbalance.trend.unwrap();
+    // Half of the difference between two ranks is the longest less the mean.
+    assert!((trend.slope - 0.5 * 0.006 / 199.0).abs() < 1e-9, "{trend:?}");
+    assert!((trend.first - 0.001).abs() < 0.0002 && (trend.last - 0.004).abs() < 0.0002, "{trend:?}");
+    assert_eq!(course.slowest, [(1, 200)]);
 }

@@ -116,6 +116,10 @@ struct ReportArguments {
     #[command(flatten)]
     iterations: IterationArguments,
 
+    /// Seconds that the same work takes on one rank, for speedup and overheads; by default the computation of all ranks.
+    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    t_seq: Option<f64>,
+
     /// Rows to show of long tables.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     top: u32,
@@ -189,6 +193,12 @@ struct Common {
     /// When to colour [default: auto, on a terminal unless NO_COLOR is set].
     #[arg(long, value_name = "WHEN", hide_default_value = true, default_value = "auto")]
     color: Color,
+}
+
+/// A number of seconds that is more than none.
+fn positive(text: &str) -> Result<f64, String> {
+    let seconds = text.parse::<f64>().map_err(|error| error.to_string())?;
+    (seconds > 0.0 && seconds.is_finite()).then_some(seconds).ok_or_else(|| "must be more than 0".to_owned())
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -273,7 +283,8 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
     }
     let run = open(arguments.dir.as_deref(), common.quiet)?;
     let selection = Selection { ranks: arguments.selection.ranks.clone() };
-    let (model, places) = analysed(&run, &selection, &arguments.iterations.wanted(), common)?;
+    let (mut model, places) = analysed(&run, &selection, &arguments.iterations.wanted(), common)?;
+    model.facts.t_seq_s = arguments.t_seq;
     let report = Report::new(&model, &places);
     match &arguments.json {
         None => write_text(&report, arguments, common)?,

@@ -142,6 +142,9 @@ pub fn overheads(model: &Model, t_seq_s: Option<f64>) -> Overheads {
     Overheads::of(phases(model), model.recorded_s(), t_seq_s)
 }
 
+/// Seconds below which a difference of times is but rounding: clocks have nanoseconds.
+const RESOLUTION_S: f64 = 0.5e-9;
+
 /// The time of each phase that occurs, by rank.
 pub fn phases(model: &Model) -> Vec<PhaseTime> {
     let kinds = kinds(model);
@@ -159,7 +162,8 @@ pub fn phases(model: &Model) -> Vec<PhaseTime> {
             add(phase_of(activity, kinds[region as usize]), cell.seconds);
         }
         add(Phase::Idle, rank.idle_s(window));
-        add(Phase::NotRecorded, rank.not_recorded_s() - least);
+        let not_recorded_s = rank.not_recorded_s() - least;
+        add(Phase::NotRecorded, if not_recorded_s > RESOLUTION_S { not_recorded_s } else { 0.0 });
     }
     all.into_iter().filter(|one| one.total_s() > 0.0).collect()
 }

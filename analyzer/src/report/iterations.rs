@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 
+use super::course::Course;
 use crate::model::{Model, RegionIdx};
 
 /// The iterations of the main loop.
@@ -13,6 +14,8 @@ pub struct Iterations {
     pub region: String,
     /// One row an iteration.
     pub rows: Vec<IterationRow>,
+    /// What they show over the run.
+    pub course: Course,
 }
 
 /// An iteration, all ranks together.
@@ -28,6 +31,18 @@ pub struct IterationRow {
     pub slowest_rank: u32,
     /// Ranks that went through it to its end.
     pub ranks: u32,
+}
+
+impl IterationRow {
+    /// What a rank waits for the slowest one, on average: the longest computation less the mean.
+    pub fn imbalance_s(&self) -> f64 {
+        self.max_s - self.mean_s
+    }
+
+    /// Its load balance, mean over longest, in 0..=1; `None` where no rank computes.
+    pub fn load_balance(&self) -> Option<f64> {
+        (self.max_s > 0.0).then(|| self.mean_s / self.max_s)
+    }
 }
 
 impl Iterations {
@@ -57,6 +72,8 @@ impl Iterations {
                 ranks,
             }
         });
-        Some(Iterations { region: model.regions[idx as usize].path.clone(), rows: rows.collect() })
+        let rows: Vec<IterationRow> = rows.collect();
+        let course = Course::new(&rows);
+        Some(Iterations { region: model.regions[idx as usize].path.clone(), rows, course })
     }
 }

@@ -6,9 +6,11 @@
 pub mod activities;
 pub mod call_sites;
 pub mod counters;
+pub mod course;
 pub mod data;
 pub mod efficiency;
 pub mod iterations;
+pub mod overheads;
 pub mod problems;
 pub mod ranks;
 pub mod regions;
@@ -30,6 +32,7 @@ pub use counters::CounterRow;
 pub use data::DataFacts;
 pub use efficiency::EfficiencyRow;
 pub use iterations::{IterationRow, Iterations};
+pub use overheads::OverheadTable;
 pub use problems::ProblemRow;
 pub use ranks::RankRow;
 pub use regions::RegionRow;
@@ -54,6 +57,8 @@ pub struct Report {
     pub activities: Vec<ActivityRow>,
     /// One row a region, an outer one before its inner ones.
     pub regions: Vec<RegionRow>,
+    /// What the phases cost against the same work on one rank, and what ranks wait for each other's computation.
+    pub overheads: OverheadTable,
     /// The main loop, where one is known.
     pub iterations: Option<Iterations>,
     /// One row a call site, operation and activity, the longest first.
@@ -78,6 +83,7 @@ impl Report {
             ranks: ranks::rows(model, places, &efficiency.times),
             activities: activities::rows(model),
             regions,
+            overheads: OverheadTable::new(model, &efficiency),
             iterations: Iterations::new(model),
             call_sites,
             counters: counters::rows(model),

@@ -2,17 +2,20 @@
 
 use serde_json::{Value, json};
 
+use super::course;
 use crate::report::{IterationRow, Report};
 
 pub(super) fn object(report: &Report) -> Value {
     let Some(iterations) = &report.iterations else {
-        return json!({ "source": "none", "region": null, "count": 0, "per_iteration": [] });
+        return json!({ "source": "none", "region": null, "count": 0, "whole": 0, "slowest": [], "trends": [], "per_iteration": [] });
     };
     let row = |row: &IterationRow| {
         json!({
             "iteration": row.iteration,
             "max_s": row.max_s,
             "mean_s": row.mean_s,
+            "imbalance_s": row.imbalance_s(),
+            "load_balance": row.load_balance(),
             "slowest_rank": row.slowest_rank,
             "ranks": row.ranks,
         })
@@ -21,6 +24,9 @@ pub(super) fn object(report: &Report) -> Value {
         "source": "marked",
         "region": iterations.region,
         "count": iterations.rows.len(),
+        "whole": iterations.course.iterations,
+        "slowest": course::slowest(&iterations.course),
+        "trends": course::trends(&iterations.course),
         "per_iteration": iterations.rows.iter().map(row).collect::<Vec<_>>(),
     })
 }

@@ -6,8 +6,10 @@
 mod activities;
 mod call_sites;
 mod counters;
+mod course;
 mod efficiency;
 mod iterations;
+mod overheads;
 mod ranks;
 mod regions;
 mod run;
@@ -33,6 +35,7 @@ pub fn document(report: &Report) -> Value {
         "selection": selection::object(report),
         "verdict": verdict::object(report),
         "efficiency": efficiency::object(&report.efficiency),
+        "overheads": overheads::object(report),
         "ranks": ranks::rows(report),
         "activities": activities::rows(report),
         "regions": regions::rows(report),

@@ -1,36 +1,53 @@
-//! The iterations of the main loop, in a sentence.
+//! The iterations of the main loop: how long they take, which rank is the slowest, what changes over the run.
 
-use std::collections::BTreeMap;
+use std::fmt::Write;
 
-use super::{BOLD, Options};
+use super::{BOLD, DIM, Options, course};
 use crate::report::Report;
+use crate::report::course::whole;
+use crate::report::iterations::Iterations;
 use crate::report::words::{clean, count, percent, plural, seconds, wrap};
+
+/// Most ranks of which it is told how often they are the slowest.
+const MOST_RANKS: usize = 3;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let Some(iterations) = &report.iterations else { return String::new() };
-    // One that some rank did not come to, or not to the end of, says little.
-    let ranks = iterations.rows.iter().map(|row| row.ranks).max().unwrap_or(0);
-    let rows: Vec<_> = iterations.rows.iter().filter(|row| row.ranks == ranks).collect();
-    let n = rows.len() as f64;
-    let longest = rows.iter().map(|row| row.max_s).fold(0.0, f64::max);
-    let mean = rows.iter().map(|row| row.max_s).sum::<f64>() / n.max(1.0);
-    let mut by_rank: BTreeMap<u32, u64> = BTreeMap::new();
-    for row in &rows {
-        *by_rank.entry(row.slowest_rank).or_default() += 1;
-    }
+    let n = iterations.course.iterations as f64;
+    let longest = whole(&iterations.rows).map(|row| row.max_s).fold(0.0, f64::max);
+    let mean = whole(&iterations.rows).map(|row| row.max_s).sum::<f64>() / n.max(1.0);
     // Where ranks differ by noise alone it means nothing which one is the slowest.
-    let differ = rows.iter().map(|row| row.max_s - row.mean_s).sum::<f64>() > 0.01 * mean * n;
-    let often = by_rank.iter().filter(|_| differ).max_by_key(|&(rank, times)| (times, std::cmp::Reverse(rank)));
-    let often = often.map_or_else(String::new, |(rank, times)| {
-        let share = *times as f64 / n;
-        format!("; rank {rank} is the slowest most often, in {} ({})", count(*times), percent(share))
-    });
+    let differ = whole(&iterations.rows).map(|row| row.imbalance_s()).sum::<f64>() > 0.01 * mean * n;
     let text = format!(
-        "{} of {}: the slowest rank computes {} on average, {} at most{often}",
-        plural(rows.len() as u64, "iteration"),
+        "{} of {}: the slowest rank computes {} on average, {} at most{}",
+        plural(iterations.course.iterations as u64, "iteration"),
         clean(&iterations.region),
         seconds(mean),
         seconds(longest),
+        if differ { slowest(iterations) } else { String::new() },
     );
-    format!("{BOLD}Iterations{BOLD:#}\n  {}\n\n", wrap(&text, options.columns - 2, 2))
+    let room = options.columns - 2;
+    let mut section = format!("{BOLD}Iterations{BOLD:#}\n  {}\n", wrap(&text, room, 2));
+    let sentences = course::sentences(iterations);
+    if !sentences.is_empty() {
+        writeln!(section, "  {}", wrap(&sentences, room, 2)).ok();
+    }
+    for line in course::bars(iterations, room).lines() {
+        writeln!(section, "  {DIM}{line}{DIM:#}").ok();
+    }
+    section.push('\n');
+    section
+}
+
+/// Which ranks are the slowest most often.
+fn slowest(iterations: &Iterations) -> String {
+    let share = |times: u64| percent(times as f64 / iterations.course.iterations as f64);
+    let mut ranks = iterations.course.slowest.iter();
+    let Some((rank, times)) = ranks.next() else { return String::new() };
+    let mut text = format!("; rank {rank} is the slowest most often, in {} ({})", count(*times), share(*times));
+    for (at, (rank, times)) in ranks.take(MOST_RANKS - 1).enumerate() {
+        let then = if at == 0 { ", then" } else { "," };
+        write!(text, "{then} rank {rank} in {} ({})", count(*times), share(*times)).ok();
+    }
+    text
 }

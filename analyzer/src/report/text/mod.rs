@@ -5,10 +5,12 @@
 mod activities;
 mod call_sites;
 mod counters;
+mod course;
 mod data;
 mod efficiency;
 mod head;
 mod iterations;
+mod overheads;
 mod problems;
 mod ranks;
 mod regions;
@@ -43,6 +45,7 @@ const SECTIONS: &[Section] = &[
     verdict::section,
     problems::section,
     efficiency::section,
+    overheads::section,
     activities::section,
     ranks::section,
     regions::section,

@@ -1,0 +1,53 @@
+//! What the iterations of the main loop show over the run: which rank is the slowest how often, what changes, what recurs.
+
+use std::collections::BTreeMap;
+
+use super::iterations::IterationRow;
+use crate::metrics::trend::{Shape, shape};
+
+/// What iterations show over the run. Only those count that as many ranks went through as through any: one that a rank did not come
+/// to, or not to the end of, says little.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Course {
+    /// How many those are.
+    pub iterations: usize,
+    /// Ranks, and in how many each is the slowest; the most first.
+    pub slowest: Vec<(u32, u64)>,
+    /// How the longest computation of a rank changes, in seconds. Of periods, `first` is the number of an iteration.
+    pub max: Shape,
+    /// How the mean computation of all ranks changes.
+    pub mean: Shape,
+    /// How their difference changes.
+    pub imbalance: Shape,
+}
+
+impl Course {
+    /// What `rows` show.
+    pub(super) fn new(rows: &[IterationRow]) -> Course {
+        let rows: Vec<&IterationRow> = whole(rows).collect();
+        let mut by_rank: BTreeMap<u32, u64> = BTreeMap::new();
+        rows.iter().for_each(|row| *by_rank.entry(row.slowest_rank).or_default() += 1);
+        let mut slowest: Vec<(u32, u64)> = by_rank.into_iter().collect();
+        slowest.sort_by_key(|&(rank, times)| (std::cmp::Reverse(times), rank));
+        let shape_of = |of: &dyn Fn(&IterationRow) -> f64| {
+            let mut shape = shape(&rows.iter().map(|row| of(row)).collect::<Vec<f64>>());
+            for period in &mut shape.periods {
+                period.first = rows.get(period.first).map_or(period.first, |row| row.iteration as usize);
+            }
+            shape
+        };
+        Course {
+            iterations: rows.len(),
+            slowest,
+            max: shape_of(&|row| row.max_s),
+            mean: shape_of(&|row| row.mean_s),
+            imbalance: shape_of(&IterationRow::imbalance_s),
+        }
+    }
+}
+
+/// The rows of iterations that as many ranks went through as through any.
+pub fn whole(rows: &[IterationRow]) -> impl Iterator<Item = &IterationRow> {
+    let ranks = rows.iter().map(|row| row.ranks).max().unwrap_or(0);
+    rows.iter().filter(move |row| row.ranks == ranks)
+}

@@ -1,0 +1,53 @@
+//! The table of overheads, with efficiency and speedup, and what ranks wait for each other's computation.
+
+use lbprof_collector::Activity;
+
+use super::efficiency::EfficiencyRow;
+use crate::concurrency::Alone;
+use crate::metrics::imbalance::{ImbalanceSplit, split};
+use crate::metrics::overhead::{self, Overheads};
+use crate::model::Model;
+
+/// Overheads of the run.
+#[derive(Clone, Debug)]
+pub struct OverheadTable {
+    /// Phases, time on one rank, efficiency and speedup.
+    pub overheads: Overheads,
+    /// Waiting that follows from imbalance, in three parts.
+    pub imbalance: ImbalanceSplit,
+    /// How long one rank works alone.
+    pub alone: Result<Alone, NotAlone>,
+}
+
+/// Why it is not known how long one rank works alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotAlone {
+    /// There is but one.
+    OneRank,
+    /// Calls were recorded as sums.
+    NoCalls,
+    /// The clocks of hosts cannot be compared.
+    NoCommonClock,
+}
+
+impl OverheadTable {
+    /// The overheads of `model`, whose efficiencies are `efficiency`.
+    pub(super) fn new(model: &Model, efficiency: &EfficiencyRow) -> OverheadTable {
+        let alone = match &model.alone {
+            _ if model.ranks.len() < 2 => Err(NotAlone::OneRank),
+            Some(alone) => Ok(alone.clone()),
+            None if !model.facts.common_clock => Err(NotAlone::NoCommonClock),
+            None => Err(NotAlone::NoCalls),
+        };
+        let serial_s = alone.as_ref().ok().map(Alone::serial_s);
+        // An estimate above the elapsed time says that ranks do not wait for each other's iterations.
+        let elapsed_s = efficiency.times.elapsed_s;
+        let ideal_s = efficiency.times.t_ideal_s.filter(|ideal_s| *ideal_s <= 1.005 * elapsed_s);
+        let computation = model.inclusive_s(0, Activity::Computation);
+        OverheadTable {
+            overheads: overhead::overheads(model, model.facts.t_seq_s),
+            imbalance: split(&computation, ideal_s.map(|ideal_s| ideal_s.min(elapsed_s)), serial_s),
+            alone,
+        }
+    }
+}

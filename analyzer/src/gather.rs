@@ -10,7 +10,7 @@ use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RegionKind;
 use lbprof_collector::format::Header;
 use lbprof_collector::problem::Severity;
-use lbprof_collector::profile::{self, CounterTotals, Profile};
+use lbprof_collector::profile::{self, CounterTotals};
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::NONE;
 use lbprof_collector::{Activity, Operation, Problem, ProblemKind, Record};
@@ -263,10 +263,10 @@ impl<'a> RankBuilder<'a> {
     }
 
     /// The index of the region of this path, entered where it is new.
-    fn enter(&mut self, path: Vec<(String, RegionKind, bool)>) -> RegionIdx {
+    fn enter(&mut self, path: Vec<PathPart>) -> RegionIdx {
         let mut idx = 0;
-        for (name, kind, iterated) in path {
-            let Some(found) = self.part.tables.region(idx, &name, kind, iterated) else {
+        for part in path {
+            let Some(found) = self.part.tables.region(idx, &part) else {
                 *self.seen.entry(ProblemKind::TooMany).or_default() += 1;
                 break;
             };
@@ -275,29 +275,33 @@ impl<'a> RankBuilder<'a> {
         idx
     }
 
-    /// Name, kind and whether it is iterated, of a region of the rank and those around it, outermost first.
-    fn region_path(&self, id: u32) -> Vec<(String, RegionKind, bool)> {
-        let found = |(name, iterated): (&str, bool)| (name.to_owned(), RegionKind::Useful, iterated);
-        let in_loop = |at: Option<usize>| at.map_or_else(Vec::new, |at| self.structure.loop_path(at));
-        let segment = |segment: u32| found((self.structure.segment_name(segment), false));
+    /// A region of the rank and those around it, outermost first.
+    fn region_path(&self, id: u32) -> Vec<PathPart> {
+        let in_loop = |at: Option<usize>| at.map_or_else(Vec::new, |at| self.loop_path(at));
+        let segment = |segment: u32| PathPart::found((self.structure.segment_name(segment), false));
         match FoundRegion::of_number(id) {
             None => self.marked_path(id).collect(),
             Some(FoundRegion::Found { in_loop: at, segment: of }) => {
-                in_loop(at).into_iter().map(found).chain(of.map(segment)).collect()
+                in_loop(at).into_iter().chain(of.map(segment)).collect()
             }
             Some(FoundRegion::InMarked(marked, of)) => self.marked_path(marked).chain([segment(of)]).collect(),
             Some(FoundRegion::MarkedInLoop(marked)) => {
                 let main = self.structure.main_loop(self.rank.rank);
-                in_loop(main).into_iter().map(found).chain(self.marked_path(marked)).collect()
+                in_loop(main).into_iter().chain(self.marked_path(marked)).collect()
             }
         }
     }
 
-    fn marked_path(&self, id: u32) -> impl Iterator<Item = (String, RegionKind, bool)> {
+    /// A found loop and those around it, from the main loop on.
+    fn loop_path(&self, at: usize) -> Vec<PathPart> {
+        self.structure.loop_path(at).into_iter().map(PathPart::found).collect()
+    }
+
+    fn marked_path(&self, id: u32) -> impl Iterator<Item = PathPart> {
         self.definitions.region_chain(id).into_iter().rev().map(|id| {
             let defined = self.definitions.regions.get(&id);
             let (kind, iterated) = defined.map_or((RegionKind::Useful, false), |region| (region.kind, region.iterated));
-            (self.definitions.region_name(id), kind, iterated)
+            PathPart { name: self.definitions.region_name(id), kind, iterated, found: false }
         })
     }
 
@@ -319,29 +323,41 @@ impl<'a> RankBuilder<'a> {
         self.cells(&sums);
         let mut totals: BTreeMap<RegionIdx, Totals> = BTreeMap::new();
         for (id, found) in &sums.rest.regions {
-            let sum = totals.entry(self.region(*id)).or_default();
+            let sum = totals.entry(self.region(in_found_loop(&sums, *id))).or_default();
             sum.invocations = sum.invocations.saturating_add(found.invocations);
             sum.operations += found.operations;
             sum.quanta += found.quanta;
             sum.max_resident = sum.max_resident.max(found.max_resident);
             sum.max_swapped = sum.max_swapped.max(found.max_swapped);
         }
+        // Found regions are not entered by markers: code between calls ends with a call.
+        let is_code = |id: u32| matches!(FoundRegion::of_number(id), Some(found) if found.segment().is_some());
+        for (&id, region) in sums.regions.iter().filter(|(id, _)| is_code(**id)) {
+            let calls = Activity::ALL.iter().zip(&region.cells).filter(|(activity, _)| is_mpi(**activity));
+            let sum = totals.entry(self.region(id)).or_default();
+            sum.invocations = sum.invocations.saturating_add(calls.map(|(_, cell)| cell.calls).sum());
+        }
+        if let Some(found) = &self.iterated {
+            let path = self.loop_path(found.at);
+            totals.entry(self.enter(path)).or_default().invocations = u64::from(found.count);
+        }
         self.rank.totals = totals.into_iter().collect();
-        self.any_thread(&sums.rest, 0);
+        self.any_thread(&sums, 0);
         self.iterations(sums);
     }
 
     fn other_thread(&mut self, sums: &Sums) {
         self.rank.other_threads += 1;
         let cells = sums.regions.values().flat_map(|region| Activity::ALL.iter().zip(&region.cells));
-        let mpi = cells.filter(|(activity, _)| !matches!(activity, Activity::Computation | Activity::Recorder));
+        let mpi = cells.filter(|(activity, _)| is_mpi(**activity));
         let ticks = mpi.map(|(_, cell)| cell.ticks).fold(0, u64::saturating_add);
         self.rank.other_threads_mpi_s += self.seconds(ticks);
-        self.any_thread(&sums.rest, 1);
+        self.any_thread(sums, 1);
     }
 
     /// What is kept of all threads; `whose` is the place in `site_sums`.
-    fn any_thread(&mut self, sums: &Profile, whose: usize) {
+    fn any_thread(&mut self, all: &Sums, whose: usize) {
+        let sums = &all.rest;
         for (key, cell) in &sums.sites {
             let key = SiteKey {
                 site: self.site(key.call_site),
@@ -354,7 +370,7 @@ impl<'a> RankBuilder<'a> {
         }
         for &((region, counter), totals) in &sums.counters {
             let name = self.definitions.counters.get(&counter).cloned().unwrap_or_else(|| format!("counter {counter}"));
-            let key = (self.region(region), self.part.tables.counter(&name));
+            let key = (self.region(in_found_loop(all, region)), self.part.tables.counter(&name));
             self.counter_sums.entry(key).or_default().add(&totals);
         }
         self.rank.records = self.rank.records.saturating_add(sums.records);
@@ -427,14 +443,7 @@ impl<'a> RankBuilder<'a> {
             }
         }
         if let Some(found) = self.iterated.take() {
-            let path: Vec<(String, bool)> = self
-                .structure
-                .loop_path(found.at)
-                .into_iter()
-                .map(|(name, iterated)| (name.to_owned(), iterated))
-                .collect();
-            let idx =
-                self.enter(path.into_iter().map(|(name, iterated)| (name, RegionKind::Useful, iterated)).collect());
+            let idx = self.enter(self.loop_path(found.at));
             bounds.entry(idx).or_default().extend_from_slice(&found.bounds);
             self.rank.found = Some(FoundLoopOfRank { at: found.at, iterations: found.count, alike: found.alike });
         }
@@ -572,6 +581,17 @@ impl Bounds {
     }
 }
 
+/// The number of a marked region, or of that region in the rank's found loop where it has time there.
+fn in_found_loop(sums: &Sums, id: u32) -> u32 {
+    let within = FoundRegion::MarkedInLoop(id).number();
+    if id != 0 && sums.regions.contains_key(&within) { within } else { id }
+}
+
+/// Whether an activity is the program's in MPI.
+fn is_mpi(activity: Activity) -> bool {
+    !matches!(activity, Activity::Computation | Activity::Recorder)
+}
+
 /// The activity of a number in a log.
 fn activity_of(number: u8) -> Activity {
     Activity::ALL[usize::from(number & 7)]
@@ -610,6 +630,26 @@ struct Part {
     problems: Vec<Problem>,
 }
 
+/// A part of a region's path.
+#[derive(Clone)]
+struct PathPart {
+    name: String,
+    kind: RegionKind,
+    iterated: bool,
+    found: bool,
+}
+
+impl PathPart {
+    fn of(region: &Region) -> Self {
+        PathPart { name: region.name.clone(), kind: region.kind, iterated: region.iterated, found: region.found }
+    }
+
+    /// A region that was found, and whether it is iterated.
+    fn found((name, iterated): (&str, bool)) -> Self {
+        PathPart { name: name.to_owned(), kind: RegionKind::Useful, iterated, found: true }
+    }
+}
+
 /// Names that several ranks share, each once.
 struct Tables {
     /// The first is the whole program.
@@ -635,6 +675,7 @@ impl Default for Tables {
             parent: 0,
             kind: RegionKind::Useful,
             iterated: false,
+            found: false,
         };
         Tables {
             regions: vec![whole],
@@ -649,16 +690,17 @@ impl Default for Tables {
 
 impl Tables {
     /// The region of this name within `parent`; `None`: there are too many.
-    fn region(&mut self, parent: RegionIdx, name: &str, kind: RegionKind, iterated: bool) -> Option<RegionIdx> {
-        let key = (parent, name.to_owned());
+    fn region(&mut self, parent: RegionIdx, part: &PathPart) -> Option<RegionIdx> {
+        let PathPart { name, kind, iterated, found } = part.clone();
+        let key = (parent, name.clone());
         if let Some(&idx) = self.regions_by_name.get(&key) {
             self.regions[idx as usize].iterated |= iterated;
             return Some(idx);
         }
-        let path = format!("{}/{}", self.regions[parent as usize].path, path_part(name));
+        let path = format!("{}/{}", self.regions[parent as usize].path, path_part(&name));
         self.path_bytes = Some(self.path_bytes + path.len()).filter(|&bytes| bytes <= MAX_PATH_BYTES)?;
         let idx = self.regions.len() as RegionIdx;
-        self.regions.push(Region { name: name.to_owned(), path, parent, kind, iterated });
+        self.regions.push(Region { name, path, parent, kind, iterated, found });
         self.regions_by_name.insert(key, idx);
         Some(idx)
     }
@@ -724,7 +766,7 @@ impl Merge for Part {
         for region in &higher.tables.regions[1..] {
             // The one around it comes before it in its table, so that it has its new index already.
             let parent = numbers.regions.get(region.parent as usize).copied().unwrap_or(0);
-            let idx = tables.region(parent, &region.name, region.kind, region.iterated).unwrap_or(parent);
+            let idx = tables.region(parent, &PathPart::of(region)).unwrap_or(parent);
             numbers.regions.push(idx);
         }
         numbers.counters = higher.tables.counters.iter().map(|name| tables.counter(name)).collect();

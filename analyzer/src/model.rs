@@ -198,6 +198,8 @@ pub struct Region {
     pub kind: RegionKind,
     /// Whether its invocations are iterations.
     pub iterated: bool,
+    /// Whether it was found in the calls, not marked.
+    pub found: bool,
 }
 
 /// A program or shared object.

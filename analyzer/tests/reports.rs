@@ -9,7 +9,7 @@ use lbprof_collector::definition::RegionKind;
 use lbprof_collector::format::{Mode, log_name};
 use lbprof_collector::scenario::Scenario;
 use lbprof_collector::{Operation, ProblemKind};
-use support::{json, model_in, part_in, plain, report, report_on, usage, written};
+use support::{found_model, json, model_in, part_in, plain, report, report_on, usage, written};
 
 /// Rank 3 works 40 ms a step, the others 10 ms; a barrier ends each of 5 steps; then sums are exchanged.
 fn one_slow_rank() -> Scenario {
@@ -206,7 +206,10 @@ fn every_key_of_the_json_is_documented_and_every_documented_key_exists() {
     let part = Selection { ranks: Some("0".parse().unwrap()) };
     let part = report_on(&part_in(written(one_slow_rank()).path(), &part));
     let damaged = report_on(&model_in(damaged().path()));
-    for report in [report(one_slow_rank()), damaged, report(hung), part, report(steps_that_change())] {
+    let found = report_on(&found_model(
+        Scenario::ranks(2).each(|_, script| script.repeat(5, |_, script| script.compute(1).at("meet").allreduce(8, 1))),
+    ));
+    for report in [found, report(one_slow_rank()), damaged, report(hung), part, report(steps_that_change())] {
         keys(&serde_json::from_str(&json(&report)).unwrap(), String::new(), &mut produced);
     }
     let docs = include_str!("../../docs/report-json.md");

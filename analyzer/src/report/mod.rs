@@ -10,6 +10,7 @@ pub mod course;
 pub mod data;
 pub mod efficiency;
 pub mod iterations;
+pub mod loops;
 pub mod overheads;
 pub mod problems;
 pub mod ranks;
@@ -32,6 +33,7 @@ pub use counters::CounterRow;
 pub use data::DataFacts;
 pub use efficiency::EfficiencyRow;
 pub use iterations::{IterationRow, Iterations};
+pub use loops::{LoopRow, Loops};
 pub use overheads::OverheadTable;
 pub use problems::ProblemRow;
 pub use ranks::RankRow;
@@ -59,6 +61,8 @@ pub struct Report {
     pub regions: Vec<RegionRow>,
     /// What the phases cost against the same work on one rank, and what ranks wait for each other's computation.
     pub overheads: OverheadTable,
+    /// Loops found in the calls.
+    pub loops: Loops,
     /// The main loop, where one is known.
     pub iterations: Option<Iterations>,
     /// One row a call site, operation and activity, the longest first.
@@ -84,6 +88,7 @@ impl Report {
             activities: activities::rows(model),
             regions,
             overheads: OverheadTable::new(model, &efficiency),
+            loops: Loops::new(model, places),
             iterations: Iterations::new(model),
             call_sites,
             counters: counters::rows(model),

@@ -14,6 +14,12 @@ pub struct RegionRow {
     pub idx: RegionIdx,
     /// Its path.
     pub path: String,
+    /// Its own name, the last of the path.
+    pub name: String,
+    /// The region around it; of the whole program itself.
+    pub parent: RegionIdx,
+    /// Whether it was found in the calls, not marked.
+    pub found: bool,
     /// Its kind.
     pub kind: RegionKind,
     /// Whether it is iterated.
@@ -66,6 +72,9 @@ fn row(model: &Model, idx: RegionIdx) -> RegionRow {
     RegionRow {
         idx,
         path: facts.path.clone(),
+        name: facts.name.clone(),
+        parent: facts.parent,
+        found: facts.found,
         kind: facts.kind,
         iterated: facts.iterated,
         time_s,

@@ -79,8 +79,21 @@ pub struct Worst {
     pub over_mean_s: f64,
     /// What of it was waiting for a core, where it was preempted.
     pub preempted: Option<Preemption>,
-    /// Path of the region in which most of the excess lies, and how much; `None` where regions are not marked.
-    pub region: Option<(String, f64)>,
+    /// The region in which most of the excess lies; `None` where there is only the whole program.
+    pub region: Option<WorstRegion>,
+}
+
+/// Where most of a rank's excess lies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorstRegion {
+    /// The region's path.
+    pub path: String,
+    /// Its own name.
+    pub name: String,
+    /// Whether it was found in the calls, not marked.
+    pub found: bool,
+    /// What the rank computes there, inner regions excluded, more than the mean of all ranks.
+    pub excess_s: f64,
 }
 
 /// A function, or where none is known a call site, at which ranks spend time in MPI.
@@ -141,8 +154,15 @@ fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<Worst> {
             row.activities.iter().find(|(of, ..)| *of == Activity::Computation).map_or(0.0, |(_, mean, _)| *mean);
         rank.exclusive(row.idx)[Activity::Computation as usize] - mean
     };
-    let by_excess = regions.iter().map(|row| (row.path.clone(), excess(row)));
-    let region = by_excess.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, excess)| regions.len() > 1 && *excess > 0.0);
+    let by_excess = regions.iter().map(|row| WorstRegion {
+        path: row.path.clone(),
+        name: row.name.clone(),
+        found: row.found,
+        excess_s: excess(row),
+    });
+    let region = by_excess
+        .max_by(|a, b| a.excess_s.total_cmp(&b.excess_s))
+        .filter(|worst| regions.len() > 1 && worst.excess_s > 0.0);
     let over_mean_s = computation[at] - mean_s;
     Some(Worst { rank: rank.rank, computation_s: computation[at], over_mean_s, preempted: preemption(rank), region })
 }

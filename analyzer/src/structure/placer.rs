@@ -63,6 +63,15 @@ impl FoundRegion {
         }
     }
 
+    /// The code between calls that it is.
+    pub fn segment(self) -> Option<u32> {
+        match self {
+            FoundRegion::Found { segment, .. } => segment,
+            FoundRegion::InMarked(_, segment) => Some(segment),
+            FoundRegion::MarkedInLoop(_) => None,
+        }
+    }
+
     /// The region of a number; `None` where it is that of a marked region.
     pub fn of_number(number: u32) -> Option<FoundRegion> {
         let around = ((number >> SEGMENT_BITS) & (MOST_AROUND + 1)).checked_sub(1);

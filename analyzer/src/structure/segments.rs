@@ -105,18 +105,36 @@ fn name(from: Option<&Place>, to: Option<&Place>) -> String {
     let same_function = from.function.is_some() && from.function == to.function && from.file == to.file;
     match (from.line, to.line, to.file.as_deref()) {
         (Some(first), Some(last), Some(file)) if same_function => {
-            format!("{} ({}:{first} → {last})", to.function_label(), base_name(file))
+            format!("{} ({}:{first} → {last})", short(to.function_label()), base_name(file))
         }
         _ => format!("{} → {}", label(from), label(to)),
     }
 }
 
-/// A place without its offset, where that is not all that is known.
+/// A place by its short name, without its offset where more is known.
 fn label(place: &Place) -> String {
+    let function = place.function.as_ref().map(|_| short(place.function_label()).to_owned());
     match place.line {
-        None if place.function.is_some() => place.function_label().to_owned(),
-        _ => place.label(),
+        None if place.function.is_some() => function.unwrap_or_default(),
+        _ => Place { function, ..place.clone() }.label(),
     }
+}
+
+/// A qualified name of C++ by its last two parts: `LAMMPS_NS::CommBrick::exchange` is `CommBrick::exchange`.
+fn short(function: &str) -> &str {
+    let mut depth = 0_i32;
+    let mut parts = Vec::new();
+    for (at, byte) in function.bytes().enumerate() {
+        match byte {
+            b'<' | b'(' => depth += 1,
+            b'>' | b')' => depth -= 1,
+            b':' if depth == 0 && function.as_bytes().get(at + 1) == Some(&b':') => parts.push(at + 2),
+            _ => {}
+        }
+    }
+    // The last part, and the one before it.
+    let from = parts.len().checked_sub(2).and_then(|at| parts.get(at)).copied().unwrap_or(0);
+    function.get(from..).unwrap_or(function)
 }
 
 #[cfg(test)]
@@ -138,6 +156,14 @@ mod tests {
         assert_eq!(name(Some(&at("exchange", None)), Some(&at("reverse", None))), "exchange → reverse");
         let unknown = Place { module: Some("/bin/app".to_owned()), offset: 0x40, ..Place::default() };
         assert_eq!(name(Some(&unknown), None), "app+0x40 → ?");
+    }
+
+    #[test]
+    fn the_last_two_parts_of_a_qualified_name_are_enough() {
+        assert_eq!(short("LAMMPS_NS::CommBrick::exchange"), "CommBrick::exchange");
+        assert_eq!(short("CommBrick::exchange"), "CommBrick::exchange");
+        assert_eq!(short("a::b::Solver<std::vector<int>>::run"), "Solver<std::vector<int>>::run");
+        assert_eq!(short("solve_"), "solve_");
     }
 
     #[test]

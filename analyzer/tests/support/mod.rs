@@ -56,6 +56,21 @@ pub fn model(scenario: Scenario) -> Model {
     model_in(written(scenario).path())
 }
 
+/// The model of a scenario, with all that is found in its calls.
+pub fn found_model(scenario: Scenario) -> Model {
+    found_model_of(scenario, Wanted::default())
+}
+
+/// The same with what is wanted.
+pub fn found_model_of(scenario: Scenario, wanted: Wanted) -> Model {
+    let dir = written(scenario);
+    let run = Run::open(Some(dir.path())).expect("the run opens");
+    let options = Options { symbols: false, wanted };
+    let model = analyse_part(&run, &Selection::default(), &options, |_| ()).expect("all of the run").model;
+    check_invariants(&model);
+    model
+}
+
 /// The report on a scenario.
 pub fn report(scenario: Scenario) -> Report {
     report_on(&model(scenario))

@@ -21,7 +21,7 @@ pub(super) fn object(report: &Report) -> Value {
         })
     };
     json!({
-        "source": "marked",
+        "source": super::loops::source(report),
         "region": iterations.region,
         "count": iterations.rows.len(),
         "whole": iterations.course.iterations,

@@ -9,6 +9,7 @@ mod counters;
 mod course;
 mod efficiency;
 mod iterations;
+mod loops;
 mod overheads;
 mod ranks;
 mod regions;
@@ -39,6 +40,7 @@ pub fn document(report: &Report) -> Value {
         "ranks": ranks::rows(report),
         "activities": activities::rows(report),
         "regions": regions::rows(report),
+        "loops": loops::rows(report),
         "iterations": iterations::object(report),
         "blocking": Value::Null,
         "clusters": Value::Null,

@@ -27,6 +27,7 @@ fn row(row: &RegionRow) -> Value {
         .collect();
     json!({
         "path": row.path,
+        "source": if row.found { "found" } else { "marked" },
         "kind": kind,
         "iterated": row.iterated,
         "time_s": row.time_s,

@@ -11,8 +11,8 @@ pub(super) fn object(report: &Report) -> Value {
             "rank": worst.rank,
             "computation_s": worst.computation_s,
             "over_mean_s": worst.over_mean_s,
-            "region": worst.region.as_ref().map(|(path, _)| path),
-            "region_over_mean_s": worst.region.as_ref().map(|(_, excess)| excess),
+            "region": worst.region.as_ref().map(|region| &region.path),
+            "region_over_mean_s": worst.region.as_ref().map(|region| region.excess_s),
         })
     });
     let waits_at = verdict.waits_at.as_ref().map(|site| {

@@ -73,14 +73,15 @@ fn ideal_time(report: &Report) -> String {
             )
         }
         Some(ideal) => format!(
-            "ideal: estimate from marked iterations, {}, too short by {} at most",
+            "ideal: estimate from {} iterations, {}, too short by {} at most",
+            if report.loops.rows.is_empty() { "marked" } else { "found" },
             seconds(ideal.seconds),
             seconds(ideal.bound_s)
         ),
         None if report.iterations.is_some() => {
-            "micro load balance and transfer need iterations marked on all ranks that compute".to_owned()
+            "micro load balance and transfer need iterations on all ranks that compute".to_owned()
         }
-        None => "micro load balance and transfer need marked iterations (LBPROF_ITERATION_BEGIN)".to_owned(),
+        None => "micro load balance and transfer need iterations, found or marked (LBPROF_ITERATION_BEGIN)".to_owned(),
     }
 }
 

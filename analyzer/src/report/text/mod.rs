@@ -10,6 +10,7 @@ mod data;
 mod efficiency;
 mod head;
 mod iterations;
+mod loops;
 mod overheads;
 mod problems;
 mod ranks;
@@ -48,6 +49,7 @@ const SECTIONS: &[Section] = &[
     overheads::section,
     activities::section,
     ranks::section,
+    loops::section,
     regions::section,
     iterations::section,
     work::section,

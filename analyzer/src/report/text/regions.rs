@@ -1,24 +1,22 @@
-//! The table of regions.
+//! The table of regions, as a tree.
+
+use std::collections::BTreeSet;
 
 use lbprof_collector::definition::RegionKind;
 
 use super::{DIM, Options, WIDE, title};
-use crate::report::Report;
+use crate::model::RegionIdx;
 use crate::report::table::Table;
 use crate::report::words::{TimeUnit, clean, count, percent, percent_or_dash};
+use crate::report::{RegionRow, Report};
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
     if report.regions.len() < 2 {
         return String::new();
     }
     let all = report.regions.len();
-    let mut rows: Vec<_> = report.regions.iter().collect();
-    let shown = if options.full { all } else { all.min(options.top.max(1)) };
-    if shown < all {
-        rows.sort_by(|a, b| b.time_s.total_cmp(&a.time_s).then(a.path.cmp(&b.path)));
-        rows.truncate(shown);
-        rows.sort_by_key(|row| row.idx);
-    }
+    let rows = shown_rows(report, options);
+    let shown = rows.len();
     let unit = TimeUnit::for_max(report.data.elapsed_s);
     let elapsed = format!("elapsed\n[{}]", unit.symbol);
     let wide = options.columns >= WIDE;
@@ -40,7 +38,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
             RegionKind::Serial => " (serial)",
         };
         let mut cells = vec![
-            clean(&row.path) + kind,
+            format!("{}{}{kind}", "  ".repeat(depth(report, row).min(8)), clean(&row.name)),
             percent(row.share),
             unit.number(times.elapsed_s),
             percent_or_dash(times.parallel()),
@@ -53,4 +51,28 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         table.row(cells);
     }
     format!("{}{}\n", title("Regions", shown, all), table.render(options.columns, DIM))
+}
+
+/// All regions, or those that take most time and the ones around them, in their order.
+fn shown_rows<'a>(report: &'a Report, options: &Options) -> Vec<&'a RegionRow> {
+    let mut rows: Vec<&RegionRow> = report.regions.iter().collect();
+    if options.full || rows.len() <= options.top.max(1) {
+        return rows;
+    }
+    rows.sort_by(|a, b| b.time_s.total_cmp(&a.time_s).then(a.path.cmp(&b.path)));
+    rows.truncate(options.top.max(1));
+    let mut wanted: BTreeSet<RegionIdx> = BTreeSet::new();
+    for row in rows {
+        let mut next = Some(row.idx);
+        while let Some(idx) = next.filter(|&idx| wanted.insert(idx)) {
+            next = report.regions.get(idx as usize).map(|row| row.parent);
+        }
+    }
+    report.regions.iter().filter(|row| wanted.contains(&row.idx)).collect()
+}
+
+/// How many regions are around one.
+fn depth(report: &Report, row: &RegionRow) -> usize {
+    let around = |row: &&RegionRow| report.regions.get(row.parent as usize).filter(|_| row.idx != 0);
+    std::iter::successors(Some(row), around).count() - 1
 }

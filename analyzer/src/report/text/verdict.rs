@@ -10,7 +10,7 @@ use super::{LONGEST_NAME, Options};
 use crate::definitions::WHOLE_PROGRAM;
 use crate::open::ranges;
 use crate::report::Report;
-use crate::report::verdict::{GOOD_BALANCE, VerdictKind, WaitsAt};
+use crate::report::verdict::{GOOD_BALANCE, VerdictKind, WaitsAt, WorstRegion};
 use crate::report::words::{clean, percent, percent_or_dash, plural, seconds, seconds_like, shorten, wrap};
 use crate::symbols::base_name;
 
@@ -49,12 +49,8 @@ pub fn verdict(report: &Report) -> String {
         }
         write!(text, "{} the mean is {mean}", if worst.preempted.is_some() { ";" } else { "," }).ok();
         match &worst.region {
-            Some((path, excess)) if path == WHOLE_PROGRAM => {
-                write!(text, "; {} more than the mean outside of marked regions.", seconds(*excess)).ok()
-            }
-            Some((path, excess)) => {
-                let path = shorten(&clean(path), LONGEST_NAME);
-                write!(text, "; {} more than the mean in region {path}.", seconds(*excess)).ok()
+            Some(region) => {
+                write!(text, "; {} more than the mean {}.", seconds(region.excess_s), where_in_words(region)).ok()
             }
             None => write!(text, ".").ok(),
         };
@@ -85,6 +81,18 @@ fn waits_at(site: &WaitsAt) -> String {
     }
     let place = shorten(&clean(&site.place.label()), LONGEST_NAME);
     format!("{} at {place}", site.operations.first().map_or("", String::as_str))
+}
+
+/// A region as the end of "more than the mean …".
+fn where_in_words(region: &WorstRegion) -> String {
+    let name = |name: &str| shorten(&clean(name), LONGEST_NAME);
+    match region.found {
+        _ if region.path == WHOLE_PROGRAM => "outside of marked regions".to_owned(),
+        // Code from one place to another, or between the calls of one.
+        true if region.name.contains(" → ") => format!("in the code {}", name(&region.name)),
+        true => format!("between the calls of {}", name(&region.name)),
+        false => format!("in region {}", name(&region.path)),
+    }
 }
 
 /// Ranks whose logs have no end, and where each was.

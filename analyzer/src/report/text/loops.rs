@@ -1,0 +1,107 @@
+//! The loops that were found.
+
+use super::{DIM, LONGEST_NAME, Options, title};
+use crate::open::ranges;
+use crate::report::Report;
+use crate::report::loops::{LoopRow, Sureness};
+use crate::report::table::Table;
+use crate::report::words::{clean, count, percent, shorten, wrap};
+use crate::structure::Without;
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let loops = &report.loops;
+    if loops.rows.is_empty() {
+        return why_none(loops.without)
+            .map_or_else(String::new, |why| format!("{DIM}{}{DIM:#}\n\n", wrap(why, options.columns, 0)));
+    }
+    let shown = if options.full { loops.rows.len() } else { loops.rows.len().min(options.top.max(1)) };
+    let several_groups = loops.rows.iter().any(|row| row.ranks != loops.rows[0].ranks);
+    let only_main = loops.rows.iter().all(|row| row.main);
+    let mut heads = vec!["<loop", "iterations"];
+    heads.extend((!only_main).then_some("for each\nof main"));
+    heads.extend(["covers", "alike"]);
+    heads.extend(several_groups.then_some("<ranks"));
+    heads.push("<an iteration ends with");
+    let mut table = Table::new(&heads, heads.len() - 1);
+    for (at, row) in loops.rows.iter().enumerate().take(shown) {
+        let depth = std::iter::successors(Some(at), |&at| loops.rows.get(at).and_then(|row| row.parent)).count() - 1;
+        let mut cells = vec![
+            format!(
+                "{}{}",
+                "  ".repeat(depth.min(8)),
+                if row.main { clean(&row.name) } else { kind(loops.rows.as_slice(), at) }
+            ),
+            iterations(row),
+        ];
+        cells.extend((!only_main).then(|| if row.main { String::new() } else { ratio(row.for_each_main) }));
+        cells.extend([percent(row.covered), row.alike.map_or_else(String::new, percent)]);
+        cells.extend(several_groups.then(|| ranges(&row.ranks)));
+        cells.push(ends_with(row));
+        table.row(cells);
+    }
+    let sure = wrap(&sureness(report), options.columns - 2, 2);
+    let head = title("Loops found in the calls", shown, loops.rows.len());
+    format!("{head}{}  {DIM}{sure}{DIM:#}\n\n", table.render(options.columns, DIM))
+}
+
+/// What a loop is to the main one.
+fn kind(rows: &[LoopRow], at: usize) -> String {
+    let mut next = rows.get(at).and_then(|row| row.parent);
+    while let Some(row) = next.and_then(|parent| rows.get(parent)) {
+        if row.main {
+            return "inner".to_owned();
+        }
+        next = row.parent;
+    }
+    "outer".to_owned()
+}
+
+fn iterations(row: &LoopRow) -> String {
+    let (fewest, most) = (row.iterations.0.round() as u64, row.iterations.1.round() as u64);
+    let about = if row.main { "" } else { "~" };
+    if fewest == most {
+        format!("{about}{}", count(most))
+    } else {
+        format!("{about}{}–{}", count(fewest), count(most))
+    }
+}
+
+fn ratio(value: f64) -> String {
+    if (value - value.round()).abs() < 0.005 { format!("{value:.0}") } else { format!("{value:.2}") }
+}
+
+fn ends_with(row: &LoopRow) -> String {
+    let Some((operation, place)) = &row.ends_at else { return "–".to_owned() };
+    let last = if row.ends_with_run { "last " } else { "" };
+    format!("{last}{operation} at {}", shorten(&clean(&place.label()), LONGEST_NAME))
+}
+
+/// How sure the main loops are, and what to do where they are not right.
+fn sureness(report: &Report) -> String {
+    let mains = || report.loops.rows.iter().filter(|row| row.main);
+    let worst = mains().filter_map(|row| row.sureness).max_by_key(|sureness| *sureness as u8);
+    let why = match worst {
+        Some(Sureness::Sure) => "sure: all ranks count the same iterations, and most of them have the same calls",
+        Some(Sureness::Likely) => {
+            "likely: ranks nearly agree on the iterations, or many of these differ in their calls"
+        }
+        _ => "unsure: ranks count different numbers of iterations, or most of these differ in their calls",
+    };
+    format!("{why}; --loop CALLSITE takes another end of an iteration, --no-detect none")
+}
+
+/// Why no loop was found, where that is worth a line.
+fn why_none(without: Without) -> Option<&'static str> {
+    match without {
+        Without::Nothing | Without::Marked | Without::NotWanted => None,
+        Without::NoneFound => Some(
+            "No loop was found in the calls: nothing repeats itself often enough. LBPROF_ITERATION_BEGIN marks one.",
+        ),
+        Without::Profiles => Some(
+            "Recorded as profiles (LBPROF_MODE=profile): loops, and regions between calls, are found in events alone.",
+        ),
+        Without::NoSuchCallSite => {
+            Some("No loop was found: no call site has the text of --loop in its label, or it is called but once.")
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Runs without markers, made by hand: what is found in their calls against what is known of them, and against the same run with
+//! markers.
+
+mod support;
+
+use lbprof_analyzer::metrics::load_balance::{phase_profile_ideal, times};
+use lbprof_analyzer::model::Model;
+use lbprof_analyzer::structure::{Wanted, Without};
+use lbprof_collector::Activity;
+use lbprof_collector::scenario::{RankScript, Scenario};
+use support::{found_model, found_model_of, model, report_on};
+
+#[track_caller]
+fn assert_near(found: f64, expected: f64) {
+    assert!((found - expected).abs() <= 1e-9, "{found} instead of {expected}");
+}
+
+fn region(model: &Model, path: &str) -> u32 {
+    let paths: Vec<&str> = model.regions.iter().map(|region| region.path.as_str()).collect();
+    paths.iter().position(|found| *found == path).unwrap_or_else(|| panic!("no {path} in {paths:?}")) as u32
+}
+
+/// Iterations of each rank's main loop.
+fn iterations(model: &Model) -> Vec<Option<u32>> {
+    model.ranks.iter().map(|rank| rank.found.map(|found| found.iterations)).collect()
+}
+
+/// A step: computes, exchanges with a neighbour, computes, and all meet; `work` is what the rank computes in it, of `longest`.
+fn step(script: RankScript, work: f64, longest: f64) -> RankScript {
+    let script =
+        script.compute(0.75 * work).at("exchange").send(0, 1, 100, 0.125).at("exchange too").recv(0, 1, 100, 0.125);
+    script.compute(0.25 * work).at("meet").allreduce(8, longest - work + 0.5)
+}
+
+/// Twenty steps on four ranks; `marked`: as iterations. Before and after them something else is done once.
+fn steps(marked: bool, work: impl Fn(u32, u32) -> f64 + Copy + 'static, longest: f64) -> Scenario {
+    Scenario::ranks(4).each(move |rank, script| {
+        let script = script.compute(3).at("start").barrier(0.5);
+        let script = script.repeat(20, move |number, script| match marked {
+            true => script.iteration("loop", move |script| step(script, work(rank, number), longest)),
+            false => step(script, work(rank, number), longest),
+        });
+        script.at("end").barrier(0.25)
+    })
+}
+
+#[test]
+fn a_found_loop_gives_the_figures_of_the_marked_one() {
+    for work in [|rank: u32, _| f64::from(1 + rank), |rank: u32, step: u32| if rank == step % 4 { 4.0 } else { 1.0 }] {
+        let (marked, found) = (model(steps(true, work, 4.0)), found_model(steps(false, work, 4.0)));
+        assert_eq!(iterations(&found), [Some(20); 4]);
+        for path in ["main", "main/loop"] {
+            let (marked, found) = (times(&marked, region(&marked, path)), times(&found, region(&found, path)));
+            assert_near(found.max_computation_s, marked.max_computation_s);
+            assert_near(found.avg_computation_s, marked.avg_computation_s);
+            assert_near(found.t_ideal_s.unwrap(), marked.t_ideal_s.unwrap());
+            assert_near(found.elapsed_s, marked.elapsed_s);
+        }
+        assert_eq!(found.slowest[1].len(), 20);
+    }
+}
+
+#[test]
+fn a_slow_rank_that_rotates_is_seen_by_the_micro_load_balance_of_found_iterations() {
+    // Each rank is the slow one, with 4 ms, in 5 of 20 steps, and computes 1 ms in the others: 35 ms in all. T_ideal: 20 times 4.
+    let model = found_model(steps(false, |rank, step| if rank == step % 4 { 4.0 } else { 1.0 }, 4.0));
+    let times = times(&model, region(&model, "main/loop"));
+    assert_near(times.load_balance().unwrap(), 1.0);
+    assert_near(times.micro_load_balance().unwrap(), 35.0 / 80.0);
+}
+
+#[test]
+fn code_between_calls_is_a_region_with_its_calls() {
+    let model = found_model(steps(false, |rank, _| f64::from(1 + rank), 4.0));
+    // Without names of functions a place is its offset; the places are numbered as they appear, 16 bytes apart.
+    let before_exchange = region(&model, "main/loop/scenario+0x40 → scenario+0x20");
+    let after_exchange = region(&model, "main/loop/scenario+0x30 → scenario+0x40");
+    let computation = model.inclusive_s(before_exchange, Activity::Computation);
+    // The first step comes from another place.
+    assert_near(computation[3], 19.0 * 0.003);
+    assert_near(model.inclusive_s(after_exchange, Activity::Computation)[3], 20.0 * 0.001);
+    assert_near(model.inclusive_s(after_exchange, Activity::Collective)[3], 20.0 * 0.0005);
+    assert_near(model.inclusive_s(before_exchange, Activity::PointToPoint)[0], 19.0 * 0.000_125);
+    let ideal = phase_profile_ideal(&model, after_exchange).unwrap();
+    assert_near(ideal.seconds, 20.0 * 0.001);
+    assert_eq!(model.ranks[0].totals(after_exchange).invocations, 20);
+}
+
+#[test]
+fn marked_phases_stay_regions_within_the_found_loop() {
+    let model = found_model(Scenario::ranks(2).each(|rank, script| {
+        let script = script.region("setup", |script| script.compute(5)).at("start").barrier(0.5);
+        script.repeat(12, move |_, script| {
+            script.region("force", move |script| script.compute(1 + rank)).at("meet").allreduce(8, 2 - rank)
+        })
+    }));
+    assert_eq!(iterations(&model), [Some(12); 2]);
+    let force = region(&model, "main/loop/force");
+    assert_near(model.inclusive_s(force, Activity::Computation)[1], 0.024);
+    assert_near(phase_profile_ideal(&model, force).unwrap().seconds, 0.024);
+    assert_eq!(model.ranks[0].totals(force).invocations, 12);
+    assert_near(model.inclusive_s(region(&model, "main/setup"), Activity::Computation)[0], 0.005);
+    assert!(model.regions.iter().all(|region| !region.name.contains('→')), "phases are marked: {:?}", model.regions);
+}
+
+#[test]
+fn marked_iterations_win_and_code_in_them_is_named_by_its_calls() {
+    let model = found_model(steps(true, |_, _| 1.0, 1.0));
+    assert_eq!(iterations(&model), [None; 4]);
+    assert_eq!(model.without_loop, Without::Marked);
+    let within = region(&model, "main/loop/scenario+0x30 → scenario+0x40");
+    assert_near(phase_profile_ideal(&model, within).unwrap().seconds, 20.0 * 0.000_25);
+}
+
+#[test]
+fn ranks_that_run_other_code_have_loops_of_their_own() {
+    let model = found_model(Scenario::ranks(6).each(|rank, script| match rank {
+        0 => script.repeat(50, |_, script| script.at("collect").recv(1, 0, 8, 1.0).compute(0.5)),
+        _ => script.repeat(10, |_, script| {
+            script.compute(7).at("exchange").send(0, 0, 8, 0.25).at("exchange too").recv(0, 0, 8, 0.25)
+        }),
+    }));
+    let ten = Some(10);
+    assert_eq!(iterations(&model), [Some(50), ten, ten, ten, ten, ten]);
+    assert_eq!(phase_profile_ideal(&model, 0), None, "they do not wait for each other's iterations");
+    let mains: Vec<&[u32]> = model.loops.iter().filter(|one| one.main).map(|one| one.ranks.as_slice()).collect();
+    assert_eq!(mains, [&[1, 2, 3, 4, 5][..], &[0]]);
+}
+
+#[test]
+fn ranks_at_the_border_have_the_same_loop_as_others() {
+    // The first and the last rank have one neighbour only.
+    let model = found_model(Scenario::ranks(5).each(|rank, script| {
+        script.at("start").barrier(0.5).repeat(15, move |_, script| {
+            let script = script.compute(1);
+            let script = if rank > 0 { script.at("left").send(0, 0, 8, 0.5) } else { script };
+            let script = if rank < 4 { script.at("right").recv(1, 0, 8, 0.5) } else { script };
+            script.at("meet").allreduce(8, 1)
+        })
+    }));
+    assert_eq!(iterations(&model), [Some(15); 5]);
+    assert!(phase_profile_ideal(&model, 0).is_some());
+}
+
+#[test]
+fn the_user_names_the_call_that_ends_an_iteration() {
+    let nested = || {
+        Scenario::ranks(2).each(|_, script| {
+            script.repeat(6, |_, script| {
+                let script = script.repeat(5, |_, script| script.compute(1).at("inner").allreduce(8, 0.5));
+                script.compute(2).at("outer").barrier(0.5)
+            })
+        })
+    };
+    let wanted = |label: &str| Wanted { loop_at: Some(label.to_owned()), ..Wanted::default() };
+    assert_eq!(iterations(&found_model_of(nested(), wanted("scenario+0x10"))), [Some(30); 2]);
+    assert_eq!(iterations(&found_model_of(nested(), wanted("scenario+0x20"))), [Some(6); 2]);
+    let none = found_model_of(nested(), wanted("nowhere.c:7"));
+    assert_eq!((iterations(&none), none.without_loop), (vec![None; 2], Without::NoSuchCallSite));
+}
+
+#[test]
+fn nothing_is_found_where_nothing_is_wanted_or_recorded() {
+    let off = found_model_of(steps(false, |_, _| 1.0, 1.0), Wanted { detect: false, loop_at: None });
+    assert_eq!((off.without_loop, off.regions.len()), (Without::NotWanted, 1));
+    let profiles = found_model(steps(false, |_, _| 1.0, 1.0).profile_mode());
+    assert_eq!((profiles.without_loop, profiles.regions.len()), (Without::Profiles, 1));
+    let once = found_model(Scenario::ranks(2).each(|_, script| script.compute(5).at("end").barrier(1)));
+    assert_eq!(once.without_loop, Without::NoneFound);
+}
+
+#[test]
+fn how_the_blocks_are_cut_changes_nothing() {
+    let cut = |records: usize| {
+        found_model(steps(false, |rank, _| f64::from(1 + rank), 4.0).each(move |_, script| script.batch(records)))
+    };
+    let whole = cut(100_000);
+    for records in [1, 2, 7, 50] {
+        let model = cut(records);
+        assert_eq!(model.ranks, whole.ranks, "blocks of {records}");
+        assert_eq!(model.regions, whole.regions);
+        assert_eq!(model.slowest, whole.slowest);
+    }
+}
+
+#[test]
+fn a_found_loop_is_told_with_how_sure_it_is() {
+    let report = report_on(&found_model(steps(false, |rank, _| f64::from(1 + rank), 4.0)));
+    insta::assert_snapshot!(support::plain(&report, 100));
+}

@@ -60,10 +60,13 @@ pub(super) fn choose(
 
 /// How often each symbol occurs in the visits.
 pub(super) fn counts(sequence: &Sequence, visits: &[Range<usize>]) -> FxHashMap<Symbol, usize> {
+    counted(visits.iter().flat_map(|visit| &sequence.parts[visit.clone()]))
+}
+
+/// How often each symbol occurs among the items.
+pub(super) fn counted<'a>(items: impl IntoIterator<Item = &'a Item>) -> FxHashMap<Symbol, usize> {
     let mut counts = FxHashMap::default();
-    for item in visits.iter().flat_map(|visit| &sequence.parts[visit.clone()]) {
-        *counts.entry(item.symbol).or_default() += 1;
-    }
+    items.into_iter().for_each(|item| *counts.entry(item.symbol).or_default() += 1);
     counts
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use crate::iterations::anchor::counts;
+use crate::iterations::anchor::counted;
 use crate::iterations::sequence::{Item, Sequence, Symbol};
 
 /// Kinds of iterations that are told apart; those of further kinds are spelt out. Loops have few kinds, sequences without
@@ -160,7 +160,7 @@ impl Cut {
 
 impl Kind {
     fn multiplicities(&self, sequence: &Sequence) -> FxHashMap<Symbol, usize> {
-        counts(sequence, &[self.example.0..self.example.1])
+        counted(&sequence.parts[self.example.0..self.example.1])
     }
 }
 

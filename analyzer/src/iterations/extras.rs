@@ -162,7 +162,7 @@ impl InnerVisit {
         let is_anchor = |part: &&Item| part.symbol == inner.anchor;
         let first_anchor_end = sequence.end(parts.iter().find(is_anchor)?);
         let last_anchor_end = sequence.end(parts.iter().rfind(is_anchor)?);
-        let counts = anchor::counts(sequence, &[item.parts()]);
+        let counts = anchor::counted(parts);
         let often = |symbol: Symbol| counts.get(&symbol).copied().unwrap_or(0);
         let iterations = often(inner.anchor);
         let calls = item.calls();

@@ -203,7 +203,7 @@ impl Layout {
         let mut further = Vec::new();
         for stretch in stretches.iter().filter(|stretch| !known.contains(&stretch.start)) {
             let parts = self.add(sequence, stretch);
-            let counts = anchor::counts(sequence, &[parts.clone()]);
+            let counts = anchor::counted(&sequence.parts[parts.clone()]);
             if core.iter().all(|symbol| counts.contains_key(symbol)) {
                 further.push((stretch.clone(), parts));
             } else {

@@ -14,10 +14,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lbprof_analyzer::analyse::{self, Analysis, Step};
 use lbprof_analyzer::dump::dump;
+use lbprof_analyzer::metrics::dispersion::Ranking;
 use lbprof_analyzer::model::Model;
 use lbprof_analyzer::open::{Run, RunError};
 use lbprof_analyzer::pass::Progress;
-use lbprof_analyzer::report::{Report, json, text};
+use lbprof_analyzer::report::{Choices, Report, json, text};
 use lbprof_analyzer::selection::{RankSet, Selection, SelectionError};
 use lbprof_analyzer::structure::Wanted;
 use lbprof_analyzer::symbols::Place;
@@ -120,6 +121,9 @@ struct ReportArguments {
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     t_seq: Option<f64>,
 
+    #[command(flatten)]
+    judging: JudgingArguments,
+
     /// Rows to show of long tables.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     top: u32,
@@ -165,6 +169,30 @@ impl IterationArguments {
     fn wanted(&self) -> Wanted {
         Wanted { detect: !self.no_detect, loop_at: self.loop_at.clone() }
     }
+}
+
+/// How things are judged.
+#[derive(Args)]
+#[command(next_help_heading = "Judging")]
+struct JudgingArguments {
+    /// Which indices of dispersion are severe: maximum, percentile=P (0 to 100) or threshold=X, of SID_A and of SID_C.
+    #[arg(long, value_name = "CRITERION", default_value_t = Ranking::Maximum)]
+    rank_by: Ranking,
+
+    /// How many groups of like regions to form; by default as many as are clearest, from 2 up.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
+    groups: Option<u16>,
+
+    /// How near ranks of one cluster are: the share, 0 to 1, of the calls of each that the other does not make; by default 0.5
+    /// to 0.75, from the knee of the distances.
+    #[arg(long, value_name = "SHARE", value_parser = radius)]
+    cluster_radius: Option<f64>,
+}
+
+/// A radius of clusters.
+fn radius(text: &str) -> Result<f64, String> {
+    let radius = text.parse().ok().filter(|radius| *radius > 0.0 && *radius <= 1.0);
+    radius.ok_or_else(|| "a share of the calls above 0 and up to 1, as in 0.5".to_owned())
 }
 
 #[derive(Args)]
@@ -285,7 +313,13 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
     let selection = Selection { ranks: arguments.selection.ranks.clone() };
     let (mut model, places) = analysed(&run, &selection, &arguments.iterations.wanted(), common)?;
     model.facts.t_seq_s = arguments.t_seq;
-    let report = Report::new(&model, &places);
+    let judging = &arguments.judging;
+    let choices = Choices {
+        ranking: judging.rank_by,
+        groups: judging.groups.map(usize::from),
+        cluster_radius: judging.cluster_radius,
+    };
+    let report = Report::with(&model, &places, &choices);
     match &arguments.json {
         None => write_text(&report, arguments, common)?,
         Some(path) if path.as_os_str() == "-" => {

@@ -1,71 +1,166 @@
-//! The code that each rank runs: its regions and its calls of MPI, with their weight in time.
+//! The code that each rank runs: how often it calls MPI from where, and enters the regions that the program marks.
 
 use std::collections::BTreeMap;
 
-use lbprof_collector::Activity;
+use lbprof_collector::definition::RankList;
+use lbprof_collector::{Activity, Operation};
 
-use crate::model::{Model, RegionIdx};
+use crate::model::{Model, RankModel, RegionIdx, SiteKey};
+use crate::symbols::{Place, first_on_line};
 
 /// A piece of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Code {
-    /// Computation in a region, inner ones excluded.
-    Computation(RegionIdx),
+    /// A marked region; it is run as often as it is entered.
+    Region(RegionIdx),
     /// Calls of an operation at a place.
     Call {
-        /// Index in the model's call sites of the first one on the same source line; `None` where the recorder did not know it.
+        /// The innermost marked region around it, or the whole program.
+        region: RegionIdx,
+        /// Index in the model's call sites of the first one on the same source line, for compilers copy a call into the branches
+        /// that lead to it; `None` where the recorder did not know it.
         site: Option<u32>,
         /// Number of the operation.
         operation: u16,
     },
 }
 
-/// The code that a rank runs.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RankCode {
-    /// Indices of pieces of code, ascending, each with its share of the rank's time.
-    pub shares: Vec<(u32, f64)>,
-    /// Whether records tell of nearly all of the run, so that what is not in `shares` was not run.
-    pub whole: bool,
+/// How much of a piece of code a rank runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Run {
+    /// Index of the piece.
+    pub piece: u32,
+    /// How often.
+    pub times: f64,
+    /// Its share of the rank's time, in 0..=1.
+    pub share: f64,
 }
 
-/// Part of the longest recorded time of a rank from which on a rank counts as recorded to its end.
-const WHOLE: f64 = 0.9;
+/// The code that a rank runs, and what its time goes to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RankCode {
+    /// By piece, ascending.
+    pub runs: Vec<Run>,
+    /// Shares of its time by activity.
+    pub activities: [f64; Activity::COUNT],
+}
 
-/// The pieces of code of a run, and each rank's part in them.
+/// The code of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Codes {
+    /// The pieces.
+    pub pieces: Vec<Code>,
+    /// For each piece the number of its function in its region; calls from functions of no known name are of one function.
+    pub functions: Vec<u32>,
+    /// One entry a rank of the model.
+    pub ranks: Vec<RankCode>,
+    /// The ranks, as indices, of each communicator that has some of all ranks, but more than one.
+    pub circles: Vec<Vec<u32>>,
+}
+
+/// The code of a run whose call sites are at `places`.
 ///
-/// `lines`: for each of the model's call sites the first one on the same source line
-/// ([`crate::symbols::first_on_line`]): compilers copy a call into the branches that lead to it, so that one line has several
-/// addresses, at which different ranks may call.
-pub fn codes(model: &Model, lines: &[u32]) -> (Vec<Code>, Vec<RankCode>) {
-    let known_s = |seconds: &[f64]| seconds.iter().sum::<f64>() - seconds[Activity::Recorder as usize];
-    let longest = model.ranks.iter().map(|rank| known_s(&rank.inclusive(0))).fold(0.0, f64::max);
+/// Calls that only ask (MPI_Test*, MPI_Iprobe …) do not count: how often they are made says how long a rank waits. Regions
+/// that were found, not marked, do not either: they are named by the calls that do.
+pub fn codes(model: &Model, places: &[Place]) -> Codes {
+    let lines = first_on_line(places);
+    let marked = marked_regions(model);
+    let by_rank: Vec<OwnCodes> = model.ranks.iter().map(|rank| own_codes(rank, &lines, &marked)).collect();
     let mut all: BTreeMap<Code, u32> = BTreeMap::new();
-    let mut ranks: Vec<(BTreeMap<Code, f64>, bool)> = Vec::with_capacity(model.ranks.len());
-    for rank in &model.ranks {
-        let total = known_s(&rank.inclusive(0));
-        let mut own: BTreeMap<Code, f64> = BTreeMap::new();
-        let mut add = |code, seconds: f64| {
-            *own.entry(code).or_default() += if total > 0.0 { seconds / total } else { 0.0 };
-        };
-        for ((region, activity), cell) in &rank.cells {
-            if *activity == Activity::Computation && cell.seconds > 0.0 {
-                add(Code::Computation(*region), cell.seconds);
-            }
-        }
-        for (key, cell) in rank.sites.iter().filter(|(key, _)| key.activity != Activity::Recorder) {
-            let site = key.site.map(|site| lines.get(site as usize).copied().unwrap_or(site));
-            add(Code::Call { site, operation: key.operation }, cell.seconds);
-        }
-        own.keys().for_each(|&code| _ = all.entry(code).or_default());
-        ranks.push((own, total > 0.0 && total >= WHOLE * longest));
-    }
-    (0_u32..).zip(all.values_mut()).for_each(|(number, idx)| *idx = number);
-    let numbered = |(own, whole): (BTreeMap<Code, f64>, bool)| RankCode {
-        // Both are in the order of the codes, so the indices ascend.
-        shares: own.into_iter().filter_map(|(code, share)| Some((*all.get(&code)?, share))).collect(),
-        whole,
+    by_rank.iter().flat_map(|own| own.keys()).for_each(|&code| _ = all.entry(code).or_default());
+    (0_u32..).zip(all.values_mut()).for_each(|(number, piece)| *piece = number);
+    let rank_code = |(own, rank): (OwnCodes, &RankModel)| {
+        // Both are in the order of the codes, so that the pieces ascend.
+        let run = |(code, (times, share))| Some(Run { piece: *all.get(&code)?, times, share });
+        let mut activities = rank.inclusive(0).map(|seconds| share(rank, seconds));
+        activities[Activity::Recorder as usize] = 0.0;
+        RankCode { runs: own.into_iter().filter_map(run).collect(), activities }
     };
-    let ranks = ranks.into_iter().map(numbered).collect();
-    (all.into_keys().collect(), ranks)
+    let ranks = by_rank.into_iter().zip(&model.ranks).map(rank_code).collect();
+    let pieces: Vec<Code> = all.into_keys().collect();
+    Codes { functions: functions(&pieces, places), pieces, ranks, circles: circles(model) }
+}
+
+/// What a rank runs: how often, and for which share of its time.
+type OwnCodes = BTreeMap<Code, (f64, f64)>;
+
+fn own_codes(rank: &RankModel, lines: &[u32], marked: &[RegionIdx]) -> OwnCodes {
+    let mut own = OwnCodes::new();
+    for (region, totals) in rank.totals.iter().filter(|(region, totals)| *region > 0 && totals.invocations > 0) {
+        let computation = rank.exclusive(*region)[Activity::Computation as usize];
+        own.insert(Code::Region(*region), (totals.invocations as f64, share(rank, computation)));
+    }
+    for (key, cell) in rank.sites.iter().filter(|(key, cell)| cell.calls > 0 && counts(key)) {
+        let site = key.site.map(|site| lines.get(site as usize).copied().unwrap_or(site));
+        let region = marked.get(key.region as usize).copied().unwrap_or(0);
+        let (times, part) = own.entry(Code::Call { region, site, operation: key.operation }).or_default();
+        (*times, *part) = (*times + cell.calls as f64, *part + share(rank, cell.seconds));
+    }
+    own
+}
+
+/// Seconds as a share of all that is known of a rank's time, the recorder's own time left out.
+fn share(rank: &RankModel, seconds: f64) -> f64 {
+    let all = rank.inclusive(0);
+    let known = all.iter().sum::<f64>() - all[Activity::Recorder as usize];
+    if known > 0.0 { seconds / known } else { 0.0 }
+}
+
+/// Whether how often a call is made says which code is run.
+fn counts(key: &SiteKey) -> bool {
+    let asks = Operation::from_number(key.operation).is_some_and(|operation| {
+        let name = operation.name();
+        name.starts_with("Test") || name.starts_with("Request_get_status") || matches!(name, "Iprobe" | "Improbe")
+    });
+    !asks && key.activity != Activity::Recorder
+}
+
+/// For each region the innermost marked one that it is or lies in, or the whole program. Found regions are never entered.
+fn marked_regions(model: &Model) -> Vec<RegionIdx> {
+    let mut is_marked = vec![false; model.regions.len()];
+    for (region, totals) in model.ranks.iter().flat_map(|rank| &rank.totals) {
+        if let Some(is_marked) = is_marked.get_mut(*region as usize) {
+            *is_marked |= totals.invocations > 0;
+        }
+    }
+    let innermost = |region: usize| {
+        let chain = model.chain(region as RegionIdx);
+        chain.into_iter().find(|&at| is_marked.get(at as usize) == Some(&true)).unwrap_or(0)
+    };
+    (0..model.regions.len()).map(innermost).collect()
+}
+
+fn functions(pieces: &[Code], places: &[Place]) -> Vec<u32> {
+    let mut numbers: BTreeMap<(RegionIdx, bool, String), u32> = BTreeMap::new();
+    let mut number = |piece: &Code| {
+        let key = match piece {
+            Code::Region(region) => (*region, true, String::new()),
+            Code::Call { region, site, .. } => {
+                let place = site.and_then(|site| places.get(site as usize));
+                let name = place.map(|place| match place.function_label() {
+                    "" => String::new(),
+                    function => format!("{} {function}", place.module.as_deref().unwrap_or_default()),
+                });
+                (*region, false, name.unwrap_or_default())
+            }
+        };
+        let next = numbers.len() as u32;
+        *numbers.entry(key).or_insert(next)
+    };
+    pieces.iter().map(&mut number).collect()
+}
+
+/// Members of communicators that have more than one rank, but not all.
+fn circles(model: &Model) -> Vec<Vec<u32>> {
+    let index: BTreeMap<u32, u32> = model.ranks.iter().zip(0..).map(|(rank, at)| (rank.rank, at)).collect();
+    let members = |group: &RankList| -> Vec<u32> {
+        // A damaged log may name any number of ranks.
+        let runs = group.0.iter().filter(|run| u64::from(run.2) <= u64::from(model.facts.n_ranks));
+        let ranks = runs.flat_map(|&(first, step, count)| {
+            (0..i64::from(count)).map(move |at| i64::from(first) + i64::from(step) * at)
+        });
+        ranks.filter_map(|rank| index.get(&u32::try_from(rank).ok()?).copied()).collect()
+    };
+    let is_part = |group: &RankList| group.len() > 1 && group.len() < u64::from(model.facts.n_ranks);
+    model.communicators.iter().map(|comm| &comm.group).filter(|group| is_part(group)).map(members).collect()
 }

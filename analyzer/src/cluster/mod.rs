@@ -1,9 +1,12 @@
 //! Groups of like regions (k-means, METRICS §2) and of ranks that run the same code (DBSCAN, METRICS §1).
 
 mod code;
+mod difference;
+mod own;
 mod ranks;
 mod regions;
 
-pub use code::{Code, RankCode, codes};
-pub use ranks::{Clusters, OwnCode, Radius, clusters};
+pub use code::{Code, Codes, RankCode, Run, codes};
+pub use own::{OwnCode, own_code};
+pub use ranks::{Clusters, Part, Radius, clusters};
 pub use regions::{Groups, groups};

@@ -5,9 +5,11 @@
 
 pub mod activities;
 pub mod call_sites;
+pub mod clusters;
 pub mod counters;
 pub mod course;
 pub mod data;
+pub mod dispersion;
 pub mod efficiency;
 pub mod iterations;
 pub mod loops;
@@ -25,12 +27,15 @@ pub mod words;
 
 use lbprof_collector::problem::Severity;
 
+use crate::metrics::dispersion::Ranking;
 use crate::model::{Model, RunFacts};
 use crate::symbols::Place;
 pub use activities::ActivityRow;
 pub use call_sites::SiteRow;
+pub use clusters::{ClusterRow, Clusters};
 pub use counters::CounterRow;
 pub use data::DataFacts;
+pub use dispersion::DispersionRows;
 pub use efficiency::EfficiencyRow;
 pub use iterations::{IterationRow, Iterations};
 pub use loops::{LoopRow, Loops};
@@ -63,6 +68,10 @@ pub struct Report {
     pub overheads: OverheadTable,
     /// Loops found in the calls.
     pub loops: Loops,
+    /// Where the ranks differ.
+    pub dispersion: DispersionRows,
+    /// Which ranks run the same code.
+    pub clusters: Clusters,
     /// The main loop, where one is known.
     pub iterations: Option<Iterations>,
     /// One row a call site, operation and activity, the longest first.
@@ -71,9 +80,25 @@ pub struct Report {
     pub counters: Vec<CounterRow>,
 }
 
+/// What the user may choose of how things are judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Choices {
+    /// Which indices of dispersion are severe.
+    pub ranking: Ranking,
+    /// How many groups of regions there are to be.
+    pub groups: Option<usize>,
+    /// How near ranks of one cluster are.
+    pub cluster_radius: Option<f64>,
+}
+
 impl Report {
     /// The report on `model`, whose call sites are at `places`.
     pub fn new(model: &Model, places: &[Place]) -> Report {
+        Report::with(model, places, &Choices::default())
+    }
+
+    /// The report on `model`, whose call sites are at `places`, as the user chose.
+    pub fn with(model: &Model, places: &[Place], choices: &Choices) -> Report {
         let efficiency = EfficiencyRow::new(model, 0);
         let call_sites = call_sites::rows(model, places);
         let regions = regions::rows(model);
@@ -89,6 +114,8 @@ impl Report {
             regions,
             overheads: OverheadTable::new(model, &efficiency),
             loops: Loops::new(model, places),
+            dispersion: DispersionRows::new(model, choices.ranking, choices.groups),
+            clusters: Clusters::new(model, places, choices.cluster_radius),
             iterations: Iterations::new(model),
             call_sites,
             counters: counters::rows(model),

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// Part of an index below which a difference is rounding.
+const ROUNDING: f64 = 1e-9;
+
 /// A criterion for the severity of indices.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Ranking {
@@ -31,12 +34,14 @@ impl Ranking {
         }
     }
 
-    /// For each of `indices` whether it is severe. One that is 0, or absent, never is.
+    /// For each of `indices` whether it is severe. One that is 0, or absent, never is; those that differ by rounding alone are
+    /// equally severe.
     pub fn severe(self, indices: &[Option<f64>]) -> Vec<bool> {
         let known: Vec<f64> = indices.iter().flatten().copied().collect();
         let least = self.least(&known);
-        let is_severe =
-            |index: &Option<f64>| index.zip(least).is_some_and(|(index, least)| index > 0.0 && index >= least);
+        let is_severe = |index: &Option<f64>| {
+            index.zip(least).is_some_and(|(index, least)| index > 0.0 && index >= (1.0 - ROUNDING) * least)
+        };
         indices.iter().map(is_severe).collect()
     }
 }

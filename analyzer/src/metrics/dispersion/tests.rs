@@ -120,6 +120,11 @@ fn a_ranking_is_by_maximum_percentile_or_threshold() {
     assert_eq!(severe(Ranking::Percentile(100.0)), [2]);
     assert_eq!(severe(Ranking::Percentile(0.0)), [0, 2, 3, 4], "an index of 0 is never severe");
     assert_eq!(severe(Ranking::Threshold(0.2)), [2, 3, 4]);
+    assert_eq!(
+        Ranking::Maximum.severe(&[Some(0.1 + 0.2), Some(0.3)]),
+        [true, true],
+        "one and the same but for rounding"
+    );
     assert_eq!(Ranking::Percentile(50.0).severe(&[None, None]), [false, false]);
 }
 

@@ -2,10 +2,15 @@
 
 use serde_json::{Value, json};
 
+use super::dispersion::path;
 use crate::report::{ActivityRow, Report};
 
 pub(super) fn rows(report: &Report) -> Value {
     let row = |row: &ActivityRow| {
+        let at = row.activity as usize;
+        let dispersion = &report.dispersion;
+        let index = dispersion.views.activities[at];
+        let extremes = dispersion.extremes[at];
         json!({
             "name": row.activity.name(),
             "time_s": row.time_s,
@@ -16,8 +21,11 @@ pub(super) fn rows(report: &Report) -> Value {
             "calls": row.calls,
             "sent_bytes": row.sent,
             "received_bytes": row.received,
-            "id_a": Value::Null,
-            "sid_a": Value::Null,
+            "id_a": index.map(|index| index.id),
+            "sid_a": index.and_then(|index| index.sid),
+            "severe": dispersion.severe_activities[at],
+            "worst_region": extremes.and_then(|found| path(report, found.worst)),
+            "best_region": extremes.and_then(|found| path(report, found.best)),
         })
     };
     report.activities.iter().map(row).collect()

@@ -5,8 +5,10 @@
 
 mod activities;
 mod call_sites;
+mod clusters;
 mod counters;
 mod course;
+mod dispersion;
 mod efficiency;
 mod iterations;
 mod loops;
@@ -43,7 +45,9 @@ pub fn document(report: &Report) -> Value {
         "loops": loops::rows(report),
         "iterations": iterations::object(report),
         "blocking": Value::Null,
-        "clusters": Value::Null,
+        "dispersion": dispersion::object(report),
+        "clusters": clusters::rows(report),
+        "clustering": clusters::object(report),
         "callsites": call_sites::rows(report),
         "counters": counters::rows(report),
     })

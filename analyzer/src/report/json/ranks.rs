@@ -10,10 +10,11 @@ use crate::model::Seconds;
 use crate::report::{RankRow, Report};
 
 pub(super) fn rows(report: &Report) -> Value {
-    report.ranks.iter().map(row).collect()
+    report.ranks.iter().enumerate().map(|(at, rank)| row(report, at, rank)).collect()
 }
 
-fn row(row: &RankRow) -> Value {
+fn row(report: &Report, at: usize, row: &RankRow) -> Value {
+    let imbalanced = &report.dispersion.views.ranks;
     let (end, abort_code) = match row.end_reason {
         Some(EndReason::Finalize) => (Some("finalize"), None),
         Some(EndReason::Exit) => (Some("exit"), None),
@@ -52,7 +53,9 @@ fn row(row: &RankRow) -> Value {
         "idle_s": row.idle_s,
         "paused_s": row.paused_s,
         "blocked_s": Value::Null,
-        "cluster": Value::Null,
+        "cluster": report.clusters.of.get(at).copied().flatten(),
+        "imbalanced_regions": imbalanced.regions.get(at),
+        "imbalanced_s": imbalanced.seconds.get(at),
         "events": row.events,
         "other_threads": row.other_threads.0,
         "other_threads_mpi_s": row.other_threads.1,

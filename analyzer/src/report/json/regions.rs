@@ -9,10 +9,13 @@ use super::efficiency;
 use crate::report::{RegionRow, Report};
 
 pub(super) fn rows(report: &Report) -> Value {
-    report.regions.iter().map(row).collect()
+    report.regions.iter().map(|region| row(report, region)).collect()
 }
 
-fn row(row: &RegionRow) -> Value {
+fn row(report: &Report, row: &RegionRow) -> Value {
+    let (at, dispersion) = (row.idx as usize, &report.dispersion);
+    let index = dispersion.views.regions.get(at).copied().flatten();
+    let cells = dispersion.views.rows.get(at).copied().unwrap_or_default();
     let kind = match row.kind {
         RegionKind::Useful => "useful",
         RegionKind::Control => "control",
@@ -22,9 +25,17 @@ fn row(row: &RegionRow) -> Value {
         .activities
         .iter()
         .map(|(activity, mean_s, max_s)| {
-            (activity.name(), json!({ "mean_s": mean_s, "max_s": max_s, "id": Value::Null }))
+            let id = cells[*activity as usize].map(|cell| cell.id);
+            (activity.name(), json!({ "mean_s": mean_s, "max_s": max_s, "id": id }))
         })
         .collect();
+    let most_imbalanced = dispersion.views.most_imbalanced.get(at).copied().flatten().map(|found| {
+        json!({
+            "rank": report.ranks.get(found.rank).map(|row| row.rank),
+            "id_p": found.id,
+            "time_s": found.time_s,
+        })
+    });
     json!({
         "path": row.path,
         "source": if row.found { "found" } else { "marked" },
@@ -34,8 +45,11 @@ fn row(row: &RegionRow) -> Value {
         "share": row.share,
         "inclusive_s": row.inclusive_s,
         "activities": activities,
-        "id_c": Value::Null,
-        "sid_c": Value::Null,
+        "id_c": index.map(|index| index.id),
+        "sid_c": index.and_then(|index| index.sid),
+        "severe": dispersion.severe_regions.get(at).copied().unwrap_or(false),
+        "group": dispersion.groups.as_ref().and_then(|groups| groups.of.get(at).copied().flatten()),
+        "most_imbalanced": most_imbalanced,
         "efficiency": efficiency::object(&row.efficiency),
         "slowest_rank": row.slowest_rank,
         "iterations": row.iterations,

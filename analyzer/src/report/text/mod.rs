@@ -4,14 +4,17 @@
 
 mod activities;
 mod call_sites;
+mod clusters;
 mod counters;
 mod course;
 mod data;
+mod dispersion;
 mod efficiency;
 mod head;
 mod iterations;
 mod loops;
 mod overheads;
+mod patterns;
 mod problems;
 mod ranks;
 mod regions;
@@ -45,12 +48,15 @@ const SECTIONS: &[Section] = &[
     selection::section,
     verdict::section,
     problems::section,
+    clusters::section,
     efficiency::section,
     overheads::section,
     activities::section,
     ranks::section,
     loops::section,
     regions::section,
+    dispersion::section,
+    patterns::section,
     iterations::section,
     work::section,
     counters::section,

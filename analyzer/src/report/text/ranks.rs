@@ -79,7 +79,7 @@ fn rank_columns(report: &Report, most: usize) -> Vec<Activity> {
 }
 
 /// Heads of the columns of activities, on two lines where they are long.
-fn short_name(activity: Activity) -> &'static str {
+pub(super) fn short_name(activity: Activity) -> &'static str {
     match activity {
         Activity::Computation => "compu-\ntation",
         Activity::PointToPoint => "point-\nto-point",

@@ -1,0 +1,136 @@
+//! How different the code of two ranks is.
+//!
+//! ```text
+//!                 exchange   long_range   output      of rank 0's 110 calls rank 1 does not make 99: 0.90
+//!   rank 0          100           2          8        of rank 1's 312 calls rank 0 does not make 298: 0.96
+//!   rank 1            3         300          9        so they run different code
+//! ```
+//!
+//! Only how often code is run counts, not for how long: a slow rank makes the same calls as all others. Calls count by function,
+//! for in one function ranks call from different lines where some receive first, or lack a neighbour.
+//!
+//! A program that has all its calls in one function is judged by lines, but only where more speaks for it than lines: the ranks
+//! never meet in a communicator of a part of the ranks, while each has one; or they spend most of their time on different
+//! activities, by other operations or by many more calls.
+
+use lbprof_collector::Activity;
+use ndarray::Array2;
+
+use super::{Code, Codes};
+
+/// Quotient of the numbers of calls from which on they are many more.
+const MANY_MORE: f64 = 1.5;
+
+/// Share of the calls that are of other operations from which on ranks do something else.
+const OTHER_OPERATIONS: f64 = 0.5;
+
+/// Ranks that run nearly the same code, as one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Profile {
+    /// The ranks, as indices.
+    pub(super) ranks: Vec<usize>,
+    /// Mean number of runs of each piece of code; ascending pieces.
+    lines: Vec<(u32, f64)>,
+    /// The same by function.
+    functions: Vec<(u32, f64)>,
+    /// The same by operation.
+    operations: Vec<(u32, f64)>,
+    /// Mean shares of time.
+    activities: [f64; Activity::COUNT],
+}
+
+impl Profile {
+    /// Of some ranks.
+    pub(super) fn new(codes: &Codes, ranks: Vec<usize>) -> Profile {
+        let n = ranks.len().max(1) as f64;
+        let mut profile = Profile::default();
+        for rank in ranks.iter().filter_map(|&at| codes.ranks.get(at)) {
+            for run in &rank.runs {
+                profile.lines.push((run.piece, run.times / n));
+                if let Some(&function) = codes.functions.get(run.piece as usize) {
+                    profile.functions.push((function, run.times / n));
+                }
+                if let Some(Code::Call { operation, .. }) = codes.pieces.get(run.piece as usize) {
+                    profile.operations.push((u32::from(*operation), run.times / n));
+                }
+            }
+            profile.activities.iter_mut().zip(rank.activities).for_each(|(mean, share)| *mean += share / n);
+        }
+        for counts in [&mut profile.lines, &mut profile.functions, &mut profile.operations] {
+            *counts = summed(std::mem::take(counts));
+        }
+        Profile { ranks, ..profile }
+    }
+}
+
+/// Sums by key, ascending.
+fn summed(mut counts: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
+    counts.sort_by_key(|(key, _)| *key);
+    counts.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 += next.1;
+        }
+        same
+    });
+    counts
+}
+
+/// `differences[a][b]`: the share of a's code, in 0..=1, that b does not run, or not as often.
+pub(super) fn differences(codes: &Codes, profiles: &[Profile]) -> Array2<f64> {
+    let apart = apart(codes, profiles);
+    Array2::from_shape_fn((profiles.len(), profiles.len()), |(a, b)| match a == b {
+        true => 0.0,
+        false => difference(&profiles[a], &profiles[b], apart[[a, b]]),
+    })
+}
+
+/// The share of a's code that b does not run. `apart`: whether they have communicators, but never one together.
+pub(super) fn difference(a: &Profile, b: &Profile, apart: bool) -> f64 {
+    let by_line = if apart { 1.0 } else { other_work(a, b) };
+    excess(&a.functions, &b.functions).max(excess(&a.lines, &b.lines).min(by_line))
+}
+
+/// Share of the time that two profiles spend on different activities, where they also make other calls or many more; else 0.
+fn other_work(a: &Profile, b: &Profile) -> f64 {
+    let total = |counts: &[(u32, f64)]| counts.iter().map(|(_, times)| times).sum::<f64>();
+    let (n_a, n_b) = (total(&a.operations), total(&b.operations));
+    let scaled = |counts: &[(u32, f64)], n: f64| -> Vec<(u32, f64)> {
+        counts.iter().map(|&(key, times)| (key, if n > 0.0 { times / n } else { 0.0 })).collect()
+    };
+    let others = excess(&scaled(&a.operations, n_a), &scaled(&b.operations, n_b));
+    match n_a.max(n_b) >= MANY_MORE * n_a.min(n_b) || others >= OTHER_OPERATIONS {
+        true => 0.5 * a.activities.iter().zip(b.activities).map(|(a, b)| (a - b).abs()).sum::<f64>(),
+        false => 0.0,
+    }
+}
+
+/// Of all in `a` the share that exceeds what is in `b`; both ascend. 0 where `a` is nothing.
+fn excess(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
+    let in_b = |key: u32| b.binary_search_by_key(&key, |(key, _)| *key).map_or(0.0, |at| b[at].1);
+    let (sum, more) =
+        a.iter().fold((0.0, 0.0), |(sum, more), &(key, times)| (sum + times, more + (times - in_b(key)).max(0.0)));
+    if sum > 0.0 { more / sum } else { 0.0 }
+}
+
+/// Whether ranks of two profiles have communicators of a part of all ranks, but never one together.
+fn apart(codes: &Codes, profiles: &[Profile]) -> Array2<bool> {
+    let mut profile_of = vec![usize::MAX; codes.ranks.len()];
+    for (number, profile) in profiles.iter().enumerate() {
+        profile.ranks.iter().for_each(|&at| profile_of[at] = number);
+    }
+    let n = profiles.len();
+    let mut has_own = vec![false; n];
+    let mut together = Array2::from_elem((n, n), false);
+    for circle in &codes.circles {
+        let mut members: Vec<usize> =
+            circle.iter().filter_map(|&at| profile_of.get(at as usize).copied()).filter(|&of| of < n).collect();
+        members.sort_unstable();
+        members.dedup();
+        for &a in &members {
+            has_own[a] = true;
+            members.iter().for_each(|&b| together[[a, b]] = true);
+        }
+    }
+    Array2::from_shape_fn((n, n), |(a, b)| has_own[a] && has_own[b] && !together[[a, b]])
+}

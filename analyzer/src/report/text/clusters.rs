@@ -1,0 +1,83 @@
+//! Clusters of ranks: only where ranks run different code.
+
+use super::{DIM, Options, title};
+use crate::open::ranges;
+use crate::report::clusters::{CodeName, OwnCodeRow};
+use crate::report::table::Table;
+use crate::report::words::{clean, count, percent, plural, wrap};
+use crate::report::{ClusterRow, Report};
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let clusters = &report.clusters;
+    if !clusters.differ() {
+        return String::new();
+    }
+    let rows: Vec<&ClusterRow> = clusters.rows.iter().chain(&clusters.alone).collect();
+    let all = rows.len();
+    let shown = if options.full { all } else { all.min(options.top.max(1)) };
+    let mut table = Table::new(&["cluster", "<ranks", "number", "<most of its own code", "share of\nits time"], 3);
+    for row in rows.into_iter().take(shown) {
+        table.row(vec![
+            if row.id > 0 { row.id.to_string() } else { "–".to_owned() },
+            ranges(&row.ranks),
+            count(row.ranks.len() as u64),
+            row.own_code.first().map_or_else(|| "–".to_owned(), name),
+            row.own_code.first().map_or_else(|| "–".to_owned(), |own| percent(own.share)),
+        ]);
+    }
+    let notes = wrap(&notes(report), options.columns - 2, 2);
+    format!(
+        "{}  {}\n{}{DIM}  {notes}{DIM:#}\n\n",
+        title("Clusters", shown, all),
+        wrap(&sentences(report), options.columns - 2, 2),
+        table.render(options.columns, DIM)
+    )
+}
+
+/// That a global balance means little, and of whom.
+fn sentences(report: &Report) -> String {
+    let clusters = &report.clusters;
+    let mut who = Vec::new();
+    if !clusters.rows.is_empty() {
+        who.push(plural(clusters.rows.len() as u64, "cluster"));
+    }
+    if !clusters.alone.is_empty() {
+        who.push(format!("{} of none", plural(clusters.alone.len() as u64, "rank")));
+    }
+    format!(
+        "The ranks run different code: {}. Balance over all ranks means little then: they do not share one work.",
+        who.join(" and ")
+    )
+}
+
+/// What the clusters rest on.
+fn notes(report: &Report) -> String {
+    let clusters = &report.clusters;
+    let mut text = String::new();
+    if let Some(radius) = clusters.radius {
+        text.push_str(&format!(
+            "Ranks run different code where each makes at least {} of its calls in functions or regions that the other does not enter as often",
+            percent(radius.value)
+        ));
+        text.push_str(if radius.given { "." } else { " (--cluster-radius)." });
+    }
+    if !clusters.alone.is_empty() {
+        text.push_str(" A rank of no cluster (–) runs code that no other rank runs.");
+    }
+    if clusters.clustered < clusters.profiles {
+        text.push_str(&format!(
+            " Ranks have {} different profiles of calls; the {} most frequent were clustered, others joined the nearest.",
+            count(clusters.profiles as u64),
+            count(clusters.clustered as u64)
+        ));
+    }
+    text
+}
+
+fn name(row: &OwnCodeRow) -> String {
+    match &row.code {
+        CodeName::Region(path) => clean(path),
+        CodeName::Call(operation, Some(place)) => format!("{operation} at {}", clean(&place.label())),
+        CodeName::Call(operation, None) => operation.clone(),
+    }
+}

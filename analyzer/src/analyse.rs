@@ -2,13 +2,14 @@
 
 use lbprof_collector::Problem;
 
+use crate::findings::findings;
 use crate::gather::gather;
 use crate::model::Model;
 use crate::open::Run;
 use crate::pass::Progress;
 use crate::selection::{Selection, SelectionError};
 use crate::structure::{Structure, Wanted};
-use crate::survey::survey;
+use crate::survey::{Survey, survey};
 use crate::symbols::{self, Place};
 
 /// How to analyse a run.
@@ -47,6 +48,14 @@ pub struct Analysis {
     pub places: Vec<Place>,
 }
 
+/// Analyses `run`; `tell` is told what is done, from any thread.
+pub fn analyse(run: &Run, options: &Options, tell: impl Fn(Step) + Sync) -> Analysis {
+    let first = First::new(run, options, &tell);
+    let mut model = first.gather(run, &tell);
+    model.found = findings(&model);
+    Analysis { model, places: first.places }
+}
+
 /// Analyses the part of `run` that `selection` asks for; `tell` is told what is done, from any thread.
 ///
 /// Errors: what the run does not have.
@@ -56,19 +65,47 @@ pub fn analyse_part(
     options: &Options,
     tell: impl Fn(Step) + Sync,
 ) -> Result<Analysis, SelectionError> {
-    Ok(analyse(&selection.narrow(run)?, options, tell))
+    if !selection.needs_all() {
+        return Ok(analyse(&selection.ranks_of(run, &[])?, options, tell));
+    }
+    let first = First::new(run, options, &tell);
+    let mut all = first.gather(run, &tell);
+    let mut model = first.gather(&selection.part_of(run, &first.survey, &all, &[])?, &tell);
+    if let Some(&rank) = model.uncut_ranks.first() {
+        return Err(SelectionError::Profile { rank });
+    }
+    (model.facts.selected.from, model.facts.selected.to) = (selection.from, selection.to);
+    // Whether the data are sound all of the ranks' time tells.
+    all.ranks.retain(|rank| model.ranks.binary_search_by_key(&rank.rank, |kept| kept.rank).is_ok());
+    all.facts.selected.ranks.clone_from(&model.facts.selected.ranks);
+    model.found = findings(&all);
+    Ok(Analysis { model, places: first.places })
 }
 
-/// Analyses `run`; `tell` is told what is done, from any thread.
-pub fn analyse(run: &Run, options: &Options, tell: impl Fn(Step) + Sync) -> Analysis {
-    let survey = survey(run, |progress| tell(Step::Surveying(progress)));
-    tell(Step::Naming);
-    let (places, problems): (Vec<Place>, Vec<Problem>) = match options.symbols {
-        true => symbols::resolve(&survey.sites),
-        false => (symbols::unresolved(&survey.sites), Vec::new()),
-    };
-    let structure = Structure::find(run, &survey, &places, &options.wanted);
-    let mut model = gather(run, &survey, &structure, |progress| tell(Step::Gathering(progress)));
-    model.problems.extend(problems);
-    Analysis { model, places }
+/// What is known before a run is gathered.
+struct First {
+    survey: Survey,
+    structure: Structure,
+    places: Vec<Place>,
+    /// Of names that were not found.
+    problems: Vec<Problem>,
+}
+
+impl First {
+    fn new(run: &Run, options: &Options, tell: &(impl Fn(Step) + Sync)) -> First {
+        let survey = survey(run, |progress| tell(Step::Surveying(progress)));
+        tell(Step::Naming);
+        let (places, problems) = match options.symbols {
+            true => symbols::resolve(&survey.sites),
+            false => (symbols::unresolved(&survey.sites), Vec::new()),
+        };
+        let structure = Structure::find(run, &survey, &places, &options.wanted);
+        First { survey, structure, places, problems }
+    }
+
+    fn gather(&self, run: &Run, tell: &(impl Fn(Step) + Sync)) -> Model {
+        let mut model = gather(run, &self.survey, &self.structure, |progress| tell(Step::Gathering(progress)));
+        model.problems.extend(self.problems.iter().cloned());
+        model
+    }
 }

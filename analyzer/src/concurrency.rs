@@ -26,6 +26,8 @@ use lbprof_collector::format::BatchHead;
 use lbprof_collector::profile::ProfileBatch;
 use lbprof_collector::{Operation, Record};
 
+use crate::span::Span;
+
 /// Most slices: each rank's samples take less than a megabyte, and adding a rank's to those of others 0.1 ms. Of half as many, the
 /// least that a long run has, a share of 10 % has a standard error of 0.24 %.
 const MOST: i64 = 1 << 15;
@@ -252,6 +254,8 @@ enum Doing {
 pub struct RankSampler {
     rank: u32,
     clock: RankClock,
+    /// The time of which there are samples.
+    within: Span,
     all: Concurrency,
     /// No instant lies before these ticks but those that were asked for.
     quiet_until: u64,
@@ -280,6 +284,7 @@ impl RankSampler {
         RankSampler {
             rank,
             clock,
+            within: Span::ALL,
             all: Concurrency::default(),
             quiet_until: 0,
             next: None,
@@ -288,6 +293,11 @@ impl RankSampler {
             state: State::Computing,
             computed: 0,
         }
+    }
+
+    /// The same of which only this time is sampled.
+    pub fn within(self, span: Span) -> Self {
+        RankSampler { within: span, ..self }
     }
 
     /// Takes records of the rank's first thread. `is_serial` tells which regions, by id, are marked as serial work: what a rank does
@@ -385,6 +395,7 @@ impl RankSampler {
     /// Answers for all instants from `from` on and before `to`.
     #[inline(never)]
     fn sample(&mut self, doing: Doing, from: u64, to: u64) {
+        let (from, to) = (self.within.clamp(from), self.within.clamp(to));
         let (from_ns, to_ns) = (self.clock.nanoseconds(from), self.clock.nanoseconds(to));
         if to_ns > from_ns {
             self.all.cover(from_ns, to_ns);

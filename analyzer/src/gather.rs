@@ -27,6 +27,7 @@ use crate::open::Run;
 use crate::pass::{self, Merge, Progress, RankPass};
 use crate::selection::Selected;
 use crate::sites::Sites;
+use crate::span::Span;
 use crate::structure::{FoundRegion, Placer, Structure};
 use crate::sums::{Sums, ThreadSums, Times};
 use crate::survey::Survey;
@@ -34,7 +35,7 @@ use crate::survey::Survey;
 /// Folds `run`, of which `survey` was made and whose loops and regions are those of `structure` where none are marked, into
 /// its model.
 pub fn gather(run: &Run, survey: &Survey, structure: &Structure, progress: impl Fn(Progress) + Sync) -> Model {
-    let part = pass::fold(run, |header| RankGather::new(header.clone(), survey, structure), progress);
+    let part = pass::fold(run, |header| RankGather::new(header, survey, structure, run.span(header.rank)), progress);
     let mut model = part.map(|part| part.finish(structure)).unwrap_or_default();
     model.sites.clone_from(&survey.sites);
     model.facts.selected.ranks.clone_from(&run.selected);
@@ -49,6 +50,8 @@ struct RankGather<'a> {
     structure: &'a Structure,
     /// Of the first thread's calls.
     placer: Option<Placer<'a>>,
+    /// The time that counts.
+    span: Span,
     definitions: Definitions,
     threads: BTreeMap<u32, ThreadSums>,
     /// The first thread's last record, if it is of a call that has not returned.
@@ -59,14 +62,15 @@ struct RankGather<'a> {
 }
 
 impl<'a> RankGather<'a> {
-    fn new(header: Header, survey: &'a Survey, structure: &'a Structure) -> Self {
+    fn new(header: &Header, survey: &'a Survey, structure: &'a Structure, span: Span) -> Self {
         let clock = survey.rank(header.rank).and_then(|rank| rank.clock.clone());
         RankGather {
             placer: Placer::new(structure, &survey.sites, header.rank),
-            sampler: clock.map(|clock| RankSampler::new(header.rank, clock)),
-            header,
+            sampler: clock.map(|clock| RankSampler::new(header.rank, clock).within(span)),
+            header: header.clone(),
             known_sites: &survey.sites,
             structure,
+            span,
             definitions: Definitions::default(),
             threads: BTreeMap::new(),
             pending: None,
@@ -82,7 +86,7 @@ impl RankPass for RankGather<'_> {
         match item {
             Item::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
             Item::Records { head, records } => {
-                let thread = self.threads.entry(head.thread).or_insert_with(|| ThreadSums::new(&head));
+                let thread = self.threads.entry(head.thread).or_insert_with(|| ThreadSums::new(&head, self.span));
                 match self.placer.as_mut().filter(|_| head.thread == 0) {
                     Some(placer) => thread.placed_records(&head, &records, placer, &self.definitions),
                     None => thread.records(&head, &records),
@@ -99,7 +103,8 @@ impl RankPass for RankGather<'_> {
                 if let Some(sampler) = self.sampler.as_mut().filter(|_| batch.head.thread == 0) {
                     sampler.absorb(&batch);
                 }
-                let thread = self.threads.entry(batch.head.thread).or_insert_with(|| ThreadSums::new(&batch.head));
+                let thread =
+                    self.threads.entry(batch.head.thread).or_insert_with(|| ThreadSums::new(&batch.head, self.span));
                 thread.absorb(&batch);
             }
             Item::Problem(problem) => self.problems.push(problem),
@@ -109,13 +114,16 @@ impl RankPass for RankGather<'_> {
     fn end(mut self) -> Part {
         let mut part = Part::default();
         let mut builder =
-            RankBuilder::new(&self.header, &self.definitions, self.known_sites, self.structure, &mut part);
+            RankBuilder::new(&self.header, &self.definitions, self.known_sites, self.structure, self.span, &mut part);
         builder.iterated =
-            self.placer.and_then(Placer::finish).map(|(at, intervals)| FoundIterations::new(at, &intervals));
+            self.placer.and_then(Placer::finish).map(|(at, intervals)| FoundIterations::new(at, &intervals, self.span));
         for (number, thread) in std::mem::take(&mut self.threads) {
+            let sums = thread.finish();
+            builder.part.uncut.extend(sums.uncut.then_some(self.header.rank));
             match number {
-                0 => builder.first_thread(thread.finish()),
-                _ => builder.other_thread(&thread.finish()),
+                0 => builder.first_thread(sums),
+                _ if sums.rest.records == 0 => {}
+                _ => builder.other_thread(&sums),
             }
         }
         builder.pending(self.pending);
@@ -133,7 +141,10 @@ impl RankPass for RankGather<'_> {
         let dropped = part.problems.iter().filter(|one| one.kind == ProblemKind::Dropped).map(|one| one.count);
         let dropped = dropped.fold(0, u64::saturating_add);
         // A rank of which nothing could be read is a missing one: means must not take it for one that never computes.
-        let is_known = rank.records > 0 || part.problems.iter().all(|one| one.kind.severity() != Severity::Partial);
+        // In a part of the time it may have no records: that it is known is known then.
+        let is_known = rank.records > 0
+            || self.span != Span::ALL
+            || part.problems.iter().all(|one| one.kind.severity() != Severity::Partial);
         if is_known {
             part.concurrency = self.sampler.map(RankSampler::finish).unwrap_or_default();
             part.ranks.push(RankModel { dropped, ..rank });
@@ -151,6 +162,8 @@ struct RankBuilder<'a> {
     iterated: Option<FoundIterations>,
     part: &'a mut Part,
     clock: RankClock,
+    /// The time that counts.
+    span: Span,
     rank: RankModel,
     /// The rank's region ids as indices in the part's table.
     regions: HashMap<u32, RegionIdx>,
@@ -169,6 +182,7 @@ impl<'a> RankBuilder<'a> {
         definitions: &'a Definitions,
         known_sites: &'a Sites,
         structure: &'a Structure,
+        span: Span,
         part: &'a mut Part,
     ) -> Self {
         let clock = definitions.clock(header);
@@ -203,6 +217,7 @@ impl<'a> RankBuilder<'a> {
             iterated: None,
             part,
             clock,
+            span,
             rank,
             regions: HashMap::from([(0, 0)]),
             sites: HashMap::new(),
@@ -217,13 +232,16 @@ impl<'a> RankBuilder<'a> {
                 remote: comm.remote.clone(),
             });
         }
-        builder.rank.usage = builder.usage();
         let begin = definitions.window_begin.unwrap_or(header.instants[1].ticks);
         builder.window(begin, definitions.window_end.or(definitions.end.map(|(_, ticks)| ticks)).unwrap_or(begin));
         builder
     }
 
     fn window(&mut self, begin: u64, end: u64) {
+        let whole = (begin, end.max(begin));
+        let (begin, end) = (self.span.clamp(whole.0), self.span.clamp(whole.1));
+        // Samples of usage are of all of its time.
+        self.rank.usage = self.usage().filter(|_| (begin, end) == whole);
         self.rank.begin_ns = self.clock.nanoseconds(begin);
         self.rank.end_s = self.since_begin(end.max(begin));
     }
@@ -318,7 +336,7 @@ impl<'a> RankBuilder<'a> {
         );
         // A pause that lasts until the end has no record behind it.
         let last = self.definitions.window_end.filter(|_| sums.end.paused);
-        let last = last.map_or(0, |end| end.saturating_sub(sums.end.previous_end));
+        let last = last.map_or(0, |end| self.span.clamp(end).saturating_sub(sums.end.previous_end));
         self.rank.paused_s = self.seconds(sums.rest.paused.saturating_add(last));
         self.cells(&sums);
         let mut totals: BTreeMap<RegionIdx, Totals> = BTreeMap::new();
@@ -339,7 +357,7 @@ impl<'a> RankBuilder<'a> {
         }
         if let Some(found) = &self.iterated {
             let path = self.loop_path(found.at);
-            totals.entry(self.enter(path)).or_default().invocations = u64::from(found.count);
+            totals.entry(self.enter(path)).or_default().invocations = found.begun_in(self.span);
         }
         self.rank.totals = totals.into_iter().collect();
         self.any_thread(&sums, 0);
@@ -486,6 +504,8 @@ impl<'a> RankBuilder<'a> {
                 let time = |ticks: Option<u64>| ticks.map_or(f64::NAN, |ticks| self.since_begin(ticks));
                 let found = bounds.next_if(|one| one.number == iteration);
                 let (begin, end) = found.map_or((None, None), |one| (one.begin, one.end));
+                // Of one that was cut the begin is not known.
+                let begin = begin.filter(|&begin| begin >= self.span.begin);
                 series.push(iteration, time(begin), time(end), &seconds);
             }
         }
@@ -526,7 +546,7 @@ struct FoundIterations {
 }
 
 impl FoundIterations {
-    fn new(at: usize, intervals: &[Interval]) -> Self {
+    fn new(at: usize, intervals: &[Interval], span: Span) -> Self {
         let numbering = number(intervals);
         let of_interval: Vec<u32> =
             (0..intervals.len()).map(|interval| numbering.iteration(interval).unwrap_or(NONE)).collect();
@@ -539,7 +559,17 @@ impl FoundIterations {
                 }
             }
         }
+        let is_in = |one: &Bounds| one.begin.is_none_or(|at| at < span.end) && one.end.is_none_or(|at| at > span.begin);
+        bounds.retain(|one| span == Span::ALL || is_in(one));
+        for one in &mut bounds {
+            one.end = one.end.filter(|&end| end <= span.end);
+        }
         FoundIterations { at, count: numbering.count, alike: numbering.alike, of_interval, bounds }
+    }
+
+    /// Iterations that begin in `span`.
+    fn begun_in(&self, span: Span) -> u64 {
+        self.bounds.iter().filter(|one| one.begin.is_none_or(|begin| begin >= span.begin)).count() as u64
     }
 
     fn iteration(&self, interval: u32) -> Option<u32> {
@@ -625,6 +655,8 @@ struct Part {
     facts: RunFacts,
     tables: Tables,
     ranks: Vec<RankModel>,
+    /// Ranks of which sums lie across an end of the time that counts.
+    uncut: Vec<u32>,
     slowest: BTreeMap<RegionIdx, Vec<Slowest>>,
     concurrency: Concurrency,
     problems: Vec<Problem>,
@@ -775,6 +807,7 @@ impl Merge for Part {
         }
         higher.ranks.iter_mut().for_each(|rank| numbers.apply(rank));
         self.ranks.append(&mut higher.ranks);
+        self.uncut.append(&mut higher.uncut);
         for (idx, list) in numbers.slowest(higher.slowest) {
             let own = self.slowest.entry(idx).or_default();
             *own = slower_of(std::mem::take(own), list);
@@ -837,6 +870,7 @@ impl Part {
         let mut model = Model {
             facts: self.facts,
             ranks: self.ranks,
+            uncut_ranks: self.uncut,
             regions,
             sites: Sites::default(),
             communicators: tables.communicators.into_values().collect(),
@@ -847,6 +881,7 @@ impl Part {
             outermost_iterated: Vec::new(),
             alone: None,
             problems: self.problems,
+            found: Vec::new(),
         };
         let is_outermost = |&idx: &RegionIdx| {
             let around = model.regions[idx as usize].parent;

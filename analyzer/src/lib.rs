@@ -15,6 +15,7 @@
 //! | [`iterations`] | loops in one rank's calls: found, cut, numbered |
 //! | [`structure`] | loops and regions of a run without markers |
 //! | [`gather`] | the second pass, which folds a run into the model |
+//! | [`span`] | a fold of which only a span of time counts |
 //! | [`sums`] | what a thread's records add up to |
 //! | [`concurrency`] | how much of the run one rank alone computes |
 //! | [`model`] | ranks × regions × activities × iterations, in seconds, on one clock |
@@ -22,6 +23,7 @@
 //! | [`symbols`] | call sites → function, file and line |
 //! | [`cluster`] | groups of like regions, and of ranks that run the same code |
 //! | [`metrics`] | pure functions from times to figures, a file for each section of METRICS |
+//! | [`findings`] | problems that no log states |
 //! | [`report`] | all that a report says, as data, and one function for each kind of document |
 //! | [`dump`] | every record of a run as JSON lines |
 //!
@@ -35,6 +37,7 @@ pub mod cluster;
 pub mod concurrency;
 pub mod definitions;
 pub mod dump;
+pub mod findings;
 pub mod gather;
 pub mod iterations;
 pub mod kinds;
@@ -45,6 +48,7 @@ pub mod pass;
 pub mod report;
 pub mod selection;
 pub mod sites;
+pub mod span;
 pub mod structure;
 pub mod sums;
 pub mod survey;

@@ -30,6 +30,9 @@ pub struct Model {
     pub facts: RunFacts,
     /// The ranks whose logs could be read, by number.
     pub ranks: Vec<RankModel>,
+    /// Ranks of which sums of profile mode lie across an end of the selected time and are left out, so that nothing can be
+    /// said of it.
+    pub uncut_ranks: Vec<u32>,
     /// Regions, an outer one before its inner ones, else by name. The first is "main", the whole program.
     pub regions: Vec<Region>,
     /// Places from which MPI is called, and the files that they lie in.
@@ -52,6 +55,8 @@ pub struct Model {
     pub alone: Option<Alone>,
     /// What is missing or doubtful.
     pub problems: Vec<Problem>,
+    /// What the figures show of the data beside that; of a part of the time or of the regions, what those of all show.
+    pub found: Vec<Problem>,
 }
 
 /// What all ranks agree on.
@@ -378,6 +383,14 @@ impl Model {
         }
     }
 
+    /// The iterated region that takes the longest, of those outside of all others; `None` where none is known.
+    pub fn main_loop(&self) -> Option<RegionIdx> {
+        let candidates = self.outermost_iterated.iter().copied();
+        let time_s =
+            |idx: RegionIdx| self.ranks.iter().map(|rank| rank.inclusive(idx).iter().sum::<f64>()).sum::<f64>();
+        candidates.max_by(|&a, &b| time_s(a).total_cmp(&time_s(b)).then(b.cmp(&a)))
+    }
+
     /// The region and those around it, innermost first, the whole program last.
     pub fn chain(&self, region: RegionIdx) -> Vec<RegionIdx> {
         chain(&self.regions, region)
@@ -450,6 +463,11 @@ impl RankModel {
     /// Seconds on the run's clock at `ns` nanoseconds of the clock of `begin_ns`.
     pub fn run_seconds(&self, ns: i64) -> f64 {
         self.begin_s + ns.saturating_sub(self.begin_ns) as f64 / 1e9
+    }
+
+    /// Nanoseconds of the clock of `begin_ns` at a time on the run's clock.
+    pub fn nanoseconds(&self, run_s: f64) -> i64 {
+        self.begin_ns.saturating_add(((run_s - self.begin_s) * 1e9).round() as i64)
     }
 
     /// Seconds of its window of which no record tells: recording was stopped, or records are missing.

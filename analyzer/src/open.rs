@@ -12,6 +12,8 @@ use lbprof_collector::reader::{Folder, OpenError, RankLog};
 use lbprof_collector::{Problem, ProblemKind};
 use rayon::prelude::*;
 
+use crate::span::Span;
+
 /// What the names of folders begin with that the recorder makes by default.
 pub const DEFAULT_FOLDER: &str = "lbprof-out";
 
@@ -31,6 +33,8 @@ pub struct Run {
     pub problems: Vec<Problem>,
     /// The ranks that alone are looked at, ascending, those without a log among them; `None`: all.
     pub selected: Option<Vec<u32>>,
+    /// The time of each rank that counts; of ranks that are not here, all.
+    pub spans: BTreeMap<u32, Span>,
 }
 
 /// Why a run could not be opened.
@@ -139,7 +143,7 @@ impl Run {
             (true, None) => Err(RunError::NoLogs { path: dir.into(), inner: folders_with_logs(dir) }),
             (false, _) => {
                 problems.extend(missing_ranks(&headers));
-                Ok(Run { dir: dir.into(), folder, headers, problems, selected: None })
+                Ok(Run { dir: dir.into(), folder, headers, problems, selected: None, spans: BTreeMap::new() })
             }
         }
     }
@@ -158,6 +162,16 @@ impl Run {
             problems.push(Problem { kind: ProblemKind::MissingRank, rank: None, count, detail });
         }
         Run { headers, problems, selected: Some(ranks.to_vec()), ..self.clone() }
+    }
+
+    /// The same run of which only these times of ranks are looked at.
+    pub fn with_spans(self, spans: BTreeMap<u32, Span>) -> Run {
+        Run { spans, ..self }
+    }
+
+    /// The time of `rank` that counts.
+    pub fn span(&self, rank: u32) -> Span {
+        self.spans.get(&rank).copied().unwrap_or(Span::ALL)
     }
 
     /// The log of the rank that `header` is of, from its begin.

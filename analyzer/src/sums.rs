@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use lbprof_collector::format::BatchHead;
-use lbprof_collector::profile::{Cell, Fold, Iteration, Profile, ProfileBatch};
+use lbprof_collector::profile::{Cell, Iteration, Profile, ProfileBatch};
 use lbprof_collector::record::NONE;
-use lbprof_collector::{Activity, Operation, Record};
+use lbprof_collector::{Activity, Record};
 
 use crate::definitions::Definitions;
+use crate::span::{Span, SpanFold};
 use crate::structure::{Placed, Placer};
 
 /// Records after which sums are taken from the fold: its rows are then still in the processor's caches.
@@ -20,7 +21,7 @@ const TAKE_AFTER: usize = 1 << 13;
 
 /// A fold over one thread, and what was taken from it.
 pub struct ThreadSums {
-    fold: Fold,
+    fold: SpanFold,
     begin: u64,
     /// Records folded since the last take.
     folded: usize,
@@ -40,6 +41,8 @@ pub struct Sums {
     pub end: BatchHead,
     /// When each region of `end.open` was entered.
     pub entered: Vec<u64>,
+    /// Whether sums of profile mode lie across an end of the span that counts, and are left out.
+    pub uncut: bool,
 }
 
 /// The sums of a region, inner regions excluded.
@@ -54,15 +57,20 @@ pub struct RegionSums {
 }
 
 impl ThreadSums {
-    /// The sums of a thread whose first batch begins with `head`.
-    pub fn new(head: &BatchHead) -> Self {
-        ThreadSums { fold: Fold::new(head.clone()), begin: head.previous_end, folded: 0, sums: Sums::default() }
+    /// The sums of a thread whose first batch begins with `head`, of which `span` counts.
+    pub fn new(head: &BatchHead, span: Span) -> Self {
+        ThreadSums {
+            fold: SpanFold::new(head.clone(), span),
+            begin: head.previous_end,
+            folded: 0,
+            sums: Sums::default(),
+        }
     }
 
     /// Adds the records behind `head`; their call sites are ids.
     pub fn records(&mut self, head: &BatchHead, records: &[Record]) {
         self.go_to(head);
-        self.fold.records(records, |record| record.call_site);
+        self.fold.records(records);
         self.folded += records.len();
         if self.folded >= TAKE_AFTER {
             self.take();
@@ -84,11 +92,11 @@ impl ThreadSums {
             let placed = placer.place(&rest[call], definitions);
             for record in &rest[..=call] {
                 self.place(record, placed);
-                self.fold.records(std::slice::from_ref(record), |record| record.call_site);
+                self.fold.records(std::slice::from_ref(record));
             }
             rest = &rest[call + 1..];
         }
-        self.fold.records(rest, |record| record.call_site);
+        self.fold.records(rest);
         self.folded += records.len();
         if self.folded >= TAKE_AFTER {
             self.take();
@@ -98,7 +106,7 @@ impl ThreadSums {
     #[inline(always)]
     fn place(&mut self, record: &Record, placed: Placed) {
         // A part adds to the call before it.
-        if !record.is_call() && record.operation().is_some_and(Operation::is_part) {
+        if !record.is_call() && record.is_part() {
             return;
         }
         if let Some((region, iteration)) = placed.within(self.fold.innermost_open()) {
@@ -115,8 +123,9 @@ impl ThreadSums {
 
     /// All sums.
     pub fn finish(mut self) -> Sums {
+        self.fold.end();
         self.take();
-        Sums { begin: self.begin, ..self.sums }
+        Sums { begin: self.begin, uncut: self.fold.is_uncut(), ..self.sums }
     }
 
     /// Where records are missing before `head`, goes on behind them: their time belongs to nothing.

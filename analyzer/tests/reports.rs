@@ -203,7 +203,7 @@ fn what_changes_over_the_run_and_what_it_costs_is_told() {
 fn every_key_of_the_json_is_documented_and_every_documented_key_exists() {
     let mut produced = std::collections::BTreeSet::new();
     let hung = Scenario::ranks(1).rank(0, |script| script.compute(1.0).kill_in(Operation::Recv, 1));
-    let part = Selection { ranks: Some("0".parse().unwrap()) };
+    let part = Selection { ranks: Some("0".parse().unwrap()), ..Selection::default() };
     let part = report_on(&part_in(written(one_slow_rank()).path(), &part));
     let damaged = report_on(&model_in(damaged().path()));
     let found = report_on(&found_model(

@@ -2,15 +2,22 @@
 
 mod support;
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use lbprof_analyzer::analyse::{Options, analyse_part};
+use lbprof_analyzer::gather::operation_name;
+use lbprof_analyzer::model::Model;
+use lbprof_analyzer::open::Run;
 use lbprof_analyzer::selection::Selection;
 use lbprof_collector::definition::RankList;
-use lbprof_collector::scenario::Scenario;
-use lbprof_collector::{Activity, ProblemKind};
-use support::{json, model_in, part_in, plain, report_on, try_part_in, written};
+use lbprof_collector::scenario::{RankScript, Scenario};
+use lbprof_collector::{Activity, Operation, ProblemKind};
+use support::{check_invariants, json, model_in, part_in, plain, report_on, try_part_in, usage, written};
 
 /// Only these ranks.
 fn ranks(list: &str) -> Selection {
-    Selection { ranks: Some(list.parse().expect("a list of ranks")) }
+    Selection { ranks: Some(list.parse().expect("a list of ranks")), ..Selection::default() }
 }
 
 /// Eight ranks on two hosts; rank p computes 10·(p + 1) ms, and all meet.
@@ -93,4 +100,318 @@ fn ranks_that_were_left_out_of_recording_are_no_problem_of_a_selection() {
     assert!(report.problems.is_empty(), "{:?}", report.problems);
     let computation: f64 = report.ranks.iter().map(|row| row.seconds[Activity::Computation as usize]).sum();
     assert!((computation - 0.09).abs() < 1e-12);
+}
+
+/// From here to there.
+fn window(from: &str, to: &str) -> Selection {
+    let moment = |text: &str| (!text.is_empty()).then(|| text.parse().expect("a moment"));
+    Selection { from: moment(from), to: moment(to), ..Selection::default() }
+}
+
+/// Figures by name: seconds, calls and bytes by rank, region and activity, and by call site; and what else adds up.
+fn sums(model: &Model) -> BTreeMap<String, f64> {
+    let mut all = BTreeMap::new();
+    let path = |idx: u32| model.regions[idx as usize].path.clone();
+    for rank in &model.ranks {
+        let mut add = |name: String, value: f64| *all.entry(format!("rank {} {name}", rank.rank)).or_default() += value;
+        for ((region, activity), cell) in &rank.cells {
+            let name = format!("{} {}", path(*region), activity.name());
+            add(format!("{name} seconds"), cell.seconds);
+            // An interval that is cut is one in both parts.
+            if !matches!(activity, Activity::Computation) {
+                add(format!("{name} calls"), cell.calls as f64);
+            }
+            add(format!("{name} bytes"), (cell.sent + cell.received) as f64);
+        }
+        let of_threads = [("first", &rank.sites), ("other", &rank.other_sites)];
+        for (whose, sites) in of_threads {
+            for (key, cell) in sites {
+                let name =
+                    format!("{whose} site {:?} {} {}", key.site, operation_name(key.operation), path(key.region));
+                add(format!("{name} seconds"), cell.seconds);
+                add(format!("{name} calls"), cell.calls as f64);
+                add(format!("{name} bytes"), (cell.sent + cell.received) as f64);
+            }
+        }
+        for (region, totals) in &rank.totals {
+            add(format!("{} invocations", path(*region)), totals.invocations as f64);
+            add(format!("{} operations", path(*region)), totals.operations);
+        }
+        for ((region, counter), totals) in &rank.counters {
+            add(format!("{} counter {counter}", path(*region)), totals.sum);
+        }
+        for (region, series) in &rank.iterations {
+            for (at, number) in series.numbers.iter().enumerate() {
+                for (activity, seconds) in Activity::ALL.into_iter().zip(&series.seconds) {
+                    let name = format!("{} iteration {number} {}", path(*region), activity.name());
+                    add(name, seconds.get(at).copied().unwrap_or(0.0));
+                }
+            }
+        }
+        add("window".into(), rank.end_s - rank.begin_s);
+        add("paused".into(), rank.paused_s);
+        add("records".into(), rank.records as f64);
+        add("calls".into(), rank.calls as f64);
+        add("MPI of other threads".into(), rank.other_threads_mpi_s);
+    }
+    all.retain(|_, value| *value != 0.0);
+    all
+}
+
+#[track_caller]
+fn assert_adds_up(parts: &[Model], whole: &Model, what: &str) {
+    let mut added: BTreeMap<String, f64> = BTreeMap::new();
+    for (name, value) in parts.iter().flat_map(sums) {
+        *added.entry(name).or_default() += value;
+    }
+    let whole = sums(whole);
+    assert_eq!(added.keys().collect::<Vec<_>>(), whole.keys().collect::<Vec<_>>(), "{what}");
+    for (name, value) in added {
+        assert!((value - whole[&name]).abs() <= 1e-12 * value.max(1.0), "{what}: {name}: {value} of {}", whole[&name]);
+    }
+}
+
+/// All that can cross an end of a window: calls with parts, regions, iterations, flushes, pauses, on clocks that differ.
+fn busy() -> Scenario {
+    Scenario::ranks(3).hosts(|rank| format!("node{rank}")).each(|rank, script| {
+        let script = if rank == 2 { script.late(7).clock_ahead(1_000_000_007) } else { script };
+        script.batch(5).compute(1.5).repeat(6, move |step, script| {
+            let script = script.iteration("step", move |script| {
+                script
+                    .region("force", |script| script.compute(2 + rank).work(1e3, 1.0).count("atoms", step))
+                    .isend(0, 1, 10, 0.25)
+                    .irecv(1, 2, 0.25)
+                    .compute(0.5)
+                    .waitall(&[(2 * step, 0), (2 * step + 1, 33)], 1.75)
+            });
+            match step {
+                2 => script.flush(3.0).compute(1),
+                3 => script.paused(|script| script.compute(4).barrier(1.0)).compute(1),
+                _ => script.allreduce(8, 1.0),
+            }
+        })
+    })
+}
+
+#[test]
+fn two_windows_that_follow_one_another_add_up_to_the_whole() {
+    let dir = written(busy());
+    let whole = model_in(dir.path());
+    // In steps that meet begins and ends of all kinds, and what lies between.
+    for t in (1_000..(whole.elapsed_s() * 1e6) as u64).step_by(1_875) {
+        let t = format!("{t}us");
+        let parts = [part_in(dir.path(), &window("", &t)), part_in(dir.path(), &window(&t, ""))];
+        assert_adds_up(&parts, &whole, &t);
+    }
+}
+
+/// Seconds of a rank by activity, in milliseconds.
+fn ms(model: &Model, rank: usize, activity: Activity) -> f64 {
+    (model.ranks[rank].inclusive(0)[activity as usize] * 1e9).round() / 1e6
+}
+
+#[test]
+fn what_crosses_the_ends_of_a_window_is_cut_there() {
+    // rank 0   |== computes 10 ==|== barrier 10 ==|== computes 10 ==|
+    // rank 1   |== computes 2 ===|== barrier 18 ==|== computes 10 ==|
+    // window        5 |═══════════════════════════════| 22
+    let dir = written(
+        Scenario::ranks(2)
+            .rank(0, |script| script.region("work", |script| script.compute(10)).barrier(10.0).compute(10))
+            .rank(1, |script| script.compute(2).barrier(18.0).compute(10)),
+    );
+    let model = part_in(dir.path(), &window("5ms", "22ms"));
+    assert_eq!((ms(&model, 0, Activity::Computation), ms(&model, 0, Activity::Synchronization)), (7.0, 10.0));
+    assert_eq!((ms(&model, 1, Activity::Computation), ms(&model, 1, Activity::Synchronization)), (2.0, 15.0));
+    assert!((model.elapsed_s() - 0.017).abs() < 1e-12);
+    let report = report_on(&model);
+    // Rank 0's barrier begins in the window, rank 1's before it.
+    let barrier = report.call_sites.iter().find(|row| row.operation == "Barrier").unwrap();
+    assert_eq!((barrier.sum.calls, barrier.max_rank), (1, 1));
+    let work = report.regions.iter().find(|row| row.path == "main/work").unwrap();
+    assert_eq!((work.totals.invocations, work.efficiency.times.max_computation_s), (0, 0.005));
+    insta::assert_snapshot!(plain(&report, 80));
+}
+
+#[test]
+fn a_window_around_everything_changes_no_figure() {
+    let dir = written(busy().rank(1, |script| {
+        script.problem(ProblemKind::PhaseMismatch, 3).define(usage(0, 0, 0, 0)).define(usage(150, 100, 50, 20))
+    }));
+    let without_selection = |model: &Model| {
+        let mut value: serde_json::Value = serde_json::from_str(&json(&report_on(model))).unwrap();
+        value.as_object_mut().unwrap().remove("selection");
+        value
+    };
+    let all = without_selection(&model_in(dir.path()));
+    for everything in [window("0", ""), window("", "1h"), window("0s", "100 s")] {
+        assert_eq!(without_selection(&part_in(dir.path(), &everything)), all);
+    }
+}
+
+/// Rank 0 is 5 ms late with each of its ten steps; rank 2 does something else. Step k computes k + 1 ms.
+fn staggered() -> Scenario {
+    let steps = |script: RankScript| {
+        script.repeat(10, |step, script| {
+            script.iteration("step", move |script| script.compute(step + 1).barrier(f64::from(10 - step)))
+        })
+    };
+    Scenario::ranks(3)
+        .rank(0, |script| steps(script.compute(5)))
+        .rank(1, |script| steps(script.compute(1)).compute(4))
+        .rank(2, |script| script.compute(60).send(0, 1, 8, 1.0).compute(54))
+}
+
+#[test]
+fn iterations_are_those_of_each_rank() {
+    let dir = written(staggered());
+    let model = part_in(dir.path(), &window("iteration=3", "iteration=5"));
+    for rank in [0, 1] {
+        // Steps 3, 4 and 5 compute 4, 5 and 6 ms and last 11 ms each.
+        assert_eq!(ms(&model, rank, Activity::Computation), 15.0);
+        assert_eq!(ms(&model, rank, Activity::Synchronization), 18.0);
+        let window = model.ranks[rank].end_s - model.ranks[rank].begin_s;
+        assert!((window - 0.033).abs() < 1e-12, "{window}");
+        let series = model.ranks[rank].series(1).unwrap();
+        assert_eq!(series.numbers, [3, 4, 5]);
+        assert!(series.begin_s.iter().chain(&series.end_s).all(|time| !time.is_nan()), "they are whole");
+        assert_eq!(model.ranks[rank].totals(1).invocations, 3);
+    }
+    // Rank 2 counts from the begin on rank 1, at 34 ms, to the end on rank 0, at 71 ms; it sends at 60 ms.
+    assert_eq!((ms(&model, 2, Activity::Computation), ms(&model, 2, Activity::PointToPoint)), (36.0, 1.0));
+    assert!((model.elapsed_s() - 0.037).abs() < 1e-12);
+    let report = report_on(&model);
+    assert_eq!(report.iterations.as_ref().unwrap().rows.len(), 3);
+    insta::assert_snapshot!(plain(&report, 100));
+}
+
+#[test]
+fn windows_of_iterations_add_up_to_the_loop() {
+    let dir = written(staggered().rank(2, |script| script));
+    let only_first_two = Selection { ranks: Some("0-1".parse().unwrap()), ..window("iteration=0", "iteration=9") };
+    let whole = part_in(dir.path(), &only_first_two);
+    for last in 0..9 {
+        let before = window("iteration=0", &format!("iteration={last}"));
+        let behind = window(&format!("iteration={}", last + 1), "iteration=9");
+        let parts = [before, behind]
+            .map(|window| part_in(dir.path(), &Selection { ranks: only_first_two.ranks.clone(), ..window }));
+        assert_adds_up(&parts, &whole, &format!("after {last}"));
+    }
+}
+
+#[test]
+fn times_count_from_the_begin_of_the_run_whatever_ranks_are_selected() {
+    let scenario =
+        Scenario::ranks(2).rank(0, |script| script.compute(30)).rank(1, |script| script.late(10).compute(30));
+    let dir = written(scenario);
+    let model = part_in(dir.path(), &Selection { ranks: Some("1".parse().unwrap()), ..window("5ms", "25ms") });
+    assert_eq!(ms(&model, 0, Activity::Computation), 15.0);
+    assert!((model.elapsed_s() - 0.015).abs() < 1e-12, "{}", model.elapsed_s());
+}
+
+#[test]
+fn a_rank_outside_of_the_window_is_idle_in_it() {
+    let scenario = Scenario::ranks(2).rank(0, |script| script.compute(30)).rank(1, |script| script.compute(4).kill(1));
+    let dir = written(scenario);
+    let report = report_on(&part_in(dir.path(), &window("10ms", "20ms")));
+    assert_eq!(report.ranks.len(), 2);
+    assert!((report.ranks[1].idle_s - 0.01).abs() < 1e-12, "{}", report.ranks[1].idle_s);
+    // What is wrong with the data is told of all of their time.
+    let killed = report.problems.iter().find(|row| row.kind == ProblemKind::NotClosed).unwrap();
+    assert_eq!((killed.ranks.as_slice(), killed.details.len()), (&[1][..], 1));
+}
+
+#[test]
+fn a_profile_cannot_be_cut_in_time() {
+    let scenario = || Scenario::ranks(2).profile_mode().each(|_, script| script.compute(10).barrier(1.0).compute(10));
+    let dir = written(scenario());
+    let error = try_part_in(dir.path(), &window("5ms", "")).unwrap_err();
+    assert!(error.starts_with("--from, --to: rank 0 has sums in place of records"), "{error}");
+    assert!(try_part_in(dir.path(), &window("", "12ms")).is_err());
+    let all = sums(&model_in(dir.path()));
+    assert_eq!(sums(&part_in(dir.path(), &window("0", "1s"))), all, "nothing is to be cut");
+}
+
+#[test]
+fn what_the_run_does_not_last_or_repeat_is_told() {
+    let dir = written(staggered());
+    for (from, to, says) in [
+        ("1s", "", "--from 1 s: the run lasts 0.115000 s"),
+        ("2ms", "2ms", "--from 0.002 s, --to 0.002 s: no time lies between"),
+        ("", "0", "--from 0 s, --to 0 s: no time lies between"),
+        ("iteration=5", "iteration=4", "--from iteration 5, --to iteration 4: no time lies between"),
+        ("iteration=10", "", "there is no iteration 10: the main loop main/step has 0 to 9"),
+        ("", "iteration=4294967295", "there is no iteration 4294967295: the main loop main/step has 0 to 9"),
+    ] {
+        assert_eq!(try_part_in(dir.path(), &window(from, to)).unwrap_err(), says);
+    }
+    let plain = written(Scenario::ranks(1).each(|_, script| script.compute(1)));
+    let error = try_part_in(plain.path(), &window("iteration=0", "")).unwrap_err();
+    assert!(error.contains("no main loop"), "{error}");
+}
+
+/// A program without markers: twelve iterations that differ, of two call sites with code between them, and an end.
+fn unmarked() -> Scenario {
+    Scenario::ranks(3).each(|rank, script| {
+        let script = script.late(rank).compute(3).at("setup").allreduce(8, 1.0);
+        let script = script.repeat(12, move |step, script| {
+            let script = script.compute(2 + rank).at("halo").irecv(0, 1, 0.25).compute(1.5).at("halo wait");
+            let script = script.waitall(&[(step, 64)], 0.75).compute(0.5);
+            let script =
+                if step % 5 == 4 { script.at("output").call(Operation::File_write, 2.0, |_| ()) } else { script };
+            script.at("residual").allreduce(8, f64::from(3 - rank))
+        });
+        script.compute(2).at("end").barrier(1.0)
+    })
+}
+
+/// The model of a part of the run in `dir`, loops and regions found in it where none are marked.
+fn found_part_in(dir: &Path, selection: &Selection) -> Model {
+    let run = Run::open(Some(dir)).expect("the run opens");
+    let options = Options { symbols: false, ..Options::default() };
+    let model = analyse_part(&run, selection, &options, |_| ()).expect("the run has the part").model;
+    check_invariants(&model);
+    model
+}
+
+#[test]
+fn windows_add_up_where_loops_and_regions_were_found() {
+    let dir = written(unmarked());
+    let whole = found_part_in(dir.path(), &Selection::default());
+    assert_eq!(whole.main_loop().map(|idx| whole.slowest[idx as usize].len()), Some(12));
+    for t in (1_000..(whole.elapsed_s() * 1e6) as u64).step_by(3_375) {
+        let t = format!("{t}us");
+        let parts = [found_part_in(dir.path(), &window("", &t)), found_part_in(dir.path(), &window(&t, ""))];
+        assert_adds_up(&parts, &whole, &t);
+    }
+}
+
+#[test]
+fn found_iterations_keep_their_numbers() {
+    let dir = written(unmarked());
+    let model = found_part_in(dir.path(), &window("iteration=4", "iteration=6"));
+    let main_loop = model.main_loop().unwrap();
+    for rank in 0..3 {
+        let series = model.ranks[rank].series(main_loop).unwrap();
+        assert_eq!(series.numbers, [4, 5, 6]);
+        assert!(series.begin_s.iter().chain(&series.end_s).all(|time| !time.is_nan()), "they are whole");
+        assert_eq!(ms(&model, rank, Activity::Computation), 3.0 * (4.0 + rank as f64));
+        // The fifth of five iterations writes.
+        assert_eq!(ms(&model, rank, Activity::Io), 2.0);
+    }
+}
+
+#[test]
+fn serial_work_is_that_of_the_window() {
+    // rank 0   |= 10 =|= barrier =|== alone 20 ==|= barrier =|
+    // rank 1   |= 10 =|= barrier ................=|
+    let dir = written(
+        Scenario::ranks(2)
+            .rank(0, |script| script.compute(10).barrier(0.5).compute(20).barrier(0.5).compute(10))
+            .rank(1, |script| script.compute(10).barrier(0.5).barrier(20.5).compute(10)),
+    );
+    let alone_s = |selection: &Selection| found_part_in(dir.path(), selection).alone.unwrap().serial_s();
+    assert!((alone_s(&Selection::default()) - 0.02).abs() < 0.001);
+    assert!((alone_s(&window("20.5ms", "")) - 0.01).abs() < 0.001);
+    assert_eq!(alone_s(&window("", "10ms")), 0.0);
 }

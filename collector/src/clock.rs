@@ -58,6 +58,18 @@ impl RankClock {
         self.nanoseconds(ticks) as f64 / 1e9
     }
 
+    /// The first tick at or after `ns` nanoseconds on the common clock: the inverse of [`RankClock::nanoseconds`].
+    pub fn first_tick_at(&self, ns: i64) -> u64 {
+        // Ticks beyond this range from the origin have no time of their own.
+        let (mut low, mut high) =
+            (self.origin.ticks.saturating_sub(1 << 62), self.origin.ticks.saturating_add(1 << 62));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.nanoseconds(middle) < ns { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+
     /// Seconds that a tick lasts; a nanosecond where that is not known.
     pub fn tick_s(&self) -> f64 {
         self.ns_per_tick / 1e9
@@ -138,6 +150,22 @@ mod tests {
         assert_eq!(clock.nanoseconds(1_000), 1_007);
         assert_eq!(clock.tick_s(), 1e-9);
         assert!(clock.known());
+    }
+
+    #[test]
+    fn the_first_tick_at_a_time_is_found() {
+        // 0.4 ns a tick: 10,000 ns are tick 3,000 and, rounded, the one before it.
+        let counter = RankClock::new(&tsc(0), &[instant(9_000, 12_400)], &[]);
+        assert_eq!(counter.first_tick_at(10_000), 2_999);
+        assert_eq!(counter.first_tick_at(10_400), 3_999);
+        let drifting = RankClock::new(&tsc(1), &[], &[offset(9_000, 800), offset(3_000, 500)]);
+        let system = RankClock::new(&Header { instants: [instant(0, 0); 2], ..scenario::header(1, 2) }, &[], &[]);
+        for clock in [counter, drifting, system] {
+            for ns in [9_000, 9_999, 10_000, 10_123, 11_500, 12_399, 20_000] {
+                let tick = clock.first_tick_at(ns);
+                assert!(clock.nanoseconds(tick) >= ns && clock.nanoseconds(tick - 1) < ns, "{clock:?} at {ns}");
+            }
+        }
     }
 
     #[test]

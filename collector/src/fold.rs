@@ -159,6 +159,11 @@ impl Fold {
         }
     }
 
+    /// The region and iteration that time goes to.
+    pub fn placed_in(&self) -> (u32, u32) {
+        (self.region, self.iteration)
+    }
+
     #[inline(never)]
     fn move_to(&mut self, region: u32, iteration: u32) {
         self.settle_computing();
@@ -243,6 +248,32 @@ impl Fold {
         let entered = self.open.iter().map(|open| open.entered).collect();
         let head = std::mem::replace(&mut self.start, next.clone());
         ProfileBatch { head, next, entered, profile }
+    }
+
+    /// Lets time pass up to `ticks` without a record. It goes to where the thread is: to computation in its region, to the call
+    /// that has no end yet, or to nothing while paused.
+    pub fn advance(&mut self, ticks: u64) {
+        let between = ticks.saturating_sub(self.previous_end);
+        self.previous_end = self.previous_end.max(ticks);
+        if self.not_computing {
+            self.not_computed(between);
+        } else {
+            self.computing.ticks = self.computing.ticks.wrapping_add(between);
+            self.computing.calls += u64::from(between > 0);
+        }
+    }
+
+    /// Lets time pass up to `ticks` that goes to an activity in the innermost open region, as that of a marker with a
+    /// duration.
+    pub fn spend(&mut self, activity: Activity, ticks: u64) {
+        let between = ticks.saturating_sub(self.previous_end);
+        self.previous_end = self.previous_end.max(ticks);
+        self.cell(activity).add(&Cell { ticks: between, ..Cell::default() });
+    }
+
+    /// Ends the call that has no end yet, where the time is: what follows is computation again.
+    pub fn end_call(&mut self) {
+        self.set_unfinished(None);
     }
 
     /// Where the next record stands.
@@ -438,7 +469,7 @@ impl Fold {
     #[inline(never)]
     fn marker(&mut self, record: &Record, begin: u64, end: u64, site: &mut impl FnMut(&Record) -> u64) {
         let value = || (f64::from_bits(record.sent), f64::from_bits(record.received));
-        if !is_part(record.operation) {
+        if !record.is_part() {
             self.set_unfinished(None);
         }
         if end > begin {
@@ -468,7 +499,7 @@ impl Fold {
             }
             Some(Operation::Pause) => (self.paused, self.not_computing) = (true, true),
             Some(Operation::Resume) => (self.paused, self.not_computing) = (false, false),
-            _ if is_part(record.operation) => self.part(record, site),
+            _ if record.is_part() => self.part(record, site),
             _ => {}
         }
     }
@@ -516,11 +547,6 @@ impl Fold {
         }
         self.innermost();
     }
-}
-
-/// Whether a record is a part of the call before it.
-fn is_part(operation: u16) -> bool {
-    matches!(Operation::from_number(operation), Some(operation) if operation.is_part())
 }
 
 /// What of `sent` and `received` counts for records of an operation, as masks: what is sent counts where it is started, what

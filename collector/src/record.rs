@@ -95,6 +95,11 @@ impl Record {
     pub fn is_call(&self) -> bool {
         self.operation < Operation::FIRST_MARKER
     }
+
+    /// Whether the record is a part of the call before it.
+    pub fn is_part(&self) -> bool {
+        self.operation().is_some_and(Operation::is_part)
+    }
 }
 
 /// Facts about a call, one bit each, and its activity.

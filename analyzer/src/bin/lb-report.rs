@@ -19,7 +19,7 @@ use lbprof_analyzer::model::Model;
 use lbprof_analyzer::open::{Run, RunError};
 use lbprof_analyzer::pass::Progress;
 use lbprof_analyzer::report::{Choices, Report, json, text};
-use lbprof_analyzer::selection::{RankSet, Selection, SelectionError};
+use lbprof_analyzer::selection::{Moment, RankSet, Selection, SelectionError};
 use lbprof_analyzer::structure::Wanted;
 use lbprof_analyzer::symbols::Place;
 
@@ -66,6 +66,10 @@ EXAMPLES
   Of every fourth rank alone; of the ranks of some hosts:
       lb-report --ranks 0-:4
       lb-report --ranks 'host=node1*'
+
+  Of a second of the run; of iterations 10 to 20 of its main loop, both with their ends:
+      lb-report --from 1.5s --to 2.5s
+      lb-report --from iteration=10 --to iteration=20
 
   Every call of rank 3, as JSON lines:
       lb-report dump lbprof-out --rank 3
@@ -138,7 +142,7 @@ struct ReportArguments {
 }
 
 /// What to report on; all of the run where nothing is said.
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Selection: what everything is computed from")]
 struct SelectionArguments {
     /// Only these ranks: numbers, ranges with or without an end and every how manyth, hosts (with * and ?).
@@ -146,6 +150,14 @@ struct SelectionArguments {
     /// As in 0,8-15 or 0-63:4 (every fourth) or 12- or host=node1*, with commas between.
     #[arg(long, value_name = "LIST")]
     ranks: Option<RankSet>,
+
+    /// Only the time from here on: 1.5s, 200ms, 90 (seconds from the begin of the run), or iteration=10.
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
+    from: Option<Moment>,
+
+    /// Only the time up to here: a time as for --from, or iteration=20 with its end.
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
+    to: Option<Moment>,
 }
 
 /// Which loop is the main one. Marked iterations win over those found in the calls.
@@ -310,7 +322,8 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
         return Ok(Exit::Usage);
     }
     let run = open(arguments.dir.as_deref(), common.quiet)?;
-    let selection = Selection { ranks: arguments.selection.ranks.clone() };
+    let SelectionArguments { ranks, from, to } = arguments.selection.clone();
+    let selection = Selection { ranks, from, to };
     let (mut model, places) = analysed(&run, &selection, &arguments.iterations.wanted(), common)?;
     model.facts.t_seq_s = arguments.t_seq;
     let judging = &arguments.judging;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lbprof_collector::Activity;
 
 use super::course::Course;
-use crate::model::{Model, RegionIdx};
+use crate::model::Model;
 
 /// The iterations of the main loop.
 #[derive(Clone, Debug)]
@@ -46,18 +46,16 @@ impl IterationRow {
 }
 
 impl Iterations {
-    /// The iterated region that takes the longest, of those outside of all others; `None` where none is known.
+    /// Those of [`Model::main_loop`]; `None` where none is known.
     pub(super) fn new(model: &Model) -> Option<Iterations> {
-        let candidates = model.outermost_iterated.iter().copied();
-        let time_s =
-            |idx: RegionIdx| model.ranks.iter().map(|rank| rank.inclusive(idx).iter().sum::<f64>()).sum::<f64>();
-        let idx = candidates.max_by(|&a, &b| time_s(a).total_cmp(&time_s(b)).then(b.cmp(&a)))?;
+        let idx = model.main_loop()?;
         let mut sums: BTreeMap<u32, (f64, u32)> = BTreeMap::new();
         for series in model.ranks.iter().filter_map(|rank| rank.series(idx)) {
             for (at, &number) in series.numbers.iter().enumerate() {
                 let computation = series.seconds[Activity::Computation as usize].get(at).copied().unwrap_or(0.0);
                 let (sum, ranks) = sums.entry(number).or_default();
-                let is_whole = series.end_s.get(at).is_some_and(|end| !end.is_nan());
+                let is_known = |times: &[f64]| times.get(at).is_some_and(|time| !time.is_nan());
+                let is_whole = is_known(&series.begin_s) && is_known(&series.end_s);
                 (*sum, *ranks) = (*sum + computation, *ranks + u32::from(is_whole));
             }
         }

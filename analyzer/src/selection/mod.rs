@@ -5,8 +5,13 @@
 pub mod moment;
 mod names;
 pub mod ranks;
+pub mod spans;
 
+use std::collections::BTreeMap;
+
+use crate::model::Model;
 use crate::open::Run;
+use crate::survey::Survey;
 pub use moment::Moment;
 pub use ranks::RankSet;
 
@@ -15,6 +20,10 @@ pub use ranks::RankSet;
 pub struct Selection {
     /// Only these ranks.
     pub ranks: Option<RankSet>,
+    /// Only the time from here on.
+    pub from: Option<Moment>,
+    /// Only the time up to here.
+    pub to: Option<Moment>,
 }
 
 /// The part of a run that a model and a report are of; nothing is set where it is all of it.
@@ -22,6 +31,10 @@ pub struct Selection {
 pub struct Selected {
     /// Ranks, ascending, those without a log among them.
     pub ranks: Option<Vec<u32>>,
+    /// Where the window begins.
+    pub from: Option<Moment>,
+    /// Where it ends.
+    pub to: Option<Moment>,
 }
 
 impl Selected {
@@ -32,7 +45,7 @@ impl Selected {
 }
 
 /// Why a selection cannot be made from a run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SelectionError {
     /// The run is smaller.
     #[error("--ranks: there is no rank {rank}: the run has 0 to {largest}")]
@@ -70,6 +83,48 @@ pub enum SelectionError {
         /// Those that there are.
         clusters: String,
     },
+    /// The run is shorter.
+    #[error("--from {from_s} s: the run lasts {elapsed_s:.6} s")]
+    PastEnd {
+        /// What was asked for.
+        from_s: f64,
+        /// What there is.
+        elapsed_s: f64,
+    },
+    /// The window ends before it begins.
+    #[error("--from {from}, --to {to}: no time lies between")]
+    NoTime {
+        /// Its begin.
+        from: Moment,
+        /// Its end.
+        to: Moment,
+    },
+    /// No iterations are known.
+    #[error(
+        "iteration=: the run has no main loop with known iterations: mark it (LBPROF_ITERATION_BEGIN), or give times"
+    )]
+    NoLoop,
+    /// The main loop has others.
+    #[error("there is no iteration {number}: the main loop {path} has {first} to {last}")]
+    NoIteration {
+        /// What was asked for.
+        number: u32,
+        /// The main loop.
+        path: String,
+        /// Its first iteration.
+        first: u32,
+        /// Its last.
+        last: u32,
+    },
+    /// Sums cannot be cut.
+    #[error(
+        "--from, --to: rank {rank} has sums in place of records there, which cannot be cut in time (LBPROF_MODE=profile, or past \
+         LBPROF_LIMIT)"
+    )]
+    Profile {
+        /// The first such rank.
+        rank: u32,
+    },
 }
 
 fn no_log_of(ranks: &str) -> String {
@@ -86,13 +141,34 @@ impl Selection {
         *self == Selection::default()
     }
 
-    /// `run` with the selected ranks alone.
+    /// Whether the whole run must be analysed before it is known what was selected.
+    pub fn needs_all(&self) -> bool {
+        self.from.is_some() || self.to.is_some() || self.ranks.as_ref().is_some_and(RankSet::needs_clusters)
+    }
+
+    /// `run` with the selected ranks alone. `clusters`: numbers of clusters and their ranks.
     ///
     /// Errors: those of [`RankSet::resolve`].
-    pub fn narrow(&self, run: &Run) -> Result<Run, SelectionError> {
+    pub fn ranks_of(&self, run: &Run, clusters: &[(u32, Vec<u32>)]) -> Result<Run, SelectionError> {
         match &self.ranks {
             None => Ok(run.clone()),
-            Some(set) => Ok(run.with_ranks(&set.resolve(run, &[])?)),
+            Some(set) => Ok(run.with_ranks(&set.resolve(run, clusters)?)),
         }
+    }
+
+    /// `run` with the selected ranks and time alone; `survey` and `all` are of all of it.
+    ///
+    /// Errors: those of [`RankSet::resolve`] and [`spans::spans`].
+    pub fn part_of(
+        &self,
+        run: &Run,
+        survey: &Survey,
+        all: &Model,
+        clusters: &[(u32, Vec<u32>)],
+    ) -> Result<Run, SelectionError> {
+        let part = self.ranks_of(run, clusters)?;
+        let has_window = self.from.is_some() || self.to.is_some();
+        let spans = if has_window { spans::spans(all, survey, self.from, self.to)? } else { BTreeMap::new() };
+        Ok(part.with_spans(spans))
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::report::Report;
+use crate::selection::Moment;
 
 pub(super) fn object(report: &Report) -> Value {
     let selected = &report.facts.selected;
@@ -11,5 +12,9 @@ pub(super) fn object(report: &Report) -> Value {
     }
     json!({
         "ranks": selected.ranks,
+        "from_s": selected.from.and_then(Moment::seconds),
+        "from_iteration": selected.from.and_then(Moment::iteration),
+        "to_s": selected.to.and_then(Moment::seconds),
+        "to_iteration": selected.to.and_then(Moment::iteration),
     })
 }

@@ -6,6 +6,7 @@ use super::Options;
 use crate::open::ranges;
 use crate::report::Report;
 use crate::report::words::{plural, wrap};
+use crate::selection::Moment;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let selected = &report.facts.selected;
@@ -15,10 +16,25 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         let word = if ranks.len() == 1 { "rank" } else { "ranks" };
         parts.push(format!("{word} {} ({} of {of})", ranges(ranks), ranks.len()));
     }
+    parts.extend(match (selected.from, selected.to) {
+        (None, None) => None,
+        (Some(from), None) => Some(format!("from {from} on")),
+        (None, Some(to)) => Some(format!("up to {}", end(to))),
+        (Some(Moment::Iteration(from)), Some(Moment::Iteration(to))) if from == to => Some(format!("iteration {from}")),
+        (Some(from), Some(to)) => Some(format!("from {from} to {}", end(to))),
+    });
     if parts.is_empty() {
         return String::new();
     }
     const STYLE: Style = AnsiColor::Yellow.on_default().bold();
-    let text = format!("Selected: {}. All figures are of these alone.", parts.join("; "));
+    let text = format!("Selected: {}. All figures are of this alone.", parts.join("; "));
     format!("{STYLE}{}{STYLE:#}\n\n", wrap(&text, options.columns, 2))
+}
+
+/// The end of a window: an iteration is in it.
+fn end(to: Moment) -> String {
+    match to {
+        Moment::Time(_) => to.to_string(),
+        Moment::Iteration(_) => format!("{to} (with it)"),
+    }
 }

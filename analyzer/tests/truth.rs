@@ -497,6 +497,19 @@ fn overheads_and_the_parts_of_imbalance_are_as_reckoned_by_hand() {
 }
 
 #[test]
+fn what_lies_in_a_region_for_control_is_control() {
+    // Of 10 ms 4 are for control, 1 of them in a phase within that is marked as nothing else.
+    let report = report(Scenario::ranks(1).rank(0, |script| {
+        let inner = |script: RankScript| script.region("sort", |script| script.compute(1.0));
+        script.compute(6.0).region_of("partition", RegionKind::Control, move |script| inner(script.compute(3.0)))
+    }));
+    let seconds: Vec<(&str, f64)> =
+        report.overheads.overheads.phases.iter().map(|one| (one.phase.name(), one.total_s())).collect();
+    assert_eq!(seconds, [("useful work", 0.006), ("control of parallelism", 0.004)]);
+    assert_near(report.overheads.overheads.efficiency().unwrap(), 0.6);
+}
+
+#[test]
 fn imbalance_without_serial_work_is_global_or_temporal() {
     // Two ranks take turns at 30 and 10 ms, a third always has 40.
     let report = report(Scenario::ranks(3).each(|rank, script| {

@@ -303,6 +303,26 @@ fn ranks_that_iterate_in_different_code_have_no_ideal_time() {
 }
 
 #[test]
+fn of_the_ranks_of_one_code_there_is_an_ideal_time() {
+    // Ranks 0 and 1 are an ocean and take turns at 3 and 1 ms; ranks 2 and 3 are an ice sheet, 2 ms each.
+    let model = model(Scenario::ranks(4).each(|rank, script| {
+        let name = if rank < 2 { "ocean" } else { "ice" };
+        script.repeat(10, move |step, script| {
+            let work = if rank < 2 { [3.0, 1.0][((rank + step) % 2) as usize] } else { 2.0 };
+            script.iteration(name, |script| script.compute(work).barrier(3.0 - work))
+        })
+    }));
+    assert_eq!(times(&model, 0).t_ideal_s, None);
+    let ocean = times_of(&model, &[0, 1], 0);
+    assert_near(ocean.load_balance().unwrap(), 1.0);
+    assert_near(ocean.micro_load_balance().unwrap(), 20.0 / 30.0);
+    assert_near(ocean.transfer().unwrap(), 1.0);
+    let ice = times_of(&model, &[2, 3], 0);
+    assert_near(ice.micro_load_balance().unwrap(), 1.0);
+    assert_near(ice.transfer().unwrap(), 2.0 / 3.0);
+}
+
+#[test]
 fn efficiencies_are_of_the_time_that_was_recorded() {
     // 20 ms computed, 30 ms not recorded, nothing else: nothing is lost.
     let model = model(

@@ -118,10 +118,11 @@ pub fn phase_profile_ideal(model: &Model, region: RegionIdx) -> Option<PhaseProf
 
 /// [`phase_profile_ideal`] of some ranks, as if there were no others: `ranks` are indices in [`Model::ranks`], ascending.
 ///
-/// Of all ranks it is the same. Of some it is `None` also for a region that is not iterated itself but lies in one that is: time
+/// Of all ranks it is the same. Of some, regions that none of them iterates do not count, and it is `None` also for a region that is not iterated itself but lies in one that is: time
 /// of single ranks by iteration is kept of iterated regions alone.
 pub fn phase_profile_ideal_of(model: &Model, ranks: &[usize], region: RegionIdx) -> Option<PhaseProfileIdeal> {
-    let inside = outermost_iterated(model, region);
+    let mut inside = outermost_iterated(model, region);
+    inside.retain(|idx| chosen(model, ranks).any(|rank| has_iterations(rank, *idx)));
     if !inside.iter().all(|&idx| model.regions[idx as usize].iterated) {
         return phase_profile_ideal(model, region).filter(|_| ranks.len() == model.ranks.len());
     }
@@ -152,11 +153,16 @@ fn chosen<'a>(model: &'a Model, ranks: &'a [usize]) -> impl Iterator<Item = &'a 
 
 /// Whether each of `ranks` that computes in `region` has all the iterated regions `inside`, of which there is at least one.
 fn all_iterate<'a>(mut ranks: impl Iterator<Item = &'a RankModel>, region: RegionIdx, inside: &[RegionIdx]) -> bool {
-    let has = |rank: &RankModel, idx: &RegionIdx| rank.in_iterations.binary_search_by_key(idx, |&(idx, _)| idx).is_ok();
     !inside.is_empty()
         && ranks.all(|rank| {
-            rank.inclusive(region)[Activity::Computation as usize] == 0.0 || inside.iter().all(|idx| has(rank, idx))
+            rank.inclusive(region)[Activity::Computation as usize] == 0.0
+                || inside.iter().all(|&idx| has_iterations(rank, idx))
         })
+}
+
+/// Whether time of `rank` in a region is known by iteration.
+fn has_iterations(rank: &RankModel, region: RegionIdx) -> bool {
+    rank.in_iterations.binary_search_by_key(&region, |&(idx, _)| idx).is_ok()
 }
 
 /// The longest computation of a rank in `region` that lies in no iteration of the regions `inside`.

@@ -1,5 +1,6 @@
 //! Clusters of ranks that run the same code.
 
+use super::efficiency::EfficiencyRow;
 use crate::cluster::{self, Code, Radius};
 use crate::gather::operation_name;
 use crate::model::Model;
@@ -35,6 +36,8 @@ pub struct ClusterRow {
     pub id: u32,
     /// Its ranks, ascending.
     pub ranks: Vec<u32>,
+    /// Efficiencies of its ranks, as if there were no others.
+    pub efficiency: EfficiencyRow,
     /// Code that its ranks run and others do not, or much less; the longest first, of much code only the first.
     pub own_code: Vec<OwnCodeRow>,
 }
@@ -77,6 +80,7 @@ impl Clusters {
             ClusterRow {
                 id: part.cluster.map_or(0, |number| number as u32 + 1),
                 ranks: part.members.iter().filter_map(|&at| Some(model.ranks.get(at)?.rank)).collect(),
+                efficiency: EfficiencyRow::of_ranks(model, &part.members),
                 own_code: own.filter_map(|own| Some(OwnCodeRow { code: name(own.piece)?, share: own.share })).collect(),
             }
         };

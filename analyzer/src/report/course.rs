@@ -58,15 +58,15 @@ mod tests {
 
     #[test]
     fn iterations_that_a_rank_did_not_go_through_count_for_nothing() {
-        // 40 iterations of 4 ranks, numbered from 5 on, every 5th longer; then one of rank 0 alone.
+        // 70 iterations of 4 ranks, numbered from 5 on, every 5th longer; then one of rank 0 alone.
         let row = |iteration| {
             let max_s = if iteration % 5 == 2 { 0.020 } else { 0.010 };
             IterationRow { iteration, max_s, mean_s: 0.010, slowest_rank: 1 + iteration % 2, ranks: 4 }
         };
-        let mut rows: Vec<IterationRow> = (5..45).map(row).collect();
-        rows.push(IterationRow { iteration: 45, max_s: 9.0, mean_s: 3.0, slowest_rank: 0, ranks: 1 });
+        let mut rows: Vec<IterationRow> = (5..75).map(row).collect();
+        rows.push(IterationRow { iteration: 75, max_s: 9.0, mean_s: 3.0, slowest_rank: 0, ranks: 1 });
         let course = Course::new(&rows);
-        assert_eq!((course.iterations, course.slowest), (40, vec![(1, 20), (2, 20)]));
+        assert_eq!((course.iterations, course.slowest), (70, vec![(1, 35), (2, 35)]));
         let numbers: Vec<(usize, usize)> = course.max.periods.iter().map(|one| (one.length, one.first)).collect();
         assert_eq!(numbers, [(5, 7)], "the first is number 7");
     }

@@ -24,6 +24,14 @@ impl EfficiencyRow {
         }
     }
 
+    /// That of the whole program, of some ranks as if there were no others: indices in [`Model::ranks`], ascending.
+    pub(super) fn of_ranks(model: &Model, ranks: &[usize]) -> EfficiencyRow {
+        EfficiencyRow {
+            times: load_balance::times_of(model, ranks, 0),
+            phase_profile: load_balance::phase_profile_ideal_of(model, ranks, 0),
+        }
+    }
+
     /// The ideal time where it is known well: its estimate is not above the elapsed time, as it is where ranks do not wait for
     /// each other's iterations, nor much too short, as it may be where they wait within iterations.
     pub fn certain_ideal(&self) -> Option<f64> {

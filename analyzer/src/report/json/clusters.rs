@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::efficiency;
+
 use crate::report::clusters::{CodeName, OwnCodeRow};
 use crate::report::{ClusterRow, Report};
 
@@ -10,7 +12,7 @@ pub(super) fn rows(report: &Report) -> Value {
         json!({
             "id": row.id,
             "ranks": row.ranks,
-            "efficiency": Value::Null,
+            "efficiency": efficiency::object(&row.efficiency),
             "own_code": row.own_code.iter().map(own_code).collect::<Vec<_>>(),
         })
     };

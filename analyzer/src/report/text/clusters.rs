@@ -4,7 +4,7 @@ use super::{DIM, Options, title};
 use crate::open::ranges;
 use crate::report::clusters::{CodeName, OwnCodeRow};
 use crate::report::table::Table;
-use crate::report::words::{clean, count, percent, plural, wrap};
+use crate::report::words::{TimeUnit, clean, count, percent, percent_or_dash, plural, wrap};
 use crate::report::{ClusterRow, Report};
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
@@ -25,13 +25,40 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
             row.own_code.first().map_or_else(|| "–".to_owned(), |own| percent(own.share)),
         ]);
     }
+    let efficiency = efficiency(report, options, shown);
     let notes = wrap(&notes(report), options.columns - 2, 2);
     format!(
-        "{}  {}\n{}{DIM}  {notes}{DIM:#}\n\n",
+        "{}  {}\n{}{efficiency}{DIM}  {notes}{DIM:#}\n\n",
         title("Clusters", shown, all),
         wrap(&sentences(report), options.columns - 2, 2),
         table.render(options.columns, DIM)
     )
+}
+
+/// The efficiencies of each cluster, as if there were no others.
+fn efficiency(report: &Report, options: &Options, shown: usize) -> String {
+    let rows: Vec<&ClusterRow> = report.clusters.rows.iter().take(shown).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let unit = TimeUnit::for_max(rows.iter().map(|row| row.efficiency.times.elapsed_s).fold(0.0, f64::max));
+    let elapsed = format!("elapsed\n[{}]", unit.symbol);
+    let heads = ["<cluster", &elapsed, "parallel", "load\nbalance", "commu-\nnication", "micro\nbalance", "transfer"];
+    let mut table = Table::new(&heads, 0);
+    for row in rows {
+        let times = &row.efficiency.times;
+        let certain = row.efficiency.certain_ideal().is_some();
+        table.row(vec![
+            row.id.to_string(),
+            unit.number(times.elapsed_s),
+            percent_or_dash(times.parallel()),
+            percent_or_dash(times.load_balance()),
+            percent_or_dash(times.communication()),
+            percent_or_dash(times.micro_load_balance().filter(|_| certain)),
+            percent_or_dash(times.transfer().filter(|_| certain)),
+        ]);
+    }
+    format!("\n{}", table.render(options.columns, DIM))
 }
 
 /// That a global balance means little, and of whom.

@@ -21,8 +21,6 @@ const EVERY: f64 = 8.0;
 const ONCE: f64 = 0.1;
 /// Extras that take this share of the time make a loop: it is where the time goes that a report is about.
 const TIME: f64 = 0.3;
-/// The same for something that takes the place of a part of an iteration now and then: a branch unless most of the time is there.
-const TIME_INSTEAD: f64 = 0.5;
 /// Extras that come in a fixed rhythm make a loop when they take this part of an iteration's time and have its number of calls:
 /// a body of their own, not an addition.
 const OF_AN_ITERATION: f64 = 0.5;
@@ -64,7 +62,6 @@ struct InnerVisit {
 struct Extras {
     calls: usize,
     time: u64,
-    loops: bool,
 }
 
 impl Rounds {
@@ -72,20 +69,19 @@ impl Rounds {
         let (Some(first), Some(last)) = (items.first(), items.last()) else { return };
         self.time += sequence.end(last).saturating_sub(sequence.steps[first.calls().start].begin);
         let mut before: Option<u64> = None;
-        let (mut calls, mut loops) = (0, false);
+        let mut calls = 0;
         for item in items {
             if item.symbol != inner {
                 calls += item.calls().len();
-                loops |= sequence.loop_of(item.symbol).is_some();
                 continue;
             }
             let Some(visit) = InnerVisit::of(sequence, whole_run, item) else { continue };
             if let Some(before) = before {
-                self.extras.push(Extras { calls, time: visit.first_anchor_end.saturating_sub(before), loops });
+                self.extras.push(Extras { calls, time: visit.first_anchor_end.saturating_sub(before) });
             }
             before = Some(visit.last_anchor_end);
             self.visits.push(visit);
-            (calls, loops) = (0, false);
+            calls = 0;
         }
     }
 
@@ -97,7 +93,8 @@ impl Rounds {
         let share = self.beyond_ordinary() / self.time.max(1) as f64;
         let regular = self.regular();
         if self.instead() {
-            return if regular { often || TIME <= share } else { TIME_INSTEAD <= share && !self.often_once() };
+            // What takes the place of a part of an iteration is a branch, unless it does so in a fixed rhythm and often, or for long.
+            return regular && (often || TIME <= share);
         }
         (often && (regular || !self.often_once())) || TIME <= share || (regular && self.of_their_own())
     }
@@ -115,8 +112,7 @@ impl Rounds {
     fn instead(&self) -> bool {
         let whole: Vec<_> = self.visits.iter().filter(|visit| !visit.cut).collect();
         let incomplete = whole.iter().filter(|visit| !visit.complete).count();
-        let loops = self.extras.iter().filter(|extras| extras.loops).count();
-        whole.len() < 2 * incomplete && 2 * loops < self.extras.len()
+        whole.len() < 2 * incomplete
     }
 
     /// Whether the inner loop always runs equally often.

@@ -124,6 +124,14 @@ fn extended(visits: &[Visit], mut first: usize, mut last: usize) -> (usize, usiz
     (first, last)
 }
 
+/// Most intervals behind the last anchor in which the rest of its iteration is looked for.
+const MOST_PARTS: usize = 4;
+
+/// Whether at least three quarters of an iteration's kinds of calls are there.
+fn nearly_whole(signature: u64, kind: u64) -> bool {
+    4 * (signature & kind).count_ones() >= 3 * kind.count_ones()
+}
+
 /// Where the iterations begin and end within the loop's span.
 #[derive(Debug)]
 struct Body {
@@ -153,9 +161,12 @@ impl Body {
             intervals[range].iter().filter(|interval| interval.inside).fold(0, |all, interval| all | interval.signature)
         };
         let whole = |signature: u64| kinds.is_empty() || kinds.keys().any(|kind| signature & kind == *kind);
-        let (head, tail) = (calls(span.start..first + 1), calls(last + 1..span.end));
+        // What a program does after its last iteration may part the rest of that from it.
+        let rest =
+            intervals[last + 1..].iter().take(MOST_PARTS).take_while(|interval| !interval.ended_by_anchor).count();
+        let (head, tail) = (calls(span.start..first + 1), calls(last + 1..(last + 1 + rest).max(span.end)));
         // An anchor in the middle of the body: what follows the last anchor is the rest of the last iteration.
-        let turned = !whole(head) && whole(head | tail);
+        let turned = !whole(head) && kinds.keys().any(|&kind| nearly_whole(head | tail, kind));
         let counted = turned || whole(head);
         if counted {
             *kinds.entry(if turned { head | tail } else { head }).or_default() += 1;
@@ -235,6 +246,8 @@ mod tests {
     #[test]
     fn an_anchor_within_the_body_leaves_the_rest_of_the_last_iteration_behind_it() {
         assert_eq!(numbered("SARDARDARDE"), "-S 0AR 1DAR 2DAR 2D -E");
+        // What is done once behind the last iteration parts the end of that from its anchor.
+        assert_eq!(numbered("SARBDARBDARBDARXBDE"), "-S 0AR 1BDAR 2BDAR 3BDAR -X -BD -E");
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::symbols::Place;
 const WINDOW: u64 = 1 << 20;
 
 /// Most groups of ranks whose calls are searched. Ranks beyond them have no loop.
-const MOST_GROUPS: usize = 8;
+const MOST_GROUPS: usize = 16;
 
 /// Share of a loop's time from which on a loop within it is a region of its own.
 const REGION_SHARE: f64 = 0.05;
@@ -161,8 +161,8 @@ fn has_loop(rank: &RankSurvey, chosen: &RankSurvey, anchor: &Anchor) -> bool {
     };
     let (own, expected) = (count(rank), count(chosen));
     match anchor.run {
-        // How long its runs are may differ between ranks, as with the number of their neighbours.
-        true => own > 0.0 && own >= expected / 8.0 && own <= expected * 8.0,
+        // How long its runs are may differ between ranks, as with the number of their neighbours, but not what they lie between.
+        true => own > 0.0 && kinds_of(rank) == kinds_of(chosen),
         false => (own - expected).abs() <= (SAME_NUMBER * expected).max(1.0),
     }
 }

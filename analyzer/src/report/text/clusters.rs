@@ -28,7 +28,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     let efficiency = efficiency(report, options, shown);
     let notes = wrap(&notes(report), options.columns - 2, 2);
     format!(
-        "{}  {}\n{}{efficiency}{DIM}  {notes}{DIM:#}\n\n",
+        "{}  {}\n{}{DIM}  {notes}{DIM:#}\n\n{efficiency}",
         title("Clusters", shown, all),
         wrap(&sentences(report), options.columns - 2, 2),
         table.render(options.columns, DIM)
@@ -37,13 +37,15 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 
 /// The efficiencies of each cluster, as if there were no others.
 fn efficiency(report: &Report, options: &Options, shown: usize) -> String {
-    let rows: Vec<&ClusterRow> = report.clusters.rows.iter().take(shown).collect();
+    let all = report.clusters.rows.len();
+    let shown = all.min(shown);
+    let rows = report.clusters.rows.get(..shown).unwrap_or_default();
     if rows.is_empty() {
         return String::new();
     }
     let unit = TimeUnit::for_max(rows.iter().map(|row| row.efficiency.times.elapsed_s).fold(0.0, f64::max));
     let elapsed = format!("elapsed\n[{}]", unit.symbol);
-    let heads = ["<cluster", &elapsed, "parallel", "load\nbalance", "commu-\nnication", "micro\nbalance", "transfer"];
+    let heads = ["cluster", &elapsed, "parallel", "load\nbalance", "commu-\nnication", "micro\nbalance", "transfer"];
     let mut table = Table::new(&heads, 0);
     for row in rows {
         let times = &row.efficiency.times;
@@ -58,7 +60,7 @@ fn efficiency(report: &Report, options: &Options, shown: usize) -> String {
             percent_or_dash(times.transfer().filter(|_| certain)),
         ]);
     }
-    format!("\n{}", table.render(options.columns, DIM))
+    format!("{}{}\n", title("Efficiency by cluster", shown, all), table.render(options.columns, DIM))
 }
 
 /// That a global balance means little, and of whom.

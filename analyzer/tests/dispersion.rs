@@ -10,7 +10,7 @@ use lbprof_analyzer::symbols;
 use lbprof_collector::Activity;
 use lbprof_collector::scenario::{RankScript, Scenario};
 use serde_json::Value;
-use support::{model, plain, report};
+use support::{found_model, model, plain, report, report_on};
 
 fn chosen(model: &Model, choices: &Choices) -> Report {
     Report::with(model, &symbols::unresolved(&model.sites), choices)
@@ -179,6 +179,26 @@ fn a_slow_rank_is_no_other_program() {
     assert_eq!(found["clustering"]["different_code"], false);
     assert_eq!(found["clusters"].as_array().unwrap().len(), 1);
     assert_eq!(found["clusters"][0]["own_code"], serde_json::json!([]));
+}
+
+#[test]
+fn loops_and_regions_that_were_found_are_no_code_of_their_own() {
+    // A chain: each rank receives from the one before it and sends to the next; the last is slow. The code between calls and the
+    // ends of iterations are other ones on the first and the last rank.
+    let chain = Scenario::ranks(4).each(|rank, script| {
+        script.repeat(30, move |_, script| {
+            let own = rank as i32;
+            let script = if rank > 0 { script.at("from left").recv(own - 1, 0, 80, 1.0) } else { script };
+            let script = script.compute(if rank == 3 { 40 } else { 10 });
+            if rank < 3 { script.at("to right").send(own + 1, 0, 80, 31.0) } else { script }
+        })
+    });
+    let model = found_model(chain);
+    assert!(model.regions.iter().any(|region| region.found), "{:?}", model.regions);
+    assert_eq!(document(&report_on(&model))["clustering"]["different_code"], false);
+    let model = found_model(master_and_workers());
+    assert!(model.regions.iter().any(|region| region.found), "{:?}", model.regions);
+    assert_eq!(document(&report_on(&model))["clusters"][0]["ranks"], serde_json::json!([1, 2, 3]));
 }
 
 #[test]

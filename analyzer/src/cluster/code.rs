@@ -65,7 +65,8 @@ pub struct Codes {
 pub fn codes(model: &Model, places: &[Place]) -> Codes {
     let lines = first_on_line(places);
     let marked = marked_regions(model);
-    let by_rank: Vec<OwnCodes> = model.ranks.iter().map(|rank| own_codes(rank, &lines, &marked)).collect();
+    let found: Vec<bool> = model.regions.iter().map(|region| region.found).collect();
+    let by_rank: Vec<OwnCodes> = model.ranks.iter().map(|rank| own_codes(rank, &lines, &marked, &found)).collect();
     let mut all: BTreeMap<Code, u32> = BTreeMap::new();
     by_rank.iter().flat_map(|own| own.keys()).for_each(|&code| _ = all.entry(code).or_default());
     (0_u32..).zip(all.values_mut()).for_each(|(number, piece)| *piece = number);
@@ -84,11 +85,15 @@ pub fn codes(model: &Model, places: &[Place]) -> Codes {
 /// What a rank runs: how often, and for which share of its time.
 type OwnCodes = BTreeMap<Code, (f64, f64)>;
 
-fn own_codes(rank: &RankModel, lines: &[u32], marked: &[RegionIdx]) -> OwnCodes {
+fn own_codes(rank: &RankModel, lines: &[u32], marked: &[RegionIdx], found: &[bool]) -> OwnCodes {
     let mut own = OwnCodes::new();
-    for (region, totals) in rank.totals.iter().filter(|(region, totals)| *region > 0 && totals.invocations > 0) {
+    let is_entered = |region: RegionIdx| found.get(region as usize) == Some(&false) && region > 0;
+    for (region, totals) in rank.totals.iter().filter(|(region, totals)| totals.invocations > 0 && is_entered(*region))
+    {
         let computation = rank.exclusive(*region)[Activity::Computation as usize];
-        own.insert(Code::Region(*region), (totals.invocations as f64, share(rank, computation)));
+        let region = marked.get(*region as usize).copied().unwrap_or(*region);
+        let (times, part) = own.entry(Code::Region(region)).or_default();
+        (*times, *part) = (*times + totals.invocations as f64, *part + share(rank, computation));
     }
     for (key, cell) in rank.sites.iter().filter(|(key, cell)| cell.calls > 0 && counts(key)) {
         let site = key.site.map(|site| lines.get(site as usize).copied().unwrap_or(site));
@@ -115,19 +120,19 @@ fn counts(key: &SiteKey) -> bool {
     !asks && key.activity != Activity::Recorder
 }
 
-/// For each region the innermost marked one that it is or lies in, or the whole program. Found regions are never entered.
+/// For each region the innermost marked one that it is or lies in, or the whole program. Found regions and loops differ
+/// between ranks of one program, so that a marked region is the same in all of them: the first one stands for it.
 fn marked_regions(model: &Model) -> Vec<RegionIdx> {
-    let mut is_marked = vec![false; model.regions.len()];
-    for (region, totals) in model.ranks.iter().flat_map(|rank| &rank.totals) {
-        if let Some(is_marked) = is_marked.get_mut(*region as usize) {
-            *is_marked |= totals.invocations > 0;
-        }
-    }
-    let innermost = |region: usize| {
-        let chain = model.chain(region as RegionIdx);
-        chain.into_iter().find(|&at| is_marked.get(at as usize) == Some(&true)).unwrap_or(0)
+    let mut first: BTreeMap<Vec<&str>, RegionIdx> = BTreeMap::new();
+    let innermost = |region: RegionIdx| {
+        let chain = model.chain(region);
+        let marked = chain.iter().filter_map(|&at| model.regions.get(at as usize)).filter(|region| !region.found);
+        let names: Vec<&str> = marked.map(|region| region.name.as_str()).collect();
+        let own = chain.iter().copied().find(|&at| model.regions.get(at as usize).is_some_and(|region| !region.found));
+        // All but the whole program have a marked region around the found ones, if only that.
+        *first.entry(names).or_insert(own.unwrap_or(0))
     };
-    (0..model.regions.len()).map(innermost).collect()
+    (0..model.regions.len() as RegionIdx).map(innermost).collect()
 }
 
 fn functions(pieces: &[Code], places: &[Place]) -> Vec<u32> {

@@ -88,6 +88,19 @@ impl SpanFold {
         self.fold.place_in(region, iteration);
     }
 
+    /// Lets time pass up to `ticks`, where the next record begins, which goes to where the thread is: as [`Fold::advance`].
+    pub fn advance(&mut self, ticks: u64) {
+        let ticks = ticks.min(self.span.end);
+        if let Place::Before(crossing) = self.place
+            && ticks >= self.span.begin
+        {
+            self.begin(crossing);
+        }
+        if matches!(self.place, Place::Before(Crossing::Nothing) | Place::Within) {
+            self.fold.advance(ticks);
+        }
+    }
+
     /// Folds records that follow those before; their call sites are ids.
     pub fn records(&mut self, records: &[Record]) {
         if self.span == Span::ALL {

@@ -89,11 +89,17 @@ impl ThreadSums {
         let mut rest = records;
         // Markers before a call lie where the call does: the computation between them belongs to it.
         while let Some(call) = rest.iter().position(Record::is_call) {
-            let placed = placer.place(&rest[call], definitions);
-            for record in &rest[..=call] {
-                self.place(record, placed);
+            let (placed, before) = placer.place(&rest[call], definitions);
+            for record in &rest[..call] {
+                self.place(record, before.unwrap_or(placed));
                 self.fold.records(std::slice::from_ref(record));
             }
+            if let Some(before) = before {
+                self.place(&rest[call], before);
+                self.fold.advance(rest[call].begin);
+            }
+            self.place(&rest[call], placed);
+            self.fold.records(std::slice::from_ref(&rest[call]));
             rest = &rest[call + 1..];
         }
         self.fold.records(rest);

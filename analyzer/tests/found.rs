@@ -49,24 +49,30 @@ fn a_found_loop_gives_the_figures_of_the_marked_one() {
     for work in [|rank: u32, _| f64::from(1 + rank), |rank: u32, step: u32| if rank == step % 4 { 4.0 } else { 1.0 }] {
         let (marked, found) = (model(steps(true, work, 4.0)), found_model(steps(false, work, 4.0)));
         assert_eq!(iterations(&found), [Some(20); 4]);
-        for path in ["main", "main/loop"] {
-            let (marked, found) = (times(&marked, region(&marked, path)), times(&found, region(&found, path)));
-            assert_near(found.max_computation_s, marked.max_computation_s);
-            assert_near(found.avg_computation_s, marked.avg_computation_s);
-            assert_near(found.t_ideal_s.unwrap(), marked.t_ideal_s.unwrap());
-            assert_near(found.elapsed_s, marked.elapsed_s);
+        let (of_all, marked_all) = (times(&found, 0), times(&marked, 0));
+        assert_near(of_all.max_computation_s, marked_all.max_computation_s);
+        assert_near(of_all.avg_computation_s, marked_all.avg_computation_s);
+        assert_near(of_all.t_ideal_s.unwrap(), marked_all.t_ideal_s.unwrap());
+        assert_near(of_all.elapsed_s, marked_all.elapsed_s);
+        // What the first iteration computes before its first call, three quarters of its work, cannot be told from what came before.
+        let in_loop = |model: &Model| model.inclusive_s(region(model, "main/loop"), Activity::Computation);
+        let slowest = &found.slowest[region(&found, "main/loop") as usize];
+        assert_eq!(slowest.len(), 20);
+        let (found, marked) = (in_loop(&found), in_loop(&marked));
+        for (rank, (found, marked)) in found.into_iter().zip(marked).enumerate() {
+            assert_near(found, marked - 0.000_75 * work(rank as u32, 0));
         }
-        assert_eq!(found.slowest[1].len(), 20);
     }
 }
 
 #[test]
 fn a_slow_rank_that_rotates_is_seen_by_the_micro_load_balance_of_found_iterations() {
-    // Each rank is the slow one, with 4 ms, in 5 of 20 steps, and computes 1 ms in the others: 35 ms in all. T_ideal: 20 times 4.
+    // Each rank is the slow one, with 4 ms, in 5 of 20 steps, and computes 1 ms in the others: 35 ms in all, and 3 ms before them.
+    // T_ideal: 20 times 4 ms, and 3 ms.
     let model = found_model(steps(false, |rank, step| if rank == step % 4 { 4.0 } else { 1.0 }, 4.0));
-    let times = times(&model, region(&model, "main/loop"));
+    let times = times(&model, 0);
     assert_near(times.load_balance().unwrap(), 1.0);
-    assert_near(times.micro_load_balance().unwrap(), 35.0 / 80.0);
+    assert_near(times.micro_load_balance().unwrap(), 38.0 / 83.0);
 }
 
 #[test]
@@ -96,8 +102,10 @@ fn marked_phases_stay_regions_within_the_found_loop() {
     }));
     assert_eq!(iterations(&model), [Some(12); 2]);
     let force = region(&model, "main/loop/force");
-    assert_near(model.inclusive_s(force, Activity::Computation)[1], 0.024);
-    assert_near(phase_profile_ideal(&model, force).unwrap().seconds, 0.024);
+    // The first of them comes before the loop's first call.
+    assert_near(model.inclusive_s(force, Activity::Computation)[1], 11.0 * 0.002);
+    assert_near(phase_profile_ideal(&model, force).unwrap().seconds, 11.0 * 0.002);
+    assert_near(model.inclusive_s(region(&model, "main/force"), Activity::Computation)[1], 0.002);
     assert_eq!(model.ranks[0].totals(force).invocations, 12);
     assert_near(model.inclusive_s(region(&model, "main/setup"), Activity::Computation)[0], 0.005);
     assert!(model.regions.iter().all(|region| !region.name.contains('→')), "phases are marked: {:?}", model.regions);

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The computation before a call belongs to the call's interval: what a rank computes between two iterations is the
-//! beginning of the next.
+//! beginning of the next. Only that before the loop's first call is left outside of it.
 
 /// What a token means to the splitting of a rank's calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,8 @@ pub enum Class {
 /// A stretch of a rank's calls, with the computation before each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
-    /// When the call before it ended, in ticks; the first interval begins with its first call.
+    /// When the call before it ended, in ticks; the first interval, and one with which the loop is entered, begin with their first
+    /// call: what a rank computes before its first iteration may be anything.
     pub begin: u64,
     /// When its last call ended, in ticks.
     pub end: u64,
@@ -103,7 +104,8 @@ impl Splitter {
         let begin = match self.open.take() {
             Some(open) => {
                 self.closed.push(open.interval);
-                open.interval.end
+                let enters = open.foreign && matches!(meaning.class, Class::Inside | Class::Anchor);
+                if enters { begin } else { open.interval.end }
             }
             None => begin,
         };

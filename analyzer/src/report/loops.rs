@@ -45,7 +45,8 @@ pub struct LoopRow {
 /// How sure a found loop is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sureness {
-    /// All its ranks count the same number of iterations, at least ten, and four fifths of them are alike.
+    /// All its ranks count the same number of iterations, at least ten, four fifths of them are alike, they cover half of the
+    /// time, and they consist of three kinds of calls at least: fewer may be a function through which all communication goes.
     Sure,
     /// Ranks differ by a fiftieth at most, and half of the iterations are alike.
     Likely,
@@ -63,9 +64,10 @@ impl Sureness {
         }
     }
 
-    /// From the fewest and the most iterations of a rank, and the share that is alike.
-    fn of((fewest, most): (f64, f64), alike: f64) -> Sureness {
-        if fewest == most && most >= 10.0 && alike >= 0.8 {
+    /// From the fewest and the most iterations of a rank, the share that is alike, that of the time that they cover, and how many
+    /// kinds of calls there are in them.
+    fn of((fewest, most): (f64, f64), alike: f64, covered: f64, kinds: usize) -> Sureness {
+        if fewest == most && most >= 10.0 && alike >= 0.8 && covered >= 0.5 && kinds >= 3 {
             Sureness::Sure
         } else if fewest >= 0.98 * most && most >= 3.0 && alike >= 0.5 {
             Sureness::Likely
@@ -95,6 +97,7 @@ fn row(model: &Model, places: &[Place], one: &Loop) -> LoopRow {
     let alike = alike.iter().sum::<f64>() / alike.len().max(1) as f64;
     let covered = ranks.iter().map(|rank| covered_s(rank)).sum::<f64>() * one.share_of_main;
     let whole = ranks.iter().map(|rank| rank.end_s - rank.begin_s).sum::<f64>();
+    let covered = if whole > 0.0 { (covered / whole).min(1.0) } else { 0.0 };
     LoopRow {
         name: one.name.clone(),
         parent: one.parent,
@@ -107,9 +110,9 @@ fn row(model: &Model, places: &[Place], one: &Loop) -> LoopRow {
         ends_with_run: one.run,
         iterations: (fewest, most),
         for_each_main: one.for_each_main,
-        covered: if whole > 0.0 { (covered / whole).min(1.0) } else { 0.0 },
+        covered,
         alike: one.main.then_some(alike),
-        sureness: one.main.then(|| Sureness::of((fewest, most), alike)),
+        sureness: one.main.then(|| Sureness::of((fewest, most), alike, covered, one.kinds())),
     }
 }
 
@@ -126,10 +129,12 @@ mod tests {
 
     #[test]
     fn a_loop_is_sure_where_ranks_agree_and_iterations_are_alike() {
-        assert_eq!(Sureness::of((500.0, 500.0), 0.95), Sureness::Sure);
-        assert_eq!(Sureness::of((4.0, 4.0), 1.0), Sureness::Likely);
-        assert_eq!(Sureness::of((99.0, 100.0), 0.6), Sureness::Likely);
-        assert_eq!(Sureness::of((90.0, 100.0), 1.0), Sureness::Unsure);
-        assert_eq!(Sureness::of((500.0, 500.0), 0.3), Sureness::Unsure);
+        assert_eq!(Sureness::of((500.0, 500.0), 0.95, 0.9, 12), Sureness::Sure);
+        assert_eq!(Sureness::of((500.0, 500.0), 0.95, 0.3, 12), Sureness::Likely);
+        assert_eq!(Sureness::of((500.0, 500.0), 0.95, 0.9, 2), Sureness::Likely);
+        assert_eq!(Sureness::of((4.0, 4.0), 1.0, 0.9, 12), Sureness::Likely);
+        assert_eq!(Sureness::of((99.0, 100.0), 0.6, 0.9, 12), Sureness::Likely);
+        assert_eq!(Sureness::of((90.0, 100.0), 1.0, 0.9, 12), Sureness::Unsure);
+        assert_eq!(Sureness::of((500.0, 500.0), 0.3, 0.9, 12), Sureness::Unsure);
     }
 }

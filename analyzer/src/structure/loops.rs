@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, HashMap};
 use lbprof_collector::Operation;
 use lbprof_collector::reader::Item;
 
-use super::{Loop, Wanted, placer::MOST_LOOPS};
+use super::placer::MOST_LOOPS;
+use super::segments::label;
+use super::{Loop, Wanted};
 use crate::definitions::Definitions;
 use crate::iterations::find::{Anchor, FoundLoop, Step, Window, find_loops};
 use crate::iterations::number::number;
@@ -83,12 +85,12 @@ fn to_loop(
         .filter_map(|&token| survey.tokens.get(token as usize).map(|token| (token.site, token.operation)))
         .collect();
     let share_of_main = if main.time > 0 { one.time as f64 / main.time as f64 } else { 0.0 };
-    let place = anchor.first().and_then(|(site, _)| places.get((*site)? as usize)).map(Place::label);
+    let place = anchor.first().and_then(|(site, _)| places.get((*site)? as usize)).map(label);
     Loop {
         name: match (one.main, name) {
             (true, 0) => "loop".to_owned(),
             (true, n) => format!("loop {}", n + 1),
-            (false, _) => format!("loop at {}", place.unwrap_or_else(|| "?".to_owned())),
+            (false, _) => format!("loop in {}", place.unwrap_or_else(|| "?".to_owned())),
         },
         parent: one.parent.map(|parent| parent + first),
         main: one.main,

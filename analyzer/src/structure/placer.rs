@@ -123,8 +123,10 @@ struct OfKind {
     token: u32,
     place: u32,
     in_loop: Option<u8>,
-    /// The kind that such a call followed the last time, and the region that this gave.
-    after: u32,
+    /// A poll: it lies in the loop that the calls before it lie in.
+    is_poll: bool,
+    /// The kind that such a call followed the last time, in which loop, and the region that this gave.
+    after: (u32, Option<u8>),
     region: u32,
 }
 
@@ -138,6 +140,8 @@ pub struct Placer<'a> {
     loops: Vec<(usize, &'a Loop)>,
     kinds: Kinds,
     of_kind: Vec<OfKind>,
+    /// The innermost loop of the last call.
+    in_loop: Option<u8>,
     splitter: Option<Splitter>,
 }
 
@@ -166,23 +170,35 @@ impl<'a> Placer<'a> {
             loops: loops.take(MOST_LOOPS).collect(),
             kinds: Kinds::default(),
             of_kind: Vec::new(),
+            in_loop: None,
             splitter: main.map(|main| Splitter::new(main.classes.clone(), main.run)),
         })
     }
 
-    /// Places the next call; its call site is an id of `definitions`.
+    /// Places the next call, whose call site is an id of `definitions`, with the computation before it; where the loop is
+    /// entered, that computation alone as the second: it may be anything, and lies outside.
     #[inline(always)]
-    pub fn place(&mut self, record: &Record, definitions: &Definitions) -> Placed {
+    pub fn place(&mut self, record: &Record, definitions: &Definitions) -> (Placed, Option<Placed>) {
         let from = self.kinds.last();
         let kind = self.kinds.of(record);
         if kind as usize >= self.of_kind.len() {
             self.learn(definitions);
         }
-        let OfKind { token, in_loop, after, region, .. } = self.of_kind[kind as usize];
-        let region = if after == from { region } else { self.between(from, kind) };
+        let OfKind { token, in_loop, is_poll, after, region, .. } = self.of_kind[kind as usize];
+        let in_loop = if is_poll { self.in_loop } else { in_loop };
+        let region = if after == (from, in_loop) { region } else { self.between(from, kind, in_loop) };
         let end = record.end.max(record.begin);
         let interval = self.splitter.as_mut().map_or(NONE, |splitter| splitter.next(token, record.begin, end));
-        Placed { region: self.structure.segments.is_some().then_some(region), in_loop: in_loop.is_some(), interval }
+        let enters = in_loop.is_some() && self.in_loop.is_none();
+        self.in_loop = in_loop;
+        let has_regions = self.structure.segments.is_some();
+        let placed = Placed { region: has_regions.then_some(region), in_loop: in_loop.is_some(), interval };
+        let before = enters.then(|| Placed {
+            region: has_regions.then(|| outside_of_loops(region)),
+            in_loop: false,
+            interval: interval.checked_sub(1).filter(|_| interval != NONE).unwrap_or(NONE),
+        });
+        (placed, before)
     }
 
     /// Takes in what the newest kind of calls is.
@@ -194,17 +210,18 @@ impl<'a> Placer<'a> {
         let token = self.structure.tokens.get(&token).copied().unwrap_or(NONE);
         let in_loop = self.loops.iter().find(|(_, one)| one.has(token)).map(|&(at, _)| at as u8);
         let place = self.structure.segments.as_ref().map_or(0, |segments| segments.place(site));
-        self.of_kind.push(OfKind { token, place, in_loop, after: NONE - 1, region: 0 });
+        let is_poll = self.main.and_then(|at| self.structure.loops.get(at)).is_some_and(|main| main.polls(token));
+        self.of_kind.push(OfKind { token, place, in_loop, is_poll, after: (NONE - 1, None), region: 0 });
     }
 
     /// The region from a call of one kind to one of another.
     #[cold]
-    fn between(&mut self, from: u32, kind: u32) -> u32 {
+    fn between(&mut self, from: u32, kind: u32, in_loop: Option<u8>) -> u32 {
         let place = self.of_kind.get(from as usize).map_or(0, |from| from.place);
         let to = &mut self.of_kind[kind as usize];
         let segment = self.structure.segments.as_ref().map(|segments| segments.between(place, to.place));
-        to.after = from;
-        to.region = FoundRegion::Found { in_loop: to.in_loop.map(usize::from), segment }.number();
+        to.after = (from, in_loop);
+        to.region = FoundRegion::Found { in_loop: in_loop.map(usize::from), segment }.number();
         to.region
     }
 
@@ -214,7 +231,23 @@ impl<'a> Placer<'a> {
     }
 }
 
+/// The number of the same code between calls where it lies in no loop.
+fn outside_of_loops(region: u32) -> u32 {
+    let segment = FoundRegion::of_number(region).and_then(FoundRegion::segment);
+    FoundRegion::Found { in_loop: None, segment }.number()
+}
+
 impl Loop {
+    /// Whether calls of this kind are polls, and none of its own.
+    fn polls(&self, token: u32) -> bool {
+        matches!(self.classes.get(token as usize), Some(Class::Neutral))
+    }
+
+    /// How many kinds of calls belong to it.
+    pub fn kinds(&self) -> usize {
+        self.classes.iter().filter(|class| matches!(class, Class::Inside | Class::Anchor)).count()
+    }
+
     /// Whether calls of this kind belong to it.
     fn has(&self, token: u32) -> bool {
         matches!(self.classes.get(token as usize), Some(Class::Inside | Class::Anchor))

@@ -107,12 +107,18 @@ fn name(from: Option<&Place>, to: Option<&Place>) -> String {
         (Some(first), Some(last), Some(file)) if same_function => {
             format!("{} ({}:{first} → {last})", short(to.function_label()), base_name(file))
         }
-        _ => format!("{} → {}", label(from), label(to)),
+        _ => format!("{} → {}", label(from), without_class_of(from, &label(to))),
     }
 }
 
+/// The label of a place without the class that it shares with the place before.
+fn without_class_of(from: &Place, to: &str) -> String {
+    let class = short(from.function_label()).rsplit_once("::").map(|(class, _)| format!("{class}::"));
+    class.and_then(|class| to.strip_prefix(class.as_str())).unwrap_or(to).to_owned()
+}
+
 /// A place by its short name, without its offset where more is known.
-fn label(place: &Place) -> String {
+pub fn label(place: &Place) -> String {
     let function = place.function.as_ref().map(|_| short(place.function_label()).to_owned());
     match place.line {
         None if place.function.is_some() => function.unwrap_or_default(),
@@ -154,6 +160,8 @@ mod tests {
         assert_eq!(name(Some(&send), Some(&send)), "halo (halo.c:20)");
         assert_eq!(name(None, Some(&send)), "start → halo (halo.c:20)");
         assert_eq!(name(Some(&at("exchange", None)), Some(&at("reverse", None))), "exchange → reverse");
+        let of_class = |name: &str| at(&format!("md::Comm::{name}"), None);
+        assert_eq!(name(Some(&of_class("forward")), Some(&of_class("reverse"))), "Comm::forward → reverse");
         let unknown = Place { module: Some("/bin/app".to_owned()), offset: 0x40, ..Place::default() };
         assert_eq!(name(Some(&unknown), None), "app+0x40 → ?");
     }

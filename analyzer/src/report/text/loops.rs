@@ -14,7 +14,9 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         return why_none(loops.without)
             .map_or_else(String::new, |why| format!("{DIM}{}{DIM:#}\n\n", wrap(why, options.columns, 0)));
     }
-    let shown = if options.full { loops.rows.len() } else { loops.rows.len().min(options.top.max(1)) };
+    let wanted: Vec<usize> =
+        (0..loops.rows.len()).filter(|&at| options.full || is_worth_showing(&loops.rows, at)).collect();
+    let shown = if options.full { wanted.len() } else { wanted.len().min(options.top.max(1)) };
     let several_groups = loops.rows.iter().any(|row| row.ranks != loops.rows[0].ranks);
     let only_main = loops.rows.iter().all(|row| row.main);
     let mut heads = vec!["<loop", "iterations"];
@@ -23,13 +25,14 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     heads.extend(several_groups.then_some("<ranks"));
     heads.push("<an iteration ends with");
     let mut table = Table::new(&heads, heads.len() - 1);
-    for (at, row) in loops.rows.iter().enumerate().take(shown) {
+    for at in wanted.into_iter().take(shown) {
+        let row = &loops.rows[at];
         let depth = std::iter::successors(Some(at), |&at| loops.rows.get(at).and_then(|row| row.parent)).count() - 1;
         let mut cells = vec![
             format!(
                 "{}{}",
                 "  ".repeat(depth.min(8)),
-                if row.main { clean(&row.name) } else { kind(loops.rows.as_slice(), at) }
+                if row.main { clean(&row.name) } else { kind(&loops.rows, at).to_owned() }
             ),
             iterations(row),
         ];
@@ -44,16 +47,28 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     format!("{head}{}  {DIM}{sure}{DIM:#}\n\n", table.render(options.columns, DIM))
 }
 
+/// Whether a loop tells something: the main one, and those in or around it that take time.
+fn is_worth_showing(rows: &[LoopRow], at: usize) -> bool {
+    const LEAST_COVERED: f64 = 0.01;
+    rows[at].main || (rows[at].covered >= LEAST_COVERED && kind(rows, at) != ELSEWHERE)
+}
+
+/// The word for a loop that lies before or behind the main one.
+const ELSEWHERE: &str = "elsewhere";
+
 /// What a loop is to the main one.
-fn kind(rows: &[LoopRow], at: usize) -> String {
-    let mut next = rows.get(at).and_then(|row| row.parent);
-    while let Some(row) = next.and_then(|parent| rows.get(parent)) {
-        if row.main {
-            return "inner".to_owned();
-        }
-        next = row.parent;
+fn kind(rows: &[LoopRow], at: usize) -> &'static str {
+    let around = |at: usize| -> Vec<usize> {
+        let outer = |at: &usize| rows.get(*at).and_then(|row| row.parent);
+        std::iter::successors(outer(&at), outer).take(rows.len()).collect()
+    };
+    if around(at).iter().any(|&outer| rows[outer].main) {
+        "inner"
+    } else if (0..rows.len()).any(|other| rows[other].main && around(other).contains(&at)) {
+        "outer"
+    } else {
+        ELSEWHERE
     }
-    "outer".to_owned()
 }
 
 fn iterations(row: &LoopRow) -> String {
@@ -83,7 +98,7 @@ fn sureness(report: &Report) -> String {
     let why = match worst {
         Some(Sureness::Sure) => "sure: all ranks count the same iterations, and most of them have the same calls",
         Some(Sureness::Likely) => {
-            "likely: ranks nearly agree on the iterations, or many of these differ in their calls"
+            "likely: ranks nearly agree on the iterations, but these are few, differ, take little of the time, or have few kinds of calls"
         }
         _ => "unsure: ranks count different numbers of iterations, or most of these differ in their calls",
     };

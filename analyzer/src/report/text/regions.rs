@@ -10,6 +10,9 @@ use crate::report::table::Table;
 use crate::report::words::{TimeUnit, clean, count, percent, percent_or_dash};
 use crate::report::{RegionRow, Report};
 
+/// Columns that names of code between calls take more than those of marked regions.
+const LONG_NAMES: usize = 16;
+
 pub(super) fn section(report: &Report, options: &Options) -> String {
     if report.regions.len() < 2 {
         return String::new();
@@ -19,7 +22,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     let shown = rows.len();
     let unit = TimeUnit::for_max(report.data.elapsed_s);
     let elapsed = format!("elapsed\n[{}]", unit.symbol);
-    let wide = options.columns >= WIDE;
+    let wide = options.columns >= WIDE + LONG_NAMES;
     let mut heads = vec!["<region", "share\nalone", &elapsed, "parallel", "load\nbalance", "micro\nbalance"];
     heads.extend(wide.then_some("transfer"));
     heads.push("slowest\nrank");

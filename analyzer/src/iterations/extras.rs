@@ -10,28 +10,45 @@
 
 use std::ops::Range;
 
+use rustc_hash::FxHashSet;
+
 use crate::iterations::anchor;
 use crate::iterations::sequence::{Item, Sequence, Symbol};
 
 /// Extras that come at least once in so many iterations make a loop: what a program does now and then (output, a check, a
 /// rebuild), it does every tenth time or less often.
 const EVERY: f64 = 8.0;
-/// Irregular extras only make a loop when in no more than this share of their rounds the inner loop runs once: a loop that
-/// mostly runs several times is one, while something left out in half of the iterations is a branch.
+/// Irregular extras only make a loop when they have as many calls as an iteration of the inner loop, and in no more than this share of
+/// their rounds the inner loop runs once: a loop that mostly runs several times is one, while a check every other time, or
+/// something left out in half of the iterations, is a branch.
 const ONCE: f64 = 0.1;
 /// Extras that take this share of the time make a loop: it is where the time goes that a report is about.
 const TIME: f64 = 0.3;
+/// Extras take the place of a part of an iteration when this share of the visits to the inner loop are not whole iterations: other
+/// extras may come more often.
+const INSTEAD: f64 = 0.2;
 /// Extras that come in a fixed rhythm make a loop when they take this part of an iteration's time and have its number of calls:
 /// a body of their own, not an addition.
 const OF_AN_ITERATION: f64 = 0.5;
 
-/// Whether the items around the visits to `inner` make a loop around it, whose visits these are; else they are extras.
-pub(super) fn make_a_loop(sequence: &Sequence, whole_run: bool, visits: &[Range<usize>], inner: Symbol) -> bool {
+/// What the items around the visits to an inner loop are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Around {
+    /// A loop of their own, in which the inner loop runs.
+    Loop,
+    /// Something done now and then between two iterations of the inner loop.
+    Extras,
+    /// Something done now and then in place of a part of an iteration, or of all that is inner loop.
+    Variants,
+}
+
+/// What the items around the visits to `inner` are, in these visits to what may be a loop around it.
+pub(super) fn around(sequence: &Sequence, whole_run: bool, visits: &[Range<usize>], inner: Symbol) -> Around {
     let mut rounds = Rounds::default();
     for visit in visits {
         rounds.add(sequence, whole_run, &sequence.parts[visit.clone()], inner);
     }
-    rounds.make_a_loop()
+    rounds.around()
 }
 
 /// The rounds of an outer loop: a visit to the inner loop and the extras after it.
@@ -62,41 +79,50 @@ struct InnerVisit {
 struct Extras {
     calls: usize,
     time: u64,
+    /// Whether there is a loop among them that has calls of the inner loop.
+    shares: bool,
 }
 
 impl Rounds {
     fn add(&mut self, sequence: &Sequence, whole_run: bool, items: &[Item], inner: Symbol) {
         let (Some(first), Some(last)) = (items.first(), items.last()) else { return };
         self.time += sequence.end(last).saturating_sub(sequence.steps[first.calls().start].begin);
+        let tokens: FxHashSet<Symbol> = sequence.tokens_of(inner).iter().copied().collect();
         let mut before: Option<u64> = None;
-        let mut calls = 0;
+        let (mut calls, mut shares) = (0, false);
         for item in items {
             if item.symbol != inner {
                 calls += item.calls().len();
+                shares |= sequence
+                    .loop_of(item.symbol)
+                    .is_some_and(|one| one.tokens.iter().any(|token| tokens.contains(token)));
                 continue;
             }
             let Some(visit) = InnerVisit::of(sequence, whole_run, item) else { continue };
             if let Some(before) = before {
-                self.extras.push(Extras { calls, time: visit.first_anchor_end.saturating_sub(before) });
+                self.extras.push(Extras { calls, time: visit.first_anchor_end.saturating_sub(before), shares });
             }
             before = Some(visit.last_anchor_end);
             self.visits.push(visit);
-            calls = 0;
+            (calls, shares) = (0, false);
         }
     }
 
-    fn make_a_loop(&self) -> bool {
+    fn around(&self) -> Around {
         if self.extras.is_empty() {
-            return false;
+            return Around::Variants;
         }
         let often = self.mean_iterations() <= EVERY;
         let share = self.beyond_ordinary() / self.time.max(1) as f64;
         let regular = self.regular();
         if self.instead() {
-            // What takes the place of a part of an iteration is a branch, unless it does so in a fixed rhythm and often, or for long.
-            return regular && (often || TIME <= share);
+            // A branch, unless it is taken in a fixed rhythm and often, or for long.
+            return if regular && (often || TIME <= share) { Around::Loop } else { Around::Variants };
         }
-        (often && (regular || !self.often_once())) || TIME <= share || (regular && self.of_their_own())
+        let many = self.many_calls();
+        let a_loop =
+            (often && (regular || (many && !self.often_once()))) || TIME <= share || (regular && many && self.long());
+        if a_loop { Around::Loop } else { Around::Extras }
     }
 
     /// How often the inner loop runs each time that it is entered.
@@ -108,11 +134,13 @@ impl Rounds {
         }
     }
 
-    /// Whether the extras mostly take the place of a part of an iteration.
+    /// Whether the extras often take the place of a part of an iteration. Another loop that has calls of the inner one comes
+    /// after it, not in the place of a part of it.
     fn instead(&self) -> bool {
         let whole: Vec<_> = self.visits.iter().filter(|visit| !visit.cut).collect();
         let incomplete = whole.iter().filter(|visit| !visit.complete).count();
-        whole.len() < 2 * incomplete
+        let shares = self.extras.iter().filter(|extras| extras.shares).count();
+        INSTEAD * whole.len() as f64 <= incomplete as f64 && 2 * shares < self.extras.len()
     }
 
     /// Whether the inner loop always runs equally often.
@@ -140,14 +168,17 @@ impl Rounds {
         (with_extras - self.extras.len() as f64 * self.ordinary()).max(0.0)
     }
 
-    /// Whether extras are as much as an iteration of the inner loop.
-    fn of_their_own(&self) -> bool {
+    /// Whether extras have as many calls as an iteration of the inner loop.
+    fn many_calls(&self) -> bool {
         let iterations: usize = self.visits.iter().map(|visit| visit.iterations).sum();
-        let inner_calls: usize = self.visits.iter().map(|visit| visit.calls).sum();
+        let inner: usize = self.visits.iter().map(|visit| visit.calls).sum();
         let calls: usize = self.extras.iter().map(|extras| extras.calls).sum();
-        let n = self.extras.len() as f64;
-        inner_calls as f64 / iterations.max(1) as f64 <= calls as f64 / n
-            && OF_AN_ITERATION * self.ordinary() <= self.beyond_ordinary() / n
+        inner as f64 / iterations.max(1) as f64 <= calls as f64 / self.extras.len().max(1) as f64
+    }
+
+    /// Whether extras take a good part of the time of an iteration of the inner loop.
+    fn long(&self) -> bool {
+        OF_AN_ITERATION * self.ordinary() <= self.beyond_ordinary() / self.extras.len().max(1) as f64
     }
 }
 

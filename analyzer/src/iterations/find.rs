@@ -178,6 +178,6 @@ mod tests {
     #[test]
     fn occasional_calls_do_not_make_a_loop() {
         let output = format!("{}T", "FR".repeat(10));
-        assert_eq!(in_whole(&format!("S{}E", output.repeat(10))), ["FRT by R: 100 *"]);
+        assert_eq!(in_whole(&format!("S{}E", output.repeat(10))), ["FR by R: 100 *"]);
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::iterations::anchor::{self, Chosen};
-use crate::iterations::extras;
+use crate::iterations::extras::{self, Around};
 use crate::iterations::find::Window;
 use crate::iterations::sequence::{Loop, Sequence, Symbol, Visit};
 
@@ -23,8 +23,8 @@ const STRAYS: f64 = 0.2;
 /// Replaces each loop among the disjoint `groups` of symbols by visits to it; says whether there is one.
 pub(super) fn reduce(sequence: &mut Sequence, window: &Window, groups: &[Vec<Symbol>]) -> bool {
     let mut visits = Vec::new();
-    for stretches in stretches(sequence, groups) {
-        if let Some((found, parts)) = judge(sequence, window, &stretches) {
+    for (group, stretches) in groups.iter().zip(stretches(sequence, groups)) {
+        if let Some((found, parts)) = judge(sequence, window, group, &stretches) {
             let symbol = sequence.add(found);
             visits.extend(parts.into_iter().map(|(items, parts)| Visit { symbol, items, parts }));
         }
@@ -62,9 +62,14 @@ fn stretches(sequence: &Sequence, groups: &[Vec<Symbol>]) -> Vec<Vec<Range<usize
 /// A visit: its range of items and its range of parts.
 type Parts = (Range<usize>, Range<usize>);
 
-/// The loop that runs in these stretches, with its visits; `None` where none does.
-fn judge(sequence: &mut Sequence, window: &Window, stretches: &[Range<usize>]) -> Option<(Loop, Vec<Parts>)> {
-    let visits = visits(sequence, stretches)?;
+/// The loop that runs in the stretches of a group, with its visits; `None` where none does.
+fn judge(
+    sequence: &mut Sequence,
+    window: &Window,
+    group: &[Symbol],
+    stretches: &[Range<usize>],
+) -> Option<(Loop, Vec<Parts>)> {
+    let visits = visits(sequence, group, stretches)?;
     let mut layout = Layout { from: sequence.parts.len(), inlined: FxHashSet::default() };
     let mut parts = layout.of(sequence, &visits);
     while let Some(stray) = stray(sequence, &parts) {
@@ -72,12 +77,16 @@ fn judge(sequence: &mut Sequence, window: &Window, stretches: &[Range<usize>]) -
         parts = layout.of(sequence, &visits);
     }
     let mut only = None;
-    if let Some(inner) = longest_inner(sequence, &parts)
-        && !extras::make_a_loop(sequence, window.whole_run, &parts, inner)
-    {
-        only = sequence.loop_of(inner).map(|inner| inner.core.clone());
-        layout.inlined.insert(inner);
-        parts = layout.of(sequence, &visits);
+    if let Some(inner) = longest_inner(sequence, &parts) {
+        match extras::around(sequence, window.whole_run, &parts, inner) {
+            Around::Loop => {}
+            Around::Extras => return None,
+            Around::Variants => {
+                only = sequence.loop_of(inner).map(|inner| inner.core.clone());
+                layout.inlined.insert(inner);
+                parts = layout.of(sequence, &visits);
+            }
+        }
     }
     let chosen = match anchor::choose(sequence, window, &parts, only.as_deref()) {
         Some(chosen) => chosen,
@@ -110,11 +119,10 @@ fn named(sequence: &Sequence, parts: &[Range<usize>], chosen: Chosen) -> Loop {
 }
 
 /// The stretches in which all that makes the loop occurs; `None` where there are too few iterations in them.
-fn visits(sequence: &Sequence, stretches: &[Range<usize>]) -> Option<Vec<Range<usize>>> {
-    let mut counts: FxHashMap<Symbol, usize> = FxHashMap::default();
-    for item in stretches.iter().flat_map(|stretch| &sequence.items[stretch.clone()]) {
-        *counts.entry(item.symbol).or_default() += 1;
-    }
+fn visits(sequence: &Sequence, group: &[Symbol], stretches: &[Range<usize>]) -> Option<Vec<Range<usize>>> {
+    let mut counts = anchor::counted(stretches.iter().flat_map(|stretch| &sequence.items[stretch.clone()]));
+    let group: FxHashSet<Symbol> = group.iter().copied().collect();
+    counts.retain(|symbol, _| group.contains(symbol));
     let most = counts.values().copied().max()?;
     counts.retain(|_, count| most <= PART_OF_MOST * *count);
     let n_core = counts.len();
@@ -155,7 +163,10 @@ fn stray(sequence: &Sequence, visits: &[Range<usize>]) -> Option<Symbol> {
         let within = |owner| sequence.loop_of(symbol).is_some_and(|found| found.inner.contains(&owner));
         let near = sequence.tokens_of(symbol).iter().filter_map(|token| owners.get(token)).flatten().copied();
         let near: FxHashSet<Symbol> = near.filter(|&owner| owner != symbol && !within(owner)).collect();
-        near.into_iter().for_each(|owner| *strays.entry(owner).or_default() += count);
+        for owner in near {
+            let most: &mut usize = strays.entry(owner).or_default();
+            *most = count.max(*most);
+        }
     }
     let many = |&(symbol, count): &(Symbol, usize)| STRAYS * iterations[&symbol] as f64 <= count as f64;
     strays.into_iter().filter(many).map(|(symbol, _)| symbol).max()

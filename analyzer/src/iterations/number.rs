@@ -43,13 +43,16 @@ impl Numbering {
 /// Numbers the iterations of a rank's `intervals`, all of the run's, in their order.
 pub fn number(intervals: &[Interval]) -> Numbering {
     let mut numbering = Numbering { iterations: vec![NONE; intervals.len()], count: 0, alike: 0 };
-    let Some(span) = loop_span(intervals) else { return numbering };
-    let Some(body) = Body::of(intervals, span) else { return numbering };
+    let visits = visits(intervals);
+    let Some((first, last)) = span(&visits) else { return numbering };
+    let setups = setups(&visits, first, last);
+    let of_loop = visits[first].intervals.start..visits[last].intervals.end;
+    let left = visits.get(last + 1).filter(|visit| visit.anchors == 0).map_or(of_loop.end, |visit| visit.intervals.end);
+    let Some(body) = Body::of(intervals, of_loop, left, &setups) else { return numbering };
     let mut count = 0;
-    let of_loop = body.begin..body.end;
-    for (of, interval) in numbering.iterations[of_loop.clone()].iter_mut().zip(&intervals[of_loop]) {
-        *of = count;
-        count += u32::from(interval.ended_by_anchor);
+    for idx in (body.begin..body.end).filter(|idx| !within(&setups, *idx)) {
+        numbering.iterations[idx] = count;
+        count += u32::from(intervals[idx].ended_by_anchor);
     }
     numbering.iterations[body.end..body.tail_end].fill(count.saturating_sub(1));
     numbering.count = count;
@@ -65,37 +68,45 @@ struct Visit {
     link: u64,
 }
 
-/// The intervals from the first visit of the loop to the last.
-fn loop_span(intervals: &[Interval]) -> Option<Range<usize>> {
-    let visits = visits(intervals);
-    let several = |visit: &Visit| visit.anchors >= 2;
-    let (first, last) = match visits.iter().position(several) {
-        Some(first) => (first, visits.iter().rposition(several)?),
-        None => most_alike_links(&visits)?,
-    };
-    let (first, last) = extended(&visits, first, last);
-    Some(visits.get(first)?.intervals.start..visits.get(last)?.intervals.end)
-}
-
 fn visits(intervals: &[Interval]) -> Vec<Visit> {
     let mut visits: Vec<Visit> = Vec::new();
-    let mut idx = 0;
-    while idx < intervals.len() {
-        let from = idx;
-        let inside = intervals[from].inside;
-        let (mut anchors, mut signature) = (0, 0);
-        while let Some(interval) = intervals.get(idx).filter(|interval| interval.inside == inside) {
-            anchors += usize::from(interval.ended_by_anchor);
-            signature |= interval.signature;
-            idx += 1;
-        }
-        if inside {
-            visits.push(Visit { intervals: from..idx, anchors, link: 0 });
+    let mut at = 0;
+    for stretch in intervals.chunk_by(|a, b| a.inside == b.inside) {
+        let anchors = stretch.iter().filter(|interval| interval.ended_by_anchor).count();
+        let signature = stretch.iter().fold(0, |all, interval| all | interval.signature);
+        if stretch.iter().any(|interval| interval.inside) {
+            visits.push(Visit { intervals: at..at + stretch.len(), anchors, link: 0 });
         } else if let Some(visit) = visits.last_mut() {
             visit.link = signature;
         }
+        at += stretch.len();
     }
     visits
+}
+
+/// The first visit of the loop and the last.
+fn span(visits: &[Visit]) -> Option<(usize, usize)> {
+    let several = |visit: &Visit| visit.anchors >= 2;
+    let (mut first, mut last, kinds) = match visits.iter().position(several) {
+        Some(first) => (first, visits.iter().rposition(several)?, links_within(visits)),
+        None => {
+            let (first, last) = most_alike_links(visits)?;
+            (first, last, visits[first..last].iter().map(|visit| visit.link).collect())
+        }
+    };
+    while 0 < first && kinds.contains(&visits[first - 1].link) {
+        first -= 1;
+    }
+    while last + 1 < visits.len() && kinds.contains(&visits[last].link) {
+        last += 1;
+    }
+    Some((first, last))
+}
+
+/// The kinds of foreign calls that come between iterations of a loop: with several iterations before them and after.
+fn links_within(visits: &[Visit]) -> HashSet<u64> {
+    let within = visits.windows(2).filter(|pair| pair[0].anchors >= 2 && pair[1].anchors >= 2);
+    within.map(|pair| pair[0].link).collect()
 }
 
 /// The visits that begin and end a loop of which each iteration has foreign calls: between the first and the last of the
@@ -112,24 +123,18 @@ fn most_alike_links(visits: &[Visit]) -> Option<(usize, usize)> {
     Some((first, last + 1))
 }
 
-/// The visits from `first` to `last` and those around that are separated from them as they are from each other.
-fn extended(visits: &[Visit], mut first: usize, mut last: usize) -> (usize, usize) {
-    let kinds: HashSet<u64> = visits[first..last].iter().map(|visit| visit.link).collect();
-    while 0 < first && kinds.contains(&visits[first - 1].link) {
-        first -= 1;
-    }
-    while last + 1 < visits.len() && kinds.contains(&visits[last].link) {
-        last += 1;
-    }
-    (first, last)
+/// Intervals between the pieces of a loop that is run several times, in which the body is run once to set up: what comes after
+/// is what came after the setting up before the loop. With the foreign calls around them.
+fn setups(visits: &[Visit], first: usize, last: usize) -> Vec<Range<usize>> {
+    let before: HashSet<u64> = visits[..first].iter().map(|visit| visit.link).collect();
+    let is_setup = |idx: &usize| visits[*idx].anchors == 1 && before.contains(&visits[*idx].link);
+    let around = |idx: usize| visits[idx - 1].intervals.end..visits[idx + 1].intervals.start;
+    (first + 1..last).filter(is_setup).map(around).collect()
 }
 
-/// Most intervals behind the last anchor in which the rest of its iteration is looked for.
-const MOST_PARTS: usize = 4;
-
-/// Whether at least three quarters of an iteration's kinds of calls are there.
-fn nearly_whole(signature: u64, kind: u64) -> bool {
-    4 * (signature & kind).count_ones() >= 3 * kind.count_ones()
+fn within(ranges: &[Range<usize>], idx: usize) -> bool {
+    let before = ranges.partition_point(|range| range.end <= idx);
+    ranges.get(before).is_some_and(|range| range.contains(&idx))
 }
 
 /// Where the iterations begin and end within the loop's span.
@@ -144,37 +149,34 @@ struct Body {
 }
 
 impl Body {
-    fn of(intervals: &[Interval], span: Range<usize>) -> Option<Body> {
-        let ended = |idx: &usize| intervals[*idx].ended_by_anchor;
+    /// `left`: up to where the rest of the last iteration may lie, after foreign calls.
+    fn of(intervals: &[Interval], span: Range<usize>, left: usize, setups: &[Range<usize>]) -> Option<Body> {
+        let counts = |idx: &usize| intervals[*idx].inside && !within(setups, *idx);
+        let ended = |idx: &usize| counts(idx) && intervals[*idx].ended_by_anchor;
         let first = span.clone().find(ended)?;
         let last = span.clone().rfind(ended)?;
         let mut kinds: HashMap<u64, u32> = HashMap::new();
         let mut signature = 0;
-        for interval in intervals[first + 1..last + 1].iter().filter(|interval| interval.inside) {
+        for interval in (first + 1..last + 1).filter(counts).map(|idx| &intervals[idx]) {
             signature |= interval.signature;
             if interval.ended_by_anchor {
                 *kinds.entry(signature).or_default() += 1;
                 signature = 0;
             }
         }
-        let calls = |range: Range<usize>| {
-            intervals[range].iter().filter(|interval| interval.inside).fold(0, |all, interval| all | interval.signature)
-        };
+        let calls = |range: Range<usize>| range.filter(counts).fold(0, |all, idx| all | intervals[idx].signature);
         let whole = |signature: u64| kinds.is_empty() || kinds.keys().any(|kind| signature & kind == *kind);
-        // What a program does after its last iteration may part the rest of that from it.
-        let rest =
-            intervals[last + 1..].iter().take(MOST_PARTS).take_while(|interval| !interval.ended_by_anchor).count();
-        let (head, tail) = (calls(span.start..first + 1), calls(last + 1..(last + 1 + rest).max(span.end)));
+        let head = calls(span.start..first + 1);
         // An anchor in the middle of the body: what follows the last anchor is the rest of the last iteration.
-        let turned = !whole(head) && kinds.keys().any(|&kind| nearly_whole(head | tail, kind));
+        let turned = !whole(head) && whole(head | calls(last + 1..left));
         let counted = turned || whole(head);
         if counted {
-            *kinds.entry(if turned { head | tail } else { head }).or_default() += 1;
+            *kinds.entry(if turned { head | calls(last + 1..left) } else { head }).or_default() += 1;
         }
         Some(Body {
             begin: if counted { span.start } else { first + 1 },
             end: last + 1,
-            tail_end: if turned { span.end } else { last + 1 },
+            tail_end: if turned { left } else { last + 1 },
             alike: kinds.values().copied().max().unwrap_or(0),
         })
     }
@@ -246,13 +248,18 @@ mod tests {
     #[test]
     fn an_anchor_within_the_body_leaves_the_rest_of_the_last_iteration_behind_it() {
         assert_eq!(numbered("SARDARDARDE"), "-S 0AR 1DAR 2DAR 2D -E");
-        // What is done once behind the last iteration parts the end of that from its anchor.
-        assert_eq!(numbered("SARBDARBDARBDARXBDE"), "-S 0AR 1BDAR 2BDAR 3BDAR -X -BD -E");
+        // What is done once before the end of the last iteration parts that from its anchor.
+        assert_eq!(numbered("SARBDARBDARBDARXBDE"), "-S 0AR 1BDAR 2BDAR 3BDAR 3X 3BD -E");
     }
 
     #[test]
     fn a_first_iteration_with_more_calls_than_the_others_counts() {
         assert_eq!(numbered("DBFRFRFR"), "0DBFR 1FR 2FR");
+    }
+
+    #[test]
+    fn the_body_run_to_set_up_the_second_piece_of_a_loop_is_no_iteration() {
+        assert_eq!(numbered("FRYFRFRXFRFREZFRYFRFRE"), "-FR -Y 0FR 1FR 2X 2FR 3FR -EZ -FR -Y 4FR 5FR -E");
     }
 
     #[test]

@@ -7,7 +7,8 @@ use crate::gather::gather;
 use crate::model::Model;
 use crate::open::Run;
 use crate::pass::Progress;
-use crate::selection::{Selection, SelectionError};
+use crate::report::clusters::Clusters;
+use crate::selection::{Selection, SelectionError, region};
 use crate::structure::{Structure, Wanted};
 use crate::survey::{Survey, survey};
 use crate::symbols::{self, Place};
@@ -19,12 +20,14 @@ pub struct Options {
     pub symbols: bool,
     /// What to find that is not marked.
     pub wanted: Wanted,
+    /// How near ranks of one cluster are, where the user says so.
+    pub cluster_radius: Option<f64>,
 }
 
 impl Default for Options {
     /// All that can be found.
     fn default() -> Self {
-        Options { symbols: true, wanted: Wanted::default() }
+        Options { symbols: true, wanted: Wanted::default(), cluster_radius: None }
     }
 }
 
@@ -65,12 +68,29 @@ pub fn analyse_part(
     options: &Options,
     tell: impl Fn(Step) + Sync,
 ) -> Result<Analysis, SelectionError> {
-    if !selection.needs_all() {
-        return Ok(analyse(&selection.ranks_of(run, &[])?, options, tell));
+    let Analysis { mut model, places } = match selection.needs_all() {
+        true => analyse_all_first(run, selection, options, &tell)?,
+        false => analyse(&selection.ranks_of(run, &[])?, options, tell),
+    };
+    if let Some(name) = &selection.region {
+        let region = region::find(&model, name)?;
+        model = region::within(model, region);
     }
-    let first = First::new(run, options, &tell);
-    let mut all = first.gather(run, &tell);
-    let mut model = first.gather(&selection.part_of(run, &first.survey, &all, &[])?, &tell);
+    model.facts.selected.activities = selection.activities.as_ref().map(|set| set.0.clone());
+    Ok(Analysis { model, places })
+}
+
+/// The same of a selection that only an analysis of the whole run can resolve, regions left aside.
+fn analyse_all_first(
+    run: &Run,
+    selection: &Selection,
+    options: &Options,
+    tell: &(impl Fn(Step) + Sync),
+) -> Result<Analysis, SelectionError> {
+    let first = First::new(run, options, tell);
+    let mut all = first.gather(run, tell);
+    let clusters = if selection.needs_clusters() { clusters(&all, &first.places, options) } else { Vec::new() };
+    let mut model = first.gather(&selection.part_of(run, &first.survey, &all, &clusters)?, tell);
     if let Some(&rank) = model.uncut_ranks.first() {
         return Err(SelectionError::Profile { rank });
     }
@@ -80,6 +100,12 @@ pub fn analyse_part(
     all.facts.selected.ranks.clone_from(&model.facts.selected.ranks);
     model.found = findings(&all);
     Ok(Analysis { model, places: first.places })
+}
+
+/// Numbers of clusters of ranks that run the same code, and their ranks.
+fn clusters(model: &Model, places: &[Place], options: &Options) -> Vec<(u32, Vec<u32>)> {
+    let found = Clusters::new(model, places, options.cluster_radius);
+    found.rows.into_iter().map(|row| (row.id, row.ranks)).collect()
 }
 
 /// What is known before a run is gathered.

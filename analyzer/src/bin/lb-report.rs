@@ -19,7 +19,7 @@ use lbprof_analyzer::model::Model;
 use lbprof_analyzer::open::{Run, RunError};
 use lbprof_analyzer::pass::Progress;
 use lbprof_analyzer::report::{Choices, Report, json, text};
-use lbprof_analyzer::selection::{Moment, RankSet, Selection, SelectionError};
+use lbprof_analyzer::selection::{ActivitySet, Moment, RankSet, Selection, SelectionError};
 use lbprof_analyzer::structure::Wanted;
 use lbprof_analyzer::symbols::Place;
 
@@ -70,6 +70,10 @@ EXAMPLES
   Of a second of the run; of iterations 10 to 20 of its main loop, both with their ends:
       lb-report --from 1.5s --to 2.5s
       lb-report --from iteration=10 --to iteration=20
+
+  Of one region alone; what ranks do in collective calls:
+      lb-report --region force
+      lb-report --activity collective
 
   Every call of rank 3, as JSON lines:
       lb-report dump lbprof-out --rank 3
@@ -147,7 +151,7 @@ struct ReportArguments {
 struct SelectionArguments {
     /// Only these ranks: numbers, ranges with or without an end and every how manyth, hosts (with * and ?).
     ///
-    /// As in 0,8-15 or 0-63:4 (every fourth) or 12- or host=node1*, with commas between.
+    /// As in 0,8-15 or 0-63:4 (every fourth) or 12- or host=node1* or cluster=2, with commas between.
     #[arg(long, value_name = "LIST")]
     ranks: Option<RankSet>,
 
@@ -158,6 +162,21 @@ struct SelectionArguments {
     /// Only the time up to here: a time as for --from, or iteration=20 with its end.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     to: Option<Moment>,
+
+    /// Only this region, as if the ranks did nothing else: its path, the end of it, or a pattern with * and ?.
+    #[arg(long, value_name = "PATH")]
+    region: Option<String>,
+
+    /// Only the time in these activities, in the tables of times: names as in the report, with commas, or mpi for all of MPI.
+    #[arg(long, value_name = "NAMES")]
+    activity: Option<ActivitySet>,
+}
+
+impl SelectionArguments {
+    fn selection(&self) -> Selection {
+        let SelectionArguments { ranks, from, to, region, activity } = self.clone();
+        Selection { ranks, from, to, region, activities: activity }
+    }
 }
 
 /// Which loop is the main one. Marked iterations win over those found in the calls.
@@ -322,9 +341,13 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
         return Ok(Exit::Usage);
     }
     let run = open(arguments.dir.as_deref(), common.quiet)?;
-    let SelectionArguments { ranks, from, to } = arguments.selection.clone();
-    let selection = Selection { ranks, from, to };
-    let (mut model, places) = analysed(&run, &selection, &arguments.iterations.wanted(), common)?;
+    let selection = arguments.selection.selection();
+    let options = analyse::Options {
+        symbols: !common.no_symbols,
+        wanted: arguments.iterations.wanted(),
+        cluster_radius: arguments.judging.cluster_radius,
+    };
+    let (mut model, places) = analysed(&run, &selection, &options, common)?;
     model.facts.t_seq_s = arguments.t_seq;
     let judging = &arguments.judging;
     let choices = Choices {
@@ -377,17 +400,22 @@ fn run_dump(arguments: &DumpArguments) -> anyhow::Result<Exit> {
     {
         anyhow::bail!(RunError::NoRank { path: run.dir, rank });
     }
-    let (model, places) = analysed(&run, &Selection::default(), &Wanted::default(), &arguments.common)?;
+    let options = analyse::Options { symbols: !arguments.common.no_symbols, ..analyse::Options::default() };
+    let (model, places) = analysed(&run, &Selection::default(), &options, &arguments.common)?;
     write_to(io::stdout().lock(), |out| dump(&run, &model, &places, arguments.rank, out)).context("standard output")?;
     let report = Report::new(&model, &places);
     Ok(if report.data.complete { Exit::Good } else { Exit::Incomplete })
 }
 
 /// The model of a part of a run and the places of its call sites.
-fn analysed(run: &Run, selection: &Selection, wanted: &Wanted, common: &Common) -> anyhow::Result<(Model, Vec<Place>)> {
+fn analysed(
+    run: &Run,
+    selection: &Selection,
+    options: &analyse::Options,
+    common: &Common,
+) -> anyhow::Result<(Model, Vec<Place>)> {
     let bar = Bar::new(run, common.quiet);
-    let options = analyse::Options { symbols: !common.no_symbols, wanted: wanted.clone() };
-    let analysis = analyse::analyse_part(run, selection, &options, |step| bar.tell(step));
+    let analysis = analyse::analyse_part(run, selection, options, |step| bar.tell(step));
     bar.bar.finish_and_clear();
     let Analysis { model, places } = analysis?;
     Ok((model, places))

@@ -29,6 +29,7 @@ use lbprof_collector::problem::Severity;
 
 use crate::metrics::dispersion::Ranking;
 use crate::model::{Model, RunFacts};
+use crate::selection::activities::only;
 use crate::symbols::Place;
 pub use activities::ActivityRow;
 pub use call_sites::SiteRow;
@@ -100,21 +101,28 @@ impl Report {
     /// The report on `model`, whose call sites are at `places`, as the user chose.
     pub fn with(model: &Model, places: &[Place], choices: &Choices) -> Report {
         let efficiency = EfficiencyRow::new(model, 0);
-        let call_sites = call_sites::rows(model, places);
-        let regions = regions::rows(model);
+        let mut call_sites = call_sites::rows(model, places);
+        let mut regions = regions::rows(model, model);
         let problems = problems::rows(model);
+        let verdict = Verdict::new(model, &efficiency, &regions, &call_sites);
+        // Tables of times are of the selected activities; what is said of computation stays.
+        let only = model.facts.selected.activities.as_deref().map(|activities| only(model, activities));
+        let times = only.as_ref().unwrap_or(model);
+        if only.is_some() {
+            (call_sites, regions) = (call_sites::rows(times, places), regions::rows(model, times));
+        }
         Report {
             facts: model.facts.clone(),
             data: DataFacts::new(model, &problems),
-            verdict: Verdict::new(model, &efficiency, &regions, &call_sites),
+            verdict,
             problems,
             efficiency,
-            ranks: ranks::rows(model, places, &efficiency.times),
-            activities: activities::rows(model),
+            ranks: ranks::rows(model, times, places),
+            activities: activities::rows(times),
             regions,
             overheads: OverheadTable::new(model, &efficiency),
             loops: Loops::new(model, places),
-            dispersion: DispersionRows::new(model, choices.ranking, choices.groups),
+            dispersion: DispersionRows::new(times, choices.ranking, choices.groups),
             clusters: Clusters::new(model, places, choices.cluster_radius),
             iterations: Iterations::new(model),
             call_sites,

@@ -4,7 +4,6 @@ use lbprof_collector::Activity;
 use lbprof_collector::definition::EndReason;
 
 use crate::gather::operation_name;
-use crate::metrics::load_balance::Times;
 use crate::model::{Model, RankModel, Seconds, Usage};
 use crate::symbols::Place;
 
@@ -25,13 +24,17 @@ pub struct RankRow {
     pub end_reason: Option<EndReason>,
     /// Operation and place of the call in which it was when its log ended without an end.
     pub in_call: Option<(String, Place)>,
-    /// Time by activity.
+    /// Its computation.
+    pub computation_s: f64,
+    /// The time by which ranks are compared: computation, or that of the selected activities.
+    pub compared_s: f64,
+    /// Time by activity, of the selected ones.
     pub seconds: Seconds,
     /// Time outside of its window.
     pub idle_s: f64,
     /// Time for which recording was stopped.
     pub paused_s: f64,
-    /// Its computation less the mean of all, as a share of the mean; `None` where no rank computes.
+    /// `compared_s` less the mean of all, as a share of the mean; `None` where that is zero.
     pub over_mean: Option<f64>,
     /// Records.
     pub events: u64,
@@ -41,13 +44,17 @@ pub struct RankRow {
     pub usage: Option<Usage>,
 }
 
-/// One row a rank, by number; `times` are the run's.
-pub(super) fn rows(model: &Model, places: &[Place], times: &Times) -> Vec<RankRow> {
+/// One row a rank, by number. `times` is the same model of some activities alone or of all.
+pub(super) fn rows(model: &Model, times: &Model, places: &[Place]) -> Vec<RankRow> {
     let window = model.window_s();
-    let mean = times.avg_computation_s;
-    let row = |rank: &RankModel| {
+    let compared = |rank: &RankModel| {
         let seconds = rank.inclusive(0);
-        let computation = seconds[Activity::Computation as usize];
+        model.facts.selected.compared().iter().map(|&activity| seconds[activity as usize]).sum::<f64>()
+    };
+    let mean = times.ranks.iter().map(compared).sum::<f64>() / times.ranks.len().max(1) as f64;
+    let row = |(rank, times): (&RankModel, &RankModel)| {
+        let seconds = times.inclusive(0);
+        let compared_s = compared(times);
         RankRow {
             rank: rank.rank,
             host: rank.host.clone(),
@@ -59,14 +66,16 @@ pub(super) fn rows(model: &Model, places: &[Place], times: &Times) -> Vec<RankRo
                 let place = call.site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
                 (operation_name(call.operation), place)
             }),
+            computation_s: rank.inclusive(0)[Activity::Computation as usize],
+            compared_s,
             seconds,
             idle_s: rank.idle_s(window),
             paused_s: rank.paused_s,
-            over_mean: (mean > 0.0).then(|| computation / mean - 1.0),
+            over_mean: (mean > 0.0).then(|| compared_s / mean - 1.0),
             events: rank.records,
             other_threads: (rank.other_threads, rank.other_threads_mpi_s),
             usage: rank.usage,
         }
     };
-    model.ranks.iter().map(row).collect()
+    model.ranks.iter().zip(&times.ranks).map(row).collect()
 }

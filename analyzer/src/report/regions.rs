@@ -38,22 +38,26 @@ pub struct RegionRow {
     pub slowest_rank: Option<u32>,
     /// Iterations, where it is iterated: the most of any rank.
     pub iterations: Option<usize>,
+    /// The time by which ranks are compared, inner regions included.
+    pub compared: Compared,
     /// Invocations and work summed over ranks, memory the largest of any.
     pub totals: Totals,
 }
 
 /// One row a region, an outer one before its inner ones.
-pub(super) fn rows(model: &Model) -> Vec<RegionRow> {
-    (0..model.regions.len() as u32).map(|idx| row(model, idx)).collect()
+///
+/// Efficiencies are of `model`; times are of `times`, the same model of some activities alone or of all.
+pub(super) fn rows(model: &Model, times: &Model) -> Vec<RegionRow> {
+    (0..model.regions.len() as u32).map(|idx| row(model, times, idx)).collect()
 }
 
-fn row(model: &Model, idx: RegionIdx) -> RegionRow {
+fn row(model: &Model, times: &Model, idx: RegionIdx) -> RegionRow {
     let facts = &model.regions[idx as usize];
     let n = model.ranks.len().max(1) as f64;
     let mut sums = Seconds::default();
     let mut longest = Seconds::default();
     let mut totals = Totals::default();
-    for rank in &model.ranks {
+    for rank in &times.ranks {
         for ((sum, max), seconds) in sums.iter_mut().zip(&mut longest).zip(rank.exclusive(idx)) {
             *sum += seconds;
             *max = seconds.max(*max);
@@ -67,6 +71,7 @@ fn row(model: &Model, idx: RegionIdx) -> RegionRow {
     }
     let whole = model.elapsed_s() * n;
     let time_s: f64 = sums.iter().sum();
+    let compared = Compared::new(times, idx);
     let computation = model.inclusive_s(idx, Activity::Computation);
     let occurring = Activity::ALL.into_iter().filter(|&activity| sums[activity as usize] > 0.0);
     RegionRow {
@@ -79,13 +84,39 @@ fn row(model: &Model, idx: RegionIdx) -> RegionRow {
         iterated: facts.iterated,
         time_s,
         share: if whole > 0.0 { time_s / whole } else { 0.0 },
-        inclusive_s: model.ranks.iter().map(|rank| rank.inclusive(idx).iter().sum::<f64>()).sum(),
+        inclusive_s: times.ranks.iter().map(|rank| rank.inclusive(idx).iter().sum::<f64>()).sum(),
         activities: occurring.map(|of| (of, sums[of as usize] / n, longest[of as usize])).collect(),
         efficiency: EfficiencyRow::new(model, idx),
         slowest_rank: largest(&computation).map(|at| model.ranks[at].rank),
         iterations: facts.iterated.then(|| {
             model.ranks.iter().filter_map(|rank| rank.series(idx)).map(|series| series.numbers.len()).max().unwrap_or(0)
         }),
+        compared,
         totals,
+    }
+}
+
+/// The time by which ranks are compared, in a region and those in it: computation, or that of the selected activities.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Compared {
+    /// The mean over ranks.
+    pub mean_s: f64,
+    /// The longest of a rank.
+    pub max_s: f64,
+    /// That rank, the lowest of several; `None` where none spends any.
+    pub max_rank: Option<u32>,
+}
+
+impl Compared {
+    fn new(times: &Model, idx: RegionIdx) -> Compared {
+        let compared = times.facts.selected.compared();
+        let sum = |seconds: Seconds| compared.iter().map(|&activity| seconds[activity as usize]).sum::<f64>();
+        let own: Vec<f64> = times.ranks.iter().map(|rank| sum(rank.inclusive(idx))).collect();
+        let at = largest(&own);
+        Compared {
+            mean_s: own.iter().sum::<f64>() / own.len().max(1) as f64,
+            max_s: at.map_or(0.0, |at| own[at]),
+            max_rank: at.map(|at| times.ranks[at].rank),
+        }
     }
 }

@@ -2,16 +2,21 @@
 //!
 //! A [`Selection`] is what the user asks for. Ranks narrow the [`Run`] itself, so that only their logs are read.
 
+pub mod activities;
 pub mod moment;
 mod names;
 pub mod ranks;
+pub mod region;
 pub mod spans;
 
 use std::collections::BTreeMap;
 
+use lbprof_collector::Activity;
+
 use crate::model::Model;
 use crate::open::Run;
 use crate::survey::Survey;
+pub use activities::ActivitySet;
 pub use moment::Moment;
 pub use ranks::RankSet;
 
@@ -24,6 +29,10 @@ pub struct Selection {
     pub from: Option<Moment>,
     /// Only the time up to here.
     pub to: Option<Moment>,
+    /// Only this region, by its name.
+    pub region: Option<String>,
+    /// Only the time of these activities, in the tables of times.
+    pub activities: Option<ActivitySet>,
 }
 
 /// The part of a run that a model and a report are of; nothing is set where it is all of it.
@@ -35,9 +44,18 @@ pub struct Selected {
     pub from: Option<Moment>,
     /// Where it ends.
     pub to: Option<Moment>,
+    /// Path of the region.
+    pub region: Option<String>,
+    /// Activities of which the tables of times are.
+    pub activities: Option<Vec<Activity>>,
 }
 
 impl Selected {
+    /// The activities by which ranks are compared: the selected ones, or computation.
+    pub fn compared(&self) -> &[Activity] {
+        self.activities.as_deref().unwrap_or(&[Activity::Computation])
+    }
+
     /// Whether it is all of the run.
     pub fn is_all(&self) -> bool {
         *self == Selected::default()
@@ -116,6 +134,22 @@ pub enum SelectionError {
         /// Its last.
         last: u32,
     },
+    /// No region has such a name.
+    #[error("--region: there is no region {name}; {regions}")]
+    NoRegion {
+        /// What was asked for.
+        name: String,
+        /// Those that it may have meant, or that there are.
+        regions: String,
+    },
+    /// Several regions have such a name.
+    #[error("--region: {name} may be any of {regions}: give more of the path")]
+    Ambiguous {
+        /// What was asked for.
+        name: String,
+        /// The first of them.
+        regions: String,
+    },
     /// Sums cannot be cut.
     #[error(
         "--from, --to: rank {rank} has sums in place of records there, which cannot be cut in time (LBPROF_MODE=profile, or past \
@@ -143,7 +177,12 @@ impl Selection {
 
     /// Whether the whole run must be analysed before it is known what was selected.
     pub fn needs_all(&self) -> bool {
-        self.from.is_some() || self.to.is_some() || self.ranks.as_ref().is_some_and(RankSet::needs_clusters)
+        self.from.is_some() || self.to.is_some() || self.needs_clusters()
+    }
+
+    /// Whether it names clusters of ranks.
+    pub fn needs_clusters(&self) -> bool {
+        self.ranks.as_ref().is_some_and(RankSet::needs_clusters)
     }
 
     /// `run` with the selected ranks alone. `clusters`: numbers of clusters and their ranks.

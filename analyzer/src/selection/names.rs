@@ -1,7 +1,10 @@
-//! Names for messages: a few of many.
+//! Names for messages: a few of many, and those that a mistyped one may have meant.
 
 /// Most names in a message.
 const MOST: usize = 6;
+
+/// Likeness, of 1, from which on a name may be a mistyped other one.
+const LIKE: f64 = 0.75;
 
 /// The first names, in words.
 pub fn some_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
@@ -9,6 +12,19 @@ pub fn some_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let shown: Vec<&str> = names.by_ref().take(MOST).collect();
     let more = if names.peek().is_some() { ", …" } else { "" };
     format!("{}{more}", shown.join(", "))
+}
+
+/// The names that are most like `wanted`, the best first; none where none is like it.
+pub fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let wanted = wanted.to_lowercase();
+    let likeness = |name: &str| {
+        let name = name.to_lowercase();
+        if name.contains(&wanted) { 1.0 } else { strsim::jaro_winkler(&name, &wanted) }
+    };
+    let mut found: Vec<(f64, &str)> =
+        names.map(|name| (likeness(name), name)).filter(|(like, _)| *like >= LIKE).collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    found.into_iter().map(|(_, name)| name).take(MOST).collect()
 }
 
 #[cfg(test)]
@@ -19,5 +35,13 @@ mod tests {
     fn of_many_names_the_first_are_told() {
         assert_eq!(some_of(["a", "b"].into_iter()), "a, b");
         assert_eq!(some_of(["a", "b", "c", "d", "e", "f", "g"].into_iter()), "a, b, c, d, e, f, …");
+    }
+
+    #[test]
+    fn a_mistyped_name_is_known_by_its_likeness() {
+        let names = ["force", "neighbour", "output"];
+        assert_eq!(near("froce", names.into_iter()), ["force"]);
+        assert_eq!(near("Neigh", names.into_iter()), ["neighbour"]);
+        assert!(near("zzz", names.into_iter()).is_empty());
     }
 }

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 /// Only what is marked: most scenarios are about something else than loops and regions that are found.
 pub fn marked() -> Options {
-    Options { symbols: false, wanted: Wanted { detect: false, ..Wanted::default() } }
+    Options { symbols: false, wanted: Wanted { detect: false, ..Wanted::default() }, ..Options::default() }
 }
 
 /// A scenario in a folder that goes away with it.
@@ -65,7 +65,7 @@ pub fn found_model(scenario: Scenario) -> Model {
 pub fn found_model_of(scenario: Scenario, wanted: Wanted) -> Model {
     let dir = written(scenario);
     let run = Run::open(Some(dir.path())).expect("the run opens");
-    let options = Options { symbols: false, wanted };
+    let options = Options { symbols: false, wanted, ..Options::default() };
     let model = analyse_part(&run, &Selection::default(), &options, |_| ()).expect("all of the run").model;
     check_invariants(&model);
     model

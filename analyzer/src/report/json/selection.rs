@@ -12,6 +12,8 @@ pub(super) fn object(report: &Report) -> Value {
     }
     json!({
         "ranks": selected.ranks,
+        "region": selected.region,
+        "activities": selected.activities.as_ref().map(|all| all.iter().map(|one| one.name()).collect::<Vec<_>>()),
         "from_s": selected.from.and_then(Moment::seconds),
         "from_iteration": selected.from.and_then(Moment::iteration),
         "to_s": selected.to.and_then(Moment::seconds),

@@ -27,7 +27,8 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         ]);
     }
     let n = report.ranks.len().max(1) as f64;
-    let whole = report.data.elapsed_s * n;
+    // Beside selected activities time of no activity is only noise.
+    let whole = if report.facts.selected.activities.is_some() { 0.0 } else { report.data.elapsed_s * n };
     for (name, time_s) in
         [("idle", report.data.idle_s), ("not recorded", report.data.paused_s), ("unknown", report.data.unknown_s)]
     {

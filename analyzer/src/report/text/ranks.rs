@@ -16,11 +16,10 @@ const MOST_COLUMNS: usize = 4;
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let all = report.ranks.len();
     let mut order: Vec<&RankRow> = report.ranks.iter().collect();
-    let computation = |row: &RankRow| row.seconds[Activity::Computation as usize];
     // Few ranks are shown in their order; of many the slowest, and the fastest one for comparison.
     let shown = if options.full || all <= options.top.max(1) { all } else { options.top };
     if shown < all {
-        order.sort_by(|a, b| computation(b).total_cmp(&computation(a)).then(a.rank.cmp(&b.rank)));
+        order.sort_by(|a, b| b.compared_s.total_cmp(&a.compared_s).then(a.rank.cmp(&b.rank)));
     }
     let mut rows: Vec<&RankRow> = order.iter().take(shown).copied().collect();
     rows.extend(order.last().filter(|_| shown < all));
@@ -42,14 +41,17 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 /// The table of some ranks, with columns for at most so many activities beside computation.
 fn rank_table(report: &Report, rows: &[&RankRow], columns: usize, unit: TimeUnit) -> Table {
     let columns = rank_columns(report, columns);
-    let others: Vec<Activity> =
-        Activity::ALL[1..].iter().copied().filter(|activity| !columns.contains(activity)).collect();
+    let compared = report.facts.selected.compared();
+    // What the ranks are compared by has a column of its own where that is one activity.
+    let is_other = |activity: &Activity| !columns.contains(activity) && compared != [*activity];
+    let others: Vec<Activity> = Activity::ALL.into_iter().filter(is_other).collect();
     let other = |row: &RankRow| others.iter().map(|&activity| row.seconds[activity as usize]).sum::<f64>();
     let has = |of: &dyn Fn(&RankRow) -> f64| {
         report.ranks.iter().map(of).fold(0.0, f64::max) >= LEAST_SHARE * report.data.elapsed_s
     };
-    let (has_other, has_idle) = (has(&other) && !others.is_empty(), has(&|row| row.idle_s));
-    let mut heads = vec!["rank", "<host", "compu-\ntation", "against\nmean"];
+    let (has_other, has_idle) = (has(&other), has(&|row| row.idle_s) && report.facts.selected.activities.is_none());
+    let head = if let [one] = compared { short_name(*one) } else { "selected" };
+    let mut heads = vec!["rank", "<host", head, "against\nmean"];
     heads.extend(columns.iter().map(|&activity| short_name(activity)));
     heads.extend(has_other.then_some("other"));
     heads.extend(has_idle.then_some("idle"));
@@ -58,7 +60,7 @@ fn rank_table(report: &Report, rows: &[&RankRow], columns: usize, unit: TimeUnit
         let mut cells = vec![
             row.rank.to_string(),
             clean(&row.host),
-            unit.number(row.seconds[Activity::Computation as usize]),
+            unit.number(row.compared_s),
             row.over_mean.map_or_else(|| "–".to_owned(), signed_percent),
         ];
         cells.extend(columns.iter().map(|&activity| unit.number(row.seconds[activity as usize])));
@@ -69,10 +71,10 @@ fn rank_table(report: &Report, rows: &[&RankRow], columns: usize, unit: TimeUnit
     table
 }
 
-/// The activities of MPI that take most time, at most so many, in the order of their numbers.
+/// The activities that take most time beside the one by which ranks are compared, at most so many, in the order of their numbers.
 fn rank_columns(report: &Report, most: usize) -> Vec<Activity> {
-    let longest =
-        report.activities.iter().filter(|row| row.activity != Activity::Computation && row.share >= LEAST_SHARE);
+    let compared = report.facts.selected.compared();
+    let longest = report.activities.iter().filter(|row| compared != [row.activity] && row.share >= LEAST_SHARE);
     let mut columns: Vec<Activity> = longest.map(|row| row.activity).take(most).collect();
     columns.sort();
     columns

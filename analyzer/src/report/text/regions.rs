@@ -21,6 +21,10 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     let rows = shown_rows(report, options);
     let shown = rows.len();
     let unit = TimeUnit::for_max(report.data.elapsed_s);
+    if report.facts.selected.activities.is_some() {
+        let table = times_table(report, &rows, unit);
+        return format!("{}{}\n", title("Regions", shown, all), table.render(options.columns, DIM));
+    }
     let elapsed = format!("elapsed\n[{}]", unit.symbol);
     let wide = options.columns >= WIDE + LONG_NAMES;
     let mut heads = vec!["<region", "share\nalone", &elapsed, "parallel", "load\nbalance", "micro\nbalance"];
@@ -35,13 +39,8 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         let of_computation = |value: Option<f64>| percent_or_dash(value.filter(|_| computes));
         // Above 100 %: ranks wait elsewhere than in this region, as where it only computes.
         let transfer = times.transfer().filter(|&transfer| transfer < 1.0005);
-        let kind = match row.kind {
-            RegionKind::Useful => "",
-            RegionKind::Control => " (control)",
-            RegionKind::Serial => " (serial)",
-        };
         let mut cells = vec![
-            format!("{}{}{kind}", "  ".repeat(depth(report, row).min(8)), clean(&row.name)),
+            label(report, row),
             percent(row.share),
             unit.number(times.elapsed_s),
             percent_or_dash(times.parallel()),
@@ -54,6 +53,32 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         table.row(cells);
     }
     format!("{}{}\n", title("Regions", shown, all), table.render(options.columns, DIM))
+}
+
+/// The table of the selected activities' time.
+fn times_table(report: &Report, rows: &[&RegionRow], unit: TimeUnit) -> Table {
+    let (mean, longest) = (format!("mean\n[{}]", unit.symbol), format!("longest\n[{}]", unit.symbol));
+    let mut table = Table::new(&["<region", "share\nalone", &mean, &longest, "on\nrank"], 0);
+    for row in rows.iter().filter(|row| row.idx == 0 || row.compared.max_s > 0.0) {
+        table.row(vec![
+            label(report, row),
+            percent(row.share),
+            unit.number(row.compared.mean_s),
+            unit.number(row.compared.max_s),
+            row.compared.max_rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string()),
+        ]);
+    }
+    table
+}
+
+/// The name of a region at its place in the tree, and its kind.
+fn label(report: &Report, row: &RegionRow) -> String {
+    let kind = match row.kind {
+        RegionKind::Useful => "",
+        RegionKind::Control => " (control)",
+        RegionKind::Serial => " (serial)",
+    };
+    format!("{}{}{kind}", "  ".repeat(depth(report, row).min(8)), clean(&row.name))
 }
 
 /// All regions, or those that take most time and the ones around them, in their order.

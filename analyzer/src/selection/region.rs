@@ -1,0 +1,139 @@
+//! One region of a model: found by its name, and as a model of its own.
+
+use std::collections::BTreeSet;
+
+use lbprof_collector::Activity;
+use wildmatch::WildMatch;
+
+use super::SelectionError;
+use super::names::{near, some_of};
+use crate::model::{Cell, Model, RankModel, Region, RegionIdx, SiteKey};
+use crate::structure::Without;
+
+/// The region of `model` that `name` names: by its path, by the end of its path, by a pattern of either in which `*` and `?`
+/// stand for any characters and any one, or by the begin of its own name. The first of these that fits any region counts.
+///
+/// Errors: no region fits, or several do.
+pub fn find(model: &Model, name: &str) -> Result<RegionIdx, SelectionError> {
+    let is_end = |region: &Region| region.path.strip_suffix(name).is_some_and(|head| head.ends_with('/'));
+    let is_pattern = name.contains(['*', '?']);
+    let (whole, end) = (WildMatch::new(name), WildMatch::new(&format!("*/{name}")));
+    let fits: [&dyn Fn(&Region) -> bool; 4] = [
+        &|region| region.path == name,
+        &is_end,
+        &|region| is_pattern && (whole.matches(&region.path) || end.matches(&region.path)),
+        &|region| !name.is_empty() && region.name.starts_with(name),
+    ];
+    for fits in fits {
+        let found: Vec<RegionIdx> =
+            (0..).zip(&model.regions).filter(|(_, one)| fits(one)).map(|(idx, _)| idx).collect();
+        let paths = || found.iter().filter_map(|&idx| model.regions.get(idx as usize)).map(|one| one.path.as_str());
+        match found.as_slice() {
+            [] => {}
+            [one] => return Ok(*one),
+            _ => return Err(SelectionError::Ambiguous { name: name.to_owned(), regions: some_of(paths()) }),
+        }
+    }
+    let paths = || model.regions.iter().map(|region| region.path.as_str());
+    // The names of regions tell more than their paths, which are much alike; each stands for its paths.
+    let names: BTreeSet<&str> = model.regions.iter().map(|region| region.name.as_str()).collect();
+    let own_name = name.rsplit('/').find(|part| !part.is_empty()).unwrap_or(name);
+    let like = near(own_name.trim_matches(['*', '?']), names.into_iter());
+    let like = some_of(like.iter().flat_map(|like| {
+        model.regions.iter().filter(move |region| region.name == *like).map(|region| region.path.as_str())
+    }));
+    let regions =
+        if like.is_empty() { format!("there are {}", some_of(paths())) } else { format!("did you mean {like}?") };
+    Err(SelectionError::NoRegion { name: name.to_owned(), regions })
+}
+
+/// The model of `region` alone, as if the ranks did nothing else: it is the outermost region, and each rank's window is the time
+/// that it spends in it, all invocations and inner regions together, beginning at once on all. So the elapsed time is the longest
+/// that a rank spends in it, and what others spend less is their idle time.
+///
+/// Records, dropped ones and how ranks ended are those of the whole model; samples of usage and of who computes when are not known
+/// of a region.
+pub fn within(mut model: Model, region: RegionIdx) -> Model {
+    if region == 0 {
+        return model;
+    }
+    let inside = Inside::new(&model, region);
+    let kept: Vec<Vec<_>> = inside.old.iter().filter_map(|&old| model.slowest.get(old as usize)).cloned().collect();
+    let regions: Vec<Region> = inside.old.iter().filter_map(|&old| inside.region(&model, old)).collect();
+    model.facts.selected.region = regions.first().map(|region| region.path.clone());
+    (model.regions, model.slowest) = (regions, kept);
+    model.ranks.iter_mut().for_each(|rank| inside.narrow(rank));
+    let in_iterated = |idx: RegionIdx| model.chain(idx).iter().any(|&around| model.regions[around as usize].iterated);
+    let is_outermost = |&idx: &RegionIdx| {
+        let Region { iterated, parent, .. } = model.regions[idx as usize];
+        iterated && (idx == 0 || !in_iterated(parent))
+    };
+    model.outermost_iterated = (0..model.regions.len() as RegionIdx).filter(is_outermost).collect();
+    model.alone = None;
+    (model.loops, model.without_loop) = (Vec::new(), Without::Nothing);
+    model
+}
+
+/// A region and those in it.
+struct Inside {
+    /// Indices in the whole model, ascending.
+    old: Vec<RegionIdx>,
+}
+
+impl Inside {
+    fn new(model: &Model, region: RegionIdx) -> Self {
+        let all = 0..model.regions.len() as RegionIdx;
+        Inside { old: all.filter(|&idx| model.chain(idx).contains(&region)).collect() }
+    }
+
+    /// The new index of a region of the whole model; `None` outside.
+    fn index(&self, old: RegionIdx) -> Option<RegionIdx> {
+        self.old.binary_search(&old).ok().map(|new| new as RegionIdx)
+    }
+
+    fn region(&self, model: &Model, old: RegionIdx) -> Option<Region> {
+        let region = model.regions.get(old as usize)?.clone();
+        Some(match self.index(region.parent) {
+            Some(parent) => Region { parent, ..region },
+            // Of the outermost one all of its path is its name.
+            None => Region { parent: 0, name: region.path.clone(), ..region },
+        })
+    }
+
+    fn kept<T>(&self, list: &mut Vec<(RegionIdx, T)>) {
+        let all = std::mem::take(list).into_iter();
+        list.extend(all.filter_map(|(idx, value)| Some((self.index(idx)?, value))));
+    }
+
+    fn kept_pairs<K, T>(&self, list: &mut Vec<((RegionIdx, K), T)>) {
+        let all = std::mem::take(list).into_iter();
+        list.extend(all.filter_map(|((idx, key), value)| Some(((self.index(idx)?, key), value))));
+    }
+
+    fn kept_sites(&self, list: &mut Vec<(SiteKey, Cell)>) {
+        let all = std::mem::take(list).into_iter();
+        list.extend(all.filter_map(|(key, cell)| Some((SiteKey { region: self.index(key.region)?, ..key }, cell))));
+    }
+
+    fn narrow(&self, rank: &mut RankModel) {
+        self.kept_pairs(&mut rank.cells);
+        self.kept(&mut rank.inclusive);
+        self.kept(&mut rank.in_iterations);
+        self.kept(&mut rank.totals);
+        self.kept(&mut rank.iterations);
+        self.kept_sites(&mut rank.sites);
+        self.kept_sites(&mut rank.other_sites);
+        self.kept_pairs(&mut rank.counters);
+        if rank.inclusive.first().is_none_or(|&(idx, _)| idx != 0) {
+            rank.inclusive.insert(0, (0, Default::default()));
+        }
+        (rank.begin_s, rank.end_s) = (0.0, rank.inclusive(0).iter().sum());
+        rank.paused_s = 0.0;
+        let calls = rank.sites.iter().chain(&rank.other_sites).map(|(_, cell)| cell.calls);
+        rank.calls = calls.fold(0, u64::saturating_add);
+        let of_others = rank.other_sites.iter().filter(|(key, _)| key.activity != Activity::Recorder);
+        rank.other_threads_mpi_s = of_others.map(|(_, cell)| cell.seconds).sum();
+        rank.other_threads = if rank.other_sites.is_empty() { 0 } else { rank.other_threads };
+        rank.usage = None;
+    }
+}

@@ -42,9 +42,10 @@ pub(super) fn bars(iterations: &Iterations, columns: usize) -> String {
         let step = |value: f64| (((value - low) / (high - low) * 8.0) as usize).min(BARS.len() - 1);
         values.iter().map(|&value| BARS[step(value)]).collect()
     };
-    let each = match rows.len() - n {
-        0 => String::new(),
-        _ => format!(", each of {} iterations or more", rows.len() / n),
+    let each = match (rows.len() / n, rows.len() % n) {
+        (1, 0) => String::new(),
+        (all, 0) => format!(", each of {}", plural(all as u64, "iteration")),
+        (least, _) => format!(", each of {} or {} iterations", count(least as u64), count(least as u64 + 1)),
     };
     let (low, high) = (seconds_like(low, high), seconds_like(high, high));
     format!("longest  {}\nmean     {}\n         ▁ {low} … █ {high}{each}\n", line(&longest), line(&mean))

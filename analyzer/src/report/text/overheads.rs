@@ -96,9 +96,11 @@ fn alone(table: &OverheadTable) -> Option<String> {
             let (rank, rank_s) = alone.serial.first().filter(|_| alone.serial_s() > alone.error_s)?;
             let all_s = alone.serial_s();
             let all = format!("alone for {} ± {}", seconds(all_s), seconds_like(alone.error_s, all_s));
+            let longest = seconds_like(*rank_s, all_s);
             Some(match alone.serial.len() {
                 1 => format!("rank {rank} works {all}"),
-                _ => format!("ranks work {all}, most of it rank {rank}: {}", seconds_like(*rank_s, all_s)),
+                _ if *rank_s > 0.5 * all_s => format!("ranks work {all}, most of it rank {rank}: {longest}"),
+                _ => format!("ranks take turns at working {all}, the longest rank {rank}: {longest}"),
             })
         }
         Err(NotAlone::NoCalls) => unknown("calls were recorded as sums"),

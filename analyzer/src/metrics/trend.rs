@@ -9,6 +9,8 @@
 //! system disturbed prove nothing. What is found would come out of a series without any order in less than [`SIGNIFICANCE`] of
 //! cases, all tests together that look for the same.
 
+use std::cmp::Reverse;
+
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 
 /// Probability below which a finding is no chance.
@@ -29,9 +31,6 @@ const MIN_HITS: f64 = 0.8;
 
 /// Longest period that is sought.
 const LONGEST_PERIOD: usize = 1000;
-
-/// Most steps of the search for periods: in very long series only short periods are sought.
-const MAX_STEPS: usize = 1 << 25;
 
 /// What a series shows; nothing where it has fewer than [`MIN_ITERATIONS`] values.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -183,29 +182,34 @@ fn period(values: &[f64]) -> Option<Period> {
 }
 
 /// The period of the most significant peaks: length, place of the first, and probability, corrected for all that were tried.
+///
+/// Values that are the largest within half a period to either side lie more than that apart, so that there are at most 2·n/q of them
+/// and all periods together take time in the order of n·log n.
 fn peaks(values: &[f64]) -> Option<(usize, usize, f64)> {
     let n = values.len();
-    let longest = (n / MIN_CYCLES).min(LONGEST_PERIOD).min(MAX_STEPS / n.max(1));
+    let longest = (n / MIN_CYCLES).min(LONGEST_PERIOD);
     let lower = lower_around(values);
+    let mut highest: Vec<usize> = (0..n).filter(|&at| lower[at] > 0).collect();
+    highest.sort_unstable_by_key(|&at| Reverse(lower[at]));
     let mut best: Option<(usize, usize, f64)> = None;
     for length in 2..=longest {
         let half = length / 2;
         // Of the first and last values not all around them is known.
-        let judged = lower.get(half..n - half).unwrap_or_default();
+        let judged = half..n - half;
+        highest.truncate(highest.partition_point(|&at| lower[at] >= half));
         let mut hits = vec![0_u32; length];
-        for turn in judged.chunks(length) {
-            hits.iter_mut().zip(turn).for_each(|(hits, &lower)| *hits += u32::from(lower >= half));
-        }
+        highest.iter().filter(|at| judged.contains(at)).for_each(|at| hits[at % length] += 1);
         let tried = (longest - 1) as f64 * length as f64;
-        for (place, hits) in hits.into_iter().enumerate() {
-            let turns = judged.len().saturating_sub(place).div_ceil(length);
+        for (place, hits) in hits.into_iter().enumerate().filter(|(_, hits)| *hits > 0) {
+            let first = half + (place + length - half % length) % length;
+            let turns = judged.end.saturating_sub(first).div_ceil(length);
             if turns + 1 < MIN_CYCLES || f64::from(hits) < MIN_HITS * turns as f64 {
                 continue;
             }
             let Ok(law) = Binomial::new(1.0 / length as f64, turns as u64) else { continue };
-            let p_value = (tried * law.sf(u64::from(hits).saturating_sub(1))).min(1.0);
+            let p_value = (tried * law.sf(u64::from(hits) - 1)).min(1.0);
             if best.is_none_or(|(.., least)| p_value < least) {
-                best = Some((length, (place + half) % length, p_value));
+                best = Some((length, place, p_value));
             }
         }
     }

@@ -20,6 +20,8 @@ pub struct Options {
     pub symbols: bool,
     /// What to find that is not marked.
     pub wanted: Wanted,
+    /// The region whose iterations are the main loop's, by its name, where the user says so.
+    pub iteration_region: Option<String>,
     /// How near ranks of one cluster are, where the user says so.
     pub cluster_radius: Option<f64>,
 }
@@ -27,7 +29,7 @@ pub struct Options {
 impl Default for Options {
     /// All that can be found.
     fn default() -> Self {
-        Options { symbols: true, wanted: Wanted::default(), cluster_radius: None }
+        Options { symbols: true, wanted: Wanted::default(), iteration_region: None, cluster_radius: None }
     }
 }
 
@@ -72,6 +74,7 @@ pub fn analyse_part(
         true => analyse_all_first(run, selection, options, &tell)?,
         false => analyse(&selection.ranks_of(run, &[])?, options, tell),
     };
+    choose_loop(&mut model, options)?;
     if let Some(name) = &selection.region {
         let region = region::find(&model, name)?;
         model = region::within(model, region);
@@ -89,6 +92,7 @@ fn analyse_all_first(
 ) -> Result<Analysis, SelectionError> {
     let first = First::new(run, options, tell);
     let mut all = first.gather(run, tell);
+    choose_loop(&mut all, options)?;
     let clusters = if selection.needs_clusters() { clusters(&all, &first.places, options) } else { Vec::new() };
     let mut model = first.gather(&selection.part_of(run, &first.survey, &all, &clusters)?, tell);
     if let Some(&rank) = model.uncut_ranks.first() {
@@ -100,6 +104,13 @@ fn analyse_all_first(
     all.facts.selected.ranks.clone_from(&model.facts.selected.ranks);
     model.found = findings(&all);
     Ok(Analysis { model, places: first.places })
+}
+
+/// Makes the region that the user names the main loop's.
+fn choose_loop(model: &mut Model, options: &Options) -> Result<(), SelectionError> {
+    let name = options.iteration_region.as_deref();
+    model.chosen_loop = name.map(|name| region::find_iterated(model, name)).transpose()?;
+    Ok(())
 }
 
 /// Numbers of clusters of ranks that run the same code, and their ranks.

@@ -879,6 +879,7 @@ impl Part {
             loops: structure.loops.clone(),
             without_loop: structure.without,
             outermost_iterated: Vec::new(),
+            chosen_loop: None,
             alone: None,
             problems: self.problems,
             found: Vec::new(),

@@ -50,6 +50,8 @@ pub struct Model {
     pub without_loop: Without,
     /// Regions whose time is known by iteration while that of the region around them is not.
     pub outermost_iterated: Vec<RegionIdx>,
+    /// The iterated region that the user takes for the main loop's.
+    pub chosen_loop: Option<RegionIdx>,
     /// The time in which one rank alone computes; `None` where that is not known: calls were not recorded one by one, or the clocks
     /// of hosts cannot be compared.
     pub alone: Option<Alone>,
@@ -383,8 +385,12 @@ impl Model {
         }
     }
 
-    /// The iterated region that takes the longest, of those outside of all others; `None` where none is known.
+    /// The iterated region that the user chose, else the one that takes the longest, of those outside of all others; `None`
+    /// where none is known.
     pub fn main_loop(&self) -> Option<RegionIdx> {
+        if self.chosen_loop.is_some() {
+            return self.chosen_loop;
+        }
         let candidates = self.outermost_iterated.iter().copied();
         let time_s =
             |idx: RegionIdx| self.ranks.iter().map(|rank| rank.inclusive(idx).iter().sum::<f64>()).sum::<f64>();

@@ -126,7 +126,15 @@ fn a_selection_that_the_run_does_not_have_is_wrong_use() {
     assert_fails(&[path, "--ranks", "2"], dir.path(), 2, "--ranks: there is no rank 2: the run has 0 to 1");
     assert_fails(&[path, "--ranks", "0-x"], dir.path(), 2, "\"0-x\" is no rank, range or name=value");
     assert_fails(&[path, "--ranks", "host=n0"], dir.path(), 2, "the hosts are node0");
-    lb_report(&[path, "--ranks", "1"]).assert().code(0);
+    assert_fails(&[path, "--from", "-1s"], dir.path(), 2, "expected a time from the begin of the run");
+    assert_fails(&[path, "--from", "2s"], dir.path(), 2, "the run lasts 0.030500 s");
+    assert_fails(&[path, "--to", "iteration=2"], dir.path(), 2, "no main loop");
+    assert_fails(&[path, "--region", "wrok"], dir.path(), 2, "did you mean main/work?");
+    assert_fails(&[path, "--region", "\u{1b}[2J"], dir.path(), 2, "there is no region \\u{1b}[2J");
+    assert_fails(&[path, "--activity", "waiting"], dir.path(), 2, "\"waiting\" is no activity; there are computation,");
+    assert_fails(&[path, "--iteration-region", "work"], dir.path(), 2, "there is no region work; there is none");
+    let all = [path, "--ranks", "1", "--from", "5ms", "--to", "20ms", "--region", "main", "--activity", "mpi"];
+    lb_report(&all).assert().code(0);
 }
 
 #[test]

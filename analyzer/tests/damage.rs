@@ -4,9 +4,10 @@ mod support;
 
 use std::fs;
 
-use lbprof_analyzer::analyse::{Options, analyse};
+use lbprof_analyzer::analyse::{Options, analyse, analyse_part};
 use lbprof_analyzer::dump::dump;
 use lbprof_analyzer::open::Run;
+use lbprof_analyzer::selection::Selection;
 use lbprof_analyzer::symbols;
 use lbprof_collector::format::log_name;
 use lbprof_collector::scenario::Scenario;
@@ -50,6 +51,22 @@ fn read_all(dir: &std::path::Path) {
         .expect("the logs can be read a second time");
     let text = String::from_utf8(lines).expect("JSON is UTF-8");
     assert!(text.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()));
+    read_part(&run, model.regions.last().map(|region| region.path.clone()));
+}
+
+/// Reads a part of the run, where it has that.
+fn read_part(run: &Run, region: Option<String>) {
+    let part = Selection {
+        ranks: Some("1-".parse().expect("ranks")),
+        from: Some("1ms".parse().expect("a time")),
+        to: Some("iteration=2".parse().expect("an iteration")),
+        region,
+        activities: Some("mpi".parse().expect("activities")),
+    };
+    let options = Options { symbols: false, ..Options::default() };
+    if let Ok(analysis) = analyse_part(run, &part, &options, |_| ()) {
+        assert!(!plain(&report_on(&analysis.model), 80).is_empty());
+    }
 }
 
 #[test]

@@ -590,3 +590,24 @@ fn a_cluster_is_known_by_its_number() {
     let error = try_part_in(dir.path(), &ranks("cluster=3")).unwrap_err();
     assert_eq!(error, "--ranks: there is no cluster 3; there are 1, 2");
 }
+
+#[test]
+fn the_main_loop_is_the_users_choice() {
+    let dir = written(Scenario::ranks(2).each(|_, script| {
+        let script = script.repeat(3, |_, script| script.iteration("long", |script| script.compute(20).barrier(1.0)));
+        script.repeat(5, |_, script| script.iteration("short", |script| script.compute(2).barrier(1.0)))
+    }));
+    let run = Run::open(Some(dir.path())).unwrap();
+    let chosen = |name: &str, selection: &Selection| {
+        let options = Options { iteration_region: Some(name.into()), ..support::marked() };
+        analyse_part(&run, selection, &options, |_| ()).map(|analysis| report_on(&analysis.model))
+    };
+    let loop_of = |report: Report| report.iterations.map(|one| (one.region, one.rows.len()));
+    assert_eq!(loop_of(report_on(&model_in(dir.path()))), Some(("main/long".into(), 3)));
+    assert_eq!(loop_of(chosen("short", &Selection::default()).unwrap()), Some(("main/short".into(), 5)));
+    let part = chosen("sh*", &window("iteration=1", "iteration=3")).unwrap();
+    assert_eq!((part.data.elapsed_s * 1e9).round(), 9e6);
+    assert_eq!(loop_of(part), Some(("main/short".into(), 3)));
+    let error = chosen("main", &Selection::default()).unwrap_err().to_string();
+    assert_eq!(error, "--iteration-region: there is no region main; there are main/long, main/short");
+}

@@ -115,43 +115,24 @@ struct ReportArguments {
     #[arg(hide = true)]
     more: Vec<PathBuf>,
 
-    /// Write the report as JSON to FILE instead, or to standard output where FILE is - or not given.
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
-    json: Option<PathBuf>,
-
     #[command(flatten)]
     selection: SelectionArguments,
 
     #[command(flatten)]
     iterations: IterationArguments,
 
-    /// Seconds that the same work takes on one rank, for speedup and overheads; by default the computation of all ranks.
-    #[arg(long, value_name = "SECONDS", value_parser = positive)]
-    t_seq: Option<f64>,
-
     #[command(flatten)]
     judging: JudgingArguments,
 
-    /// Rows to show of long tables.
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
-    top: u32,
-
-    /// Show all rows of all tables.
-    #[arg(long)]
-    full: bool,
-
-    /// Columns of a line; by default those of the terminal, up to 120, or 100 in a file.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(60..))]
-    width: Option<u16>,
+    #[command(flatten)]
+    output: OutputArguments,
 }
 
 /// What to report on; all of the run where nothing is said.
 #[derive(Args, Clone)]
-#[command(next_help_heading = "Selection: what everything is computed from")]
+#[command(next_help_heading = "Selection (what everything is computed from)")]
 struct SelectionArguments {
-    /// Only these ranks: numbers, ranges with or without an end and every how manyth, hosts (with * and ?).
-    ///
-    /// As in 0,8-15 or 0-63:4 (every fourth) or 12- or host=node1* or cluster=2, with commas between.
+    /// Only these ranks: 0,8-15 or 0-63:4 (every fourth) or 12- or host=node1* or cluster=2, with commas between.
     #[arg(long, value_name = "LIST")]
     ranks: Option<RankSet>,
 
@@ -218,6 +199,31 @@ struct JudgingArguments {
     /// to 0.75, from the knee of the distances.
     #[arg(long, value_name = "SHARE", value_parser = radius)]
     cluster_radius: Option<f64>,
+
+    /// Seconds that the same work takes on one rank, for speedup and overheads; by default the computation of all ranks.
+    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    t_seq: Option<f64>,
+}
+
+/// What is printed, and how.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+struct OutputArguments {
+    /// Write the report as JSON to FILE instead, or to standard output where FILE is - or not given.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    json: Option<PathBuf>,
+
+    /// Rows to show of long tables.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
+    top: u32,
+
+    /// Show all rows of all tables.
+    #[arg(long)]
+    full: bool,
+
+    /// Columns of a line; by default those of the terminal, up to 120, or 100 in a file.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(60..))]
+    width: Option<u16>,
 }
 
 /// A radius of clusters.
@@ -240,6 +246,7 @@ struct DumpArguments {
 }
 
 #[derive(Args)]
+#[command(next_help_heading = "Output")]
 struct Common {
     /// Do not look up functions and lines: call sites stay modules and offsets.
     #[arg(long)]
@@ -332,7 +339,7 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
         let _ = writeln!(io::stderr(), "lb-report: one folder at a time: {other} needs a call of its own");
         return Ok(Exit::Usage);
     }
-    if let Some(folder) = arguments.json.as_deref().filter(|path| path.is_dir()) {
+    if let Some(folder) = arguments.output.json.as_deref().filter(|path| path.is_dir()) {
         let folder = folder.display();
         let _ = writeln!(
             io::stderr(),
@@ -345,10 +352,11 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
     let options = analyse::Options {
         symbols: !common.no_symbols,
         wanted: arguments.iterations.wanted(),
+        iteration_region: arguments.iterations.iteration_region.clone(),
         cluster_radius: arguments.judging.cluster_radius,
     };
     let (mut model, places) = analysed(&run, &selection, &options, common)?;
-    model.facts.t_seq_s = arguments.t_seq;
+    model.facts.t_seq_s = arguments.judging.t_seq;
     let judging = &arguments.judging;
     let choices = Choices {
         ranking: judging.rank_by,
@@ -356,7 +364,7 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
         cluster_radius: judging.cluster_radius,
     };
     let report = Report::with(&model, &places, &choices);
-    match &arguments.json {
+    match &arguments.output.json {
         None => write_text(&report, arguments, common)?,
         Some(path) if path.as_os_str() == "-" => {
             write_to(io::stdout().lock(), |out| json::write(&report, out)).context("standard output")?;
@@ -371,9 +379,9 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
 
 fn write_text(report: &Report, arguments: &ReportArguments, common: &Common) -> anyhow::Result<()> {
     let options = text::Options {
-        columns: arguments.width.map_or_else(default_columns, usize::from),
-        top: arguments.top as usize,
-        full: arguments.full,
+        columns: arguments.output.width.map_or_else(default_columns, usize::from),
+        top: arguments.output.top as usize,
+        full: arguments.output.full,
     };
     let rendered = text::render(report, &options);
     let mut out = AutoStream::new(io::stdout(), common.color.choice()).lock();

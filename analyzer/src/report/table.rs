@@ -16,6 +16,9 @@ pub struct Table {
 /// Least columns of a terminal that the flexible column keeps.
 const LEAST_FLEXIBLE: usize = 12;
 
+/// Columns of a terminal in which the flexible column can mostly be read.
+const COMFORTABLE: usize = 28;
+
 /// Spaces before a table, and between its columns.
 const INDENT: usize = 2;
 
@@ -39,6 +42,30 @@ impl Table {
     pub fn row(&mut self, cells: Vec<String>) {
         debug_assert_eq!(cells.len(), self.heads.len());
         self.rows.push(cells);
+    }
+
+    /// Leaves out groups of columns, the first of `spare` first, until lines of `columns` leave the flexible column room for what
+    /// it holds, or at least for [`COMFORTABLE`]. Columns are named by the first line of their heads.
+    pub fn sparing(mut self, columns: usize, spare: &[&[&str]]) -> Table {
+        for group in spare {
+            let widths = self.widths();
+            let missing = (widths.iter().sum::<usize>() + INDENT * widths.len()).saturating_sub(columns);
+            let flexible = widths[self.flexible];
+            if missing == 0 || flexible.saturating_sub(missing) >= COMFORTABLE {
+                break;
+            }
+            group.iter().for_each(|head| self.leave_out(head));
+        }
+        self
+    }
+
+    fn leave_out(&mut self, head: &str) {
+        let named = |(at, text): (usize, &String)| (text.lines().next() == Some(head)).then_some(at);
+        let Some(at) = self.heads.iter().enumerate().find_map(named).filter(|&at| at != self.flexible) else { return };
+        self.heads.remove(at);
+        self.aligned.remove(at);
+        self.rows.iter_mut().for_each(|row| drop(row.remove(at)));
+        self.flexible -= usize::from(at < self.flexible);
     }
 
     /// Columns of the terminal that it takes when its flexible column is as short as can be.
@@ -80,5 +107,40 @@ impl Table {
             false => format!("{}\n", line.trim_end()),
         };
         layout.lines().enumerate().map(line).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let mut table = Table::new(&["<call", "<at", "mean\n[s]", "calls", "bytes"], 1);
+        table.row(
+            ["Send", "a_function_of_some_length (file.c:120)", "1.00", "12", "13.2 kB"].map(str::to_owned).to_vec(),
+        );
+        table
+    }
+
+    fn heads(table: &Table) -> Vec<&str> {
+        table.heads.iter().filter_map(|head| head.lines().next()).collect()
+    }
+
+    #[test]
+    fn columns_are_left_out_only_where_the_flexible_one_has_too_little_room() {
+        const SPARE: &[&[&str]] = &[&["bytes"], &["mean", "calls"]];
+        assert_eq!(heads(&table().sparing(80, SPARE)), ["call", "at", "mean", "calls", "bytes"]);
+        // Its 38 columns become 29, which can still be read.
+        assert_eq!(heads(&table().sparing(59, SPARE)).len(), 5);
+        assert_eq!(heads(&table().sparing(57, SPARE)), ["call", "at", "mean", "calls"]);
+        assert_eq!(heads(&table().sparing(30, SPARE)), ["call", "at"]);
+        let text = table().sparing(30, SPARE).render(30, anstyle::Style::new());
+        assert!(text.lines().all(|line| width(line) <= 30), "{text}");
+    }
+
+    #[test]
+    fn the_flexible_column_is_found_again_behind_one_that_is_left_out() {
+        let text = table().sparing(30, &[&["call"], &["mean", "calls", "bytes"]]).render(30, anstyle::Style::new());
+        assert!(text.starts_with("  at\n  a_functi"), "{text}");
     }
 }

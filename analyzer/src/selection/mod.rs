@@ -135,16 +135,20 @@ pub enum SelectionError {
         last: u32,
     },
     /// No region has such a name.
-    #[error("--region: there is no region {name}; {regions}")]
+    #[error("{option}: there is no region {name}; {regions}")]
     NoRegion {
+        /// The option that named it.
+        option: &'static str,
         /// What was asked for.
         name: String,
         /// Those that it may have meant, or that there are.
         regions: String,
     },
     /// Several regions have such a name.
-    #[error("--region: {name} may be any of {regions}: give more of the path")]
+    #[error("{option}: {name} may be any of {regions}: give more of the path")]
     Ambiguous {
+        /// The option that named it.
+        option: &'static str,
         /// What was asked for.
         name: String,
         /// The first of them.

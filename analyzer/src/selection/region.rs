@@ -10,11 +10,29 @@ use super::names::{near, some_of};
 use crate::model::{Cell, Model, RankModel, Region, RegionIdx, SiteKey};
 use crate::structure::Without;
 
-/// The region of `model` that `name` names: by its path, by the end of its path, by a pattern of either in which `*` and `?`
-/// stand for any characters and any one, or by the begin of its own name. The first of these that fits any region counts.
+/// The region of `model` that the value of --region names.
 ///
 /// Errors: no region fits, or several do.
 pub fn find(model: &Model, name: &str) -> Result<RegionIdx, SelectionError> {
+    find_among(model, "--region", name, &|_| true)
+}
+
+/// The iterated region of `model` that the value of --iteration-region names.
+///
+/// Errors: no iterated region fits, or several do.
+pub fn find_iterated(model: &Model, name: &str) -> Result<RegionIdx, SelectionError> {
+    find_among(model, "--iteration-region", name, &|region| region.iterated)
+}
+
+/// Of the regions that `are_meant`, the one that `name`, the value of `option`, names: by its path, by the end of its path, by a pattern of either in which `*` and `?`
+/// stand for any characters and any one, or by the begin of its own name. The first of these that fits any region counts.
+fn find_among(
+    model: &Model,
+    option: &'static str,
+    name: &str,
+    are_meant: &dyn Fn(&Region) -> bool,
+) -> Result<RegionIdx, SelectionError> {
+    let meant = || (0..).zip(&model.regions).filter(|(_, region)| are_meant(region));
     let is_end = |region: &Region| region.path.strip_suffix(name).is_some_and(|head| head.ends_with('/'));
     let is_pattern = name.contains(['*', '?']);
     let (whole, end) = (WildMatch::new(name), WildMatch::new(&format!("*/{name}")));
@@ -25,26 +43,32 @@ pub fn find(model: &Model, name: &str) -> Result<RegionIdx, SelectionError> {
         &|region| !name.is_empty() && region.name.starts_with(name),
     ];
     for fits in fits {
-        let found: Vec<RegionIdx> =
-            (0..).zip(&model.regions).filter(|(_, one)| fits(one)).map(|(idx, _)| idx).collect();
-        let paths = || found.iter().filter_map(|&idx| model.regions.get(idx as usize)).map(|one| one.path.as_str());
+        let found: Vec<(RegionIdx, &Region)> = meant().filter(|(_, region)| fits(region)).collect();
         match found.as_slice() {
             [] => {}
-            [one] => return Ok(*one),
-            _ => return Err(SelectionError::Ambiguous { name: name.to_owned(), regions: some_of(paths()) }),
+            [(one, _)] => return Ok(*one),
+            several => {
+                let regions = some_of(several.iter().map(|(_, region)| region.path.as_str()));
+                return Err(SelectionError::Ambiguous { option, name: name.to_owned(), regions });
+            }
         }
     }
-    let paths = || model.regions.iter().map(|region| region.path.as_str());
     // The names of regions tell more than their paths, which are much alike; each stands for its paths.
-    let names: BTreeSet<&str> = model.regions.iter().map(|region| region.name.as_str()).collect();
+    let names: BTreeSet<&str> = meant().map(|(_, region)| region.name.as_str()).collect();
     let own_name = name.rsplit('/').find(|part| !part.is_empty()).unwrap_or(name);
     let like = near(own_name.trim_matches(['*', '?']), names.into_iter());
-    let like = some_of(like.iter().flat_map(|like| {
-        model.regions.iter().filter(move |region| region.name == *like).map(|region| region.path.as_str())
-    }));
-    let regions =
-        if like.is_empty() { format!("there are {}", some_of(paths())) } else { format!("did you mean {like}?") };
-    Err(SelectionError::NoRegion { name: name.to_owned(), regions })
+    let paths_of = |name: &&str| {
+        let name = (*name).to_owned();
+        meant().filter(move |(_, region)| region.name == name).map(|(_, region)| region.path.as_str())
+    };
+    let like = some_of(like.iter().flat_map(paths_of));
+    let all = some_of(meant().map(|(_, region)| region.path.as_str()));
+    let regions = match (like.is_empty(), all.is_empty()) {
+        (false, _) => format!("did you mean {like}?"),
+        (true, false) => format!("there are {all}"),
+        (true, true) => "there is none".to_owned(),
+    };
+    Err(SelectionError::NoRegion { option, name: name.to_owned(), regions })
 }
 
 /// The model of `region` alone, as if the ranks did nothing else: it is the outermost region, and each rank's window is the time
@@ -63,6 +87,7 @@ pub fn within(mut model: Model, region: RegionIdx) -> Model {
     model.facts.selected.region = regions.first().map(|region| region.path.clone());
     (model.regions, model.slowest) = (regions, kept);
     model.ranks.iter_mut().for_each(|rank| inside.narrow(rank));
+    model.chosen_loop = model.chosen_loop.and_then(|chosen| inside.index(chosen));
     let in_iterated = |idx: RegionIdx| model.chain(idx).iter().any(|&around| model.regions[around as usize].iterated);
     let is_outermost = |&idx: &RegionIdx| {
         let Region { iterated, parent, .. } = model.regions[idx as usize];

@@ -39,5 +39,8 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
             table.row(vec![name.to_owned(), share, mean, empty(), empty(), empty(), empty(), empty()]);
         }
     }
-    format!("{BOLD}Activities{BOLD:#}\n{}\n", table.render(options.columns, DIM))
+    format!(
+        "{BOLD}Activities{BOLD:#}\n{}\n",
+        table.sparing(options.columns, &[&["sent", "received"], &["calls"]]).render(options.columns, DIM)
+    )
 }

@@ -5,6 +5,9 @@ use crate::report::table::Table;
 use crate::report::words::{TimeUnit, bytes, clean, count, percent};
 use crate::report::{Report, SiteRow};
 
+/// Columns that give way to places where lines are short.
+const SPARE: &[&[&str]] = &[&["bytes"], &["calls"], &["longest", "on"], &["other"]];
+
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let moved = |row: &SiteRow| {
         let sums = [row.sum, row.other_threads];
@@ -42,5 +45,9 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         cells.push(if moved(row) > 0 { bytes(moved(row)) } else { String::new() });
         table.row(cells);
     }
-    format!("{}{}\n", title("Call sites", shown, all), table.render(options.columns, DIM))
+    format!(
+        "{}{}\n",
+        title("Call sites", shown, all),
+        table.sparing(options.columns, SPARE).render(options.columns, DIM)
+    )
 }

@@ -204,7 +204,11 @@ fn region_table(report: &Report, options: &Options, regions: &[(RegionIdx, Index
         .map(|most| region_columns(report, &regions, most))
         .find(|table| table.least_width() + ROOM_FOR_NAMES <= options.columns)
         .unwrap_or_else(|| region_columns(report, &regions, 0));
-    let mut text = format!("\n{}{}", title("Dispersion by region", shown, all), table.render(options.columns, DIM));
+    let mut text = format!(
+        "\n{}{}",
+        title("Dispersion by region", shown, all),
+        table.sparing(options.columns, &[&["deviating"], &["ID_C"]]).render(options.columns, DIM)
+    );
     if let Some(groups) = shown_groups(&report.dispersion) {
         let note = format!(
             "Regions of one group spend their time alike (k-means, silhouette {:.2}; --groups K sets how many).",

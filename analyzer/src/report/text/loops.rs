@@ -44,7 +44,10 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     }
     let sure = wrap(&sureness(report), options.columns - 2, 2);
     let head = title("Loops found in the calls", shown, loops.rows.len());
-    format!("{head}{}  {DIM}{sure}{DIM:#}\n\n", table.render(options.columns, DIM))
+    format!(
+        "{head}{}  {DIM}{sure}{DIM:#}\n\n",
+        table.sparing(options.columns, &[&["for each"], &["alike"], &["covers"]]).render(options.columns, DIM)
+    )
 }
 
 /// Whether a loop tells something: the main one, and those in or around it that take time.

@@ -13,6 +13,9 @@ use crate::report::{RegionRow, Report};
 /// Columns that names of code between calls take more than those of marked regions.
 const LONG_NAMES: usize = 16;
 
+/// Columns that give way to names where lines are short.
+const SPARE: &[&[&str]] = &[&["invo-"], &["transfer"], &["elapsed"], &["parallel"], &["micro"], &["mean"]];
+
 pub(super) fn section(report: &Report, options: &Options) -> String {
     if report.regions.len() < 2 {
         return String::new();
@@ -23,7 +26,11 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     let unit = TimeUnit::for_max(report.data.elapsed_s);
     if report.facts.selected.activities.is_some() {
         let table = times_table(report, &rows, unit);
-        return format!("{}{}\n", title("Regions", shown, all), table.render(options.columns, DIM));
+        return format!(
+            "{}{}\n",
+            title("Regions", shown, all),
+            table.sparing(options.columns, SPARE).render(options.columns, DIM)
+        );
     }
     let elapsed = format!("elapsed\n[{}]", unit.symbol);
     let wide = options.columns >= WIDE + LONG_NAMES;
@@ -52,7 +59,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         cells.extend(wide.then(|| if row.idx == 0 { String::new() } else { count(row.totals.invocations) }));
         table.row(cells);
     }
-    format!("{}{}\n", title("Regions", shown, all), table.render(options.columns, DIM))
+    format!("{}{}\n", title("Regions", shown, all), table.sparing(options.columns, SPARE).render(options.columns, DIM))
 }
 
 /// The table of the selected activities' time.

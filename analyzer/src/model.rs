@@ -392,8 +392,8 @@ impl Model {
             return self.chosen_loop;
         }
         let candidates = self.outermost_iterated.iter().copied();
-        let time_s =
-            |idx: RegionIdx| self.ranks.iter().map(|rank| rank.inclusive(idx).iter().sum::<f64>()).sum::<f64>();
+        // A loop in which ranks only wait may last as long.
+        let time_s = |idx: RegionIdx| self.inclusive_s(idx, Activity::Computation).iter().sum::<f64>();
         candidates.max_by(|&a, &b| time_s(a).total_cmp(&time_s(b)).then(b.cmp(&a)))
     }
 

@@ -52,7 +52,12 @@ pub(super) fn choose(
     }
     let cuts = tried(&candidates, &counts).into_iter().map(|symbol| Cut::of(sequence, visits, symbol, counts.len()));
     let best = cuts.min_by(|a, b| a.bits.total_cmp(&b.bits).then(b.iterations.cmp(&a.iterations)))?;
-    let core = best.core(sequence);
+    // Where the loop is entered or left within an iteration, a symbol may be missing once a visit, or be there once more.
+    let as_often = |symbol: &Symbol| counts[symbol].abs_diff(best.iterations) <= visits.len();
+    let mut core: Vec<Symbol> = best.core(sequence).into_iter().filter(as_often).collect();
+    if core.is_empty() {
+        core.push(best.symbol);
+    }
     candidates.retain(|symbol| core.binary_search(symbol).is_ok());
     let anchor = last_of(sequence, window, visits, &candidates).unwrap_or(best.symbol);
     Some(Chosen { anchor, core, alike: best.alike(sequence) })

@@ -24,8 +24,8 @@ const EVERY: f64 = 8.0;
 const ONCE: f64 = 0.1;
 /// Extras that take this share of the time make a loop: it is where the time goes that a report is about.
 const TIME: f64 = 0.3;
-/// Extras take the place of a part of an iteration when this share of the visits to the inner loop are not whole iterations: other
-/// extras may come more often.
+/// Extras take the place of a part of an iteration when for this share of the visits to the inner loop there are iterations that are not
+/// whole: other extras may come more often.
 const INSTEAD: f64 = 0.2;
 /// Extras that come in a fixed rhythm make a loop when they take this part of an iteration's time and have its number of calls:
 /// a body of their own, not an addition.
@@ -75,11 +75,13 @@ struct InnerVisit {
 }
 
 /// What lies between two visits to the inner loop, up to the first anchor of the second.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Extras {
     calls: usize,
     time: u64,
-    /// Whether there is a loop among them that has calls of the inner loop.
+    /// Whether there is a part of an iteration of the inner loop among them.
+    part: bool,
+    /// Whether there is another loop among them that has calls of the inner loop.
     shares: bool,
 }
 
@@ -87,24 +89,28 @@ impl Rounds {
     fn add(&mut self, sequence: &Sequence, whole_run: bool, items: &[Item], inner: Symbol) {
         let (Some(first), Some(last)) = (items.first(), items.last()) else { return };
         self.time += sequence.end(last).saturating_sub(sequence.steps[first.calls().start].begin);
-        let tokens: FxHashSet<Symbol> = sequence.tokens_of(inner).iter().copied().collect();
+        let Some(found) = sequence.loop_of(inner) else { return };
+        let tokens: FxHashSet<Symbol> = found.tokens.iter().copied().collect();
+        let core: FxHashSet<Symbol> = found.core.iter().copied().collect();
         let mut before: Option<u64> = None;
-        let (mut calls, mut shares) = (0, false);
+        let mut since = Extras::default();
         for item in items {
             if item.symbol != inner {
-                calls += item.calls().len();
-                shares |= sequence
-                    .loop_of(item.symbol)
-                    .is_some_and(|one| one.tokens.iter().any(|token| tokens.contains(token)));
+                since.calls += item.calls().len();
+                since.part |= core.contains(&item.symbol);
+                since.shares |= !core.contains(&item.symbol)
+                    && sequence.loop_of(item.symbol).is_some()
+                    && sequence.tokens_of(item.symbol).iter().any(|token| tokens.contains(token));
                 continue;
             }
             let Some(visit) = InnerVisit::of(sequence, whole_run, item) else { continue };
             if let Some(before) = before {
-                self.extras.push(Extras { calls, time: visit.first_anchor_end.saturating_sub(before), shares });
+                let time = visit.first_anchor_end.saturating_sub(before);
+                self.extras.push(Extras { time, ..since });
             }
             before = Some(visit.last_anchor_end);
             self.visits.push(visit);
-            (calls, shares) = (0, false);
+            since = Extras::default();
         }
     }
 
@@ -139,8 +145,9 @@ impl Rounds {
     fn instead(&self) -> bool {
         let whole: Vec<_> = self.visits.iter().filter(|visit| !visit.cut).collect();
         let incomplete = whole.iter().filter(|visit| !visit.complete).count();
+        let parts = self.extras.iter().filter(|extras| extras.part).count();
         let shares = self.extras.iter().filter(|extras| extras.shares).count();
-        INSTEAD * whole.len() as f64 <= incomplete as f64 && 2 * shares < self.extras.len()
+        INSTEAD * whole.len().max(1) as f64 <= (incomplete + parts) as f64 && 2 * shares < self.extras.len()
     }
 
     /// Whether the inner loop always runs equally often.

@@ -47,8 +47,9 @@ pub fn number(intervals: &[Interval]) -> Numbering {
     let Some((first, last)) = span(&visits) else { return numbering };
     let setups = setups(&visits, first, last);
     let of_loop = visits[first].intervals.start..visits[last].intervals.end;
-    let left = visits.get(last + 1).filter(|visit| visit.anchors == 0).map_or(of_loop.end, |visit| visit.intervals.end);
-    let Some(body) = Body::of(intervals, of_loop, left, &setups) else { return numbering };
+    let after = visits[last + 1..].iter().take(MOST_PARTS).take_while(|visit| visit.anchors == 0);
+    let ends: Vec<usize> = [of_loop.end].into_iter().chain(after.map(|visit| visit.intervals.end)).collect();
+    let Some(body) = Body::of(intervals, of_loop, &ends, &setups) else { return numbering };
     let mut count = 0;
     for idx in (body.begin..body.end).filter(|idx| !within(&setups, *idx)) {
         numbering.iterations[idx] = count;
@@ -137,6 +138,9 @@ fn within(ranges: &[Range<usize>], idx: usize) -> bool {
     ranges.get(before).is_some_and(|range| range.contains(&idx))
 }
 
+/// Most stretches inside the loop after the last anchor in which the rest of its iteration is looked for.
+const MOST_PARTS: usize = 3;
+
 /// Where the iterations begin and end within the loop's span.
 #[derive(Debug)]
 struct Body {
@@ -149,8 +153,8 @@ struct Body {
 }
 
 impl Body {
-    /// `left`: up to where the rest of the last iteration may lie, after foreign calls.
-    fn of(intervals: &[Interval], span: Range<usize>, left: usize, setups: &[Range<usize>]) -> Option<Body> {
+    /// `ends`: up to where the rest of the last iteration may lie, parted by foreign calls.
+    fn of(intervals: &[Interval], span: Range<usize>, ends: &[usize], setups: &[Range<usize>]) -> Option<Body> {
         let counts = |idx: &usize| intervals[*idx].inside && !within(setups, *idx);
         let ended = |idx: &usize| counts(idx) && intervals[*idx].ended_by_anchor;
         let first = span.clone().find(ended)?;
@@ -168,15 +172,15 @@ impl Body {
         let whole = |signature: u64| kinds.is_empty() || kinds.keys().any(|kind| signature & kind == *kind);
         let head = calls(span.start..first + 1);
         // An anchor in the middle of the body: what follows the last anchor is the rest of the last iteration.
-        let turned = !whole(head) && whole(head | calls(last + 1..left));
-        let counted = turned || whole(head);
+        let turned = ends.iter().copied().find(|&end| whole(head | calls(last + 1..end))).filter(|_| !whole(head));
+        let counted = turned.is_some() || whole(head);
         if counted {
-            *kinds.entry(if turned { head | calls(last + 1..left) } else { head }).or_default() += 1;
+            *kinds.entry(head | turned.map_or(0, |end| calls(last + 1..end))).or_default() += 1;
         }
         Some(Body {
             begin: if counted { span.start } else { first + 1 },
             end: last + 1,
-            tail_end: if turned { left } else { last + 1 },
+            tail_end: turned.unwrap_or(last + 1),
             alike: kinds.values().copied().max().unwrap_or(0),
         })
     }

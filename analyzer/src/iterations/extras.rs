@@ -128,7 +128,12 @@ impl Rounds {
         let many = self.many_calls();
         let a_loop =
             (often && (regular || (many && !self.often_once()))) || TIME <= share || (regular && many && self.long());
-        if a_loop { Around::Loop } else { Around::Extras }
+        match () {
+            () if a_loop => Around::Loop,
+            // A branch that many iterations take is a part of them.
+            () if often => Around::Variants,
+            () => Around::Extras,
+        }
     }
 
     /// How often the inner loop runs each time that it is entered.

@@ -176,6 +176,12 @@ mod tests {
     }
 
     #[test]
+    fn what_half_of_the_iterations_do_besides_is_a_part_of_them() {
+        let besides: String = (0..100).map(|k| if k * k % 7 < 3 { "FR" } else { "FRT" }).collect();
+        assert_eq!(in_whole(&format!("S{besides}E")), ["FRT by R: 100 *"]);
+    }
+
+    #[test]
     fn occasional_calls_do_not_make_a_loop() {
         let output = format!("{}T", "FR".repeat(10));
         assert_eq!(in_whole(&format!("S{}E", output.repeat(10))), ["FR by R: 100 *"]);

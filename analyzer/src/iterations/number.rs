@@ -127,7 +127,9 @@ fn most_alike_links(visits: &[Visit]) -> Option<(usize, usize)> {
 /// Intervals between the pieces of a loop that is run several times, in which the body is run once to set up: what comes after
 /// is what came after the setting up before the loop. With the foreign calls around them.
 fn setups(visits: &[Visit], first: usize, last: usize) -> Vec<Range<usize>> {
-    let before: HashSet<u64> = visits[..first].iter().map(|visit| visit.link).collect();
+    let within = links_within(&visits[first..=last]);
+    let before: HashSet<u64> =
+        visits[..first].iter().map(|visit| visit.link).filter(|link| !within.contains(link)).collect();
     let is_setup = |idx: &usize| visits[*idx].anchors == 1 && before.contains(&visits[*idx].link);
     let around = |idx: usize| visits[idx - 1].intervals.end..visits[idx + 1].intervals.start;
     (first + 1..last).filter(is_setup).map(around).collect()
@@ -264,6 +266,11 @@ mod tests {
     #[test]
     fn the_body_run_to_set_up_the_second_piece_of_a_loop_is_no_iteration() {
         assert_eq!(numbered("FRYFRFRXFRFREZFRYFRFRE"), "-FR -Y 0FR 1FR 2X 2FR 3FR -EZ -FR -Y 4FR 5FR -E");
+    }
+
+    #[test]
+    fn what_also_comes_between_iterations_marks_no_setting_up() {
+        assert_eq!(numbered("FRXDSFRFRXFRFRXFRXFRFR"), "-FR -X -D -S 0FR 1FR 2X 2FR 3FR 4X 4FR 5X 5FR 6FR",);
     }
 
     #[test]

@@ -385,7 +385,7 @@ impl Model {
         }
     }
 
-    /// The iterated region that the user chose, else the one that takes the longest, of those outside of all others; `None`
+    /// The iterated region that the user chose, else the one in which most is computed, of those outside of all others; `None`
     /// where none is known.
     pub fn main_loop(&self) -> Option<RegionIdx> {
         if self.chosen_loop.is_some() {

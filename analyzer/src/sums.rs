@@ -71,10 +71,7 @@ impl ThreadSums {
     pub fn records(&mut self, head: &BatchHead, records: &[Record]) {
         self.go_to(head);
         self.fold.records(records);
-        self.folded += records.len();
-        if self.folded >= TAKE_AFTER {
-            self.take();
-        }
+        self.added(records.len());
     }
 
     /// The same with each call, and the computation before it, in the region and interval that `placer` says.
@@ -103,7 +100,12 @@ impl ThreadSums {
             rest = &rest[call + 1..];
         }
         self.fold.records(rest);
-        self.folded += records.len();
+        self.added(records.len());
+    }
+
+    /// Counts records that were folded, and takes the sums where there are enough.
+    fn added(&mut self, n: usize) {
+        self.folded += n;
         if self.folded >= TAKE_AFTER {
             self.take();
         }

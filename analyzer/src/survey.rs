@@ -13,7 +13,7 @@ use lbprof_collector::record::NONE;
 use rustc_hash::FxHashMap;
 
 use crate::definitions::Definitions;
-use crate::kinds::Kinds;
+use crate::kinds::{Kind, Kinds};
 use crate::open::Run;
 use crate::pass::{self, Merge, Progress, RankPass};
 use crate::sites::Sites;
@@ -48,6 +48,14 @@ pub struct Token {
     /// The rank's own id of the communicator, which counts those that it made: on ranks that run the same code it means the
     /// same, while a communicator of a row or a column is another one on each.
     pub comm: u32,
+}
+
+impl Token {
+    /// The token of calls of a kind, whose call site is an id of `definitions`.
+    pub fn of(kind: &Kind, sites: &Sites, definitions: &Definitions) -> Token {
+        let site = u32::try_from(kind.call_site).ok().and_then(|id| sites.find(definitions, id));
+        Token { site, operation: kind.operation, comm: kind.comm }
+    }
 }
 
 /// The calls of a rank's first thread.

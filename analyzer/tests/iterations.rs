@@ -182,8 +182,12 @@ const EXACT: f64 = 0.95;
 /// Programs made by chance, always the same ones, and their calls.
 fn programs(n: usize) -> Vec<(Program, Vec<Step>)> {
     let mut runner = TestRunner::deterministic();
-    let mut next = || program().new_tree(&mut runner).expect("a program").current();
-    (0..n).map(|_| next()).map(|program| (program.clone(), program.run())).collect()
+    let next = |_| {
+        let program = program().new_tree(&mut runner).expect("a program").current();
+        let steps = program.run();
+        (program, steps)
+    };
+    (0..n).map(next).collect()
 }
 
 /// Checks that of nearly all programs the main loop in `part` of the calls gives all the run's iterations.

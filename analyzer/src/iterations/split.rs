@@ -24,6 +24,14 @@ pub enum Class {
     Neutral,
 }
 
+impl Class {
+    /// Whether a call of this class is the loop's.
+    #[inline]
+    pub fn is_of_loop(self) -> bool {
+        matches!(self, Class::Inside | Class::Anchor)
+    }
+}
+
 /// A stretch of a rank's calls, with the computation before each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
@@ -104,7 +112,7 @@ impl Splitter {
         let begin = match self.open.take() {
             Some(open) => {
                 self.closed.push(open.interval);
-                let enters = open.foreign && matches!(meaning.class, Class::Inside | Class::Anchor);
+                let enters = open.foreign && meaning.class.is_of_loop();
                 if enters { begin } else { open.interval.end }
             }
             None => begin,
@@ -129,7 +137,7 @@ impl Open {
         interval.end = end;
         interval.calls = interval.calls.saturating_add(1);
         interval.signature |= meaning.bit;
-        interval.inside |= matches!(meaning.class, Class::Inside | Class::Anchor);
+        interval.inside |= meaning.class.is_of_loop();
         interval.ended_by_anchor |= meaning.class == Class::Anchor;
         self.foreign |= meaning.class == Class::Foreign;
     }

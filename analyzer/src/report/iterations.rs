@@ -52,7 +52,7 @@ impl Iterations {
         let mut sums: BTreeMap<u32, (f64, u32)> = BTreeMap::new();
         for series in model.ranks.iter().filter_map(|rank| rank.series(idx)) {
             for (at, &number) in series.numbers.iter().enumerate() {
-                let computation = series.seconds[Activity::Computation as usize].get(at).copied().unwrap_or(0.0);
+                let computation = series.seconds_at(Activity::Computation, at);
                 let (sum, ranks) = sums.entry(number).or_default();
                 let is_known = |times: &[f64]| times.get(at).is_some_and(|time| !time.is_nan());
                 let is_whole = is_known(&series.begin_s) && is_known(&series.end_s);

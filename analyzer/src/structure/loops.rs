@@ -104,7 +104,7 @@ fn to_loop(
     }
 }
 
-/// What each kind of call is to a loop; behind the last stands what is no call.
+/// What each kind of call is to a loop.
 fn classes(one: &FoundLoop, survey: &Survey) -> Vec<Class> {
     let mut classes: Vec<Class> = survey
         .tokens
@@ -243,10 +243,8 @@ impl Calls<'_> {
                     for record in records.iter().filter(|record| record.is_call()) {
                         let kind = kinds.of(record);
                         if kind as usize >= tokens.len() {
-                            let site = u32::try_from(record.call_site).ok();
-                            let site = site.and_then(|id| self.survey.sites.find(&definitions, id));
-                            let token = Token { site, operation: record.operation, comm: record.comm };
-                            tokens.push(self.tokens.get(&token).copied());
+                            let token = kinds.get(kind).map(|kind| Token::of(kind, &self.survey.sites, &definitions));
+                            tokens.push(token.and_then(|token| self.tokens.get(&token).copied()));
                         }
                         take(tokens[kind as usize], record.begin, record.end.max(record.begin));
                     }

@@ -6,8 +6,8 @@
 //!                placer.rs  both held against a rank's calls, one by one, while they are folded
 //! ```
 //!
-//! A call belongs to the loop that its token belongs to, and so does the computation before it. What the user marked is left
-//! as it is: with marked iterations no loop is sought, with marked phases no code is named by its call sites.
+//! A call belongs to the loop that its token belongs to, and so does the computation before it, but for that before the loop's
+//! first call. What the user marked is left as it is: with marked iterations no loop is sought, with marked phases no code is named by its call sites.
 
 mod loops;
 mod placer;
@@ -90,7 +90,7 @@ pub struct Loop {
     pub for_each_main: f64,
     /// Share of the main loop's time that it takes, in 0..=1; above 1 of one around it.
     pub share_of_main: f64,
-    /// What each kind of call is to it, by the survey's index; the last entry stands for what is no call.
+    /// What each kind of call is to it, by the survey's index.
     classes: Vec<Class>,
 }
 

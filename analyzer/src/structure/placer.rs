@@ -205,11 +205,10 @@ impl<'a> Placer<'a> {
     #[cold]
     fn learn(&mut self, definitions: &Definitions) {
         let Some(kind) = self.kinds.get(self.of_kind.len() as u32) else { return };
-        let site = u32::try_from(kind.call_site).ok().and_then(|id| self.sites.find(definitions, id));
-        let token = Token { site, operation: kind.operation, comm: kind.comm };
-        let token = self.structure.tokens.get(&token).copied().unwrap_or(NONE);
+        let known = Token::of(kind, self.sites, definitions);
+        let token = self.structure.tokens.get(&known).copied().unwrap_or(NONE);
         let in_loop = self.loops.iter().find(|(_, one)| one.has(token)).map(|&(at, _)| at as u8);
-        let place = self.structure.segments.as_ref().map_or(0, |segments| segments.place(site));
+        let place = self.structure.segments.as_ref().map_or(0, |segments| segments.place(known.site));
         let is_poll = self.main.and_then(|at| self.structure.loops.get(at)).is_some_and(|main| main.polls(token));
         self.of_kind.push(OfKind { token, place, in_loop, is_poll, after: (NONE - 1, None), region: 0 });
     }
@@ -245,12 +244,12 @@ impl Loop {
 
     /// How many kinds of calls belong to it.
     pub fn kinds(&self) -> usize {
-        self.classes.iter().filter(|class| matches!(class, Class::Inside | Class::Anchor)).count()
+        self.classes.iter().filter(|class| class.is_of_loop()).count()
     }
 
     /// Whether calls of this kind belong to it.
     fn has(&self, token: u32) -> bool {
-        matches!(self.classes.get(token as usize), Some(Class::Inside | Class::Anchor))
+        self.classes.get(token as usize).is_some_and(|class| class.is_of_loop())
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     let mut table = Table::new(&heads, heads.len() - 1);
     for at in wanted.into_iter().take(shown) {
         let row = &loops.rows[at];
-        let depth = std::iter::successors(Some(at), |&at| loops.rows.get(at).and_then(|row| row.parent)).count() - 1;
+        let depth = around(&loops.rows, at).len();
         let mut cells = vec![
             format!(
                 "{}{}",
@@ -59,15 +59,17 @@ fn is_worth_showing(rows: &[LoopRow], at: usize) -> bool {
 /// The word for a loop that lies before or behind the main one.
 const ELSEWHERE: &str = "elsewhere";
 
+/// The loops around one, from the inside out.
+fn around(rows: &[LoopRow], at: usize) -> Vec<usize> {
+    let outer = |at: &usize| rows.get(*at).and_then(|row| row.parent);
+    std::iter::successors(outer(&at), outer).take(rows.len()).collect()
+}
+
 /// What a loop is to the main one.
 fn kind(rows: &[LoopRow], at: usize) -> &'static str {
-    let around = |at: usize| -> Vec<usize> {
-        let outer = |at: &usize| rows.get(*at).and_then(|row| row.parent);
-        std::iter::successors(outer(&at), outer).take(rows.len()).collect()
-    };
-    if around(at).iter().any(|&outer| rows[outer].main) {
+    if around(rows, at).iter().any(|&outer| rows[outer].main) {
         "inner"
-    } else if (0..rows.len()).any(|other| rows[other].main && around(other).contains(&at)) {
+    } else if (0..rows.len()).any(|other| rows[other].main && around(rows, other).contains(&at)) {
         "outer"
     } else {
         ELSEWHERE

@@ -38,6 +38,8 @@ pub mod ring;
 pub mod salvage;
 #[cfg(any(test, feature = "scenario"))]
 pub mod scenario;
+#[cfg(any(test, feature = "scenario"))]
+pub mod script;
 pub mod writer;
 
 pub use definition::Definition;

@@ -151,6 +151,49 @@ impl Scenario {
     }
 }
 
+/// A rank's clock against the run's common clock, which is rank 0's.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Clock {
+    /// What it is ahead by at [`START`], in nanoseconds.
+    pub ahead_ns: i64,
+    /// What it gains a nanosecond, in nanoseconds.
+    pub drift: f64,
+    /// What the log says of it.
+    pub noted: Noted,
+}
+
+/// What a log says of its rank's clock: an offset at the begin of the window and one at its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Noted {
+    /// The truth.
+    #[default]
+    Truly,
+    /// Too much by this many nanoseconds, which is also the bound of the error that it states.
+    WrongBy(i64),
+    /// Nothing.
+    Never,
+}
+
+impl Clock {
+    /// Its ticks at `time`, in nanoseconds of the common clock.
+    pub fn ticks(&self, time: u64) -> u64 {
+        let since = time as i64 - START as i64;
+        time.wrapping_add_signed(self.ahead_ns + (self.drift * since as f64).round() as i64)
+    }
+
+    /// The offset that the log states at `time`.
+    fn offset(&self, time: u64) -> Option<Definition> {
+        let wrong = match self.noted {
+            Noted::Truly => 0,
+            Noted::WrongBy(ns) => ns,
+            Noted::Never => return None,
+        };
+        let ticks = self.ticks(time);
+        let offset_ns = ticks as i64 - time as i64 + wrong;
+        Some(Definition::ClockOffset(ClockOffset { ticks, offset_ns, error_ns: wrong.unsigned_abs() }))
+    }
+}
+
 /// How a rank ends.
 enum Ending {
     /// MPI_Finalize.
@@ -170,8 +213,11 @@ pub struct RankScript {
     records: Vec<Record>,
     definitions: Vec<Definition>,
     later: Vec<Definition>,
-    sites: HashMap<String, u32>,
-    /// Place of calls that follow, and that of the next call that says none.
+    /// Offsets in the module of places that have a name.
+    sites: HashMap<String, u64>,
+    /// Ids of call sites by address.
+    site_ids: HashMap<u64, u32>,
+    /// Place of the next call.
     site: Option<String>,
     regions: HashMap<(u32, String), u32>,
     /// Open regions with their iteration.
@@ -182,12 +228,12 @@ pub struct RankScript {
     comms: u32,
     batch: usize,
     ending: Ending,
-    offset_ns: Option<i64>,
+    clock: Clock,
     dropped: u64,
 }
 
 /// Milliseconds in ticks.
-fn ticks(ms: impl Into<f64>) -> u64 {
+pub(crate) fn ticks(ms: impl Into<f64>) -> u64 {
     (ms.into() * 1e6).round() as u64
 }
 
@@ -220,6 +266,7 @@ impl RankScript {
             ],
             later: Vec::new(),
             sites: HashMap::new(),
+            site_ids: HashMap::new(),
             site: None,
             regions: HashMap::new(),
             open: Vec::new(),
@@ -229,7 +276,7 @@ impl RankScript {
             comms: 2,
             batch: 2000,
             ending: Ending::Finalize,
-            offset_ns: None,
+            clock: Clock::default(),
             dropped: 0,
         }
     }
@@ -331,9 +378,7 @@ impl RankScript {
     /// One iteration of a phase whose invocations are iterations; they are numbered from 0.
     pub fn iteration(mut self, name: &str, script: impl FnOnce(Self) -> Self) -> Self {
         let region = self.region_id(name, RegionKind::Useful, true);
-        let next = self.iterations.entry(region).or_default();
-        let iteration = *next;
-        *next += 1;
+        let iteration = self.next_iteration(region);
         self = script(self.enter(region, iteration));
         self.leave(region)
     }
@@ -434,8 +479,13 @@ impl RankScript {
     }
 
     /// The rank's clock is ahead of rank 0's by this much (all its ticks are).
-    pub fn clock_ahead(mut self, ns: i64) -> Self {
-        self.offset_ns = Some(ns);
+    pub fn clock_ahead(self, ns: i64) -> Self {
+        self.clock(Clock { ahead_ns: ns, ..Clock::default() })
+    }
+
+    /// The rank's clock, and what its log says of it.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
         self
     }
 
@@ -482,6 +532,44 @@ impl RankScript {
         self
     }
 
+    /// Opens a region at `time`, in ticks; where its invocations are iterations, they are numbered from 0.
+    pub(crate) fn enter_at(mut self, time: u64, name: &str, kind: RegionKind, iterated: bool) -> Self {
+        self.now = time;
+        let region = self.region_id(name, kind, iterated);
+        let iteration = if iterated { self.next_iteration(region) } else { NONE };
+        self.enter(region, iteration)
+    }
+
+    /// Closes the innermost open region at `time`, in ticks.
+    pub(crate) fn leave_at(mut self, time: u64) -> Self {
+        self.now = time;
+        match self.open.last() {
+            Some(&(region, _)) => self.leave(region),
+            None => self,
+        }
+    }
+
+    /// A call that is there as a whole, or a part of the call before it, made at `offset` in the module.
+    pub(crate) fn whole(mut self, record: Record, offset: u64) -> Self {
+        let call_site = self.address_of(offset);
+        self.now = record.end;
+        self.records.push(Record { call_site, ..record });
+        self
+    }
+
+    /// The window ends at `time`, in ticks; MPI_Finalize is called at `offset` in the module.
+    pub(crate) fn finalize_at(mut self, time: u64, offset: u64) -> Self {
+        self.now = time;
+        self.sites.insert(Operation::Finalize.name().to_owned(), offset);
+        self
+    }
+
+    fn next_iteration(&mut self, region: u32) -> u32 {
+        let next = self.iterations.entry(region).or_default();
+        *next += 1;
+        *next - 1
+    }
+
     fn enter(mut self, region: u32, iteration: u32) -> Self {
         self.open.push((region, iteration));
         self.marker(Operation::RegionEnter, |r| (r.request, r.count) = (region, iteration))
@@ -514,12 +602,18 @@ impl RankScript {
         *start.unwrap_or_else(|| panic!("no call before started request {request}"))
     }
 
-    /// The address of the place of the next call; its definition is made where it is new.
+    /// The address of the place of the next call.
     fn address(&mut self, operation: Operation) -> u64 {
         let name = self.site.take().unwrap_or_else(|| operation.name().to_owned());
-        let next = self.sites.len() as u32;
-        let id = *self.sites.entry(name).or_insert(next);
-        let offset = 16 * (u64::from(id) + 1);
+        let next = 16 * (self.sites.len() as u64 + 1);
+        let offset = *self.sites.entry(name).or_insert(next);
+        self.address_of(offset)
+    }
+
+    /// The address of the call site at `offset` in the module; its definition is made where it is new.
+    fn address_of(&mut self, offset: u64) -> u64 {
+        let next = self.site_ids.len() as u32;
+        let id = *self.site_ids.entry(BASE + offset).or_insert(next);
         if id == next {
             self.definitions.push(Definition::CallSite(CallSite { id, module: 0, offset }));
         }
@@ -528,8 +622,8 @@ impl RankScript {
 
     /// The bytes of the rank's log, and of its ring where it was killed.
     fn finish(mut self, header: &Header) -> io::Result<(Vec<u8>, Option<Vec<u8>>)> {
-        let offset_ns = self.offset_ns.unwrap_or(0);
-        let ahead = |ticks: u64| ticks.wrapping_add_signed(offset_ns);
+        let clock = self.clock;
+        let ahead = |time: u64| clock.ticks(time);
         let in_ring = match self.ending {
             Ending::Finalize => {
                 let now = self.now;
@@ -561,9 +655,10 @@ impl RankScript {
         let mut log = LogWriter::new(Vec::new(), &header)?;
         let begin = ahead(self.begin);
         self.definitions.push(Definition::WindowBegin(begin));
-        let offset = |ticks| Definition::ClockOffset(ClockOffset { ticks, offset_ns, error_ns: 0 });
-        self.definitions.push(offset(begin));
+        self.definitions.extend(clock.offset(self.begin));
         log.definitions(&self.definitions)?;
+        let site_ids = std::mem::take(&mut self.site_ids);
+        let site_of = |record: &Record| site_ids.get(&record.call_site).map_or(u64::MAX, |&id| u64::from(id));
 
         let mut head = BatchHead { previous_end: begin, ..BatchHead::default() };
         let mut fold = Fold::new(head.clone());
@@ -584,7 +679,8 @@ impl RankScript {
         match self.ending {
             Ending::Killed { .. } => return Ok((log.into_sink(), Some(ring(&header, &head, ringed, self.dropped)))),
             Ending::Finalize => {
-                self.later.extend([offset(end), Definition::WindowEnd(end), Definition::End(EndReason::Finalize, end)]);
+                self.later.extend(clock.offset(self.now));
+                self.later.extend([Definition::WindowEnd(end), Definition::End(EndReason::Finalize, end)]);
             }
             Ending::Other(reason) => self.later.push(Definition::End(reason, end)),
         }
@@ -595,11 +691,6 @@ impl RankScript {
         log.definitions(&self.later)?;
         Ok((log.into_sink(), None))
     }
-}
-
-/// The id of a record's call site.
-fn site_of(record: &Record) -> u64 {
-    if record.call_site == 0 { u64::MAX } else { (record.call_site - BASE) / 16 - 1 }
 }
 
 /// Fills the record of a completed request.

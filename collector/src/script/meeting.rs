@@ -1,0 +1,172 @@
+//! Collectives: which calls of which ranks meet, and when each is complete.
+
+use super::ScriptError;
+use super::simulate::{Done, Window, World};
+use super::step::{Collective, On, Shape};
+use crate::operation::Operation;
+
+/// Where collectives meet, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Stream {
+    /// On a communicator.
+    Comm(usize),
+    /// On a persistent collective: the communicator, and its number among the collectives there.
+    Prepared(usize, u32),
+    /// On a window, made by the collective with this number there.
+    Window(usize, u32),
+}
+
+/// A collective as its ranks enter it.
+pub(super) struct Meeting {
+    operation: Operation,
+    shape: Shape,
+    root: usize,
+    /// By rank in the communicator.
+    entries: Vec<Option<Entry>>,
+    missing: usize,
+    /// The world rank that entered first.
+    first: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    at: u64,
+    /// World rank.
+    rank: usize,
+    pending: usize,
+}
+
+impl<'s> World<'s> {
+    /// A rank begins a collective; a persistent one knows where it meets.
+    pub fn enter(
+        &mut self,
+        rank: usize,
+        collective: &'s Collective,
+        prepared: Option<Stream>,
+    ) -> Result<usize, ScriptError> {
+        let (mut stream, comm) = match &collective.on {
+            On::Comm(comm) | On::NewWindow(comm, _) => (Stream::Comm(*comm), *comm),
+            On::Window(name, _) => match self.ranks[rank].windows.get(name.as_str()) {
+                Some(window) => (window.stream, window.comm),
+                None => return Err(self.wrong(rank, format!("there is no window `{name}`"))),
+            },
+        };
+        stream = prepared.unwrap_or(stream);
+        let number = self.next_number(rank, stream);
+        if let On::NewWindow(_, name) = &collective.on {
+            let windows = &mut self.ranks[rank].windows;
+            let id = windows.len() as u32;
+            windows.insert(name, Window { id, comm, stream: Stream::Window(comm, number) });
+        }
+        let pending = self.start_pending(rank, None);
+        self.join(rank, collective, comm, (stream, number), pending)?;
+        Ok(pending)
+    }
+
+    /// The number of a rank's next collective there.
+    pub fn next_number(&mut self, rank: usize, stream: Stream) -> u32 {
+        let next = self.ranks[rank].begun.entry(stream).or_default();
+        *next += 1;
+        *next - 1
+    }
+
+    fn join(
+        &mut self,
+        rank: usize,
+        collective: &Collective,
+        comm: usize,
+        key: (Stream, u32),
+        pending: usize,
+    ) -> Result<(), ScriptError> {
+        let (at, own) = (self.ranks[rank].now, self.rank_in(comm, rank) as usize);
+        let size = self.script.comms[comm].group.len();
+        let meeting = self.meetings.entry(key).or_insert_with(|| Meeting {
+            operation: collective.operation,
+            shape: collective.shape,
+            root: collective.root as usize,
+            entries: vec![None; size],
+            missing: size,
+            first: rank,
+        });
+        if meeting.operation != collective.operation || meeting.root != collective.root as usize {
+            let name = |operation: Operation, root: usize| match meeting.shape {
+                Shape::FromRoot | Shape::ToRoot => format!("{} with root {root}", operation.name()),
+                Shape::All | Shape::Prefix => operation.name().to_owned(),
+            };
+            let (this, that) =
+                (name(collective.operation, collective.root as usize), name(meeting.operation, meeting.root));
+            let what = format!(
+                "calls {this} where rank {} called {that} on `{}`",
+                meeting.first, self.script.comms[comm].name
+            );
+            return Err(self.wrong(rank, what));
+        }
+        meeting.entries[own] = Some(Entry { at, rank, pending });
+        meeting.missing -= 1;
+        let done = meeting.completed_by(own, self.latency);
+        if meeting.missing == 0 {
+            self.meetings.remove(&key);
+        }
+        for (pending, done) in done {
+            self.complete(pending, done);
+        }
+        Ok(())
+    }
+}
+
+impl Meeting {
+    /// What is completed by the entry of `own`, a rank in the communicator.
+    fn completed_by(&self, own: usize, latency: u64) -> Vec<(usize, Done)> {
+        let n = self.entries.len();
+        match self.shape {
+            Shape::All if self.missing > 0 => Vec::new(),
+            Shape::All => {
+                let last = self.last(0..n);
+                let wait = if n > 1 { latency } else { 0 };
+                (0..n).filter_map(|i| self.after(i, last, wait)).collect()
+            }
+            Shape::FromRoot => {
+                let root = self.entries[self.root];
+                let others = if own == self.root { 0..n } else { own..own + 1 };
+                others
+                    .filter_map(|i| if i == self.root { self.alone(i) } else { self.after(i, root, latency) })
+                    .collect()
+            }
+            Shape::ToRoot => {
+                let mut done: Vec<_> = if own == self.root { None } else { self.alone(own) }.into_iter().collect();
+                if self.missing == 0 {
+                    let last = self.last((0..n).filter(|&i| i != self.root));
+                    done.extend(if n == 1 { self.alone(0) } else { self.after(self.root, last, latency) });
+                }
+                done
+            }
+            Shape::Prefix => {
+                // Those before `own` lack none that it could complete; those behind the first gap wait on.
+                let entered = self.entries.iter().take_while(|entry| entry.is_some()).count();
+                let completed = if own < entered { own..entered } else { 0..0 };
+                completed
+                    .filter_map(|i| if i == 0 { self.alone(i) } else { self.after(i, self.last(0..i), latency) })
+                    .collect()
+            }
+        }
+    }
+
+    /// The last entry of these; of several at once, that of the lowest rank.
+    fn last(&self, ranks: impl Iterator<Item = usize>) -> Option<Entry> {
+        let entries = ranks.filter_map(|i| self.entries[i]);
+        entries.reduce(|last, next| if (next.at, last.rank) > (last.at, next.rank) { next } else { last })
+    }
+
+    /// Rank `i` is complete `latency` after `other`, if both have entered.
+    fn after(&self, i: usize, other: Option<Entry>, latency: u64) -> Option<(usize, Done)> {
+        let (own, other) = (self.entries[i]?, other?);
+        let at = own.at.max(other.at + latency);
+        Some((own.pending, Done { at, by: other.rank as u32, did: other.at }))
+    }
+
+    /// Rank `i` waits for no other.
+    fn alone(&self, i: usize) -> Option<(usize, Done)> {
+        let own = self.entries[i]?;
+        Some((own.pending, Done { at: own.at, by: own.rank as u32, did: own.at }))
+    }
+}

@@ -1,0 +1,335 @@
+//! Programs given as text, simulated and written as logs: what a run's causes, waits and gains are is then known exactly.
+//!
+//! A [`crate::scenario`] states when each call ends; a script states what each rank does, and when calls end follows from a
+//! network.
+//!
+//! ```
+//! # use lbprof_collector::script::Script;
+//! // rank 0  |======= compute 30 =======| send
+//! // rank 1  |= 10 =| recv ................|
+//! let script = Script::parse("
+//!     ranks 2
+//!     latency 0.1
+//!     rank 0: compute 30; send 1 bytes 800
+//!     rank 1: compute 10; recv 0
+//! ")?;
+//! let run = script.simulate()?;
+//! assert_eq!(run.elapsed_ms(), 30.1);
+//! let folder = std::env::temp_dir().join("a-script-of-lbprof");
+//! # let _ = std::fs::remove_dir_all(&folder);
+//! script.write(&folder)?;
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok::<(), lbprof_collector::script::ScriptError>(())
+//! ```
+//!
+//! # The language
+//!
+//! A line holds statements, divided by `;`, up to `#`. Times are milliseconds. A script begins with
+//!
+//! ```text
+//! ranks 4
+//! latency 0.1                  # from the begin of a send to its arrival; 0 unless said
+//! bandwidth 1000               # bytes a millisecond; unlimited unless said
+//! overhead 0.05                # what each call takes besides waiting; 0 unless said
+//! eager 4096                   # larger sends wait for their receive; unlimited unless said
+//! comm row 0..1                # a communicator; ranks that are in none of this name may make another
+//! comm row 2 3
+//! late 1 5                     # rank 1's window begins 5 ms later
+//! clock 1 +3 drift 1e-5        # its clock is 3 ms ahead, and gains 10 µs a second; the log says so
+//! clock 2 -1 error 0.2         # the log is wrong by 0.2 ms
+//! clock 3 +2 unknown           # the log says nothing
+//! requests empty               # eager nonblocking sends return a request that is complete and has no id, as under Open MPI
+//! ```
+//!
+//! Then follows what ranks do, in sections that begin with `rank 0:`, `rank 1..3:`, `rank 0,2..$n-1:` or `rank *:` and last until
+//! the next:
+//!
+//! ```text
+//! rank *:
+//!   phase setup control        # kinds: useful (unless said), control, serial
+//!     compute 30
+//!   end
+//!   repeat 10                  # $i counts from 0; `repeat 3 as k` counts $k
+//!     iteration step           # a region whose invocations are iterations
+//!       compute 10+5*$r        # $r: this rank, $n: their number
+//!       if $i % 3 == 0
+//!         allreduce 8 on row
+//!       end
+//!     end
+//!   end
+//! ```
+//!
+//! | statement | what it is |
+//! |---|---|
+//! | `compute 10` | computation |
+//! | `send 1 tag 5 bytes 100 on row`; `ssend`, `bsend`, `rsend` | peers and roots are ranks in the communicator, MPI_COMM_WORLD unless said; `self` is one, too; tag 0 and 8 bytes unless said; `send null` is to MPI_PROC_NULL |
+//! | `recv 2`, `recv any`, `recv 2 tag any` | |
+//! | `sendrecv to 1 from 2 tag 3 recvtag 4`; `sendrecv_replace` | |
+//! | `probe 1`, `iprobe 1`, `mprobe 1 as m`, `improbe 1 as m`; `mrecv m`, `imrecv m as a` | |
+//! | `isend 1 as a`, `irecv any as b`, `isendrecv to 1 from 2 as c` | names of requests may end with an expression: `as left$i` |
+//! | `send_init 1 as a`, `recv_init 1 as b`; `start a`, `startall a b`, `request_free a` | persistent requests |
+//! | `wait a`, `waitall a b`, `waitall`, `waitany a b`, `waitsome`, `test a`, `testall`, `testany`, `testsome` | without names: all that are active |
+//! | `barrier`, `allreduce 8`, `allgather 8`, `alltoall 8`, `reduce_scatter_block 8` … | all wait for the last; bytes are those of a block |
+//! | `bcast 100 root 0`, `scatter 8 root 0` | all wait for the root |
+//! | `reduce 8 root 0`, `gather 8 root 0` | the root waits for all |
+//! | `scan 8`, `exscan 8` | each waits for those before it in the communicator |
+//! | `ibarrier as a`, `iallreduce 8 as b`, `ibcast 8 root 0 as c` …; `barrier_init as d` … | nonblocking and persistent collectives |
+//! | `win_create as w on row`, `fence w`, `put 1 bytes 8 on w`, `get`, `win_free w` | one-sided, as synchronisation alone |
+//!
+//! # When calls end
+//!
+//! Every call ends at max(its begin, when what it waits for is complete) + overhead. What it waits for is complete:
+//!
+//! - an eager send when it begins; its message arrives at begin + latency + bytes / bandwidth, which completes its receive;
+//! - a send of more bytes than are eager, or a synchronous one, with its receive, at max(begin, receive posted) + latency +
+//!   bytes / bandwidth. Nonblocking ones make progress meanwhile;
+//! - an all-to-all collective for all at the last entry + latency (in a communicator of one rank, at its entry);
+//! - a broadcast or scatter for the root at its entry, for the others at max(own entry, root's entry + latency);
+//! - a reduction or gather for the root at max(own entry, last other's entry + latency), for the others at their entry;
+//! - a scan at max(own entry, last entry of those before it + latency);
+//! - a probe when a message's head is there, which arrives at begin + latency, whatever its bytes.
+//!
+//! Messages are matched by their heads, in the order of their arrival and, of a sender, of sending; of heads that arrive at once
+//! that from the lowest rank comes first. A test sees what is complete at its begin, and what arrives at that very moment.
+
+mod calls;
+mod expand;
+mod expression;
+mod matching;
+mod meeting;
+mod parse;
+mod record;
+mod simulate;
+mod step;
+
+use std::io;
+use std::path::Path;
+
+use crate::Operation;
+use crate::scenario::{Clock, Scenario, ticks};
+use simulate::World;
+use step::Step;
+
+/// A program.
+#[derive(Clone, Debug, Default)]
+pub struct Script {
+    text: String,
+    /// How many lines the text has.
+    lines: u32,
+    network: Network,
+    /// MPI_COMM_WORLD, then each rank's MPI_COMM_SELF, then the script's own.
+    comms: Vec<Comm>,
+    /// What windows begin later than at [`crate::scenario::START`], in nanoseconds, by rank.
+    late: Vec<u64>,
+    clocks: Vec<Clock>,
+    programs: Vec<Vec<Step>>,
+    empty_requests: bool,
+}
+
+/// A communicator.
+#[derive(Clone, Debug)]
+struct Comm {
+    name: String,
+    /// World ranks in order.
+    group: Vec<u32>,
+}
+
+/// How messages travel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Network {
+    /// From the begin of a send to its arrival, in milliseconds.
+    pub latency_ms: f64,
+    /// Bytes a millisecond.
+    pub bandwidth: f64,
+    /// What each call takes besides waiting, in milliseconds.
+    pub overhead_ms: f64,
+    /// The largest message whose send does not wait for its receive, in bytes.
+    pub eager: u64,
+}
+
+impl Default for Network {
+    /// The ideal one: nothing takes time but computation, and no send waits.
+    fn default() -> Self {
+        Network { latency_ms: 0.0, bandwidth: f64::INFINITY, overhead_ms: 0.0, eager: u64::MAX }
+    }
+}
+
+impl Network {
+    /// Latency and time for `bytes`, in nanoseconds.
+    fn transfer_ns(&self, bytes: u64) -> u64 {
+        ticks(self.latency_ms) + ticks(bytes as f64 / self.bandwidth)
+    }
+}
+
+/// Why there is no script or no run of it.
+#[derive(Debug, thiserror::Error)]
+pub enum ScriptError {
+    /// A line is wrong, or a rank cannot do what it says.
+    #[error("line {line}: {what}")]
+    Line {
+        /// The line, from 1.
+        line: u32,
+        /// What is wrong.
+        what: String,
+    },
+    /// Ranks wait for ever.
+    #[error("deadlock: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
+    Deadlock(Vec<Stuck>),
+    /// The logs could not be written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// A rank that waits for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// The rank.
+    pub rank: u32,
+    /// Its call.
+    pub operation: Operation,
+    /// The call's line, from 1.
+    pub line: u32,
+}
+
+impl std::fmt::Display for Stuck {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(to, "rank {} waits in {} (line {})", self.rank, self.operation.name(), self.line)
+    }
+}
+
+/// What happened when a script ran. All times are nanoseconds of the common clock, windows beginning at
+/// [`crate::scenario::START`] unless they are late.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    /// By rank.
+    pub ranks: Vec<SimulatedRank>,
+}
+
+/// What a rank did.
+#[derive(Clone, Debug)]
+pub struct SimulatedRank {
+    /// When its window begins.
+    pub begin_ns: u64,
+    /// When its window ends.
+    pub end_ns: u64,
+    /// How long it computes.
+    pub computation_ns: u64,
+    /// Its calls in order.
+    pub calls: Vec<SimulatedCall>,
+    /// What its log holds.
+    events: Vec<record::Event>,
+}
+
+/// A call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SimulatedCall {
+    /// What it is.
+    pub operation: Operation,
+    /// Its line in the script, from 1.
+    pub line: u32,
+    /// When it begins.
+    pub begin_ns: u64,
+    /// When it ends.
+    pub end_ns: u64,
+    /// What it waited for, in the order of its requests; a call that did not wait has none.
+    pub waits: Vec<Wait>,
+}
+
+/// What a call waited for: something that another rank did, or the transfer alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// The world rank of the sender, of the receiver that a send waited for, of the last rank that entered a collective or the
+    /// root; the rank itself where it was the last, and waits for the latency alone.
+    pub by: u32,
+    /// When that rank began to send, posted its receive, or entered. Where this is not after the begin of the call, the call
+    /// waited for the transfer alone.
+    pub did_ns: u64,
+    /// When that took effect: the wait's end.
+    pub came_ns: u64,
+}
+
+impl Script {
+    /// Reads a script.
+    ///
+    /// Errors: the line that is wrong.
+    pub fn parse(text: &str) -> Result<Script, ScriptError> {
+        parse::parse(text)
+    }
+
+    /// The text that it was read from.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// How many ranks it has.
+    pub fn n_ranks(&self) -> u32 {
+        self.programs.len() as u32
+    }
+
+    /// The network that it runs on.
+    pub fn network(&self) -> Network {
+        self.network
+    }
+
+    /// The same program on another network.
+    pub fn on(&self, network: Network) -> Script {
+        Script { network, ..self.clone() }
+    }
+
+    /// Runs it.
+    ///
+    /// Errors: a rank cannot do what a line says, or some wait for ever.
+    pub fn simulate(&self) -> Result<Simulation, ScriptError> {
+        World::new(self).run()
+    }
+
+    /// Runs it, and gives the run for its logs to be written.
+    ///
+    /// Errors: as those of [`Script::simulate`].
+    pub fn scenario(&self) -> Result<Scenario, ScriptError> {
+        let simulation = self.simulate()?;
+        let mut scenario = Scenario::ranks(self.n_ranks());
+        for (rank, simulated) in (0..).zip(&simulation.ranks) {
+            scenario = scenario.rank(rank, |log| {
+                let mut log = log.late(self.late[rank as usize] as f64 / 1e6).clock(self.clocks[rank as usize]);
+                for (i, comm) in self.own_comms(rank) {
+                    log = log.communicator(100 + i as u64, &comm.group);
+                }
+                log = simulated.events.iter().fold(log, |log, event| event.clone().write(log));
+                log.finalize_at(simulated.end_ns, offset(self.lines + 1, 0))
+            });
+        }
+        Ok(scenario)
+    }
+
+    /// Runs it, and writes its logs into `folder`, which is made where it does not exist.
+    ///
+    /// Errors: as those of [`Script::simulate`], and what the system says.
+    pub fn write(&self, folder: &Path) -> Result<(), ScriptError> {
+        Ok(self.scenario()?.write(folder)?)
+    }
+
+    /// The communicators of the script's own in which `rank` is, with their indices.
+    fn own_comms(&self, rank: u32) -> impl Iterator<Item = (usize, &Comm)> {
+        let own = self.comms.iter().enumerate().skip(self.programs.len() + 1);
+        own.filter(move |(_, comm)| comm.group.contains(&rank))
+    }
+}
+
+/// Where the call of a statement lies in the program.
+fn offset(line: u32, index: u32) -> u64 {
+    256 * u64::from(line) + 16 * u64::from(index)
+}
+
+impl Simulation {
+    /// From the first begin of a window to the last end, in nanoseconds.
+    pub fn elapsed_ns(&self) -> u64 {
+        let begin = self.ranks.iter().map(|rank| rank.begin_ns).min().unwrap_or(0);
+        self.ranks.iter().map(|rank| rank.end_ns).max().unwrap_or(0) - begin
+    }
+
+    /// The same in milliseconds.
+    pub fn elapsed_ms(&self) -> f64 {
+        self.elapsed_ns() as f64 / 1e6
+    }
+}

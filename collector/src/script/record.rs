@@ -1,0 +1,183 @@
+//! What the log of a simulated rank holds: records as the recorder writes them, with Open MPI's constants.
+
+use super::step::{Collective, Data, Incoming, Outgoing, Peer};
+use crate::definition::{Definition, Object, ObjectKind, RegionKind};
+use crate::record::{Flags, Record};
+use crate::scenario::RankScript;
+
+const ANY_SOURCE: i32 = -1;
+const ANY_TAG: i32 = -1;
+const PROC_NULL: i32 = -2;
+
+/// Something that a log holds, in its order.
+#[derive(Clone, Debug)]
+pub(super) enum Event {
+    Enter {
+        time: u64,
+        name: String,
+        kind: RegionKind,
+        iterated: bool,
+    },
+    Leave {
+        time: u64,
+    },
+    /// A window of this id was made on the communicator with this id.
+    Window {
+        id: u32,
+        comm: u32,
+    },
+    /// A call or a part of one, at an offset in the module.
+    Record(Record, u64),
+}
+
+impl Event {
+    pub fn write(self, log: RankScript) -> RankScript {
+        match self {
+            Event::Enter { time, name, kind, iterated } => log.enter_at(time, &name, kind, iterated),
+            Event::Leave { time } => log.leave_at(time),
+            Event::Window { id, comm } => {
+                log.define(Definition::Object(Object { kind: ObjectKind::Window, id, comm, name: String::new() }))
+            }
+            Event::Record(record, offset) => log.whole(record, offset),
+        }
+    }
+}
+
+/// What arrived.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrived {
+    /// Rank in the communicator.
+    pub source: u32,
+    pub tag: i32,
+    pub bytes: u64,
+}
+
+/// Fills the record of a send; `comm` is the id in the log.
+pub(super) fn sends(record: &mut Record, outgoing: &Outgoing, comm: u32) {
+    record.comm = comm;
+    record.tag = outgoing.tag;
+    match outgoing.dest {
+        Peer::Rank(rank) => (record.peer, record.sent) = (rank as i32, outgoing.bytes),
+        Peer::Any | Peer::Null => {
+            record.peer = PROC_NULL;
+            record.flags |= Flags::NOTHING;
+        }
+    }
+}
+
+/// Fills the record of a receive that is posted.
+pub(super) fn posts(record: &mut Record, incoming: &Incoming, comm: u32) {
+    record.comm = comm;
+    record.tag = incoming.tag.unwrap_or(ANY_TAG);
+    record.peer = match incoming.source {
+        Peer::Rank(rank) => rank as i32,
+        Peer::Any => ANY_SOURCE,
+        Peer::Null => PROC_NULL,
+    };
+    record.flags |= wildcards(incoming);
+    if incoming.source == Peer::Null {
+        record.flags |= Flags::NOTHING;
+    }
+}
+
+/// The wildcards among what a receive asks for.
+pub(super) fn wildcards(incoming: &Incoming) -> Flags {
+    let mut flags = Flags::default();
+    if incoming.source == Peer::Any {
+        flags |= Flags::ANY_SOURCE;
+    }
+    if incoming.tag.is_none() {
+        flags |= Flags::ANY_TAG;
+    }
+    flags
+}
+
+/// Puts what arrived into the record of a receive.
+pub(super) fn arrives(record: &mut Record, arrived: Option<Arrived>) {
+    match arrived {
+        Some(arrived) => {
+            (record.peer, record.tag, record.received) = (arrived.source as i32, arrived.tag, arrived.bytes);
+        }
+        None => record.flags |= Flags::NOTHING,
+    }
+}
+
+/// Fills the record of a collective on a communicator of `size` ranks, in which this rank is `rank`.
+pub(super) fn meets(record: &mut Record, collective: &Collective, comm: u32, rank: u32, size: u64) {
+    let (bytes, is_root) = (collective.bytes, rank == collective.root);
+    record.comm = comm;
+    (record.sent, record.received) = match collective.data {
+        Data::None => (0, 0),
+        Data::Broadcast => {
+            if is_root {
+                (bytes, 0)
+            } else {
+                (0, bytes)
+            }
+        }
+        Data::Reduce => (bytes, if is_root { bytes } else { 0 }),
+        Data::Gather => (bytes, if is_root { size * bytes } else { 0 }),
+        Data::Scatter => (if is_root { size * bytes } else { 0 }, bytes),
+        Data::Same => (bytes, bytes),
+        Data::AllGather => (bytes, size * bytes),
+        Data::AllToAll => (size * bytes, size * bytes),
+        Data::ReduceScatter => (size * bytes, bytes),
+    };
+    if matches!(collective.data, Data::Broadcast | Data::Reduce | Data::Gather | Data::Scatter) {
+        record.peer = collective.root as i32;
+    }
+}
+
+/// What is known of an open request.
+#[derive(Clone, Debug)]
+pub(super) struct Open {
+    /// The record of its start or preparation: communicator, peer, tag, bytes, flags and id as posted.
+    pub posted: Record,
+    /// Whether it receives a message.
+    pub receives: bool,
+    /// Whether it stands for many, and has no id.
+    pub empty: bool,
+}
+
+impl Open {
+    /// Activity, wildcards and persistence.
+    fn flags(&self) -> Flags {
+        let kept = Flags::ANY_SOURCE | Flags::ANY_TAG | Flags::PERSISTENT;
+        Flags(self.posted.flags.0 & (kept.0 | 7))
+    }
+
+    /// Fills the record of a completion of it, or of one of its parts; `inactive`: it was persistent and not started.
+    pub fn complete(&self, record: &mut Record, arrived: Option<Arrived>, inactive: bool) {
+        if self.empty {
+            record.flags |= Flags::NOTHING;
+            return;
+        }
+        record.comm = self.posted.comm;
+        record.flags = Flags(record.flags.0 & !7) | self.flags();
+        if inactive {
+            record.flags |= Flags::NOTHING;
+            return;
+        }
+        record.request = self.posted.request;
+        record.peer = self.posted.peer;
+        record.tag = self.posted.tag;
+        record.sent = self.posted.sent;
+        if self.receives {
+            arrives(record, arrived);
+        }
+    }
+
+    /// Fills the record of its start, or of a part of one.
+    pub fn start(&self, record: &mut Record) {
+        let posted = &self.posted;
+        (record.request, record.comm, record.peer, record.tag) = (posted.request, posted.comm, posted.peer, posted.tag);
+        (record.sent, record.received) = (posted.sent, posted.received);
+        record.flags = Flags(record.flags.0 & !7) | Flags::PERSISTENT | self.flags();
+    }
+
+    /// Fills the record of a test that found it incomplete.
+    pub fn look(&self, record: &mut Record) {
+        (record.comm, record.request) = (self.posted.comm, self.posted.request);
+        record.flags = record.flags.with_activity(self.posted.flags.activity());
+    }
+}

@@ -1,0 +1,337 @@
+//! Runs a script: one event after the other, in the order of time.
+//!
+//! Three kinds of events happen, at one time in this order: a rank goes on to its next step; the head of a message arrives; a
+//! rank that waits looks whether its call may end. What a call starts is a [`Pending`]; whoever completes it knows when that
+//! takes effect, now or later, and has the rank look then.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+
+use super::matching::Message;
+use super::meeting::{Meeting, Stream};
+use super::record::{Arrived, Event as Logged, Open};
+use super::step::{Action, Incoming, Start, Step};
+use super::{Script, ScriptError, SimulatedCall, SimulatedRank, Simulation, Stuck, Wait, offset};
+use crate::record::{Flags, Record};
+use crate::scenario::{START, ticks};
+
+/// Unsuccessful polls of one thing that follow one another by less are one record, in nanoseconds.
+const POLL_GAP: u64 = 20_000;
+
+/// Something that happens. Those of one time come in the order of the fields.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Event {
+    time: u64,
+    kind: Kind,
+    /// The rank that goes on or looks; of a head, its sender.
+    rank: usize,
+    /// Events that are equal otherwise keep their order.
+    number: u64,
+    /// Index of the message.
+    message: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Go,
+    Head,
+    Look,
+}
+
+/// When something was completed, and by whom.
+#[derive(Clone, Copy)]
+pub(super) struct Done {
+    pub at: u64,
+    pub by: u32,
+    /// When that rank did what completes it.
+    pub did: u64,
+}
+
+/// Something started that will be completed.
+pub(super) struct Pending {
+    pub rank: usize,
+    /// When it was started.
+    pub begun: u64,
+    pub done: Option<Done>,
+    /// What a receive asks for.
+    pub incoming: Option<Incoming>,
+    pub arrived: Option<Arrived>,
+}
+
+/// A request that has a name.
+pub(super) struct Request<'s> {
+    pub name: &'s str,
+    pub open: Open,
+    /// What it waits for; none where it is persistent and not active.
+    pub pending: Vec<usize>,
+    pub active: bool,
+    /// What a persistent one starts, and where that meets if it is a collective.
+    pub prepared: Option<(&'s Start, Option<Stream>)>,
+}
+
+/// A window of a rank.
+#[derive(Clone, Copy)]
+pub(super) struct Window {
+    pub id: u32,
+    pub comm: usize,
+    pub stream: Stream,
+}
+
+/// A call that waits.
+pub(super) struct Blocked {
+    pub begin: u64,
+    /// What the call itself started.
+    pub own: Vec<usize>,
+}
+
+/// A rank's state.
+pub(super) struct Rank<'s> {
+    steps: &'s [Step],
+    at: usize,
+    pub now: u64,
+    pub blocked: Option<Blocked>,
+    /// In the order in which they were first made.
+    pub requests: Vec<Request<'s>>,
+    /// Names that requests had.
+    pub names: HashSet<&'s str>,
+    pub next_request: u32,
+    /// Receives without a message, in the order of posting.
+    pub posted: Vec<usize>,
+    /// Messages without a receive, in the order of their heads.
+    pub heads: Vec<usize>,
+    /// Messages that a matched probe took.
+    pub matched: HashMap<&'s str, usize>,
+    pub windows: HashMap<&'s str, Window>,
+    /// Collectives begun, by where they meet.
+    pub begun: HashMap<Stream, u32>,
+    /// The last record is an unsuccessful poll: of what, and its end.
+    poll: Option<(u64, u64)>,
+    result: SimulatedRank,
+}
+
+pub(super) struct World<'s> {
+    pub script: &'s Script,
+    pub latency: u64,
+    overhead: u64,
+    events: BinaryHeap<Reverse<Event>>,
+    n_events: u64,
+    pub ranks: Vec<Rank<'s>>,
+    pub messages: Vec<Message>,
+    pub pending: Vec<Pending>,
+    pub meetings: HashMap<(Stream, u32), Meeting>,
+}
+
+impl<'s> World<'s> {
+    pub fn new(script: &'s Script) -> Self {
+        let rank = |(steps, late): (&'s Vec<Step>, &u64)| Rank {
+            steps,
+            at: 0,
+            now: START + late,
+            blocked: None,
+            requests: Vec::new(),
+            names: HashSet::new(),
+            next_request: 0,
+            posted: Vec::new(),
+            heads: Vec::new(),
+            matched: HashMap::new(),
+            windows: HashMap::new(),
+            begun: HashMap::new(),
+            poll: None,
+            result: SimulatedRank {
+                begin_ns: START + late,
+                end_ns: 0,
+                computation_ns: 0,
+                calls: Vec::new(),
+                events: Vec::new(),
+            },
+        };
+        World {
+            script,
+            latency: ticks(script.network.latency_ms),
+            overhead: ticks(script.network.overhead_ms),
+            events: BinaryHeap::new(),
+            n_events: 0,
+            ranks: script.programs.iter().zip(&script.late).map(rank).collect(),
+            messages: Vec::new(),
+            pending: Vec::new(),
+            meetings: HashMap::new(),
+        }
+    }
+
+    pub fn run(mut self) -> Result<Simulation, ScriptError> {
+        for rank in 0..self.ranks.len() {
+            self.event(self.ranks[rank].now, Kind::Go, rank, 0);
+        }
+        while let Some(Reverse(event)) = self.events.pop() {
+            match event.kind {
+                Kind::Go => self.go(event.rank)?,
+                Kind::Head => self.head(event.message, event.time),
+                Kind::Look => self.look(event.rank, event.time)?,
+            }
+        }
+        let stuck: Vec<_> = (0..).zip(&self.ranks).filter_map(|(number, rank)| rank.stuck(number)).collect();
+        if !stuck.is_empty() {
+            return Err(ScriptError::Deadlock(stuck));
+        }
+        let ranks = self.ranks.into_iter().map(|rank| SimulatedRank { end_ns: rank.now, ..rank.result });
+        Ok(Simulation { ranks: ranks.collect() })
+    }
+
+    fn event(&mut self, time: u64, kind: Kind, rank: usize, message: usize) {
+        self.n_events += 1;
+        self.events.push(Reverse(Event { time, kind, rank, number: self.n_events, message }));
+    }
+
+    /// The head of `message` arrives from `sender` at `time`.
+    pub fn head_at(&mut self, time: u64, sender: usize, message: usize) {
+        self.event(time, Kind::Head, sender, message);
+    }
+
+    /// `rank` looks at `time` whether its call may end.
+    pub fn look_at(&mut self, time: u64, rank: usize) {
+        self.event(time, Kind::Look, rank, 0);
+    }
+
+    /// A rank goes on from its present step, up to the next that takes time.
+    fn go(&mut self, number: usize) -> Result<(), ScriptError> {
+        loop {
+            let rank = &mut self.ranks[number];
+            let Some(step) = rank.steps.get(rank.at) else { return Ok(()) };
+            let time = rank.now;
+            let events = &mut rank.result.events;
+            match &step.action {
+                Action::Call(call) => return self.begin(number, step, call),
+                Action::Compute(0) => {}
+                Action::Compute(ns) => {
+                    rank.now += ns;
+                    rank.at += 1;
+                    rank.result.computation_ns += ns;
+                    let next = rank.now;
+                    self.event(next, Kind::Go, number, 0);
+                    return Ok(());
+                }
+                Action::Enter { name, kind, iterated } => {
+                    events.push(Logged::Enter { time, name: name.clone(), kind: *kind, iterated: *iterated });
+                    rank.poll = None;
+                }
+                Action::Leave => {
+                    events.push(Logged::Leave { time });
+                    rank.poll = None;
+                }
+            }
+            rank.at += 1;
+        }
+    }
+
+    /// Whether a rank's call may end, and if so ends it.
+    fn look(&mut self, number: usize, time: u64) -> Result<(), ScriptError> {
+        let rank = &self.ranks[number];
+        match (&rank.blocked, rank.steps.get(rank.at)) {
+            (Some(_), Some(Step { action: Action::Call(call), .. })) => self.end_if_ready(number, call, time),
+            _ => Ok(()),
+        }
+    }
+
+    /// Something started.
+    pub fn start_pending(&mut self, rank: usize, incoming: Option<Incoming>) -> usize {
+        let begun = self.ranks[rank].now;
+        self.pending.push(Pending { rank, begun, done: None, incoming, arrived: None });
+        self.pending.len() - 1
+    }
+
+    /// Something is, or will be, completed.
+    pub fn complete(&mut self, pending: usize, done: Done) {
+        let rank = self.pending[pending].rank;
+        self.pending[pending].done = Some(done);
+        self.look_at(done.at, rank);
+    }
+
+    /// Something was complete when it was started.
+    pub fn complete_at_once(&mut self, pending: usize) {
+        let Pending { rank, begun, .. } = self.pending[pending];
+        self.pending[pending].done = Some(Done { at: begun, by: rank as u32, did: begun });
+    }
+
+    /// Whether all of these are complete at `time`.
+    pub fn are_done(&self, pending: &[usize], time: u64) -> bool {
+        pending.iter().all(|&i| self.pending[i].done.is_some_and(|done| done.at <= time))
+    }
+
+    /// What a call that began at `begin` waited for, of these.
+    pub fn waits(&self, pending: &[usize], begin: u64) -> Vec<Wait> {
+        let done = pending.iter().filter_map(|&i| self.pending[i].done);
+        let waited = done.filter(|done| done.at > begin);
+        waited.map(|done| Wait { by: done.by, did_ns: done.did, came_ns: done.at }).collect()
+    }
+
+    /// The call of a rank begins, and waits.
+    pub fn block(&mut self, number: usize, own: Vec<usize>) {
+        let begin = self.ranks[number].now;
+        self.ranks[number].blocked = Some(Blocked { begin, own });
+        self.look_at(begin, number);
+    }
+
+    /// The call of a rank ends: it waited until `time`, or began then.
+    pub fn end(&mut self, number: usize, time: u64, record: Record, parts: Vec<Record>, waits: Vec<Wait>) {
+        self.end_call(number, time, record, parts, waits);
+        self.ranks[number].poll = None;
+    }
+
+    /// The same of a test or probe that found nothing, in `subject`: it becomes part of the record before it where that is
+    /// such a poll, too.
+    pub fn end_poll(&mut self, number: usize, time: u64, mut record: Record, subject: u64) {
+        record.flags |= Flags::NOTHING;
+        let poll = self.ranks[number].poll.take();
+        let before = self.ranks[number].result.events.len();
+        self.end_call(number, time, record, Vec::new(), Vec::new());
+        let rank = &mut self.ranks[number];
+        rank.poll = Some((subject, rank.now));
+        let [.., Logged::Record(last, site), Logged::Record(this, at)] = &mut rank.result.events[..] else { return };
+        let follows = poll.is_some_and(|(what, end)| what == subject && this.begin - end < POLL_GAP);
+        if follows && before > 0 && site == at && last.operation == this.operation {
+            last.end += this.end - this.begin;
+            last.count += 1;
+            rank.result.events.pop();
+        }
+    }
+
+    fn end_call(&mut self, number: usize, time: u64, mut record: Record, parts: Vec<Record>, waits: Vec<Wait>) {
+        let rank = &mut self.ranks[number];
+        let begin = rank.blocked.take().map_or(rank.now, |blocked| blocked.begin);
+        let end = time + self.overhead;
+        (record.begin, record.end) = (begin, end);
+        if let (Some(step), Some(operation)) = (rank.steps.get(rank.at), record.operation()) {
+            let site = offset(step.line, step.index);
+            rank.result.events.push(Logged::Record(record, site));
+            let parts = parts.into_iter().map(|part| Logged::Record(Record { begin: end, end, ..part }, site));
+            rank.result.events.extend(parts);
+            rank.result.calls.push(SimulatedCall { operation, line: step.line, begin_ns: begin, end_ns: end, waits });
+        }
+        rank.now = end;
+        rank.at += 1;
+        self.event(end, Kind::Go, number, 0);
+    }
+
+    /// A definition in a rank's log.
+    pub fn log(&mut self, number: usize, event: Logged) {
+        self.ranks[number].result.events.push(event);
+    }
+
+    /// A rank cannot do what its present step says.
+    pub fn wrong(&self, number: usize, what: impl std::fmt::Display) -> ScriptError {
+        let rank = &self.ranks[number];
+        let line = rank.steps.get(rank.at).map_or(0, |step| step.line);
+        ScriptError::Line { line, what: format!("rank {number}: {what}") }
+    }
+}
+
+impl Rank<'_> {
+    /// Where it waits for ever, after everything has happened.
+    fn stuck(&self, rank: u32) -> Option<Stuck> {
+        let step = self.steps.get(self.at)?;
+        match &step.action {
+            Action::Call(call) => Some(Stuck { rank, operation: call.operation(), line: step.line }),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! What a rank of a script does, step by step, and the table of the calls that scripts know.
+
+use crate::definition::RegionKind;
+use crate::operation::Operation;
+
+/// One step of one rank, all expressions evaluated.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    /// Line of the script, from 1.
+    pub line: u32,
+    /// Which statement of the line it is, from 0.
+    pub index: u32,
+    pub action: Action,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Action {
+    /// For this many nanoseconds.
+    Compute(u64),
+    Enter {
+        name: String,
+        kind: RegionKind,
+        iterated: bool,
+    },
+    Leave,
+    Call(Call),
+}
+
+/// An MPI call.
+#[derive(Clone, Debug)]
+pub(super) enum Call {
+    /// Starts it, and waits until it is done.
+    Blocking(Operation, Start),
+    /// Starts it; the name is that of its request.
+    Nonblocking(Operation, Start, String),
+    /// Prepares it as a persistent request of this name.
+    Prepare(Operation, Start, String),
+    /// Starts persistent requests.
+    Start(Operation, Vec<String>),
+    /// Completes requests; `None`: all that are open.
+    Complete { operation: Operation, which: Which, waits: bool, names: Option<Vec<String>> },
+    /// Looks for a message; a matched probe gives it a name.
+    Probe { operation: Operation, incoming: Incoming, waits: bool, message: Option<String> },
+    /// Frees a request.
+    Free(String),
+    /// Moves bytes to or from a rank of the window's communicator, whose epoch bounds when.
+    Access { operation: Operation, window: String, target: u32, bytes: u64 },
+}
+
+/// Which of its requests a call completes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Which {
+    One,
+    All,
+    Any,
+    Some,
+}
+
+/// What is started, and a request stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Start {
+    Send(Outgoing),
+    Receive(Incoming),
+    /// Receives the message that a matched probe gave this name.
+    Matched(String),
+    Exchange(Outgoing, Incoming),
+    Collective(Collective),
+}
+
+/// The other side of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Peer {
+    /// A rank in the communicator.
+    Rank(u32),
+    /// MPI_ANY_SOURCE.
+    Any,
+    /// MPI_PROC_NULL.
+    Null,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Outgoing {
+    pub dest: Peer,
+    pub tag: i32,
+    pub bytes: u64,
+    /// Index among the script's communicators.
+    pub comm: usize,
+    pub protocol: Protocol,
+}
+
+/// When a send may end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Protocol {
+    /// At once, unless it is too large for an eager one.
+    Standard,
+    /// At once, however large.
+    Buffered,
+    /// When its receive is posted, however small.
+    Synchronous,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Incoming {
+    pub source: Peer,
+    /// `None`: MPI_ANY_TAG.
+    pub tag: Option<i32>,
+    pub comm: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Collective {
+    /// The blocking variant.
+    pub operation: Operation,
+    pub shape: Shape,
+    pub data: Data,
+    /// Rank in the communicator.
+    pub root: u32,
+    pub bytes: u64,
+    pub on: On,
+}
+
+/// Where the ranks of a collective meet.
+#[derive(Clone, Debug)]
+pub(super) enum On {
+    Comm(usize),
+    /// The window of this name is made on a communicator.
+    NewWindow(usize, String),
+    /// On the window of this name; `true`: the last time.
+    Window(String, bool),
+}
+
+/// Who waits for whom in a collective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// All for the last.
+    All,
+    /// All for the root.
+    FromRoot,
+    /// The root for all.
+    ToRoot,
+    /// Each for those before it.
+    Prefix,
+}
+
+/// What bytes a rank contributes to a collective and is given, of `bytes` a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Data {
+    None,
+    /// The root gives a block, the others take it.
+    Broadcast,
+    /// All give a block, the root takes the result.
+    Reduce,
+    /// All give a block, the root takes all of them.
+    Gather,
+    /// The root gives a block to each.
+    Scatter,
+    /// All give a block and take one.
+    Same,
+    /// All give a block and take all of them.
+    AllGather,
+    /// All give a block to each.
+    AllToAll,
+    /// All give a block for each and take their own.
+    ReduceScatter,
+}
+
+/// How a call is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    Blocking = 0,
+    Nonblocking = 1,
+    Persistent = 2,
+}
+
+/// Operations of a call by style.
+pub(super) type Styles = [Operation; 3];
+
+macro_rules! styles {
+    ($blocking:ident, $nonblocking:ident, $persistent:ident) => {
+        [Operation::$blocking, Operation::$nonblocking, Operation::$persistent]
+    };
+}
+
+pub(super) const SENDS: &[(Styles, Protocol)] = &[
+    (styles!(Send, Isend, Send_init), Protocol::Standard),
+    (styles!(Rsend, Irsend, Rsend_init), Protocol::Standard),
+    (styles!(Bsend, Ibsend, Bsend_init), Protocol::Buffered),
+    (styles!(Ssend, Issend, Ssend_init), Protocol::Synchronous),
+];
+
+pub(super) const RECEIVES: Styles = styles!(Recv, Irecv, Recv_init);
+
+pub(super) const COLLECTIVES: &[(Styles, Shape, Data)] = &[
+    (styles!(Barrier, Ibarrier, Barrier_init), Shape::All, Data::None),
+    (styles!(Bcast, Ibcast, Bcast_init), Shape::FromRoot, Data::Broadcast),
+    (styles!(Gather, Igather, Gather_init), Shape::ToRoot, Data::Gather),
+    (styles!(Gatherv, Igatherv, Gatherv_init), Shape::ToRoot, Data::Gather),
+    (styles!(Scatter, Iscatter, Scatter_init), Shape::FromRoot, Data::Scatter),
+    (styles!(Scatterv, Iscatterv, Scatterv_init), Shape::FromRoot, Data::Scatter),
+    (styles!(Allgather, Iallgather, Allgather_init), Shape::All, Data::AllGather),
+    (styles!(Allgatherv, Iallgatherv, Allgatherv_init), Shape::All, Data::AllGather),
+    (styles!(Alltoall, Ialltoall, Alltoall_init), Shape::All, Data::AllToAll),
+    (styles!(Alltoallv, Ialltoallv, Alltoallv_init), Shape::All, Data::AllToAll),
+    (styles!(Alltoallw, Ialltoallw, Alltoallw_init), Shape::All, Data::AllToAll),
+    (styles!(Reduce, Ireduce, Reduce_init), Shape::ToRoot, Data::Reduce),
+    (styles!(Allreduce, Iallreduce, Allreduce_init), Shape::All, Data::Same),
+    (styles!(Reduce_scatter, Ireduce_scatter, Reduce_scatter_init), Shape::All, Data::ReduceScatter),
+    (styles!(Reduce_scatter_block, Ireduce_scatter_block, Reduce_scatter_block_init), Shape::All, Data::ReduceScatter),
+    (styles!(Scan, Iscan, Scan_init), Shape::Prefix, Data::Same),
+    (styles!(Exscan, Iexscan, Exscan_init), Shape::Prefix, Data::Same),
+];
+
+/// The calls that complete requests, and which of them.
+pub(super) const COMPLETIONS: &[(Operation, Which, bool)] = &[
+    (Operation::Wait, Which::One, true),
+    (Operation::Waitall, Which::All, true),
+    (Operation::Waitany, Which::Any, true),
+    (Operation::Waitsome, Which::Some, true),
+    (Operation::Test, Which::One, false),
+    (Operation::Testall, Which::All, false),
+    (Operation::Testany, Which::Any, false),
+    (Operation::Testsome, Which::Some, false),
+];
+
+/// The probes: whether they wait, and whether they give the message a name.
+pub(super) const PROBES: &[(Operation, bool, bool)] = &[
+    (Operation::Probe, true, false),
+    (Operation::Iprobe, false, false),
+    (Operation::Mprobe, true, true),
+    (Operation::Improbe, false, true),
+];
+
+/// The word for an operation in a script.
+pub(super) fn word(operation: Operation) -> String {
+    operation.name().to_ascii_lowercase()
+}
+
+/// The style of which `word` names the operation.
+pub(super) fn style(styles: &Styles, name: &str) -> Option<Style> {
+    let all = [Style::Blocking, Style::Nonblocking, Style::Persistent];
+    all.into_iter().find(|&style| word(styles[style as usize]) == name)
+}

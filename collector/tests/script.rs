@@ -1,0 +1,217 @@
+//! Scripts: when their calls end, worked out by hand, what their logs hold, and what is wrong with those that are.
+
+use lbprof_collector::definition::Definition;
+use lbprof_collector::reader::Folder;
+use lbprof_collector::reader::Item;
+use lbprof_collector::record::{NONE, Record};
+use lbprof_collector::scenario::START;
+use lbprof_collector::script::{Script, ScriptError, Simulation, Wait};
+use lbprof_collector::{Flags, Operation};
+
+fn script(text: &str) -> Script {
+    Script::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn run(text: &str) -> Simulation {
+    script(text).simulate().unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// When the windows end, in milliseconds.
+fn ends(text: &str) -> Vec<f64> {
+    run(text).ranks.iter().map(|rank| (rank.end_ns - START) as f64 / 1e6).collect()
+}
+
+/// Who ended the waits of a rank, what they did when, and when that took effect, in milliseconds.
+fn waits(simulation: &Simulation, rank: usize) -> Vec<(u32, f64, f64)> {
+    let ms = |ns: u64| (ns - START) as f64 / 1e6;
+    let waits = simulation.ranks[rank].calls.iter().flat_map(|call| &call.waits);
+    waits.map(|&Wait { by, did_ns, came_ns }| (by, ms(did_ns), ms(came_ns))).collect()
+}
+
+/// The records of a rank as they are read back, less the markers.
+fn calls(text: &str, rank: u32) -> Vec<Record> {
+    read(text, rank).0.into_iter().filter(|record| record.is_call() || record.is_part()).collect()
+}
+
+/// What a rank's log holds; it has no problems.
+fn read(text: &str, rank: u32) -> (Vec<Record>, Vec<Definition>) {
+    let dir = tempfile::tempdir().unwrap();
+    script(text).write(dir.path()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let mut log = Folder::list(dir.path()).unwrap().open(rank).unwrap();
+    let (mut records, mut definitions) = (Vec::new(), Vec::new());
+    while let Some(item) = log.next_item() {
+        match item {
+            Item::Records { records: more, .. } => records.extend(more),
+            Item::Definitions(more) => definitions.extend(more),
+            Item::Profile(_) => panic!("a script writes events"),
+            Item::Problem(problem) => panic!("{problem:?}"),
+        }
+    }
+    (records, definitions)
+}
+
+#[test]
+fn an_eager_message_arrives_after_latency_and_transfer() {
+    // rank 0  |==== 30 ====|s 0.05                      message: 30 + 0.1 + 100/1000 = 30.2
+    // rank 1  |= 10 =|recv ...................|0.05
+    let text = "ranks 2\n latency 0.1\n bandwidth 1000\n overhead 0.05\n
+        rank 0: compute 30; send 1 tag 5 bytes 100\n rank 1: compute 10; recv 0 tag 5";
+    assert_eq!(ends(text), [30.05, 30.25]);
+    let run = run(text);
+    assert_eq!(waits(&run, 1), [(0, 30.0, 30.2)]);
+    assert_eq!(run.ranks[0].calls[0].waits, []);
+    assert_eq!(run.ranks[1].computation_ns, 10_000_000);
+    assert_eq!(run.elapsed_ms(), 30.25);
+    // A receive that is late does not wait.
+    assert_eq!(ends("ranks 2\nlatency 1\nrank 0: send 1\nrank 1: compute 5; recv 0"), [0.0, 5.0]);
+}
+
+#[test]
+fn a_large_message_waits_for_its_receive() {
+    // rank 0  |= 10 =|send ..............|0.05          both at max(10, 30) + 0.1 + 5 = 35.1
+    // rank 1  |======= 30 =======|recv ..|0.05
+    let head = "ranks 2\nlatency 0.1\nbandwidth 1000\noverhead 0.05\neager 4999\n";
+    let late_receiver = format!("{head} rank 0: compute 10; send 1 bytes 5000\n rank 1: compute 30; recv 0");
+    assert_eq!(ends(&late_receiver), [35.15, 35.15]);
+    assert_eq!(waits(&run(&late_receiver), 0), [(1, 30.0, 35.1)]);
+    assert_eq!(waits(&run(&late_receiver), 1), [(0, 10.0, 35.1)]);
+    let late_sender = format!("{head} rank 0: compute 30; send 1 bytes 5000\n rank 1: compute 10; recv 0");
+    assert_eq!(ends(&late_sender), [35.15, 35.15]);
+    let synchronous = format!("{head} rank 0: ssend 1 bytes 0\n rank 1: compute 30; recv 0");
+    assert_eq!(ends(&synchronous), [30.15, 30.15]);
+    let buffered = format!("{head} rank 0: bsend 1 bytes 5000\n rank 1: compute 30; recv 0");
+    assert_eq!(ends(&buffered), [0.05, 30.05]);
+}
+
+#[test]
+fn what_is_nonblocking_makes_progress_in_the_background() {
+    // The transfer lasts from 10, when both are posted, to 16; the waits begin at 14 and 20.
+    let text = "ranks 2\nlatency 1\nbandwidth 1000\neager 100\n
+        rank 0: isend 1 bytes 5000 as a; compute 14; wait a\n
+        rank 1: compute 10; irecv 0 as b; compute 10; wait b";
+    assert_eq!(ends(text), [16.0, 20.0]);
+    assert_eq!(waits(&run(text), 0), [(1, 10.0, 16.0)]);
+    assert_eq!(waits(&run(text), 1), []);
+}
+
+#[test]
+fn wildcards_take_the_message_that_arrives_first_and_of_several_at_once_the_lowest_rank() {
+    let text = "ranks 4\nlatency 1\n
+        rank 0: recv any; recv any tag any; recv any\n
+        rank 1: compute 3; send 0\n rank 2: compute 2; send 0 tag 0\n rank 3: compute 3; send 0";
+    let sources: Vec<_> = calls(text, 0).iter().take(3).map(|call| call.peer).collect();
+    assert_eq!(sources, [2, 1, 3]);
+    assert_eq!(ends(text)[0], 4.0);
+}
+
+#[test]
+fn messages_of_one_sender_do_not_overtake_but_tags_and_communicators_divide_them() {
+    let text = "ranks 2\nlatency 1\ncomm pair 1 0\n
+        rank 0: send 1 tag 7 bytes 1; send 1 tag 8 bytes 2; send 0 tag 7 bytes 3 on pair; send 1 tag 7 bytes 4\n
+        rank 1: recv 0 tag 8; recv 1 tag any on pair; recv 0 tag 7; recv any tag any";
+    let received: Vec<_> = calls(text, 1).iter().take(4).map(|call| (call.peer, call.tag, call.received)).collect();
+    assert_eq!(received, [(0, 8, 2), (1, 7, 3), (0, 7, 1), (0, 7, 4)]);
+}
+
+#[test]
+fn receives_are_matched_in_the_order_of_posting() {
+    let text = "ranks 2\nlatency 1\n
+        rank 0: send 1 bytes 1; compute 5; send 1 bytes 2\n
+        rank 1: irecv any as a; irecv 0 as b; wait b; wait a";
+    let received: Vec<_> = calls(text, 1)[2..4].iter().map(|call| (call.request, call.received)).collect();
+    assert_eq!(received, [(1, 2), (0, 1)]);
+    assert_eq!(ends(text), [5.0, 6.0]);
+}
+
+#[test]
+fn collectives_wait_for_the_last_the_root_or_those_before() {
+    // Ranks enter at 10, 20 and 5.
+    let head = "ranks 3\nlatency 1\noverhead 0.5\nrank *: if $r==0; compute 10; end; if $r==1; compute 20; end; if $r==2; compute 5; end\n";
+    for (call, expected) in [
+        ("barrier", [21.5, 21.5, 21.5]),
+        ("allreduce 8", [21.5, 21.5, 21.5]),
+        ("bcast 100 root 0", [10.5, 20.5, 11.5]),
+        ("scatter 100 root 1", [21.5, 20.5, 21.5]),
+        ("reduce 8 root 2", [10.5, 20.5, 21.5]),
+        ("gather 8 root 1", [10.5, 20.5, 5.5]),
+        ("scan 8", [10.5, 20.5, 21.5]),
+        ("ibarrier as a; wait a", [21.5, 21.5, 21.5]),
+        ("barrier on self", [10.5, 20.5, 5.5]),
+        ("bcast 8 on self", [10.5, 20.5, 5.5]),
+        ("reduce 8 on self", [10.5, 20.5, 5.5]),
+    ] {
+        assert_eq!(ends(&format!("{head} {call}")), expected, "{call}");
+    }
+    let run = run(&format!("{head} barrier"));
+    assert_eq!(waits(&run, 0), [(1, 20.0, 21.0)]);
+    assert_eq!(waits(&run, 1), [(1, 20.0, 21.0)], "the latency alone");
+}
+
+#[test]
+fn a_deadlock_names_the_ranks_and_their_lines() {
+    let error = script("ranks 3\nrank 0:\nrecv 1\nrank 1:\nrecv 0\nrank 2: compute 1").simulate().unwrap_err();
+    assert_eq!(error.to_string(), "deadlock: rank 0 waits in Recv (line 3), rank 1 waits in Recv (line 5)");
+}
+
+#[test]
+fn a_log_is_read_back_as_it_was_simulated() {
+    let text = "ranks 2\nlatency 0.1\nlate 1 5\nclock 1 +3 drift 1e-3
+        rank 0:
+          phase setup control
+            compute 30
+          end
+          send 1 bytes 100
+        rank 1:
+          repeat 2
+            iteration step
+              compute 1
+            end
+          end
+          recv any tag any";
+    let (records, definitions) = read(text, 1);
+    let at: Vec<_> = records.iter().map(|record| (record.operation().unwrap(), record.count)).collect();
+    use Operation::*;
+    assert_eq!(at, [(RegionEnter, 0), (RegionLeave, 0), (RegionEnter, 1), (RegionLeave, 1), (Recv, 0), (Finalize, 0)]);
+    // 7 to 30.1 ms on a clock that is 3 ms ahead and gains 1 µs a millisecond.
+    let recv = records[4];
+    assert_eq!((recv.begin - START, recv.end - START), (10_007_000, 33_130_100));
+    assert_eq!(recv.flags, Flags::of(Operation::Recv.activity()) | Flags::ANY_SOURCE | Flags::ANY_TAG);
+    assert_eq!((recv.peer, recv.tag, recv.received, recv.request), (0, 0, 100, NONE));
+    let offsets: Vec<_> = definitions
+        .iter()
+        .filter_map(|definition| match definition {
+            Definition::ClockOffset(offset) => Some((offset.ticks - START, offset.offset_ns, offset.error_ns)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(offsets, [(8_005_000, 3_005_000, 0), (33_130_100, 3_030_100, 0)]);
+}
+
+#[test]
+fn what_is_wrong_with_a_script_is_said_with_its_line() {
+    for (text, error) in [
+        ("", "line 1: `ranks` and their number are missing"),
+        ("latency 1", "line 1: a script begins with `ranks` and their number"),
+        ("ranks 2\nrank 0: jump", "line 2: `jump` is no statement"),
+        ("ranks 2\nrank 0: send 2", "line 2: `2` is 2, but the communicator has 2 ranks"),
+        ("ranks 2\nrank 0:\n\nphase a\ncompute 1", "line 4: `phase a` is not closed by `end`"),
+        ("ranks 2\nrank 0: end", "line 2: this `end` closes nothing"),
+        ("ranks 2\nrank 2: compute 1", "line 2: `2` is not in the ranks, which are 0 to 1"),
+        ("ranks 2\nrank 0: compute 1 2", "line 2: `2` is not expected"),
+        ("ranks 2\nrank 0: compute -1", "line 2: `-1` is -1 ms, but time does not run backwards"),
+        ("ranks 2\nrank 0: isend 1", "line 2: `as` and a name is missing"),
+        ("ranks 2\nrank 0: barrier on row", "line 2: rank 0 is in no communicator `row`"),
+        ("ranks 2\ncomm row 0 0", "line 2: rank 0 is in a communicator `row` already"),
+        ("ranks 2\nclock 0 1", "line 2: rank 0's clock is the one that the others are compared with"),
+        ("ranks 2\nrank 0: wait a", "line 2: rank 0: no request `a` was ever started"),
+        ("ranks 2\nrank 0: irecv 1 as a; irecv 1 as a", "line 2: rank 0: the request `a` is still open"),
+        (
+            "ranks 2\nrank 0: barrier\nrank 1: allreduce 8",
+            "line 3: rank 1: calls Allreduce where rank 0 called Barrier on `world`",
+        ),
+    ] {
+        let result = Script::parse(text).and_then(|script| script.simulate().map(|_| ()));
+        assert_eq!(result.unwrap_err().to_string(), error, "{text}");
+        assert!(!matches!(Script::parse(text), Err(ScriptError::Io(_))));
+    }
+}

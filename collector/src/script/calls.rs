@@ -3,7 +3,7 @@
 use super::ScriptError;
 use super::meeting::Stream;
 use super::record::{self, Event, Open};
-use super::simulate::{Request, World};
+use super::simulate::{Outcome, Request, World};
 use super::step::{Call, Collective, Incoming, On, Peer, Start, Step, Which};
 use crate::operation::{Activity, Operation};
 use crate::record::{Flags, NONE, Record};
@@ -26,11 +26,8 @@ impl Call {
     }
 }
 
-/// Which requests a call of several completes.
-struct Listed {
-    /// Index among the rank's requests; `None`: MPI_REQUEST_NULL.
-    requests: Vec<Option<usize>>,
-}
+/// The requests that a call is given: indices among the rank's requests; `None`: MPI_REQUEST_NULL.
+type Listed = Vec<Option<usize>>;
 
 impl<'s> World<'s> {
     /// The call of `step` begins.
@@ -76,11 +73,7 @@ impl<'s> World<'s> {
             Call::Blocking(operation, start) => self.end_blocking(rank, *operation, start, time),
             Call::Complete { operation, which, waits, names } => {
                 let listed = self.listed(rank, names.as_deref())?;
-                match which {
-                    Which::One => self.end_one(rank, *operation, *waits, &listed, time),
-                    Which::Any => self.end_any(rank, *operation, *waits, &listed, time),
-                    Which::All | Which::Some => self.end_several(rank, *operation, *which, *waits, &listed, time),
-                }
+                self.end_completion(rank, *operation, *which, *waits, &listed, time);
                 Ok(())
             }
             Call::Probe { operation, incoming, waits, message } => {
@@ -312,12 +305,12 @@ impl<'s> World<'s> {
         let state = &self.ranks[rank];
         let Some(names) = names else {
             let active = state.requests.iter().enumerate().filter(|(_, request)| request.active);
-            return Ok(Listed { requests: active.map(|(i, _)| Some(i)).collect() });
+            return Ok(active.map(|(i, _)| Some(i)).collect());
         };
         if let Some(name) = names.iter().find(|name| !state.names.contains(name.as_str())) {
             return Err(self.wrong(rank, format!("no request `{name}` was ever started")));
         }
-        Ok(Listed { requests: names.iter().map(|name| self.find(rank, name)).collect() })
+        Ok(names.iter().map(|name| self.find(rank, name)).collect())
     }
 
     fn is_complete(&self, rank: usize, request: usize, time: u64) -> bool {
@@ -353,50 +346,8 @@ impl<'s> World<'s> {
         self.waits(&pending, begin)
     }
 
-    /// A call that completes one request; `request` is that, or none is active.
-    fn end_with(&mut self, rank: usize, mut record: Record, request: Option<usize>, time: u64) {
-        match request {
-            Some(i) => {
-                self.store_completed(rank, i, &mut record);
-                let waits = self.request_waits(rank, &[i]);
-                self.close(rank, &[i]);
-                self.end(rank, time, record, Vec::new(), waits);
-            }
-            None => {
-                record.flags |= Flags::NOTHING;
-                self.end(rank, time, record, Vec::new(), Vec::new());
-            }
-        }
-    }
-
-    /// MPI_Wait, MPI_Test.
-    fn end_one(&mut self, rank: usize, operation: Operation, waits: bool, listed: &Listed, time: u64) {
-        let mut record = Record::new(operation, 0);
-        match listed.requests.first().copied().flatten() {
-            Some(i) if self.is_active(rank, i) && !self.is_complete(rank, i, time) => {
-                if !waits {
-                    self.ranks[rank].requests[i].open.look(&mut record);
-                    self.end_poll(rank, time, record, u64::from(record.request));
-                }
-            }
-            request => self.end_with(rank, record, request, time),
-        }
-    }
-
-    /// MPI_Waitany, MPI_Testany.
-    fn end_any(&mut self, rank: usize, operation: Operation, waits: bool, listed: &Listed, time: u64) {
-        let requests = || listed.requests.iter().flatten().copied();
-        let record = Record::new(operation, 0);
-        let complete = requests().find(|&i| self.is_complete(rank, i, time));
-        if complete.is_some() || !requests().any(|i| self.is_active(rank, i)) {
-            self.end_with(rank, record, complete, time);
-        } else if !waits {
-            self.end_poll(rank, time, record, self.subject(rank, requests().next()));
-        }
-    }
-
-    /// MPI_Waitall, MPI_Testall, MPI_Waitsome, MPI_Testsome.
-    fn end_several(
+    /// A call that completes requests may end when enough of them are complete, or at once if it does not wait.
+    fn end_completion(
         &mut self,
         rank: usize,
         operation: Operation,
@@ -405,36 +356,86 @@ impl<'s> World<'s> {
         listed: &Listed,
         time: u64,
     ) {
-        let requests = || listed.requests.iter().flatten().copied();
-        let is_ready = |i: usize| !self.is_active(rank, i) || self.is_complete(rank, i, time);
-        let none_active = !requests().any(|i| self.is_active(rank, i));
-        let (ready, completed): (bool, Vec<_>) = match which {
-            // A persistent request that is not active counts as completed, but gives no part.
-            Which::All => (requests().all(is_ready), requests().collect()),
-            _ => {
-                let complete: Vec<_> = requests().filter(|&i| self.is_complete(rank, i, time)).collect();
-                (!complete.is_empty() || none_active, complete)
+        let active = || listed.iter().flatten().any(|&i| self.is_active(rank, i));
+        let completed = match self.found_before(rank) {
+            // A run is made again: what was found must be there, and no more is taken.
+            Some(Outcome::Requests(places)) => {
+                let is_ready = |&place: &usize| self.is_ready(rank, listed, place, time);
+                if !places.iter().all(is_ready) {
+                    return;
+                }
+                Some(places.clone())
             }
+            Some(_) => None,
+            None => self.completed(rank, which, listed, time),
         };
-        let first = requests().next();
-        if !ready && waits {
-            return;
+        match completed {
+            Some(places) if matches!(which, Which::One | Which::Any) => {
+                self.end_with(rank, operation, listed, places, time);
+            }
+            Some(places) => self.end_several(rank, operation, listed, places, time),
+            None if waits && (which != Which::Some || active()) => {}
+            None => {
+                let first = listed.iter().flatten().next().map(|&i| &self.ranks[rank].requests[i].open);
+                let mut record = Record::new(operation, 0);
+                if let Some(open) = first.filter(|_| which == Which::One) {
+                    open.look(&mut record);
+                }
+                let subject = first.map_or(u64::MAX, |open| u64::from(open.posted.request));
+                self.end_poll(rank, time, record, subject);
+            }
         }
-        if !ready || which == Which::Some && none_active {
-            return self.end_poll(rank, time, Record::new(operation, 0), self.subject(rank, first));
+    }
+
+    /// Whether a request is complete at `time`, or there is nothing to be completed.
+    fn is_ready(&self, rank: usize, listed: &Listed, place: usize, time: u64) -> bool {
+        let request = listed.get(place).copied().flatten();
+        request.is_none_or(|i| !self.is_active(rank, i) || self.is_complete(rank, i, time))
+    }
+
+    /// The places of the requests that a call completes at `time`; `None` where it must wait on, or finds nothing.
+    fn completed(&self, rank: usize, which: Which, listed: &Listed, time: u64) -> Option<Vec<usize>> {
+        let all = || 0..listed.len();
+        let is_complete = |&place: &usize| listed[place].is_some_and(|i| self.is_complete(rank, i, time));
+        let none_active = || !listed.iter().flatten().any(|&i| self.is_active(rank, i));
+        match which {
+            Which::One | Which::All => {
+                all().all(|place| self.is_ready(rank, listed, place, time)).then(|| all().collect())
+            }
+            Which::Any => match all().find(is_complete) {
+                Some(place) => Some(vec![place]),
+                None => none_active().then(Vec::new),
+            },
+            Which::Some => Some(all().filter(is_complete).collect::<Vec<_>>()).filter(|places| !places.is_empty()),
         }
-        let parts = completed.iter().filter_map(|&i| self.part(rank, i)).collect::<Vec<_>>();
+    }
+
+    /// A call that completes one request, or none because none is active.
+    fn end_with(&mut self, rank: usize, operation: Operation, listed: &Listed, places: Vec<usize>, time: u64) {
+        let mut record = Record::new(operation, 0);
+        let completed: Vec<_> = places.iter().filter_map(|&place| listed[place]).collect();
+        match completed.first() {
+            Some(&i) => self.store_completed(rank, i, &mut record),
+            None => record.flags |= Flags::NOTHING,
+        }
+        let waits = self.request_waits(rank, &completed);
+        self.close(rank, &completed);
+        self.found(rank, Outcome::Requests(places));
+        self.end(rank, time, record, Vec::new(), waits);
+    }
+
+    /// A call that completes several requests.
+    fn end_several(&mut self, rank: usize, operation: Operation, listed: &Listed, places: Vec<usize>, time: u64) {
+        let completed: Vec<_> = places.iter().filter_map(|&place| listed[place]).collect();
+        // A persistent request that is not active counts as completed, but gives no part.
+        let parts: Vec<_> = completed.iter().filter_map(|&i| self.part(rank, i)).collect();
         let last = completed.iter().rev().find(|&&i| !self.ranks[rank].requests[i].open.empty);
         let mut record = summary(operation, completed.len() as u32, parts.last());
         record.comm = last.map_or(NONE, |&i| self.ranks[rank].requests[i].open.posted.comm);
         let waits = self.request_waits(rank, &completed);
         self.close(rank, &completed);
+        self.found(rank, Outcome::Requests(places));
         self.end(rank, time, record, parts, waits);
-    }
-
-    /// What a poll of several requests is about, by the first of them.
-    fn subject(&self, rank: usize, first: Option<usize>) -> u64 {
-        first.map_or(u64::MAX, |i| u64::from(self.ranks[rank].requests[i].open.posted.request))
     }
 
     /// The part of a call that completes several requests, for one that it completes.
@@ -457,26 +458,43 @@ impl<'s> World<'s> {
         let mut record = Record::new(operation, 0);
         record::posts(&mut record, incoming, self.comm_id(rank, incoming.comm));
         if incoming.source == Peer::Null {
+            self.found(rank, Outcome::Nothing);
             return self.end(rank, time, record, Vec::new(), Vec::new());
         }
-        let Some(found) = self.find_head(rank, incoming) else {
-            if !waits {
+        // A run is made again: the same message is found, or none.
+        let (found, waits) = match self.found_before(rank) {
+            Some(&Outcome::Message(source, tag)) => {
+                let same = Incoming { source: Peer::Rank(source), tag: Some(tag), ..*incoming };
+                (self.find_head(rank, &same), true)
+            }
+            Some(_) => (None, false),
+            None => (self.find_head(rank, incoming), waits),
+        };
+        match found {
+            Some(message) => self.end_probe_with(rank, record, message, name, time),
+            None if waits => {}
+            None => {
                 let subject = u64::from(record.comm) ^ (record.peer as u64) << 20 ^ (record.tag as u64) << 36;
                 self.end_poll(rank, time, record, subject);
             }
-            return;
-        };
+        }
+    }
+
+    /// A probe found a message; a matched one takes it, under a name.
+    fn end_probe_with(&mut self, rank: usize, mut record: Record, found: usize, name: Option<&'s str>, time: u64) {
         let message = &self.messages[found];
-        (record.peer, record.tag) = (message.arrived.source as i32, message.arrived.tag);
+        let (source, tag) = (message.arrived.source, message.arrived.tag);
+        (record.peer, record.tag) = (source as i32, tag);
         let wait = super::Wait { by: message.sender(), did_ns: message.begun, came_ns: message.head };
         let begin = self.ranks[rank].blocked.as_ref().map_or(time, |blocked| blocked.begin);
         let waits = if message.head > begin { vec![wait] } else { Vec::new() };
         if let Some(name) = name {
-            self.take_head(rank, incoming);
+            self.ranks[rank].heads.retain(|&message| message != found);
             // The recorder keeps the message among the requests, under an id of its own.
             self.new_id(rank);
             self.ranks[rank].matched.insert(name, found);
         }
+        self.found(rank, Outcome::Message(source, tag));
         self.end(rank, time, record, Vec::new(), waits);
     }
 }

@@ -72,7 +72,7 @@ impl World<'_> {
     /// Whether a send may end at once.
     pub fn is_eager(&self, outgoing: &Outgoing) -> bool {
         match outgoing.protocol {
-            Protocol::Standard => outgoing.bytes <= self.script.network.eager,
+            Protocol::Standard => outgoing.bytes <= self.network.eager,
             Protocol::Buffered => true,
             Protocol::Synchronous => false,
         }
@@ -81,9 +81,14 @@ impl World<'_> {
     /// A rank posts a receive.
     pub fn receive(&mut self, rank: usize, incoming: &Incoming) -> usize {
         let pending = self.start_pending(rank, Some(*incoming));
+        let mut incoming = *incoming;
+        if let Some((source, tag)) = self.start_receive(rank, pending) {
+            incoming = Incoming { source: Peer::Rank(source), tag: Some(tag), ..incoming };
+            self.pending[pending].incoming = Some(incoming);
+        }
         if incoming.source == Peer::Null {
             self.complete_at_once(pending);
-        } else if let Some(message) = self.take_head(rank, incoming) {
+        } else if let Some(message) = self.take_head(rank, &incoming) {
             self.match_with(message, pending);
         } else {
             self.ranks[rank].posted.push(pending);
@@ -130,12 +135,12 @@ impl World<'_> {
     fn match_with(&mut self, message: usize, receive: usize) {
         let &Message { sender, receiver, arrived, begun, rendezvous, .. } = &self.messages[message];
         let posted = self.pending[receive].begun;
-        let transfer = self.script.network.transfer_ns(arrived.bytes);
+        let transfer = self.network.transfer_ns(arrived.bytes);
         let at = match rendezvous {
             None => posted.max(begun + transfer),
             Some(_) => posted.max(begun) + transfer,
         };
-        self.pending[receive].arrived = Some(arrived);
+        self.receives(receive, arrived);
         self.complete(receive, Done { at, by: sender as u32, did: begun });
         if let Some(send) = rendezvous {
             self.complete(send, Done { at, by: receiver as u32, did: posted });

@@ -98,7 +98,9 @@ mod expression;
 mod matching;
 mod meeting;
 mod parse;
+mod random;
 mod record;
+mod reshape;
 mod simulate;
 mod step;
 
@@ -107,7 +109,7 @@ use std::path::Path;
 
 use crate::Operation;
 use crate::scenario::{Clock, Scenario, ticks};
-use simulate::World;
+use simulate::{Choices, World};
 use step::Step;
 
 /// A program.
@@ -218,6 +220,7 @@ pub struct SimulatedRank {
     pub calls: Vec<SimulatedCall>,
     /// What its log holds.
     events: Vec<record::Event>,
+    choices: Choices,
 }
 
 /// A call.
@@ -271,7 +274,7 @@ impl Script {
         self.network
     }
 
-    /// The same program on another network.
+    /// The same program on another network, where it may choose otherwise; see [`Script::replay`].
     pub fn on(&self, network: Network) -> Script {
         Script { network, ..self.clone() }
     }
@@ -280,7 +283,24 @@ impl Script {
     ///
     /// Errors: a rank cannot do what a line says, or some wait for ever.
     pub fn simulate(&self) -> Result<Simulation, ScriptError> {
-        World::new(self).run()
+        World::new(self, self.network, None).run()
+    }
+
+    /// Makes `run`, a run of this script, again on another network, with all its choices: wildcards take the messages that they
+    /// took, and completions and probes find what they found, those that found nothing nothing. A test that found something
+    /// waits for it.
+    ///
+    /// Errors: `run` is that of another script.
+    pub fn replay(&self, run: &Simulation, network: Network) -> Result<Simulation, ScriptError> {
+        World::new(self, network, Some(run)).run()
+    }
+
+    /// Runs it, and replays the run on the ideal network, where sends that waited for their receives still do: its elapsed time is
+    /// the T_ideal of micro load balance.
+    ///
+    /// Errors: as those of [`Script::simulate`].
+    pub fn ideal(&self) -> Result<Simulation, ScriptError> {
+        self.replay(&self.simulate()?, Network { eager: self.network.eager, ..Network::default() })
     }
 
     /// Runs it, and gives the run for its logs to be written.
@@ -318,7 +338,7 @@ impl Script {
 
 /// Where the call of a statement lies in the program.
 fn offset(line: u32, index: u32) -> u64 {
-    256 * u64::from(line) + 16 * u64::from(index)
+    16 * u64::from(line) + u64::from(index)
 }
 
 impl Simulation {

@@ -9,8 +9,8 @@ use super::{Comm, Network, Script, ScriptError};
 use crate::scenario::{Clock, Noted};
 
 /// Lines that a script may have, and statements that a line may: each is a call site of its own in the module of a scenario.
-const MOST_LINES: u32 = 4000;
-const MOST_ON_A_LINE: u32 = 15;
+const MOST_LINES: u32 = 65_000;
+const MOST_ON_A_LINE: u32 = 16;
 
 /// One statement.
 #[derive(Clone, Copy)]

@@ -11,7 +11,7 @@ use super::matching::Message;
 use super::meeting::{Meeting, Stream};
 use super::record::{Arrived, Event as Logged, Open};
 use super::step::{Action, Incoming, Start, Step};
-use super::{Script, ScriptError, SimulatedCall, SimulatedRank, Simulation, Stuck, Wait, offset};
+use super::{Network, Script, ScriptError, SimulatedCall, SimulatedRank, Simulation, Stuck, Wait, offset};
 use crate::record::{Flags, Record};
 use crate::scenario::{START, ticks};
 
@@ -55,7 +55,28 @@ pub(super) struct Pending {
     pub done: Option<Done>,
     /// What a receive asks for.
     pub incoming: Option<Incoming>,
+    /// Which of the rank's receives it is.
+    pub receive: Option<usize>,
     pub arrived: Option<Arrived>,
+}
+
+/// What a call found that completes requests or probes.
+#[derive(Clone, Debug)]
+pub(super) enum Outcome {
+    Nothing,
+    /// Requests, by their places among those that it was given.
+    Requests(Vec<usize>),
+    /// A message: its source in the communicator, and its tag.
+    Message(u32, i32),
+}
+
+/// What a run was decided by besides its script: which messages wildcards took, and what completions and probes found.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Choices {
+    /// Source and tag of what each receive took, in the order of posting.
+    pub received: Vec<Option<(u32, i32)>>,
+    /// In the order of the calls.
+    pub found: Vec<Outcome>,
 }
 
 /// A request that has a name.
@@ -111,6 +132,9 @@ pub(super) struct Rank<'s> {
 
 pub(super) struct World<'s> {
     pub script: &'s Script,
+    pub network: Network,
+    /// The run whose choices are made again.
+    again: Option<&'s Simulation>,
     pub latency: u64,
     overhead: u64,
     events: BinaryHeap<Reverse<Event>>,
@@ -122,7 +146,8 @@ pub(super) struct World<'s> {
 }
 
 impl<'s> World<'s> {
-    pub fn new(script: &'s Script) -> Self {
+    /// A script on a network, maybe with the choices of another run of it.
+    pub fn new(script: &'s Script, network: Network, again: Option<&'s Simulation>) -> Self {
         let rank = |(steps, late): (&'s Vec<Step>, &u64)| Rank {
             steps,
             at: 0,
@@ -143,12 +168,15 @@ impl<'s> World<'s> {
                 computation_ns: 0,
                 calls: Vec::new(),
                 events: Vec::new(),
+                choices: Choices::default(),
             },
         };
         World {
             script,
-            latency: ticks(script.network.latency_ms),
-            overhead: ticks(script.network.overhead_ms),
+            network,
+            again,
+            latency: ticks(network.latency_ms),
+            overhead: ticks(network.overhead_ms),
             events: BinaryHeap::new(),
             n_events: 0,
             ranks: script.programs.iter().zip(&script.late).map(rank).collect(),
@@ -235,8 +263,38 @@ impl<'s> World<'s> {
     /// Something started.
     pub fn start_pending(&mut self, rank: usize, incoming: Option<Incoming>) -> usize {
         let begun = self.ranks[rank].now;
-        self.pending.push(Pending { rank, begun, done: None, incoming, arrived: None });
+        self.pending.push(Pending { rank, begun, done: None, incoming, receive: None, arrived: None });
         self.pending.len() - 1
+    }
+
+    /// A receive was started: what it took when the run was made before.
+    pub fn start_receive(&mut self, rank: usize, pending: usize) -> Option<(u32, i32)> {
+        let received = &mut self.ranks[rank].result.choices.received;
+        self.pending[pending].receive = Some(received.len());
+        received.push(None);
+        let again = self.again?.ranks.get(rank)?;
+        *again.choices.received.get(received.len() - 1)?
+    }
+
+    /// What arrived for a receive.
+    pub fn receives(&mut self, pending: usize, arrived: Arrived) {
+        let receive = &mut self.pending[pending];
+        receive.arrived = Some(arrived);
+        if let Some(number) = receive.receive {
+            let taken = &mut self.ranks[receive.rank].result.choices.received[number];
+            *taken = Some((arrived.source, arrived.tag));
+        }
+    }
+
+    /// What the present call of a rank, which completes or probes, found when the run was made before.
+    pub fn found_before(&self, rank: usize) -> Option<&'s Outcome> {
+        let again = self.again?.ranks.get(rank)?;
+        again.choices.found.get(self.ranks[rank].result.choices.found.len())
+    }
+
+    /// What it found now.
+    pub fn found(&mut self, rank: usize, outcome: Outcome) {
+        self.ranks[rank].result.choices.found.push(outcome);
     }
 
     /// Something is, or will be, completed.
@@ -281,6 +339,7 @@ impl<'s> World<'s> {
     /// such a poll, too.
     pub fn end_poll(&mut self, number: usize, time: u64, mut record: Record, subject: u64) {
         record.flags |= Flags::NOTHING;
+        self.found(number, Outcome::Nothing);
         let poll = self.ranks[number].poll.take();
         let before = self.ranks[number].result.events.len();
         self.end_call(number, time, record, Vec::new(), Vec::new());

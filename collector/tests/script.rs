@@ -5,7 +5,7 @@ use lbprof_collector::reader::Folder;
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::scenario::START;
-use lbprof_collector::script::{Script, ScriptError, Simulation, Wait};
+use lbprof_collector::script::{Network, Script, ScriptError, Simulation, Wait};
 use lbprof_collector::{Flags, Operation};
 
 fn script(text: &str) -> Script {
@@ -154,6 +154,77 @@ fn a_deadlock_names_the_ranks_and_their_lines() {
 }
 
 #[test]
+fn a_replay_keeps_what_wildcards_took_and_tests_found() {
+    // rank 0  |recv (2) 1.5|=== 10 ===|recv (1)|       rank 1's message leaves at 1 and arrives at 2
+    // rank 1  |recv .. 1.0|send
+    // rank 2  |0.5|send                                arrives at 1.5
+    // rank 3  send
+    let text = "ranks 4\nlatency 1\n
+        rank 0: recv any; compute 10; recv any\n rank 1: recv 3; send 0\n rank 2: compute 0.5; send 0\n rank 3: send 1";
+    assert_eq!(ends(text)[0], 11.5);
+    // Without latency rank 1's message would come first, at 0.
+    assert_eq!(script(text).on(Network::default()).simulate().unwrap().elapsed_ms(), 10.0);
+    let ideal = script(text).ideal().unwrap();
+    assert_eq!(ideal.elapsed_ms(), 10.5);
+    assert_eq!(waits(&ideal, 0), [(2, 0.5, 0.5)]);
+
+    // The first test finds nothing, although nothing takes time now; the second waits for what it found.
+    let text = "ranks 2\nlatency 1\nrank 0: irecv 1 as a; test a; compute 5; test a; send 1\nrank 1: send 0; recv 0";
+    let replay = |latency_ms| {
+        let first = script(text).simulate().unwrap();
+        script(text).replay(&first, Network { latency_ms, ..Network::default() }).unwrap()
+    };
+    assert_eq!(replay(0.0).elapsed_ms(), 5.0);
+    assert_eq!(replay(7.0).elapsed_ms(), 14.0);
+    assert_eq!(waits(&replay(7.0), 0), [(1, 0.0, 7.0)]);
+}
+
+#[test]
+fn an_ideal_run_keeps_the_waits_for_receives_that_large_messages_have() {
+    let text = "ranks 2\nlatency 1\nbandwidth 100\noverhead 0.5\neager 99
+        rank 0: send 1 bytes 100; compute 10\nrank 1: compute 30; recv 0";
+    assert_eq!(ends(text), [42.5, 32.5]);
+    assert_eq!(script(text).ideal().unwrap().elapsed_ms(), 40.0);
+}
+
+#[test]
+fn loops_conditions_and_sections_are_unrolled() {
+    let text = "ranks 3
+        rank 0..1:
+          repeat 3
+            if $i % 2 == 0
+              compute 10+5*$i    # 10, 20
+            end
+          end
+        rank 1..$n-1: repeat 2 as k; repeat 2; compute $k*$i+$r; end; end   # 1 + 4·r
+        rank *: compute 0.5";
+    assert_eq!(ends(text), [30.5, 35.5, 9.5]);
+}
+
+#[test]
+fn windows_may_begin_late_and_the_last_end_counts() {
+    let run = run("ranks 2\nlate 1 5\nrank 0: compute 3\nrank 1: compute 1");
+    assert_eq!(run.elapsed_ms(), 6.0);
+    assert_eq!((run.ranks[1].begin_ns, run.ranks[1].end_ns), (START + 5_000_000, START + 6_000_000));
+}
+
+#[test]
+fn logs_may_say_nothing_of_a_clock_or_what_is_wrong() {
+    let offsets = |text: &str| {
+        let all = read(text, 1).1.into_iter().filter_map(|definition| match definition {
+            Definition::ClockOffset(offset) => Some((offset.ticks - START, offset.offset_ns, offset.error_ns)),
+            _ => None,
+        });
+        all.collect::<Vec<_>>()
+    };
+    let head = "ranks 2\nrank *: compute 10";
+    let with = |clock: &str| offsets(&head.replace("\n", &format!("\nclock 1 {clock}\n")));
+    assert_eq!(with("+3"), [(3_000_000, 3_000_000, 0), (13_000_000, 3_000_000, 0)]);
+    assert_eq!(with("+3 error -0.2"), [(3_000_000, 2_800_000, 200_000), (13_000_000, 2_800_000, 200_000)]);
+    assert_eq!(with("+3 unknown"), []);
+}
+
+#[test]
 fn a_log_is_read_back_as_it_was_simulated() {
     let text = "ranks 2\nlatency 0.1\nlate 1 5\nclock 1 +3 drift 1e-3
         rank 0:
@@ -209,6 +280,20 @@ fn what_is_wrong_with_a_script_is_said_with_its_line() {
             "ranks 2\nrank 0: barrier\nrank 1: allreduce 8",
             "line 3: rank 1: calls Allreduce where rank 0 called Barrier on `world`",
         ),
+        (
+            "ranks 2\nrank 0: barrier\nrank 1: ibarrier as a",
+            "line 3: rank 1: calls Ibarrier where rank 0 called Barrier on `world`",
+        ),
+        (
+            "ranks 2\nrank *: bcast 8 root $r",
+            "line 2: rank 1: calls Bcast with root 1 where rank 0 called Bcast with root 0 on `world`",
+        ),
+        ("ranks 2\nrank 0: mrecv m", "line 2: rank 0: no probe has found a message `m`"),
+        (
+            "ranks 2\nrank 0: isend 1 as a; start a",
+            "line 2: rank 0: `a` is no persistent request that could be started",
+        ),
+        ("ranks 2\nrank 0: fence w", "line 2: there is no window `w`"),
     ] {
         let result = Script::parse(text).and_then(|script| script.simulate().map(|_| ()));
         assert_eq!(result.unwrap_err().to_string(), error, "{text}");

@@ -156,7 +156,8 @@ impl<'a> Expander<'a> {
             return self.styled(&RECEIVES, name, start, arguments);
         }
         if let Some(&(styles, shape, data)) = COLLECTIVES.iter().find(|row| style(&row.0, name).is_some()) {
-            let start = Start::Collective(self.collective(styles[0], shape, data, arguments)?);
+            let operation = styles[style(&styles, name).unwrap_or(Style::Blocking) as usize];
+            let start = Start::Collective(self.collective(operation, shape, data, arguments)?);
             return self.styled(&styles, name, start, arguments);
         }
         self.other_call(name, arguments)

@@ -109,7 +109,7 @@ pub(super) struct Incoming {
 
 #[derive(Clone, Debug)]
 pub(super) struct Collective {
-    /// The blocking variant.
+    /// Blocking and nonblocking ones do not meet.
     pub operation: Operation,
     pub shape: Shape,
     pub data: Data,

@@ -269,7 +269,9 @@ fn windows_are_told_by_their_id() {
 #[test]
 fn polls_that_follow_one_another_at_once_are_one_record_as_long_as_they_together() {
     // Each lasts 0.1; between the last two lies computation.
-    let text = "ranks 2\noverhead 0.1\nrank 0: irecv 1 as a; repeat 3; test a; end; compute 1; test a; wait a\nrank 1: compute 5; send 0";
+    let text = "ranks 2\noverhead 0.1
+        rank 0: irecv 1 as a; repeat 4; test a; if $i == 2; compute 1; end; end; wait a
+        rank 1: compute 5; send 0";
     holds(
         text,
         &[

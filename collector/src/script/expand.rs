@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::parse::{Node, Statement, duration, names, whole};
 use super::step::{
     Action, COLLECTIVES, COMPLETIONS, Call, Collective, Data, Incoming, On, Outgoing, PROBES, Peer, Protocol, RECEIVES,
-    SENDS, Shape, Start, Step, Style, Styles, Which, style, word,
+    SENDS, Shape, Start, Step, Style, Styles, Which, is_called, style,
 };
 use super::{Script, ScriptError};
 use crate::definition::RegionKind;
@@ -139,12 +139,13 @@ impl<'a> Expander<'a> {
 
     /// The call of this name; `None` where there is none.
     fn call(&mut self, name: &str, arguments: &mut Arguments<'_>) -> Result<Option<Call>, String> {
-        if let Some(&(operation, which, waits)) = COMPLETIONS.iter().find(|row| word(row.0) == name) {
+        if let Some(&(operation, which, waits)) = COMPLETIONS.iter().find(|row| is_called(row.0, name)) {
             return self.completion(operation, which, waits, arguments).map(Some);
         }
-        if let Some(&(operation, waits, matched)) = PROBES.iter().find(|row| word(row.0) == name) {
+        if let Some(&(operation, waits, matched)) = PROBES.iter().find(|row| is_called(row.0, name)) {
             let incoming = self.incoming(arguments, "tag")?;
-            let message = if matched { Some(self.name(need(arguments.value("as"), "`as`")?)?) } else { None };
+            let message =
+                if matched { Some(self.name(need(arguments.value("as"), "`as` and a name")?)?) } else { None };
             return Ok(Some(Call::Probe { operation, incoming, waits, message }));
         }
         if let Some(&(styles, protocol)) = SENDS.iter().find(|row| style(&row.0, name).is_some()) {
@@ -173,12 +174,16 @@ impl<'a> Expander<'a> {
             }
             "isendrecv" => {
                 let start = self.exchange(arguments)?;
-                Call::Nonblocking(Operation::Isendrecv, start, self.name(need(arguments.value("as"), "`as`")?)?)
+                Call::Nonblocking(
+                    Operation::Isendrecv,
+                    start,
+                    self.name(need(arguments.value("as"), "`as` and a name")?)?,
+                )
             }
             "mrecv" => Call::Blocking(Operation::Mrecv, self.matched(arguments)?),
             "imrecv" => {
                 let start = self.matched(arguments)?;
-                Call::Nonblocking(Operation::Imrecv, start, self.name(need(arguments.value("as"), "`as`")?)?)
+                Call::Nonblocking(Operation::Imrecv, start, self.name(need(arguments.value("as"), "`as` and a name")?)?)
             }
             "start" => Call::Start(Operation::Start, vec![self.first_name(arguments)?]),
             "startall" => Call::Start(Operation::Startall, self.all_names(arguments)?),

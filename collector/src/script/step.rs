@@ -230,13 +230,13 @@ pub(super) const PROBES: &[(Operation, bool, bool)] = &[
     (Operation::Improbe, false, true),
 ];
 
-/// The word for an operation in a script.
-pub(super) fn word(operation: Operation) -> String {
-    operation.name().to_ascii_lowercase()
+/// Whether a script calls an operation so: by MPI's name, in small letters or as MPI writes it.
+pub(super) fn is_called(operation: Operation, name: &str) -> bool {
+    operation.name().eq_ignore_ascii_case(name)
 }
 
-/// The style of which `word` names the operation.
+/// The style of which `name` is the operation.
 pub(super) fn style(styles: &Styles, name: &str) -> Option<Style> {
     let all = [Style::Blocking, Style::Nonblocking, Style::Persistent];
-    all.into_iter().find(|&style| word(styles[style as usize]) == name)
+    all.into_iter().find(|&style| is_called(styles[style as usize], name))
 }

@@ -17,6 +17,7 @@ use lbprof_collector::{Activity, Operation, Problem, ProblemKind, Record};
 
 use crate::concurrency::{Concurrency, RankSampler};
 use crate::definitions::{Definitions, WHOLE_PROGRAM, path_part};
+use crate::iterations::carried::{Carried, carried};
 use crate::iterations::number::number;
 use crate::iterations::split::Interval;
 use crate::model::{
@@ -463,7 +464,12 @@ impl<'a> RankBuilder<'a> {
         if let Some(found) = self.iterated.take() {
             let idx = self.enter(self.loop_path(found.at));
             bounds.entry(idx).or_default().extend_from_slice(&found.bounds);
-            self.rank.found = Some(FoundLoopOfRank { at: found.at, iterations: found.count, alike: found.alike });
+            self.rank.found = Some(FoundLoopOfRank {
+                at: found.at,
+                iterations: found.count,
+                alike: found.alike,
+                carried: found.carried,
+            });
         }
         // Inner regions first: they lie behind the ones around them.
         for idx in (1..self.part.tables.regions.len() as RegionIdx).rev() {
@@ -540,6 +546,7 @@ struct FoundIterations {
     at: usize,
     count: u32,
     alike: u32,
+    carried: Carried,
     /// The iteration of each interval; [`NONE`] where it belongs to none.
     of_interval: Vec<u32>,
     bounds: Vec<Bounds>,
@@ -564,7 +571,8 @@ impl FoundIterations {
         for one in &mut bounds {
             one.end = one.end.filter(|&end| end <= span.end);
         }
-        FoundIterations { at, count: numbering.count, alike: numbering.alike, of_interval, bounds }
+        let carried = carried(intervals, &numbering);
+        FoundIterations { at, count: numbering.count, alike: numbering.alike, carried, of_interval, bounds }
     }
 
     /// Iterations that begin in `span`.

@@ -10,6 +10,7 @@ use lbprof_collector::profile::CounterTotals;
 use lbprof_collector::{Activity, Problem};
 
 use crate::concurrency::Alone;
+use crate::iterations::carried::Carried;
 
 use crate::open::n_recorded;
 use crate::selection::Selected;
@@ -159,6 +160,8 @@ pub struct FoundLoopOfRank {
     pub iterations: u32,
     /// How many of them consist of the same kinds of calls as the most common ones.
     pub alike: u32,
+    /// What they carry.
+    pub carried: Carried,
 }
 
 /// Time, calls and bytes.

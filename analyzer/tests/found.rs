@@ -5,6 +5,7 @@ mod support;
 
 use lbprof_analyzer::metrics::load_balance::{phase_profile_ideal, times};
 use lbprof_analyzer::model::Model;
+use lbprof_analyzer::report::loops::{Doubt, Sureness};
 use lbprof_analyzer::structure::{Wanted, Without};
 use lbprof_collector::Activity;
 use lbprof_collector::scenario::{RankScript, Scenario};
@@ -195,4 +196,63 @@ fn how_the_blocks_are_cut_changes_nothing() {
 fn a_found_loop_is_told_with_how_sure_it_is() {
     let report = report_on(&found_model(steps(false, |rank, _| f64::from(1 + rank), 4.0)));
     insta::assert_snapshot!(support::plain(&report, 100));
+}
+
+/// A program that sends, receives and sums through functions of its own, each with one call: cycles over levels of half the size,
+/// down and up, as in a multigrid. `norm`: all sum up after each cycle.
+fn cycles(n: u32, levels: u32, sweeps: u32, norm: bool) -> Scenario {
+    let exchange = |script: RankScript, level: u32| {
+        let bytes = 64 << (2 * level);
+        let script = script.compute(f64::from(1 << level) / 64.0);
+        script.at("send").send(0, 1, bytes, 0.125).at("receive").recv(0, 1, bytes, 0.125)
+    };
+    Scenario::ranks(2).each(move |_, script| {
+        script.at("start").barrier(0.5).repeat(n, move |_, mut script| {
+            for level in (0..levels).rev().chain(1..levels) {
+                script = script.repeat(sweeps, |_, script| exchange(script, level));
+            }
+            if norm { script.at("sum").allreduce(8, 0.25) } else { script }
+        })
+    })
+}
+
+#[test]
+fn iterations_of_a_program_that_wraps_its_calls_are_right_or_told_to_be_unsure() {
+    for (n, levels, sweeps) in [(5, 4, 1), (12, 3, 1), (12, 5, 2), (20, 6, 3), (40, 4, 1)] {
+        for norm in [false, true] {
+            let report = report_on(&found_model(cycles(n, levels, sweeps, norm)));
+            let main = report.loops.rows.iter().find(|row| row.main).expect("a main loop");
+            let right = main.iterations == (f64::from(n), f64::from(n));
+            let told = (main.sureness, main.doubt) == (Some(Sureness::Unsure), Some(Doubt::Amounts));
+            assert!(right || told, "{n} cycles over {levels} levels, {sweeps} sweeps, norm {norm}: {main:?}");
+        }
+    }
+}
+
+#[test]
+fn a_call_that_the_user_names_leaves_no_doubt() {
+    let named = Wanted { loop_at: Some("scenario+0x30".to_owned()), ..Wanted::default() };
+    let report = report_on(&found_model_of(cycles(20, 4, 1, false), named));
+    let main = report.loops.rows.iter().find(|row| row.main).expect("a main loop");
+    assert_eq!((main.sureness, main.doubt), (Some(Sureness::Sure), None), "{main:?}");
+}
+
+#[test]
+fn ranks_that_iterate_less_often_than_others_with_the_same_calls_are_not_sure() {
+    // Rank 0 exchanges in each step; rank 1 has something to exchange in each twentieth alone.
+    let model = found_model(Scenario::ranks(2).each(|rank, script| {
+        script.repeat(400, move |step, script| {
+            let script = script.compute(1);
+            if rank == 0 || step % 20 == 19 {
+                let script = script.at("send").send(0, 1, 100, 0.125).at("send too").send(0, 1, 100, 0.125);
+                script.at("receive").recv(0, 1, 100, 0.125).at("receive too").recv(0, 1, 100, 0.125)
+            } else {
+                script
+            }
+        })
+    }));
+    let report = report_on(&model);
+    let mains: Vec<_> = report.loops.rows.iter().filter(|row| row.main).collect();
+    let of = |rank| mains.iter().find(|row| row.ranks.contains(&rank)).map(|row| (row.iterations.1, row.doubt));
+    assert_eq!((of(0), of(1)), (Some((400.0, None)), Some((20.0, Some(Doubt::OtherRanks)))));
 }

@@ -22,9 +22,11 @@
 //! | [`find`] | the loops of a window of calls: [`find::find_loops`] |
 //! | [`split`] | the run's calls cut into intervals, call by call: [`split::Splitter`] |
 //! | [`number`] | the iteration that each interval belongs to: [`number::number`] |
+//! | [`carried`] | what the iterations carry, by which calls of a wrapper are known: [`carried::carried`] |
 
 mod anchor;
 mod candidates;
+pub mod carried;
 mod cut;
 mod extras;
 pub mod find;

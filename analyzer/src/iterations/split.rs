@@ -45,6 +45,8 @@ pub struct Interval {
     pub signature: u64,
     /// Its calls, at most `u32::MAX`.
     pub calls: u32,
+    /// Bytes that its calls send and receive, as far as [`Splitter::carry`] told them.
+    pub bytes: u64,
     /// Whether its calls are the loop's.
     pub inside: bool,
     /// Whether it holds an anchor, which ends an iteration.
@@ -107,6 +109,14 @@ impl Splitter {
         self.closed.len() as u32
     }
 
+    /// Adds what the last call sends and receives, in bytes.
+    #[inline]
+    pub fn carry(&mut self, bytes: u64) {
+        if let Some(open) = &mut self.open {
+            open.interval.bytes = open.interval.bytes.saturating_add(bytes);
+        }
+    }
+
     #[cold]
     fn open_another(&mut self, meaning: Meaning, begin: u64, end: u64) {
         let begin = match self.open.take() {
@@ -117,7 +127,7 @@ impl Splitter {
             }
             None => begin,
         };
-        let interval = Interval { begin, end, signature: 0, calls: 0, inside: false, ended_by_anchor: false };
+        let interval = Interval { begin, end, signature: 0, calls: 0, bytes: 0, inside: false, ended_by_anchor: false };
         let mut open = Open { interval, foreign: false };
         open.take(meaning, end);
         self.open = Some(open);

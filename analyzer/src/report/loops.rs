@@ -1,7 +1,8 @@
 //! The loops found in the calls of a program without marked iterations: how, how many iterations, how sure.
 
 use crate::gather::operation_name;
-use crate::model::{Model, RankModel};
+use crate::iterations::carried::Carried;
+use crate::model::{FoundLoopOfRank, Model, RankModel};
 use crate::structure::{Loop, Without};
 use crate::symbols::Place;
 
@@ -40,13 +41,15 @@ pub struct LoopRow {
     pub alike: Option<f64>,
     /// How sure it is; of the main loop alone.
     pub sureness: Option<Sureness>,
+    /// What speaks for another loop, where something does; of the main loop alone, and not where the user said what ends it.
+    pub doubt: Option<Doubt>,
 }
 
 /// How sure a found loop is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sureness {
     /// All its ranks count the same number of iterations, at least ten, four fifths of them are alike, they cover half of the
-    /// time, and they consist of three kinds of calls at least: fewer may be a function through which all communication goes.
+    /// time, and nothing speaks for another loop.
     Sure,
     /// Ranks differ by a fiftieth at most, and half of the iterations are alike.
     Likely,
@@ -64,10 +67,9 @@ impl Sureness {
         }
     }
 
-    /// From the fewest and the most iterations of a rank, the share that is alike, that of the time that they cover, and how many
-    /// kinds of calls there are in them.
-    fn of((fewest, most): (f64, f64), alike: f64, covered: f64, kinds: usize) -> Sureness {
-        if fewest == most && most >= 10.0 && alike >= 0.8 && covered >= 0.5 && kinds >= 3 {
+    /// From the fewest and the most iterations of a rank, the share that is alike and that of the time that they cover.
+    fn of((fewest, most): (f64, f64), alike: f64, covered: f64) -> Sureness {
+        if fewest == most && most >= 10.0 && alike >= 0.8 && covered >= 0.5 {
             Sureness::Sure
         } else if fewest >= 0.98 * most && most >= 3.0 && alike >= 0.5 {
             Sureness::Likely
@@ -77,12 +79,93 @@ impl Sureness {
     }
 }
 
+/// What speaks for another loop than the one found, however regular that is: it may be a function of the program through which it
+/// communicates, or iterations may be missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// A tenth of the iterations or more carry less than half or more than twice the bytes of the middle one.
+    Amounts,
+    /// A fifth of the calls in the iterations or more are not the loop's.
+    OtherCalls,
+    /// So many kinds of calls, which are few.
+    FewKinds(usize),
+    /// Other ranks with calls of this loop have more iterations.
+    OtherRanks,
+    /// A call carries eight bytes or less, on average: where a rank has nothing to send, a program may leave calls out.
+    LittleCarried,
+    /// Call sites are those of an interpreter's module, whichever line of a script calls.
+    Interpreter,
+}
+
+/// Least share of the iterations that carry about as much.
+const LEAST_LIKE_AMOUNTS: f64 = 0.9;
+/// Largest share of other calls in the iterations.
+const MOST_OTHER_CALLS: f64 = 0.2;
+/// More than a function that exchanges with neighbours may have alone: a receive, a send, and one that waits.
+const LEAST_KINDS: usize = 4;
+/// Ranks that differ by this factor in their iterations have other ones.
+const AS_MANY: f64 = 1.02;
+/// Bytes of a number, as of elements to come.
+const BYTES_OF_A_NUMBER: f64 = 8.0;
+/// What modules that call MPI for scripts have in their paths.
+const INTERPRETERS: [&str; 4] = ["mpi4py", "MPI.cpython", "MPI.abi3", "Rmpi"];
+
+impl Doubt {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Doubt::Amounts => "amounts",
+            Doubt::OtherCalls => "other_calls",
+            Doubt::FewKinds(_) => "few_kinds",
+            Doubt::OtherRanks => "other_ranks",
+            Doubt::LittleCarried => "little_carried",
+            Doubt::Interpreter => "interpreter",
+        }
+    }
+
+    /// The loop is at most so sure.
+    fn at_most(self) -> Sureness {
+        match self {
+            Doubt::Amounts | Doubt::OtherCalls => Sureness::Unsure,
+            Doubt::FewKinds(_) | Doubt::OtherRanks | Doubt::LittleCarried | Doubt::Interpreter => Sureness::Likely,
+        }
+    }
+
+    /// The gravest doubt about a loop of so many kinds of calls, that ends in `module`, from what it carries on each rank.
+    fn of(carried: &[Carried], iterations: &[u32], kinds: usize, module: Option<&str>) -> Option<Doubt> {
+        let sum = |of: fn(&Carried) -> u64| carried.iter().map(of).sum::<u64>() as f64;
+        let calls = sum(|one| one.calls);
+        if calls == 0.0 {
+            return None;
+        }
+        let all: f64 = iterations.iter().copied().map(f64::from).sum();
+        let is_of_interpreter = |module: &str| INTERPRETERS.iter().any(|part| module.contains(part));
+        match () {
+            () if sum(|one| u64::from(one.alike)) < LEAST_LIKE_AMOUNTS * all => Some(Doubt::Amounts),
+            () if MOST_OTHER_CALLS * calls <= sum(|one| one.foreign) => Some(Doubt::OtherCalls),
+            () if module.is_some_and(is_of_interpreter) => Some(Doubt::Interpreter),
+            () if kinds < LEAST_KINDS => Some(Doubt::FewKinds(kinds)),
+            () if sum(|one| one.bytes) <= BYTES_OF_A_NUMBER * calls => Some(Doubt::LittleCarried),
+            () => None,
+        }
+    }
+}
+
 impl Loops {
     /// The loops of `model`, whose call sites are at `places`.
     pub(super) fn new(model: &Model, places: &[Place]) -> Loops {
-        let rows = model.loops.iter().map(|one| row(model, places, one));
+        let mut rows: Vec<LoopRow> = model.loops.iter().map(|one| row(model, places, one)).collect();
+        let most_of: Vec<f64> = rows.iter().map(|row| row.iterations.1).collect();
+        for (at, row) in rows.iter_mut().enumerate().filter(|(at, row)| row.main && !model.loops[*at].named) {
+            let others = model.loops.iter().zip(&most_of).filter(|(other, _)| other.main);
+            let mut others = others.filter(|(_, most)| AS_MANY * row.iterations.1 < **most);
+            if others.any(|(other, _)| other.shares_kinds_with(&model.loops[at])) {
+                let doubt = *row.doubt.get_or_insert(Doubt::OtherRanks);
+                row.sureness = row.sureness.max(Some(doubt.at_most()));
+            }
+        }
         let without = if model.loops.is_empty() { model.without_loop } else { Without::Nothing };
-        Loops { rows: rows.collect(), without }
+        Loops { rows, without }
     }
 }
 
@@ -92,28 +175,41 @@ fn row(model: &Model, places: &[Place], one: &Loop) -> LoopRow {
     let counts = || ranks.iter().filter_map(|rank| rank.found).map(|found| f64::from(found.iterations));
     let fewest = counts().reduce(f64::min).unwrap_or(0.0) * one.for_each_main;
     let most = counts().fold(0.0, f64::max) * one.for_each_main;
-    let alike = ranks.iter().filter_map(|rank| rank.found).filter(|found| found.iterations > 0);
-    let alike: Vec<f64> = alike.map(|found| f64::from(found.alike) / f64::from(found.iterations)).collect();
+    let found: Vec<FoundLoopOfRank> =
+        ranks.iter().filter_map(|rank| rank.found).filter(|found| found.iterations > 0).collect();
+    let alike: Vec<f64> = found.iter().map(|found| f64::from(found.alike) / f64::from(found.iterations)).collect();
     let alike = alike.iter().sum::<f64>() / alike.len().max(1) as f64;
     let covered = ranks.iter().map(|rank| covered_s(rank)).sum::<f64>() * one.share_of_main;
     let whole = ranks.iter().map(|rank| rank.end_s - rank.begin_s).sum::<f64>();
     let covered = if whole > 0.0 { (covered / whole).min(1.0) } else { 0.0 };
+    let ends_at = one.anchor.first().map(|&(site, operation)| {
+        let place = site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
+        (operation_name(operation), place)
+    });
+    let doubt = (one.main && !one.named).then(|| doubt(&found, one, ends_at.as_ref())).flatten();
+    let sureness = Sureness::of((fewest, most), alike, covered).max(doubt.map_or(Sureness::Sure, Doubt::at_most));
     LoopRow {
         name: one.name.clone(),
         parent: one.parent,
         main: one.main,
         ranks: ranks.iter().map(|rank| rank.rank).collect(),
-        ends_at: one.anchor.first().map(|&(site, operation)| {
-            let place = site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
-            (operation_name(operation), place)
-        }),
+        ends_at,
         ends_with_run: one.run,
         iterations: (fewest, most),
         for_each_main: one.for_each_main,
         covered,
         alike: one.main.then_some(alike),
-        sureness: one.main.then(|| Sureness::of((fewest, most), alike, covered, one.kinds())),
+        sureness: one.main.then_some(sureness),
+        doubt,
     }
+}
+
+/// What speaks against the loop that was `found` on each rank.
+fn doubt(found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<&(String, Place)>) -> Option<Doubt> {
+    let carried: Vec<Carried> = found.iter().map(|found| found.carried).collect();
+    let iterations: Vec<u32> = found.iter().map(|found| found.iterations).collect();
+    let module = ends_at.and_then(|(_, place)| place.module.as_deref());
+    Doubt::of(&carried, &iterations, one.kinds(), module)
 }
 
 /// Seconds of a rank within the iterations of its found loop.
@@ -129,12 +225,35 @@ mod tests {
 
     #[test]
     fn a_loop_is_sure_where_ranks_agree_and_iterations_are_alike() {
-        assert_eq!(Sureness::of((500.0, 500.0), 0.95, 0.9, 12), Sureness::Sure);
-        assert_eq!(Sureness::of((500.0, 500.0), 0.95, 0.3, 12), Sureness::Likely);
-        assert_eq!(Sureness::of((500.0, 500.0), 0.95, 0.9, 2), Sureness::Likely);
-        assert_eq!(Sureness::of((4.0, 4.0), 1.0, 0.9, 12), Sureness::Likely);
-        assert_eq!(Sureness::of((99.0, 100.0), 0.6, 0.9, 12), Sureness::Likely);
-        assert_eq!(Sureness::of((90.0, 100.0), 1.0, 0.9, 12), Sureness::Unsure);
-        assert_eq!(Sureness::of((500.0, 500.0), 0.3, 0.9, 12), Sureness::Unsure);
+        assert_eq!(Sureness::of((500.0, 500.0), 0.95, 0.9), Sureness::Sure);
+        assert_eq!(Sureness::of((500.0, 500.0), 0.95, 0.3), Sureness::Likely);
+        assert_eq!(Sureness::of((4.0, 4.0), 1.0, 0.9), Sureness::Likely);
+        assert_eq!(Sureness::of((99.0, 100.0), 0.6, 0.9), Sureness::Likely);
+        assert_eq!(Sureness::of((90.0, 100.0), 1.0, 0.9), Sureness::Unsure);
+        assert_eq!(Sureness::of((500.0, 500.0), 0.3, 0.9), Sureness::Unsure);
+    }
+
+    /// The doubt about 100 iterations on each of two ranks, of which so many carry as much as others, with calls of these numbers.
+    fn doubt(alike: u32, calls: u64, foreign: u64, bytes: u64, kinds: usize, module: &str) -> Option<Doubt> {
+        let carried = Carried { alike, calls, foreign, bytes };
+        Doubt::of(&[carried; 2], &[100; 2], kinds, Some(module))
+    }
+
+    #[test]
+    fn what_iterations_carry_and_which_calls_they_have_may_speak_for_another_loop() {
+        assert_eq!(doubt(95, 1000, 10, 50_000, 12, "lmp"), None);
+        assert_eq!(doubt(89, 1000, 10, 50_000, 12, "mg"), Some(Doubt::Amounts));
+        assert_eq!(doubt(95, 1000, 200, 50_000, 12, "pw.x"), Some(Doubt::OtherCalls));
+        assert_eq!(doubt(95, 1000, 10, 50_000, 3, "is"), Some(Doubt::FewKinds(3)));
+        assert_eq!(doubt(95, 1000, 10, 8_000, 12, "lmp"), Some(Doubt::LittleCarried));
+        assert_eq!(doubt(100, 1000, 0, 50_000, 12, "lib/mpi4py/MPI.so"), Some(Doubt::Interpreter));
+        assert_eq!(Doubt::of(&[], &[], 1, None), None);
+    }
+
+    #[test]
+    fn a_doubt_bounds_how_sure_a_loop_is() {
+        assert_eq!(Sureness::Sure.max(Doubt::Amounts.at_most()), Sureness::Unsure);
+        assert_eq!(Sureness::Sure.max(Doubt::FewKinds(2).at_most()), Sureness::Likely);
+        assert_eq!(Sureness::Unsure.max(Doubt::Interpreter.at_most()), Sureness::Unsure);
     }
 }

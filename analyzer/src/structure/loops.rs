@@ -100,6 +100,7 @@ fn to_loop(
         run: one.anchor.run,
         for_each_main: one.iterations as f64 / main.iterations.max(1) as f64,
         share_of_main,
+        named: false,
         classes: classes(one, survey),
     }
 }

@@ -90,6 +90,8 @@ pub struct Loop {
     pub for_each_main: f64,
     /// Share of the main loop's time that it takes, in 0..=1; above 1 of one around it.
     pub share_of_main: f64,
+    /// Whether the user said which call ends an iteration.
+    pub named: bool,
     /// What each kind of call is to it, by the survey's index.
     classes: Vec<Class>,
 }
@@ -109,6 +111,7 @@ impl Structure {
                 true if wanted.loop_at.is_some() => Without::NoSuchCallSite,
                 true => Without::NoneFound,
             };
+            structure.loops.iter_mut().for_each(|one| one.named = wanted.loop_at.is_some());
             for (at, one) in structure.loops.iter().enumerate().filter(|(_, one)| one.main) {
                 structure.main_of.extend(one.ranks.iter().map(|&rank| (rank, at)));
             }

@@ -188,7 +188,11 @@ impl<'a> Placer<'a> {
         let in_loop = if is_poll { self.in_loop } else { in_loop };
         let region = if after == (from, in_loop) { region } else { self.between(from, kind, in_loop) };
         let end = record.end.max(record.begin);
-        let interval = self.splitter.as_mut().map_or(NONE, |splitter| splitter.next(token, record.begin, end));
+        let interval = self.splitter.as_mut().map_or(NONE, |splitter| {
+            let interval = splitter.next(token, record.begin, end);
+            splitter.carry(record.sent.saturating_add(record.received));
+            interval
+        });
         let enters = in_loop.is_some() && self.in_loop.is_none();
         self.in_loop = in_loop;
         let has_regions = self.structure.segments.is_some();
@@ -245,6 +249,11 @@ impl Loop {
     /// How many kinds of calls belong to it.
     pub fn kinds(&self) -> usize {
         self.classes.iter().filter(|class| class.is_of_loop()).count()
+    }
+
+    /// Whether some kind of calls belongs to both loops.
+    pub fn shares_kinds_with(&self, other: &Loop) -> bool {
+        self.classes.iter().zip(&other.classes).any(|(own, others)| own.is_of_loop() && others.is_of_loop())
     }
 
     /// Whether calls of this kind belong to it.

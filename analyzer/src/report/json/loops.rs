@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::report::Report;
-use crate::report::loops::{LoopRow, Sureness};
+use crate::report::loops::{Doubt, LoopRow, Sureness};
 use crate::structure::Without;
 
 pub(super) fn rows(report: &Report) -> Value {
@@ -29,6 +29,7 @@ fn row(row: &LoopRow) -> Value {
         "covered": row.covered,
         "alike": row.alike,
         "sureness": row.sureness.map(Sureness::name),
+        "doubt": row.doubt.map(Doubt::name),
     })
 }
 

@@ -3,7 +3,7 @@
 use super::{DIM, LONGEST_NAME, Options, title};
 use crate::open::ranges;
 use crate::report::Report;
-use crate::report::loops::{LoopRow, Sureness};
+use crate::report::loops::{Doubt, LoopRow, Sureness};
 use crate::report::table::Table;
 use crate::report::words::{clean, count, percent, shorten, wrap};
 use crate::structure::Without;
@@ -99,15 +99,53 @@ fn ends_with(row: &LoopRow) -> String {
 /// How sure the main loops are, and what to do where they are not right.
 fn sureness(report: &Report) -> String {
     let mains = || report.loops.rows.iter().filter(|row| row.main);
-    let worst = mains().filter_map(|row| row.sureness).max_by_key(|sureness| *sureness as u8);
-    let why = match worst {
-        Some(Sureness::Sure) => "sure: all ranks count the same iterations, and most of them have the same calls",
-        Some(Sureness::Likely) => {
-            "likely: ranks nearly agree on the iterations, but these are few, differ, take little of the time, or have few kinds of calls"
-        }
-        _ => "unsure: ranks count different numbers of iterations, or most of these differ in their calls",
+    let Some(worst) = mains().max_by_key(|row| row.sureness) else { return String::new() };
+    let sureness = worst.sureness.unwrap_or(Sureness::Unsure);
+    let of_whom = match mains().all(|row| row.sureness == worst.sureness) {
+        true => String::new(),
+        false => format!(" on {}", ranks_in_words(&worst.ranks)),
     };
-    format!("{why}; --loop CALLSITE takes another end of an iteration, --no-detect none")
+    if let Some(doubt) = worst.doubt {
+        return format!(
+            "{}{of_whom}: {}; mark the iterations (LBPROF_ITERATION_BEGIN), or name a call that ends one (--loop CALLSITE); \
+             --no-detect takes no loop",
+            sureness.name(),
+            because(doubt)
+        );
+    }
+    let why = match sureness {
+        Sureness::Sure => "all ranks count the same iterations, and most of them have the same calls",
+        Sureness::Likely => {
+            "ranks nearly agree on the iterations, but these are few, differ, or take little of the time"
+        }
+        Sureness::Unsure => "ranks count different numbers of iterations, or most of these differ in their calls",
+    };
+    format!("{}{of_whom}: {why}; --loop CALLSITE takes another end of an iteration, --no-detect none", sureness.name())
+}
+
+fn ranks_in_words(all: &[u32]) -> String {
+    format!("{} {}", if all.len() == 1 { "rank" } else { "ranks" }, ranges(all))
+}
+
+/// What speaks for another loop.
+fn because(doubt: Doubt) -> String {
+    match doubt {
+        Doubt::Amounts => {
+            "iterations carry very different amounts of data, as calls of one function from many places do".to_owned()
+        }
+        Doubt::OtherCalls => "many calls within its iterations are not the loop's".to_owned(),
+        Doubt::FewKinds(1) => {
+            "it has but one kind of call, which may be in a function that is called from many places".to_owned()
+        }
+        Doubt::FewKinds(kinds) => {
+            format!("it has but {kinds} kinds of calls, which may be in a function that is called from many places")
+        }
+        Doubt::OtherRanks => "other ranks that make some of these calls have more iterations".to_owned(),
+        Doubt::LittleCarried => {
+            "its calls carry hardly any data, so that iterations in which there is none may have no calls".to_owned()
+        }
+        Doubt::Interpreter => "all calls of a script have the same few call sites".to_owned(),
+    }
 }
 
 /// Why no loop was found, where that is worth a line.

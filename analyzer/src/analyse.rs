@@ -3,10 +3,12 @@
 use lbprof_collector::Problem;
 
 use crate::findings::findings;
+use crate::follow::{Followed, follow};
 use crate::gather::gather;
-use crate::model::Model;
+use crate::model::{Model, RankModel};
 use crate::open::Run;
 use crate::pass::Progress;
+use crate::replay::{Question, plan};
 use crate::report::clusters::Clusters;
 use crate::selection::{Selection, SelectionError, region};
 use crate::structure::{Structure, Wanted};
@@ -24,12 +26,20 @@ pub struct Options {
     pub iteration_region: Option<String>,
     /// How near ranks of one cluster are, where the user says so.
     pub cluster_radius: Option<f64>,
+    /// What the user asks of how long the run would take otherwise; `None`: ranks are not followed.
+    pub questions: Option<Vec<Question>>,
 }
 
 impl Default for Options {
     /// All that can be found.
     fn default() -> Self {
-        Options { symbols: true, wanted: Wanted::default(), iteration_region: None, cluster_radius: None }
+        Options {
+            symbols: true,
+            wanted: Wanted::default(),
+            iteration_region: None,
+            cluster_radius: None,
+            questions: Some(Vec::new()),
+        }
     }
 }
 
@@ -42,6 +52,8 @@ pub enum Step {
     Naming,
     /// The second pass.
     Gathering(Progress),
+    /// The third pass.
+    Following(Progress),
 }
 
 /// A run, analysed.
@@ -58,6 +70,9 @@ pub fn analyse(run: &Run, options: &Options, tell: impl Fn(Step) + Sync) -> Anal
     let first = First::new(run, options, &tell);
     let mut model = first.gather(run, &tell);
     model.found = findings(&model);
+    if let Some(asked) = &options.questions {
+        model.followed = Some(first.follow(run, &model, asked, &tell));
+    }
     Analysis { model, places: first.places }
 }
 
@@ -94,9 +109,14 @@ fn analyse_all_first(
     let mut all = first.gather(run, tell);
     choose_loop(&mut all, options)?;
     let clusters = if selection.needs_clusters() { clusters(&all, &first.places, options) } else { Vec::new() };
-    let mut model = first.gather(&selection.part_of(run, &first.survey, &all, &clusters)?, tell);
+    let part = selection.part_of(run, &first.survey, &all, &clusters)?;
+    let mut model = first.gather(&part, tell);
     if let Some(&rank) = model.uncut_ranks.first() {
         return Err(SelectionError::Profile { rank });
+    }
+    // Ranks are followed through all of their time: what they wait for in a part of it may lie before.
+    if let Some(asked) = options.questions.as_ref().filter(|_| has_all_time(&model, &all)) {
+        model.followed = Some(first.follow(&part, &model, asked, tell));
     }
     (model.facts.selected.from, model.facts.selected.to) = (selection.from, selection.to);
     // Whether the data are sound all of the ranks' time tells.
@@ -104,6 +124,15 @@ fn analyse_all_first(
     all.facts.selected.ranks.clone_from(&model.facts.selected.ranks);
     model.found = findings(&all);
     Ok(Analysis { model, places: first.places })
+}
+
+/// Whether the windows of the ranks in `part` are those that they have in `all`.
+fn has_all_time(part: &Model, all: &Model) -> bool {
+    let window = |rank: &RankModel| (rank.begin_s, rank.end_s);
+    part.ranks.iter().all(|rank| {
+        let whole = all.ranks.binary_search_by_key(&rank.rank, |one| one.rank).ok().map(|at| window(&all.ranks[at]));
+        whole == Some(window(rank))
+    })
 }
 
 /// Makes the region that the user names the main loop's.
@@ -138,6 +167,11 @@ impl First {
         };
         let structure = Structure::find(run, &survey, &places, &options.wanted);
         First { survey, structure, places, problems }
+    }
+
+    fn follow(&self, run: &Run, model: &Model, asked: &[Question], tell: &(impl Fn(Step) + Sync)) -> Followed {
+        let questions = plan(model, asked);
+        follow(run, &self.survey, &self.structure, model, questions, |progress| tell(Step::Following(progress)))
     }
 
     fn gather(&self, run: &Run, tell: &(impl Fn(Step) + Sync)) -> Model {

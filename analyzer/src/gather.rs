@@ -889,6 +889,7 @@ impl Part {
             outermost_iterated: Vec::new(),
             chosen_loop: None,
             alone: None,
+            followed: None,
             problems: self.problems,
             found: Vec::new(),
         };

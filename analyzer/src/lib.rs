@@ -18,6 +18,13 @@
 //! | [`span`] | a fold of which only a span of time counts |
 //! | [`sums`] | what a thread's records add up to |
 //! | [`concurrency`] | how much of the run one rank alone computes |
+//! | [`timeline`] | the third pass: all ranks' calls on one timeline |
+//! | [`matching`] | sends to receives, the ranks of a collective |
+//! | [`blocking`] | what threads did, and what a wait is caused by |
+//! | [`replay`] | the run under other conditions |
+//! | [`critical_path`] | what set the run's time |
+//! | [`follow`] | follows all ranks at once, and uses all of these |
+//! | [`region_names`] | names of a rank's regions |
 //! | [`model`] | ranks × regions × activities × iterations, in seconds, on one clock |
 //! | [`iterations`] | loops in the calls of programs without markers, and their iterations |
 //! | [`symbols`] | call sites → function, file and line |
@@ -33,18 +40,24 @@
 #![forbid(unsafe_code)]
 
 pub mod analyse;
+pub mod blocking;
 pub mod cluster;
 pub mod concurrency;
+pub mod critical_path;
 pub mod definitions;
 pub mod dump;
 pub mod findings;
+pub mod follow;
 pub mod gather;
 pub mod iterations;
 pub mod kinds;
+pub mod matching;
 pub mod metrics;
 pub mod model;
 pub mod open;
 pub mod pass;
+pub mod region_names;
+pub mod replay;
 pub mod report;
 pub mod selection;
 pub mod sites;
@@ -53,3 +66,4 @@ pub mod structure;
 pub mod sums;
 pub mod survey;
 pub mod symbols;
+pub mod timeline;

@@ -10,6 +10,7 @@ use lbprof_collector::profile::CounterTotals;
 use lbprof_collector::{Activity, Problem};
 
 use crate::concurrency::Alone;
+use crate::follow::Followed;
 use crate::iterations::carried::Carried;
 
 use crate::open::n_recorded;
@@ -56,6 +57,8 @@ pub struct Model {
     /// The time in which one rank alone computes; `None` where that is not known: calls were not recorded one by one, or the clocks
     /// of hosts cannot be compared.
     pub alone: Option<Alone>,
+    /// Who waited for whom, and how long the run would take otherwise; `None` where the ranks were not followed.
+    pub followed: Option<Followed>,
     /// What is missing or doubtful.
     pub problems: Vec<Problem>,
     /// What the figures show of the data beside that; of a part of the time or of the regions, what those of all show.

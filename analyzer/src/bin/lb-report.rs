@@ -354,6 +354,7 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
         wanted: arguments.iterations.wanted(),
         iteration_region: arguments.iterations.iteration_region.clone(),
         cluster_radius: arguments.judging.cluster_radius,
+        questions: Some(Vec::new()),
     };
     let (mut model, places) = analysed(&run, &selection, &options, common)?;
     model.facts.t_seq_s = arguments.judging.t_seq;
@@ -408,7 +409,8 @@ fn run_dump(arguments: &DumpArguments) -> anyhow::Result<Exit> {
     {
         anyhow::bail!(RunError::NoRank { path: run.dir, rank });
     }
-    let options = analyse::Options { symbols: !arguments.common.no_symbols, ..analyse::Options::default() };
+    let options =
+        analyse::Options { symbols: !arguments.common.no_symbols, questions: None, ..analyse::Options::default() };
     let (model, places) = analysed(&run, &Selection::default(), &options, &arguments.common)?;
     write_to(io::stdout().lock(), |out| dump(&run, &model, &places, arguments.rank, out)).context("standard output")?;
     let report = Report::new(&model, &places);
@@ -440,8 +442,8 @@ struct Bar {
 
 impl Bar {
     fn new(run: &Run, quiet: bool) -> Bar {
-        // Each rank's log is read twice.
-        let bar = ProgressBar::with_draw_target(Some(2 * run.headers.len() as u64), ProgressDrawTarget::hidden());
+        // Each rank's log is read three times.
+        let bar = ProgressBar::with_draw_target(Some(3 * run.headers.len() as u64), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent} %, {msg}, {elapsed}") {
             bar.set_style(style);
         }
@@ -454,6 +456,7 @@ impl Bar {
             Step::Surveying(progress) => self.read("surveying", progress),
             Step::Naming => self.say(|| "looking up the names of functions".to_owned()),
             Step::Gathering(progress) => self.read("adding up", progress),
+            Step::Following(progress) => self.read("following", progress),
         }
     }
 

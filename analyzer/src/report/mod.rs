@@ -4,6 +4,7 @@
 //! has a file of the same name in `text/` and in `json/`.
 
 pub mod activities;
+pub mod blocking;
 pub mod call_sites;
 pub mod clusters;
 pub mod counters;
@@ -18,6 +19,7 @@ pub mod problems;
 pub mod ranks;
 pub mod regions;
 pub mod verdict;
+pub mod what_if;
 
 pub mod json;
 pub mod text;
@@ -32,6 +34,7 @@ use crate::model::{Model, RunFacts};
 use crate::selection::activities::only;
 use crate::symbols::Place;
 pub use activities::ActivityRow;
+pub use blocking::BlockingTable;
 pub use call_sites::SiteRow;
 pub use clusters::{ClusterRow, Clusters};
 pub use counters::CounterRow;
@@ -45,6 +48,7 @@ pub use problems::ProblemRow;
 pub use ranks::RankRow;
 pub use regions::RegionRow;
 pub use verdict::Verdict;
+pub use what_if::WhatIf;
 
 /// What a report says. All times in seconds.
 #[derive(Clone, Debug)]
@@ -67,6 +71,10 @@ pub struct Report {
     pub regions: Vec<RegionRow>,
     /// What the phases cost against the same work on one rank, and what ranks wait for each other's computation.
     pub overheads: OverheadTable,
+    /// Why ranks wait; `None` where they were not followed.
+    pub blocking: Option<BlockingTable>,
+    /// How long the run would take otherwise, and what set its time.
+    pub what_if: WhatIf,
     /// Loops found in the calls.
     pub loops: Loops,
     /// Where the ranks differ.
@@ -111,6 +119,7 @@ impl Report {
         if only.is_some() {
             (call_sites, regions) = (call_sites::rows(times, places), regions::rows(model, times));
         }
+        let overheads = OverheadTable::new(model, &efficiency);
         Report {
             facts: model.facts.clone(),
             data: DataFacts::new(model, &problems),
@@ -120,7 +129,9 @@ impl Report {
             ranks: ranks::rows(model, times, places),
             activities: activities::rows(times),
             regions,
-            overheads: OverheadTable::new(model, &efficiency),
+            blocking: BlockingTable::new(model, places, &overheads.imbalance),
+            what_if: WhatIf::new(model),
+            overheads,
             loops: Loops::new(model, places),
             dispersion: DispersionRows::new(times, choices.ranking, choices.groups),
             clusters: Clusters::new(model, places, choices.cluster_radius),

@@ -42,7 +42,8 @@ impl OverheadTable {
         let serial_s = alone.as_ref().ok().map(Alone::serial_s);
         // An estimate above the elapsed time says that ranks do not wait for each other's iterations.
         let elapsed_s = efficiency.times.elapsed_s;
-        let ideal_s = efficiency.times.t_ideal_s.filter(|ideal_s| *ideal_s <= 1.005 * elapsed_s);
+        let ideal_s = efficiency.phase_profile.map(|ideal| ideal.seconds);
+        let ideal_s = ideal_s.filter(|ideal_s| *ideal_s <= 1.005 * elapsed_s);
         let computation = model.inclusive_s(0, Activity::Computation);
         OverheadTable {
             overheads: overhead::overheads(model, model.facts.t_seq_s),

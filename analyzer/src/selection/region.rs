@@ -95,6 +95,7 @@ pub fn within(mut model: Model, region: RegionIdx) -> Model {
     };
     model.outermost_iterated = (0..model.regions.len() as RegionIdx).filter(is_outermost).collect();
     model.alone = None;
+    model.followed = None;
     (model.loops, model.without_loop) = (Vec::new(), Without::Nothing);
     model
 }

@@ -6,10 +6,11 @@ use crate::report::{Report, SiteRow};
 use crate::symbols::Place;
 
 pub(super) fn rows(report: &Report) -> Value {
-    report.call_sites.iter().map(row).collect()
+    let blocked_s = |one: &SiteRow| report.blocking.as_ref().map(|table| table.blocked_s(one.id, &one.operation));
+    report.call_sites.iter().map(|one| row(one, blocked_s(one))).collect()
 }
 
-fn row(row: &SiteRow) -> Value {
+fn row(row: &SiteRow, blocked_s: Option<f64>) -> Value {
     let Place { function, file, line, module, offset } = &row.place;
     json!({
         "id": row.id,
@@ -24,7 +25,7 @@ fn row(row: &SiteRow) -> Value {
         "time_s": row.sum.seconds,
         "max_s": row.max_s,
         "max_rank": row.max_rank,
-        "blocked_s": Value::Null,
+        "blocked_s": blocked_s,
         "bytes": row.sum.sent.saturating_add(row.sum.received),
         "sent_bytes": row.sum.sent,
         "received_bytes": row.sum.received,

@@ -17,7 +17,7 @@ pub(super) fn object(row: &EfficiencyRow) -> Value {
         "t_ideal_phase_profile_s": row.phase_profile.map(|ideal| ideal.seconds),
         "t_ideal_phase_profile_error_s": row.phase_profile.map(|ideal| ideal.error_s),
         "t_ideal_phase_profile_bound_s": row.phase_profile.map(|ideal| ideal.bound_s),
-        "t_ideal_replay_s": Value::Null,
+        "t_ideal_replay_s": row.replay_s,
         "max_computation_s": times.max_computation_s,
         "avg_computation_s": times.avg_computation_s,
     })

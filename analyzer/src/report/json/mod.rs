@@ -4,6 +4,7 @@
 //! Keys whose figures this version does not compute are null. Numbers have all their digits, times are in seconds.
 
 mod activities;
+mod blocking;
 mod call_sites;
 mod clusters;
 mod counters;
@@ -44,7 +45,9 @@ pub fn document(report: &Report) -> Value {
         "regions": regions::rows(report),
         "loops": loops::rows(report),
         "iterations": iterations::object(report),
-        "blocking": Value::Null,
+        "blocking": blocking::object(report),
+        "replays": blocking::replays(report),
+        "critical_path": blocking::critical_path(report),
         "dispersion": dispersion::object(report),
         "clusters": clusters::rows(report),
         "clustering": clusters::object(report),

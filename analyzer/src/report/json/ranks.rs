@@ -15,6 +15,7 @@ pub(super) fn rows(report: &Report) -> Value {
 
 fn row(report: &Report, at: usize, row: &RankRow) -> Value {
     let imbalanced = &report.dispersion.views.ranks;
+    let blocking = report.blocking.as_ref();
     let (end, abort_code) = match row.end_reason {
         Some(EndReason::Finalize) => (Some("finalize"), None),
         Some(EndReason::Exit) => (Some("exit"), None),
@@ -53,7 +54,8 @@ fn row(report: &Report, at: usize, row: &RankRow) -> Value {
         "activities": by_activity(&row.seconds),
         "idle_s": row.idle_s,
         "paused_s": row.paused_s,
-        "blocked_s": Value::Null,
+        "blocked_s": blocking.and_then(|table| table.sums.waits_s.get(at)),
+        "blocking_caused_s": blocking.and_then(|table| table.sums.causes_s.get(at)),
         "cluster": report.clusters.of.get(at).copied().flatten(),
         "imbalanced_regions": imbalanced.regions.get(at),
         "imbalanced_s": imbalanced.seconds.get(at),

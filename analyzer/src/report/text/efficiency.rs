@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::{BOLD, DIM, NARROW, Options, WIDE};
 use crate::report::Report;
-use crate::report::words::{TimeUnit, percent_or_dash, seconds_like, wrap};
+use crate::report::words::{TimeUnit, percent_or_dash, seconds_like, signed_percent, wrap};
 
 /// One line of the table of efficiencies: name, value, formula, its seconds, POP's name where that is another.
 type EfficiencyLine = (&'static str, Option<f64>, &'static str, Option<(f64, f64)>, &'static str);
@@ -52,6 +52,14 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 fn ideal_time(report: &Report) -> String {
     let (times, elapsed_s) = (&report.efficiency.times, report.efficiency.times.elapsed_s);
     let seconds = |part: f64| seconds_like(part, elapsed_s);
+    if let Some(replay_s) = report.efficiency.replay_s {
+        let estimate = report.efficiency.phase_profile.map_or_else(String::new, |ideal| {
+            let iterations = if report.loops.rows.is_empty() { "marked" } else { "found" };
+            let difference = signed_percent(ideal.seconds / replay_s - 1.0);
+            format!("; the estimate from {iterations} iterations is {} ({difference})", seconds(ideal.seconds))
+        });
+        return format!("ideal: all calls replayed on an ideal network, {}{estimate}", seconds(replay_s));
+    }
     match report.efficiency.phase_profile {
         Some(ideal) if ideal.seconds > 1.005 * elapsed_s => format!(
             "micro load balance and transfer are not known: the ideal time by iterations, {}, is above the elapsed time, for \

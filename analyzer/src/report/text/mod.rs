@@ -3,6 +3,7 @@
 //! The text carries colours as ANSI sequences; who writes it to a file or pipe strips them. All names from logs are escaped.
 
 mod activities;
+mod blocking;
 mod call_sites;
 mod clusters;
 mod counters;
@@ -20,6 +21,7 @@ mod ranks;
 mod regions;
 mod selection;
 mod verdict;
+mod what_if;
 mod work;
 
 use anstyle::Style;
@@ -50,6 +52,8 @@ const SECTIONS: &[Section] = &[
     problems::section,
     clusters::section,
     efficiency::section,
+    what_if::section,
+    blocking::section,
     overheads::section,
     activities::section,
     ranks::section,

@@ -1,0 +1,221 @@
+//! What each thread did lately, as far back as causes of blocking and the critical path can ask.
+//!
+//! A thread's history is a list of stretches without gaps, each of one kind. A stretch in which it waited also says for whom, and what
+//! the wait was found to be caused by. Old stretches are dropped when there are too many.
+
+use std::collections::VecDeque;
+
+use crate::timeline::{Kind, Ns};
+
+/// "Did not wait": the absent number of a wait.
+const NO_WAIT: u32 = u32::MAX;
+
+/// A stretch of a thread's time, from the end of the one before.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    end: Ns,
+    kind: Kind,
+    /// Number of its wait, counted from the first of the thread and wrapping; [`NO_WAIT`]: it did not wait.
+    wait: u32,
+}
+
+/// Who ended a wait, and when he did what it waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndedBy {
+    /// The thread.
+    pub thread: u32,
+    /// When it sent, received or entered.
+    pub at: Ns,
+}
+
+/// A kind of some thread's time, and how much of it: on a path, or as the cause of a wait.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// The thread.
+    pub thread: u32,
+    /// The kind.
+    pub kind: Kind,
+    /// Nanoseconds.
+    pub ns: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waited {
+    by: Option<EndedBy>,
+    /// Number of its first cause, counted from the first of the thread and wrapping, and how many there are.
+    first: u32,
+    n: u32,
+}
+
+/// A thread's history.
+#[derive(Debug, Default)]
+pub struct History {
+    /// When the first stretch begins.
+    begin: Ns,
+    stretches: VecDeque<Stretch>,
+    waits: VecDeque<Waited>,
+    /// Number of the first of `waits`.
+    waits_from: u32,
+    causes: VecDeque<Part>,
+    causes_from: u32,
+}
+
+/// What a thread did at some time.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece<'a> {
+    /// From when; not before the time asked for.
+    pub begin: Ns,
+    /// Until when; not behind the time asked for.
+    pub end: Ns,
+    /// The kind.
+    pub kind: Kind,
+    /// Where it waited: who ended that, and its causes, for the whole of the wait.
+    pub wait: Option<(Option<EndedBy>, CauseList<'a>)>,
+    /// The length of the whole stretch.
+    pub whole: Ns,
+}
+
+/// The causes of a wait.
+#[derive(Clone, Copy, Debug)]
+pub struct CauseList<'a> {
+    all: &'a VecDeque<Part>,
+    first: usize,
+    n: usize,
+}
+
+impl CauseList<'_> {
+    /// Each cause; their sum is the length of the wait.
+    pub fn iter(&self) -> impl Iterator<Item = &Part> {
+        self.all.range(self.first..self.first + self.n)
+    }
+}
+
+impl History {
+    /// A history that begins at a time.
+    pub fn new(begin: Ns) -> Self {
+        History { begin, ..History::default() }
+    }
+
+    /// When it begins.
+    pub fn begin(&self) -> Ns {
+        self.begin
+    }
+
+    /// When it ends.
+    pub fn end(&self) -> Ns {
+        self.stretches.back().map_or(self.begin, |last| last.end)
+    }
+
+    /// How many stretches and causes it holds.
+    pub fn size(&self) -> usize {
+        self.stretches.len() + self.causes.len()
+    }
+
+    /// Goes on until `end` with time of a kind.
+    #[inline]
+    pub fn spend(&mut self, end: Ns, kind: Kind) {
+        if end <= self.end() {
+            return;
+        }
+        match self.stretches.back_mut() {
+            Some(last) if last.kind == kind && last.wait == NO_WAIT => last.end = end,
+            _ => self.stretches.push_back(Stretch { end, kind, wait: NO_WAIT }),
+        }
+    }
+
+    /// Goes on until `end` with a wait.
+    pub fn wait(&mut self, end: Ns, kind: Kind, by: Option<EndedBy>, causes: &[Part]) {
+        if end <= self.end() {
+            return;
+        }
+        let wait = self.waits_from.wrapping_add(self.waits.len() as u32);
+        let first = self.causes_from.wrapping_add(self.causes.len() as u32);
+        self.waits.push_back(Waited { by, first, n: causes.len() as u32 });
+        self.causes.extend(causes);
+        self.stretches.push_back(Stretch { end, kind, wait });
+    }
+
+    /// The pieces from `from` to `to`, the last first.
+    pub fn backwards(&self, from: Ns, to: Ns) -> impl Iterator<Item = Piece<'_>> {
+        let until = self.stretches.partition_point(|stretch| stretch.end < to);
+        let until = (until + 1).min(self.stretches.len());
+        let pieces = (0..until).rev().map(move |at| (at, self.begin_of(at)));
+        let piece = move |(at, begin): (usize, Ns)| {
+            let stretch = self.stretches[at];
+            Piece {
+                begin: begin.max(from),
+                end: stretch.end.min(to),
+                kind: stretch.kind,
+                wait: self.wait_of(&stretch),
+                whole: stretch.end - begin,
+            }
+        };
+        pieces.map(piece).take_while(move |piece| piece.end > from).filter(|piece| piece.end > piece.begin)
+    }
+
+    fn begin_of(&self, at: usize) -> Ns {
+        at.checked_sub(1).and_then(|before| self.stretches.get(before)).map_or(self.begin, |before| before.end)
+    }
+
+    fn wait_of(&self, stretch: &Stretch) -> Option<(Option<EndedBy>, CauseList<'_>)> {
+        if stretch.wait == NO_WAIT {
+            return None;
+        }
+        let waited = self.waits.get(stretch.wait.wrapping_sub(self.waits_from) as usize)?;
+        let first = waited.first.wrapping_sub(self.causes_from) as usize;
+        Some((waited.by, CauseList { all: &self.causes, first, n: waited.n as usize }))
+    }
+
+    /// Drops what is before `time`.
+    pub fn forget_before(&mut self, time: Ns) {
+        let dropped = self.stretches.partition_point(|stretch| stretch.end <= time);
+        let waits = self.stretches.range(..dropped).filter(|stretch| stretch.wait != NO_WAIT).count();
+        self.begin = if dropped == 0 { self.begin.max(time.min(self.end())) } else { time.min(self.end()) };
+        self.stretches.drain(..dropped);
+        let causes: usize = self.waits.drain(..waits).map(|waited| waited.n as usize).sum();
+        self.causes.drain(..causes);
+        self.waits_from = self.waits_from.wrapping_add(waits as u32);
+        self.causes_from = self.causes_from.wrapping_add(causes as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lbprof_collector::Activity;
+
+    use super::*;
+
+    fn kind(region: u32) -> Kind {
+        Kind::new(region, Activity::Computation)
+    }
+
+    fn pieces(history: &History, from: Ns, to: Ns) -> Vec<(Ns, Ns, Kind)> {
+        history.backwards(from, to).map(|piece| (piece.begin, piece.end, piece.kind)).collect()
+    }
+
+    #[test]
+    fn pieces_are_cut_at_the_times_asked_for() {
+        let mut history = History::new(10);
+        history.spend(20, kind(1));
+        history.spend(30, kind(1));
+        history.spend(50, kind(2));
+        assert_eq!(pieces(&history, 0, 100), [(30, 50, kind(2)), (10, 30, kind(1))]);
+        assert_eq!(pieces(&history, 15, 40), [(30, 40, kind(2)), (15, 30, kind(1))]);
+        assert_eq!(pieces(&history, 15, 30), [(15, 30, kind(1))]);
+        assert_eq!(pieces(&history, 50, 60), []);
+    }
+
+    #[test]
+    fn what_is_forgotten_takes_its_causes_along() {
+        let mut history = History::new(0);
+        let part = |ns| Part { thread: 1, kind: kind(7), ns };
+        history.wait(10, kind(0), None, &[part(4.0), part(6.0)]);
+        history.spend(20, kind(1));
+        history.wait(30, kind(0), Some(EndedBy { thread: 2, at: 30 }), &[part(10.0)]);
+        history.forget_before(15);
+        assert_eq!(pieces(&history, 0, 100), [(20, 30, kind(0)), (15, 20, kind(1))]);
+        let (by, causes) = history.backwards(0, 30).next().and_then(|piece| piece.wait).unwrap();
+        assert_eq!(by, Some(EndedBy { thread: 2, at: 30 }));
+        assert_eq!(causes.iter().map(|part| part.ns).collect::<Vec<_>>(), [10.0]);
+    }
+}

@@ -1,0 +1,71 @@
+//! The critical path: the chain of computation, messages and calls that set the run's time.
+//!
+//! It is followed backwards from the end of the last rank. Where the thread waited, the path goes on with who ended the wait, at the time
+//! at which he did; between lies the message's delay. So all its parts together are as long as the run.
+//!
+//! ```text
+//!   rank 0   |== compute ==|send|= compute =|            the end: from here back to the wait of rank 1, from
+//!   rank 1   |= c =|... recv wait ..|====== compute ======|  there to the send of rank 0, and so on to the begin
+//! ```
+//!
+//! Histories are kept only so far back. So from time to time the paths up to a time are summed up, one for each thread.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use crate::blocking::{History, Part};
+use crate::timeline::{Kind, Ns};
+
+/// Nanoseconds on a path, by thread and kind.
+type Sums = FxHashMap<(u32, Kind), f64>;
+
+/// The paths to the begin of all histories.
+#[derive(Debug, Default)]
+pub struct CriticalPath {
+    /// By thread; a thread that is not here has none.
+    until_begin: Vec<Rc<Sums>>,
+}
+
+impl CriticalPath {
+    /// The path to what a thread does at a time, in no order, each thread and kind once.
+    pub fn to(&self, histories: &[History], thread: u32, time: Ns) -> Vec<Part> {
+        let sums = self.sums(histories, thread, time);
+        let mut parts: Vec<Part> = sums.into_iter().map(|((thread, kind), ns)| Part { thread, kind, ns }).collect();
+        parts.sort_by_key(|part| (part.thread, part.kind));
+        parts
+    }
+
+    /// Sums up the paths to `time`, so that what is before it can be forgotten.
+    pub fn sum_up(&mut self, histories: &[History], time: Ns) {
+        let threads = 0..histories.len() as u32;
+        self.until_begin = threads.map(|thread| Rc::new(self.sums(histories, thread, time))).collect();
+    }
+
+    fn sums(&self, histories: &[History], thread: u32, time: Ns) -> Sums {
+        let mut sums = Sums::default();
+        let (mut thread, mut time) = (thread, time);
+        'thread: while let Some(history) = histories.get(thread as usize) {
+            for piece in history.backwards(Ns::MIN, time) {
+                let by = piece.wait.and_then(|(by, _)| by).filter(|by| by.thread != thread && by.at < piece.end);
+                match by {
+                    Some(by) if by.at >= piece.begin || piece.end - piece.begin == piece.whole => {
+                        let begin = histories.get(by.thread as usize).map_or(Ns::MIN, History::begin);
+                        let at = by.at.max(begin).min(piece.end);
+                        // From the send to the end of the wait the message was on its way.
+                        *sums.entry((by.thread, Kind::delay(piece.kind.region()))).or_default() +=
+                            (piece.end - at) as f64;
+                        (thread, time) = (by.thread, at);
+                        continue 'thread;
+                    }
+                    _ => *sums.entry((thread, piece.kind)).or_default() += (piece.end - piece.begin) as f64,
+                }
+            }
+            if let Some(before) = self.until_begin.get(thread as usize) {
+                before.iter().for_each(|(&key, &ns)| *sums.entry(key).or_default() += ns);
+            }
+            break;
+        }
+        sums
+    }
+}

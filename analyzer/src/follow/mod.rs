@@ -1,0 +1,21 @@
+//! Follows all ranks through the run at once: who waits for whom, why, and how long the run would take otherwise.
+//!
+//! ```text
+//!   steps of all ranks ─→ engine.rs   in the order of time: what begins, what ends
+//!   (timeline)                │  who talks to whom        matching/
+//!                             │  what a wait is caused by blocking/   since when: synchronised.rs
+//!                             │  clocks of replays        replay/
+//!                             └→ what set the run's time  critical_path
+//! ```
+//!
+//! A call that ends must have what it waited for behind it: a message that was sent, members that have entered. Where clocks say otherwise
+//! the call ends later, and what the thread does behind it moves along until its next call that waits. Memory grows with ranks and with
+//! messages on their way, not with events: histories are kept only so far back.
+
+mod engine;
+mod result;
+mod synchronised;
+mod thread;
+
+pub use engine::follow;
+pub use result::{Counts, Followed, ThreadOf};

@@ -1,0 +1,68 @@
+//! What following all ranks gives.
+
+use crate::blocking::{Blocking, Part};
+use crate::replay::Question;
+use crate::timeline::Ns;
+
+/// A thread that was followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadOf {
+    /// The place of its rank in the model.
+    pub rank: u32,
+    /// Its number in the rank's log; 0 is the one that called MPI_Init.
+    pub number: u32,
+}
+
+/// What could not be matched, and what was corrected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Steps that were followed.
+    pub steps: u64,
+    /// Messages of which both sides are known.
+    pub messages: u64,
+    /// Of these, those whose receiver got another number of bytes than was sent.
+    pub sizes_differ: u64,
+    /// Sends of which no receive is known.
+    pub lone_sends: u64,
+    /// Receives of which no send is known.
+    pub lone_receives: u64,
+    /// Collectives that all members entered.
+    pub collectives: u64,
+    /// Collectives that some members are not known to have entered.
+    pub lone_collectives: u64,
+    /// Collectives of which members called different operations.
+    pub mixed_collectives: u64,
+    /// Calls that ended before what they waited for was done, by the clocks.
+    pub violations: u64,
+    /// The largest of these, in nanoseconds.
+    pub largest_violation: Ns,
+    /// Calls with others of ranks of which records are missing, so that they can't be counted on to match.
+    pub behind_gaps: u64,
+}
+
+impl Followed {
+    /// T_ideal by replay (METRICS §1), in seconds; `None` where it was not asked for, or not all that ranks wait for is known.
+    pub fn t_ideal_s(&self) -> Option<f64> {
+        let counts = &self.counts;
+        let unknown = counts.lone_receives + counts.lone_collectives + counts.mixed_collectives + counts.behind_gaps;
+        let ideal = self.replays.iter().find(|(question, _)| *question == Question::Ideal);
+        ideal.filter(|_| unknown == 0).map(|&(_, time_s)| time_s)
+    }
+}
+
+/// Who waited for whom in a run, and how long it would take otherwise.
+#[derive(Clone, Debug, Default)]
+pub struct Followed {
+    /// The threads, by number.
+    pub threads: Vec<ThreadOf>,
+    /// Waits and their causes.
+    pub blocking: Blocking,
+    /// Questions, and the seconds that the run would take then.
+    pub replays: Vec<(Question, f64)>,
+    /// The critical path, by thread and kind.
+    pub critical_path: Vec<Part>,
+    /// Nanoseconds from the first begin of a window to the last end, as corrected.
+    pub elapsed: Ns,
+    /// What could not be matched, and what was corrected.
+    pub counts: Counts,
+}

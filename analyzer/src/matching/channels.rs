@@ -1,0 +1,236 @@
+//! Sends to receives (MPI-4.1 §3.5).
+//!
+//! Messages of one sender to one receiver with the same communicator and tag are received in the order in which they are sent, by the
+//! receives that match them in the order in which these are posted. So the n-th send of a channel belongs to the n-th receive that
+//! receives from it. What a receive from any source or with any tag received is known when it is asked for here.
+
+use rustc_hash::FxHashMap;
+
+use crate::replay::Noted;
+use crate::timeline::{Kind, Ns};
+
+/// No transfer follows in the queue.
+const LAST: u32 = u32::MAX;
+
+/// Nobody.
+const NOBODY: u32 = u32::MAX;
+
+/// A sender, a receiver, a communicator and a tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Channel {
+    /// Index of the communicator.
+    pub comm: u32,
+    /// World rank that sends.
+    pub from: u32,
+    /// World rank that receives.
+    pub to: u32,
+    /// The tag.
+    pub tag: i32,
+}
+
+/// A transfer that is not over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TransferId(u32);
+
+/// What one side of a transfer did.
+#[derive(Clone, Copy, Debug)]
+pub struct Side {
+    /// The thread.
+    pub thread: u32,
+    /// When it sent, or posted its receive.
+    pub at: Ns,
+    /// What it did then.
+    pub kind: Kind,
+    /// Its clocks in the replays then.
+    pub noted: Noted,
+    /// Bytes that it sends; 0 of a receive.
+    pub bytes: u64,
+}
+
+/// A message on its way.
+#[derive(Clone, Copy, Debug)]
+pub struct Transfer {
+    /// The send, once it was begun.
+    pub sent: Option<Side>,
+    /// The receive, once it was posted.
+    pub posted: Option<Side>,
+    /// A thread that can't go on before the send is begun; none: [`Transfer::take_waiter`].
+    waiter: u32,
+    /// How many of both sides are over.
+    over: u8,
+    next: u32,
+}
+
+/// Transfers of one channel of which one side is missing.
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    first: u32,
+    last: u32,
+    /// Whether they are sends.
+    are_sends: bool,
+}
+
+/// All transfers that are not over.
+#[derive(Debug, Default)]
+pub struct Channels {
+    all: Vec<Transfer>,
+    free: Vec<u32>,
+    queues: FxHashMap<Channel, Queue>,
+    /// Threads that wait for any message of a channel.
+    probes: FxHashMap<Channel, Vec<u32>>,
+    /// Number of queues from which on the empty ones are dropped.
+    sweep_at: usize,
+}
+
+/// Fewest queues of which the empty ones are dropped.
+const FEWEST: usize = 1 << 12;
+
+impl Transfer {
+    /// The thread that waits for the send, which waits no more.
+    pub fn take_waiter(&mut self) -> Option<u32> {
+        let waiter = std::mem::replace(&mut self.waiter, NOBODY);
+        (waiter != NOBODY).then_some(waiter)
+    }
+
+    /// Lets a thread wait for the send.
+    pub fn set_waiter(&mut self, thread: u32) {
+        self.waiter = thread;
+    }
+}
+
+impl Channels {
+    /// A message is sent: its transfer, and threads that waited for it.
+    pub fn send(&mut self, channel: Channel, sent: Side) -> (TransferId, Vec<u32>) {
+        let mut woken = self.probes.remove(&channel).unwrap_or_default();
+        if let Some(id) = self.take_first(channel, false) {
+            let transfer = &mut self.all[id as usize];
+            transfer.sent = Some(sent);
+            woken.extend(transfer.take_waiter());
+            return (TransferId(id), woken);
+        }
+        let id = self.add(Transfer { sent: Some(sent), posted: None, waiter: NOBODY, over: 0, next: LAST });
+        self.put_last(channel, id, true);
+        (TransferId(id), woken)
+    }
+
+    /// A receive is posted.
+    pub fn post(&mut self, channel: Channel, posted: Side) -> TransferId {
+        if let Some(id) = self.take_first(channel, true) {
+            self.all[id as usize].posted = Some(posted);
+            return TransferId(id);
+        }
+        let id = self.add(Transfer { sent: None, posted: Some(posted), waiter: NOBODY, over: 0, next: LAST });
+        self.put_last(channel, id, false);
+        TransferId(id)
+    }
+
+    /// The transfer.
+    pub fn get(&self, id: TransferId) -> &Transfer {
+        &self.all[id.0 as usize]
+    }
+
+    /// The transfer, to change it.
+    pub fn get_mut(&mut self, id: TransferId) -> &mut Transfer {
+        &mut self.all[id.0 as usize]
+    }
+
+    /// The first message of a channel that nobody receives yet.
+    pub fn peek(&self, channel: Channel) -> Option<Side> {
+        let queue = self.queues.get(&channel).filter(|queue| queue.are_sends)?;
+        self.all.get(queue.first as usize)?.sent
+    }
+
+    /// Lets a thread wait for any message of a channel.
+    pub fn wait_for_any(&mut self, channel: Channel, thread: u32) {
+        self.probes.entry(channel).or_default().push(thread);
+    }
+
+    /// One side of a transfer is over; where both are, what they noted comes back and the transfer is no more.
+    pub fn end(&mut self, id: TransferId) -> Option<(Option<Side>, Option<Side>)> {
+        let transfer = self.all.get_mut(id.0 as usize)?;
+        transfer.over += 1;
+        if transfer.over < 2 {
+            return None;
+        }
+        self.free.push(id.0);
+        Some((transfer.sent, transfer.posted))
+    }
+
+    /// A receive was cancelled, if it is still in the queue of the channel: it takes no message.
+    pub fn cancel_receive(&mut self, channel: Channel, id: TransferId) {
+        let Some(queue) = self.queues.get_mut(&channel).filter(|queue| !queue.are_sends) else { return };
+        let mut before = LAST;
+        let mut at = queue.first;
+        while at != LAST && at != id.0 {
+            (before, at) = (at, self.all[at as usize].next);
+        }
+        if at == LAST {
+            return;
+        }
+        let next = self.all[at as usize].next;
+        match self.all.get_mut(before as usize) {
+            Some(before) => before.next = next,
+            None => queue.first = next,
+        }
+        if queue.last == at {
+            queue.last = before;
+        }
+    }
+
+    /// How many sends, and how many receives, found no other side.
+    pub fn left(&self) -> (u64, u64) {
+        let (mut sends, mut receives) = (0, 0);
+        for queue in self.queues.values() {
+            let mut at = queue.first;
+            while let Some(transfer) = self.all.get(at as usize) {
+                *(if queue.are_sends { &mut sends } else { &mut receives }) += 1;
+                at = transfer.next;
+            }
+        }
+        (sends, receives)
+    }
+
+    /// How many transfers are not over.
+    pub fn open(&self) -> usize {
+        self.all.len() - self.free.len()
+    }
+
+    fn add(&mut self, transfer: Transfer) -> u32 {
+        match self.free.pop() {
+            Some(id) => {
+                self.all[id as usize] = transfer;
+                id
+            }
+            None => {
+                self.all.push(transfer);
+                self.all.len() as u32 - 1
+            }
+        }
+    }
+
+    /// Takes the first of a channel's queue, if it holds sends, or receives.
+    fn take_first(&mut self, channel: Channel, sends: bool) -> Option<u32> {
+        let queue = self.queues.get_mut(&channel)?;
+        let first = queue.first;
+        if first == LAST || queue.are_sends != sends {
+            return None;
+        }
+        queue.first = self.all[first as usize].next;
+        self.all[first as usize].next = LAST;
+        Some(first)
+    }
+
+    fn put_last(&mut self, channel: Channel, id: u32, are_sends: bool) {
+        if self.queues.len() >= self.sweep_at.max(FEWEST) {
+            self.queues.retain(|_, queue| queue.first != LAST);
+            self.sweep_at = 2 * self.queues.len();
+        }
+        let queue = self.queues.entry(channel).or_insert(Queue { first: LAST, last: LAST, are_sends });
+        if queue.first == LAST {
+            *queue = Queue { first: id, last: id, are_sends };
+        } else {
+            self.all[queue.last as usize].next = id;
+            queue.last = id;
+        }
+    }
+}

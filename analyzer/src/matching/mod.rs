@@ -1,0 +1,7 @@
+//! Who talks to whom: sends to receives, and the ranks that meet in a collective.
+
+mod channels;
+mod meetings;
+
+pub use channels::{Channel, Channels, Side, Transfer, TransferId};
+pub use meetings::{Entry, Gathering, Gatherings, MeetingId};

@@ -1,0 +1,183 @@
+//! The threads' clocks in several replays at once.
+//!
+//! A replay goes over the same steps in the same order as the run did; what changes is how long they take. So each thread has a clock
+//! for each replay, in nanoseconds from the begin of the run, and what others will wait for notes the clocks of who does it.
+
+use super::conditions::{Condition, Network, Work};
+use crate::timeline::{Kind, Ns};
+
+/// Clocks noted at some time, one for each replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Noted(u32);
+
+/// What changes in a replay.
+#[derive(Clone, Debug)]
+struct Replay {
+    work: Work,
+    /// Whether calls take what they took besides waiting.
+    measured: bool,
+    latency_ns: f64,
+    ns_per_byte: f64,
+}
+
+/// The clocks of all threads in all replays.
+#[derive(Debug, Default)]
+pub struct Clocks {
+    replays: Vec<Replay>,
+    /// The rank of each thread.
+    ranks: Vec<u32>,
+    /// By thread, then by replay.
+    now: Vec<f64>,
+    /// The same when each thread entered its last call.
+    entered: Vec<f64>,
+    /// By number of the note, then by replay.
+    noted: Vec<f64>,
+    free: Vec<u32>,
+}
+
+impl Clocks {
+    /// Clocks for replays under these conditions, without threads yet.
+    pub fn new(conditions: &[Condition]) -> Self {
+        let replays = conditions.iter().map(|condition| {
+            let (measured, latency_ns, ns_per_byte) = match condition.network {
+                Network::Measured => (true, 0.0, 0.0),
+                Network::Given { latency_s, bytes_per_s } => (false, latency_s * 1e9, 1e9 / bytes_per_s),
+            };
+            Replay { work: condition.work.clone(), measured, latency_ns, ns_per_byte }
+        });
+        Clocks { replays: replays.collect(), ..Clocks::default() }
+    }
+
+    /// A further thread of a rank that begins `late` nanoseconds after the run; its number is the next one.
+    pub fn add_thread(&mut self, rank: u32, late: Ns) {
+        self.ranks.push(rank);
+        self.now.extend(self.replays.iter().map(|replay| if replay.measured { late as f64 } else { 0.0 }));
+        self.entered.resize(self.now.len(), 0.0);
+    }
+
+    /// A thread enters a call.
+    #[inline]
+    pub fn enter(&mut self, thread: u32) {
+        let n = self.replays.len();
+        let at = thread as usize * n;
+        if let (Some(clocks), Some(place)) = (self.now.get(at..at + n), self.entered.get_mut(at..at + n)) {
+            place.copy_from_slice(clocks);
+        }
+    }
+
+    fn of(&mut self, thread: u32) -> &mut [f64] {
+        let n = self.replays.len();
+        let at = thread as usize * n;
+        self.now.get_mut(at..at + n).unwrap_or_default()
+    }
+
+    /// A thread does `ns` nanoseconds of a kind outside of MPI.
+    #[inline]
+    pub fn compute(&mut self, thread: u32, kind: Kind, ns: Ns) {
+        let n = self.replays.len();
+        let rank = self.ranks.get(thread as usize).copied().unwrap_or(0);
+        let at = thread as usize * n;
+        let Some(clocks) = self.now.get_mut(at..at + n) else { return };
+        let computes = kind.is_computation();
+        for (clock, replay) in clocks.iter_mut().zip(&self.replays) {
+            if computes {
+                *clock += ns as f64 * replay.factor(rank, kind);
+            } else if replay.measured {
+                *clock += ns as f64;
+            }
+        }
+    }
+
+    /// A thread is `ns` nanoseconds in MPI without waiting.
+    #[inline]
+    pub fn communicate(&mut self, thread: u32, ns: Ns) {
+        let n = self.replays.len();
+        let at = thread as usize * n;
+        let Some(clocks) = self.now.get_mut(at..at + n) else { return };
+        for (clock, replay) in clocks.iter_mut().zip(&self.replays) {
+            if replay.measured {
+                *clock += ns as f64;
+            }
+        }
+    }
+
+    /// Notes a thread's clocks.
+    pub fn note(&mut self, thread: u32) -> Noted {
+        let n = self.replays.len();
+        let note = self.free.pop().unwrap_or_else(|| {
+            let next = self.noted.len().checked_div(n).unwrap_or(0) as u32;
+            self.noted.resize(self.noted.len() + n, 0.0);
+            next
+        });
+        let from = thread as usize * n;
+        let to = note as usize * n;
+        if let (Some(clocks), Some(place)) = (self.now.get(from..from + n), self.noted.get_mut(to..to + n)) {
+            place.copy_from_slice(clocks);
+        }
+        Noted(note)
+    }
+
+    /// Makes what is noted the later of it and a thread's clocks.
+    pub fn note_later(&mut self, note: Noted, thread: u32) {
+        let n = self.replays.len();
+        let (from, to) = (thread as usize * n, note.0 as usize * n);
+        if let (Some(clocks), Some(place)) = (self.now.get(from..from + n), self.noted.get_mut(to..to + n)) {
+            place.iter_mut().zip(clocks).for_each(|(noted, &clock)| *noted = noted.max(clock));
+        }
+    }
+
+    /// A thread can't go on before what is noted, and `bytes` bytes that take `steps` steps to come.
+    #[inline]
+    pub fn wait_for(&mut self, thread: u32, note: Noted, bytes: u64, steps: u32) {
+        let n = self.replays.len();
+        let (at, from) = (thread as usize * n, note.0 as usize * n);
+        let (Some(clocks), Some(noted)) = (self.now.get_mut(at..at + n), self.noted.get(from..from + n)) else {
+            return;
+        };
+        for ((clock, &noted), replay) in clocks.iter_mut().zip(noted).zip(&self.replays) {
+            let travels = (replay.latency_ns + bytes as f64 * replay.ns_per_byte) * f64::from(steps);
+            *clock = clock.max(noted + travels);
+        }
+    }
+
+    /// A thread can't go on before another entered its last call, and `bytes` bytes have come from there.
+    pub fn wait_for_entry(&mut self, thread: u32, other: u32, bytes: u64) {
+        let n = self.replays.len();
+        let (at, from) = (thread as usize * n, other as usize * n);
+        let (Some(clocks), Some(entered)) = (self.now.get_mut(at..at + n), self.entered.get(from..from + n)) else {
+            return;
+        };
+        for ((clock, &entered), replay) in clocks.iter_mut().zip(entered).zip(&self.replays) {
+            *clock = clock.max(entered + replay.latency_ns + bytes as f64 * replay.ns_per_byte);
+        }
+    }
+
+    /// What is noted is not needed any more.
+    pub fn forget(&mut self, note: Noted) {
+        self.free.push(note.0);
+    }
+
+    /// The time of each replay: the latest clock of any thread, in seconds.
+    pub fn times_s(&mut self, threads: impl Iterator<Item = u32>) -> Vec<f64> {
+        let mut latest = vec![0.0_f64; self.replays.len()];
+        for thread in threads {
+            latest.iter_mut().zip(self.of(thread).iter()).for_each(|(latest, &clock)| *latest = latest.max(clock));
+        }
+        latest.into_iter().map(|ns| ns * 1e-9).collect()
+    }
+}
+
+impl Replay {
+    /// How many times as long a rank's computation of a kind takes.
+    #[inline]
+    fn factor(&self, rank: u32, kind: Kind) -> f64 {
+        match &self.work {
+            Work::Measured => 1.0,
+            Work::Region { regions, factors } if regions.get(kind.region() as usize) == Some(&true) => {
+                factors.get(rank as usize).copied().unwrap_or(1.0)
+            }
+            Work::Rank(one, factor) if *one == rank => *factor,
+            _ => 1.0,
+        }
+    }
+}

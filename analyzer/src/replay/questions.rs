@@ -1,0 +1,103 @@
+//! What the user may ask: how long would the run take, if?
+
+use lbprof_collector::Activity;
+
+use super::conditions::{Condition, Network, Work};
+use crate::model::{Model, RegionIdx};
+
+/// A question that a replay answers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Question {
+    /// On an ideal network: T_ideal.
+    Ideal,
+    /// As it was: the measured time, to see how far replays can be trusted.
+    Measured,
+    /// On a network with this latency in seconds, and bytes per second.
+    Network(f64, f64),
+    /// With a region balanced: each rank computes in it, inner regions included, what the mean of the ranks does.
+    Balanced(RegionIdx),
+    /// With a rank that computes no more than the mean of the ranks, its place in the model.
+    RankAsMean(u32),
+    /// With a region that is computed so many times as fast, inner regions included.
+    Faster(RegionIdx, f64),
+}
+
+/// Most regions, and most ranks, that are asked about unasked.
+const MOST: usize = 4;
+
+/// Share of the elapsed time that must be to gain at most, for a question to be asked unasked.
+const LEAST_GAIN: f64 = 0.005;
+
+impl Question {
+    /// What changes in the replay that answers it.
+    pub fn condition(self, model: &Model) -> Condition {
+        let work = |work: Work| Condition { network: Network::Measured, work };
+        match self {
+            Question::Ideal => Condition::IDEAL,
+            Question::Measured => Condition::MEASURED,
+            Question::Network(latency_s, bytes_per_s) => {
+                Condition { network: Network::Given { latency_s, bytes_per_s }, work: Work::Measured }
+            }
+            Question::Balanced(region) => {
+                let times = model.inclusive_s(region, Activity::Computation);
+                let mean = mean(&times);
+                let factors = times.iter().map(|&time| if time > 0.0 { mean / time } else { 1.0 }).collect();
+                work(Work::Region { regions: with_inner(model, region), factors })
+            }
+            Question::RankAsMean(rank) => {
+                let times = model.inclusive_s(0, Activity::Computation);
+                let own = times.get(rank as usize).copied().unwrap_or(0.0);
+                work(Work::Rank(rank, if own > 0.0 { mean(&times) / own } else { 1.0 }))
+            }
+            Question::Faster(region, times) => {
+                let factors = vec![1.0 / times; model.ranks.len()];
+                work(Work::Region { regions: with_inner(model, region), factors })
+            }
+        }
+    }
+}
+
+/// The questions whose answers are worth knowing of any run, then those of the user: the ideal and the measured run first; then the
+/// regions, and the ranks, whose longest computation is farthest above the mean.
+pub fn plan(model: &Model, asked: &[Question]) -> Vec<Question> {
+    let mut questions = vec![Question::Ideal, Question::Measured];
+    let least = LEAST_GAIN * model.recorded_s();
+    let mut regions: Vec<(f64, RegionIdx)> = (0..model.regions.len() as RegionIdx)
+        .map(|region| (excess(&model.inclusive_s(region, Activity::Computation)), region))
+        .filter(|&(excess, _)| excess > least)
+        .collect();
+    regions.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+    // Balancing a region that is all there is to balance in the one around it is the same question.
+    let mut kept: Vec<(f64, RegionIdx)> = Vec::new();
+    for (excess, region) in regions {
+        let same = |&&(known, other): &&(f64, RegionIdx)| {
+            (known - excess).abs() < 0.02 * known && (model.chain(other).contains(&region))
+        };
+        if kept.iter().find(same).is_none() && kept.len() < MOST {
+            kept.push((excess, region));
+        }
+    }
+    questions.extend(kept.into_iter().map(|(_, region)| Question::Balanced(region)));
+    let times = model.inclusive_s(0, Activity::Computation);
+    let mean = mean(&times);
+    let mut ranks: Vec<(f64, u32)> = times.iter().map(|time| time - mean).zip(0..).collect();
+    ranks.retain(|&(over, _)| over > least);
+    ranks.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    questions.extend(ranks.into_iter().take(MOST).map(|(_, rank)| Question::RankAsMean(rank)));
+    questions.extend(asked.iter().filter(|question| !questions.contains(question)).copied().collect::<Vec<_>>());
+    questions
+}
+
+/// How much the longest is above the mean.
+fn excess(times: &[f64]) -> f64 {
+    times.iter().copied().fold(0.0, f64::max) - mean(times)
+}
+
+fn mean(times: &[f64]) -> f64 {
+    times.iter().sum::<f64>() / times.len().max(1) as f64
+}
+
+/// By index: whether a region is this one or lies in it.
+fn with_inner(model: &Model, region: RegionIdx) -> Vec<bool> {
+    (0..model.regions.len() as RegionIdx).map(|inner| inner == region || model.chain(inner).contains(&region)).collect()
+}

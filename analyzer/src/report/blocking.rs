@@ -1,0 +1,116 @@
+//! Why ranks wait: where, for whom, caused by what.
+
+use crate::blocking::WaitState;
+use crate::follow::Counts;
+use crate::gather::operation_name;
+use crate::metrics::blocking::{BlockingSums, Cause, PhaseCost, StateTimes, WaitPlace, sums};
+use crate::metrics::imbalance::ImbalanceSplit;
+use crate::model::Model;
+use crate::symbols::{Place, first_on_line};
+
+/// Waiting and its causes, with names.
+#[derive(Clone, Debug)]
+pub struct BlockingTable {
+    /// All sums.
+    pub sums: BlockingSums,
+    /// A row a cause, the largest first.
+    pub causes: Vec<CauseRow>,
+    /// A row a phase, the most expensive first.
+    pub phases: Vec<PhaseRow>,
+    /// A row a place where ranks wait and a reason, the longest first.
+    pub places: Vec<WaitRow>,
+    /// What could not be matched, and what was corrected.
+    pub counts: Counts,
+}
+
+/// A cause of waiting.
+#[derive(Clone, Debug)]
+pub struct CauseRow {
+    /// Number of the rank that causes it.
+    pub rank: u32,
+    /// Path of the region.
+    pub region: String,
+    /// What it does there.
+    pub cause: Cause,
+}
+
+/// A phase.
+#[derive(Clone, Debug)]
+pub struct PhaseRow {
+    /// Path of the region.
+    pub region: String,
+    /// Its cost.
+    pub cost: PhaseCost,
+}
+
+/// A place where ranks wait.
+#[derive(Clone, Debug)]
+pub struct WaitRow {
+    /// The place.
+    pub place: Place,
+    /// Index of the call site.
+    pub id: Option<u32>,
+    /// The operation's name; empty outside of calls.
+    pub operation: String,
+    /// Path of the region.
+    pub region: String,
+    /// Why.
+    pub state: WaitState,
+    /// How long.
+    pub times: StateTimes,
+}
+
+impl BlockingTable {
+    /// Why the ranks of `model` wait, whose call sites are at `places`; `None` where they were not followed.
+    pub(super) fn new(model: &Model, places: &[Place], split: &ImbalanceSplit) -> Option<BlockingTable> {
+        let followed = model.followed.as_ref()?;
+        let sums = sums(model, followed, split);
+        let path = |region: u32| model.regions.get(region as usize).map_or_else(String::new, |one| one.path.clone());
+        let number = |rank: u32| model.ranks.get(rank as usize).map_or(rank, |one| one.rank);
+        let causes = sums.causes.iter();
+        let causes = causes.map(|&cause| CauseRow { rank: number(cause.rank), region: path(cause.region), cause });
+        let phases = sums.phases.iter().map(|&cost| PhaseRow { region: path(cost.region), cost });
+        Some(BlockingTable {
+            causes: causes.collect(),
+            phases: phases.collect(),
+            places: wait_rows(&sums.places, places, path),
+            counts: followed.counts,
+            sums,
+        })
+    }
+}
+
+impl BlockingTable {
+    /// Seconds that ranks wait in an operation at a call site.
+    pub fn blocked_s(&self, id: Option<u32>, operation: &str) -> f64 {
+        let there = self.places.iter().filter(|row| row.id == id && row.operation == operation);
+        there.map(|row| row.times.blocked_s()).fold(0.0, |sum, one| sum + one)
+    }
+}
+
+/// Calls on one source line are one place.
+fn wait_rows(waits: &[WaitPlace], places: &[Place], path: impl Fn(u32) -> String) -> Vec<WaitRow> {
+    let first = first_on_line(places);
+    let mut rows: Vec<WaitRow> = Vec::new();
+    for wait in waits {
+        let id = wait.site.map(|site| first.get(site as usize).copied().unwrap_or(site));
+        let operation = if wait.operation == 0 { String::new() } else { operation_name(wait.operation) };
+        let region = path(wait.region);
+        let same = |row: &&mut WaitRow| {
+            (row.id, &row.operation, &row.region, row.state) == (id, &operation, &region, wait.state)
+        };
+        match rows.iter_mut().find(same) {
+            Some(row) => {
+                row.times.count += wait.times.count;
+                row.times.waiting_s += wait.times.waiting_s;
+                row.times.delay_s += wait.times.delay_s;
+            }
+            None => {
+                let place = id.and_then(|id| places.get(id as usize)).cloned().unwrap_or_default();
+                rows.push(WaitRow { place, id, operation, region, state: wait.state, times: wait.times });
+            }
+        }
+    }
+    rows.sort_by(|a, b| b.times.blocked_s().total_cmp(&a.times.blocked_s()));
+    rows
+}

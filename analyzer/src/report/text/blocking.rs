@@ -1,0 +1,181 @@
+//! The tables of waiting: why, where and caused by what.
+
+use std::fmt::Write;
+
+use super::{BOLD, DIM, Options, title};
+use crate::metrics::blocking::Class;
+use crate::report::Report;
+use crate::report::blocking::{BlockingTable, CauseRow, WaitRow};
+use crate::report::table::Table;
+use crate::report::words::{TimeUnit, clean, count, percent, plural, seconds, seconds_like, wrap};
+
+/// Share of all waiting from which on something is told.
+const LEAST: f64 = 0.005;
+
+/// Most pairs of ranks that are told in a sentence.
+const MOST_PAIRS: usize = 3;
+
+/// Columns that give way where lines are short.
+const SPARE: &[&[&str]] = &[&["count"], &["own"], &["on its"]];
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let Some(table) = &report.blocking else { return String::new() };
+    let whole = report.data.elapsed_s * report.ranks.len() as f64;
+    let total = table.sums.total_s;
+    if whole <= 0.0 || report.ranks.len() < 2 {
+        return String::new();
+    }
+    let mut text = format!(
+        "{BOLD}Waiting{BOLD:#}  {DIM}{} of the ranks' {} ({}), by what it is caused by{DIM:#}\n",
+        seconds_like(total, whole),
+        seconds(whole),
+        percent(total / whole)
+    );
+    if total > 0.0005 * whole {
+        text += &classes(table).render(options.columns, DIM);
+        for line in [pairs(report, table), matching(table)].into_iter().flatten() {
+            writeln!(text, "  {DIM}{}{DIM:#}", wrap(&line, options.columns - 2, 2)).ok();
+        }
+        text += &format!("\n{}{}", causes(table, options), places(table, options));
+    } else if let Some(line) = matching(table) {
+        writeln!(text, "  {DIM}{}{DIM:#}\n", wrap(&line, options.columns - 2, 2)).ok();
+    } else {
+        text.push('\n');
+    }
+    text
+}
+
+/// A row for each class of causes.
+fn classes(table: &BlockingTable) -> Table {
+    let class = &table.sums.by_class;
+    let total = table.sums.total_s;
+    let unit = TimeUnit::for_max(total);
+    let imbalance = class.amdahl_s + class.global_s + class.temporal_s;
+    let rows = [
+        ("workload imbalance", imbalance),
+        ("  Amdahl (one alone)", class.amdahl_s),
+        ("  global (in the sum)", class.global_s),
+        ("  temporal (by turns)", class.temporal_s),
+        ("communication", class.communication_s),
+        ("messages on their way", class.message_delay_s),
+        ("control of parallelism", class.control_s),
+        ("recorder", class.recorder_s),
+    ];
+    let caused = format!("caused\n[{}]", unit.symbol);
+    let mut out = Table::new(&["<cause", &caused, "share"], 0);
+    for (name, part) in rows {
+        if part >= LEAST * total || (name == "workload imbalance") {
+            out.row(vec![name.to_owned(), unit.number(part), percent(part / total)]);
+        }
+    }
+    out
+}
+
+/// Who waits for whom most.
+fn pairs(report: &Report, table: &BlockingTable) -> Option<String> {
+    let number = |place: u32| report.ranks.get(place as usize).map_or(place, |row| row.rank);
+    let total = table.sums.total_s;
+    let (at, most) =
+        (0..).zip(&table.sums.causes_s).max_by(|a: &(u32, &f64), b| a.1.total_cmp(b.1)).filter(|one| *one.1 > 0.0)?;
+    let mut text =
+        format!("rank {} causes most: {} ({})", number(at), seconds_like(*most, total), percent(most / total));
+    let pairs = table.sums.pairs.iter().filter(|pair| pair.0 != pair.1).take(MOST_PAIRS);
+    let pairs: Vec<String> = pairs
+        .map(|&(waits, causes, time)| {
+            format!("{} for {}: {}", number(waits), number(causes), seconds_like(time, total))
+        })
+        .collect();
+    if !pairs.is_empty() {
+        write!(text, "; longest, rank {}", pairs.join(", ")).ok();
+    }
+    Some(text)
+}
+
+/// What could not be matched, and what was corrected.
+fn matching(table: &BlockingTable) -> Option<String> {
+    let counts = &table.counts;
+    let mut parts = Vec::new();
+    let mut tell = |n: u64, what: &str, behind: &str| {
+        if n > 0 {
+            parts.push(format!("{}{behind}", plural(n, what)));
+        }
+    };
+    tell(counts.lone_sends, "send", " without a receive");
+    tell(counts.lone_receives, "receive", " without a send");
+    tell(counts.lone_collectives, "collective", " that not all entered");
+    tell(counts.mixed_collectives, "collective", " with different operations");
+    tell(counts.behind_gaps, "call", " behind lost records");
+    tell(counts.sizes_differ, "message", " of another size than was sent");
+    let mut text = String::new();
+    if !parts.is_empty() {
+        write!(text, "not matched, so that waiting for it is not known: {}", parts.join(", ")).ok();
+    }
+    if counts.violations > 0 {
+        let more = if text.is_empty() { "" } else { "; " };
+        let largest = seconds(counts.largest_violation as f64 * 1e-9);
+        let calls = plural(counts.violations, "call");
+        write!(text, "{more}{calls} ended before what it waited for, by the clocks: moved by {largest} at most").ok();
+    }
+    (!text.is_empty()).then_some(text)
+}
+
+fn causes(table: &BlockingTable, options: &Options) -> String {
+    let total = table.sums.total_s;
+    let rows: Vec<&CauseRow> =
+        table.causes.iter().filter(|row| options.full || row.cause.caused_s >= LEAST * total).collect();
+    let all = rows.len();
+    let shown = if options.full { all } else { all.min(options.top.max(1)) };
+    let unit = TimeUnit::for_max(rows.first().map_or(0.0, |row| row.cause.caused_s));
+    let (caused, own) = (format!("caused\n[{}]", unit.symbol), format!("own\n[{}]", unit.symbol));
+    let mut out = Table::new(&["<what a rank does", "rank", &caused, "share", &own, "for each\nsecond"], 0);
+    for row in rows.into_iter().take(shown) {
+        let cause = &row.cause;
+        let what = match (cause.class, cause.activity) {
+            (Class::MessageDelay, _) => "messages on their way",
+            (_, Some(activity)) => activity.name(),
+            (_, None) => "not recorded",
+        };
+        let own_s = cause.own_s.filter(|&own_s| own_s > 0.0);
+        out.row(vec![
+            format!("{what} in {}", clean(&row.region)),
+            row.rank.to_string(),
+            unit.number(cause.caused_s),
+            percent(cause.caused_s / total),
+            own_s.map_or_else(|| "–".to_owned(), |own_s| unit.number(own_s)),
+            own_s.map_or_else(|| "–".to_owned(), |own_s| format!("{:.2}", cause.caused_s / own_s)),
+        ]);
+    }
+    format!(
+        "{}{}\n",
+        title("Causes of waiting", shown, all),
+        out.sparing(options.columns, SPARE).render(options.columns, DIM)
+    )
+}
+
+fn places(table: &BlockingTable, options: &Options) -> String {
+    let total = table.sums.total_s;
+    let rows: Vec<&WaitRow> =
+        table.places.iter().filter(|row| options.full || row.times.blocked_s() >= LEAST * total).collect();
+    let all = rows.len();
+    let shown = if options.full { all } else { all.min(options.top.max(1)) };
+    let unit = TimeUnit::for_max(rows.first().map_or(0.0, |row| row.times.blocked_s()));
+    let (waiting, delay) = (format!("waiting\n[{}]", unit.symbol), format!("on its\nway [{}]", unit.symbol));
+    let mut out = Table::new(&["<why", "<call", "<at", "count", &waiting, &delay, "share"], 2);
+    for row in rows.into_iter().take(shown) {
+        let place = if row.id.is_some() { clean(&row.place.label()) } else { String::new() };
+        out.row(vec![
+            row.state.name().to_owned(),
+            row.operation.clone(),
+            place,
+            count(row.times.count),
+            unit.number(row.times.waiting_s),
+            if row.times.delay_s > 0.0 { unit.number(row.times.delay_s) } else { "–".to_owned() },
+            percent(row.times.blocked_s() / total),
+        ]);
+    }
+    format!(
+        "{}{}\n",
+        title("Where ranks wait", shown, all),
+        out.sparing(options.columns, SPARE).render(options.columns, DIM)
+    )
+}

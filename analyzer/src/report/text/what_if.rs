@@ -1,0 +1,97 @@
+//! How long the run would take otherwise, and what set its time.
+
+use std::fmt::Write;
+
+use super::{BOLD, DIM, Options, title};
+use crate::replay::Question;
+use crate::report::Report;
+use crate::report::table::Table;
+use crate::report::what_if::ReplayRow;
+use crate::report::words::{TimeUnit, clean, percent, seconds, seconds_like, signed_percent, wrap};
+
+/// Share of the critical path from which on a part is told.
+const LEAST: f64 = 0.01;
+
+/// Most ranks of the critical path that are told in a sentence.
+const MOST_RANKS: usize = 4;
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let what_if = &report.what_if;
+    let Some(measured_s) = what_if.measured_s.filter(|&measured_s| measured_s > 0.0 && report.ranks.len() > 1) else {
+        return String::new();
+    };
+    let unit = TimeUnit::for_max(measured_s);
+    let (run, saved) = (format!("run\n[{}]", unit.symbol), format!("saved\n[{}]", unit.symbol));
+    let mut rows = Table::new(&["<if", &run, &saved, "share"], 0);
+    for row in what_if.rows.iter().filter(|row| row.question != Question::Measured) {
+        rows.row(vec![
+            question(row),
+            unit.number(row.time_s),
+            unit.number(row.saved_s),
+            percent(row.saved_s / measured_s),
+        ]);
+    }
+    let error = measured_s / report.data.elapsed_s - 1.0;
+    let how = format!(
+        "every call replayed in its order, waiting computed anew; with everything as it was the replay takes {} ({} of the run)",
+        seconds(measured_s),
+        signed_percent(error)
+    );
+    let mut text = format!("{BOLD}What if{BOLD:#}\n{}", rows.render(options.columns, DIM));
+    writeln!(text, "  {DIM}{}{DIM:#}\n", wrap(&how, options.columns - 2, 2)).ok();
+    text + &critical_path(report, options)
+}
+
+fn question(row: &ReplayRow) -> String {
+    let region = || row.region.as_deref().map(clean).unwrap_or_default();
+    let rank = row.rank.unwrap_or(0);
+    match row.question {
+        Question::Ideal => "the network were ideal".to_owned(),
+        Question::Measured => "nothing changed".to_owned(),
+        Question::Network(latency_s, bytes_per_s) => {
+            format!("the network had {} and {:.3} GB/s", seconds(latency_s), bytes_per_s * 1e-9)
+        }
+        Question::Balanced(_) => format!("{} were balanced", region()),
+        Question::RankAsMean(_) => format!("rank {rank} computed no more than the mean"),
+        Question::Faster(_, times) => format!("{} were {times} times as fast", region()),
+    }
+}
+
+fn critical_path(report: &Report, options: &Options) -> String {
+    let what_if = &report.what_if;
+    let total = what_if.path_s;
+    if total <= 0.0 {
+        return String::new();
+    }
+    let rows: Vec<_> = what_if.path.iter().filter(|row| options.full || row.time_s >= LEAST * total).collect();
+    let all = rows.len();
+    let shown = if options.full { all } else { all.min(options.top.max(1)) };
+    let unit = TimeUnit::for_max(rows.first().map_or(0.0, |row| row.time_s));
+    let time = format!("time\n[{}]", unit.symbol);
+    let mut out = Table::new(&["<part", &time, "share", "most on\nrank", "its\nshare"], 0);
+    for row in rows.into_iter().take(shown) {
+        let what = match row.activity {
+            Some(activity) => activity.name(),
+            None if row.is_delay => "messages on their way",
+            None => "not recorded",
+        };
+        out.row(vec![
+            format!("{what} in {}", clean(&row.region)),
+            unit.number(row.time_s),
+            percent(row.time_s / total),
+            row.rank.to_string(),
+            percent(row.rank_s / row.time_s),
+        ]);
+    }
+    let ranks: Vec<String> = what_if
+        .path_ranks
+        .iter()
+        .take(MOST_RANKS)
+        .map(|&(rank, time_s)| format!("rank {rank} {} ({})", seconds_like(time_s, total), percent(time_s / total)))
+        .collect();
+    let more = if what_if.path_ranks.len() > MOST_RANKS { " …" } else { "" };
+    let line = format!("the chain of work, messages and calls that set the time, by rank: {}{more}", ranks.join(", "));
+    let mut text = format!("{}{}", title("Critical path", shown, all), out.render(options.columns, DIM));
+    writeln!(text, "  {DIM}{}{DIM:#}\n", wrap(&line, options.columns - 2, 2)).ok();
+    text
+}

@@ -1,0 +1,108 @@
+//! How long the run would take otherwise, and what set its time.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::Activity;
+
+use crate::model::Model;
+use crate::replay::Question;
+use crate::timeline::Kind;
+
+/// The answer to a question.
+#[derive(Clone, Debug)]
+pub struct ReplayRow {
+    /// The question.
+    pub question: Question,
+    /// The region that it asks about, by its path.
+    pub region: Option<String>,
+    /// The rank that it asks about.
+    pub rank: Option<u32>,
+    /// Seconds of the run then.
+    pub time_s: f64,
+    /// Seconds of the run less those: what would be gained. Against the replay with everything as measured, so that an error of the
+    /// replay is on both sides.
+    pub saved_s: f64,
+}
+
+/// A part of the critical path.
+#[derive(Clone, Debug)]
+pub struct PathRow {
+    /// Path of the region.
+    pub region: String,
+    /// What was done there; `None`: messages were on their way, or it is not known.
+    pub activity: Option<Activity>,
+    /// Whether messages were on their way.
+    pub is_delay: bool,
+    /// Seconds.
+    pub time_s: f64,
+    /// The rank of which most of that is.
+    pub rank: u32,
+    /// Seconds of that rank.
+    pub rank_s: f64,
+}
+
+/// Answers, and the critical path.
+#[derive(Clone, Debug, Default)]
+pub struct WhatIf {
+    /// A row a question.
+    pub rows: Vec<ReplayRow>,
+    /// Seconds of the run as measured, replayed with everything as it was; `None` where the ranks were not followed.
+    pub measured_s: Option<f64>,
+    /// The critical path by region and activity, the longest first.
+    pub path: Vec<PathRow>,
+    /// Seconds of the critical path on each rank, as (number, seconds), the longest first.
+    pub path_ranks: Vec<(u32, f64)>,
+    /// Its length in seconds.
+    pub path_s: f64,
+}
+
+impl WhatIf {
+    /// What was asked of `model`.
+    pub(super) fn new(model: &Model) -> WhatIf {
+        let Some(followed) = &model.followed else { return WhatIf::default() };
+        let time = |question| followed.replays.iter().find(|(one, _)| *one == question).map(|&(_, time_s)| time_s);
+        let measured_s = time(Question::Measured);
+        let region = |region: u32| model.regions.get(region as usize).map(|one| one.path.clone());
+        let rank = |rank: u32| model.ranks.get(rank as usize).map(|one| one.rank);
+        let row = |&(question, time_s): &(Question, f64)| ReplayRow {
+            question,
+            region: match question {
+                Question::Balanced(one) | Question::Faster(one, _) => region(one),
+                _ => None,
+            },
+            rank: match question {
+                Question::RankAsMean(one) => rank(one),
+                _ => None,
+            },
+            time_s,
+            saved_s: measured_s.unwrap_or(time_s) - time_s,
+        };
+        let mut by_kind: BTreeMap<Kind, BTreeMap<u32, f64>> = BTreeMap::new();
+        let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
+        for part in &followed.critical_path {
+            let place = followed.threads.get(part.thread as usize).map_or(0, |thread| thread.rank);
+            let rank = rank(place).unwrap_or(place);
+            *by_kind.entry(part.kind).or_default().entry(rank).or_default() += part.ns * 1e-9;
+            *by_rank.entry(rank).or_default() += part.ns * 1e-9;
+        }
+        let mut path: Vec<PathRow> = by_kind
+            .into_iter()
+            .map(|(kind, ranks)| {
+                let longest = ranks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map_or((0, 0.0), |(&rank, &s)| (rank, s));
+                PathRow {
+                    region: region(kind.region()).unwrap_or_default(),
+                    activity: kind.activity(),
+                    is_delay: kind.is_delay(),
+                    time_s: ranks.values().sum(),
+                    rank: longest.0,
+                    rank_s: longest.1,
+                }
+            })
+            .collect();
+        path.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
+        let mut path_ranks: Vec<(u32, f64)> = by_rank.into_iter().collect();
+        path_ranks.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let path_s = path_ranks.iter().map(|one| one.1).sum();
+        WhatIf { rows: followed.replays.iter().map(row).collect(), measured_s, path, path_ranks, path_s }
+    }
+}

@@ -1,0 +1,19 @@
+//! All ranks' calls on one timeline.
+//!
+//! ```text
+//!   log ─→ steps.rs   a rank's records as steps: computation and the call at its end, in the ids of the run
+//!            │        (roles.rs: what an operation does with others; places.rs: where it is)
+//!            └→ source.rs  the steps of all ranks, read ahead in parallel
+//! ```
+
+mod persistent;
+mod places;
+mod roles;
+mod source;
+mod step;
+mod steps;
+
+pub use places::{Places, RegionTable};
+pub use source::Source;
+pub use step::{Batch, Deed, Kind, Meeting, Ns, Role, Step};
+pub use steps::{Ids, RankSteps};

@@ -1,0 +1,118 @@
+//! What each operation does with other ranks.
+
+use lbprof_collector::Operation;
+
+use super::step::Meeting;
+
+/// What an operation is to other ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Talk {
+    /// Nothing: it ends when its own rank has done its part, or what it waits for cannot be told from the log.
+    Nothing,
+    /// A blocking send.
+    Send,
+    /// A blocking receive.
+    Recv,
+    /// A send and a receive at once; the receive is a part.
+    Exchange,
+    /// Starts a send.
+    StartSend,
+    /// Starts a receive.
+    StartRecv,
+    /// Starts both under one request.
+    StartExchange,
+    /// A blocking probe.
+    Probe,
+    /// Prepares a persistent send.
+    PrepareSend,
+    /// Prepares a persistent receive.
+    PrepareRecv,
+    /// Prepares a persistent collective.
+    PrepareMeeting(Meeting),
+    /// Starts a persistent operation, or several, which are parts.
+    Start,
+    /// Waits for a request, or for several, which are parts.
+    Wait,
+    /// Asks for a request, or for several.
+    Test,
+    /// A collective on a communicator, or on a window or file.
+    Meet(Meeting, On),
+    /// Starts a collective.
+    StartMeet(Meeting),
+}
+
+/// What a collective is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    /// A communicator.
+    Communicator,
+    /// An RMA window: the record's tag.
+    Window,
+    /// A file: the record's tag.
+    File,
+}
+
+/// What `operation` is to other ranks (MPI-4.1 chapters 3 to 8, 12, 14).
+///
+/// Neighbourhood collectives meet only neighbours, which the log doesn't name; of groups in one-sided synchronisation other than
+/// fences it does not either.
+pub fn talk(operation: Operation) -> Talk {
+    use Meeting::{All, FromRoot, Prefix, ToRoot};
+    use Operation as O;
+    match operation {
+        O::Send | O::Bsend | O::Rsend | O::Ssend => Talk::Send,
+        O::Recv | O::Mrecv => Talk::Recv,
+        O::Sendrecv | O::Sendrecv_replace => Talk::Exchange,
+        O::Probe | O::Mprobe => Talk::Probe,
+        O::Isend | O::Ibsend | O::Irsend | O::Issend => Talk::StartSend,
+        O::Irecv | O::Imrecv => Talk::StartRecv,
+        O::Isendrecv | O::Isendrecv_replace => Talk::StartExchange,
+        O::Send_init | O::Bsend_init | O::Rsend_init | O::Ssend_init | O::Psend_init => Talk::PrepareSend,
+        O::Recv_init | O::Precv_init => Talk::PrepareRecv,
+        O::Start | O::Startall => Talk::Start,
+        O::Wait | O::Waitall | O::Waitany | O::Waitsome => Talk::Wait,
+        O::Test | O::Testall | O::Testany | O::Testsome => Talk::Test,
+        O::Barrier | O::Allgather | O::Allgatherv | O::Alltoall | O::Alltoallv | O::Alltoallw | O::Allreduce => {
+            Talk::Meet(All, On::Communicator)
+        }
+        O::Reduce_scatter | O::Reduce_scatter_block => Talk::Meet(All, On::Communicator),
+        O::Bcast | O::Scatter | O::Scatterv => Talk::Meet(FromRoot, On::Communicator),
+        O::Gather | O::Gatherv | O::Reduce => Talk::Meet(ToRoot, On::Communicator),
+        O::Scan | O::Exscan => Talk::Meet(Prefix, On::Communicator),
+        O::Ibarrier | O::Iallgather | O::Iallgatherv | O::Ialltoall | O::Ialltoallv | O::Ialltoallw => {
+            Talk::StartMeet(All)
+        }
+        O::Iallreduce | O::Ireduce_scatter | O::Ireduce_scatter_block | O::Comm_idup | O::Comm_idup_with_info => {
+            Talk::StartMeet(All)
+        }
+        O::Ibcast | O::Iscatter | O::Iscatterv => Talk::StartMeet(FromRoot),
+        O::Igather | O::Igatherv | O::Ireduce => Talk::StartMeet(ToRoot),
+        O::Iscan | O::Iexscan => Talk::StartMeet(Prefix),
+        O::Barrier_init | O::Allgather_init | O::Allgatherv_init | O::Alltoall_init | O::Alltoallv_init => {
+            Talk::PrepareMeeting(All)
+        }
+        O::Alltoallw_init | O::Allreduce_init | O::Reduce_scatter_init | O::Reduce_scatter_block_init => {
+            Talk::PrepareMeeting(All)
+        }
+        O::Bcast_init | O::Scatter_init | O::Scatterv_init => Talk::PrepareMeeting(FromRoot),
+        O::Gather_init | O::Gatherv_init | O::Reduce_init => Talk::PrepareMeeting(ToRoot),
+        O::Scan_init | O::Exscan_init => Talk::PrepareMeeting(Prefix),
+        O::Comm_create | O::Comm_dup | O::Comm_dup_with_info | O::Comm_split | O::Comm_split_type => {
+            Talk::Meet(All, On::Communicator)
+        }
+        O::Intercomm_merge | O::Cart_create | O::Cart_sub | O::Graph_create | O::Dist_graph_create => {
+            Talk::Meet(All, On::Communicator)
+        }
+        O::Dist_graph_create_adjacent | O::Win_create | O::Win_allocate | O::Win_allocate_shared => {
+            Talk::Meet(All, On::Communicator)
+        }
+        O::Win_create_dynamic => Talk::Meet(All, On::Communicator),
+        O::Win_fence | O::Win_free => Talk::Meet(All, On::Window),
+        O::File_close | O::File_sync | O::File_set_size | O::File_preallocate | O::File_set_view => {
+            Talk::Meet(All, On::File)
+        }
+        O::File_read_all | O::File_read_at_all | O::File_read_ordered => Talk::Meet(All, On::File),
+        O::File_write_all | O::File_write_at_all | O::File_write_ordered => Talk::Meet(All, On::File),
+        _ => Talk::Nothing,
+    }
+}

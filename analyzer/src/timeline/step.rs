@@ -1,0 +1,149 @@
+//! What a thread does next, with the ids of the run: what the timeline is made of.
+
+use lbprof_collector::Activity;
+
+use crate::model::RegionIdx;
+
+/// A time on the common clock, in nanoseconds.
+pub type Ns = i64;
+
+/// What a stretch of a thread's time is: where it was, and what it did there.
+///
+/// The number is region · 16 + what: an [`Activity`], or one of the two below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Kind(pub u32);
+
+impl Kind {
+    /// Bits of what was done.
+    const BITS: u32 = 4;
+
+    /// Time that a message took from its send to its arrival, of who waited for it.
+    const DELAY: u32 = 8;
+
+    /// Time of which no record tells: recording was stopped, or records are missing.
+    const UNKNOWN: u32 = 9;
+
+    /// An activity in a region.
+    pub fn new(region: RegionIdx, activity: Activity) -> Kind {
+        Kind(region << Self::BITS | activity as u32)
+    }
+
+    /// The delay of messages that are sent from a region.
+    pub fn delay(region: RegionIdx) -> Kind {
+        Kind(region << Self::BITS | Self::DELAY)
+    }
+
+    /// Time of which no record tells, in a region.
+    pub fn unknown(region: RegionIdx) -> Kind {
+        Kind(region << Self::BITS | Self::UNKNOWN)
+    }
+
+    /// The region.
+    pub fn region(self) -> RegionIdx {
+        self.0 >> Self::BITS
+    }
+
+    /// The activity; `None`: a message's delay, or time of which no record tells.
+    pub fn activity(self) -> Option<Activity> {
+        Activity::ALL.get((self.0 & ((1 << Self::BITS) - 1)) as usize).copied()
+    }
+
+    /// Whether it is the delay of a message.
+    pub fn is_delay(self) -> bool {
+        self.0 & ((1 << Self::BITS) - 1) == Self::DELAY
+    }
+
+    /// Whether it is computation.
+    pub fn is_computation(self) -> bool {
+        self.activity() == Some(Activity::Computation)
+    }
+}
+
+/// What a call, or a part of one, does with another rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Sends and returns when it may: a blocking send.
+    Send,
+    /// Receives and returns when the message has arrived.
+    Recv,
+    /// Starts a send, under a request.
+    StartSend,
+    /// Starts a receive, under a request.
+    StartRecv,
+    /// Starts a receive of which it is not known yet what it will receive: the record of its completion tells.
+    StartRecvAny,
+    /// Completes a request, having waited for it.
+    Done,
+    /// Completes a request that was found complete: it did not wait.
+    Found,
+    /// Completes a request that was cancelled: nothing was transferred.
+    Cancelled,
+    /// Waits until there is a message.
+    Probe,
+    /// Meets the other ranks of a communicator and returns when it may.
+    Meet(Meeting),
+    /// Starts to meet them, under a request.
+    StartMeet(Meeting),
+}
+
+/// Who waits for whom in a collective operation (METRICS §1: by their kind).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meeting {
+    /// All wait for the last to enter.
+    All,
+    /// The others wait for the root.
+    FromRoot,
+    /// The root waits for the last of the others.
+    ToRoot,
+    /// Each waits for those before it.
+    Prefix,
+}
+
+/// What a step does with another rank or with a communicator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deed {
+    /// What it does.
+    pub role: Role,
+    /// Index of the communicator in [`crate::model::Model::communicators`]; NONE: not known.
+    pub comm: u32,
+    /// World rank of the other side, or of the root; NONE where there is none.
+    pub peer: u32,
+    /// The message's tag. Of a meeting what it is on: 0 the communicator itself, else a window or a file.
+    pub tag: i32,
+    /// The request; NONE where there is none.
+    pub request: u32,
+    /// Bytes sent, or received.
+    pub bytes: u64,
+}
+
+/// A stretch of computation and the call at its end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// When the call begins: until then the thread did `before`.
+    pub begin: Ns,
+    /// When it ends.
+    pub end: Ns,
+    /// What the thread did since the step before.
+    pub before: Kind,
+    /// What the call is.
+    pub kind: Kind,
+    /// Index of the call site; NONE where it is not known.
+    pub site: u32,
+    /// Number of the operation.
+    pub operation: u16,
+    /// How many of the batch's deeds, which follow one another, are this step's.
+    pub deeds: u16,
+}
+
+/// Steps of a thread that follow one another.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Batch {
+    /// The thread's number in its log.
+    pub thread: u32,
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// Their deeds, in the order of the steps.
+    pub deeds: Vec<Deed>,
+    /// Whether records before the first are missing, so that what follows can't be counted on to match.
+    pub gap: bool,
+}

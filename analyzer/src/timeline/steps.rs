@@ -1,0 +1,487 @@
+//! A rank's log as steps, in the ids of the run.
+
+use std::collections::VecDeque;
+
+use lbprof_collector::clock::RankClock;
+use lbprof_collector::definition::RankList;
+use lbprof_collector::format::{BatchHead, OpenRegion};
+use lbprof_collector::reader::{Item, RankLog};
+use lbprof_collector::record::{Flags, NONE};
+use lbprof_collector::{Activity, Operation, Record};
+use rustc_hash::FxHashMap;
+
+use super::persistent::Prepared;
+use super::places::Places;
+use super::roles::{On, Talk, talk};
+use super::step::{Batch, Deed, Kind, Meeting, Ns, Role, Step};
+use crate::definitions::Definitions;
+use crate::model::{Communicator, RegionIdx};
+use crate::structure::Placer;
+
+/// What all ranks' steps are told in terms of.
+#[derive(Clone, Copy)]
+pub struct Ids<'a> {
+    /// The communicators, by uid.
+    pub communicators: &'a [Communicator],
+    /// Regions and call sites.
+    pub places: Places<'a>,
+}
+
+/// Reads a rank's log as batches of steps.
+pub struct RankSteps<'a> {
+    ids: Ids<'a>,
+    log: RankLog,
+    clock: RankClock,
+    /// The begin of the run, in nanoseconds of the clock.
+    zero: Ns,
+    rank: u32,
+    definitions: Definitions,
+    placer: Option<Placer<'a>>,
+    threads: FxHashMap<u32, Thread>,
+    comms: FxHashMap<u32, Comm>,
+    regions: FxHashMap<u32, RegionIdx>,
+    sites: FxHashMap<u64, u32>,
+    prepared: Prepared,
+    /// What receives that were started for any message have received, where their completion is at hand already.
+    arrived: FxHashMap<u32, (i32, i32)>,
+    /// Batches that were read with another that was asked for.
+    ready: VecDeque<Batch>,
+}
+
+/// Where a thread is.
+struct Thread {
+    /// Sequence number of its next record.
+    next: u64,
+    /// The latest time stamp seen, in ticks.
+    last: u64,
+    paused: bool,
+    open: Vec<OpenRegion>,
+    /// Region and iteration that markers have opened.
+    marked: (u32, u32),
+    /// The region, as an index, and what the time since `last` is.
+    before: Kind,
+    /// A call whose parts may follow in the next batch, with how many are missing.
+    waiting: Option<(Step, Vec<Deed>, u32)>,
+    /// What the last call was, for its parts.
+    talk: Talk,
+}
+
+/// A communicator of the rank's log.
+struct Comm {
+    /// Index of the run's.
+    index: u32,
+    /// Peers in it, by number.
+    peers: RankList,
+}
+
+impl<'a> RankSteps<'a> {
+    /// Reads `log`, whose times are those of `clock`, as times since `zero` nanoseconds of it.
+    pub fn new(ids: Ids<'a>, log: RankLog, clock: RankClock, zero: Ns, placer: Option<Placer<'a>>) -> Self {
+        RankSteps {
+            ids,
+            rank: log.header().rank,
+            log,
+            clock,
+            zero,
+            definitions: Definitions::default(),
+            placer,
+            threads: FxHashMap::default(),
+            comms: FxHashMap::default(),
+            regions: FxHashMap::default(),
+            sites: FxHashMap::default(),
+            prepared: Prepared::default(),
+            arrived: FxHashMap::default(),
+            ready: VecDeque::new(),
+        }
+    }
+
+    /// The next batch of any thread; `None` at the end of the log.
+    pub fn next_batch(&mut self) -> Option<Batch> {
+        loop {
+            if let Some(batch) = self.ready.pop_front() {
+                return Some(batch);
+            }
+            match self.log.next_item() {
+                Some(Item::Definitions(found)) => found.into_iter().for_each(|one| self.definitions.add(one)),
+                Some(Item::Records { head, records }) => {
+                    if let Some(batch) = self.batch(&head, &records) {
+                        return Some(batch);
+                    }
+                }
+                Some(Item::Profile(batch)) => {
+                    let skipped = self.skip(&batch.head, &batch.next);
+                    self.ready.extend(skipped);
+                }
+                Some(Item::Problem(_)) => {}
+                None => return self.finish(),
+            }
+        }
+    }
+
+    /// The steps of a batch of records; `None` where all of them wait for what follows.
+    fn batch(&mut self, head: &BatchHead, records: &[Record]) -> Option<Batch> {
+        let (thread, gap) = self.thread(head);
+        let mut thread = thread;
+        let mut out = Batch { thread: head.thread, steps: Vec::with_capacity(records.len()), deeds: Vec::new(), gap };
+        out.deeds.reserve(records.len());
+        self.look_ahead(records);
+        let mut rest = records;
+        // What lies before a call is where the call is, as the sums have it.
+        loop {
+            let call = rest.iter().position(Record::is_call).unwrap_or(rest.len());
+            let (before, from) = rest.split_at(call);
+            let placed = match (from.first(), self.placer.as_mut().filter(|_| head.thread == 0)) {
+                (Some(call), Some(placer)) => Some(placer.place(call, &self.definitions)),
+                _ => None,
+            };
+            for record in before {
+                if record.is_part() {
+                    self.part(&mut thread, record, &mut out);
+                    continue;
+                }
+                if let Some((placed, outside)) = placed {
+                    let place = outside.unwrap_or(placed).within(thread.marked);
+                    self.settle_place(&mut thread, place);
+                }
+                self.marker(&mut thread, record, &mut out);
+            }
+            let Some(call) = from.first() else { break };
+            self.flush_waiting(&mut thread, &mut out);
+            if let Some((placed, outside)) = placed {
+                if let Some(outside) = outside {
+                    let place = outside.within(thread.marked);
+                    self.settle_place(&mut thread, place);
+                    self.compute_until(&mut thread, call.begin, &mut out);
+                }
+                let place = placed.within(thread.marked);
+                self.settle_place(&mut thread, place);
+            }
+            self.call(&mut thread, call, &mut out);
+            rest = &from[1..];
+        }
+        thread.next = head.first.saturating_add(records.len() as u64);
+        self.threads.insert(head.thread, thread);
+        (!out.steps.is_empty() || out.gap).then_some(out)
+    }
+
+    /// The state of the thread of `head`, taken out, and whether records before it are missing.
+    fn thread(&mut self, head: &BatchHead) -> (Thread, bool) {
+        if let Some(thread) = self.threads.remove(&head.thread).filter(|thread| thread.next == head.first) {
+            return (thread, false);
+        }
+        let mut thread = Thread {
+            next: head.first,
+            last: head.previous_end,
+            paused: head.paused,
+            open: head.open.clone(),
+            marked: (0, NONE),
+            before: Kind::new(0, Activity::Computation),
+            waiting: None,
+            talk: Talk::Nothing,
+        };
+        self.innermost(&mut thread);
+        (thread, head.first > 0)
+    }
+
+    /// Goes over records that were folded when they were recorded: nothing is known of what they did with others.
+    fn skip(&mut self, head: &BatchHead, next: &BatchHead) -> Option<Batch> {
+        let (mut thread, _) = self.thread(head);
+        let mut out = Batch { thread: head.thread, gap: true, ..Batch::default() };
+        self.flush_waiting(&mut thread, &mut out);
+        thread.before = Kind::unknown(0);
+        self.compute_until(&mut thread, next.previous_end, &mut out);
+        (thread.next, thread.paused) = (next.first, next.paused);
+        thread.open.clone_from(&next.open);
+        self.innermost(&mut thread);
+        self.threads.insert(head.thread, thread);
+        Some(out)
+    }
+
+    /// What is left at the end of the log.
+    fn finish(&mut self) -> Option<Batch> {
+        let end = self.definitions.window_end.or(self.definitions.end.map(|(_, ticks)| ticks));
+        let mut numbers: Vec<u32> = self.threads.keys().copied().collect();
+        numbers.sort_unstable();
+        for number in numbers {
+            let Some(mut thread) = self.threads.remove(&number) else { continue };
+            let mut out = Batch { thread: number, ..Batch::default() };
+            self.flush_waiting(&mut thread, &mut out);
+            if let Some(end) = end.filter(|&end| number == 0 && end > thread.last) {
+                self.compute_until(&mut thread, end, &mut out);
+            }
+            if !out.steps.is_empty() {
+                self.ready.push_back(out);
+            }
+        }
+        self.ready.pop_front()
+    }
+
+    /// Notes what receives for any message in `records` received: the message that they match is known when they start, then.
+    fn look_ahead(&mut self, records: &[Record]) {
+        self.arrived.clear();
+        let any = Flags::ANY_SOURCE.0 | Flags::ANY_TAG.0;
+        for record in records {
+            let completes = Operation::completes(record.operation) && record.flags.0 & any != 0;
+            if completes && record.request != NONE && !record.flags.contains(Flags::NOTHING) {
+                self.arrived.insert(record.request, (record.peer, record.tag));
+            }
+        }
+    }
+
+    /// A step without a call that ends at `ticks`.
+    fn compute_until(&mut self, thread: &mut Thread, ticks: u64, out: &mut Batch) {
+        if ticks > thread.last {
+            let end = self.time(ticks);
+            let kind = thread.before;
+            out.steps.push(Step { begin: end, end, before: kind, kind, site: NONE, operation: 0, deeds: 0 });
+            thread.last = ticks;
+        }
+    }
+
+    fn time(&self, ticks: u64) -> Ns {
+        self.clock.nanoseconds(ticks).saturating_sub(self.zero)
+    }
+
+    fn marker(&mut self, thread: &mut Thread, record: &Record, out: &mut Batch) {
+        self.flush_waiting(thread, out);
+        let begin = record.begin.max(thread.last);
+        match record.operation() {
+            Some(Operation::RegionEnter) => {
+                self.compute_until(thread, begin, out);
+                thread.open.push(OpenRegion { region: record.request, iteration: record.count });
+                self.innermost(thread);
+            }
+            Some(Operation::RegionLeave) => {
+                self.compute_until(thread, begin, out);
+                if let Some(depth) = thread.open.iter().rposition(|open| open.region == record.request) {
+                    thread.open.truncate(depth);
+                    self.innermost(thread);
+                }
+            }
+            Some(Operation::Pause) | Some(Operation::Resume) => {
+                self.compute_until(thread, begin, out);
+                thread.paused = record.operation == Operation::Pause as u16;
+                self.innermost(thread);
+            }
+            _ if record.end > begin => {
+                let step = self.step(thread, record);
+                out.steps.push(step);
+            }
+            _ => {}
+        }
+    }
+
+    /// The record as a step without deeds.
+    fn step(&mut self, thread: &mut Thread, record: &Record) -> Step {
+        let begin = record.begin.max(thread.last);
+        let end = record.end.max(begin);
+        thread.last = end;
+        Step {
+            begin: self.time(begin),
+            end: self.time(end),
+            before: thread.before,
+            kind: Kind::new(thread.before.region(), record.activity()),
+            site: self.site(record.call_site),
+            operation: record.operation,
+            deeds: 0,
+        }
+    }
+
+    fn call(&mut self, thread: &mut Thread, record: &Record, out: &mut Batch) {
+        let mut step = self.step(thread, record);
+        let unfinished = record.end == 0 || record.flags.contains(Flags::UNFINISHED);
+        let talk = record.operation().map_or(Talk::Nothing, talk);
+        thread.talk = talk;
+        let silent = record.flags.contains(Flags::NOTHING) || record.flags.contains(Flags::FAILED);
+        let deed = self.deed(record, talk, unfinished).filter(|_| !silent || talk == Talk::Exchange);
+        let missing = match talk {
+            Talk::Exchange => 1,
+            Talk::Wait | Talk::Test | Talk::Start => Self::several(record),
+            _ => 0,
+        };
+        match missing {
+            0 => {
+                let receives = deed.filter(|_| talk == Talk::StartExchange);
+                let receives = receives.map(|deed| Deed { role: Role::StartRecvAny, bytes: 0, ..deed });
+                step.deeds = u16::from(deed.is_some()) + u16::from(receives.is_some());
+                out.deeds.extend(deed.into_iter().chain(receives));
+                out.steps.push(step);
+            }
+            _ => thread.waiting = Some((step, deed.into_iter().filter(|_| !silent).collect(), missing)),
+        }
+    }
+
+    /// How many parts follow a call that completes or starts several requests.
+    fn several(record: &Record) -> u32 {
+        let many =
+            [Operation::Waitall, Operation::Waitsome, Operation::Testall, Operation::Testsome, Operation::Startall];
+        if many.iter().any(|&one| one as u16 == record.operation) { record.count } else { 0 }
+    }
+
+    fn part(&mut self, thread: &mut Thread, record: &Record, out: &mut Batch) {
+        let deed = match record.operation() {
+            Some(Operation::Received) if !record.flags.contains(Flags::NOTHING) => {
+                Some(self.message(record, Role::Recv, record.received))
+            }
+            Some(Operation::Completed) => self.completion(record, thread.talk),
+            Some(Operation::Started) => self.started(record),
+            _ => None,
+        };
+        let Some((_, deeds, missing)) = &mut thread.waiting else { return };
+        deeds.extend(deed);
+        *missing = missing.saturating_sub(1);
+        if *missing == 0 {
+            self.flush_waiting(thread, out);
+        }
+    }
+
+    /// Lets go of a call whose parts are all there, or will not come.
+    fn flush_waiting(&mut self, thread: &mut Thread, out: &mut Batch) {
+        if let Some((step, deeds, _)) = thread.waiting.take() {
+            let n = u16::try_from(deeds.len()).unwrap_or(u16::MAX);
+            out.steps.push(Step { deeds: n, ..step });
+            out.deeds.extend(deeds.into_iter().take(usize::from(n)));
+        }
+    }
+
+    /// What a call does with others by its own record.
+    fn deed(&mut self, record: &Record, talk: Talk, unfinished: bool) -> Option<Deed> {
+        match talk {
+            Talk::Nothing => None,
+            // One that never returned has sent, or entered, but is not known to have received.
+            Talk::Send | Talk::Exchange | Talk::StartSend if unfinished => {
+                Some(self.message(record, Role::StartSend, record.sent))
+            }
+            Talk::Meet(meeting, on) if unfinished => Some(self.meet(record, Role::StartMeet(meeting), on)),
+            _ if unfinished => None,
+            Talk::Send | Talk::Exchange => Some(self.message(record, Role::Send, record.sent)),
+            Talk::Recv => Some(self.message(record, Role::Recv, record.received)),
+            Talk::Probe => Some(self.message(record, Role::Probe, 0)),
+            Talk::StartSend => Some(self.message(record, Role::StartSend, record.sent)),
+            Talk::StartRecv => Some(self.starts_receive(record)),
+            Talk::StartExchange => Some(self.message(record, Role::StartSend, record.sent)),
+            Talk::PrepareSend | Talk::PrepareRecv | Talk::PrepareMeeting(_) => {
+                self.prepared.add(record, talk);
+                None
+            }
+            Talk::Start if Self::several(record) > 0 => None,
+            Talk::Start => self.started(record),
+            Talk::Wait | Talk::Test if Self::several(record) > 0 => None,
+            Talk::Wait | Talk::Test => self.completion(record, talk),
+            Talk::Meet(meeting, on) => Some(self.meet(record, Role::Meet(meeting), on)),
+            Talk::StartMeet(meeting) => Some(self.meet(record, Role::StartMeet(meeting), On::Communicator)),
+        }
+    }
+
+    fn message(&mut self, record: &Record, role: Role, bytes: u64) -> Deed {
+        let (comm, peer) = self.peer(record.comm, record.peer);
+        Deed { role, comm, peer, tag: record.tag, request: record.request, bytes }
+    }
+
+    /// A receive that is started: with what it receives, where that is known already.
+    fn starts_receive(&mut self, record: &Record) -> Deed {
+        let any = record.flags.contains(Flags::ANY_SOURCE) || record.flags.contains(Flags::ANY_TAG);
+        match self.arrived.get(&record.request) {
+            Some(&(peer, tag)) if any => self.message(&Record { peer, tag, ..*record }, Role::StartRecv, 0),
+            _ if any => self.message(record, Role::StartRecvAny, 0),
+            _ => self.message(record, Role::StartRecv, 0),
+        }
+    }
+
+    fn completion(&mut self, record: &Record, talk: Talk) -> Option<Deed> {
+        let nothing = record.flags.contains(Flags::NOTHING) || record.request == NONE;
+        if nothing || record.flags.contains(Flags::UNKNOWN_REQUEST) {
+            return None;
+        }
+        let role = match talk {
+            _ if record.flags.contains(Flags::CANCELLED) => Role::Cancelled,
+            Talk::Test => Role::Found,
+            _ => Role::Done,
+        };
+        Some(self.message(record, role, record.received))
+    }
+
+    /// What a persistent request that is started does.
+    fn started(&mut self, record: &Record) -> Option<Deed> {
+        match self.prepared.find(record)? {
+            Talk::PrepareSend => Some(self.message(record, Role::StartSend, record.sent)),
+            Talk::PrepareRecv => Some(self.starts_receive(record)),
+            Talk::PrepareMeeting(meeting) => Some(self.meet(record, Role::StartMeet(meeting), On::Communicator)),
+            _ => None,
+        }
+    }
+
+    fn meet(&mut self, record: &Record, role: Role, on: On) -> Deed {
+        let rooted = matches!(role, Role::Meet(Meeting::FromRoot | Meeting::ToRoot))
+            || matches!(role, Role::StartMeet(Meeting::FromRoot | Meeting::ToRoot));
+        let (comm, mut peer) = self.peer(record.comm, record.peer);
+        if !rooted {
+            peer = NONE;
+        } else if peer == NONE && record.sent > 0 && self.has_remote(record.comm) {
+            // The root of an inter-communicator, which has no number in its remote group.
+            peer = self.rank;
+        }
+        let tag = self.object(record, on);
+        Deed { role, comm, peer, tag, request: record.request, bytes: record.sent.max(record.received) }
+    }
+
+    /// What a meeting is on: 0 the communicator; windows and files by how many were made on it before.
+    fn object(&self, record: &Record, on: On) -> i32 {
+        let (objects, bit) = match on {
+            On::Communicator => return 0,
+            On::Window => (&self.definitions.windows, 1),
+            On::File => (&self.definitions.files, 0),
+        };
+        let id = record.tag as u32;
+        let Some(comm) = objects.get(&id).map(|object| object.comm) else { return -1 };
+        let before = objects.range(..id).filter(|(_, object)| object.comm == comm).count();
+        2 + 2 * before as i32 + bit
+    }
+
+    fn has_remote(&self, comm: u32) -> bool {
+        self.definitions.communicators.get(&comm).is_some_and(|comm| !comm.remote.is_empty())
+    }
+
+    /// The run's index of a communicator, and the world rank of a peer in it.
+    fn peer(&mut self, comm: u32, peer: i32) -> (u32, u32) {
+        let (definitions, communicators) = (&self.definitions, self.ids.communicators);
+        let known = self.comms.entry(comm).or_insert_with(|| {
+            let found = definitions.communicators.get(&comm);
+            let index = found.and_then(|found| communicators.binary_search_by_key(&found.uid, |one| one.uid).ok());
+            let peers = found.map(|found| if found.remote.is_empty() { &found.group } else { &found.remote });
+            Comm { index: index.map_or(NONE, |at| at as u32), peers: peers.cloned().unwrap_or_default() }
+        });
+        (known.index, u32::try_from(peer).ok().and_then(|peer| known.peers.get(peer)).unwrap_or(NONE))
+    }
+
+    fn site(&mut self, call_site: u64) -> u32 {
+        let (definitions, places) = (&self.definitions, &self.ids.places);
+        *self.sites.entry(call_site).or_insert_with(|| {
+            let id = u32::try_from(call_site).ok();
+            id.and_then(|id| places.sites.find(definitions, id)).unwrap_or(NONE)
+        })
+    }
+
+    /// The region that markers have opened becomes that of the time that follows.
+    fn innermost(&mut self, thread: &mut Thread) {
+        let mut iteration = NONE;
+        for open in &thread.open {
+            iteration = if open.iteration == NONE { iteration } else { open.iteration };
+        }
+        thread.marked = (thread.open.last().map_or(0, |open| open.region), iteration);
+        self.place(thread, thread.marked.0);
+    }
+
+    fn settle_place(&mut self, thread: &mut Thread, placed: Option<(u32, u32)>) {
+        self.place(thread, placed.map_or(thread.marked.0, |(region, _)| region));
+    }
+
+    fn place(&mut self, thread: &mut Thread, region: u32) {
+        let (rank, definitions, places) = (self.rank, &self.definitions, &self.ids.places);
+        let region = *self.regions.entry(region).or_insert_with(|| places.region(rank, definitions, region));
+        thread.before = match thread.paused {
+            true => Kind::unknown(region),
+            false => Kind::new(region, Activity::Computation),
+        };
+    }
+}

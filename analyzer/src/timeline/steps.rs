@@ -62,6 +62,8 @@ struct Thread {
     before: Kind,
     /// A call whose parts may follow in the next batch, with how many are missing.
     waiting: Option<(Step, Vec<Deed>, u32)>,
+    /// The recorder's flushes between that call and its parts.
+    flushes: Vec<Step>,
     /// What the last call was, for its parts.
     talk: Talk,
 }
@@ -177,6 +179,7 @@ impl<'a> RankSteps<'a> {
             marked: (0, NONE),
             before: Kind::new(0, Activity::Computation),
             waiting: None,
+            flushes: Vec::new(),
             talk: Talk::Nothing,
         };
         self.innermost(&mut thread);
@@ -243,8 +246,14 @@ impl<'a> RankSteps<'a> {
     }
 
     fn marker(&mut self, thread: &mut Thread, record: &Record, out: &mut Batch) {
-        self.flush_waiting(thread, out);
         let begin = record.begin.max(thread.last);
+        if record.operation == Operation::Flush as u16 && thread.waiting.is_some() {
+            // The ring was full before the parts of the last call.
+            let step = self.step(thread, record);
+            thread.flushes.push(step);
+            return;
+        }
+        self.flush_waiting(thread, out);
         match record.operation() {
             Some(Operation::RegionEnter) => {
                 self.compute_until(thread, begin, out);
@@ -342,6 +351,7 @@ impl<'a> RankSteps<'a> {
             out.steps.push(Step { deeds: n, ..step });
             out.deeds.extend(deeds.into_iter().take(usize::from(n)));
         }
+        out.steps.append(&mut thread.flushes);
     }
 
     /// What a call does with others by its own record.

@@ -1,0 +1,126 @@
+//! The time of a rank's regions by iteration.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::Activity;
+use lbprof_collector::record::NONE;
+
+use super::bounds::Bounds;
+use super::rank::RankBuilder;
+use crate::model::{FoundLoopOfRank, Region, RegionIdx, Seconds, Series, Slowest};
+use crate::sums::{Sums, Times};
+
+impl RankBuilder<'_> {
+    /// Time by iteration: of every region in its innermost iterated one, and of iterated regions also for the series.
+    ///
+    /// ```text
+    ///   main / step (iterated) / force / sub (iterated) / x
+    ///     a cell of x in iteration 7 of sub counts in x and sub at 7; sub's iteration 7 lies in step's iteration 2,
+    ///     so the same cell counts in force and step at 2; main lies in no iteration.
+    /// ```
+    pub(super) fn iterations(&mut self, sums: Sums) {
+        let mut bounds: BTreeMap<RegionIdx, Vec<Bounds>> = BTreeMap::new();
+        let mut times: BTreeMap<RegionIdx, Times> = BTreeMap::new();
+        let mut around = NONE;
+        for (at, open) in sums.end.open.iter().enumerate().filter(|(_, open)| open.iteration != NONE) {
+            let begin = sums.entered.get(at).copied();
+            let one = Bounds { number: open.iteration, outer: around, begin, end: None };
+            bounds.entry(self.region(open.region)).or_default().push(one);
+            around = open.iteration;
+        }
+        for (id, region) in sums.regions {
+            let idx = self.region(id);
+            let ended = region.iterations.iter().map(Bounds::of);
+            bounds.entry(idx).or_default().splice(0..0, ended);
+            if self.part.tables.in_iterated(idx) {
+                let times = times.entry(idx).or_default();
+                match &self.iterated {
+                    Some(found) => times.append(&region.times.renumbered(|interval| found.iteration(interval))),
+                    None => times.append(&region.times),
+                }
+            }
+        }
+        if let Some(found) = self.iterated.take() {
+            let idx = self.enter(self.loop_path(found.at));
+            bounds.entry(idx).or_default().extend_from_slice(&found.bounds);
+            self.rank.found = Some(FoundLoopOfRank {
+                at: found.at,
+                iterations: found.count,
+                alike: found.alike,
+                carried: found.carried,
+            });
+        }
+        // Inner regions first: they lie behind the ones around them.
+        for idx in (1..self.part.tables.regions.len() as RegionIdx).rev() {
+            let bounds = Bounds::last_of_each(bounds.remove(&idx).unwrap_or_default());
+            let mut own = times.remove(&idx).unwrap_or_default();
+            own.append_numbers(bounds.iter().map(|one| one.number));
+            own.sort();
+            let Region { parent, iterated, .. } = self.part.tables.regions[idx as usize];
+            if self.part.tables.in_iterated(parent) {
+                let place = times.entry(parent).or_default();
+                match iterated {
+                    true => place.append(&own.renumbered(|number| Bounds::outer(&bounds, number))),
+                    false => place.append(&own),
+                }
+            }
+            self.keep_iterations(idx, &own, &bounds);
+        }
+        self.rank.in_iterations.reverse();
+        self.rank.iterations.reverse();
+    }
+
+    fn keep_iterations(&mut self, idx: RegionIdx, times: &Times, bounds: &[Bounds]) {
+        let n = times.numbers().len();
+        if n == 0 {
+            return;
+        }
+        let iterated = self.part.tables.regions[idx as usize].iterated;
+        let mut computation = 0_u64;
+        let mut slowest = Vec::with_capacity(n);
+        let mut series = Series::default();
+        let mut bounds = bounds.iter().peekable();
+        for (at, &iteration) in times.numbers().iter().enumerate() {
+            let ticks = times.row(at);
+            let seconds = self.all_seconds(ticks);
+            computation = computation.saturating_add(ticks[Activity::Computation as usize]);
+            slowest.push(Slowest::new(iteration, self.rank.rank, &seconds));
+            if iterated {
+                let time = |ticks: Option<u64>| ticks.map_or(f64::NAN, |ticks| self.since_begin(ticks));
+                let found = bounds.next_if(|one| one.number == iteration);
+                let (begin, end) = found.map_or((None, None), |one| (one.begin, one.end));
+                // Of one that was cut the begin is not known.
+                let begin = begin.filter(|&begin| begin >= self.span.begin);
+                series.push(iteration, time(begin), time(end), &seconds);
+            }
+        }
+        self.part.slowest.insert(idx, slowest);
+        self.rank.in_iterations.push((idx, self.seconds(computation)));
+        if iterated {
+            series.shrink_to_fit();
+            self.rank.iterations.push((idx, series));
+        }
+    }
+}
+
+impl Series {
+    fn push(&mut self, number: u32, begin_s: f64, end_s: f64, seconds: &Seconds) {
+        let before = self.numbers.len();
+        self.numbers.push(number);
+        self.begin_s.push(begin_s);
+        self.end_s.push(end_s);
+        for (column, &value) in self.seconds.iter_mut().zip(seconds) {
+            if !column.is_empty() || value > 0.0 {
+                column.resize(before, 0.0);
+                column.push(value);
+            }
+        }
+    }
+
+    fn shrink_to_fit(&mut self) {
+        self.numbers.shrink_to_fit();
+        self.begin_s.shrink_to_fit();
+        self.end_s.shrink_to_fit();
+        self.seconds.iter_mut().for_each(Vec::shrink_to_fit);
+    }
+}

@@ -5,6 +5,7 @@
 //! master and its workers each have a loop of their own.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
 
 use lbprof_collector::Operation;
 use lbprof_collector::reader::Item;
@@ -36,28 +37,27 @@ const SAME_NUMBER: f64 = 0.02;
 /// The loops of all ranks of `run`, outer ones before those in them.
 pub fn find(run: &Run, survey: &Survey, places: &[Place], wanted: &Wanted, tokens: &HashMap<Token, u32>) -> Vec<Loop> {
     let wanted_tokens = wanted.loop_at.as_deref().map(|label| tokens_at(survey, places, label));
-    let mut remaining: Vec<&RankSurvey> = survey.ranks.iter().filter(|rank| rank.calls > 0).collect();
+    let mut remaining = candidates(survey);
     let mut loops: Vec<Loop> = Vec::new();
     // The number of iterations of each name of a main loop.
     let mut names: Vec<u32> = Vec::new();
     for _ in 0..MOST_GROUPS {
         let Some(chosen) = representative(&remaining) else { break };
-        let calls = Calls { run, survey, tokens, rank: chosen };
-        let Some(found) = calls.loops(wanted_tokens.as_deref()) else {
-            let kinds = kinds_of(chosen);
-            remaining.retain(|rank| kinds_of(rank) != kinds);
+        let calls = Calls { run, survey, tokens, rank: chosen.rank };
+        let window = calls.window();
+        let Some(found) = calls.loops(&window, wanted_tokens.as_deref()) else {
+            remaining.retain(|one| one.kinds != chosen.kinds);
             continue;
         };
         let main = &found[found.iter().position(|one| one.main).unwrap_or(0)];
-        let (group, others) = remaining.into_iter().partition(|rank| has_loop(rank, chosen, &main.anchor));
-        remaining = others;
-        let group: Vec<&RankSurvey> = group;
-        let n = calls.iterations(main);
+        let group: Vec<Candidate>;
+        (group, remaining) = remaining.into_iter().partition(|one| has_loop(*one, chosen, &main.anchor));
+        let n = calls.iterations(main, &window);
         let name = names.iter().position(|&known| known == n).unwrap_or_else(|| {
             names.push(n);
             names.len() - 1
         });
-        let ranks: Vec<u32> = group.iter().map(|rank| rank.rank).collect();
+        let ranks: Vec<u32> = group.iter().map(|one| one.rank.rank).collect();
         let first = loops.len();
         loops.extend(found.iter().map(|one| to_loop(one, main, survey, places, &ranks, first, name)));
         if loops.len() >= MOST_LOOPS {
@@ -136,6 +136,26 @@ fn is_collective(operation: u16) -> bool {
     matches!(activity, Some(Activity::Collective | Activity::Synchronization))
 }
 
+/// A rank whose loops are not known yet.
+#[derive(Clone, Copy)]
+struct Candidate<'a> {
+    rank: &'a RankSurvey,
+    /// The number of the set of kinds of calls that it repeats, by the order of all ranks' sets.
+    kinds: usize,
+}
+
+/// The ranks that call, by number.
+fn candidates(survey: &Survey) -> Vec<Candidate<'_>> {
+    let mut sets: BTreeMap<Vec<u32>, Vec<&RankSurvey>> = BTreeMap::new();
+    for rank in survey.ranks.iter().filter(|rank| rank.calls > 0) {
+        sets.entry(kinds_of(rank)).or_default().push(rank);
+    }
+    let of_set = |(kinds, ranks): (usize, Vec<_>)| ranks.into_iter().map(move |rank| Candidate { rank, kinds });
+    let mut all: Vec<Candidate> = sets.into_values().enumerate().flat_map(of_set).collect();
+    all.sort_by_key(|one| one.rank.rank);
+    all
+}
+
 /// The kinds of calls that a rank repeats.
 fn kinds_of(rank: &RankSurvey) -> Vec<u32> {
     const REPEATED: u64 = 3;
@@ -144,28 +164,28 @@ fn kinds_of(rank: &RankSurvey) -> Vec<u32> {
 
 /// The rank whose calls stand for most others: of the largest set of ranks that repeat the same kinds of calls the one in the middle
 /// by number of calls, the lowest of several.
-fn representative<'a>(ranks: &[&'a RankSurvey]) -> Option<&'a RankSurvey> {
-    let mut sets: BTreeMap<Vec<u32>, Vec<&'a RankSurvey>> = BTreeMap::new();
-    for rank in ranks {
-        sets.entry(kinds_of(rank)).or_default().push(rank);
+fn representative<'a>(ranks: &[Candidate<'a>]) -> Option<Candidate<'a>> {
+    let mut sets: BTreeMap<usize, Vec<Candidate>> = BTreeMap::new();
+    for one in ranks {
+        sets.entry(one.kinds).or_default().push(*one);
     }
     let (_, mut largest) = sets.into_iter().rev().max_by_key(|(_, ranks)| ranks.len())?;
-    largest.sort_by_key(|rank| (rank.calls, rank.rank));
-    let middle = largest.get((largest.len() - 1) / 2)?.calls;
-    largest.iter().find(|rank| rank.calls == middle).copied()
+    largest.sort_by_key(|one| (one.rank.calls, one.rank.rank));
+    let middle = largest.get((largest.len() - 1) / 2)?.rank.calls;
+    largest.iter().find(|one| one.rank.calls == middle).copied()
 }
 
-/// Whether `rank` ends iterations as `chosen` does, as often.
-fn has_loop(rank: &RankSurvey, chosen: &RankSurvey, anchor: &Anchor) -> bool {
+/// Whether `one` ends iterations as `chosen` does, as often.
+fn has_loop(one: Candidate, chosen: Candidate, anchor: &Anchor) -> bool {
     let count = |rank: &RankSurvey| {
         let of =
             |token: &u32| rank.counts.binary_search_by_key(token, |&(kind, _)| kind).map_or(0, |at| rank.counts[at].1);
         anchor.tokens.iter().map(of).sum::<u64>() as f64
     };
-    let (own, expected) = (count(rank), count(chosen));
+    let (own, expected) = (count(one.rank), count(chosen.rank));
     match anchor.run {
         // How long its runs are may differ between ranks, as with the number of their neighbours, but not what they lie between.
-        true => own > 0.0 && kinds_of(rank) == kinds_of(chosen),
+        true => own > 0.0 && one.kinds == chosen.kinds,
         false => (own - expected).abs() <= (SAME_NUMBER * expected).max(1.0),
     }
 }
@@ -188,17 +208,21 @@ struct Calls<'a> {
 }
 
 impl Calls<'_> {
-    /// The loops in its calls; only that which ends at `wanted`, where that is given. `None`: there is none.
-    fn loops(&self, wanted: Option<&[u32]>) -> Option<Vec<FoundLoop>> {
-        let window = self.window();
+    /// The loops in a window of its calls; only that which ends at `wanted`, where that is given. `None`: there is none.
+    fn loops(&self, window: &[Step], wanted: Option<&[u32]>) -> Option<Vec<FoundLoop>> {
         if let Some(wanted) = wanted {
-            return loop_at(&window, wanted).map(|one| vec![one]);
+            return loop_at(window, wanted).map(|one| vec![one]);
         }
         let is_collective =
             |token: u32| self.survey.tokens.get(token as usize).is_some_and(|token| is_collective(token.operation));
-        let window = Window { steps: &window, whole_run: self.rank.calls <= WINDOW, is_collective: &is_collective };
+        let window = Window { steps: window, whole_run: self.is_in_window(), is_collective: &is_collective };
         let found = find_loops(&window);
         found.iter().any(|one| one.main).then_some(found)
+    }
+
+    /// Whether all its calls are in the window.
+    fn is_in_window(&self) -> bool {
+        self.rank.calls <= WINDOW
     }
 
     /// Calls from the middle of the run, without polls.
@@ -207,10 +231,11 @@ impl Calls<'_> {
         let mut steps = Vec::new();
         let mut at = 0_u64;
         self.each_call(|token, begin, end| {
-            if at >= first && at - first < WINDOW && token.is_some_and(|token| !self.is_poll(token)) {
+            if at >= first && token.is_some_and(|token| !self.is_poll(token)) {
                 steps.extend(token.map(|token| Step { token, begin, end }));
             }
             at += 1;
+            if at < first + WINDOW { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         steps
     }
@@ -219,19 +244,23 @@ impl Calls<'_> {
         self.survey.tokens.get(token as usize).is_none_or(|token| is_poll(token.operation))
     }
 
-    /// The number of iterations of a loop in all its calls.
-    fn iterations(&self, one: &FoundLoop) -> u32 {
+    /// The number of iterations of a loop in all its calls, of which these are in the window.
+    fn iterations(&self, one: &FoundLoop, window: &[Step]) -> u32 {
         let mut splitter = Splitter::new(classes(one, self.survey), one.anchor.run);
-        self.each_call(|token, begin, end| {
-            if let Some(token) = token {
-                splitter.next(token, begin, end);
-            }
-        });
+        let mut next = |token, begin, end| _ = splitter.next(token, begin, end);
+        match self.is_in_window() {
+            // Polls, which it lacks, end no iteration.
+            true => window.iter().for_each(|step| next(step.token, step.begin, step.end)),
+            false => self.each_call(|token, begin, end| {
+                token.into_iter().for_each(|token| next(token, begin, end));
+                ControlFlow::Continue(())
+            }),
+        }
         number(&splitter.finish()).count
     }
 
-    /// Gives each call of the first thread: its kind by the survey's index, begin and end in ticks.
-    fn each_call(&self, mut take: impl FnMut(Option<u32>, u64, u64)) {
+    /// Gives each call of the first thread, until `take` has enough: its kind by the survey's index, begin and end in ticks.
+    fn each_call(&self, mut take: impl FnMut(Option<u32>, u64, u64) -> ControlFlow<()>) {
         let Some(header) = self.run.headers.iter().find(|header| header.rank == self.rank.rank) else { return };
         let Ok(mut log) = self.run.log(header) else { return };
         let mut definitions = Definitions::default();
@@ -247,7 +276,9 @@ impl Calls<'_> {
                             let token = kinds.get(kind).map(|kind| Token::of(kind, &self.survey.sites, &definitions));
                             tokens.push(token.and_then(|token| self.tokens.get(&token).copied()));
                         }
-                        take(tokens[kind as usize], record.begin, record.end.max(record.begin));
+                        if take(tokens[kind as usize], record.begin, record.end.max(record.begin)).is_break() {
+                            return;
+                        }
                     }
                 }
                 _ => {}

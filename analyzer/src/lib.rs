@@ -17,6 +17,7 @@
 //! | [`gather`] | the second pass, which folds a run into the model |
 //! | [`span`] | a fold of which only a span of time counts |
 //! | [`sums`] | what a thread's records add up to |
+//! | [`times`] | its time by iteration, by columns |
 //! | [`concurrency`] | how much of the run one rank alone computes |
 //! | [`timeline`] | the third pass: all ranks' calls on one timeline |
 //! | [`matching`] | sends to receives, the ranks of a collective |
@@ -67,3 +68,4 @@ pub mod sums;
 pub mod survey;
 pub mod symbols;
 pub mod timeline;
+pub mod times;

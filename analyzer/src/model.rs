@@ -292,10 +292,9 @@ impl Series {
         self.seconds[activity as usize].get(at).copied().unwrap_or(0.0)
     }
 
-    /// The iteration with this number and place, of `rank`, as if it were the slowest.
-    pub(crate) fn slowest(&self, rank: u32, iteration: u32, at: usize) -> Slowest {
-        let all = Activity::ALL.map(|activity| self.seconds_at(activity, at));
-        Slowest::new(iteration, rank, &all)
+    /// Each iteration, as if `rank` were the slowest in it.
+    pub(crate) fn slowest(&self, rank: u32) -> Vec<Slowest> {
+        Slowest::each(rank, &self.numbers, &self.seconds)
     }
 }
 
@@ -315,15 +314,53 @@ pub struct Slowest {
 }
 
 impl Slowest {
-    /// From the seconds by activity that `rank` spends in the iteration.
-    pub(crate) fn new(iteration: u32, rank: u32, seconds: &Seconds) -> Self {
-        let computation_s = seconds[Activity::Computation as usize];
-        Slowest {
-            iteration,
-            rank,
-            computation_s,
-            point_to_point_s: seconds[Activity::PointToPoint as usize],
-            mpi_s: seconds.iter().sum::<f64>() - computation_s - seconds[Activity::Recorder as usize],
+    /// From the seconds by activity that `rank` spends in each of the iterations of these numbers; columns as those of [`Series`].
+    pub(crate) fn each(rank: u32, numbers: &[u32], seconds: &[Vec<f64>; Activity::COUNT]) -> Vec<Slowest> {
+        let mut all_s = vec![0.0; numbers.len()];
+        for column in seconds {
+            all_s.iter_mut().zip(column).for_each(|(sum, seconds)| *sum += seconds);
+        }
+        let at = |activity: Activity, at: usize| seconds[activity as usize].get(at).copied().unwrap_or(0.0);
+        let of = |(place, (&iteration, all_s)): (usize, (&u32, f64))| {
+            let computation_s = at(Activity::Computation, place);
+            Slowest {
+                iteration,
+                rank,
+                computation_s,
+                point_to_point_s: at(Activity::PointToPoint, place),
+                mpi_s: all_s - computation_s - at(Activity::Recorder, place),
+            }
+        };
+        numbers.iter().zip(all_s).enumerate().map(of).collect()
+    }
+
+    /// For each iteration of either list, sorted by iteration, the slower; of equals the one of `lower`.
+    pub(crate) fn slower_of(mut lower: Vec<Slowest>, higher: Vec<Slowest>) -> Vec<Slowest> {
+        if lower.iter().map(|one| one.iteration).eq(higher.iter().map(|one| one.iteration)) {
+            for (own, other) in lower.iter_mut().zip(higher) {
+                if other.computation_s > own.computation_s {
+                    *own = other;
+                }
+            }
+            return lower;
+        }
+        let mut all = Vec::with_capacity(lower.len().max(higher.len()));
+        let (mut lower, mut higher) = (lower.into_iter().peekable(), higher.into_iter().peekable());
+        loop {
+            let order = match (lower.peek(), higher.peek()) {
+                (Some(a), Some(b)) => a.iteration.cmp(&b.iteration),
+                (Some(_), None) => std::cmp::Ordering::Less,
+                (None, Some(_)) => std::cmp::Ordering::Greater,
+                (None, None) => return all,
+            };
+            let one = match order {
+                std::cmp::Ordering::Less => lower.next(),
+                std::cmp::Ordering::Greater => higher.next(),
+                std::cmp::Ordering::Equal => {
+                    lower.next().zip(higher.next()).map(|(a, b)| if b.computation_s > a.computation_s { b } else { a })
+                }
+            };
+            all.extend(one);
         }
     }
 }

@@ -17,6 +17,8 @@ use lbprof_collector::format::BatchHead;
 use lbprof_collector::profile::{Fold, Profile, ProfileBatch};
 use lbprof_collector::{Activity, Operation, Record};
 
+use crate::times::TimesByRegion;
+
 /// Ticks of a rank from `begin` on and before `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
@@ -58,7 +60,7 @@ enum Place {
 
 /// A fold over one thread of which a span counts.
 pub struct SpanFold {
-    fold: Fold,
+    fold: Fold<TimesByRegion>,
     span: Span,
     place: Place,
     uncut: bool,
@@ -68,7 +70,7 @@ impl SpanFold {
     /// A fold that begins behind `head`, of which `span` counts.
     pub fn new(head: BatchHead, span: Span) -> Self {
         let place = if span == Span::ALL { Place::Within } else { Place::Before(Crossing::Nothing) };
-        SpanFold { fold: Fold::new(head), span, place, uncut: false }
+        SpanFold { fold: Fold::with_times(head), span, place, uncut: false }
     }
 
     /// The innermost region that markers have opened, and its iteration.
@@ -154,6 +156,7 @@ impl SpanFold {
         self.fold.advance(self.span.begin);
         let (region, iteration) = self.fold.placed_in();
         self.fold.take();
+        self.fold.take_times();
         self.fold.place_in(region, iteration);
         let end = match crossing {
             Crossing::Nothing => self.span.begin,
@@ -232,9 +235,17 @@ impl SpanFold {
     pub fn take(&mut self) -> ProfileBatch {
         let batch = self.fold.take();
         match self.place {
-            Place::Before(_) => ProfileBatch { profile: Profile::default(), ..batch },
+            Place::Before(_) => {
+                self.fold.take_times();
+                ProfileBatch { profile: Profile::default(), ..batch }
+            }
             _ => batch,
         }
+    }
+
+    /// The times by iteration of what was placed in the span, which are in no profile. To be called after [`SpanFold::take`].
+    pub fn take_times(&mut self) -> TimesByRegion {
+        self.fold.take_times()
     }
 
     /// Lets the span begin if no record lay in it: the thread has ended.

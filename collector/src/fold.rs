@@ -73,8 +73,32 @@ fn kind_of(record: &Record) -> u32 {
     u32::from(record.operation) | u32::from(record.flags.0 & 7) << 16
 }
 
+/// Takes the time by iteration of what is placed with [`Fold::place_in`], in place of the fold: for iterations so short that rows
+/// of all sums would cost more than the records.
+pub trait IterationTimes: Default {
+    /// Whether it does; else rows of the fold are by iteration.
+    const APART: bool;
+
+    /// Time that follows is of this region and iteration; of none where the iteration is [`NONE`].
+    fn move_to(&mut self, region: u32, iteration: u32);
+
+    /// Adds ticks of an activity.
+    fn add(&mut self, activity: Activity, ticks: u64);
+}
+
+/// Leaves the time by iteration to the fold.
+impl IterationTimes for () {
+    const APART: bool = false;
+
+    #[inline(always)]
+    fn move_to(&mut self, _: u32, _: u32) {}
+
+    #[inline(always)]
+    fn add(&mut self, _: Activity, _: u64) {}
+}
+
 /// A fold over one thread's records, in their order.
-pub struct Fold {
+pub struct Fold<T: IterationTimes = ()> {
     /// Where what is folded since the last [`Fold::take`] begins.
     start: BatchHead,
     thread: u32,
@@ -107,11 +131,20 @@ pub struct Fold {
     counters: FxHashMap<(u32, u32), CounterTotals>,
     /// The rest of the sums; its lists but `iterations` are filled when it is taken.
     rest: Profile,
+    /// Time by iteration that is not in rows.
+    times: T,
 }
 
 impl Fold {
     /// A fold that begins behind `head`. Regions that it says are open count as entered at its `previous_end`.
     pub fn new(head: BatchHead) -> Self {
+        Fold::with_times(head)
+    }
+}
+
+impl<T: IterationTimes> Fold<T> {
+    /// The same, which leaves time by iteration to a `T`.
+    pub fn with_times(head: BatchHead) -> Self {
         let mut fold = Fold {
             start: BatchHead::default(),
             thread: 0,
@@ -134,6 +167,7 @@ impl Fold {
             regions: FxHashMap::default(),
             counters: FxHashMap::default(),
             rest: Profile::default(),
+            times: T::default(),
         };
         fold.place(&head, &[]);
         fold.start = head;
@@ -167,7 +201,14 @@ impl Fold {
     #[inline(never)]
     fn move_to(&mut self, region: u32, iteration: u32) {
         self.settle_computing();
-        (self.region, self.iteration, self.row) = (region, iteration, self.row_at(region, iteration));
+        let row = self.row_at(region, if T::APART { NONE } else { iteration });
+        (self.region, self.iteration, self.row) = (region, iteration, row);
+        self.times.move_to(region, iteration);
+    }
+
+    /// What was kept apart of the time by iteration, since the last call.
+    pub fn take_times(&mut self) -> T {
+        std::mem::take(&mut self.times)
     }
 
     /// The innermost region that markers have opened, and its iteration; (0, [`NONE`]) where none is open.
@@ -269,6 +310,7 @@ impl Fold {
         let between = ticks.saturating_sub(self.previous_end);
         self.previous_end = self.previous_end.max(ticks);
         self.cell(activity).add(&Cell { ticks: between, ..Cell::default() });
+        self.add_time(activity, between);
     }
 
     /// Ends the call that has no end yet, where the time is: what follows is computation again.
@@ -322,6 +364,8 @@ impl Fold {
             None => (0, self.row_at(0, NONE)),
         };
         self.iteration = self.rows[self.row as usize].iteration;
+        // Rows of open regions are by iteration.
+        self.times.move_to(self.region, NONE);
     }
 
     fn row_at(&mut self, region: u32, iteration: u32) -> u32 {
@@ -342,9 +386,18 @@ impl Fold {
         &mut self.rows[self.row as usize].cells[activity as usize]
     }
 
+    /// Adds time to an iteration where it is kept apart.
+    #[inline(always)]
+    fn add_time(&mut self, activity: Activity, ticks: u64) {
+        if ticks > 0 {
+            self.times.add(activity, ticks);
+        }
+    }
+
     /// Puts the computation at hand into the present row.
     fn settle_computing(&mut self) {
         let computing = std::mem::take(&mut self.computing);
+        self.add_time(Activity::Computation, computing.ticks);
         if let Some(row) = self.rows.get_mut(self.row as usize) {
             row.cells[Activity::Computation as usize].add(&computing);
         }
@@ -402,6 +455,7 @@ impl Fold {
         } else if let Some(activity) = self.unfinished {
             let time = Cell { ticks, ..Cell::default() };
             self.cell(activity).add(&time);
+            self.add_time(activity, ticks);
             if let Some((_, cell)) = self.sites.get_mut(self.last_call as usize) {
                 cell.add(&time);
             }
@@ -417,6 +471,8 @@ impl Fold {
         let calls = 1 + if nothing { u64::from(record.count) } else { 0 };
         let (sent, received) = (record.sent & counted.0, record.received & counted.1);
         self.kinds[place].sums.add(&Cell { ticks, calls, sent, received });
+        // Also a call without any time is of its iteration.
+        self.times.add(record.activity(), ticks);
         self.rest.calls = self.rest.calls.wrapping_add(calls);
         self.last_call = site;
         if record.end == 0 || record.flags.contains(Flags::UNFINISHED) || self.unfinished.is_some() {
@@ -476,6 +532,7 @@ impl Fold {
             // Of those that this version knows only a flush has time.
             let cell = Cell { ticks: end - begin, calls: 1, sent: 0, received: 0 };
             self.cell(record.activity()).add(&cell);
+            self.add_time(record.activity(), end - begin);
         }
         match record.operation() {
             Some(Operation::RegionEnter) => self.enter(record.request, record.count, begin),
@@ -518,8 +575,7 @@ impl Fold {
     }
 
     fn enter(&mut self, region: u32, iteration: u32, begin: u64) {
-        let around = self.rows[self.row as usize].iteration;
-        let row = self.row_at(region, if iteration == NONE { around } else { iteration });
+        let row = self.row_at(region, if iteration == NONE { self.iteration } else { iteration });
         self.open.push(Open { region, iteration, entered: begin, row });
         self.innermost();
         let totals = self.regions.entry(region).or_default();

@@ -8,7 +8,7 @@ use bincode::{Decode, Encode};
 
 use crate::format::BatchHead;
 
-pub use crate::fold::Fold;
+pub use crate::fold::{Fold, IterationTimes};
 
 /// Time, calls and bytes of one (region, iteration, activity), exclusive of inner regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Encode, Decode)]

@@ -7,8 +7,9 @@ use lbprof_collector::record::NONE;
 
 use super::bounds::Bounds;
 use super::rank::RankBuilder;
-use crate::model::{FoundLoopOfRank, Region, RegionIdx, Seconds, Series, Slowest};
-use crate::sums::{Sums, Times};
+use crate::model::{FoundLoopOfRank, Region, RegionIdx, Series, Slowest};
+use crate::sums::Sums;
+use crate::times::Times;
 
 impl RankBuilder<'_> {
     /// Time by iteration: of every region in its innermost iterated one, and of iterated regions also for the series.
@@ -75,52 +76,38 @@ impl RankBuilder<'_> {
         if n == 0 {
             return;
         }
-        let iterated = self.part.tables.regions[idx as usize].iterated;
-        let mut computation = 0_u64;
-        let mut slowest = Vec::with_capacity(n);
-        let mut series = Series::default();
-        let mut bounds = bounds.iter().peekable();
-        for (at, &iteration) in times.numbers().iter().enumerate() {
-            let ticks = times.row(at);
-            let seconds = self.all_seconds(ticks);
-            computation = computation.saturating_add(ticks[Activity::Computation as usize]);
-            slowest.push(Slowest::new(iteration, self.rank.rank, &seconds));
-            if iterated {
-                let time = |ticks: Option<u64>| ticks.map_or(f64::NAN, |ticks| self.since_begin(ticks));
-                let found = bounds.next_if(|one| one.number == iteration);
-                let (begin, end) = found.map_or((None, None), |one| (one.begin, one.end));
-                // Of one that was cut the begin is not known.
-                let begin = begin.filter(|&begin| begin >= self.span.begin);
-                series.push(iteration, time(begin), time(end), &seconds);
-            }
-        }
-        self.part.slowest.insert(idx, slowest);
+        let computation =
+            times.column(Activity::Computation).iter().fold(0, |sum: u64, ticks| sum.saturating_add(*ticks));
+        let seconds = Activity::ALL.map(|activity| self.column_s(times.column(activity), n));
+        self.part.slowest.insert(idx, Slowest::each(self.rank.rank, times.numbers(), &seconds));
         self.rank.in_iterations.push((idx, self.seconds(computation)));
-        if iterated {
-            series.shrink_to_fit();
-            self.rank.iterations.push((idx, series));
-        }
-    }
-}
-
-impl Series {
-    fn push(&mut self, number: u32, begin_s: f64, end_s: f64, seconds: &Seconds) {
-        let before = self.numbers.len();
-        self.numbers.push(number);
-        self.begin_s.push(begin_s);
-        self.end_s.push(end_s);
-        for (column, &value) in self.seconds.iter_mut().zip(seconds) {
-            if !column.is_empty() || value > 0.0 {
-                column.resize(before, 0.0);
-                column.push(value);
-            }
+        if self.part.tables.regions[idx as usize].iterated {
+            let (begin_s, end_s) = self.begins_and_ends(times.numbers(), bounds);
+            self.rank.iterations.push((idx, Series { numbers: times.numbers().to_vec(), begin_s, end_s, seconds }));
         }
     }
 
-    fn shrink_to_fit(&mut self) {
-        self.numbers.shrink_to_fit();
-        self.begin_s.shrink_to_fit();
-        self.end_s.shrink_to_fit();
-        self.seconds.iter_mut().for_each(Vec::shrink_to_fit);
+    /// The seconds of `ticks`, `n` entries; none where all are 0.
+    fn column_s(&self, ticks: &[u64], n: usize) -> Vec<f64> {
+        if ticks.iter().all(|&ticks| ticks == 0) {
+            return Vec::new();
+        }
+        let mut seconds = Vec::with_capacity(n);
+        seconds.extend(ticks.iter().map(|&ticks| self.seconds(ticks)));
+        seconds.resize(n, 0.0);
+        seconds
+    }
+
+    /// When the iterations of these numbers began and ended, as in [`Series`]; both lists are sorted.
+    fn begins_and_ends(&self, numbers: &[u32], bounds: &[Bounds]) -> (Vec<f64>, Vec<f64>) {
+        let time = |ticks: Option<u64>| ticks.map_or(f64::NAN, |ticks| self.since_begin(ticks));
+        let mut bounds = bounds.iter().peekable();
+        let of = |number: &u32| {
+            let found = bounds.next_if(|one| one.number == *number);
+            let (begin, end) = found.map_or((None, None), |one| (one.begin, one.end));
+            // Of one that was cut the begin is not known.
+            (time(begin.filter(|&begin| begin >= self.span.begin)), time(end))
+        };
+        numbers.iter().map(of).unzip()
     }
 }

@@ -44,7 +44,7 @@ impl Merge for Part {
         self.uncut.append(&mut higher.uncut);
         for (idx, list) in numbers.slowest(higher.slowest) {
             let own = self.slowest.entry(idx).or_default();
-            *own = slower_of(std::mem::take(own), list);
+            *own = Slowest::slower_of(std::mem::take(own), list);
         }
         self.concurrency = self.concurrency.merge(higher.concurrency);
         self.facts.common_clock &= higher.facts.common_clock;
@@ -56,28 +56,6 @@ impl Merge for Part {
         }
         self.problems.append(&mut higher.problems);
         self
-    }
-}
-
-/// For each iteration of either list, sorted by iteration, the slower; of equals the one of `lower`.
-fn slower_of(lower: Vec<Slowest>, higher: Vec<Slowest>) -> Vec<Slowest> {
-    let mut all = Vec::with_capacity(lower.len().max(higher.len()));
-    let (mut lower, mut higher) = (lower.into_iter().peekable(), higher.into_iter().peekable());
-    loop {
-        let order = match (lower.peek(), higher.peek()) {
-            (Some(a), Some(b)) => a.iteration.cmp(&b.iteration),
-            (Some(_), None) => std::cmp::Ordering::Less,
-            (None, Some(_)) => std::cmp::Ordering::Greater,
-            (None, None) => return all,
-        };
-        let one = match order {
-            std::cmp::Ordering::Less => lower.next(),
-            std::cmp::Ordering::Greater => higher.next(),
-            std::cmp::Ordering::Equal => {
-                lower.next().zip(higher.next()).map(|(a, b)| if b.computation_s > a.computation_s { b } else { a })
-            }
-        };
-        all.extend(one);
     }
 }
 

@@ -11,7 +11,7 @@
 //!
 //! The product is the parallel efficiency, mean T_p / T = 4/8.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 
 use lbprof_collector::Activity;
 
@@ -111,7 +111,7 @@ pub struct PhaseProfileIdeal {
 /// ranks meet at the end of each iteration, and nowhere else.
 pub fn phase_profile_ideal(model: &Model, region: RegionIdx) -> Option<PhaseProfileIdeal> {
     let inside = outermost_iterated(model, region);
-    let slowest = || inside.iter().filter_map(|&idx| model.slowest.get(idx as usize)).flatten().copied();
+    let slowest = || inside.iter().filter_map(|&idx| model.slowest.get(idx as usize));
     all_iterate(model.ranks.iter(), region, &inside)
         .then(|| PhaseProfileIdeal::of(slowest(), outside_s(model.ranks.iter(), region, &inside)))
 }
@@ -121,25 +121,31 @@ pub fn phase_profile_ideal(model: &Model, region: RegionIdx) -> Option<PhaseProf
 /// Of all ranks it is the same. Of some, regions that none of them iterates do not count, and it is `None` also for a region that is not iterated itself but lies in one that is: time
 /// of single ranks by iteration is kept of iterated regions alone.
 pub fn phase_profile_ideal_of(model: &Model, ranks: &[usize], region: RegionIdx) -> Option<PhaseProfileIdeal> {
+    let is_all = ranks.len() == model.ranks.len();
     let mut inside = outermost_iterated(model, region);
     inside.retain(|idx| chosen(model, ranks).any(|rank| has_iterations(rank, *idx)));
     if !inside.iter().all(|&idx| model.regions[idx as usize].iterated) {
-        return phase_profile_ideal(model, region).filter(|_| ranks.len() == model.ranks.len());
+        return phase_profile_ideal(model, region).filter(|_| is_all);
     }
     let chosen = || chosen(model, ranks);
-    let slowest = || inside.iter().flat_map(|&idx| slowest_of(chosen(), idx).into_values());
+    let slowest = |&idx: &RegionIdx| match is_all {
+        true => Cow::from(model.slowest.get(idx as usize).map_or(&[][..], Vec::as_slice)),
+        false => Cow::from(slowest_of(chosen(), idx)),
+    };
     all_iterate(chosen(), region, &inside)
-        .then(|| PhaseProfileIdeal::of(slowest(), outside_s(chosen(), region, &inside)))
+        .then(|| PhaseProfileIdeal::of(inside.iter().map(slowest), outside_s(chosen(), region, &inside)))
 }
 
 impl PhaseProfileIdeal {
-    /// From the slowest rank of each iteration, and the seconds that lie outside of all.
-    fn of(slowest: impl Iterator<Item = Slowest>, outside_s: f64) -> Self {
+    /// From the slowest rank of each iteration of some regions, and the seconds that lie outside of all.
+    fn of(regions: impl Iterator<Item: AsRef<[Slowest]>>, outside_s: f64) -> Self {
         let mut ideal = PhaseProfileIdeal::default();
-        for slowest in slowest {
-            ideal.seconds += slowest.computation_s;
-            ideal.error_s += slowest.point_to_point_s;
-            ideal.bound_s += slowest.mpi_s;
+        for slowest in regions {
+            for slowest in slowest.as_ref() {
+                ideal.seconds += slowest.computation_s;
+                ideal.error_s += slowest.point_to_point_s;
+                ideal.bound_s += slowest.mpi_s;
+            }
         }
         ideal.seconds += outside_s;
         ideal
@@ -175,18 +181,9 @@ fn outside_s<'a>(ranks: impl Iterator<Item = &'a RankModel>, region: RegionIdx, 
 }
 
 /// The slowest of `ranks` in each iteration of the iterated region `idx`.
-fn slowest_of<'a>(ranks: impl Iterator<Item = &'a RankModel>, idx: RegionIdx) -> BTreeMap<u32, Slowest> {
-    let mut slowest: BTreeMap<u32, Slowest> = BTreeMap::new();
-    for (rank, series) in ranks.filter_map(|rank| Some((rank.rank, rank.series(idx)?))) {
-        for (at, &iteration) in series.numbers.iter().enumerate() {
-            let one = series.slowest(rank, iteration, at);
-            let found = slowest.entry(iteration).or_insert(one);
-            if one.computation_s > found.computation_s {
-                *found = one;
-            }
-        }
-    }
-    slowest
+fn slowest_of<'a>(ranks: impl Iterator<Item = &'a RankModel>, idx: RegionIdx) -> Vec<Slowest> {
+    let each = ranks.filter_map(|rank| Some(rank.series(idx)?.slowest(rank.rank)));
+    each.reduce(Slowest::slower_of).unwrap_or_default()
 }
 
 /// The region itself where its time is known by iteration, else the outermost such regions in it.

@@ -1,11 +1,9 @@
 //! The iterations of the main loop, one row each.
 
-use std::collections::BTreeMap;
-
 use lbprof_collector::Activity;
 
 use super::course::Course;
-use crate::model::Model;
+use crate::model::{Model, RegionIdx, Slowest};
 
 /// The iterations of the main loop.
 #[derive(Clone, Debug)]
@@ -49,29 +47,37 @@ impl Iterations {
     /// Those of [`Model::main_loop`]; `None` where none is known.
     pub(super) fn new(model: &Model) -> Option<Iterations> {
         let idx = model.main_loop()?;
-        let mut sums: BTreeMap<u32, (f64, u32)> = BTreeMap::new();
-        for series in model.ranks.iter().filter_map(|rank| rank.series(idx)) {
-            for (at, &number) in series.numbers.iter().enumerate() {
-                let computation = series.seconds_at(Activity::Computation, at);
-                let (sum, ranks) = sums.entry(number).or_default();
-                let is_known = |times: &[f64]| times.get(at).is_some_and(|time| !time.is_nan());
-                let is_whole = is_known(&series.begin_s) && is_known(&series.end_s);
-                (*sum, *ranks) = (*sum + computation, *ranks + u32::from(is_whole));
-            }
-        }
+        let slowest = model.slowest.get(idx as usize)?;
+        let sums = sums(model, idx, slowest);
         let n = model.ranks.len().max(1) as f64;
-        let rows = model.slowest.get(idx as usize)?.iter().map(|slowest| {
-            let (sum, ranks) = sums.get(&slowest.iteration).copied().unwrap_or_default();
-            IterationRow {
-                iteration: slowest.iteration,
-                max_s: slowest.computation_s,
-                mean_s: sum / n,
-                slowest_rank: slowest.rank,
-                ranks,
-            }
+        let rows = slowest.iter().zip(sums).map(|(slowest, (sum, ranks))| IterationRow {
+            iteration: slowest.iteration,
+            max_s: slowest.computation_s,
+            mean_s: sum / n,
+            slowest_rank: slowest.rank,
+            ranks,
         });
         let rows: Vec<IterationRow> = rows.collect();
         let course = Course::new(&rows);
         Some(Iterations { region: model.regions[idx as usize].path.clone(), rows, course })
     }
+}
+
+/// Of each of these iterations of a region the computation of all ranks, and how many went through it to its end.
+fn sums(model: &Model, idx: RegionIdx, slowest: &[Slowest]) -> Vec<(f64, u32)> {
+    let mut sums = vec![(0.0, 0); slowest.len()];
+    for series in model.ranks.iter().filter_map(|rank| rank.series(idx)) {
+        let is_known = |times: &[f64], at: usize| times.get(at).is_some_and(|time| !time.is_nan());
+        // Both are sorted.
+        let mut place = 0;
+        for (at, &number) in series.numbers.iter().enumerate() {
+            place += slowest[place..].iter().take_while(|one| one.iteration < number).count();
+            let found = slowest.get(place).filter(|one| one.iteration == number);
+            if let Some((sum, ranks)) = found.and_then(|_| sums.get_mut(place)) {
+                *sum += series.seconds_at(Activity::Computation, at);
+                *ranks += u32::from(is_known(&series.begin_s, at) && is_known(&series.end_s, at));
+            }
+        }
+    }
+    sums
 }

@@ -1,0 +1,231 @@
+//! Ticks by iteration and activity, by columns: 8 bytes a figure, and only for the activities that occur.
+
+use lbprof_collector::Activity;
+use lbprof_collector::profile::IterationTimes;
+use lbprof_collector::record::NONE;
+use rustc_hash::FxHashMap;
+
+/// Ticks by iteration and activity, a column for each activity that occurs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Times {
+    /// Numbers of iterations.
+    numbers: Vec<u32>,
+    /// At the index of the activity's number; a column may be shorter than `numbers`: what is not there is 0.
+    ticks: [Vec<u64>; Activity::COUNT],
+}
+
+impl Times {
+    /// Adds ticks of an activity to an iteration. Iterations may come in any order; in ascending order it is fast.
+    #[inline]
+    pub fn add(&mut self, iteration: u32, activity: u8, ticks: u64) {
+        if self.numbers.last() != Some(&iteration) {
+            self.numbers.push(iteration);
+        }
+        let n = self.numbers.len();
+        let column = &mut self.ticks[usize::from(activity & 7)];
+        if column.len() == n {
+            column[n - 1] = column[n - 1].saturating_add(ticks);
+        } else {
+            column.resize(n - 1, 0);
+            column.push(ticks);
+        }
+    }
+
+    /// Adds the times of other iterations, or more of the same.
+    pub fn append(&mut self, other: &Times) {
+        if self.numbers == other.numbers {
+            for (own, more) in self.ticks.iter_mut().zip(&other.ticks) {
+                own.resize(own.len().max(more.len()), 0);
+                own.iter_mut().zip(more).for_each(|(own, more)| *own = own.saturating_add(*more));
+            }
+            return;
+        }
+        let n = self.numbers.len();
+        self.numbers.extend_from_slice(&other.numbers);
+        for (own, more) in self.ticks.iter_mut().zip(&other.ticks).filter(|(_, more)| !more.is_empty()) {
+            own.resize(n, 0);
+            own.extend_from_slice(more);
+        }
+    }
+
+    /// Adds iterations without any time.
+    pub fn append_numbers(&mut self, numbers: impl Iterator<Item = u32>) {
+        let numbers = numbers.collect();
+        if self.numbers != numbers {
+            self.append(&Times { numbers, ..Times::default() });
+        }
+    }
+
+    /// The same times under other numbers; those that have none, and iterations without any time, are left out.
+    pub fn renumbered(&self, number: impl Fn(u32) -> Option<u32>) -> Times {
+        let has_time = |at: usize| self.ticks.iter().any(|column| column.get(at).is_some_and(|&ticks| ticks > 0));
+        let mut numbers: Vec<u32> = Vec::new();
+        let mut places: Vec<u32> = Vec::with_capacity(self.numbers.len());
+        for (at, &old) in self.numbers.iter().enumerate() {
+            let new = number(old).filter(|_| has_time(at));
+            if new.is_some() && numbers.last() != new.as_ref() {
+                numbers.extend(new);
+            }
+            places.push(new.map_or(NONE, |_| numbers.len() as u32 - 1));
+        }
+        self.moved(numbers, &places)
+    }
+
+    /// Brings the iterations into ascending order, each once.
+    pub fn sort(&mut self) {
+        if self.numbers.is_sorted_by(|one, next| one < next) {
+            return;
+        }
+        // Runs in ascending order, as those of several regions one behind the other, are quickly merged by a stable sort.
+        let mut order: Vec<u64> = (0..).zip(&self.numbers).map(|(at, &one)| u64::from(one) << 32 | at).collect();
+        order.sort();
+        let mut numbers: Vec<u32> = Vec::new();
+        let mut places = vec![NONE; order.len()];
+        for entry in order {
+            let number = (entry >> 32) as u32;
+            if numbers.last() != Some(&number) {
+                numbers.push(number);
+            }
+            places[entry as u32 as usize] = numbers.len() as u32 - 1;
+        }
+        *self = self.moved(numbers, &places);
+    }
+
+    /// The times of each iteration added to those of iteration `numbers[place]`, `places` having one for each; [`NONE`]: nowhere.
+    fn moved(&self, numbers: Vec<u32>, places: &[u32]) -> Times {
+        let ticks = self.ticks.each_ref().map(|column| {
+            let mut moved = if column.is_empty() { Vec::new() } else { vec![0_u64; numbers.len()] };
+            for (&ticks, &place) in column.iter().zip(places) {
+                if let Some(sum) = moved.get_mut(place as usize) {
+                    *sum = sum.saturating_add(ticks);
+                }
+            }
+            moved
+        });
+        Times { numbers, ticks }
+    }
+
+    /// Numbers of iterations, in the order in which they are.
+    pub fn numbers(&self) -> &[u32] {
+        &self.numbers
+    }
+
+    /// Ticks of an activity, one entry an iteration; entries at the end, or all, may be absent: they are 0.
+    pub fn column(&self, activity: Activity) -> &[u64] {
+        &self.ticks[activity as usize]
+    }
+}
+
+/// Times by region, taken while a thread's records are folded.
+#[derive(Default)]
+pub struct TimesByRegion {
+    /// Each region, its times, and the place of the region that came after it the last time.
+    regions: Vec<(u32, Times, usize)>,
+    places: FxHashMap<u32, usize>,
+    /// Where time goes; `None`: it is of no iteration.
+    at: Option<usize>,
+    iteration: u32,
+    /// The place before this one.
+    last: usize,
+}
+
+impl TimesByRegion {
+    /// Each region with its times.
+    pub fn all(self) -> impl Iterator<Item = (u32, Times)> {
+        self.regions.into_iter().map(|(region, times, _)| (region, times))
+    }
+
+    #[cold]
+    fn place(&mut self, region: u32) -> usize {
+        let new = self.regions.len();
+        let place = *self.places.entry(region).or_insert(new);
+        if place == new {
+            self.regions.push((region, Times::default(), 0));
+        }
+        if let Some((.., after)) = self.regions.get_mut(self.last) {
+            *after = place;
+        }
+        place
+    }
+}
+
+impl IterationTimes for TimesByRegion {
+    const APART: bool = true;
+
+    #[inline]
+    fn move_to(&mut self, region: u32, iteration: u32) {
+        if iteration == NONE {
+            self.at = None;
+            return;
+        }
+        // Programs repeat themselves.
+        let expected = self.regions.get(self.last).map_or(0, |(.., after)| *after);
+        let place = match self.regions.get(expected) {
+            Some((known, ..)) if *known == region => expected,
+            _ => self.place(region),
+        };
+        (self.last, self.at, self.iteration) = (place, Some(place), iteration);
+    }
+
+    #[inline]
+    fn add(&mut self, activity: Activity, ticks: u64) {
+        if let Some((_, times, _)) = self.at.and_then(|at| self.regions.get_mut(at)) {
+            times.add(self.iteration, activity as u8, ticks);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(rows: &[(u32, u8, u64)]) -> Times {
+        let mut times = Times::default();
+        rows.iter().for_each(|&(iteration, activity, ticks)| times.add(iteration, activity, ticks));
+        times
+    }
+
+    fn row(times: &Times, at: usize) -> [u64; Activity::COUNT] {
+        Activity::ALL.map(|activity| times.column(activity).get(at).copied().unwrap_or(0))
+    }
+
+    fn rows(times: &Times) -> Vec<(u32, [u64; Activity::COUNT])> {
+        (0..times.numbers.len()).map(|at| (times.numbers[at], row(times, at))).collect()
+    }
+
+    #[test]
+    fn iterations_in_any_order_become_ascending_and_unique() {
+        let mut all = times(&[(3, 0, 10), (3, 1, 1), (5, 0, 20), (3, 0, 5), (1, 2, 7)]);
+        all.sort();
+        let expected = [(1, [0, 0, 7, 0, 0, 0, 0, 0]), (3, [15, 1, 0, 0, 0, 0, 0, 0]), (5, [20, 0, 0, 0, 0, 0, 0, 0])];
+        assert_eq!(rows(&all), expected);
+    }
+
+    #[test]
+    fn appending_adds_what_both_have_and_keeps_the_rest() {
+        let one = times(&[(0, 0, 10), (1, 0, 20)]);
+        let mut same = one.clone();
+        same.append(&times(&[(0, 1, 1), (1, 0, 2)]));
+        assert_eq!(rows(&same), [(0, [10, 1, 0, 0, 0, 0, 0, 0]), (1, [22, 0, 0, 0, 0, 0, 0, 0])]);
+
+        let mut other = one;
+        other.append(&times(&[(1, 1, 3), (2, 1, 4)]));
+        other.append_numbers([1, 7].into_iter());
+        other.sort();
+        let expected = [
+            (0, [10, 0, 0, 0, 0, 0, 0, 0]),
+            (1, [20, 3, 0, 0, 0, 0, 0, 0]),
+            (2, [0, 4, 0, 0, 0, 0, 0, 0]),
+            (7, [0; Activity::COUNT]),
+        ];
+        assert_eq!(rows(&other), expected);
+    }
+
+    #[test]
+    fn iterations_of_an_inner_region_count_in_those_of_the_outer_one() {
+        // Iterations 0 and 1 lie in iteration 4 of the outer region, 2 in none.
+        let inner = times(&[(0, 0, 10), (1, 0, 20), (2, 0, 30)]);
+        let outer = inner.renumbered(|number| (number < 2).then_some(4));
+        assert_eq!(rows(&outer), [(4, [30, 0, 0, 0, 0, 0, 0, 0])]);
+    }
+}

@@ -120,23 +120,23 @@ fn named(sequence: &Sequence, parts: &[Range<usize>], chosen: Chosen) -> Loop {
 
 /// The stretches in which all that makes the loop occurs; `None` where there are too few iterations in them.
 fn visits(sequence: &Sequence, group: &[Symbol], stretches: &[Range<usize>]) -> Option<Vec<Range<usize>>> {
-    let mut counts = anchor::counted(stretches.iter().flat_map(|stretch| &sequence.items[stretch.clone()]));
+    let mut counts = anchor::counted_in(sequence, &sequence.items, stretches);
     let group: FxHashSet<Symbol> = group.iter().copied().collect();
     counts.retain(|symbol, _| group.contains(symbol));
     let most = counts.values().copied().max()?;
     counts.retain(|_, count| most <= PART_OF_MOST * *count);
-    let n_core = counts.len();
+    let places: FxHashMap<Symbol, usize> = counts.into_keys().zip(0..).collect();
     let mut visits = Vec::new();
     let mut iterations = 0;
-    for stretch in stretches.iter().filter(|stretch| n_core <= stretch.len()) {
-        let mut here: FxHashMap<Symbol, usize> = FxHashMap::default();
-        for item in &sequence.items[stretch.clone()] {
-            if counts.contains_key(&item.symbol) {
-                *here.entry(item.symbol).or_default() += 1;
-            }
+    let mut here = vec![0; places.len()];
+    for stretch in stretches.iter().filter(|stretch| places.len() <= stretch.len()) {
+        here.fill(0);
+        for place in sequence.items[stretch.clone()].iter().filter_map(|item| places.get(&item.symbol)) {
+            here[*place] += 1;
         }
-        if here.len() == n_core {
-            iterations += here.values().copied().min().unwrap_or(0);
+        let fewest = here.iter().copied().min().unwrap_or(0);
+        if fewest > 0 || places.is_empty() {
+            iterations += fewest;
             visits.push(stretch.clone());
         }
     }

@@ -9,8 +9,6 @@
 //! system disturbed prove nothing. What is found would come out of a series without any order in less than [`SIGNIFICANCE`] of
 //! cases, all tests together that look for the same.
 
-use std::cmp::Reverse;
-
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 
 /// Probability below which a finding is no chance.
@@ -189,8 +187,7 @@ fn peaks(values: &[f64]) -> Option<(usize, usize, f64)> {
     let n = values.len();
     let longest = (n / MIN_CYCLES).min(LONGEST_PERIOD);
     let lower = lower_around(values);
-    let mut highest: Vec<usize> = (0..n).filter(|&at| lower[at] > 0).collect();
-    highest.sort_unstable_by_key(|&at| Reverse(lower[at]));
+    let mut highest = highest_first(&lower, longest / 2);
     let mut best: Option<(usize, usize, f64)> = None;
     for length in 2..=longest {
         let half = length / 2;
@@ -198,7 +195,8 @@ fn peaks(values: &[f64]) -> Option<(usize, usize, f64)> {
         let judged = half..n - half;
         highest.truncate(highest.partition_point(|&at| lower[at] >= half));
         let mut hits = vec![0_u32; length];
-        highest.iter().filter(|at| judged.contains(at)).for_each(|at| hits[at % length] += 1);
+        // Places are below 2^32: as such numbers they are divided in half the time.
+        highest.iter().filter(|at| judged.contains(at)).for_each(|&at| hits[(at as u32 % length as u32) as usize] += 1);
         let tried = (longest - 1) as f64 * length as f64;
         for (place, hits) in hits.into_iter().enumerate().filter(|(_, hits)| *hits > 0) {
             let first = half + (place + length - half % length) % length;
@@ -216,23 +214,42 @@ fn peaks(values: &[f64]) -> Option<(usize, usize, f64)> {
     best
 }
 
+/// The places whose number in `lower` is above 0, the largest first; those from `most` on count as equal.
+fn highest_first(lower: &[usize], most: usize) -> Vec<usize> {
+    // There are few numbers and maybe millions of places, which are therefore counted and not compared.
+    let rank = |at: usize| most - lower[at].min(most);
+    let places = || (0..lower.len()).filter(|&at| lower[at] > 0);
+    let mut begins = vec![0; most + 2];
+    places().for_each(|at| begins[rank(at) + 1] += 1);
+    (1..begins.len()).for_each(|rank| begins[rank] += begins[rank - 1]);
+    let mut sorted = vec![0; begins[most + 1]];
+    for at in places() {
+        let next = &mut begins[rank(at)];
+        sorted[*next] = at;
+        *next += 1;
+    }
+    sorted
+}
+
 /// For each value, how many to either side of it are all lower.
 fn lower_around(values: &[f64]) -> Vec<usize> {
-    let one_side = |values: &mut dyn Iterator<Item = f64>| {
-        let mut higher: Vec<(usize, f64)> = Vec::new();
-        let mut distances = Vec::new();
-        for (at, value) in values.enumerate() {
-            while higher.last().is_some_and(|&(_, before)| before < value) {
-                higher.pop();
-            }
-            distances.push(higher.last().map_or(usize::MAX, |&(before, _)| at - before - 1));
-            higher.push((at, value));
-        }
-        distances
-    };
-    let left = one_side(&mut values.iter().copied());
-    let right = one_side(&mut values.iter().rev().copied());
+    let left = lower_before(values.iter().copied());
+    let right = lower_before(values.iter().rev().copied());
     left.into_iter().zip(right.into_iter().rev()).map(|(left, right)| left.min(right)).collect()
+}
+
+/// For each value, how many right before it are all lower; `usize::MAX` where all are.
+fn lower_before(values: impl ExactSizeIterator<Item = f64>) -> Vec<usize> {
+    let mut higher: Vec<(usize, f64)> = Vec::new();
+    let distance = |(at, value): (usize, f64)| {
+        while higher.last().is_some_and(|&(_, before)| before < value) {
+            higher.pop();
+        }
+        let distance = higher.last().map_or(usize::MAX, |&(before, _)| at - before - 1);
+        higher.push((at, value));
+        distance
+    };
+    values.enumerate().map(distance).collect()
 }
 
 /// By how much what recurs differs from the rest.

@@ -208,7 +208,12 @@ fn hostile_models_have_a_report() {
     {
         for choices in [
             Choices::default(),
-            Choices { ranking: Ranking::Percentile(50.0), groups: Some(3), cluster_radius: Some(0.2) },
+            Choices {
+                ranking: Ranking::Percentile(50.0),
+                groups: Some(3),
+                cluster_radius: Some(0.2),
+                all_iterations: true,
+            },
         ] {
             let report = chosen(&model, &choices);
             let options = text::Options { columns: 60, top: 1, full: true };

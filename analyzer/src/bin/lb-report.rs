@@ -217,7 +217,7 @@ struct OutputArguments {
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     top: u32,
 
-    /// Show all rows of all tables.
+    /// Show all rows of all tables; in JSON, each iteration also where there are more than 10,000.
     #[arg(long)]
     full: bool,
 
@@ -363,6 +363,7 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
         ranking: judging.rank_by,
         groups: judging.groups.map(usize::from),
         cluster_radius: judging.cluster_radius,
+        all_iterations: arguments.output.full,
     };
     let report = Report::with(&model, &places, &choices);
     match &arguments.output.json {

@@ -3,6 +3,7 @@
 use lbprof_collector::Activity;
 
 use super::course::Course;
+use super::grouped::{IterationGroup, grouped};
 use crate::model::{Model, RegionIdx, Slowest};
 
 /// The iterations of the main loop.
@@ -12,6 +13,8 @@ pub struct Iterations {
     pub region: String,
     /// One row an iteration.
     pub rows: Vec<IterationRow>,
+    /// The same in a bounded number of rows, unless the user wants all.
+    pub groups: Vec<IterationGroup>,
     /// What they show over the run.
     pub course: Course,
 }
@@ -44,8 +47,8 @@ impl IterationRow {
 }
 
 impl Iterations {
-    /// Those of [`Model::main_loop`]; `None` where none is known.
-    pub(super) fn new(model: &Model) -> Option<Iterations> {
+    /// Those of [`Model::main_loop`], in at most `most_groups` groups; `None` where none is known.
+    pub(super) fn new(model: &Model, most_groups: usize) -> Option<Iterations> {
         let idx = model.main_loop()?;
         let slowest = model.slowest.get(idx as usize)?;
         let sums = sums(model, idx, slowest);
@@ -59,7 +62,8 @@ impl Iterations {
         });
         let rows: Vec<IterationRow> = rows.collect();
         let course = Course::new(&rows);
-        Some(Iterations { region: model.regions[idx as usize].path.clone(), rows, course })
+        let groups = grouped(&rows, most_groups);
+        Some(Iterations { region: model.regions[idx as usize].path.clone(), rows, groups, course })
     }
 }
 

@@ -12,6 +12,7 @@ pub mod course;
 pub mod data;
 pub mod dispersion;
 pub mod efficiency;
+pub mod grouped;
 pub mod iterations;
 pub mod loops;
 pub mod overheads;
@@ -98,6 +99,8 @@ pub struct Choices {
     pub groups: Option<usize>,
     /// How near ranks of one cluster are.
     pub cluster_radius: Option<f64>,
+    /// Whether each iteration is told by itself, however many there are.
+    pub all_iterations: bool,
 }
 
 impl Report {
@@ -135,7 +138,7 @@ impl Report {
             loops: Loops::new(model, places),
             dispersion: DispersionRows::new(times, choices.ranking, choices.groups),
             clusters: Clusters::new(model, places, choices.cluster_radius),
-            iterations: Iterations::new(model),
+            iterations: Iterations::new(model, if choices.all_iterations { usize::MAX } else { grouped::MOST_ROWS }),
             call_sites,
             counters: counters::rows(model),
         }

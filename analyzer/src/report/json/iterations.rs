@@ -3,16 +3,19 @@
 use serde_json::{Value, json};
 
 use super::course;
-use crate::report::{IterationRow, Report};
+use crate::report::Report;
+use crate::report::grouped::IterationGroup;
 
 pub(super) fn object(report: &Report) -> Value {
     let Some(iterations) = &report.iterations else {
-        return json!({ "source": "none", "region": null, "count": 0, "whole": 0, "slowest": [], "trends": [], "per_iteration": [] });
+        return json!({ "source": "none", "region": null, "count": 0, "whole": 0, "slowest": [], "trends": [], "stride": null, "per_iteration": [] });
     };
-    let row = |row: &IterationRow| {
+    let row = |IterationGroup { count, row, peak_s }: &IterationGroup| {
         json!({
             "iteration": row.iteration,
+            "count": count,
             "max_s": row.max_s,
+            "peak_s": peak_s,
             "mean_s": row.mean_s,
             "imbalance_s": row.imbalance_s(),
             "load_balance": row.load_balance(),
@@ -27,6 +30,7 @@ pub(super) fn object(report: &Report) -> Value {
         "whole": iterations.course.iterations,
         "slowest": course::slowest(&iterations.course),
         "trends": course::trends(&iterations.course),
-        "per_iteration": iterations.rows.iter().map(row).collect::<Vec<_>>(),
+        "stride": iterations.groups.first().map(|group| group.count),
+        "per_iteration": iterations.groups.iter().map(row).collect::<Vec<_>>(),
     })
 }

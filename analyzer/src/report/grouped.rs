@@ -1,0 +1,77 @@
+//! The iterations of the main loop in a bounded number of rows: of very many, several successive ones are told as one.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::iterations::IterationRow;
+
+/// Most rows, unless the user wants all.
+pub const MOST_ROWS: usize = 10_000;
+
+/// Successive iterations, told as one; mostly a single one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct IterationGroup {
+    /// How many.
+    pub count: usize,
+    /// The number of the first; means of the times; the rank that is the slowest in most of them, the lowest of several; and the
+    /// fewest ranks that went through any of them.
+    pub row: IterationRow,
+    /// The longest computation of a rank in any of them, in seconds.
+    pub peak_s: f64,
+}
+
+/// `rows` in groups of equally many, the last of which may have fewer; at most `most` groups, at least 1.
+pub fn grouped(rows: &[IterationRow], most: usize) -> Vec<IterationGroup> {
+    rows.chunks(rows.len().div_ceil(most.max(1)).max(1)).filter_map(IterationGroup::of).collect()
+}
+
+impl IterationGroup {
+    fn of(rows: &[IterationRow]) -> Option<IterationGroup> {
+        let mean = |of: fn(&IterationRow) -> f64| rows.iter().map(of).sum::<f64>() / rows.len() as f64;
+        let mut by_rank: BTreeMap<u32, usize> = BTreeMap::new();
+        rows.iter().for_each(|row| *by_rank.entry(row.slowest_rank).or_default() += 1);
+        let row = IterationRow {
+            iteration: rows.first()?.iteration,
+            max_s: mean(|row| row.max_s),
+            mean_s: mean(|row| row.mean_s),
+            slowest_rank: by_rank.into_iter().max_by_key(|&(rank, times)| (times, Reverse(rank)))?.0,
+            ranks: rows.iter().map(|row| row.ranks).min()?,
+        };
+        let peak_s = rows.iter().map(|row| row.max_s).fold(0.0, f64::max);
+        Some(IterationGroup { count: rows.len(), row, peak_s })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(iteration: u32, max_s: f64, slowest_rank: u32) -> IterationRow {
+        IterationRow { iteration, max_s, mean_s: max_s / 2.0, slowest_rank, ranks: 4 - iteration % 2 }
+    }
+
+    #[test]
+    fn few_iterations_are_told_one_by_one() {
+        let rows: Vec<IterationRow> = (3..8).map(|number| row(number, f64::from(number) / 3.0, 1)).collect();
+        let alone = |row: &IterationRow| IterationGroup { count: 1, row: *row, peak_s: row.max_s };
+        assert_eq!(grouped(&rows, 5), rows.iter().map(alone).collect::<Vec<_>>());
+        assert_eq!(grouped(&[], 5), []);
+    }
+
+    #[test]
+    fn of_more_iterations_equally_many_are_told_as_one() {
+        let rows = [row(2, 1.0, 3), row(4, 6.0, 1), row(5, 2.0, 1), row(6, 8.0, 2), row(8, 4.0, 0)];
+        // No more than 2 groups: 3 iterations in each.
+        let expected = [
+            IterationGroup { count: 3, row: IterationRow { ranks: 3, ..row(2, 3.0, 1) }, peak_s: 6.0 },
+            IterationGroup { count: 2, row: row(6, 6.0, 0), peak_s: 8.0 },
+        ];
+        assert_eq!(grouped(&rows, 2), expected);
+        let sum = |times: &mut dyn Iterator<Item = f64>| times.sum::<f64>();
+        assert_eq!(
+            sum(&mut expected.iter().map(|one| one.count as f64 * one.row.max_s)),
+            sum(&mut rows.iter().map(|row| row.max_s)),
+            "what all take is kept"
+        );
+    }
+}

@@ -12,7 +12,6 @@ use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 
-use crate::iterations::anchor;
 use crate::iterations::sequence::{Item, Sequence, Symbol};
 
 /// Extras that come at least once in so many iterations make a loop: what a program does now and then (output, a check, a
@@ -201,8 +200,12 @@ impl InnerVisit {
         let is_anchor = |part: &&Item| part.symbol == inner.anchor;
         let first_anchor_end = sequence.end(parts.iter().find(is_anchor)?);
         let last_anchor_end = sequence.end(parts.iter().rfind(is_anchor)?);
-        let counts = anchor::counted(parts);
-        let often = |symbol: Symbol| counts.get(&symbol).copied().unwrap_or(0);
+        // There may be very many visits, and mostly short ones, so that sorting is quicker than a table of each.
+        let mut symbols: Vec<Symbol> = parts.iter().map(|part| part.symbol).collect();
+        symbols.sort_unstable();
+        let often = |symbol: Symbol| {
+            symbols.partition_point(|&other| other <= symbol) - symbols.partition_point(|&other| other < symbol)
+        };
         let iterations = often(inner.anchor);
         let calls = item.calls();
         Some(InnerVisit {

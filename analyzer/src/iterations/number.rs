@@ -13,6 +13,8 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use rustc_hash::FxHashMap;
+
 use crate::iterations::split::Interval;
 
 const NONE: u32 = u32::MAX;
@@ -161,7 +163,7 @@ impl Body {
         let ended = |idx: &usize| counts(idx) && intervals[*idx].ended_by_anchor;
         let first = span.clone().find(ended)?;
         let last = span.clone().rfind(ended)?;
-        let mut kinds: HashMap<u64, u32> = HashMap::new();
+        let mut kinds: FxHashMap<u64, u32> = FxHashMap::default();
         let mut signature = 0;
         for interval in (first + 1..last + 1).filter(counts).map(|idx| &intervals[idx]) {
             signature |= interval.signature;

@@ -8,8 +8,9 @@ use crate::gather::gather;
 use crate::model::{Model, RankModel};
 use crate::open::Run;
 use crate::pass::Progress;
-use crate::replay::{Question, plan};
+use crate::replay::plan;
 use crate::report::clusters::Clusters;
+use crate::selection::asked::Asked;
 use crate::selection::{Selection, SelectionError, region};
 use crate::structure::{Structure, Wanted};
 use crate::survey::{Survey, survey};
@@ -27,7 +28,7 @@ pub struct Options {
     /// How near ranks of one cluster are, where the user says so.
     pub cluster_radius: Option<f64>,
     /// What the user asks of how long the run would take otherwise; `None`: ranks are not followed.
-    pub questions: Option<Vec<Question>>,
+    pub asked: Option<Vec<Asked>>,
 }
 
 impl Default for Options {
@@ -38,7 +39,7 @@ impl Default for Options {
             wanted: Wanted::default(),
             iteration_region: None,
             cluster_radius: None,
-            questions: Some(Vec::new()),
+            asked: Some(Vec::new()),
         }
     }
 }
@@ -66,14 +67,16 @@ pub struct Analysis {
 }
 
 /// Analyses `run`; `tell` is told what is done, from any thread.
-pub fn analyse(run: &Run, options: &Options, tell: impl Fn(Step) + Sync) -> Analysis {
+///
+/// Errors: what is asked about the run does not have.
+pub fn analyse(run: &Run, options: &Options, tell: impl Fn(Step) + Sync) -> Result<Analysis, SelectionError> {
     let first = First::new(run, options, &tell);
     let mut model = first.gather(run, &tell);
     model.found = findings(&model);
-    if let Some(asked) = &options.questions {
-        model.followed = Some(first.follow(run, &model, asked, &tell));
+    if let Some(asked) = &options.asked {
+        model.followed = Some(first.follow(run, &model, asked, &tell)?);
     }
-    Analysis { model, places: first.places }
+    Ok(Analysis { model, places: first.places })
 }
 
 /// Analyses the part of `run` that `selection` asks for; `tell` is told what is done, from any thread.
@@ -87,7 +90,7 @@ pub fn analyse_part(
 ) -> Result<Analysis, SelectionError> {
     let Analysis { mut model, places } = match selection.needs_all() {
         true => analyse_all_first(run, selection, options, &tell)?,
-        false => analyse(&selection.ranks_of(run, &[])?, options, tell),
+        false => analyse(&selection.ranks_of(run, &[])?, options, tell)?,
     };
     choose_loop(&mut model, options)?;
     if let Some(name) = &selection.region {
@@ -115,8 +118,8 @@ fn analyse_all_first(
         return Err(SelectionError::Profile { rank });
     }
     // Ranks are followed through all of their time: what they wait for in a part of it may lie before.
-    if let Some(asked) = options.questions.as_ref().filter(|_| has_all_time(&model, &all)) {
-        model.followed = Some(first.follow(&part, &model, asked, tell));
+    if let Some(asked) = options.asked.as_ref().filter(|_| has_all_time(&model, &all)) {
+        model.followed = Some(first.follow(&part, &model, asked, tell)?);
     }
     (model.facts.selected.from, model.facts.selected.to) = (selection.from, selection.to);
     // Whether the data are sound all of the ranks' time tells.
@@ -169,9 +172,16 @@ impl First {
         First { survey, structure, places, problems }
     }
 
-    fn follow(&self, run: &Run, model: &Model, asked: &[Question], tell: &(impl Fn(Step) + Sync)) -> Followed {
-        let questions = plan(model, asked);
-        follow(run, &self.survey, &self.structure, model, questions, |progress| tell(Step::Following(progress)))
+    fn follow(
+        &self,
+        run: &Run,
+        model: &Model,
+        asked: &[Asked],
+        tell: &(impl Fn(Step) + Sync),
+    ) -> Result<Followed, SelectionError> {
+        let asked = asked.iter().map(|one| one.question(model)).collect::<Result<Vec<_>, _>>()?;
+        let questions = plan(model, &asked);
+        Ok(follow(run, &self.survey, &self.structure, model, questions, |progress| tell(Step::Following(progress))))
     }
 
     fn gather(&self, run: &Run, tell: &(impl Fn(Step) + Sync)) -> Model {

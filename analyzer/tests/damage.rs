@@ -42,7 +42,7 @@ fn everything() -> Scenario {
 /// Reads the folder in every way; all that may come of it is an error or a report.
 fn read_all(dir: &std::path::Path) {
     let Ok(run) = Run::open(Some(dir)) else { return };
-    let model = analyse(&run, &Options { symbols: false, ..Options::default() }, |_| ()).model;
+    let model = analyse(&run, &Options { symbols: false, ..Options::default() }, |_| ()).unwrap().model;
     let report = report_on(&model);
     assert!(!plain(&report, 80).is_empty());
     assert!(serde_json::from_str::<serde_json::Value>(&json(&report)).is_ok());

@@ -19,6 +19,7 @@ use lbprof_analyzer::model::Model;
 use lbprof_analyzer::open::{Run, RunError};
 use lbprof_analyzer::pass::Progress;
 use lbprof_analyzer::report::{Choices, Report, json, text};
+use lbprof_analyzer::selection::asked::Asked;
 use lbprof_analyzer::selection::{ActivitySet, Moment, RankSet, Selection, SelectionError};
 use lbprof_analyzer::structure::Wanted;
 use lbprof_analyzer::symbols::Place;
@@ -74,6 +75,9 @@ EXAMPLES
   Of one region alone; what ranks do in collective calls:
       lb-report --region force
       lb-report --activity collective
+
+  How long the run would take with a region twice as fast:
+      lb-report --what-if faster=force:2
 
   Every call of rank 3, as JSON lines:
       lb-report dump lbprof-out --rank 3
@@ -199,6 +203,11 @@ struct JudgingArguments {
     /// to 0.75, from the knee of the distances.
     #[arg(long, value_name = "SHARE", value_parser = radius)]
     cluster_radius: Option<f64>,
+
+    /// How long the run would take otherwise, beside what is asked anyway: balanced=REGION, rank=N (computing no more than the mean),
+    /// faster=REGION:2 or network=1.5us,10GB/s. May be given several times.
+    #[arg(long, value_name = "QUESTION")]
+    what_if: Vec<Asked>,
 
     /// Seconds that the same work takes on one rank, for speedup and overheads; by default the computation of all ranks.
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
@@ -354,7 +363,7 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
         wanted: arguments.iterations.wanted(),
         iteration_region: arguments.iterations.iteration_region.clone(),
         cluster_radius: arguments.judging.cluster_radius,
-        questions: Some(Vec::new()),
+        asked: Some(arguments.judging.what_if.clone()),
     };
     let (mut model, places) = analysed(&run, &selection, &options, common)?;
     model.facts.t_seq_s = arguments.judging.t_seq;
@@ -411,7 +420,7 @@ fn run_dump(arguments: &DumpArguments) -> anyhow::Result<Exit> {
         anyhow::bail!(RunError::NoRank { path: run.dir, rank });
     }
     let options =
-        analyse::Options { symbols: !arguments.common.no_symbols, questions: None, ..analyse::Options::default() };
+        analyse::Options { symbols: !arguments.common.no_symbols, asked: None, ..analyse::Options::default() };
     let (model, places) = analysed(&run, &Selection::default(), &options, &arguments.common)?;
     write_to(io::stdout().lock(), |out| dump(&run, &model, &places, arguments.rank, out)).context("standard output")?;
     let report = Report::new(&model, &places);

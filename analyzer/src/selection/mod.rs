@@ -3,6 +3,7 @@
 //! A [`Selection`] is what the user asks for. Ranks narrow the [`Run`] itself, so that only their logs are read.
 
 pub mod activities;
+pub mod asked;
 pub mod moment;
 mod names;
 pub mod ranks;
@@ -68,6 +69,14 @@ pub enum SelectionError {
     /// The run is smaller.
     #[error("--ranks: there is no rank {rank}: the run has 0 to {largest}")]
     NoRank {
+        /// The rank.
+        rank: u32,
+        /// The last that there is.
+        largest: u32,
+    },
+    /// There is no such rank to ask about.
+    #[error("--what-if rank={rank}: there is no such rank: the run has 0 to {largest}")]
+    NoRankAsked {
         /// The rank.
         rank: u32,
         /// The last that there is.

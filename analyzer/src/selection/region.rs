@@ -24,6 +24,13 @@ pub fn find_iterated(model: &Model, name: &str) -> Result<RegionIdx, SelectionEr
     find_among(model, "--iteration-region", name, &|region| region.iterated)
 }
 
+/// The region of `model` that a question of --what-if names.
+///
+/// Errors: no region fits, or several do.
+pub fn find_asked(model: &Model, name: &str) -> Result<RegionIdx, SelectionError> {
+    find_among(model, "--what-if", name, &|_| true)
+}
+
 /// Of the regions that `are_meant`, the one that `name`, the value of `option`, names: by its path, by the end of its path, by a pattern of either in which `*` and `?`
 /// stand for any characters and any one, or by the begin of its own name. The first of these that fits any region counts.
 fn find_among(

@@ -32,7 +32,7 @@ pub fn written(scenario: Scenario) -> TempDir {
 /// The model of the run in `dir`.
 pub fn model_in(dir: &Path) -> Model {
     let run = Run::open(Some(dir)).expect("the run opens");
-    let model = analyse(&run, &marked(), |_| ()).model;
+    let model = analyse(&run, &marked(), |_| ()).unwrap().model;
     check_invariants(&model);
     model
 }

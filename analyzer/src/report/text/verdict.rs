@@ -4,15 +4,22 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
+use lbprof_collector::Activity;
 use lbprof_collector::definition::EndReason;
 
 use super::{LONGEST_NAME, Options};
 use crate::definitions::WHOLE_PROGRAM;
+use crate::metrics::blocking::Class;
 use crate::open::ranges;
+use crate::replay::Question;
 use crate::report::Report;
 use crate::report::verdict::{GOOD_BALANCE, VerdictKind, WaitsAt, WorstRegion};
+use crate::report::what_if::ReplayRow;
 use crate::report::words::{clean, percent, percent_or_dash, plural, seconds, seconds_like, shorten, wrap};
 use crate::symbols::base_name;
+
+/// Share of the time from which on causes of waiting, and what could be gained, are named.
+const WORTH_NAMING: f64 = 0.02;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let colour = match report.verdict.kind {
@@ -62,7 +69,45 @@ pub fn verdict(report: &Report) -> String {
         };
         write!(text, " {who} in {}: {} a rank, on average.", waits_at(site), seconds(site.mean_s)).ok();
     }
-    text
+    text + &cause(report) + &gain(report)
+}
+
+/// What most waiting is caused by, where there is much of it.
+fn cause(report: &Report) -> String {
+    let Some(table) = &report.blocking else { return String::new() };
+    let whole_s = report.data.elapsed_s * report.ranks.len() as f64;
+    let (Some(row), true) = (table.causes.first(), table.sums.total_s > WORTH_NAMING * whole_s) else {
+        return String::new();
+    };
+    let what = match (row.cause.class, row.cause.activity) {
+        (Class::MessageDelay, _) => "messages on their way from",
+        (_, Some(Activity::Computation)) => "computation of",
+        (_, Some(_)) => "communication of",
+        (_, None) => "something not recorded on",
+    };
+    let share = percent(row.cause.caused_s / table.sums.total_s);
+    let region = shorten(&clean(&row.region), LONGEST_NAME);
+    format!(" {share} of all waiting is caused by {what} rank {} in {region}.", row.rank)
+}
+
+/// What would be gained most by balancing a region or a rank.
+fn gain(report: &Report) -> String {
+    let what_if = &report.what_if;
+    let Some(measured_s) = what_if.measured_s.filter(|measured_s| *measured_s > 0.0) else { return String::new() };
+    let is_balance = |row: &&ReplayRow| matches!(row.question, Question::Balanced(_) | Question::RankAsMean(_));
+    let best = what_if.rows.iter().filter(is_balance).max_by(|a, b| a.saved_s.total_cmp(&b.saved_s));
+    let Some(best) = best.filter(|row| row.saved_s > WORTH_NAMING * measured_s) else { return String::new() };
+    let what = match (&best.region, best.rank) {
+        (Some(region), _) if region == WHOLE_PROGRAM => "Balancing the ranks".to_owned(),
+        (Some(region), _) => format!("Balancing {}", shorten(&clean(region), LONGEST_NAME)),
+        (None, rank) => format!("Bringing rank {} down to the mean", rank.unwrap_or(0)),
+    };
+    format!(
+        " {what} would save about {} (from {} to {}).",
+        percent(best.saved_s / measured_s),
+        seconds(measured_s),
+        seconds_like(best.time_s, measured_s)
+    )
 }
 
 /// `Send at solve (solver.c:120)`; of several calls of a function `CommBrick::exchange (Sendrecv, Wait; longest comm.cpp:20)`.

@@ -25,7 +25,7 @@
 //! | [`replay`] | the run under other conditions |
 //! | [`critical_path`] | what set the run's time |
 //! | [`follow`] | follows all ranks at once, and uses all of these |
-//! | [`region_names`] | names of a rank's regions |
+//! | [`region_path`] | the path of a rank's region |
 //! | [`model`] | ranks × regions × activities × iterations, in seconds, on one clock |
 //! | [`iterations`] | loops in the calls of programs without markers, and their iterations |
 //! | [`symbols`] | call sites → function, file and line |
@@ -57,7 +57,7 @@ pub mod metrics;
 pub mod model;
 pub mod open;
 pub mod pass;
-pub mod region_names;
+pub mod region_path;
 pub mod replay;
 pub mod report;
 pub mod selection;

@@ -8,6 +8,7 @@ use lbprof_collector::record::NONE;
 use super::bounds::Bounds;
 use super::rank::RankBuilder;
 use crate::model::{FoundLoopOfRank, Region, RegionIdx, Series, Slowest};
+use crate::region_path::loop_path;
 use crate::sums::Sums;
 use crate::times::Times;
 
@@ -42,7 +43,7 @@ impl RankBuilder<'_> {
             }
         }
         if let Some(found) = self.iterated.take() {
-            let idx = self.enter(self.loop_path(found.at));
+            let idx = self.enter(loop_path(self.structure, found.at));
             bounds.entry(idx).or_default().extend_from_slice(&found.bounds);
             self.rank.found = Some(FoundLoopOfRank {
                 at: found.at,

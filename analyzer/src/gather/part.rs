@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::{Problem, ProblemKind};
 
-use super::tables::{PathPart, Renumbering, Tables, sorted};
+use super::tables::{Renumbering, Tables, sorted};
 use crate::concurrency::Concurrency;
 use crate::model::{Model, RankModel, Region, RegionIdx, RunFacts, Slowest};
 use crate::pass::Merge;
+use crate::region_path::PathPart;
 use crate::sites::Sites;
 use crate::structure::Structure;
 

@@ -3,16 +3,15 @@
 use std::collections::{BTreeMap, HashMap};
 
 use lbprof_collector::clock::RankClock;
-use lbprof_collector::definition::RegionKind;
 use lbprof_collector::format::Header;
 use lbprof_collector::profile::{self, CounterTotals};
 use lbprof_collector::{Activity, ProblemKind, Record};
 
 use super::found::FoundIterations;
 use super::part::Part;
-use super::tables::PathPart;
 use crate::definitions::Definitions;
 use crate::model::{Cell, Communicator, Pending, RankModel, RegionIdx, RunFacts, Seconds, SiteKey, Totals, Usage};
+use crate::region_path::{PathPart, loop_path, region_path};
 use crate::selection::Selected;
 use crate::sites::Sites;
 use crate::span::Span;
@@ -141,7 +140,7 @@ impl<'a> RankBuilder<'a> {
         if let Some(&idx) = self.regions.get(&id) {
             return idx;
         }
-        let idx = self.enter(self.region_path(id));
+        let idx = self.enter(region_path(self.structure, self.definitions, self.rank.rank, id));
         self.regions.insert(id, idx);
         idx
     }
@@ -157,36 +156,6 @@ impl<'a> RankBuilder<'a> {
             idx = found;
         }
         idx
-    }
-
-    /// A region of the rank and those around it, outermost first.
-    fn region_path(&self, id: u32) -> Vec<PathPart> {
-        let in_loop = |at: Option<usize>| at.map_or_else(Vec::new, |at| self.loop_path(at));
-        let segment = |segment: u32| PathPart::found((self.structure.segment_name(segment), false));
-        match FoundRegion::of_number(id) {
-            None => self.marked_path(id).collect(),
-            Some(FoundRegion::Found { in_loop: at, segment: of }) => {
-                in_loop(at).into_iter().chain(of.map(segment)).collect()
-            }
-            Some(FoundRegion::InMarked(marked, of)) => self.marked_path(marked).chain([segment(of)]).collect(),
-            Some(FoundRegion::MarkedInLoop(marked)) => {
-                let main = self.structure.main_loop(self.rank.rank);
-                in_loop(main).into_iter().chain(self.marked_path(marked)).collect()
-            }
-        }
-    }
-
-    /// A found loop and those around it, from the main loop on.
-    pub(super) fn loop_path(&self, at: usize) -> Vec<PathPart> {
-        self.structure.loop_path(at).into_iter().map(PathPart::found).collect()
-    }
-
-    fn marked_path(&self, id: u32) -> impl Iterator<Item = PathPart> {
-        self.definitions.region_chain(id).into_iter().rev().map(|id| {
-            let defined = self.definitions.regions.get(&id);
-            let (kind, iterated) = defined.map_or((RegionKind::Useful, false), |region| (region.kind, region.iterated));
-            PathPart { name: self.definitions.region_name(id), kind, iterated, found: false }
-        })
     }
 
     fn site(&mut self, id: u32) -> Option<u32> {
@@ -222,7 +191,7 @@ impl<'a> RankBuilder<'a> {
             sum.invocations = sum.invocations.saturating_add(calls.map(|(_, cell)| cell.calls).sum());
         }
         if let Some(found) = &self.iterated {
-            let path = self.loop_path(found.at);
+            let path = loop_path(self.structure, found.at);
             totals.entry(self.enter(path)).or_default().invocations = found.begun_in(self.span);
         }
         self.rank.totals = totals.into_iter().collect();

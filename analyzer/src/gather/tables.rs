@@ -6,26 +6,7 @@ use lbprof_collector::definition::RegionKind;
 
 use crate::definitions::{WHOLE_PROGRAM, path_part};
 use crate::model::{Communicator, RankModel, Region, RegionIdx, Slowest, chain};
-
-/// A part of a region's path.
-#[derive(Clone)]
-pub(super) struct PathPart {
-    pub(super) name: String,
-    pub(super) kind: RegionKind,
-    pub(super) iterated: bool,
-    pub(super) found: bool,
-}
-
-impl PathPart {
-    pub(super) fn of(region: &Region) -> Self {
-        PathPart { name: region.name.clone(), kind: region.kind, iterated: region.iterated, found: region.found }
-    }
-
-    /// A region that was found, and whether it is iterated.
-    pub(super) fn found((name, iterated): (&str, bool)) -> Self {
-        PathPart { name: name.to_owned(), kind: RegionKind::Useful, iterated, found: true }
-    }
-}
+use crate::region_path::PathPart;
 
 /// Names that several ranks share, each once.
 pub(super) struct Tables {

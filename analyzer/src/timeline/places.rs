@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::definitions::Definitions;
 use crate::model::{Model, RegionIdx};
-use crate::region_names::region_names;
+use crate::region_path::region_path;
 use crate::sites::Sites;
 use crate::structure::Structure;
 
@@ -38,8 +38,8 @@ impl<'a> Places<'a> {
     /// The index of a rank's region; of one that the model does not have, that of the innermost around it that it has.
     pub fn region(&self, rank: u32, definitions: &Definitions, number: u32) -> RegionIdx {
         let mut idx = 0;
-        for name in region_names(self.structure, definitions, rank, number) {
-            match self.regions.0.get(&(idx, name)) {
+        for part in region_path(self.structure, definitions, rank, number) {
+            match self.regions.0.get(&(idx, part.name)) {
                 Some(&found) => idx = found,
                 None => break,
             }

@@ -71,6 +71,14 @@ pub struct RankSurvey {
     pub clock: Option<RankClock>,
 }
 
+impl RankSurvey {
+    /// Its calls of the kind with this index.
+    pub fn count(&self, kind: u32) -> u64 {
+        let found = self.counts.binary_search_by_key(&kind, |&(kind, _)| kind);
+        found.ok().and_then(|at| self.counts.get(at)).map_or(0, |&(_, count)| count)
+    }
+}
+
 /// A pair of call sites that follow one another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pair {

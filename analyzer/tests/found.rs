@@ -3,12 +3,12 @@
 
 mod support;
 
-use lbprof_analyzer::metrics::load_balance::{phase_profile_ideal, times};
+use lbprof_analyzer::metrics::load_balance::{phase_profile_ideal, phase_profile_ideal_of, times};
 use lbprof_analyzer::model::Model;
 use lbprof_analyzer::report::loops::{Doubt, Sureness};
 use lbprof_analyzer::structure::{Wanted, Without};
-use lbprof_collector::Activity;
 use lbprof_collector::scenario::{RankScript, Scenario};
+use lbprof_collector::{Activity, Operation};
 use support::{found_model, found_model_of, model, report_on};
 
 #[track_caller]
@@ -149,6 +149,99 @@ fn ranks_at_the_border_have_the_same_loop_as_others() {
     }));
     assert_eq!(iterations(&model), [Some(15); 5]);
     assert!(phase_profile_ideal(&model, 0).is_some());
+}
+
+/// Twelve steps in which even ranks compute 6 ms and odd ones 3 ms; even ones send before they receive, odd ones from places of
+/// their own the other way round, and the sixth step gathers in place of that. `end` is where a rank ends a step.
+fn branches(marked: bool, end: impl Fn(u32) -> &'static str + Copy + 'static) -> Scenario {
+    let there = |rank, script: RankScript, number| match (rank % 2, number) {
+        (0, 6) => script.at("gather").call(Operation::Allgather, 0.5, |_| ()),
+        (_, 6) => script.at("gather too").call(Operation::Allgather, 0.5, |_| ()),
+        (0, _) => script.at("send").send(rank as i32 + 1, 1, 8, 0.25).at("receive").recv(rank as i32 + 1, 1, 8, 0.25),
+        _ => script.at("take").recv(rank as i32 - 1, 1, 8, 0.25).at("give").send(rank as i32 - 1, 1, 8, 0.25),
+    };
+    let step = move |rank, number, script: RankScript| {
+        let odd = f64::from(rank % 2);
+        there(rank, script.compute(6.0 - 3.0 * odd), number).at(end(rank)).allreduce(8, 0.5 + 3.0 * odd)
+    };
+    let places = ["send", "receive", "gather", "take", "give", "gather too", "meet", "meet too", "start"];
+    Scenario::ranks(4).each(move |rank, script| {
+        let script = script.places(&places).compute(1).at("start").barrier(0.5);
+        script.repeat(12, move |number, script| match marked {
+            true => script.iteration("loop", move |script| step(rank, number, script)),
+            false => step(rank, number, script),
+        })
+    })
+}
+
+/// The ranks of each main loop, with its name.
+fn main_loops(model: &Model) -> Vec<(&str, &[u32])> {
+    let mains = model.loops.iter().filter(|one| one.main);
+    mains.map(|one| (one.name.as_str(), one.ranks.as_slice())).collect()
+}
+
+#[test]
+fn ranks_with_other_calls_in_an_iteration_meet_at_its_end() {
+    for end in [|_| "meet", |rank| if rank % 2 == 0 { "meet" } else { "meet too" }] {
+        let (marked, found) = (model(branches(true, end)), found_model(branches(false, end)));
+        assert_eq!(iterations(&found), [Some(12); 4]);
+        assert_eq!(main_loops(&found), [("loop", &[0, 2][..]), ("loop", &[1, 3])]);
+        let (of_all, marked_all) = (times(&found, 0), times(&marked, 0));
+        // The slowest ranks take 12 times 6 ms, and all 1 ms before.
+        assert_near(marked_all.t_ideal_s.unwrap(), 0.073);
+        assert_near(of_all.t_ideal_s.unwrap(), 0.073);
+        assert_near(of_all.load_balance().unwrap(), marked_all.load_balance().unwrap());
+        let in_loop = found.inclusive_s(region(&found, "main/loop"), Activity::Computation);
+        // Not that before the loop's first call, nor that before the one gathering, which is none of the loop's calls.
+        assert_near(in_loop[1], 10.0 * 0.003);
+    }
+}
+
+#[test]
+fn ranks_that_exchange_messages_in_each_iteration_go_through_it_together() {
+    // Rank 0 begins each round, the others pass on what they are given.
+    let model = found_model(Scenario::ranks(3).each(|rank, script| {
+        let (left, right) = ((rank as i32 + 2) % 3, (rank as i32 + 1) % 3);
+        script.places(&["begin", "end", "take", "pass"]).repeat(10, move |_, script| match rank {
+            0 => script.compute(4).at("begin").send(right, 1, 8, 0.25).at("end").recv(left, 1, 8, 6.75),
+            _ => script.at("take").recv(left, 1, 8, 4).compute(3).at("pass").send(right, 1, 8, 4),
+        })
+    }));
+    assert_eq!(main_loops(&model), [("loop", &[1, 2][..]), ("loop", &[0])]);
+    // What rank 0 computes before its first call lies before the loop, so that in the first iteration the others are the slowest.
+    assert_near(phase_profile_ideal(&model, 0).unwrap().seconds, 0.004 + 0.003 + 9.0 * 0.004);
+}
+
+#[test]
+fn programs_that_never_meet_have_iterations_of_their_own_though_as_many() {
+    let model = found_model(Scenario::ranks(4).each(|rank, script| {
+        let (mine, place) = if rank < 2 { ([0, 1], "meet") } else { ([2, 3], "meet too") };
+        let script = script.places(&["start", "meet", "meet too"]).communicator(u64::from(mine[0]) + 10, &mine);
+        let script = script.at("start").barrier(0.5).repeat(10, move |_, script| {
+            script.compute(3).at(place).call(Operation::Barrier, 0.5, |record| record.comm = 2)
+        });
+        script.at("start").barrier(0.5)
+    }));
+    assert_eq!(iterations(&model), [Some(10); 4]);
+    assert_eq!(main_loops(&model), [("loop", &[0, 1][..]), ("loop 2", &[2, 3])]);
+    assert_eq!(phase_profile_ideal(&model, 0), None);
+    assert_near(phase_profile_ideal_of(&model, &[0, 1], 0).unwrap().seconds, 0.030);
+}
+
+#[test]
+fn what_a_rank_alone_does_before_the_loop_does_not_make_its_loop_another_one() {
+    let model = found_model(Scenario::ranks(4).each(|rank, script| {
+        let script = script.places(&["hand out", "exchange", "meet"]);
+        let script = match rank {
+            0 => {
+                script.repeat(3, |number, script| script.compute(1).at("hand out").send(number as i32 + 1, 2, 8, 0.25))
+            }
+            _ => script,
+        };
+        script.repeat(10, |_, script| script.compute(3).at("exchange").send(0, 1, 8, 0.25).at("meet").allreduce(8, 0.5))
+    }));
+    assert_eq!(main_loops(&model), [("loop", &[0, 1, 2, 3][..])]);
+    assert_eq!(iterations(&model), [Some(10); 4]);
 }
 
 #[test]

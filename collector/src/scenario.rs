@@ -300,6 +300,14 @@ impl RankScript {
         self
     }
 
+    /// Numbers the places of these names before all others, so that they are the same ones on all ranks, whichever they call from.
+    pub fn places(mut self, names: &[&str]) -> Self {
+        for name in names {
+            self.offset((*name).to_owned());
+        }
+        self
+    }
+
     /// A call of any operation that lasts `ms`; `fill` sets what else its record says.
     pub fn call(mut self, operation: Operation, ms: impl Into<f64>, fill: impl FnOnce(&mut Record)) -> Self {
         let mut record = Record::new(operation, self.now);
@@ -605,9 +613,14 @@ impl RankScript {
     /// The address of the place of the next call.
     fn address(&mut self, operation: Operation) -> u64 {
         let name = self.site.take().unwrap_or_else(|| operation.name().to_owned());
-        let next = 16 * (self.sites.len() as u64 + 1);
-        let offset = *self.sites.entry(name).or_insert(next);
+        let offset = self.offset(name);
         self.address_of(offset)
+    }
+
+    /// Where the place of this name lies in the module.
+    fn offset(&mut self, name: String) -> u64 {
+        let next = 16 * (self.sites.len() as u64 + 1);
+        *self.sites.entry(name).or_insert(next)
     }
 
     /// The address of the call site at `offset` in the module; its definition is made where it is new.

@@ -1,17 +1,25 @@
 //! Loops of a run: ranks that run the same code are one group, and the calls of one of its ranks stand for all.
 //!
 //! The loops of one rank are found ([`crate::iterations::find`]) in a window of its calls from the middle of the run. Other ranks
-//! have the same main loop where they have the same calls at its ends, as often. Those that have not are searched in turn, so that a
-//! master and its workers each have a loop of their own.
+//! have the same loops where they have the same calls at the ends of the main one, as often, and repeat no others than it does. Those
+//! that have not are searched in turn:
+//!
+//! ```text
+//!   rank 0   | Send Recv    Allreduce | …        the same end, as often, but other calls within: a group of its own, whose
+//!   rank 1   | Recv* Send*  Allreduce | …        iterations are those of the first ([`super::together`])
+//!   rank 2   | Gather | Gather | …               another end: a loop of its own, as of a master
+//! ```
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use lbprof_collector::Operation;
 use lbprof_collector::reader::Item;
+use lbprof_collector::{Operation, Record};
 
+use super::groups::{Candidate, candidates, has_loop, repeats_only_what, representative};
 use super::placer::MOST_LOOPS;
 use super::segments::label;
+use super::together::Team;
 use super::{Loop, Wanted};
 use crate::definitions::Definitions;
 use crate::iterations::find::{Anchor, FoundLoop, Step, Window, find_loops};
@@ -31,53 +39,145 @@ const MOST_GROUPS: usize = 16;
 /// Share of a loop's time from which on a loop within it is a region of its own.
 const REGION_SHARE: f64 = 0.05;
 
-/// How much the number of a loop's ends may differ between ranks that run the same code.
-const SAME_NUMBER: f64 = 0.02;
-
 /// The loops of all ranks of `run`, outer ones before those in them.
 pub fn find(run: &Run, survey: &Survey, places: &[Place], wanted: &Wanted, tokens: &HashMap<Token, u32>) -> Vec<Loop> {
     let wanted_tokens = wanted.loop_at.as_deref().map(|label| tokens_at(survey, places, label));
-    let mut remaining = candidates(survey);
+    let mut groups = groups(wanted_tokens.as_deref(), survey, |rank| Calls { run, survey, tokens, rank });
+    // The teams by the numbers of their names, each with one group of it.
+    let mut teams: Vec<Team> = Vec::new();
     let mut loops: Vec<Loop> = Vec::new();
-    // The number of iterations of each name of a main loop.
-    let mut names: Vec<u32> = Vec::new();
-    for _ in 0..MOST_GROUPS {
-        let Some(chosen) = representative(&remaining) else { break };
-        let calls = Calls { run, survey, tokens, rank: chosen.rank };
-        let window = calls.window();
-        let Some(found) = calls.loops(&window, wanted_tokens.as_deref()) else {
-            remaining.retain(|one| one.kinds != chosen.kinds);
-            continue;
-        };
-        let main = &found[found.iter().position(|one| one.main).unwrap_or(0)];
-        let group: Vec<Candidate>;
-        (group, remaining) = remaining.into_iter().partition(|one| has_loop(*one, chosen, &main.anchor));
-        let n = calls.iterations(main, &window);
-        let name = names.iter().position(|&known| known == n).unwrap_or_else(|| {
-            names.push(n);
-            names.len() - 1
+    for group in &mut groups {
+        group.ranks.sort_unstable();
+        let team = Team::of(group);
+        let known = teams.iter().position(|known| match wanted_tokens {
+            // Where the user says what ends an iteration, as many of them are the same ones.
+            Some(_) => known.iterations == team.iterations,
+            None => known.goes_with(&team),
         });
-        let ranks: Vec<u32> = group.iter().map(|one| one.rank.rank).collect();
-        let first = loops.len();
-        loops.extend(found.iter().map(|one| to_loop(one, main, survey, places, &ranks, first, name)));
-        if loops.len() >= MOST_LOOPS {
-            loops.truncate(MOST_LOOPS);
-            break;
+        let name = known.unwrap_or(teams.len());
+        match teams.get_mut(name) {
+            Some(known) => known.join(team),
+            None => teams.push(team),
         }
+        let first = loops.len();
+        loops.extend(group.found.iter().map(|one| to_loop(one, group, survey, places, first, name)));
     }
+    loops.truncate(MOST_LOOPS);
     loops
 }
 
+/// Ranks that have the same loops.
+pub(super) struct Group<'a> {
+    /// The calls of the rank that stands for the others.
+    pub(super) calls: Calls<'a>,
+    /// Their numbers.
+    pub(super) ranks: Vec<u32>,
+    /// What its calls refer to, as far as those searched do.
+    pub(super) definitions: Definitions,
+    /// The number of iterations of the main loop.
+    pub(super) iterations: u32,
+    /// The rank that stands for the others.
+    chosen: Candidate<'a>,
+    /// The loops, each behind the one around it.
+    found: Vec<FoundLoop>,
+    /// Which of them is the main one.
+    main: usize,
+}
+
+impl<'a> Group<'a> {
+    /// A group of `chosen` alone, whose iterations are not counted yet; `None` where no loop is the main one.
+    fn new(calls: Calls<'a>, chosen: Candidate<'a>, found: Vec<FoundLoop>) -> Option<Self> {
+        let main = found.iter().position(|one| one.main)?;
+        let definitions = Definitions::default();
+        Some(Group { calls, ranks: Vec::new(), definitions, iterations: 0, chosen, found, main })
+    }
+
+    /// The main loop.
+    pub(super) fn main(&self) -> &FoundLoop {
+        &self.found[self.main]
+    }
+
+    /// Whether a rank ends iterations as these do, as often.
+    fn ends_as(&self, one: Candidate) -> bool {
+        has_loop(one, self.chosen, &self.main().anchor)
+    }
+
+    /// Whether ranks of `other` end as many iterations in the same way, and all that they do in one these do, too.
+    fn does_what(&self, other: &Group) -> bool {
+        let (own, others) = (self.main(), other.main());
+        let is_known = |token: &u32| own.tokens.binary_search(token).is_ok();
+        own.anchor == others.anchor && self.ends_as(other.chosen) && others.tokens.iter().all(is_known)
+    }
+
+    /// Its loops on a rank with calls in this window, that ends iterations as these ranks do but makes other calls in them: what it
+    /// alone calls between the ends of iterations belongs to them.
+    fn on(&self, calls: Calls<'a>, chosen: Candidate<'a>, window: &[Step]) -> Option<Group<'a>> {
+        let main = self.main();
+        let is_end = |step: &Step| main.anchor.tokens.contains(&step.token);
+        let (first, last) = (window.iter().position(is_end)?, window.iter().rposition(is_end)?);
+        let mut own: Vec<u32> = window[first..=last].iter().map(|step| step.token).collect();
+        own.retain(|&token| self.chosen.rank.count(token) == 0);
+        let mut found = self.found.clone();
+        let mut next = Some(self.main);
+        while let Some(one) = next.and_then(|at| found.get_mut(at)) {
+            one.tokens.extend_from_slice(&own);
+            one.tokens.sort_unstable();
+            one.tokens.dedup();
+            next = one.parent;
+        }
+        Group::new(calls, chosen, found)
+    }
+}
+
+/// The groups of ranks that have loops, the largest first.
+fn groups<'a>(
+    wanted: Option<&[u32]>,
+    survey: &'a Survey,
+    calls: impl Fn(&'a RankSurvey) -> Calls<'a>,
+) -> Vec<Group<'a>> {
+    let mut remaining = candidates(survey);
+    let mut groups: Vec<Group> = Vec::new();
+    for _ in 0..MOST_GROUPS {
+        let Some(chosen) = representative(&remaining) else { break };
+        let calls = calls(chosen.rank);
+        let (window, definitions) = calls.window();
+        let own = calls.loops(&window, wanted).and_then(|found| Group::new(calls, chosen, found));
+        // Ranks that meet at the end of an iteration have the same iterations, whatever else might end one on a rank.
+        let own = match groups.iter().find(|group| group.ends_as(chosen)) {
+            Some(known) => {
+                own.filter(|own| own.main().anchor == known.main().anchor).or_else(|| known.on(calls, chosen, &window))
+            }
+            None => own,
+        };
+        let Some(mut group) = own else {
+            remaining.retain(|one| one.kinds != chosen.kinds);
+            continue;
+        };
+        remaining.retain(|one| {
+            let has = group.ends_as(*one) && repeats_only_what(*one, chosen);
+            group.ranks.extend(has.then_some(one.rank.rank));
+            !has
+        });
+        match groups.iter_mut().find(|known| known.does_what(&group)) {
+            Some(known) => known.ranks.append(&mut group.ranks),
+            None => {
+                group.iterations = calls.iterations(group.main(), &window);
+                group.definitions = definitions;
+                groups.push(group);
+            }
+        }
+    }
+    for one in remaining {
+        if let Some(group) = groups.iter_mut().find(|group| group.ends_as(one)) {
+            group.ranks.push(one.rank.rank);
+        }
+    }
+    groups
+}
+
 /// A loop as the structure has it. `first` is where the group's loops begin, `name` counts the names of main loops.
-fn to_loop(
-    one: &FoundLoop,
-    main: &FoundLoop,
-    survey: &Survey,
-    places: &[Place],
-    ranks: &[u32],
-    first: usize,
-    name: usize,
-) -> Loop {
+fn to_loop(one: &FoundLoop, group: &Group, survey: &Survey, places: &[Place], first: usize, name: usize) -> Loop {
+    let main = group.main();
     let anchor: Vec<(Option<u32>, u16)> = one
         .anchor
         .tokens
@@ -95,7 +195,7 @@ fn to_loop(
         parent: one.parent.map(|parent| parent + first),
         main: one.main,
         is_region: one.main || share_of_main >= REGION_SHARE,
-        ranks: ranks.to_vec(),
+        ranks: group.ranks.clone(),
         anchor,
         run: one.anchor.run,
         for_each_main: one.iterations as f64 / main.iterations.max(1) as f64,
@@ -136,60 +236,6 @@ fn is_collective(operation: u16) -> bool {
     matches!(activity, Some(Activity::Collective | Activity::Synchronization))
 }
 
-/// A rank whose loops are not known yet.
-#[derive(Clone, Copy)]
-struct Candidate<'a> {
-    rank: &'a RankSurvey,
-    /// The number of the set of kinds of calls that it repeats, by the order of all ranks' sets.
-    kinds: usize,
-}
-
-/// The ranks that call, by number.
-fn candidates(survey: &Survey) -> Vec<Candidate<'_>> {
-    let mut sets: BTreeMap<Vec<u32>, Vec<&RankSurvey>> = BTreeMap::new();
-    for rank in survey.ranks.iter().filter(|rank| rank.calls > 0) {
-        sets.entry(kinds_of(rank)).or_default().push(rank);
-    }
-    let of_set = |(kinds, ranks): (usize, Vec<_>)| ranks.into_iter().map(move |rank| Candidate { rank, kinds });
-    let mut all: Vec<Candidate> = sets.into_values().enumerate().flat_map(of_set).collect();
-    all.sort_by_key(|one| one.rank.rank);
-    all
-}
-
-/// The kinds of calls that a rank repeats.
-fn kinds_of(rank: &RankSurvey) -> Vec<u32> {
-    const REPEATED: u64 = 3;
-    rank.counts.iter().filter(|&&(_, count)| count >= REPEATED).map(|&(kind, _)| kind).collect()
-}
-
-/// The rank whose calls stand for most others: of the largest set of ranks that repeat the same kinds of calls the one in the middle
-/// by number of calls, the lowest of several.
-fn representative<'a>(ranks: &[Candidate<'a>]) -> Option<Candidate<'a>> {
-    let mut sets: BTreeMap<usize, Vec<Candidate>> = BTreeMap::new();
-    for one in ranks {
-        sets.entry(one.kinds).or_default().push(*one);
-    }
-    let (_, mut largest) = sets.into_iter().rev().max_by_key(|(_, ranks)| ranks.len())?;
-    largest.sort_by_key(|one| (one.rank.calls, one.rank.rank));
-    let middle = largest.get((largest.len() - 1) / 2)?.rank.calls;
-    largest.iter().find(|one| one.rank.calls == middle).copied()
-}
-
-/// Whether `one` ends iterations as `chosen` does, as often.
-fn has_loop(one: Candidate, chosen: Candidate, anchor: &Anchor) -> bool {
-    let count = |rank: &RankSurvey| {
-        let of =
-            |token: &u32| rank.counts.binary_search_by_key(token, |&(kind, _)| kind).map_or(0, |at| rank.counts[at].1);
-        anchor.tokens.iter().map(of).sum::<u64>() as f64
-    };
-    let (own, expected) = (count(one.rank), count(chosen.rank));
-    match anchor.run {
-        // How long its runs are may differ between ranks, as with the number of their neighbours, but not what they lie between.
-        true => own > 0.0 && one.kinds == chosen.kinds,
-        false => (own - expected).abs() <= (SAME_NUMBER * expected).max(1.0),
-    }
-}
-
 /// The kinds of calls at the call sites whose label holds `label`.
 fn tokens_at(survey: &Survey, places: &[Place], label: &str) -> Vec<u32> {
     let is_there = |token: &Token| {
@@ -200,11 +246,13 @@ fn tokens_at(survey: &Survey, places: &[Place], label: &str) -> Vec<u32> {
 }
 
 /// The calls of the rank that stands for others.
-struct Calls<'a> {
+#[derive(Clone, Copy)]
+pub(super) struct Calls<'a> {
     run: &'a Run,
     survey: &'a Survey,
     tokens: &'a HashMap<Token, u32>,
-    rank: &'a RankSurvey,
+    /// The rank.
+    pub(super) rank: &'a RankSurvey,
 }
 
 impl Calls<'_> {
@@ -225,19 +273,20 @@ impl Calls<'_> {
         self.rank.calls <= WINDOW
     }
 
-    /// Calls from the middle of the run, without polls.
-    fn window(&self) -> Vec<Step> {
+    /// Calls from the middle of the run, without polls, and what they refer to.
+    fn window(&self) -> (Vec<Step>, Definitions) {
         let first = (self.rank.calls / 2).saturating_sub(WINDOW / 2);
         let mut steps = Vec::new();
         let mut at = 0_u64;
-        self.each_call(|token, begin, end| {
+        let definitions = self.each_call(|token, record| {
             if at >= first && token.is_some_and(|token| !self.is_poll(token)) {
+                let (begin, end) = (record.begin, record.end.max(record.begin));
                 steps.extend(token.map(|token| Step { token, begin, end }));
             }
             at += 1;
             if at < first + WINDOW { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        steps
+        (steps, definitions)
     }
 
     fn is_poll(&self, token: u32) -> bool {
@@ -251,19 +300,27 @@ impl Calls<'_> {
         match self.is_in_window() {
             // Polls, which it lacks, end no iteration.
             true => window.iter().for_each(|step| next(step.token, step.begin, step.end)),
-            false => self.each_call(|token, begin, end| {
-                token.into_iter().for_each(|token| next(token, begin, end));
+            false => drop(self.each_call(|token, record| {
+                token.into_iter().for_each(|token| next(token, record.begin, record.end.max(record.begin)));
                 ControlFlow::Continue(())
-            }),
+            })),
         }
         number(&splitter.finish()).count
     }
 
-    /// Gives each call of the first thread, until `take` has enough: its kind by the survey's index, begin and end in ticks.
-    fn each_call(&self, mut take: impl FnMut(Option<u32>, u64, u64) -> ControlFlow<()>) {
-        let Some(header) = self.run.headers.iter().find(|header| header.rank == self.rank.rank) else { return };
-        let Ok(mut log) = self.run.log(header) else { return };
+    /// The kinds of a loop's calls that are collective operations, each with how often the rank makes them.
+    pub(super) fn collectives_in(&self, one: &FoundLoop) -> impl Iterator<Item = (Token, u64)> {
+        let known =
+            one.tokens.iter().filter_map(|&at| Some((*self.survey.tokens.get(at as usize)?, self.rank.count(at))));
+        known.filter(|(token, _)| is_collective(token.operation))
+    }
+
+    /// Gives each call of the first thread, until `take` has enough, with its kind by the survey's index; returns what these calls
+    /// refer to.
+    pub(super) fn each_call(&self, mut take: impl FnMut(Option<u32>, &Record) -> ControlFlow<()>) -> Definitions {
         let mut definitions = Definitions::default();
+        let header = self.run.headers.iter().find(|header| header.rank == self.rank.rank);
+        let Some(mut log) = header.and_then(|header| self.run.log(header).ok()) else { return definitions };
         let mut kinds = Kinds::default();
         let mut tokens: Vec<Option<u32>> = Vec::new();
         while let Some(item) = log.next_item() {
@@ -276,14 +333,15 @@ impl Calls<'_> {
                             let token = kinds.get(kind).map(|kind| Token::of(kind, &self.survey.sites, &definitions));
                             tokens.push(token.and_then(|token| self.tokens.get(&token).copied()));
                         }
-                        if take(tokens[kind as usize], record.begin, record.end.max(record.begin)).is_break() {
-                            return;
+                        if take(tokens[kind as usize], record).is_break() {
+                            return definitions;
                         }
                     }
                 }
                 _ => {}
             }
         }
+        definitions
     }
 }
 

@@ -1,7 +1,8 @@
 //! The structure of a program without markers: its loops, and regions named by the call sites around them.
 //!
 //! ```text
-//!   survey ─→ loops.rs     groups of ranks that run the same calls; of one rank of each, the loops in its calls
+//!   survey ─→ loops.rs     groups of ranks that run the same calls (groups.rs); of one rank of each, the loops in its calls;
+//!          │               groups that meet in each iteration have the same iterations (together.rs)
 //!          └→ segments.rs  the code between two call sites, where enough time goes to it, as a region
 //!                placer.rs  both held against a rank's calls, one by one, while they are folded
 //! ```
@@ -9,9 +10,11 @@
 //! A call belongs to the loop that its token belongs to, and so does the computation before it, but for that before the loop's
 //! first call. What the user marked is left as it is: with marked iterations no loop is sought, with marked phases no code is named by its call sites.
 
+mod groups;
 mod loops;
 mod placer;
 mod segments;
+mod together;
 
 use std::collections::HashMap;
 

@@ -1,0 +1,141 @@
+//! Groups of ranks that go through their iterations together: though they make different calls in them, they make as many, and meet
+//! in each.
+//!
+//! Ranks meet in a collective operation on a communicator that all of them belong to, or exchange messages; or their iterations end
+//! with the same call of the program, and are those of one loop. Groups that make equally many iterations by chance, as two
+//! programs in one run do, have loops of their own.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use lbprof_collector::Activity;
+use lbprof_collector::definition::RankList;
+
+use super::loops::Calls;
+use super::loops::Group;
+use crate::definitions::Definitions;
+use crate::iterations::find::FoundLoop;
+
+/// Groups of ranks that go through their iterations together.
+pub struct Team<'a> {
+    /// How many iterations each of them makes.
+    pub iterations: u32,
+    groups: Vec<Member<'a>>,
+}
+
+/// A group of ranks, by the one whose calls stand for those of the others.
+struct Member<'a> {
+    calls: Calls<'a>,
+    main: FoundLoop,
+    ranks: Vec<u32>,
+    iterations: u32,
+    definitions: Definitions,
+    /// Messages that its rank exchanges with others in the loop, by their numbers.
+    messages: OnceCell<BTreeMap<u32, u64>>,
+}
+
+impl<'a> Team<'a> {
+    /// A group by itself.
+    pub fn of(group: &Group<'a>) -> Team<'a> {
+        let member = Member {
+            calls: group.calls,
+            main: group.main().clone(),
+            ranks: group.ranks.clone(),
+            iterations: group.iterations,
+            definitions: group.definitions.clone(),
+            messages: OnceCell::new(),
+        };
+        Team { iterations: group.iterations, groups: vec![member] }
+    }
+
+    /// Whether both go through the same iterations.
+    pub fn goes_with(&self, other: &Team) -> bool {
+        let pairs = self.groups.iter().flat_map(|own| other.groups.iter().map(move |other| (own, other)));
+        let meet = |(own, other): (&Member, &Member)| {
+            let is_same_loop = own.main.anchor == other.main.anchor;
+            is_same_loop || own.meets(other) || own.exchanges_with(other) || other.exchanges_with(own)
+        };
+        self.iterations == other.iterations && pairs.into_iter().any(meet)
+    }
+
+    /// Takes in the groups of another.
+    pub fn join(&mut self, other: Team<'a>) {
+        self.groups.extend(other.groups);
+    }
+}
+
+impl Member<'_> {
+    /// Whether all ranks of both take part in a collective operation at least once an iteration.
+    fn meets(&self, other: &Member) -> bool {
+        let others: Vec<(u16, u64)> = other.collectives().map(|(operation, uid, _)| (operation, uid)).collect();
+        self.collectives().any(|(operation, uid, group)| {
+            others.contains(&(operation, uid)) && has_all(group, &self.ranks) && has_all(group, &other.ranks)
+        })
+    }
+
+    /// The collective operations that come at least once an iteration: the operation's number, the communicator's uid and group.
+    fn collectives(&self) -> impl Iterator<Item = (u16, u64, &RankList)> {
+        let often = self.calls.collectives_in(&self.main).filter(|&(_, count)| count >= u64::from(self.iterations));
+        often.filter_map(|(token, _)| {
+            let comm = self.definitions.communicators.get(&token.comm)?;
+            Some((token.operation, comm.uid, &comm.group))
+        })
+    }
+
+    /// Whether its rank exchanges a message with a rank of `other` in each iteration, on average.
+    fn exchanges_with(&self, other: &Member) -> bool {
+        let messages = self.messages.get_or_init(|| self.messages());
+        let exchanged: u64 = other.ranks.iter().filter_map(|rank| messages.get(rank)).sum();
+        exchanged >= u64::from(self.iterations)
+    }
+
+    fn messages(&self) -> BTreeMap<u32, u64> {
+        let mut peers: BTreeMap<(u32, i32), u64> = BTreeMap::new();
+        let definitions = self.calls.each_call(|token, record| {
+            let is_message = record.peer >= 0 && record.activity() == Activity::PointToPoint;
+            if is_message && token.is_some_and(|token| self.main.tokens.binary_search(&token).is_ok()) {
+                *peers.entry((record.comm, record.peer)).or_default() += 1;
+            }
+            ControlFlow::Continue(())
+        });
+        let mut messages: BTreeMap<u32, u64> = BTreeMap::new();
+        for ((comm, peer), count) in peers {
+            let rank = definitions.communicators.get(&comm).and_then(|comm| comm.world_rank(peer));
+            if let Some(rank) = rank {
+                *messages.entry(rank).or_default() += count;
+            }
+        }
+        messages
+    }
+}
+
+/// Whether a list holds all of `ranks`.
+fn has_all(list: &RankList, ranks: &[u32]) -> bool {
+    let holds = |rank: u32| {
+        list.0.iter().any(|&(first, step, count)| {
+            let distance = i64::from(rank) - i64::from(first);
+            match i64::from(step) {
+                0 => distance == 0 && count > 0,
+                step => distance % step == 0 && (0..i64::from(count)).contains(&(distance / step)),
+            }
+        })
+    };
+    ranks.iter().all(|&rank| holds(rank))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_ranks_is_asked_without_being_walked() {
+        for list in [vec![], vec![5], vec![0, 1, 2, 3], vec![9, 6, 3, 0, 1, 7], vec![4, 4], vec![u32::MAX, 0, 1]] {
+            let held = RankList::from_ranks(list.iter().copied());
+            for rank in (0..12).chain([u32::MAX]) {
+                assert_eq!(has_all(&held, &[rank]), list.contains(&rank), "{rank} in {list:?}");
+            }
+            assert!(has_all(&held, &list));
+        }
+    }
+}

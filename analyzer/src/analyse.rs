@@ -164,12 +164,12 @@ impl First {
     fn new(run: &Run, options: &Options, tell: &(impl Fn(Step) + Sync)) -> First {
         let survey = survey(run, |progress| tell(Step::Surveying(progress)));
         tell(Step::Naming);
-        let (places, problems) = match options.symbols {
+        let names = match options.symbols {
             true => symbols::resolve(&survey.sites),
-            false => (symbols::unresolved(&survey.sites), Vec::new()),
+            false => symbols::unnamed(&survey.sites),
         };
-        let structure = Structure::find(run, &survey, &places, &options.wanted);
-        First { survey, structure, places, problems }
+        let structure = Structure::find(run, &survey, &names, &options.wanted);
+        First { survey, structure, places: names.places, problems: names.problems }
     }
 
     fn follow(

@@ -100,9 +100,22 @@ pub fn first_on_line(places: &[Place]) -> Vec<u32> {
     (0..).zip(places).map(index).collect()
 }
 
-/// The places of call sites, at the same indices, and what kept names from being found.
-pub fn resolve(all: &Sites) -> (Vec<Place>, Vec<Problem>) {
+/// What is known of call sites.
+#[derive(Clone, Debug, Default)]
+pub struct Resolved {
+    /// Their places, at the same indices.
+    pub places: Vec<Place>,
+    /// For each the first one that is the same call of the source, inlined into the same calls: compilers copy a call where they
+    /// unroll a loop or let branches end apart. Its own index where the line is not known.
+    pub first_copy: Vec<u32>,
+    /// What kept names from being found.
+    pub problems: Vec<Problem>,
+}
+
+/// What is known of the call sites `all`.
+pub fn resolve(all: &Sites) -> Resolved {
     let mut places = unresolved(all);
+    let mut first_copy: Vec<u32> = (0..places.len() as u32).collect();
     let mut by_module: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (idx, site) in all.call_sites.iter().enumerate() {
         if let Some(module) = site.module {
@@ -121,15 +134,25 @@ pub fn resolve(all: &Sites) -> (Vec<Place>, Vec<Problem>) {
     for ((_, sites), result) in modules.iter().zip(found) {
         match result {
             Some(Ok(names)) => {
-                for (&site, name) in sites.iter().zip(names) {
+                let mut first: BTreeMap<Position, u32> = BTreeMap::new();
+                for (&site, (name, position)) in sites.iter().zip(names) {
                     places[site] = Place { module: places[site].module.take(), offset: places[site].offset, ..name };
+                    if position.first().is_some_and(|(place, _)| place.line.is_some()) {
+                        first_copy[site] = *first.entry(position).or_insert(site as u32);
+                    }
                 }
             }
             Some(Err(problem)) => problems.push(Problem { count: sites.len() as u64, ..problem }),
             None => {}
         }
     }
-    (places, problems)
+    Resolved { places, first_copy, problems }
+}
+
+/// The same where no names are to be looked up.
+pub fn unnamed(all: &Sites) -> Resolved {
+    let places = unresolved(all);
+    Resolved { first_copy: (0..places.len() as u32).collect(), places, problems: Vec::new() }
 }
 
 /// The places of call sites by module and offset alone.
@@ -143,8 +166,12 @@ pub fn unresolved(all: &Sites) -> Vec<Place> {
     all.call_sites.iter().map(place).collect()
 }
 
-/// The names of the calls that return to `offsets` in `module`.
-fn resolve_module(module: &Module, offsets: &[u64]) -> Result<Vec<Place>, Problem> {
+/// Where a call stands in the source: its place and column, then those of the calls that it was inlined into, up to a function
+/// of the program. Places are without module and offset.
+type Position = Vec<(Place, Option<u32>)>;
+
+/// The names and positions of the calls that return to `offsets` in `module`.
+fn resolve_module(module: &Module, offsets: &[u64]) -> Result<Vec<(Place, Position)>, Problem> {
     let path = Path::new(&module.path);
     let problem = |kind, detail: String| Problem { kind, rank: None, count: 0, detail };
     let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
@@ -187,31 +214,41 @@ impl Sources {
         Some(Sources { debug, own: Loader::new(path).ok() })
     }
 
-    fn place(&self, address: u64) -> Place {
+    fn place(&self, address: u64) -> (Place, Position) {
         let loaders = || self.debug.iter().chain(&self.own);
-        let from_dwarf = loaders().filter_map(|loader| dwarf_place(loader, address)).next();
-        let mut place = from_dwarf.unwrap_or_default();
+        let position =
+            loaders().map(|loader| dwarf_position(loader, address)).find(|position| own_place(position).is_some());
+        let position = position.unwrap_or_default();
+        let mut place = own_place(&position).cloned().unwrap_or_default();
         if place.function.is_none() {
             let symbol = loaders().find_map(|loader| loader.find_symbol(address));
             place.function = symbol.map(|name| addr2line::demangle_auto(name.into(), None).into_owned());
         }
-        place
+        (place, position)
     }
 }
 
-/// The innermost frame at `address` that is the user's own, else the innermost.
-fn dwarf_place(loader: &Loader, address: u64) -> Option<Place> {
-    let mut frames = Vec::new();
-    let mut found = loader.find_frames(address).ok()?;
-    while let Ok(Some(frame)) = found.next() {
-        let file = frame.location.as_ref().and_then(|location| location.file).map(str::to_owned);
-        let line = frame.location.as_ref().and_then(|location| location.line).filter(|&line| line > 0);
+/// Where the call at `address` stands in the source, from the inside out; empty where nothing is known.
+fn dwarf_position(loader: &Loader, address: u64) -> Position {
+    let mut position = Vec::new();
+    let Ok(mut frames) = loader.find_frames(address) else { return position };
+    while let Ok(Some(frame)) = frames.next() {
+        let location = frame.location.as_ref();
+        let file = location.and_then(|location| location.file).map(str::to_owned);
+        let line = location.and_then(|location| location.line).filter(|&line| line > 0);
+        let column = location.and_then(|location| location.column);
         let function = frame.function.and_then(|function| Some(function.demangle().ok()?.into_owned()));
-        frames.push(Place { function, file, line, ..Place::default() });
+        position.push((Place { function, file, line, ..Place::default() }, column));
     }
-    let own = frames.iter().position(|frame| frame.file.as_deref().is_some_and(|file| !is_system_file(file)));
-    let chosen = own.unwrap_or(0);
-    (chosen < frames.len()).then(|| frames.swap_remove(chosen)).filter(|place| *place != Place::default())
+    position
+}
+
+/// The innermost place that is the user's own, else the innermost; `None` where nothing is known of it.
+fn own_place(position: &Position) -> Option<&Place> {
+    let is_own = |place: &&Place| place.file.as_deref().is_some_and(|file| !is_system_file(file));
+    let mut places = position.iter().map(|(place, _)| place);
+    let own = places.clone().find(is_own).or_else(|| places.next());
+    own.filter(|place| **place != Place::default())
 }
 
 /// Whether a source file belongs to a library or a compiler: MPI's inline C++ bindings, Rust crates, system headers.

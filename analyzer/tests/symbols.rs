@@ -5,7 +5,7 @@ use std::process::Command;
 
 use lbprof_analyzer::definitions::Definitions;
 use lbprof_analyzer::sites::Sites;
-use lbprof_analyzer::symbols::{Place, resolve};
+use lbprof_analyzer::symbols::{Place, Resolved, resolve};
 use lbprof_collector::definition::{CallSite, Module};
 use lbprof_collector::{Definition, ProblemKind};
 use object::{Object, ObjectSection, ObjectSymbol};
@@ -72,6 +72,12 @@ fn returns(path: &Path, function: &str, target: &str) -> Vec<u64> {
 
 /// The places of `offsets` in the program, recorded with this build id.
 fn places(path: &Path, build_id: Vec<u8>, offsets: &[u64]) -> (Vec<Place>, Vec<ProblemKind>) {
+    let Resolved { places, problems, .. } = resolved(path, build_id, offsets);
+    (places, problems.into_iter().map(|problem| problem.kind).collect())
+}
+
+/// What is known of `offsets` in the program, recorded with this build id.
+fn resolved(path: &Path, build_id: Vec<u8>, offsets: &[u64]) -> Resolved {
     let mut definitions = Definitions::default();
     let path = path.to_str().unwrap().to_owned();
     definitions.add(Definition::Module(Module { id: 0, path, build_id, base: 0, end: u64::MAX }));
@@ -80,8 +86,7 @@ fn places(path: &Path, build_id: Vec<u8>, offsets: &[u64]) -> (Vec<Place>, Vec<P
     }
     let mut sites = Sites::default();
     sites.enter(&definitions);
-    let (places, problems) = resolve(&sites);
-    (places, problems.into_iter().map(|problem| problem.kind).collect())
+    resolve(&sites)
 }
 
 fn described(place: &Place) -> (Option<&str>, Option<&str>, Option<u32>) {
@@ -102,6 +107,28 @@ fn a_program_with_debug_information_gives_functions_and_lines() {
         let expected = [(Some("outer"), Some("calls.c"), Some(7)), (Some("inlined"), Some("calls.c"), Some(4))];
         assert_eq!(found, expected, "{options:?}: the last byte of a call is what a return address less one lies in");
     }
+}
+
+#[test]
+fn copies_of_one_call_are_known_as_such() {
+    // The compiler writes out the three rounds of the loop one behind the other. The calls on the next line are two, and so are
+    // those that `inlined` makes for different lines of `outer`.
+    const COPIES: &str = "\
+__attribute__((noinline)) void target(int);
+void target(int n) { __asm__ volatile(\"\" : : \"r\"(n)); }
+static inline __attribute__((always_inline)) void inlined(void) { target(7); }
+void outer(void) {
+    for (int i = 0; i < 3; i++) target(i);
+    target(5); target(6);
+    inlined();
+    inlined();
+    __asm__ volatile(\"\");
+}
+int main(void) { outer(); return 0; }
+";
+    let (_dir, path) = compiled("cc", "calls.c", COPIES, &["-g", "-O2", "-funroll-all-loops", "-fno-ipa-cp"]);
+    let offsets = returns(&path, "outer", "target");
+    assert_eq!(resolved(&path, build_id(&path), &offsets).first_copy, [0, 0, 0, 3, 4, 5, 6]);
 }
 
 #[test]

@@ -10,6 +10,7 @@
 //! A call belongs to the loop that its token belongs to, and so does the computation before it, but for that before the loop's
 //! first call. What the user marked is left as it is: with marked iterations no loop is sought, with marked phases no code is named by its call sites.
 
+mod copies;
 mod groups;
 mod loops;
 mod placer;
@@ -23,7 +24,7 @@ pub use placer::{FoundRegion, Placed, Placer};
 use crate::iterations::split::Class;
 use crate::open::Run;
 use crate::survey::{Survey, Token};
-use crate::symbols::Place;
+use crate::symbols::Resolved;
 use segments::Segments;
 
 /// What the user wants found.
@@ -100,15 +101,13 @@ pub struct Loop {
 }
 
 impl Structure {
-    /// Finds loops and regions in `run`, whose call sites are at `places`.
-    pub fn find(run: &Run, survey: &Survey, places: &[Place], wanted: &Wanted) -> Structure {
-        let mut structure = Structure {
-            tokens: survey.tokens.iter().copied().zip(0..).collect(),
-            without: without(survey, wanted),
-            ..Structure::default()
-        };
+    /// Finds loops and regions in `run`, of whose call sites `names` are known.
+    pub fn find(run: &Run, survey: &Survey, names: &Resolved, wanted: &Wanted) -> Structure {
+        let places = &names.places;
+        let (tokens, counted) = copies::as_one(survey, &names.first_copy);
+        let mut structure = Structure { tokens, without: without(survey, wanted), ..Structure::default() };
         if structure.without == Without::Nothing {
-            structure.loops = loops::find(run, survey, places, wanted, &structure.tokens);
+            structure.loops = loops::find(run, &counted, places, wanted, &structure.tokens);
             structure.without = match structure.loops.is_empty() {
                 false => Without::Nothing,
                 true if wanted.loop_at.is_some() => Without::NoSuchCallSite,

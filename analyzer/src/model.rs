@@ -3,7 +3,7 @@
 //! [`crate::gather`] makes it from logs; metrics and reports read it. Nothing in it refers to a rank's own ids: regions are
 //! unified across ranks by their paths, call sites by module and offset, communicators by their uids.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lbprof_collector::definition::{EndReason, RankList, RegionKind};
 use lbprof_collector::profile::CounterTotals;
@@ -434,10 +434,19 @@ impl Model {
         if self.chosen_loop.is_some() {
             return self.chosen_loop;
         }
-        let candidates = self.outermost_iterated.iter().copied();
-        // A loop in which ranks only wait may last as long.
-        let time_s = |idx: RegionIdx| self.inclusive_s(idx, Activity::Computation).iter().sum::<f64>();
-        candidates.max_by(|&a, &b| time_s(a).total_cmp(&time_s(b)).then(b.cmp(&a)))
+        most_computed(self.ranks.iter(), &self.outermost_iterated)
+    }
+
+    /// The same of some ranks, as if there were no others, and how many iterations of it they have: `ranks` are indices in
+    /// [`Model::ranks`].
+    pub fn main_loop_of(&self, ranks: &[usize]) -> Option<(RegionIdx, usize)> {
+        let chosen = || ranks.iter().filter_map(|&at| self.ranks.get(at));
+        let numbers = |idx: RegionIdx| -> BTreeSet<u32> {
+            chosen().filter_map(|rank| rank.series(idx)).flat_map(|series| series.numbers.iter().copied()).collect()
+        };
+        let mut regions = self.chosen_loop.map_or_else(|| self.outermost_iterated.clone(), |chosen| vec![chosen]);
+        regions.retain(|&idx| chosen().any(|rank| rank.series(idx).is_some()));
+        most_computed(chosen(), &regions).map(|idx| (idx, numbers(idx).len()))
     }
 
     /// The region and those around it, innermost first, the whole program last.
@@ -449,6 +458,13 @@ impl Model {
     pub fn is_by_iteration(&self, region: RegionIdx) -> bool {
         self.slowest.get(region as usize).is_some_and(|slowest| !slowest.is_empty())
     }
+}
+
+/// Of `regions` the one in which `ranks` compute most, the first of several: a loop in which ranks only wait may last as long.
+fn most_computed<'a>(ranks: impl Iterator<Item = &'a RankModel> + Clone, regions: &[RegionIdx]) -> Option<RegionIdx> {
+    let time_s =
+        |idx: RegionIdx| -> f64 { ranks.clone().map(|rank| rank.inclusive(idx)[Activity::Computation as usize]).sum() };
+    regions.iter().copied().max_by(|&a, &b| time_s(a).total_cmp(&time_s(b)).then(b.cmp(&a)))
 }
 
 /// First window begin and last window end of `ranks`.

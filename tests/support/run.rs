@@ -214,9 +214,10 @@ pub fn check_report(report: &Value) -> anyhow::Result<()> {
 
 /// Checks the `expect:` lines of a program's head against the report of its run.
 ///
-/// `name = formula` is a value of `efficiency`, or `iterations`, their number; `name[p] = formula` is the time of an activity
-/// on each rank p. P is the number of ranks. A value must lie within 2 % of the formula's; where the formula gives 0, within
-/// 2 % of the elapsed time.
+/// `name = formula` is a value of `efficiency`, or `iterations`, their number, or `clusters`, theirs; `cluster 2 name = formula`
+/// is such a value of the cluster with this id; `name[p] = formula` is the time of an activity on each rank p. P is the number
+/// of ranks. A value must lie within 2 % of the formula's; where the formula gives 0, within 2 % of the elapsed time. With `none`
+/// in place of a formula there must be no value.
 pub fn check_expectations(program: &Program, ranks: usize, report: &Value) -> anyhow::Result<()> {
     let mut wrong = Vec::new();
     let elapsed = report["run"]["elapsed_s"].as_f64().context("run.elapsed_s")?;
@@ -242,16 +243,31 @@ pub fn check_expectations(program: &Program, ranks: usize, report: &Value) -> an
                 };
                 compare(format!("{activity} of rank {p}"), found, truth);
             }
+        } else if formula.trim() == "none" {
+            ensure!(value_of(name, report).is_none(), "{name} is in the report: {:?}", value_of(name, report));
         } else {
-            let truth = evaluate(formula, &[("P", n)])?;
-            let found = match name {
-                "iterations" => report["iterations"]["count"].as_f64(),
-                "elapsed_s" => Some(elapsed),
-                _ => report["efficiency"][name].as_f64(),
-            };
-            compare(name.to_owned(), found, truth);
+            compare(name.to_owned(), value_of(name, report), evaluate(formula, &[("P", n)])?);
         }
     }
     ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
     Ok(())
+}
+
+/// The value of a name that stands in the head of a program.
+fn value_of(name: &str, report: &Value) -> Option<f64> {
+    let cluster = name.strip_prefix("cluster ").and_then(|rest| rest.split_once(' '));
+    match (name, cluster) {
+        (_, Some((id, name))) => {
+            let id: u64 = id.parse().ok()?;
+            let cluster = report["clusters"].as_array()?.iter().find(|cluster| cluster["id"] == id)?;
+            match name {
+                "iterations" => cluster["iterations"]["count"].as_f64(),
+                _ => cluster["efficiency"][name].as_f64(),
+            }
+        }
+        ("clusters", _) => Some(report["clusters"].as_array()?.len() as f64),
+        ("iterations", _) => report["iterations"]["count"].as_f64(),
+        ("elapsed_s", _) => report["run"]["elapsed_s"].as_f64(),
+        _ => report["efficiency"][name].as_f64(),
+    }
 }

@@ -38,6 +38,8 @@ pub struct ClusterRow {
     pub ranks: Vec<u32>,
     /// Efficiencies of its ranks, as if there were no others.
     pub efficiency: EfficiencyRow,
+    /// Path of its ranks' main loop, and how many iterations of it they have; `None` where none is known.
+    pub iterations: Option<(String, usize)>,
     /// Code that its ranks run and others do not, or much less; the longest first, of much code only the first.
     pub own_code: Vec<OwnCodeRow>,
 }
@@ -81,6 +83,9 @@ impl Clusters {
                 id: part.cluster.map_or(0, |number| number as u32 + 1),
                 ranks: part.members.iter().filter_map(|&at| Some(model.ranks.get(at)?.rank)).collect(),
                 efficiency: EfficiencyRow::of_ranks(model, &part.members),
+                iterations: model
+                    .main_loop_of(&part.members)
+                    .and_then(|(idx, count)| Some((model.regions.get(idx as usize)?.path.clone(), count))),
                 own_code: own.filter_map(|own| Some(OwnCodeRow { code: name(own.piece)?, share: own.share })).collect(),
             }
         };

@@ -13,6 +13,7 @@ pub(super) fn rows(report: &Report) -> Value {
             "id": row.id,
             "ranks": row.ranks,
             "efficiency": efficiency::object(&row.efficiency),
+            "iterations": row.iterations.as_ref().map(|(region, count)| json!({ "region": region, "count": count })),
             "own_code": row.own_code.iter().map(own_code).collect::<Vec<_>>(),
         })
     };

@@ -449,6 +449,20 @@ impl Model {
         most_computed(chosen(), &regions).map(|idx| (idx, numbers(idx).len()))
     }
 
+    /// The sums of the ranks with these numbers, as if there were no others, without their iterations.
+    pub fn sums_of(&self, ranks: &[u32]) -> Model {
+        let chosen = self.ranks.iter().filter(|rank| ranks.binary_search(&rank.rank).is_ok());
+        let sums = |rank: &RankModel| RankModel { iterations: Vec::new(), in_iterations: Vec::new(), ..rank.clone() };
+        Model {
+            facts: self.facts.clone(),
+            ranks: chosen.map(sums).collect(),
+            regions: self.regions.clone(),
+            sites: self.sites.clone(),
+            slowest: vec![Vec::new(); self.regions.len()],
+            ..Model::default()
+        }
+    }
+
     /// The region and those around it, innermost first, the whole program last.
     pub fn chain(&self, region: RegionIdx) -> Vec<RegionIdx> {
         chain(&self.regions, region)

@@ -173,6 +173,52 @@ fn marked_programs_are_told_apart_by_their_regions() {
     assert_eq!(found["clusters"][1]["ranks"], serde_json::json!([2, 3, 4, 5]));
 }
 
+/// Ranks 0 and 1 compute 20 ms, the others 5 ms, rank 5 10 ms, in each of 10 steps. `same`: all go through the same ones.
+fn two_codes(same: bool) -> Report {
+    report(Scenario::ranks(6).each(move |rank, script| {
+        let (name, ms, longest) = match rank {
+            0 | 1 => ("ocean", 20.0, 20.0),
+            5 => ("air", 10.0, if same { 20.0 } else { 10.0 }),
+            _ => ("air", 5.0, if same { 20.0 } else { 10.0 }),
+        };
+        script.repeat(10, move |_, script| {
+            script.iteration(if same { "step" } else { name }, |script| {
+                script.region(name, |script| script.compute(ms).at("end").barrier(longest + 0.5 - ms))
+            })
+        })
+    }))
+}
+
+#[test]
+fn of_codes_that_share_no_work_the_verdict_is_on_the_one_that_loses_most() {
+    let report = two_codes(false);
+    let found = document(&report);
+    assert_eq!(
+        (&found["clustering"]["iterate_together"], &found["verdict"]["cluster"]),
+        (&Value::from(false), &Value::from(2))
+    );
+    // Of 105 ms the four ranks of air compute 62.5 ms on average, 100 ms at most, and in each step one of them does.
+    let verdict = |name: &str| (found["verdict"][name].as_f64().unwrap() * 1e6).round() / 1e3;
+    assert_eq!((verdict("lost_s"), verdict("imbalance_s"), verdict("serialization_s")), (42.5, 37.5, 0.0));
+    assert_eq!(
+        (found["verdict"]["worst"]["rank"].as_u64(), &found["clusters"][1]["iterations"]["count"]),
+        (Some(5), &Value::from(10))
+    );
+    insta::assert_snapshot!(plain(&report, 80).split("\nOverheads").next().unwrap());
+}
+
+#[test]
+fn codes_that_go_through_the_same_iterations_are_balanced_against_each_other() {
+    let report = two_codes(true);
+    let found = document(&report);
+    assert_eq!(
+        (&found["clustering"]["different_code"], &found["clustering"]["iterate_together"]),
+        (&Value::from(true), &Value::from(true))
+    );
+    assert_eq!((&found["verdict"]["cluster"], found["verdict"]["worst"]["rank"].as_u64()), (&Value::Null, Some(0)));
+    insta::assert_snapshot!(sections(&plain(&report, 100), &["Clusters"]));
+}
+
 #[test]
 fn a_slow_rank_is_no_other_program() {
     let found = document(&report(one_slow_region(6)));

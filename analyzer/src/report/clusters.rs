@@ -3,6 +3,7 @@
 use super::efficiency::EfficiencyRow;
 use crate::cluster::{self, Code, Radius};
 use crate::gather::operation_name;
+use crate::metrics::load_balance::phase_profile_ideal;
 use crate::model::Model;
 use crate::symbols::Place;
 
@@ -17,6 +18,8 @@ const LEAST_SHARE: f64 = 0.01;
 pub struct Clusters {
     /// One row a cluster, by number; a single one where all ranks run the same code.
     pub rows: Vec<ClusterRow>,
+    /// Whether all ranks that compute go through the same iterations, so that what one code takes longer another waits for.
+    pub iterate_together: bool,
     /// Ranks of no cluster: no other rank runs similar code. One row each.
     pub alone: Vec<ClusterRow>,
     /// By rank the number of its cluster; `None` for ranks of none.
@@ -92,6 +95,9 @@ impl Clusters {
         let (rows, alone) = parts.iter().zip(own_code).map(row).partition(|row| row.id > 0);
         Clusters {
             rows,
+            // An ideal time above the elapsed one shows that ranks do not wait for each other's iterations.
+            iterate_together: phase_profile_ideal(model, 0)
+                .is_some_and(|ideal| ideal.seconds <= 1.005 * model.recorded_s()),
             alone,
             of: found.of.iter().map(|of| of.map(|number| number as u32 + 1)).collect(),
             radius: (!codes.ranks.is_empty()).then_some(found.radius),
@@ -100,8 +106,13 @@ impl Clusters {
         }
     }
 
-    /// Whether ranks run different code, so that balance across all of them means little.
+    /// Whether ranks run different code.
     pub fn differ(&self) -> bool {
         self.rows.len() + self.alone.len() > 1
+    }
+
+    /// Whether ranks run different code in iterations of their own, so that balance across all of them means little.
+    pub fn are_apart(&self) -> bool {
+        self.differ() && !self.iterate_together
     }
 }

@@ -115,7 +115,9 @@ impl Report {
         let mut call_sites = call_sites::rows(model, places);
         let mut regions = regions::rows(model, model);
         let problems = problems::rows(model);
-        let verdict = Verdict::new(model, &efficiency, &regions, &call_sites);
+        let clusters = Clusters::new(model, places, choices.cluster_radius);
+        let verdict = Verdict::of_cluster(model, places, &clusters)
+            .unwrap_or_else(|| Verdict::new(model, &efficiency, &regions, &call_sites));
         // Tables of times are of the selected activities; what is said of computation stays.
         let only = model.facts.selected.activities.as_deref().map(|activities| only(model, activities));
         let times = only.as_ref().unwrap_or(model);
@@ -137,7 +139,7 @@ impl Report {
             overheads,
             loops: Loops::new(model, places),
             dispersion: DispersionRows::new(times, choices.ranking, choices.groups),
-            clusters: Clusters::new(model, places, choices.cluster_radius),
+            clusters,
             iterations: Iterations::new(model, if choices.all_iterations { usize::MAX } else { grouped::MOST_ROWS }),
             call_sites,
             counters: counters::rows(model),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 
-use super::{EfficiencyRow, RegionRow, SiteRow, largest};
+use super::{ClusterRow, Clusters, EfficiencyRow, RegionRow, SiteRow, call_sites, largest, regions};
 use crate::metrics::preemption::{Preemption, preemption};
 use crate::model::Model;
 use crate::symbols::Place;
@@ -16,8 +16,15 @@ pub const GOOD_EFFICIENCY: f64 = 0.95;
 pub const GOOD_BALANCE: f64 = 0.97;
 
 /// What is lost, to what, and where. All in seconds of elapsed time, the mean over ranks.
+///
+/// Where ranks run different code, and do not go through the same iterations, it is that on the cluster in which most is lost: balance
+/// over ranks that do not share one work means nothing (METRICS §1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
+    /// The cluster that all this is of; `None`: all ranks.
+    pub cluster: Option<VerdictCluster>,
+    /// Efficiencies of these ranks.
+    pub efficiency: EfficiencyRow,
     /// Elapsed time that was recorded, T.
     pub elapsed_s: f64,
     /// Elapsed time beside it, of which no rank has records.
@@ -38,6 +45,15 @@ pub struct Verdict {
     pub worst: Option<Worst>,
     /// The function in which most time goes to MPI.
     pub waits_at: Option<WaitsAt>,
+}
+
+/// The cluster of which the verdict is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VerdictCluster {
+    /// Its number.
+    pub id: u32,
+    /// Its ranks, ascending.
+    pub ranks: Vec<u32>,
 }
 
 /// The largest loss.
@@ -110,7 +126,21 @@ pub struct WaitsAt {
 }
 
 impl Verdict {
-    /// The verdict on a run.
+    /// The verdict on the cluster of a run that loses most, where its ranks do not share one work. `None`: they do.
+    pub fn of_cluster(model: &Model, places: &[Place], clusters: &Clusters) -> Option<Verdict> {
+        let lost_s = |row: &ClusterRow| {
+            let times = &row.efficiency.times;
+            (times.elapsed_s - times.avg_computation_s) * row.ranks.len() as f64
+        };
+        let rows = clusters.rows.iter().filter(|_| clusters.are_apart());
+        let row = rows.max_by(|a, b| lost_s(a).total_cmp(&lost_s(b)).then(b.id.cmp(&a.id)))?;
+        let part = model.sums_of(&row.ranks);
+        let (regions, call_sites) = (regions::rows(&part, &part), call_sites::rows(&part, places));
+        let verdict = Verdict::new(&part, &row.efficiency, &regions, &call_sites);
+        Some(Verdict { cluster: Some(VerdictCluster { id: row.id, ranks: row.ranks.clone() }), ..verdict })
+    }
+
+    /// The verdict on all ranks of a run.
     pub fn new(model: &Model, efficiency: &EfficiencyRow, regions: &[RegionRow], call_sites: &[SiteRow]) -> Verdict {
         let times = &efficiency.times;
         let (mean_s, max_s, elapsed_s) = (times.avg_computation_s, times.max_computation_s, times.elapsed_s);
@@ -131,6 +161,8 @@ impl Verdict {
             VerdictKind::Communication
         };
         Verdict {
+            cluster: None,
+            efficiency: *efficiency,
             elapsed_s,
             not_recorded_s: (model.elapsed_s() - elapsed_s).max(0.0),
             lost_s: elapsed_s - mean_s,

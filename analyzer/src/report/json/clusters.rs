@@ -31,6 +31,7 @@ pub(super) fn object(report: &Report) -> Value {
     };
     json!({
         "different_code": clusters.differ(),
+        "iterate_together": clusters.iterate_together,
         "radius": clusters.radius.map(|radius| radius.value),
         "radius_given": clusters.radius.is_some_and(|radius| radius.given),
         "profiles": clusters.profiles,

@@ -27,6 +27,7 @@ pub(super) fn object(report: &Report) -> Value {
     });
     json!({
         "kind": verdict.kind.name(),
+        "cluster": verdict.cluster.as_ref().map(|cluster| cluster.id),
         "text": text::verdict(report),
         "not_recorded_s": verdict.not_recorded_s,
         "lost_s": verdict.lost_s,

@@ -5,7 +5,7 @@ use crate::open::ranges;
 use crate::report::clusters::{CodeName, OwnCodeRow};
 use crate::report::table::Table;
 use crate::report::words::{TimeUnit, clean, count, percent, percent_or_dash, plural, wrap};
-use crate::report::{ClusterRow, Report};
+use crate::report::{ClusterRow, Clusters, Report};
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let clusters = &report.clusters;
@@ -45,12 +45,15 @@ fn efficiency(report: &Report, options: &Options, shown: usize) -> String {
     }
     let unit = TimeUnit::for_max(rows.iter().map(|row| row.efficiency.times.elapsed_s).fold(0.0, f64::max));
     let elapsed = format!("elapsed\n[{}]", unit.symbol);
-    let heads = ["cluster", &elapsed, "parallel", "load\nbalance", "commu-\nnication", "micro\nbalance", "transfer"];
+    let has_iterations = rows.iter().any(|row| row.iterations.is_some());
+    let mut heads =
+        vec!["cluster", &elapsed, "parallel", "load\nbalance", "commu-\nnication", "micro\nbalance", "transfer"];
+    heads.extend(has_iterations.then_some("iterations"));
     let mut table = Table::new(&heads, 0);
     for row in rows {
         let times = &row.efficiency.times;
         let certain = row.efficiency.certain_ideal().is_some();
-        table.row(vec![
+        let mut cells = vec![
             row.id.to_string(),
             unit.number(times.elapsed_s),
             percent_or_dash(times.parallel()),
@@ -58,14 +61,26 @@ fn efficiency(report: &Report, options: &Options, shown: usize) -> String {
             percent_or_dash(times.communication()),
             percent_or_dash(times.micro_load_balance().filter(|_| certain)),
             percent_or_dash(times.transfer().filter(|_| certain)),
-        ]);
+        ];
+        let iterations = row.iterations.as_ref().map_or_else(|| "–".to_owned(), |(_, n)| count(*n as u64));
+        cells.extend(has_iterations.then_some(iterations));
+        table.row(cells);
     }
     format!("{}{}\n", title("Efficiency by cluster", shown, all), table.render(options.columns, DIM))
 }
 
-/// That a global balance means little, and of whom.
+/// Of whom there is a balance, and whether one of all means something.
 fn sentences(report: &Report) -> String {
     let clusters = &report.clusters;
+    let so = match clusters.iterate_together {
+        true => "They go through the same iterations: what one code takes longer, the others wait for.",
+        false => "Balance over all ranks means little then: they do not share one work.",
+    };
+    format!("The ranks run different code: {}. {so}", who(clusters))
+}
+
+/// `2 clusters and 1 rank of none`.
+pub(super) fn who(clusters: &Clusters) -> String {
     let mut who = Vec::new();
     if !clusters.rows.is_empty() {
         who.push(plural(clusters.rows.len() as u64, "cluster"));
@@ -73,10 +88,7 @@ fn sentences(report: &Report) -> String {
     if !clusters.alone.is_empty() {
         who.push(format!("{} of none", plural(clusters.alone.len() as u64, "rank")));
     }
-    format!(
-        "The ranks run different code: {}. Balance over all ranks means little then: they do not share one work.",
-        who.join(" and ")
-    )
+    who.join(" and ")
 }
 
 /// What the clusters rest on.

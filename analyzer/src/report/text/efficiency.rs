@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::{BOLD, DIM, NARROW, Options, WIDE};
 use crate::report::Report;
-use crate::report::words::{TimeUnit, percent_or_dash, seconds_like, signed_percent, wrap};
+use crate::report::words::{TimeUnit, percent_or_dash, seconds_like, shorten, signed_percent, wrap};
 
 /// One line of the table of efficiencies: name, value, formula, its seconds, POP's name where that is another.
 type EfficiencyLine = (&'static str, Option<f64>, &'static str, Option<(f64, f64)>, &'static str);
@@ -29,7 +29,11 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         ("    transfer", times.transfer(), "ideal / elapsed", ideal.map(|ideal| (ideal, elapsed)), ""),
     ];
     let certain = report.efficiency.certain_ideal().is_some();
-    let mut text = format!("{BOLD}Efficiency{BOLD:#}  {DIM}of the ranks' computation{DIM:#}\n");
+    let whose = match report.clusters.are_apart() {
+        true => "of the computation of all ranks, though they run different code",
+        false => "of the ranks' computation",
+    };
+    let mut text = format!("{BOLD}Efficiency{BOLD:#}  {DIM}{}{DIM:#}\n", shorten(whose, options.columns - 12));
     let unit = TimeUnit::for_max(elapsed);
     for (at, (name, value, formula, quotient, pop)) in lines.into_iter().enumerate() {
         // Without an ideal time that is known well, a line below says so once.

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use lbprof_collector::Activity;
 use lbprof_collector::definition::EndReason;
 
-use super::{LONGEST_NAME, Options};
+use super::{LONGEST_NAME, Options, clusters};
 use crate::definitions::WHOLE_PROGRAM;
 use crate::metrics::blocking::Class;
 use crate::open::ranges;
@@ -45,7 +45,7 @@ pub fn verdict(report: &Report) -> String {
         true => String::new(),
         false => format!("From incomplete data ({}): ", incomplete(report)),
     };
-    let mut text = partial + &ended_early(report) + &of_what(report) + &loss(report);
+    let mut text = partial + &ended_early(report) + &of_what(report) + &of_whom(report) + &loss(report);
     let worth_naming = verdict.imbalance_s > 0.01 * verdict.elapsed_s && verdict.kind != VerdictKind::Nothing;
     if let Some(worst) = verdict.worst.as_ref().filter(|_| worth_naming) {
         let (longest, mean) = (seconds(worst.computation_s), seconds(worst.computation_s - worst.over_mean_s));
@@ -183,15 +183,34 @@ fn of_what(report: &Report) -> String {
         write!(text, "Of {} of {}: ", data.ranks_recorded, plural(u64::from(report.facts.n_ranks), "rank")).ok();
     }
     let verdict = &report.verdict;
-    if verdict.not_recorded_s > 0.01 * data.elapsed_s {
-        write!(text, "Recorded are {} of {}. ", seconds(verdict.elapsed_s), seconds(data.elapsed_s)).ok();
+    let elapsed_s = verdict.elapsed_s + verdict.not_recorded_s;
+    if verdict.not_recorded_s > 0.01 * elapsed_s {
+        write!(text, "Recorded are {} of {}. ", seconds(verdict.elapsed_s), seconds(elapsed_s)).ok();
     }
     text
 }
 
+/// That ranks run different code, and which of them the verdict is on.
+fn of_whom(report: &Report) -> String {
+    let clusters = &report.clusters;
+    match &report.verdict.cluster {
+        Some(cluster) => format!(
+            "The ranks run different code ({}), so that balance over all of them means little. Of cluster {} (ranks {}){}: ",
+            clusters::who(clusters),
+            cluster.id,
+            ranges(&cluster.ranks),
+            if clusters.rows.len() > 1 { ", in which most is lost" } else { "" },
+        ),
+        None if clusters.are_apart() => {
+            "Each rank runs code of its own, so that balance over all of them means little. ".to_owned()
+        }
+        None => String::new(),
+    }
+}
+
 fn loss(report: &Report) -> String {
     let verdict = &report.verdict;
-    let times = &report.efficiency.times;
+    let times = &verdict.efficiency.times;
     let seconds = |part: f64| seconds_like(part, verdict.elapsed_s);
     let share = |part: f64| if verdict.elapsed_s > 0.0 { percent(part / verdict.elapsed_s) } else { "–".to_owned() };
     let lost = format!("{} of {} ({})", seconds(verdict.lost_s), seconds(verdict.elapsed_s), share(verdict.lost_s));

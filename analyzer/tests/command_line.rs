@@ -119,6 +119,79 @@ fn the_time_on_one_rank_is_taken_as_given() {
     }
 }
 
+/// Two ranks of each of two codes that share no region; of three regions each two are alike.
+fn codes_and_regions() -> Scenario {
+    Scenario::ranks(4).each(|rank, script| {
+        script.repeat(10, move |_, script| {
+            let own = if rank < 2 { "ocean" } else { "air" };
+            let script = script.region(own, |script| script.compute(20 + rank).at("meet").barrier(5 - rank));
+            let script = script.region("solve", |script| script.compute(10).at("solve").barrier(1));
+            script.region("write", |script| script.compute(1).at("write").allreduce(8, 9 - 2 * rank))
+        })
+    })
+}
+
+fn report_of(arguments: &[&str]) -> Value {
+    let output = lb_report(&[arguments, &["--json"]].concat()).assert().code(0).get_output().stdout.clone();
+    serde_json::from_slice(&output).unwrap()
+}
+
+#[test]
+fn indices_are_severe_by_the_users_criterion() {
+    let dir = written(codes_and_regions());
+    let severe = |ranking: &[&str]| {
+        let report = report_of(&[&[text_of(dir.path())], ranking].concat());
+        let regions = report["regions"].as_array().unwrap();
+        let severe = regions.iter().filter(|region| region["severe"] == true).count();
+        (report["dispersion"]["rank_by"].as_str().unwrap().to_owned(), severe)
+    };
+    assert_eq!(severe(&[]), ("maximum".to_owned(), 1));
+    assert_eq!(severe(&["--rank-by", "percentile=0"]).0, "percentile=0");
+    assert!(severe(&["--rank-by", "percentile=0"]).1 > 2, "all that are above 0");
+    assert_eq!(severe(&["--rank-by", "threshold=100"]), ("threshold=100".to_owned(), 0));
+    let path = text_of(dir.path());
+    assert_fails(
+        &[path, "--rank-by", "percentile=101"],
+        dir.path(),
+        2,
+        "a percentile is 0 to 100, as in percentile=90",
+    );
+    assert_fails(&[path, "--rank-by", "minimum"], dir.path(), 2, "maximum, percentile=P or threshold=X");
+}
+
+#[test]
+fn groups_of_regions_are_as_many_as_the_user_says() {
+    let dir = written(codes_and_regions());
+    let path = text_of(dir.path());
+    let groups = |arguments: &[&str]| {
+        let report = report_of(&[&[path], arguments].concat());
+        let numbers = report["regions"].as_array().unwrap().iter().filter_map(|region| region["group"].as_u64());
+        numbers.collect::<std::collections::BTreeSet<u64>>().len()
+    };
+    assert_eq!(groups(&["--groups", "1"]), 1);
+    assert_eq!(groups(&["--groups", "3"]), 3);
+    assert_fails(&[path, "--groups", "0"], dir.path(), 2, "0 is not in 1..");
+}
+
+#[test]
+fn ranks_of_one_cluster_are_as_near_as_the_user_says() {
+    let dir = written(codes_and_regions());
+    let path = text_of(dir.path());
+    let clusters = |arguments: &[&str]| {
+        let report = report_of(&[&[path], arguments].concat());
+        let ranks: Vec<Value> = report["clusters"].as_array().unwrap().iter().map(|one| one["ranks"].clone()).collect();
+        (ranks, report["clustering"]["radius"].as_f64(), report["clustering"]["radius_given"].as_bool())
+    };
+    // Of the regions that a rank enters one in three is its code's own.
+    let (all, _, given) = clusters(&[]);
+    assert_eq!((all, given), (vec![serde_json::json!([0, 1, 2, 3])], Some(false)));
+    let apart = vec![serde_json::json!([0, 1]), serde_json::json!([2, 3])];
+    assert_eq!(clusters(&["--cluster-radius", "0.25"]), (apart, Some(0.25), Some(true)));
+    for wrong in ["0", "1.5", "near", "nan"] {
+        assert_fails(&[path, "--cluster-radius", wrong], dir.path(), 2, "a share of the calls above 0 and up to 1");
+    }
+}
+
 #[test]
 fn a_selection_that_the_run_does_not_have_is_wrong_use() {
     let dir = written(late_sender());

@@ -408,6 +408,25 @@ fn found_iterations_keep_their_numbers() {
 }
 
 #[test]
+fn found_loops_are_counted_in_the_window() {
+    let dir = written(unmarked());
+    let told = |selection: &Selection| {
+        let report = report_on(&found_part_in(dir.path(), selection));
+        let row = report.loops.rows.iter().find(|row| row.main).expect("a main loop");
+        (row.iterations, (row.covered * 1000.0).round() / 10.0, row.sureness, row.told)
+    };
+    let (iterations, _, sureness, is_told) = told(&Selection::default());
+    assert_eq!((iterations, is_told), ((12.0, 12.0), true));
+    assert_eq!(told(&window("iteration=4", "iteration=6")), ((3.0, 3.0), 100.0, sureness, true));
+    // From within an iteration of each rank to within another.
+    let (iterations, covered, ..) = told(&window("22ms", "40ms"));
+    assert_eq!(covered, 100.0, "what is cut is in the loop, too");
+    assert!((2.0..=3.0).contains(&iterations.0) && (3.0..=4.0).contains(&iterations.1), "{iterations:?}");
+    let (iterations, covered, _, is_told) = told(&window("", "2ms"));
+    assert_eq!((iterations, covered, is_told), ((0.0, 0.0), 0.0, false));
+}
+
+#[test]
 fn serial_work_is_that_of_the_window() {
     // rank 0   |= 10 =|= barrier =|== alone 20 ==|= barrier =|
     // rank 1   |= 10 =|= barrier ................=|

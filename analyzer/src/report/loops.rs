@@ -2,7 +2,7 @@
 
 use crate::gather::operation_name;
 use crate::iterations::carried::Carried;
-use crate::model::{FoundLoopOfRank, Model, RankModel};
+use crate::model::{FoundLoopOfRank, Model, RankModel, Region, RegionIdx};
 use crate::structure::{Loop, Without};
 use crate::symbols::Place;
 
@@ -22,16 +22,18 @@ pub struct LoopRow {
     pub name: String,
     /// The loop around it, as an index of rows.
     pub parent: Option<usize>,
-    /// Whether its iterations are those of the report.
+    /// Whether it is the main loop of its ranks, of which each group of ranks that have the same loops has one.
     pub main: bool,
+    /// Whether it is the main loop of the report, whose iterations are told one by one; the main loops of several groups may be.
+    pub told: bool,
     /// The ranks, ascending.
     pub ranks: Vec<u32>,
     /// Operation and place of the calls that end an iteration; of several the first.
     pub ends_at: Option<(String, Place)>,
     /// Whether an uninterrupted run of such calls ends only one iteration.
     pub ends_with_run: bool,
-    /// Fewest and most iterations of a rank, counted in all its calls; of other loops than the main one estimated, from how
-    /// many come in one of its iterations.
+    /// Fewest and most iterations of a rank, counted in all its calls in the selected time, those that its ends cut included; of
+    /// other loops than the main one estimated, from how many come in one of its iterations.
     pub iterations: (f64, f64),
     /// Iterations for each one of the main loop, on average.
     pub for_each_main: f64,
@@ -155,10 +157,14 @@ impl Loops {
     /// The loops of `model`, whose call sites are at `places`.
     pub(super) fn new(model: &Model, places: &[Place]) -> Loops {
         let mut rows: Vec<LoopRow> = model.loops.iter().map(|one| row(model, places, one)).collect();
-        let most_of: Vec<f64> = rows.iter().map(|row| row.iterations.1).collect();
+        let in_run = |one: &Loop| {
+            let ranks = model.ranks.iter().filter(|rank| one.ranks.binary_search(&rank.rank).is_ok());
+            ranks.map(|rank| f64::from(in_run(rank))).fold(0.0, f64::max) * one.for_each_main
+        };
+        let most_of: Vec<f64> = model.loops.iter().map(in_run).collect();
         for (at, row) in rows.iter_mut().enumerate().filter(|(at, row)| row.main && !model.loops[*at].named) {
             let others = model.loops.iter().zip(&most_of).filter(|(other, _)| other.main);
-            let mut others = others.filter(|(_, most)| AS_MANY * row.iterations.1 < **most);
+            let mut others = others.filter(|(_, most)| AS_MANY * most_of[at] < **most);
             if others.any(|(other, _)| other.shares_kinds_with(&model.loops[at])) {
                 let doubt = *row.doubt.get_or_insert(Doubt::OtherRanks);
                 row.sureness = row.sureness.max(Some(doubt.at_most()));
@@ -171,10 +177,15 @@ impl Loops {
 
 fn row(model: &Model, places: &[Place], one: &Loop) -> LoopRow {
     let ranks: Vec<&RankModel> =
-        model.ranks.iter().filter(|rank| rank.found.is_some() && one.ranks.contains(&rank.rank)).collect();
-    let counts = || ranks.iter().filter_map(|rank| rank.found).map(|found| f64::from(found.iterations));
-    let fewest = counts().reduce(f64::min).unwrap_or(0.0) * one.for_each_main;
-    let most = counts().fold(0.0, f64::max) * one.for_each_main;
+        model.ranks.iter().filter(|rank| rank.found.is_some() && one.ranks.binary_search(&rank.rank).is_ok()).collect();
+    let region = main_region(model, &ranks);
+    let selected = &model.facts.selected;
+    let is_window = selected.from.is_some() || selected.to.is_some();
+    let in_window = |rank: &RankModel| match region.and_then(|idx| rank.series(idx)) {
+        Some(series) => series.numbers.len() as u32,
+        None => 0,
+    };
+    let (fewest, most) = if is_window { counts(&ranks, in_window) } else { counts(&ranks, in_run) };
     let found: Vec<FoundLoopOfRank> =
         ranks.iter().filter_map(|rank| rank.found).filter(|found| found.iterations > 0).collect();
     let alike: Vec<f64> = found.iter().map(|found| f64::from(found.alike) / f64::from(found.iterations)).collect();
@@ -187,21 +198,34 @@ fn row(model: &Model, places: &[Place], one: &Loop) -> LoopRow {
         (operation_name(operation), place)
     });
     let doubt = (one.main && !one.named).then(|| doubt(&found, one, ends_at.as_ref())).flatten();
-    let sureness = Sureness::of((fewest, most), alike, covered).max(doubt.map_or(Sureness::Sure, Doubt::at_most));
+    let sureness =
+        Sureness::of(counts(&ranks, in_run), alike, covered).max(doubt.map_or(Sureness::Sure, Doubt::at_most));
     LoopRow {
         name: one.name.clone(),
         parent: one.parent,
         main: one.main,
+        told: one.main && region.is_some() && region == model.main_loop(),
         ranks: ranks.iter().map(|rank| rank.rank).collect(),
         ends_at,
         ends_with_run: one.run,
-        iterations: (fewest, most),
+        iterations: (fewest * one.for_each_main, most * one.for_each_main),
         for_each_main: one.for_each_main,
         covered,
         alike: one.main.then_some(alike),
         sureness: one.main.then_some(sureness),
         doubt,
     }
+}
+
+/// Iterations of a rank's main loop in all its calls.
+fn in_run(rank: &RankModel) -> u32 {
+    rank.found.map_or(0, |found| found.iterations)
+}
+
+/// Fewest and most iterations of `ranks`.
+fn counts(ranks: &[&RankModel], of: impl Fn(&RankModel) -> u32) -> (f64, f64) {
+    let counts = || ranks.iter().map(|rank| f64::from(of(rank)));
+    (counts().reduce(f64::min).unwrap_or(0.0), counts().fold(0.0, f64::max))
 }
 
 /// What speaks against the loop that was `found` on each rank.
@@ -212,11 +236,18 @@ fn doubt(found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<&(String, Place)
     Doubt::of(&carried, &iterations, one.kinds(), module)
 }
 
-/// Seconds of a rank within the iterations of its found loop.
+/// The region of the main loop of these ranks.
+fn main_region(model: &Model, ranks: &[&RankModel]) -> Option<RegionIdx> {
+    let main = model.loops.get(ranks.first()?.found?.at)?;
+    let is_main = |region: &Region| region.found && region.iterated && region.parent == 0 && region.name == main.name;
+    model.regions.iter().position(is_main).map(|at| at as RegionIdx)
+}
+
+/// Seconds of a rank within the iterations of its found loop; one that is cut reaches to the end of the rank's time.
 fn covered_s(rank: &RankModel) -> f64 {
-    let series = rank.iterations.iter().map(|(_, series)| series);
-    let lengths = series.flat_map(|series| series.begin_s.iter().zip(&series.end_s).map(|(begin, end)| end - begin));
-    lengths.filter(|length| length.is_finite()).sum()
+    let known = |time: f64, else_s: f64| if time.is_nan() { else_s } else { time };
+    let series = rank.iterations.iter().flat_map(|(_, series)| series.begin_s.iter().zip(&series.end_s));
+    series.map(|(&begin, &end)| known(end, rank.end_s) - known(begin, rank.begin_s)).sum()
 }
 
 #[cfg(test)]

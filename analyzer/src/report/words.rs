@@ -40,16 +40,24 @@ pub fn seconds(seconds: f64) -> String {
     seconds_like(seconds, seconds)
 }
 
-/// A time in the unit that suits `reference`, so that all times of a sentence compare at a glance.
+/// A time in the unit that suits `reference`, so that all times of a sentence compare at a glance; in its own unit where in that
+/// one it would be 0, or have more than three digits before the point.
 pub fn seconds_like(seconds: f64, reference: f64) -> String {
+    let in_unit = |unit: TimeUnit| format!("{:.*}", unit.decimals.min(2), seconds * unit.scale);
     let unit = TimeUnit::for_max(reference);
-    let decimals = unit.decimals.min(2);
-    format!("{:.decimals$} {}", seconds * unit.scale, unit.symbol)
+    let is_zero = |text: &str| text.chars().all(|char| matches!(char, '-' | '0' | '.'));
+    let is_long = unit.scale > 1.0 && (seconds * unit.scale).abs() >= 999.5;
+    let text = in_unit(unit);
+    let unit = if (is_zero(&text) && seconds != 0.0) || is_long { TimeUnit::for_max(seconds) } else { unit };
+    let text = in_unit(unit);
+    // What rounds to zero has no sign.
+    format!("{} {}", if is_zero(&text) { text.trim_start_matches('-') } else { &text }, unit.symbol)
 }
 
-/// A share of 0..=1 in per cent: `87.4 %`.
+/// A share of 0..=1 in per cent: `87.4 %`. What rounds to zero has no sign, as sums of nothing have in IEEE 754.
 pub fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+    let text = format!("{:.1} %", 100.0 * share);
+    if text == "-0.0 %" { "0.0 %".to_owned() } else { text }
 }
 
 /// A share in per cent where there is one, else a dash.
@@ -203,6 +211,17 @@ mod tests {
     }
 
     #[test]
+    fn times_of_a_sentence_have_one_unit_where_they_fit_in_it() {
+        assert_eq!(seconds_like(0.0421, 1.2), "0.04 s");
+        assert_eq!(seconds_like(0.0021, 1.2), "2.10 ms", "no 0.00 s");
+        assert_eq!(seconds_like(-0.0021, 1.2), "-2.10 ms");
+        assert_eq!(seconds_like(0.0, 1.2), "0.00 s");
+        assert_eq!(seconds_like(-0.0, 1.2), "0.00 s");
+        assert_eq!(seconds_like(1.2558e-3, 0.9e-3), "1.26 ms", "no 1255.8 µs");
+        assert_eq!(seconds_like(1e-12, 1e-12), "0.00 µs");
+    }
+
+    #[test]
     fn counts_and_bytes_are_easy_to_read() {
         assert_eq!(count(1234567), "1,234,567");
         assert_eq!(count(999), "999");
@@ -216,6 +235,14 @@ mod tests {
         assert_eq!(signed_percent(0.125), "+12.5 %");
         assert_eq!(signed_percent(-0.125), "−12.5 %");
         assert_eq!(signed_percent(-0.0001), "0.0 %");
+    }
+
+    #[test]
+    fn nothing_has_no_sign() {
+        assert_eq!(
+            (percent(-0.0), percent(-0.0001), percent(0.874)),
+            ("0.0 %".into(), "0.0 %".into(), "87.4 %".into())
+        );
     }
 
     #[test]

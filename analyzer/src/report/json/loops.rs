@@ -15,6 +15,7 @@ fn row(row: &LoopRow) -> Value {
         "name": row.name,
         "parent": row.parent,
         "main": row.main,
+        "told": row.told,
         "ranks": row.ranks,
         "ends_at": row.ends_at.as_ref().map(|(operation, place)| json!({
             "operation": operation,

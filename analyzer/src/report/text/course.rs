@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::metrics::trend::{Period, Recurring, Shape};
 use crate::report::course::whole;
 use crate::report::iterations::{IterationRow, Iterations};
-use crate::report::words::{count, plural, seconds_like};
+use crate::report::words::{count, plural, seconds_like, wrap};
 
 /// Share of the mean iteration from which on a change is told.
 const LEAST: f64 = 0.02;
@@ -48,7 +48,9 @@ pub(super) fn bars(iterations: &Iterations, columns: usize) -> String {
         (least, _) => format!(", each of {} or {} iterations", count(least as u64), count(least as u64 + 1)),
     };
     let (low, high) = (seconds_like(low, high), seconds_like(high, high));
-    format!("longest  {}\nmean     {}\n         ▁ {low} … █ {high}{each}\n", line(&longest), line(&mean))
+    let legend =
+        wrap(&format!("▁ {low} … █ {high}{each}"), columns.saturating_sub(LABEL), 0).replace('\n', "\n         ");
+    format!("longest  {}\nmean     {}\n         {legend}\n", line(&longest), line(&mean))
 }
 
 /// What changes and recurs, in sentences; empty where nothing does.

@@ -5,7 +5,7 @@ use crate::open::ranges;
 use crate::report::Report;
 use crate::report::loops::{Doubt, LoopRow, Sureness};
 use crate::report::table::Table;
-use crate::report::words::{clean, count, percent, shorten, wrap};
+use crate::report::words::{clean, count, percent, plural, shorten, wrap};
 use crate::structure::Without;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
@@ -113,14 +113,22 @@ fn sureness(report: &Report) -> String {
             because(doubt)
         );
     }
-    let why = match sureness {
-        Sureness::Sure => "all ranks count the same iterations, and most of them have the same calls",
-        Sureness::Likely => {
-            "ranks nearly agree on the iterations, but these are few, differ, or take little of the time"
-        }
-        Sureness::Unsure => "ranks count different numbers of iterations, or most of these differ in their calls",
-    };
+    let why = why_not_surer(worst);
     format!("{}{of_whom}: {why}; --loop CALLSITE takes another end of an iteration, --no-detect none", sureness.name())
+}
+
+/// What keeps a main loop from being surer, of all that no doubt tells; of a sure one what makes it so.
+fn why_not_surer(row: &LoopRow) -> String {
+    let (fewest, most) = row.iterations;
+    let alike = row.alike.unwrap_or(0.0);
+    match row.sureness {
+        Some(Sureness::Sure) => "all ranks count the same iterations, and most of them have the same calls".to_owned(),
+        _ if fewest != most => format!("ranks count {} iterations", iterations(row)),
+        _ if alike < 0.8 => format!("only {} of the iterations have the same kinds of calls", percent(alike)),
+        _ if most < 10.0 => format!("there are only {}", plural(most.round() as u64, "iteration")),
+        _ if row.covered < 0.5 => format!("its iterations cover only {} of the time", percent(row.covered)),
+        _ => "in the whole run its iterations differ, are few, or take little of the time".to_owned(),
+    }
 }
 
 fn ranks_in_words(all: &[u32]) -> String {

@@ -8,7 +8,7 @@ use crate::report::table::Table;
 use crate::report::words::{TimeUnit, percent, percent_or_dash, plural, seconds, seconds_like, wrap};
 use crate::report::{Report, largest};
 
-/// Share of the time on one rank from which on a part is told.
+/// Share of the time on one rank, and of the longest phase, from which on a part is told.
 const LEAST: f64 = 0.0005;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
@@ -40,12 +40,15 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 fn rows(report: &Report, options: &Options) -> Table {
     let overheads = &report.overheads.overheads;
     let n = report.ranks.len().max(1) as f64;
-    let unit = TimeUnit::for_max(overheads.phases.iter().map(|phase| phase.total_s() / n).fold(0.0, f64::max));
+    let longest_s = overheads.phases.iter().map(|phase| phase.total_s() / n).fold(0.0, f64::max);
+    let unit = TimeUnit::for_max(longest_s);
     let mean = format!("mean\n[{}]", unit.symbol);
     let mut rows = Table::new(&["<phase", &mean, "overhead\nratio", "largest\nratio", "on\nrank"], 0);
     for phase in &overheads.phases {
         let ratio = overheads.ratio(phase);
-        if !options.full && !phase.phase.is_work() && ratio.is_some_and(|ratio| ratio < LEAST) {
+        // Against little work all is much, though it is no time.
+        let is_little = ratio.is_some_and(|ratio| ratio < LEAST) || phase.total_s() / n < LEAST * longest_s;
+        if !options.full && !phase.phase.is_work() && is_little {
             continue;
         }
         let by_rank = overheads.ratios_by_rank(phase).unwrap_or_default();

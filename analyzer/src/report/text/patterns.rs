@@ -81,7 +81,9 @@ fn head(report: &Report, activity: Activity, unit: TimeUnit, a_cell: usize, opti
         _ => String::new(),
     };
     // The legend has colours, so its parts are put on lines by hand.
-    let mut lines = format!("{BOLD}{title}{BOLD:#} {DIM}{first}{DIM:#}\n");
+    // Where there is no room for both, what the characters are stands on a line of its own.
+    let gap = if width(&title) + 1 + width(&first) > options.columns { "\n  " } else { " " };
+    let mut lines = format!("{BOLD}{title}{BOLD:#}{gap}{DIM}{first}{DIM:#}\n");
     let plain_width: usize = LEVELS.iter().map(|(_, name)| width(name) + 4).sum();
     let at = if plain_width + 2 <= options.columns { legend.len() } else { 3 };
     for part in legend.chunks(at) {

@@ -171,3 +171,37 @@ fn why_none(without: Without) -> Option<&'static str> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(iterations: (f64, f64), alike: f64, covered: f64, sureness: Sureness) -> LoopRow {
+        LoopRow {
+            name: "loop".to_owned(),
+            parent: None,
+            main: true,
+            told: true,
+            ranks: vec![0, 1],
+            ends_at: None,
+            ends_with_run: false,
+            iterations,
+            for_each_main: 1.0,
+            covered,
+            alike: Some(alike),
+            sureness: Some(sureness),
+            doubt: None,
+        }
+    }
+
+    #[test]
+    fn what_keeps_a_loop_from_being_surer_is_told_by_its_figures() {
+        let likely = |iterations, alike, covered| why_not_surer(&row(iterations, alike, covered, Sureness::Likely));
+        assert_eq!(likely((99.0, 100.0), 1.0, 0.9), "ranks count 99–100 iterations");
+        assert_eq!(likely((50.0, 50.0), 0.6, 0.9), "only 60.0 % of the iterations have the same kinds of calls");
+        assert_eq!(likely((4.0, 4.0), 1.0, 0.9), "there are only 4 iterations");
+        assert_eq!(likely((50.0, 50.0), 1.0, 0.3), "its iterations cover only 30.0 % of the time");
+        let sure = why_not_surer(&row((50.0, 50.0), 1.0, 0.9, Sureness::Sure));
+        assert!(sure.starts_with("all ranks count the same"), "{sure}");
+    }
+}

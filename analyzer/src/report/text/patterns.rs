@@ -19,6 +19,12 @@ const LEAST_SHARE: f64 = 0.01;
 /// Most columns that a region's name takes.
 const LONGEST_NAME: usize = 36;
 
+/// Characters of a pattern that there is always room for.
+const LEAST_ROOM: usize = 8;
+
+/// Columns before and between the name, the pattern and the range.
+const GAPS: usize = 6;
+
 pub(super) fn section(report: &Report, options: &Options) -> String {
     if report.ranks.len() < 3 || !(options.full || differ(report)) {
         return String::new();
@@ -46,12 +52,15 @@ fn pattern(report: &Report, options: &Options, activity: Activity) -> String {
         return String::new();
     }
     let unit = TimeUnit::for_max(rows.iter().map(|row| row.longest_s).fold(0.0, f64::max));
-    let names: Vec<String> = rows.iter().map(|row| shorten(&path(report, row.region), LONGEST_NAME)).collect();
     let ranges: Vec<String> =
         rows.iter().map(|row| format!("{} to {}", unit.number(row.least_s), unit.number(row.longest_s))).collect();
     let widest = |texts: &[String]| texts.iter().take(shown).map(|text| width(text)).max().unwrap_or(0);
-    let (name_columns, range_columns) = (widest(&names), widest(&ranges));
-    let room = options.columns.saturating_sub(name_columns + range_columns + 6).max(8);
+    let range_columns = widest(&ranges);
+    // Names give way to a few characters of each pattern.
+    let longest_name = options.columns.saturating_sub(range_columns + GAPS + LEAST_ROOM).min(LONGEST_NAME);
+    let names: Vec<String> = rows.iter().map(|row| shorten(&path(report, row.region), longest_name)).collect();
+    let name_columns = widest(&names);
+    let room = options.columns.saturating_sub(name_columns + range_columns + GAPS).max(LEAST_ROOM);
     let a_cell = report.ranks.len().div_ceil(room).max(1);
     let mut text = head(report, activity, unit, a_cell, options);
     for ((row, name), range) in rows.iter().zip(&names).zip(&ranges).take(shown) {

@@ -7,8 +7,8 @@ use lbprof_analyzer::model::Model;
 use lbprof_analyzer::report::words::width;
 use lbprof_analyzer::report::{Choices, Report, json, text};
 use lbprof_analyzer::symbols;
-use lbprof_collector::Activity;
 use lbprof_collector::scenario::{RankScript, Scenario};
+use lbprof_collector::{Activity, Operation};
 use serde_json::Value;
 use support::{found_model, model, plain, report, report_on};
 
@@ -181,10 +181,14 @@ fn two_codes(same: bool) -> Report {
             5 => ("air", 10.0, if same { 20.0 } else { 10.0 }),
             _ => ("air", 5.0, if same { 20.0 } else { 10.0 }),
         };
+        let script =
+            script.communicator(u64::from(rank / 2).min(1) + 10, if rank < 2 { &[0, 1] } else { &[2, 3, 4, 5] });
         script.repeat(10, move |_, script| {
-            script.iteration(if same { "step" } else { name }, |script| {
-                script.region(name, |script| script.compute(ms).at("end").barrier(longest + 0.5 - ms))
-            })
+            let step = |script: RankScript| {
+                let end = script.compute(ms).at("end");
+                end.call(Operation::Barrier, longest + 0.5 - ms, |record| record.comm = if same { 0 } else { 2 })
+            };
+            script.iteration(if same { "step" } else { name }, |script| script.region(name, step))
         })
     }))
 }
@@ -204,7 +208,7 @@ fn of_codes_that_share_no_work_the_verdict_is_on_the_one_that_loses_most() {
         (found["verdict"]["worst"]["rank"].as_u64(), &found["clusters"][1]["iterations"]["count"]),
         (Some(5), &Value::from(10))
     );
-    insta::assert_snapshot!(plain(&report, 80).split("\nOverheads").next().unwrap());
+    insta::assert_snapshot!(plain(&report, 80).split("\nEfficiency  of").next().unwrap());
 }
 
 #[test]

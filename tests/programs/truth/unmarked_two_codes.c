@@ -1,9 +1,9 @@
 // ranks: 6
 // truth: without markers. The first half of the ranks runs one code of
 // truth: 20 steps, one of them with 60 ms, the others with 30 ms; the others run another in 30 steps, in which each in turn has
-// truth: 40 ms and the others 20 ms. Balance over both means nothing, and there is no ideal time of both.
+// truth: 40 ms and the others 20 ms. Balance over both means nothing, and no iterations are those of both.
 // expect: computation[p] = 20 * 0.030 * (1 + (p == 0)) + ((p == 3) + (p == 4) + (p == 5)) * 0.200
-// expect: micro_load_balance = none
+// expect: t_ideal_replay_s = 20 * 0.060
 // expect: t_ideal_phase_profile_s = none
 // expect: clusters = 2
 // expect: cluster 1 load_balance = (60 + 30 + 30) / 3 / 60

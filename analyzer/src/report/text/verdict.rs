@@ -87,11 +87,15 @@ fn cause(report: &Report) -> String {
     };
     let share = percent(row.cause.caused_s / table.sums.total_s);
     let region = shorten(&clean(&row.region), LONGEST_NAME);
-    format!(" {share} of all waiting is caused by {what} rank {} in {region}.", row.rank)
+    let whose = if report.verdict.cluster.is_some() { "all ranks'" } else { "all" };
+    format!(" {share} of {whose} waiting is caused by {what} rank {} in {region}.", row.rank)
 }
 
-/// What would be gained most by balancing a region or a rank.
+/// What would be gained most by balancing a region or a rank; of ranks that do not share one work no mean of all is a gain.
 fn gain(report: &Report) -> String {
+    if report.clusters.are_apart() {
+        return String::new();
+    }
     let what_if = &report.what_if;
     let Some(measured_s) = what_if.measured_s.filter(|measured_s| *measured_s > 0.0) else { return String::new() };
     let is_balance = |row: &&ReplayRow| matches!(row.question, Question::Balanced(_) | Question::RankAsMean(_));

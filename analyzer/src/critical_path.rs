@@ -45,16 +45,25 @@ impl CriticalPath {
     fn sums(&self, histories: &[History], thread: u32, time: Ns) -> Sums {
         let mut sums = Sums::default();
         let (mut thread, mut time) = (thread, time);
+        // A wait in a collective ends when the last one enters, so the path may change over without going back in time; damaged clocks
+        // may let threads wait for each other in a circle.
+        let mut changes_at_once = 0;
         'thread: while let Some(history) = histories.get(thread as usize) {
             for piece in history.backwards(Ns::MIN, time) {
-                let by = piece.wait.and_then(|(by, _)| by).filter(|by| by.thread != thread && by.at < piece.end);
+                let by = piece.wait.and_then(|(by, _)| by).filter(|by| by.thread != thread && by.at <= piece.end);
                 match by {
-                    Some(by) if by.at >= piece.begin || piece.end - piece.begin == piece.whole => {
+                    Some(by)
+                        if (by.at >= piece.begin || piece.end - piece.begin == piece.whole)
+                            && (by.at < time || changes_at_once < histories.len()) =>
+                    {
                         let begin = histories.get(by.thread as usize).map_or(Ns::MIN, History::begin);
                         let at = by.at.max(begin).min(piece.end);
                         // From the send to the end of the wait the message was on its way.
-                        *sums.entry((by.thread, Kind::delay(piece.kind.region()))).or_default() +=
-                            (piece.end - at) as f64;
+                        if at < piece.end {
+                            *sums.entry((by.thread, Kind::delay(piece.kind.region()))).or_default() +=
+                                (piece.end - at) as f64;
+                        }
+                        changes_at_once = if at < time { 0 } else { changes_at_once + 1 };
                         (thread, time) = (by.thread, at);
                         continue 'thread;
                     }
@@ -67,5 +76,45 @@ impl CriticalPath {
             break;
         }
         sums
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lbprof_collector::Activity;
+
+    use super::*;
+    use crate::blocking::EndedBy;
+
+    fn computation(region: u32) -> Kind {
+        Kind::new(region, Activity::Computation)
+    }
+
+    #[test]
+    fn a_wait_at_a_barrier_leads_to_the_last_that_entered() {
+        // 0 |= 3 =|... barrier ...|= 2 =|
+        // 1 |====== 10 ======|b|
+        let barrier = Kind::new(0, Activity::Synchronization);
+        let mut first = History::new(0);
+        first.spend(3, computation(1));
+        first.wait(10, barrier, Some(EndedBy { thread: 1, at: 10 }), &[]);
+        first.spend(12, computation(2));
+        let mut last = History::new(0);
+        last.spend(10, computation(1));
+        let path = CriticalPath::default().to(&[first, last], 0, 12);
+        let found: Vec<_> = path.iter().map(|part| (part.thread, part.kind, part.ns)).collect();
+        assert_eq!(found, [(0, computation(2), 2.0), (1, computation(1), 10.0)]);
+    }
+
+    #[test]
+    fn a_circle_of_waits_ends() {
+        let kind = Kind::new(0, Activity::Synchronization);
+        let waits_for = |thread| {
+            let mut history = History::new(0);
+            history.wait(5, kind, Some(EndedBy { thread, at: 5 }), &[]);
+            history
+        };
+        let path = CriticalPath::default().to(&[waits_for(1), waits_for(0)], 0, 5);
+        assert_eq!(path.iter().map(|part| part.ns).sum::<f64>(), 5.0);
     }
 }

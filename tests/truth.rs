@@ -9,8 +9,9 @@ use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
 use lbprof_tests::launch::Job;
+use lbprof_tests::program::Program;
 use lbprof_tests::suite::{self, Case, Company};
-use lbprof_tests::{place, run};
+use lbprof_tests::{facts, place, run};
 use serde_json::Value;
 
 /// Runs before a disturbed run is a failed test.
@@ -30,8 +31,8 @@ fn the_report_tells_the_truth(case: &Case) -> anyhow::Result<()> {
         let report = run::report(&logs)?;
         run::check_report(&report)?;
         let own = own_clocks(&own, case.ranks)?;
-        let checked =
-            check_own_clocks(&own, &report).and_then(|()| run::check_expectations(&case.program, case.ranks, &report));
+        let checked = check_own_clocks(&own, &case.program, &report)
+            .and_then(|()| facts::check(&case.program, case.ranks, &report));
         match checked {
             Ok(()) => return Ok(()),
             Err(error) => disturbances.push(format!("{error:#}")),
@@ -51,7 +52,7 @@ fn own_clocks(path: &Path, ranks: usize) -> anyhow::Result<Vec<Vec<f64>>> {
 }
 
 /// Each rank's computation is what its own clock says, and the ratios are those of these computations.
-fn check_own_clocks(own: &[Vec<f64>], report: &Value) -> anyhow::Result<()> {
+fn check_own_clocks(own: &[Vec<f64>], program: &Program, report: &Value) -> anyhow::Result<()> {
     let close = |what: &str, found: &Value, truth: f64, room_s: f64| {
         let found = found.as_f64().with_context(|| format!("{what} is not in the report"))?;
         let room = run::TOLERANCE * truth + room_s;
@@ -71,12 +72,15 @@ fn check_own_clocks(own: &[Vec<f64>], report: &Value) -> anyhow::Result<()> {
     let max = by_rank.iter().copied().fold(0.0, f64::max);
     let mean = by_rank.iter().sum::<f64>() / by_rank.len() as f64;
     close("load_balance", &report["efficiency"]["load_balance"], mean / max, 0.0)?;
-    // Where each iteration holds one computation, its longest is the sum of the longest ones.
+    // Where each iteration holds one computation, the estimate of the ideal time is the sum of the longest ones.
     let iterations = report["iterations"]["count"].as_u64().unwrap_or(0) as usize;
-    if iterations > 0 && own.iter().all(|works| works.len() == iterations) {
+    let estimated = program.values("expect").any(|line| line.starts_with("t_ideal_phase_profile_s"));
+    if estimated && iterations > 0 && own.iter().all(|works| works.len() == iterations) {
         let longest = |k: usize| own.iter().map(|works| works[k]).fold(0.0, f64::max);
         let ideal: f64 = (0..iterations).map(longest).sum();
         close("t_ideal_phase_profile_s", &report["efficiency"]["t_ideal_phase_profile_s"], ideal, 0.005)?;
+    }
+    if let Some(ideal) = report["efficiency"]["t_ideal_s"].as_f64() {
         close("micro_load_balance", &report["efficiency"]["micro_load_balance"], max / ideal, 0.0)?;
     }
     Ok(())

@@ -5,7 +5,7 @@
 //!
 //! - `ranks:` the numbers of ranks to run it on;
 //! - `mpi:` the MPIs that can run it, by name; none given: all that are tested. A name with `-` in front leaves that one out;
-//! - `expect:` a fact of the report, see [`crate::run`];
+//! - `expect:` a fact of the report, see [`crate::facts`];
 //! - `link:` further arguments of the compiler;
 //! - `compiler:` the compiler, for a program that is not linked with an MPI;
 //! - anything else: see the tests that use it.

@@ -9,10 +9,8 @@ use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::formula::evaluate;
 use crate::launch::last_lines;
 use crate::place;
-use crate::program::Program;
 
 /// The tolerance of a measured time or ratio against the truth.
 pub const TOLERANCE: f64 = 0.02;
@@ -171,7 +169,7 @@ impl Dump {
 }
 
 /// What must hold of any report: activities and what is not recorded fill all ranks' time; LB · µLB · transfer = avg / T, where T
-/// is the elapsed time that was recorded; the ratios within 0 to 1.
+/// is the elapsed time that was recorded; the ratios within 0 to 1; what [`check_blocking`] checks.
 pub fn check_report(report: &Value) -> anyhow::Result<()> {
     let efficiency = &report["efficiency"];
     let number = |name: &str| efficiency[name].as_f64();
@@ -200,6 +198,7 @@ pub fn check_report(report: &Value) -> anyhow::Result<()> {
             average / recorded
         );
     }
+    check_blocking(report)?;
     let mut filled = of_run("idle_s")? + not_recorded;
     for rank in report["ranks"].as_array().context("ranks")? {
         let activities = rank["activities"].as_object().context("activities")?;
@@ -212,62 +211,39 @@ pub fn check_report(report: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Checks the `expect:` lines of a program's head against the report of its run.
-///
-/// `name = formula` is a value of `efficiency`, or `iterations`, their number, or `clusters`, theirs; `cluster 2 name = formula`
-/// is such a value of the cluster with this id; `name[p] = formula` is the time of an activity on each rank p. P is the number
-/// of ranks. A value must lie within 2 % of the formula's; where the formula gives 0, within 2 % of the elapsed time. With `none`
-/// in place of a formula there must be no value.
-pub fn check_expectations(program: &Program, ranks: usize, report: &Value) -> anyhow::Result<()> {
-    let mut wrong = Vec::new();
-    let elapsed = report["run"]["elapsed_s"].as_f64().context("run.elapsed_s")?;
-    let mut compare = |what: String, found: Option<f64>, truth: f64| {
-        let room = TOLERANCE * if truth == 0.0 { elapsed } else { truth.abs() };
-        match found {
-            Some(found) if (found - truth).abs() <= room => {}
-            Some(found) => wrong.push(format!("{what} is {found:.5}, the truth {truth:.5} ± {room:.5}")),
-            None => wrong.push(format!("{what} is not in the report, the truth is {truth:.5}")),
-        }
+/// What must hold of any run of which ranks were followed: causes of waiting add up to the waiting, and none is negative; the replay with
+/// everything as it was takes as long as the run, that on an ideal network at least as long as any rank computes.
+fn check_blocking(report: &Value) -> anyhow::Result<()> {
+    let Some(total) = report["blocking"]["total_s"].as_f64() else { return Ok(()) };
+    let sum_of = |list: &Value, key: &str| -> anyhow::Result<f64> {
+        let values = list.as_array().context("a list")?.iter().map(|one| one[key].as_f64().context("a number"));
+        values
+            .map(|value| value.and_then(|value| if value < 0.0 { bail!("{key} is {value}") } else { Ok(value) }))
+            .sum()
     };
-    let n = ranks as f64;
-    for expectation in program.values("expect") {
-        let (name, formula) = expectation.split_once('=').with_context(|| format!("expect: {expectation}"))?;
-        let name = name.trim();
-        if let Some(activity) = name.strip_suffix("[p]") {
-            for (p, rank) in report["ranks"].as_array().context("ranks")?.iter().enumerate() {
-                let truth = evaluate(formula, &[("P", n), ("p", p as f64)])?;
-                let found = if activity == "computation" {
-                    rank["computation_s"].as_f64()
-                } else {
-                    Some(rank["activities"][activity].as_f64().unwrap_or(0.0))
-                };
-                compare(format!("{activity} of rank {p}"), found, truth);
-            }
-        } else if formula.trim() == "none" {
-            ensure!(value_of(name, report).is_none(), "{name} is in the report: {:?}", value_of(name, report));
-        } else {
-            compare(name.to_owned(), value_of(name, report), evaluate(formula, &[("P", n)])?);
-        }
+    let room = 1e-6 * (1.0 + total);
+    let caused = sum_of(&report["blocking"]["causes"], "caused_s")?;
+    ensure!((caused - total).abs() <= room, "{caused} s of waiting have causes, {total} s are waited");
+    let classes = report["blocking"]["by_class"].as_object().context("by_class")?;
+    let by_class: f64 = classes.values().filter_map(Value::as_f64).sum();
+    ensure!((by_class - total).abs() <= room, "{by_class} s of waiting are in classes, {total} s are waited");
+    let blocked = sum_of(&report["ranks"], "blocked_s")?;
+    ensure!((blocked - total).abs() <= room, "ranks wait {blocked} s, {total} s are waited");
+    let time_of = |what: &str| {
+        let replays = report["replays"].as_array()?;
+        replays.iter().find(|one| one["what"] == what)?["time_s"].as_f64()
+    };
+    let elapsed = report["run"]["elapsed_s"].as_f64().context("elapsed_s")?;
+    let measured = time_of("as measured").context("no replay as measured")?;
+    ensure!(
+        (measured - elapsed).abs() <= TOLERANCE * elapsed,
+        "the replay with everything as it was takes {measured} s, the run took {elapsed} s"
+    );
+    let efficiency = &report["efficiency"];
+    if let (Some(ideal), Some(longest)) =
+        (efficiency["t_ideal_replay_s"].as_f64(), efficiency["max_computation_s"].as_f64())
+    {
+        ensure!(ideal >= longest - 1e-6, "the ideal time is {ideal} s, a rank computes {longest} s");
     }
-    ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
     Ok(())
-}
-
-/// The value of a name that stands in the head of a program.
-fn value_of(name: &str, report: &Value) -> Option<f64> {
-    let cluster = name.strip_prefix("cluster ").and_then(|rest| rest.split_once(' '));
-    match (name, cluster) {
-        (_, Some((id, name))) => {
-            let id: u64 = id.parse().ok()?;
-            let cluster = report["clusters"].as_array()?.iter().find(|cluster| cluster["id"] == id)?;
-            match name {
-                "iterations" => cluster["iterations"]["count"].as_f64(),
-                _ => cluster["efficiency"][name].as_f64(),
-            }
-        }
-        ("clusters", _) => Some(report["clusters"].as_array()?.len() as f64),
-        ("iterations", _) => report["iterations"]["count"].as_f64(),
-        ("elapsed_s", _) => report["run"]["elapsed_s"].as_f64(),
-        _ => report["efficiency"][name].as_f64(),
-    }
 }

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::result::{Counts, Followed, ThreadOf};
 use super::synchronised::Synchronised;
-use super::thread::{Started, Thread};
+use super::thread::{Next, Started, Thread};
 use crate::blocking::{Blocking, Causer, Causes, EndedBy, History, Part, WaitKey, WaitState, WaitSums};
 use crate::critical_path::CriticalPath;
 use crate::matching::{Channel, Channels, Entry, Gathering, Gatherings, MeetingId, Side, Transfer, TransferId};
@@ -105,7 +105,8 @@ struct Engine<'a, 'scope> {
     places: FxHashMap<u32, u32>,
     ranks: Vec<Rank>,
     threads: Vec<Thread>,
-    order: BinaryHeap<Reverse<(Ns, u32)>>,
+    /// Threads by when they go on; at the same time what begins is before what ends, which may need it.
+    order: BinaryHeap<Reverse<(Next, u32)>>,
     channels: Channels,
     gatherings: Gatherings,
     /// How many members of a communicator will enter its collectives.
@@ -155,7 +156,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         let mut told = 0;
         loop {
             while let Some(Reverse((_, thread))) = self.order.pop() {
-                let until = self.order.peek().map_or(Ns::MAX, |Reverse((time, _))| *time);
+                let until = self.order.peek().map_or(Next::NEVER, |Reverse((next, _))| *next);
                 self.threads[thread as usize].queued = false;
                 self.go_on(thread, until);
                 if self.counts.steps - told >= LOOK_AFTER {
@@ -203,12 +204,12 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             }
         }
         let one = &mut self.threads[at];
-        if let Some(time) = one.next_time()
+        if let Some(next) = one.next()
             && !one.parked
             && !one.queued
         {
             one.queued = true;
-            self.order.push(Reverse((time, thread)));
+            self.order.push(Reverse((next, thread)));
         }
     }
 
@@ -240,11 +241,11 @@ impl<'a, 'scope> Engine<'a, 'scope> {
     }
 
     /// Does what a thread does until `until`, or until it waits for others to be followed.
-    fn go_on(&mut self, thread: u32, until: Ns) {
+    fn go_on(&mut self, thread: u32, until: Next) {
         loop {
             let one = &self.threads[thread as usize];
-            match one.next_time() {
-                Some(time) if time > until => break,
+            match one.next() {
+                Some(next) if next > until => break,
                 Some(_) if one.in_call => {
                     if !self.end(thread) {
                         return;
@@ -707,7 +708,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
                 let other = self.threads.get(need.by.thread as usize).map_or(NONE, |other| other.world);
                 Causer {
                     by: need.by,
-                    since: self.synchronised.last((thread, world), (need.by.thread, other)).min(begin),
+                    since: self.synchronised.last((thread, world), (need.by.thread, other), need.by.at).min(begin),
                     share: (need.by.at.min(end) - begin) as f64 / all,
                     delay: need.delay,
                 }
@@ -810,7 +811,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
     /// Lets the first thread that waits for others go on without: what it waits for is not known. Whether there was one.
     fn give_up(&mut self) -> bool {
         let parked = (0..).zip(&self.threads).filter(|(_, thread)| thread.parked);
-        let Some((thread, _)) = parked.min_by_key(|(_, thread)| thread.next_time()) else { return false };
+        let Some((thread, _)) = parked.min_by_key(|(_, thread)| thread.next()) else { return false };
         self.threads[thread as usize].gives_up = true;
         self.wake(thread);
         true
@@ -860,7 +861,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             return;
         }
         let worlds = [thread, last].map(|one| (one, self.threads[one as usize].world));
-        let since = self.synchronised.last(worlds[0], worlds[1]).min(begin);
+        let since = self.synchronised.last(worlds[0], worlds[1], end).min(begin);
         let by = EndedBy { thread: last, at: end };
         let causes =
             self.causes.of(&self.histories, thread, (begin, end), &[Causer { by, since, share: 1.0, delay: None }]);

@@ -1,17 +1,41 @@
 //! When two threads were last synchronised: by a message between them, or in a collective (METRICS §4, T*).
+//!
+//! A wait asks for the last time before that which ended it. But what ended it synchronises, too, and others may have told so already:
+//! all members of a collective are, from its last entry on. So the last two times are kept.
 
 use rustc_hash::FxHashMap;
 
 use crate::model::Communicator;
 use crate::timeline::Ns;
 
+/// The last two times at which something happened, the later first; `Ns::MIN`: not yet.
+#[derive(Clone, Copy, Debug)]
+struct LastTwo(Ns, Ns);
+
+impl LastTwo {
+    const NEVER: LastTwo = LastTwo(Ns::MIN, Ns::MIN);
+
+    fn add(&mut self, at: Ns) {
+        if at > self.0 {
+            *self = LastTwo(at, self.0);
+        } else if at < self.0 {
+            self.1 = self.1.max(at);
+        }
+    }
+
+    /// The last one before `time`, as far as it is known: of two that are not, the first.
+    fn before(self, time: Ns) -> Ns {
+        if self.0 < time { self.0 } else { self.1 }
+    }
+}
+
 /// The last synchronisations of all threads.
 #[derive(Debug)]
 pub struct Synchronised {
     /// Of two threads, the smaller number first, by messages and rooted collectives.
-    pairs: FxHashMap<(u32, u32), Ns>,
-    /// Of all members of a communicator, in its order in the model; `None`: not yet.
-    communicators: Vec<Option<Ns>>,
+    pairs: FxHashMap<(u32, u32), LastTwo>,
+    /// Of all members of a communicator, in its order in the model.
+    communicators: Vec<LastTwo>,
     /// World ranks in each communicator, ascending; `None`: all.
     members: Vec<Option<Vec<u32>>>,
     /// Communicators in which all members met, by the first member.
@@ -34,7 +58,7 @@ impl Synchronised {
         };
         Synchronised {
             pairs: FxHashMap::default(),
-            communicators: vec![None; communicators.len()],
+            communicators: vec![LastTwo::NEVER; communicators.len()],
             members: communicators.iter().map(members).collect(),
             met: Vec::new(),
         }
@@ -47,24 +71,23 @@ impl Synchronised {
 
     /// Two threads are synchronised.
     pub fn pair(&mut self, a: u32, b: u32, at: Ns) {
-        let last = self.pairs.entry((a.min(b), a.max(b))).or_insert(at);
-        *last = at.max(*last);
+        self.pairs.entry((a.min(b), a.max(b))).or_insert(LastTwo::NEVER).add(at);
     }
 
     /// All members of a communicator are.
     pub fn all(&mut self, comm: u32, at: Ns) {
         let Some(last) = self.communicators.get_mut(comm as usize) else { return };
-        if last.is_none() {
+        if last.0 == Ns::MIN {
             self.met.push(comm);
         }
-        *last = Some(last.unwrap_or(at).max(at));
+        last.add(at);
     }
 
-    /// When two threads, of these world ranks, were last synchronised; `Ns::MIN`: never.
-    pub fn last(&self, (a, rank_a): (u32, u32), (b, rank_b): (u32, u32)) -> Ns {
-        let mut last = self.pairs.get(&(a.min(b), a.max(b))).copied().unwrap_or(Ns::MIN);
+    /// When two threads, of these world ranks, were last synchronised before `time`; `Ns::MIN`: never.
+    pub fn last(&self, (a, rank_a): (u32, u32), (b, rank_b): (u32, u32), time: Ns) -> Ns {
+        let mut last = self.pairs.get(&(a.min(b), a.max(b))).map_or(Ns::MIN, |pair| pair.before(time));
         for &comm in &self.met {
-            let at = self.communicators[comm as usize].unwrap_or(Ns::MIN);
+            let at = self.communicators[comm as usize].before(time);
             if at > last && self.has(comm, rank_a) && self.has(comm, rank_b) {
                 last = at;
             }

@@ -23,6 +23,20 @@ pub enum Started {
     Nothing,
 }
 
+/// When a thread goes on, and whether a call ends then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Next {
+    /// When.
+    pub time: Ns,
+    /// Whether it is the end of a call, and no begin.
+    pub ends: bool,
+}
+
+impl Next {
+    /// Behind all others.
+    pub const NEVER: Next = Next { time: Ns::MAX, ends: true };
+}
+
 /// A thread.
 #[derive(Debug)]
 pub struct Thread {
@@ -114,9 +128,9 @@ impl Thread {
     }
 
     /// When what it does next is, by its clock as corrected.
-    pub fn next_time(&self) -> Option<Ns> {
+    pub fn next(&self) -> Option<Next> {
         let step = self.step()?;
         let time = if self.in_call { step.end } else { step.begin };
-        Some(time.saturating_add(self.shift).max(self.now))
+        Some(Next { time: time.saturating_add(self.shift).max(self.now), ends: self.in_call })
     }
 }

@@ -1,64 +1,16 @@
 //! Waits, their causes, replays and the critical path of runs whose truth is worked out by hand or known to who simulated them.
 
-use std::collections::BTreeMap;
-
 use Class::Imbalance;
 use lbprof_analyzer::blocking::WaitState;
-use lbprof_analyzer::follow::Followed;
-use lbprof_analyzer::metrics::blocking::{BlockingSums, Class, sums};
-use lbprof_analyzer::metrics::imbalance::ImbalanceSplit;
-use lbprof_analyzer::model::Model;
+use lbprof_analyzer::metrics::blocking::Class;
 use lbprof_analyzer::replay::Question;
-use lbprof_collector::script::Script;
-use tempfile::tempdir;
 
+mod properties;
+mod run;
+#[path = "../support/mod.rs"]
 mod support;
-use support::model_in;
 
-/// A run of a script, followed.
-struct Run {
-    model: Model,
-}
-
-impl Run {
-    fn of(text: &str) -> Run {
-        Run::of_script(&Script::parse(text).unwrap())
-    }
-
-    fn of_script(script: &Script) -> Run {
-        let dir = tempdir().unwrap();
-        script.write(dir.path()).unwrap();
-        Run { model: model_in(dir.path()) }
-    }
-
-    fn followed(&self) -> &Followed {
-        self.model.followed.as_ref().unwrap()
-    }
-
-    fn sums(&self) -> BlockingSums {
-        sums(&self.model, self.followed(), &ImbalanceSplit::default())
-    }
-
-    /// Milliseconds of waiting that each (rank, region, class) causes.
-    fn causes(&self) -> BTreeMap<(u32, String, Class), f64> {
-        let mut causes = BTreeMap::new();
-        for cause in self.sums().causes {
-            let region = self.model.regions[cause.region as usize].path.trim_start_matches("main/").to_owned();
-            *causes.entry((cause.rank, region, cause.class)).or_insert(0.0) += cause.caused_s * 1e3;
-        }
-        causes
-    }
-
-    /// Milliseconds that ranks wait in a state.
-    fn waits(&self, state: WaitState) -> f64 {
-        self.sums().states.get(&state).map_or(0.0, |times| times.waiting_s * 1e3)
-    }
-
-    fn replay_ms(&self, question: Question) -> f64 {
-        let found = self.followed().replays.iter().find(|(one, _)| *one == question);
-        found.unwrap_or_else(|| panic!("{question:?} was not asked")).1 * 1e3
-    }
-}
+use run::Run;
 
 /// The causes that are to be found, in milliseconds: rank, region, class.
 fn assert_causes(run: &Run, expected: &[(u32, &str, Class, f64)]) {

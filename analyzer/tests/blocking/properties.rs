@@ -1,0 +1,171 @@
+//! What holds for every run, on scripts of chance.
+
+use lbprof_analyzer::blocking::WaitState;
+use lbprof_analyzer::follow::Counts;
+use lbprof_analyzer::replay::Question;
+use lbprof_collector::script::{Network, Script, SimulatedCall, Simulation};
+use lbprof_collector::{Activity, Operation};
+
+use crate::run::Run;
+
+/// How many scripts of chance.
+const N: u64 = 25;
+
+/// Calls `check` with scripts of chance of which hardly any two events happen at the same time, for what each then saw of the other
+/// no log tells. Of ranks that end at the same time, the lowest would be the last one.
+fn with_scripts(check: impl Fn(u64, &Script)) {
+    for seed in 0..N {
+        let text = Script::random(seed, 4 + seed as u32 % 20).text().to_owned();
+        let script = parse(&format!("{text}rank *:\n compute 0.0001+0.0001*$r\n"));
+        let latency_ms = script.network().latency_ms.max(1e-6);
+        check(seed, &script.on(Network { latency_ms, ..script.network() }));
+    }
+}
+
+fn parse(text: &str) -> Script {
+    Script::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// The script without lines that begin so.
+fn without(script: &Script, lines: &str) -> Script {
+    let rest: Vec<&str> = script.text().lines().filter(|line| !line.starts_with(lines)).collect();
+    parse(&rest.join("\n")).on(script.network())
+}
+
+/// The same where calls take no time besides waiting: while an eager send lasts its receive may be posted by chance, so that it looks
+/// like a rendezvous.
+fn without_overhead(script: &Script) -> Script {
+    script.on(Network { overhead_ms: 0.0, ..script.network() })
+}
+
+/// The same where no send waits for its receive, and messages are small enough to arrive whatever their sender does.
+fn eager(script: &Script) -> Script {
+    let mut text = String::new();
+    let mut is_bytes = false;
+    for word in script.text().replace("ssend", "send").split_inclusive([' ', '\n']) {
+        match word.trim().parse::<u32>() {
+            Ok(bytes) if is_bytes => text += &word.replace(&bytes.to_string(), &(bytes % 4096).to_string()),
+            _ => text += word,
+        }
+        is_bytes = word == "bytes ";
+    }
+    parse(&text).on(Network { eager: u64::MAX, ..script.network() })
+}
+
+/// The same where messages arrive at once.
+fn at_once(script: &Script) -> Script {
+    script.on(Network { latency_ms: 1e-6, bandwidth: f64::INFINITY, ..script.network() })
+}
+
+/// How long a call waits as docs/reading-a-report.md has it.
+fn waits_ns(call: &SimulatedCall, script: &Script) -> u64 {
+    let late: Vec<_> = call.waits.iter().filter(|wait| wait.did_ns > call.begin_ns).collect();
+    if call.operation == Operation::Waitsome && late.len() < call.waits.len() {
+        return 0;
+    }
+    let Some(last) = late.iter().max_by_key(|wait| wait.did_ns) else { return 0 };
+    let line = script.text().lines().nth(call.line as usize - 1).unwrap_or_default();
+    let is_message = call.operation.activity() == Activity::PointToPoint && !line.ends_with("wait c");
+    let until = if is_message { call.end_ns } else { last.did_ns };
+    until - call.begin_ns
+}
+
+/// Seconds that each rank waits.
+fn true_waits_s(script: &Script, run: &Simulation) -> Vec<f64> {
+    let begin = run.ranks.iter().map(|rank| rank.begin_ns).min().unwrap();
+    let end = run.ranks.iter().map(|rank| rank.end_ns).max().unwrap();
+    let waits = run.ranks.iter().map(|rank| {
+        let calls: u64 = rank.calls.iter().map(|call| waits_ns(call, script)).sum();
+        (calls + rank.begin_ns - begin + end - rank.end_ns) as f64 * 1e-9
+    });
+    waits.collect()
+}
+
+/// Holds the waits that were found against those of who simulated the run.
+fn assert_waits(seed: u64, script: &Script) {
+    let run = Run::of_script(script);
+    let truth = true_waits_s(script, &script.simulate().unwrap());
+    for (rank, (found, truth)) in run.sums().waits_s.iter().zip(truth).enumerate() {
+        assert!((found - truth).abs() < 1e-9, "script {seed}, rank {rank}: {found} s instead of {truth} s");
+    }
+}
+
+#[test]
+fn all_is_matched_and_replayed_as_measured() {
+    with_scripts(|seed, script| {
+        let run = Run::of_script(script);
+        let counts = run.followed().counts;
+        let matched = Counts {
+            steps: counts.steps,
+            messages: counts.messages,
+            collectives: counts.collectives,
+            ..Counts::default()
+        };
+        assert_eq!(counts, matched, "script {seed}");
+        let elapsed_ms = script.simulate().unwrap().elapsed_ms();
+        assert!((run.elapsed_ms() - elapsed_ms).abs() < 1e-6, "script {seed}: {} ms of {elapsed_ms}", run.elapsed_ms());
+        let replayed_ms = run.replay_ms(Question::Measured);
+        assert!((replayed_ms - elapsed_ms).abs() < 1e-6, "script {seed}: {replayed_ms} ms instead of {elapsed_ms}");
+    });
+}
+
+#[test]
+fn waits_for_sends_are_those_of_the_simulator() {
+    with_scripts(|seed, script| assert_waits(seed, &without_overhead(&eager(script))));
+}
+
+#[test]
+fn waits_for_receives_are_those_of_the_simulator() {
+    with_scripts(|seed, script| assert_waits(seed, &without_overhead(&at_once(script))));
+}
+
+#[test]
+fn replays_on_the_ideal_network_take_as_long_as_the_simulators() {
+    with_scripts(|seed, script| {
+        let script = without_overhead(&eager(&without(script, "late ")));
+        let run = Run::of_script(&script);
+        let (found_ms, ideal_ms) = (run.replay_ms(Question::Ideal), script.ideal().unwrap().elapsed_ms());
+        assert!((found_ms - ideal_ms).abs() < 1e-6, "script {seed}: {found_ms} ms instead of {ideal_ms}");
+        let longest = run.model.inclusive_s(0, Activity::Computation).into_iter().fold(0.0, f64::max) * 1e3;
+        assert!(found_ms >= longest - 1e-6, "script {seed}: {found_ms} ms, but a rank computes for {longest} ms");
+    });
+}
+
+#[test]
+fn renumbering_ranks_changes_only_names() {
+    with_scripts(|seed, script| {
+        let n = script.n_ranks();
+        let to: Vec<u32> = (0..n).map(|rank| (rank + 1 + seed as u32) % n).rev().collect();
+        let (before, after) = (Run::of_script(script), Run::of_script(&script.renumbered(&to)));
+        let causes = before.causes();
+        let renamed = after.causes();
+        assert_eq!(causes.len(), renamed.len(), "script {seed}");
+        for ((rank, region, class), ms) in causes {
+            let other = renamed.get(&(to[rank as usize], region.clone(), class)).copied().unwrap_or(0.0);
+            assert!((ms - other).abs() < 1e-6, "script {seed}, rank {rank}, {region}, {class:?}: {ms} and {other} ms");
+        }
+    });
+}
+
+#[test]
+fn an_idle_rank_changes_no_cause_among_the_others() {
+    with_scripts(|seed, script| {
+        // One that begins as the first would else make all others late.
+        let script = &without(script, "late 0 ");
+        let (before, after) = (Run::of_script(script), Run::of_script(&script.with_idle_rank()));
+        let idle = script.n_ranks();
+        let mut pairs = after.sums().pairs;
+        assert!(pairs.iter().all(|pair| pair.1 != idle), "script {seed}: the idle rank causes waiting");
+        pairs.retain(|pair| pair.0 != idle);
+        pairs.sort_by_key(|pair| (pair.0, pair.1));
+        let mut expected = before.sums().pairs;
+        expected.sort_by_key(|pair| (pair.0, pair.1));
+        assert_eq!(pairs.len(), expected.len(), "script {seed}");
+        for (found, expected) in pairs.iter().zip(&expected) {
+            let same = (found.0, found.1) == (expected.0, expected.1) && (found.2 - expected.2).abs() < 1e-9;
+            assert!(same, "script {seed}: {found:?} instead of {expected:?}");
+        }
+        let waits = after.waits(WaitState::EarlyEnd) - before.waits(WaitState::EarlyEnd);
+        assert!((waits - before.elapsed_ms()).abs() < 1e-6, "script {seed}: the idle rank waits for all of the run");
+    });
+}

@@ -1,0 +1,85 @@
+//! Runs of scripts, and what the analyzer finds out about who waits for whom in them.
+
+use std::collections::BTreeMap;
+
+use lbprof_analyzer::blocking::WaitState;
+use lbprof_analyzer::follow::Followed;
+use lbprof_analyzer::metrics::blocking::{BlockingSums, Class, sums};
+use lbprof_analyzer::metrics::imbalance::ImbalanceSplit;
+use lbprof_analyzer::model::Model;
+use lbprof_analyzer::replay::Question;
+use lbprof_collector::scenario::Scenario;
+use lbprof_collector::script::Script;
+
+use crate::support::model;
+
+/// A run, followed.
+pub struct Run {
+    pub model: Model,
+}
+
+impl Run {
+    /// That of a script's text.
+    pub fn of(text: &str) -> Run {
+        let script = Script::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        Run::of_script(&script)
+    }
+
+    pub fn of_script(script: &Script) -> Run {
+        let scenario = script.scenario().unwrap_or_else(|error| panic!("{error}\n{}", script.text()));
+        Run::of_scenario(scenario)
+    }
+
+    /// That of a scenario, as sums of which hold what holds for all.
+    pub fn of_scenario(scenario: Scenario) -> Run {
+        let run = Run { model: model(scenario) };
+        run.check();
+        run
+    }
+
+    /// What holds for every run.
+    pub fn check(&self) {
+        let (sums, followed) = (self.sums(), self.followed());
+        let caused: f64 = sums.causes.iter().map(|cause| cause.caused_s).sum();
+        assert!((caused - sums.total_s).abs() < 1e-9, "{caused} s caused of {} s", sums.total_s);
+        assert!((sums.by_class.total_s() - sums.total_s).abs() < 1e-9, "{:?} of {} s", sums.by_class, sums.total_s);
+        assert!(sums.causes.iter().all(|cause| cause.caused_s >= 0.0), "{:?}", sums.causes);
+        assert!(sums.pairs.iter().all(|pair| pair.2 >= 0.0), "{:?}", sums.pairs);
+        let waits = followed.blocking.waits.values();
+        assert!(waits.clone().all(|wait| wait.waiting >= 0 && wait.delay >= 0), "{:?}", followed.blocking.waits);
+        let path: f64 = followed.critical_path.iter().map(|part| part.ns).sum();
+        assert!((path - followed.elapsed as f64).abs() < 1.0, "a critical path of {path} ns of {}", followed.elapsed);
+    }
+
+    pub fn followed(&self) -> &Followed {
+        self.model.followed.as_ref().unwrap()
+    }
+
+    pub fn sums(&self) -> BlockingSums {
+        sums(&self.model, self.followed(), &ImbalanceSplit::default())
+    }
+
+    /// Milliseconds of waiting that each (rank, region, class) causes.
+    pub fn causes(&self) -> BTreeMap<(u32, String, Class), f64> {
+        let mut causes = BTreeMap::new();
+        for cause in self.sums().causes {
+            let region = self.model.regions[cause.region as usize].path.trim_start_matches("main/").to_owned();
+            *causes.entry((cause.rank, region, cause.class)).or_insert(0.0) += cause.caused_s * 1e3;
+        }
+        causes
+    }
+
+    /// Milliseconds that ranks wait in a state, with those in which a message was on its way.
+    pub fn waits(&self, state: WaitState) -> f64 {
+        self.sums().states.get(&state).map_or(0.0, |times| times.blocked_s() * 1e3)
+    }
+
+    pub fn elapsed_ms(&self) -> f64 {
+        self.followed().elapsed as f64 * 1e-6
+    }
+
+    pub fn replay_ms(&self, question: Question) -> f64 {
+        let found = self.followed().replays.iter().find(|(one, _)| *one == question);
+        found.unwrap_or_else(|| panic!("{question:?} was not asked")).1 * 1e3
+    }
+}

@@ -74,7 +74,7 @@ pub fn analyse(run: &Run, options: &Options, tell: impl Fn(Step) + Sync) -> Resu
     let mut model = first.gather(run, &tell);
     model.found = findings(&model);
     if let Some(asked) = &options.asked {
-        model.followed = Some(first.follow(run, &model, asked, &tell)?);
+        model.followed = first.follow(run, &model, asked, &tell)?;
     }
     Ok(Analysis { model, places: first.places })
 }
@@ -119,7 +119,7 @@ fn analyse_all_first(
     }
     // Ranks are followed through all of their time: what they wait for in a part of it may lie before.
     if let Some(asked) = options.asked.as_ref().filter(|_| has_all_time(&model, &all)) {
-        model.followed = Some(first.follow(&part, &model, asked, tell)?);
+        model.followed = first.follow(&part, &model, asked, tell)?;
     }
     (model.facts.selected.from, model.facts.selected.to) = (selection.from, selection.to);
     // Whether the data are sound all of the ranks' time tells.
@@ -172,16 +172,21 @@ impl First {
         First { survey, structure, places: names.places, problems: names.problems }
     }
 
+    /// Follows the ranks; `None` where calls were recorded as sums, which say nothing of who waited for whom.
     fn follow(
         &self,
         run: &Run,
         model: &Model,
         asked: &[Asked],
         tell: &(impl Fn(Step) + Sync),
-    ) -> Result<Followed, SelectionError> {
+    ) -> Result<Option<Followed>, SelectionError> {
+        if self.survey.profiles {
+            return Ok(None);
+        }
         let asked = asked.iter().map(|one| one.question(model)).collect::<Result<Vec<_>, _>>()?;
         let questions = plan(model, &asked);
-        Ok(follow(run, &self.survey, &self.structure, model, questions, |progress| tell(Step::Following(progress))))
+        let tell = |progress| tell(Step::Following(progress));
+        Ok(Some(follow(run, &self.survey, &self.structure, model, questions, tell)))
     }
 
     fn gather(&self, run: &Run, tell: &(impl Fn(Step) + Sync)) -> Model {

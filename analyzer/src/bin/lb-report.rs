@@ -204,6 +204,10 @@ struct JudgingArguments {
     #[arg(long, value_name = "SHARE", value_parser = radius)]
     cluster_radius: Option<f64>,
 
+    /// Do not find out who waits for whom, nor replay the run: of very long logs the largest part of the work.
+    #[arg(long, conflicts_with = "what_if")]
+    no_blocking: bool,
+
     /// How long the run would take otherwise, beside what is asked anyway: balanced=REGION, rank=N (computing no more than the mean),
     /// faster=REGION:2 or network=1.5us,10GB/s. May be given several times.
     #[arg(long, value_name = "QUESTION")]
@@ -363,7 +367,7 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
         wanted: arguments.iterations.wanted(),
         iteration_region: arguments.iterations.iteration_region.clone(),
         cluster_radius: arguments.judging.cluster_radius,
-        asked: Some(arguments.judging.what_if.clone()),
+        asked: (!arguments.judging.no_blocking).then(|| arguments.judging.what_if.clone()),
     };
     let (mut model, places) = analysed(&run, &selection, &options, common)?;
     model.facts.t_seq_s = arguments.judging.t_seq;

@@ -10,8 +10,13 @@
 use super::history::{EndedBy, History, Part};
 use crate::timeline::{Kind, Ns};
 
-/// Most causes that are kept of one wait. What the smallest beyond them caused is shared out among those that are kept.
-const MOST_CAUSES: usize = 48;
+/// Most causes that are kept of one wait, and the smallest share of it that is kept. What smaller ones caused is shared out among those
+/// that are kept.
+const MOST_CAUSES: usize = 24;
+const LEAST_SHARE: f64 = 1.0 / 512.0;
+
+/// Most parts of a path that are looked through for one of the same thread and kind; beyond, they are sorted.
+const LOOKED_THROUGH: usize = 24;
 
 /// Who ends a wait, and how.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -93,12 +98,22 @@ impl Path {
         for piece in history.backwards(from, to) {
             let length = (piece.end - piece.begin) as f64;
             match piece.wait {
-                None => self.0.push(Part { thread, kind: piece.kind, ns: length }),
+                None => self.add(Part { thread, kind: piece.kind, ns: length }),
                 Some((_, causes)) => {
                     let share = length / piece.whole as f64;
-                    self.0.extend(causes.iter().map(|part| Part { ns: part.ns * share, ..*part }));
+                    causes.iter().for_each(|part| self.add(Part { ns: part.ns * share, ..*part }));
                 }
             }
+        }
+    }
+
+    /// Adds a part, mostly to one of the same thread and kind: paths repeat themselves.
+    #[inline]
+    fn add(&mut self, part: Part) {
+        let known = self.0.iter_mut().take(LOOKED_THROUGH);
+        match known.into_iter().find(|one| one.kind == part.kind && one.thread == part.thread) {
+            Some(same) => same.ns += part.ns,
+            None => self.0.push(part),
         }
     }
 
@@ -118,9 +133,10 @@ impl Path {
     fn keep_the_largest(&mut self) {
         let largest = |a: &Part, b: &Part| b.ns.total_cmp(&a.ns).then((a.thread, a.kind).cmp(&(b.thread, b.kind)));
         self.0.sort_unstable_by(largest);
-        if self.0.len() > MOST_CAUSES {
-            let all: f64 = self.0.iter().map(|part| part.ns).sum();
-            self.0.truncate(MOST_CAUSES);
+        let all: f64 = self.0.iter().map(|part| part.ns).sum();
+        let most = self.0.partition_point(|part| part.ns >= LEAST_SHARE * all).clamp(1, MOST_CAUSES);
+        if most < self.0.len() {
+            self.0.truncate(most);
             let kept: f64 = self.0.iter().map(|part| part.ns).sum();
             self.0.iter_mut().for_each(|part| part.ns *= all / kept);
         }

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::result::{Counts, Followed, ThreadOf};
 use super::synchronised::Synchronised;
-use super::thread::{Next, Started, Thread};
+use super::thread::{Next, Pending, Started, Thread};
 use crate::blocking::{Blocking, Causer, Causes, EndedBy, History, Part, WaitKey, WaitState, WaitSums};
 use crate::critical_path::CriticalPath;
 use crate::matching::{Channel, Channels, Entry, Gathering, Gatherings, MeetingId, Side, Transfer, TransferId};
@@ -90,7 +90,7 @@ const SENT_AT_ONCE: u64 = 4096;
 #[derive(Default)]
 struct Rank {
     /// What was started under requests, by their number.
-    requests: FxHashMap<u32, Vec<Started>>,
+    requests: FxHashMap<u32, Pending>,
     /// Its threads by number.
     threads: FxHashMap<u32, u32>,
     /// Whether records are missing: what follows can't be counted on to match.
@@ -334,7 +334,9 @@ impl<'a, 'scope> Engine<'a, 'scope> {
     fn request(&mut self, thread: u32, request: u32, started: Started) {
         let rank = self.threads[thread as usize].rank;
         if request != NONE {
-            self.ranks[rank as usize].requests.entry(request).or_default().push(started);
+            let none = [Started::Nothing; 2];
+            let [first, second] = self.ranks[rank as usize].requests.entry(request).or_insert(none);
+            *(if matches!(first, Started::Nothing) { first } else { second }) = started;
         }
     }
 
@@ -498,12 +500,12 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             Role::Probe => self.needs_any(thread, deed),
             Role::Done | Role::Found => {
                 let rank = self.threads[thread as usize].rank as usize;
-                let n = self.ranks[rank].requests.get(&deed.request).map_or(0, Vec::len);
-                (0..n).all(|place| {
-                    self.find_what_any_received(thread, deed, place);
-                    let started = self.ranks[rank].requests.get(&deed.request).and_then(|all| all.get(place)).copied();
-                    started.is_none_or(|started| self.needs_of_started(thread, step, started, waits))
-                })
+                let Some(mut pending) = self.ranks[rank].requests.get(&deed.request).copied() else { return true };
+                if pending.iter().any(|started| matches!(started, Started::Any(_))) {
+                    pending = pending.map(|started| self.find_what_any_received(thread, deed, started));
+                    self.ranks[rank].requests.insert(deed.request, pending);
+                }
+                pending.into_iter().all(|started| self.needs_of_started(thread, step, started, waits))
             }
             _ => {
                 let started = self.threads[thread as usize].started.get(i).copied();
@@ -513,16 +515,11 @@ impl<'a, 'scope> Engine<'a, 'scope> {
     }
 
     /// A receive from any source has received: now it is known from whom.
-    fn find_what_any_received(&mut self, thread: u32, deed: &Deed, place: usize) {
-        let rank = self.threads[thread as usize].rank as usize;
-        let started = self.ranks[rank].requests.get(&deed.request).and_then(|all| all.get(place)).copied();
-        let Some(Started::Any(side)) = started else { return };
-        let started = match self.channel(thread, deed, false) {
+    fn find_what_any_received(&mut self, thread: u32, deed: &Deed, started: Started) -> Started {
+        let Started::Any(side) = started else { return started };
+        match self.channel(thread, deed, false) {
             Some(channel) => Started::Transfer { id: self.channels.post(channel, side), sends: false },
             None => Started::Nothing,
-        };
-        if let Some(place) = self.ranks[rank].requests.get_mut(&deed.request).and_then(|all| all.get_mut(place)) {
-            *place = started;
         }
     }
 
@@ -731,8 +728,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             }
             Role::Done | Role::Found | Role::Cancelled => {
                 let rank = self.threads[thread as usize].rank as usize;
-                let all = self.ranks[rank].requests.remove(&deed.request).unwrap_or_default();
-                for started in all {
+                for started in self.ranks[rank].requests.remove(&deed.request).into_iter().flatten() {
                     if let (Role::Cancelled, Started::Transfer { id, sends: false }) = (deed.role, started)
                         && let Some(channel) = self.channel(thread, deed, false)
                     {

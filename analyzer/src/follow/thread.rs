@@ -37,6 +37,9 @@ impl Next {
     pub const NEVER: Next = Next { time: Ns::MAX, ends: true };
 }
 
+/// What a request stands for: a combined send and receive stands for two, others for one.
+pub type Pending = [Started; 2];
+
 /// A thread.
 #[derive(Debug)]
 pub struct Thread {

@@ -6,6 +6,7 @@ use super::{BOLD, DIM, Options, title};
 use crate::metrics::blocking::Class;
 use crate::report::Report;
 use crate::report::blocking::{BlockingTable, CauseRow, WaitRow};
+use crate::report::overheads::NotAlone;
 use crate::report::table::Table;
 use crate::report::words::{TimeUnit, clean, count, percent, plural, seconds, seconds_like, wrap};
 
@@ -19,7 +20,7 @@ const MOST_PAIRS: usize = 3;
 const SPARE: &[&[&str]] = &[&["count"], &["own"], &["on its"]];
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
-    let Some(table) = &report.blocking else { return String::new() };
+    let Some(table) = &report.blocking else { return not_known(report) };
     let whole = report.data.elapsed_s * report.ranks.len() as f64;
     let total = table.sums.total_s;
     if whole <= 0.0 || report.ranks.len() < 2 {
@@ -43,6 +44,16 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Why it is not known who waits for whom, where that is the recording's doing.
+fn not_known(report: &Report) -> String {
+    match report.overheads.alone {
+        Err(NotAlone::NoCalls) if report.ranks.len() > 1 => format!(
+            "{BOLD}Waiting{BOLD:#}  {DIM}not known: calls were recorded as sums (LBPROF_MODE=profile, or LBPROF_LIMIT was reached){DIM:#}\n\n"
+        ),
+        _ => String::new(),
+    }
 }
 
 /// A row for each class of causes.

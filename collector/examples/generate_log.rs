@@ -1,8 +1,8 @@
 //! Writes the logs of a run of any length, for measuring the analyzer: `lb-report FOLDER` then reads them.
 //!
-//! `cargo run --release -p lbprof-collector --example generate_log -- FOLDER [RECORDS [RANKS [SEED]]]`
+//! `cargo run --release -p lbprof-collector --example generate_log -- FOLDER [RECORDS [RANKS [SEED [unmarked]]]]`
 //!
-//! At least RECORDS records (20 million) over RANKS ranks (4). The program is a solver whose steps are marked as iterations;
+//! At least RECORDS records (20 million) over RANKS ranks (4). The program is a solver whose steps are marked as iterations, unless `unmarked`;
 //! equal arguments give equal logs. What one rank does in a step:
 //!
 //! ```text
@@ -46,7 +46,7 @@ const EXCHANGE: u32 = 2;
 fn main() -> io::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let Some(folder) = arguments.next().map(PathBuf::from) else {
-        eprintln!("usage: generate_log FOLDER [RECORDS [RANKS [SEED]]]");
+        eprintln!("usage: generate_log FOLDER [RECORDS [RANKS [SEED [unmarked]]]]");
         std::process::exit(2);
     };
     let mut number = |default: u64| match arguments.next() {
@@ -54,10 +54,11 @@ fn main() -> io::Result<()> {
         Some(text) => text.parse().map_err(|_| io::Error::other(format!("{text}: not a number"))),
     };
     let (wanted, ranks, seed) = (number(20_000_000)?, number(4)?, number(1)?);
+    let marked = arguments.next().as_deref() != Some("unmarked");
     let ranks = u32::try_from(ranks).ok().filter(|&ranks| ranks > 0).ok_or_else(|| io::Error::other("0 ranks"))?;
 
     std::fs::create_dir_all(&folder)?;
-    let mut solver = Solver::new(&folder, ranks, seed)?;
+    let mut solver = Solver::new(&folder, ranks, seed, marked)?;
     let mut step = 0;
     while solver.records() < wanted {
         solver.step(step)?;
@@ -76,8 +77,8 @@ struct Solver {
 }
 
 impl Solver {
-    fn new(folder: &Path, n_ranks: u32, seed: u64) -> io::Result<Self> {
-        let ranks = (0..n_ranks).map(|rank| Rank::new(folder, rank, n_ranks)).collect::<io::Result<_>>()?;
+    fn new(folder: &Path, n_ranks: u32, seed: u64, marked: bool) -> io::Result<Self> {
+        let ranks = (0..n_ranks).map(|rank| Rank::new(folder, rank, n_ranks, marked)).collect::<io::Result<_>>()?;
         Ok(Solver { ranks, noise: Noise(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1) })
     }
 
@@ -257,15 +258,17 @@ struct Rank {
     batch: Vec<Record>,
     now: u64,
     requests: u32,
+    /// Whether regions are marked.
+    marked: bool,
 }
 
 impl Rank {
-    fn new(folder: &Path, rank: u32, n_ranks: u32) -> io::Result<Self> {
+    fn new(folder: &Path, rank: u32, n_ranks: u32, marked: bool) -> io::Result<Self> {
         let file = File::create(folder.join(log_name(rank)))?;
         let mut log = LogWriter::new(file, &scenario::header(rank, n_ranks))?;
-        log.definitions(&definitions(rank, n_ranks))?;
+        log.definitions(&definitions(rank, n_ranks, marked))?;
         let head = BatchHead { previous_end: START, ..BatchHead::default() };
-        Ok(Rank { log, head, batch: Vec::new(), now: START, requests: 0 })
+        Ok(Rank { log, head, batch: Vec::new(), now: START, requests: 0, marked })
     }
 
     /// A call of `time` nanoseconds; a few pass before it.
@@ -301,6 +304,9 @@ impl Rank {
     }
 
     fn marker(&mut self, operation: Operation, region: u32, iteration: u32) {
+        if !self.marked {
+            return;
+        }
         let mut record = Record::new(operation, self.now);
         (record.request, record.count) = (region, iteration);
         self.batch.push(record);
@@ -335,7 +341,7 @@ impl Rank {
 }
 
 /// What the records of a rank refer to.
-fn definitions(rank: u32, n_ranks: u32) -> Vec<Definition> {
+fn definitions(rank: u32, n_ranks: u32, marked: bool) -> Vec<Definition> {
     let base = 0x40_0000;
     let region = |id, parent, name: &str, iterated| {
         Definition::Region(Region { id, parent, name: name.to_owned(), kind: RegionKind::Useful, iterated })
@@ -352,12 +358,13 @@ fn definitions(rank: u32, n_ranks: u32) -> Vec<Definition> {
             remote: RankList::default(),
         }),
         region(0, 0, "main", false),
-        region(STEP, 0, "step", true),
-        region(EXCHANGE, STEP, "exchange", false),
         Definition::Thread(0, 1000 + rank),
         Definition::WindowBegin(START),
         clock(START),
     ];
+    if marked {
+        all.extend([region(STEP, 0, "step", true), region(EXCHANGE, STEP, "exchange", false)]);
+    }
     let site = |site: Site| CallSite { id: site as u32, module: 0, offset: 16 * (site as u64 + 1) };
     all.extend(Site::ALL.map(|one| Definition::CallSite(site(one))));
     all

@@ -388,17 +388,20 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             self.counts.behind_gaps += 1;
             return Started::Nothing;
         }
+        // Persistent collectives of members that start one or several at once are the same.
+        let several = step.operation == Operation::Startall as u16;
+        let operation = if several { Operation::Start as u16 } else { step.operation };
         let member = self.member(deed.comm, world, meeting);
         let entry = Entry { rank: world, member, thread, at };
         let expected = self.expected(deed.comm);
         let clocks = &mut self.clocks;
         let entered = self.gatherings.enter(world, (deed.comm, deed.tag), || {
-            Gathering::new(entry, step.operation, meeting, deed.comm, expected, clocks.note(thread))
+            Gathering::new(entry, operation, meeting, deed.comm, expected, clocks.note(thread))
         });
         let Some(id) = entered else { return Started::Nothing };
         let root = Some(deed.peer).filter(|&root| root != NONE);
         let gathering = self.gatherings.get_mut(id);
-        gathering.add(entry, step.operation, root);
+        gathering.add(entry, operation, root);
         self.clocks.note_later(gathering.noted, thread);
         if root == Some(world) && gathering.root_noted.is_none() {
             gathering.root_noted = Some(self.clocks.note(thread));
@@ -645,7 +648,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
                 clocks: At::Noted(noted),
                 bytes: 0,
                 hops,
-                state: state_of(gathering),
+                state: state_of(gathering, step.kind),
                 delay: None,
                 certain,
                 waits,
@@ -701,13 +704,14 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         let causers: Vec<Causer> = self
             .needs
             .iter()
-            .map(|need| {
-                let other = self.threads.get(need.by.thread as usize).map_or(NONE, |other| other.world);
+            .map(|one| {
+                let other = self.threads.get(one.by.thread as usize).map_or(NONE, |other| other.world);
                 Causer {
-                    by: need.by,
-                    since: self.synchronised.last((thread, world), (need.by.thread, other), need.by.at).min(begin),
-                    share: (need.by.at.min(end) - begin) as f64 / all,
-                    delay: need.delay,
+                    by: one.by,
+                    since: self.synchronised.last((thread, world), (one.by.thread, other), one.by.at).min(begin),
+                    share: (one.by.at.min(end) - begin) as f64 / all,
+                    // Messages of the others may have come long before.
+                    delay: one.delay.filter(|_| one.by.at == need.by.at),
                 }
             })
             .collect();
@@ -897,8 +901,11 @@ fn synchronises(operation: u16) -> bool {
     ALWAYS.iter().any(|&one| one as u16 == operation)
 }
 
-fn state_of(gathering: &Gathering) -> WaitState {
+/// Why a call of a kind waits in `gathering`; what a persistent one is only the kind tells.
+fn state_of(gathering: &Gathering, kind: Kind) -> WaitState {
     let is_barrier = [Operation::Barrier, Operation::Ibarrier].iter().any(|&one| one as u16 == gathering.operation);
+    let is_started = gathering.operation == Operation::Start as u16;
+    let is_barrier = is_barrier || is_started && kind.activity() == Some(Activity::Synchronization);
     let activity = Operation::from_number(gathering.operation).map(Operation::activity);
     match gathering.meeting {
         Meeting::All if is_barrier => WaitState::Barrier,

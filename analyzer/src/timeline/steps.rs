@@ -413,7 +413,10 @@ impl<'a> RankSteps<'a> {
 
     /// What a persistent request that is started does.
     fn started(&mut self, record: &Record) -> Option<Deed> {
+        // No rank is negative: MPI_PROC_NULL, with which nothing is exchanged.
+        let nobody = record.peer < 0 && !record.flags.contains(Flags::ANY_SOURCE);
         match self.prepared.find(record)? {
+            Talk::PrepareSend | Talk::PrepareRecv if nobody => None,
             Talk::PrepareSend => Some(self.message(record, Role::StartSend, record.sent)),
             Talk::PrepareRecv => Some(self.starts_receive(record)),
             Talk::PrepareMeeting(meeting) => Some(self.meet(record, Role::StartMeet(meeting), On::Communicator)),

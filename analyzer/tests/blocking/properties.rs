@@ -9,7 +9,7 @@ use lbprof_collector::{Activity, Operation};
 use crate::run::Run;
 
 /// How many scripts of chance.
-const N: u64 = 25;
+const N: u64 = 16;
 
 /// Calls `check` with scripts of chance of which hardly any two events happen at the same time, for what each then saw of the other
 /// no log tells. Of ranks that end at the same time, the lowest would be the last one.

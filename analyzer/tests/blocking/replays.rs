@@ -1,0 +1,76 @@
+//! Replays against the estimate by iterations (METRICS §1), and what would be gained.
+
+use lbprof_analyzer::metrics::load_balance::phase_profile_ideal;
+use lbprof_analyzer::replay::Question;
+
+use crate::run::Run;
+
+/// The ideal time in milliseconds: by replay, and as estimated from iterations.
+fn ideal_ms(text: &str) -> (f64, f64) {
+    let run = Run::of(text);
+    let estimate = phase_profile_ideal(&run.model, 0).expect("there are iterations");
+    (run.replay_ms(Question::Ideal), estimate.seconds * 1e3)
+}
+
+fn assert_ideal(text: &str, replay_ms: f64, estimate_ms: f64) {
+    let found = ideal_ms(text);
+    let same = (found.0 - replay_ms).abs() < 1e-6 && (found.1 - estimate_ms).abs() < 1e-6;
+    assert!(same, "{found:?} instead of {:?}", (replay_ms, estimate_ms));
+}
+
+#[test]
+fn a_replay_with_nothing_changed_takes_as_long_as_the_run() {
+    let run = Run::of(
+        "ranks 3\nlatency 0.5\noverhead 0.1\nrank *:\n repeat 4\n iteration step\n compute 10+5*$r\n allreduce 8\n end\n end\n",
+    );
+    assert!((run.replay_ms(Question::Measured) - run.elapsed_ms()).abs() < 1e-6);
+    assert!((run.elapsed_ms() - 4.0 * 20.6).abs() < 1e-6);
+    assert!((run.replay_ms(Question::Ideal) - 80.0).abs() < 1e-6);
+}
+
+#[test]
+fn both_agree_where_each_iteration_ends_in_a_collective() {
+    // By turns 10 and 20, so 20 an iteration, whatever the network takes.
+    assert_ideal(
+        "ranks 2\nlatency 1\noverhead 0.5\nrank *: repeat 4; iteration step; compute 10+10*(($i+$r)%2); barrier; end; end\n",
+        80.0,
+        80.0,
+    );
+}
+
+#[test]
+fn finer_synchronisation_makes_the_replay_longer() {
+    // Rank 1 begins its 10 when rank 0 is done with 10: 20 an iteration, of which no rank computes more than 10.
+    assert_ideal(
+        "ranks 2\nlatency 1\nrank *: repeat 3; iteration step; if $r == 0; compute 10; send 1; end; if $r == 1; recv 0; compute 10; end; barrier; end; end\n",
+        60.0,
+        30.0,
+    );
+}
+
+#[test]
+fn looser_synchronisation_makes_the_replay_shorter() {
+    // By turns 10 and 20 without meeting: 4 iterations take each rank 60, though one has 20 in each.
+    assert_ideal(
+        "ranks 2\nlatency 1\nrank *: repeat 4; iteration step; compute 10+10*(($i+$r)%2); end; end; barrier\n",
+        60.0,
+        80.0,
+    );
+}
+
+#[test]
+fn balancing_what_is_unequal_saves_what_was_waited() {
+    // Ranks compute 10, 20 and 30, four times: balanced 20 each, and 0.5 for each barrier.
+    let run = Run::of("ranks 3\noverhead 0.5\nrank *: repeat 4; iteration step; compute 10+10*$r; barrier; end; end\n");
+    let step = run.model.regions.iter().position(|region| region.path == "main/step").unwrap() as u32;
+    let balanced: Vec<f64> = [0, step]
+        .into_iter()
+        .filter_map(|region| {
+            let found = run.followed().replays.iter().find(|(one, _)| *one == Question::Balanced(region));
+            found.map(|one| one.1 * 1e3)
+        })
+        .collect();
+    assert!(!balanced.is_empty() && balanced.iter().all(|ms| (ms - 82.0).abs() < 1e-6), "{balanced:?}");
+    // Rank 2 as fast as the mean, 20, is as long as rank 1.
+    assert!((run.replay_ms(Question::RankAsMean(2)) - 82.0).abs() < 1e-6);
+}

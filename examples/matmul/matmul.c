@@ -4,8 +4,8 @@
  * its column: each is broadcast there by the rank that has it. Then the rank multiplies its strips, and has its block of C.
  *
  *     mpicc -O2 -g -I../../interpose/include matmul.c -o matmul -lm
- *     mpirun -n 4 lb-run ./matmul 400
- *     mpirun -n 4 lb-run ./matmul 400 --sleep     # sleeps instead of cutting (100 ms) and of multiplying (400 ms / p): known times
+ *     mpirun -n 4 lb-run ./matmul 800
+ *     mpirun -n 4 lb-run ./matmul 800 --sleep     # sleeps 100 ms when cutting, and 400 ms / p instead of multiplying: known times
  */
 #include <math.h>
 #include <mpi.h>
@@ -88,7 +88,7 @@ static double error_of(const double *c, int i, int j)
 int main(int argc, char **argv)
 {
     int rank, size, sleeps = argc > 2 && !strcmp(argv[2], "--sleep");
-    n = argc > 1 ? atoi(argv[1]) : 400;
+    n = argc > 1 ? atoi(argv[1]) : 800;
     if (n < 1) {
         fprintf(stderr, "matmul: how large are the matrices? matmul N [--sleep]\n");
         return 2;

@@ -137,8 +137,7 @@ impl History {
 
     /// The pieces from `from` to `to`, the last first.
     pub fn backwards(&self, from: Ns, to: Ns) -> impl Iterator<Item = Piece<'_>> {
-        let until = self.stretches.partition_point(|stretch| stretch.end < to);
-        let until = (until + 1).min(self.stretches.len());
+        let until = (self.ended_before(to) + 1).min(self.stretches.len());
         let pieces = (0..until).rev().map(move |at| (at, self.begin_of(at)));
         let piece = move |(at, begin): (usize, Ns)| {
             let stretch = self.stretches[at];
@@ -151,6 +150,17 @@ impl History {
             }
         };
         pieces.map(piece).take_while(move |piece| piece.end > from).filter(|piece| piece.end > piece.begin)
+    }
+
+    /// How many stretches ended before a time, which mostly is a recent one.
+    fn ended_before(&self, time: Ns) -> usize {
+        const RECENT: usize = 16;
+        let n = self.stretches.len();
+        let behind = self.stretches.iter().rev().take(RECENT).take_while(|stretch| stretch.end >= time).count();
+        match behind {
+            RECENT => self.stretches.partition_point(|stretch| stretch.end < time),
+            _ => n - behind,
+        }
     }
 
     fn begin_of(&self, at: usize) -> Ns {

@@ -122,6 +122,11 @@ fn scans_wait_for_those_before() {
             "ranks 3\nlatency 1\nrank 0: compute 5; {call}; compute 5\nrank 1: compute 9; {call}; compute 1\nrank 2: compute 1; {call}\n"
         );
         assert_waits(&text, &[(Prefix, 8.0)]);
+        // Entered at 5, 1 and 5.5: rank 1 waits 4 for rank 0, not for rank 2, though that comes while it is there.
+        let text = format!(
+            "ranks 3\nlatency 1\nrank 0: compute 5; {call}; compute 5\nrank 1: compute 1; {call}; compute 4\nrank 2: compute 5.5; {call}; compute 4\n"
+        );
+        assert_waits(&text, &[(Prefix, 4.0)]);
     }
 }
 

@@ -140,6 +140,21 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
+/// A region's path without the whole program, and without the outer regions of a long one: as a place in a sentence or a table.
+pub fn short_path(path: &str) -> &str {
+    const LONG: usize = 36;
+    let mut rest = path.strip_prefix("main/").unwrap_or(path);
+    while width(rest) > LONG {
+        // A '/' in a name is written \/.
+        let end = rest.match_indices('/').map(|(at, _)| at).find(|&at| at == 0 || rest.as_bytes()[at - 1] != b'\\');
+        match end {
+            Some(at) => rest = &rest[at + 1..],
+            None => break,
+        }
+    }
+    rest
+}
+
 /// `text` in at most `columns`, its middle left out where it is longer: the begin says what it is, the end where.
 pub fn shorten(text: &str, columns: usize) -> String {
     if width(text) <= columns {
@@ -262,5 +277,17 @@ mod tests {
     fn long_lines_break_at_spaces() {
         assert_eq!(wrap("aa bb cc dd", 8, 2), "aa bb cc\n  dd");
         assert_eq!(wrap("lost (0.5 %); so", 10, 0), "lost\n(0.5 %);\nso");
+    }
+
+    #[test]
+    fn long_paths_lose_their_outer_regions() {
+        assert_eq!(short_path("main"), "main");
+        assert_eq!(short_path("main/step/force"), "step/force");
+        assert_eq!(
+            short_path("main/loop/loop in CommBrick::reverse_comm/CommBrick::forward_comm"),
+            "CommBrick::forward_comm"
+        );
+        let escaped = format!("main/a{}/b\\/c", "x".repeat(40));
+        assert_eq!(short_path(&escaped), "b\\/c");
     }
 }

@@ -8,7 +8,7 @@ use crate::report::Report;
 use crate::report::blocking::{BlockingTable, CauseRow, WaitRow};
 use crate::report::overheads::NotAlone;
 use crate::report::table::Table;
-use crate::report::words::{TimeUnit, clean, count, percent, plural, seconds, seconds_like, wrap};
+use crate::report::words::{TimeUnit, clean, count, percent, plural, seconds, seconds_like, short_path, wrap};
 
 /// Share of all waiting from which on something is told.
 const LEAST: f64 = 0.005;
@@ -148,7 +148,7 @@ fn causes(table: &BlockingTable, options: &Options) -> String {
         };
         let own_s = cause.own_s.filter(|&own_s| own_s > 0.0);
         out.row(vec![
-            format!("{what} in {}", clean(&row.region)),
+            format!("{what} in {}", clean(short_path(&row.region))),
             row.rank.to_string(),
             unit.number(cause.caused_s),
             percent(cause.caused_s / total),

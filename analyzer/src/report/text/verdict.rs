@@ -15,11 +15,14 @@ use crate::replay::Question;
 use crate::report::Report;
 use crate::report::verdict::{GOOD_BALANCE, VerdictKind, WaitsAt, WorstRegion};
 use crate::report::what_if::ReplayRow;
-use crate::report::words::{clean, percent, percent_or_dash, plural, seconds, seconds_like, shorten, wrap};
+use crate::report::words::{clean, percent, percent_or_dash, plural, seconds, seconds_like, short_path, shorten, wrap};
 use crate::symbols::base_name;
 
 /// Share of the time from which on causes of waiting, and what could be gained, are named.
 const WORTH_NAMING: f64 = 0.02;
+
+/// Share of all waiting from which on its largest cause is named.
+const LARGE_CAUSE: f64 = 0.2;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let colour = match report.verdict.kind {
@@ -85,8 +88,12 @@ fn cause(report: &Report) -> String {
         (_, Some(_)) => "communication of",
         (_, None) => "something not recorded on",
     };
-    let share = percent(row.cause.caused_s / table.sums.total_s);
-    let region = shorten(&clean(&row.region), LONGEST_NAME);
+    let share = row.cause.caused_s / table.sums.total_s;
+    if share < LARGE_CAUSE {
+        return String::new();
+    }
+    let share = percent(share);
+    let region = shorten(&clean(short_path(&row.region)), LONGEST_NAME);
     let whose = if report.verdict.cluster.is_some() { "all ranks'" } else { "all" };
     format!(" {share} of {whose} waiting is caused by {what} rank {} in {region}.", row.rank)
 }
@@ -103,7 +110,7 @@ fn gain(report: &Report) -> String {
     let Some(best) = best.filter(|row| row.saved_s > WORTH_NAMING * measured_s) else { return String::new() };
     let what = match (&best.region, best.rank) {
         (Some(region), _) if region == WHOLE_PROGRAM => "Balancing the ranks".to_owned(),
-        (Some(region), _) => format!("Balancing {}", shorten(&clean(region), LONGEST_NAME)),
+        (Some(region), _) => format!("Balancing {}", shorten(&clean(short_path(region)), LONGEST_NAME)),
         (None, rank) => format!("Bringing rank {} down to the mean", rank.unwrap_or(0)),
     };
     format!(

@@ -7,7 +7,7 @@ use crate::replay::Question;
 use crate::report::Report;
 use crate::report::table::Table;
 use crate::report::what_if::ReplayRow;
-use crate::report::words::{TimeUnit, clean, percent, seconds, seconds_like, signed_percent, wrap};
+use crate::report::words::{TimeUnit, clean, percent, seconds, seconds_like, short_path, signed_percent, wrap};
 
 /// Share of the critical path from which on a part is told.
 const LEAST: f64 = 0.01;
@@ -27,8 +27,8 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         rows.row(vec![
             question(row),
             unit.number(row.time_s),
-            unit.number(row.saved_s),
-            percent(row.saved_s / measured_s),
+            unit.number(row.saved_s).replace('-', "−"),
+            percent(row.saved_s / measured_s).replace('-', "−"),
         ]);
     }
     let error = measured_s / report.data.elapsed_s - 1.0;
@@ -43,7 +43,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 }
 
 fn question(row: &ReplayRow) -> String {
-    let region = || row.region.as_deref().map(clean).unwrap_or_default();
+    let region = || row.region.as_deref().map(short_path).map(clean).unwrap_or_default();
     let rank = row.rank.unwrap_or(0);
     match row.question {
         Question::Ideal => "the network were ideal".to_owned(),
@@ -76,7 +76,7 @@ fn critical_path(report: &Report, options: &Options) -> String {
             None => "not recorded",
         };
         out.row(vec![
-            format!("{what} in {}", clean(&row.region)),
+            format!("{what} in {}", clean(short_path(&row.region))),
             unit.number(row.time_s),
             percent(row.time_s / total),
             row.rank.to_string(),

@@ -31,7 +31,7 @@ use crate::survey::{RankSurvey, Survey, Token};
 use crate::symbols::Place;
 
 /// Calls in a window: hundreds of iterations of any program, and a few dozen megabytes.
-const WINDOW: u64 = 1 << 20;
+const WINDOW: u64 = 1 << 19;
 
 /// Most groups of ranks whose calls are searched. Ranks beyond them have no loop.
 const MOST_GROUPS: usize = 16;

@@ -288,44 +288,20 @@ impl<'a, 'scope> Engine<'a, 'scope> {
 
     /// Starts a deed; whether the call's end matters to it.
     fn starts(&mut self, thread: u32, step: &Step, deed: &Deed) -> bool {
+        let started = match deed.role {
+            Role::Send | Role::StartSend => self.send(thread, step, deed),
+            Role::Recv | Role::StartRecv => self.post(thread, step, deed),
+            Role::Meet(meeting) | Role::StartMeet(meeting) => self.enter(thread, step, deed, meeting),
+            Role::StartRecvAny => Started::Any(self.side(thread, step, 0)),
+            Role::Done | Role::Found | Role::Cancelled | Role::Probe => Started::Nothing,
+        };
         match deed.role {
-            Role::Send => {
-                let started = self.send(thread, step, deed);
-                self.threads[thread as usize].started.push(started);
-                true
-            }
-            Role::Recv => {
-                let started = self.post(thread, step, deed);
-                self.threads[thread as usize].started.push(started);
-                true
-            }
-            Role::Meet(meeting) => {
-                let started = self.enter(thread, step, deed, meeting);
-                self.threads[thread as usize].started.push(started);
-                true
-            }
-            Role::StartSend => {
-                let started = self.send(thread, step, deed);
+            Role::StartSend | Role::StartRecv | Role::StartRecvAny | Role::StartMeet(_) => {
                 self.request(thread, deed.request, started);
                 false
             }
-            Role::StartRecv => {
-                let started = self.post(thread, step, deed);
-                self.request(thread, deed.request, started);
-                false
-            }
-            Role::StartRecvAny => {
-                let side = self.side(thread, step, 0);
-                self.request(thread, deed.request, Started::Any(side));
-                false
-            }
-            Role::StartMeet(meeting) => {
-                let started = self.enter(thread, step, deed, meeting);
-                self.request(thread, deed.request, started);
-                false
-            }
-            Role::Done | Role::Found | Role::Cancelled | Role::Probe => {
-                self.threads[thread as usize].started.push(Started::Nothing);
+            _ => {
+                self.threads[thread as usize].started.push(started);
                 true
             }
         }

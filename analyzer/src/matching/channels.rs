@@ -190,11 +190,6 @@ impl Channels {
         (sends, receives)
     }
 
-    /// How many transfers are not over.
-    pub fn open(&self) -> usize {
-        self.all.len() - self.free.len()
-    }
-
     fn add(&mut self, transfer: Transfer) -> u32 {
         match self.free.pop() {
             Some(id) => {

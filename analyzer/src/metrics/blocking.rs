@@ -8,7 +8,7 @@ use lbprof_collector::definition::RegionKind;
 use super::imbalance::ImbalanceSplit;
 use crate::blocking::WaitState;
 use crate::follow::Followed;
-use crate::model::{Model, RankModel, RegionIdx};
+use crate::model::{Model, RegionIdx};
 use crate::timeline::Kind;
 
 /// What waiting is caused by (§3.2 of the paper).
@@ -167,8 +167,6 @@ pub struct BlockingSums {
     pub causes_s: Vec<f64>,
     /// Seconds that the first rank waits because of the second, both by place in the model; the longest first.
     pub pairs: Vec<(u32, u32, f64)>,
-    /// Seconds of waiting by call site and operation.
-    pub sites: BTreeMap<(Option<u32>, u16), f64>,
 }
 
 /// Sums up what `followed` found in `model`, whose waiting from imbalance splits as `split` says.
@@ -187,7 +185,6 @@ pub fn sums(model: &Model, followed: &Followed, split: &ImbalanceSplit) -> Block
         let site = (key.site != lbprof_collector::record::NONE).then_some(key.site);
         sums.states.entry(key.state).or_default().add(&times);
         places.entry((site, key.operation, key.kind.region(), key.state)).or_default().add(&times);
-        *sums.sites.entry((site, key.operation)).or_default() += times.blocked_s();
         sums.total_s += times.blocked_s();
         if let Some(rank) = sums.waits_s.get_mut(rank_of(key.thread) as usize) {
             *rank += times.blocked_s();
@@ -211,7 +208,7 @@ pub fn sums(model: &Model, followed: &Followed, split: &ImbalanceSplit) -> Block
     }
     let own = |rank: u32, kind: Kind| {
         let activity = kind.activity()?;
-        let time_s = model.ranks.get(rank as usize).map_or(0.0, |one| exclusive_s(one, kind.region(), activity));
+        let time_s = model.ranks.get(rank as usize).map_or(0.0, |one| one.exclusive(kind.region())[activity as usize]);
         Some((time_s - blocked.get(&(rank, kind)).copied().unwrap_or(0.0)).max(0.0))
     };
     for (&(rank, kind), &caused_s) in &caused {
@@ -230,7 +227,8 @@ pub fn sums(model: &Model, followed: &Followed, split: &ImbalanceSplit) -> Block
 }
 
 impl StateTimes {
-    fn add(&mut self, other: &StateTimes) {
+    /// Adds others.
+    pub(crate) fn add(&mut self, other: &StateTimes) {
         self.count += other.count;
         self.waiting_s += other.waiting_s;
         self.delay_s += other.delay_s;
@@ -262,11 +260,6 @@ impl ByClass {
         let imbalance = self.amdahl_s + self.global_s + self.temporal_s;
         self.communication_s + self.message_delay_s + self.control_s + imbalance + self.recorder_s
     }
-}
-
-fn exclusive_s(rank: &RankModel, region: RegionIdx, activity: Activity) -> f64 {
-    let found = rank.cells.binary_search_by_key(&(region, activity), |&(key, _)| key);
-    found.map_or(0.0, |at| rank.cells[at].1.seconds)
 }
 
 /// The phases: region and class, all ranks together.

@@ -100,11 +100,7 @@ fn wait_rows(waits: &[WaitPlace], places: &[Place], path: impl Fn(u32) -> String
             (row.id, &row.operation, &row.region, row.state) == (id, &operation, &region, wait.state)
         };
         match rows.iter_mut().find(same) {
-            Some(row) => {
-                row.times.count += wait.times.count;
-                row.times.waiting_s += wait.times.waiting_s;
-                row.times.delay_s += wait.times.delay_s;
-            }
+            Some(row) => row.times.add(&wait.times),
             None => {
                 let place = id.and_then(|id| places.get(id as usize)).cloned().unwrap_or_default();
                 rows.push(WaitRow { place, id, operation, region, state: wait.state, times: wait.times });

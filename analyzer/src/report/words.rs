@@ -1,5 +1,6 @@
 //! Numbers and names as a reader wants them: three or four digits with a unit, names without surprises.
 
+use lbprof_collector::Activity;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A unit for times of a column, and how many decimals it takes.
@@ -138,6 +139,15 @@ pub fn clean(name: &str) -> String {
 /// Columns that a text takes on a terminal.
 pub fn width(text: &str) -> usize {
     text.width()
+}
+
+/// What a rank did in some time that others waited for, or that was on the critical path.
+pub fn what_was_done(activity: Option<Activity>, is_delay: bool) -> &'static str {
+    match activity {
+        Some(activity) => activity.name(),
+        None if is_delay => "messages on their way",
+        None => "not recorded",
+    }
 }
 
 /// A region's path without the whole program, and without the outer regions of a long one: as a place in a sentence or a table.

@@ -8,7 +8,9 @@ use crate::report::Report;
 use crate::report::blocking::{BlockingTable, CauseRow, WaitRow};
 use crate::report::overheads::NotAlone;
 use crate::report::table::Table;
-use crate::report::words::{TimeUnit, clean, count, percent, plural, seconds, seconds_like, short_path, wrap};
+use crate::report::words::{
+    TimeUnit, clean, count, percent, plural, seconds, seconds_like, short_path, what_was_done, wrap,
+};
 
 /// Share of all waiting from which on something is told.
 const LEAST: f64 = 0.005;
@@ -141,11 +143,7 @@ fn causes(table: &BlockingTable, options: &Options) -> String {
     let mut out = Table::new(&["<what a rank does", "rank", &caused, "share", &own, "for each\nsecond"], 0);
     for row in rows.into_iter().take(shown) {
         let cause = &row.cause;
-        let what = match (cause.class, cause.activity) {
-            (Class::MessageDelay, _) => "messages on their way",
-            (_, Some(activity)) => activity.name(),
-            (_, None) => "not recorded",
-        };
+        let what = what_was_done(cause.activity, cause.class == Class::MessageDelay);
         let own_s = cause.own_s.filter(|&own_s| own_s > 0.0);
         out.row(vec![
             format!("{what} in {}", clean(short_path(&row.region))),

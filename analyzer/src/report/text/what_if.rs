@@ -7,7 +7,9 @@ use crate::replay::Question;
 use crate::report::Report;
 use crate::report::table::Table;
 use crate::report::what_if::ReplayRow;
-use crate::report::words::{TimeUnit, clean, percent, seconds, seconds_like, short_path, signed_percent, wrap};
+use crate::report::words::{
+    TimeUnit, clean, percent, seconds, seconds_like, short_path, signed_percent, what_was_done, wrap,
+};
 
 /// Share of the critical path from which on a part is told.
 const LEAST: f64 = 0.01;
@@ -70,11 +72,7 @@ fn critical_path(report: &Report, options: &Options) -> String {
     let time = format!("time\n[{}]", unit.symbol);
     let mut out = Table::new(&["<part", &time, "share", "most on\nrank", "its\nshare"], 0);
     for row in rows.into_iter().take(shown) {
-        let what = match row.activity {
-            Some(activity) => activity.name(),
-            None if row.is_delay => "messages on their way",
-            None => "not recorded",
-        };
+        let what = what_was_done(row.activity, row.is_delay);
         out.row(vec![
             format!("{what} in {}", clean(short_path(&row.region))),
             unit.number(row.time_s),

@@ -1,0 +1,30 @@
+// In which order the rows of matrices are shown: by rank, by load, by host, by cluster.
+import type { Packed } from "./packed";
+import type { Views } from "./views";
+
+export type Order = "rank" | "load" | "host" | "cluster";
+
+/** Row numbers in the order asked for; rows that are equal in it stand by rank. */
+export function rowOrder(views: Views, order: Order, load: (row: number) => number): number[] {
+    const rows = Array.from({ length: views.ranks.rows }, (_, row) => row);
+    const keys: Record<Order, (row: number) => number> = {
+        rank: (row) => row,
+        load: (row) => -load(row),
+        host: (row) => views.host_of_row[row],
+        cluster: (row) => views.cluster_of_row?.[row] ?? Number.MAX_SAFE_INTEGER,
+    };
+    const key = keys[order];
+    return rows.sort((a, b) => key(a) - key(b) || a - b);
+}
+
+/** Sum of a row of a matrix; what is not recorded counts nothing. */
+export function rowSum(matrix: Packed, columns: number, row: number): number {
+    let sum = 0;
+    for (let i = row * columns; i < (row + 1) * columns; i++) {
+        const value = matrix.at(i);
+        if (value === value) {
+            sum += value;
+        }
+    }
+    return sum;
+}

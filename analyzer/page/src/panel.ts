@@ -1,0 +1,19 @@
+// A panel of the page: built once when it is first shown, drawn again whenever its size or the colours change.
+import type { Report } from "./report";
+import type { Views } from "./views";
+
+export interface Data {
+    report: Report;
+    views: Views;
+}
+
+export interface Panel {
+    id: string;
+    title: string;
+    /** One sentence on what the panel is for. */
+    about: string;
+    /** Why the panel is empty for these data, null where it is not. */
+    missing?(data: Data): string | null;
+    /** Fills `host`; returns what draws its pictures. */
+    build(host: HTMLElement, data: Data): (() => void) | void;
+}

@@ -1,0 +1,53 @@
+// Where MPI is called from.
+import { el, field } from "../dom";
+import { stateColour } from "../palette";
+import type { Panel } from "../panel";
+import type { CallSite } from "../report";
+import { bar, table } from "../table";
+import { bytes, count, percent, secondsLike } from "../words";
+
+/** Function, file and line, as far as they are known. */
+export function sitePlace(site: CallSite): string {
+    if (site.function === null) {
+        return `${site.module?.split("/").at(-1) ?? "unknown"}+0x${(site.offset ?? 0).toString(16)}`;
+    }
+    const name = site.function.replace(/\(.*$/s, "") || site.function;
+    return site.file === null ? `${name} (+0x${(site.offset ?? 0).toString(16)})` : `${name} (${site.file.split("/").at(-1)}:${site.line})`;
+}
+
+export const callSites: Panel = {
+    id: "callsites",
+    title: "Call sites",
+    about: "Where the program calls MPI, the most costly first.",
+    missing: ({ report }) => (report.callsites.length > 0 ? null : "No MPI calls were recorded."),
+    build(host, { report }) {
+        const place = el("div");
+        const filter = el("input", { type: "search", placeholder: "function, file or operation", oninput: () => fill() });
+        const fill = () => {
+            const wanted = filter.value.toLowerCase();
+            const rows = report.callsites.filter((site) => `${site.operation} ${sitePlace(site)} ${site.file ?? ""} ${site.activity}`.toLowerCase().includes(wanted));
+            place.replaceChildren(siteTable(rows, report.run.ranks_present));
+        };
+        fill();
+        host.append(el("div", { class: "controls" }, field("only with", filter)), place);
+    },
+};
+
+function siteTable(rows: CallSite[], ranks: number): HTMLElement {
+    const longest = Math.max(...rows.map((row) => row.time_s / ranks), 1e-12);
+    return table<CallSite>({
+        caption: "Call sites; mean over ranks",
+        rows,
+        first: 25,
+        columns: [
+            { title: "call", cell: (row) => row.operation },
+            { title: "at", term: "call site", cell: (row) => el("span", { title: [row.function, row.file, row.module].filter(Boolean).join("\n") }, sitePlace(row)) },
+            { title: "mean", cell: (row) => bar(row.time_s / ranks / longest, secondsLike(row.time_s / ranks, longest), stateColour(row.activity)), by: (row) => row.time_s },
+            { title: "waiting", term: "waiting", cell: (row) => (row.blocked_s === null ? "–" : `${secondsLike(row.blocked_s / ranks, longest)} (${percent(row.time_s > 0 ? row.blocked_s / row.time_s : 0)})`), by: (row) => row.blocked_s, right: true },
+            { title: "longest", cell: (row) => secondsLike(row.max_s, longest), by: (row) => row.max_s, right: true },
+            { title: "on rank", cell: (row) => String(row.max_rank), by: (row) => row.max_rank, right: true },
+            { title: "calls", cell: (row) => count(row.calls), by: (row) => row.calls, right: true },
+            { title: "bytes", cell: (row) => (row.bytes ? bytes(row.bytes) : "–"), by: (row) => row.bytes, right: true },
+        ],
+    });
+}

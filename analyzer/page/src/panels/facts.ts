@@ -1,0 +1,141 @@
+// The run's facts, its warnings, and its ranks.
+import { el } from "../dom";
+import { stateColour } from "../palette";
+import type { Panel } from "../panel";
+import type { Loop, Problem, RankRow, Report, Run } from "../report";
+import { bar, table } from "../table";
+import { term } from "../tip";
+import { count, percent, plural, seconds, secondsLike, signedPercent } from "../words";
+
+const WORD = { note: "note", partial: "incomplete", doubtful: "doubtful" };
+
+/** What is missing or doubtful, the worst first. */
+export function problemList(problems: Problem[]): HTMLElement {
+    const list = el("ul", { class: "problems" });
+    for (const problem of problems) {
+        const who = problem.ranks.length === 0 ? "" : problem.ranks.length <= 8 ? ` (rank ${problem.ranks.join(", ")})` : ` (${plural(problem.ranks.length, "rank")})`;
+        const details = problem.details.length > 0 ? ` ${problem.details.slice(0, 3).join("; ")}.` : "";
+        const advice = problem.advice ? el("span", { class: "advice" }, ` → ${problem.advice}`) : null;
+        list.append(el("li", { class: problem.severity }, el("b", {}, WORD[problem.severity]), `${who}: ${problem.meaning}${details}`, advice));
+    }
+    return list;
+}
+
+export const facts: Panel = {
+    id: "facts",
+    title: "Facts, ranks",
+    about: "What was recorded, how far to trust it, and each rank's time.",
+    build(host, { report, views }) {
+        host.append(factTable(report.run, report));
+        if (report.run.problems.length > 0) {
+            host.append(el("h3", {}, "Notes and warnings"), problemList(report.run.problems));
+        }
+        if (views.left_out.length > 0) {
+            host.append(el("h3", {}, "Reduced in this page"), el("ul", {}, ...views.left_out.map((line) => el("li", {}, line))));
+        }
+        host.append(rankTable(report));
+        if (report.clusters.length > 1) {
+            host.append(clusterTable(report));
+        }
+        if (report.loops.length > 0) {
+            host.append(loopTable(report));
+        }
+        if (report.counters.length > 0) {
+            host.append(counterTable(report));
+        }
+    },
+};
+
+function factTable(run: Run, report: Report): HTMLElement {
+    const started = new Date(run.started_unix_s * 1000).toISOString().replace("T", " ").slice(0, 16);
+    const rows: [string | Node, string][] = [
+        ["command", run.command.join(" ")],
+        ["ranks", run.ranks_present === run.ranks ? count(run.ranks) : `${count(run.ranks_present)} of ${count(run.ranks)}`],
+        ["hosts", count(run.hosts)],
+        [term("elapsed"), seconds(run.elapsed_s)],
+        ["MPI", `${run.mpi} (${run.abi})`],
+        ["started", `${started} UTC`],
+        ["records", `${count(run.events)}, of these ${count(run.calls)} MPI calls; ${count(run.dropped_events)} dropped`],
+        [term("recorder", "recorder's own time"), seconds(run.recorder_s)],
+        [term("idle"), seconds(run.idle_s)],
+        [term("not recorded"), seconds(run.paused_s + run.unknown_s)],
+        [term("clock error"), run.clock_error_s === null ? "clocks of hosts were not compared" : seconds(run.clock_error_s)],
+        ["data", run.complete ? "complete" : "incomplete"],
+        ["settings", run.settings.join("  ") || "–"],
+        ["parameters", Object.entries(run.params).map(([name, value]) => `${name} = ${value}`).join(", ") || "–"],
+        ["recorded by", `lbprof ${run.recorder}; reported by ${report.generator}`],
+        ["run", run.id],
+    ];
+    if (report.selection) {
+        const chosen = Object.entries(report.selection).filter(([, value]) => value !== null);
+        rows.unshift(["selected", chosen.map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join(", ")]);
+    }
+    const body = el("tbody", {}, ...rows.map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value))));
+    return el("table", { class: "facts" }, el("caption", {}, "The run"), body);
+}
+
+function rankTable(report: Report): HTMLElement {
+    const longest = Math.max(...report.ranks.map((rank) => rank.computation_s), 1e-12);
+    const mpi = (rank: RankRow) => Object.entries(rank.activities).reduce((sum, [name, time]) => (name === "computation" || name === "recorder" ? sum : sum + time), 0);
+    return table<RankRow>({
+        caption: "Ranks",
+        rows: report.ranks,
+        columns: [
+            { title: "rank", cell: (row) => String(row.rank), by: (row) => row.rank, right: true },
+            { title: "host", cell: (row) => row.host },
+            { title: "cluster", term: "cluster", cell: (row) => (row.cluster === null ? "–" : String(row.cluster)), by: (row) => row.cluster, right: true },
+            { title: "computation", term: "computation", cell: (row) => bar(row.computation_s / longest, secondsLike(row.computation_s, longest), stateColour("computation")), by: (row) => row.computation_s },
+            { title: "over mean", cell: (row) => signedPercent(row.over_mean), by: (row) => row.over_mean, right: true },
+            { title: "in MPI", cell: (row) => secondsLike(mpi(row), longest), by: mpi, right: true },
+            { title: "waits", term: "waiting", cell: (row) => secondsLike(row.blocked_s, longest), by: (row) => row.blocked_s, right: true },
+            { title: "causes waiting", term: "cause", cell: (row) => secondsLike(row.blocking_caused_s, longest), by: (row) => row.blocking_caused_s, right: true },
+        ],
+    });
+}
+
+function clusterTable(report: Report): HTMLElement {
+    return table({
+        caption: "Clusters: efficiencies as if there were no other ranks",
+        rows: report.clusters,
+        columns: [
+            { title: "cluster", term: "cluster", cell: (row) => String(row.id), by: (row) => row.id, right: true },
+            { title: "ranks", cell: (row) => count(row.ranks.length), by: (row) => row.ranks.length, right: true },
+            { title: "parallel efficiency", term: "parallel efficiency", cell: (row) => percent(row.efficiency.parallel), by: (row) => row.efficiency.parallel, right: true },
+            { title: "load balance", term: "load balance", cell: (row) => percent(row.efficiency.load_balance), by: (row) => row.efficiency.load_balance, right: true },
+            { title: "longest computation", term: "computation", cell: (row) => seconds(row.efficiency.max_computation_s), by: (row) => row.efficiency.max_computation_s, right: true },
+            { title: "elapsed", term: "elapsed", cell: (row) => seconds(row.efficiency.elapsed_s), by: (row) => row.efficiency.elapsed_s, right: true },
+        ],
+    });
+}
+
+function loopTable(report: Report): HTMLElement {
+    const place = (loop: Loop) => (loop.ends_at ? `${loop.ends_at.operation} at ${loop.ends_at.function ?? "?"}${loop.ends_at.file ? ` (${loop.ends_at.file}:${loop.ends_at.line})` : ""}` : "–");
+    return table<Loop>({
+        caption: "Loops found in the calls",
+        rows: report.loops,
+        first: 8,
+        columns: [
+            { title: "loop", term: "iteration", cell: (row) => row.name },
+            { title: "an iteration ends with", cell: place },
+            { title: "iterations", cell: (row) => count(row.iterations_max), by: (row) => row.iterations_max, right: true },
+            { title: "covers", cell: (row) => percent(row.covered), by: (row) => row.covered, right: true },
+            { title: "sure", cell: (row) => row.sureness ?? "–" },
+        ],
+    });
+}
+
+function counterTable(report: Report): HTMLElement {
+    const number = (value: number) => (Number.isInteger(value) ? count(value) : value.toPrecision(4));
+    return table({
+        caption: "The program's own counters",
+        rows: report.counters,
+        columns: [
+            { title: "counter", cell: (row) => row.name },
+            { title: "region", term: "region", cell: (row) => row.region },
+            { title: "values", cell: (row) => count(row.n), by: (row) => row.n, right: true },
+            { title: "mean", cell: (row) => number(row.sum / row.n), by: (row) => row.sum / row.n, right: true },
+            { title: "least", cell: (row) => number(row.min), by: (row) => row.min, right: true },
+            { title: "largest", cell: (row) => number(row.max), by: (row) => row.max, right: true },
+        ],
+    });
+}

@@ -1,0 +1,15 @@
+// All panels, in the order in which they are listed.
+import type { Panel } from "../panel";
+import { callSites } from "./callsites";
+import { facts } from "./facts";
+import { glossary } from "./glossary";
+import { iterations } from "./iterations";
+import { overheads } from "./overheads";
+import { patterns } from "./patterns";
+import { sinhaKale } from "./sinhakale";
+import { summary } from "./summary";
+import { timeline } from "./timeline";
+import { waiting } from "./waiting";
+import { whatIf } from "./whatif";
+
+export const PANELS: Panel[] = [summary, iterations, sinhaKale, patterns, timeline, waiting, whatIf, callSites, overheads, facts, glossary];

@@ -1,0 +1,87 @@
+// What the phases cost against the same work on one rank.
+import { Chart } from "../chart";
+import { choice, el, field } from "../dom";
+import { SERIES, stateColour } from "../palette";
+import type { Panel } from "../panel";
+import type { OverheadPhase, Report } from "../report";
+import { bar, table } from "../table";
+import { term } from "../tip";
+import { percent, ratio, seconds, secondsLike } from "../words";
+
+export const overheads: Panel = {
+    id: "overheads",
+    title: "Overheads",
+    about: "What each phase of the run costs against the same work on one rank.",
+    missing: ({ report }) => (report.overheads.phases.length > 0 ? null : "Nothing was recorded."),
+    build(host, { report }) {
+        const { overheads: of } = report;
+        host.append(
+            el(
+                "p",
+                {},
+                term("time on one rank"),
+                ` ${seconds(of.t_seq_s)} (${of.t_seq}), `,
+                term("speedup"),
+                ` ${ratio(of.speedup, 2)} on ${report.run.ranks_present} ranks, efficiency ${percent(of.efficiency)}.`,
+            ),
+            phases(report),
+            imbalance(report),
+        );
+        return byRank(host, report);
+    },
+};
+
+function phaseColour(phase: string): string {
+    return phase === "useful work" ? stateColour("computation") : stateColour(phase);
+}
+
+function phases(report: Report): HTMLElement {
+    const ranks = report.run.ranks_present;
+    const rows = report.overheads.phases;
+    const most = Math.max(...rows.map((row) => row.ratio ?? 0), 1e-12);
+    return table<OverheadPhase>({
+        caption: "Phases; all of them fill the elapsed time of every rank",
+        rows,
+        columns: [
+            { title: "phase", cell: (row) => term(row.phase) },
+            { title: "overhead ratio", term: "overhead ratio", cell: (row) => bar((row.ratio ?? 0) / most, percent(row.ratio), phaseColour(row.phase)), by: (row) => row.ratio },
+            { title: "mean of a rank", cell: (row) => seconds(row.time_s / ranks), by: (row) => row.time_s, right: true },
+            { title: "largest ratio", cell: (row) => percent(row.ratio_by_rank ? Math.max(...row.ratio_by_rank) : null), by: (row) => (row.ratio_by_rank ? Math.max(...row.ratio_by_rank) : null), right: true },
+        ],
+    });
+}
+
+function imbalance(report: Report): HTMLElement {
+    const of = report.overheads.imbalance;
+    const parts = ["amdahl", "global", "temporal"].map((name) => ({ name: name === "amdahl" ? "Amdahl" : name, time: of[`${name}_s`], ratio: of[`${name}_ratio`] }));
+    const most = Math.max(...parts.map((part) => part.time ?? 0), 1e-12);
+    return table({
+        caption: "Of that from imbalance: what ranks wait for others that compute",
+        rows: parts,
+        columns: [
+            { title: "part", cell: (row) => term(row.name) },
+            { title: "time", cell: (row) => bar((row.time ?? 0) / most, secondsLike(row.time, most), stateColour("waiting")), by: (row) => row.time },
+            { title: "ratio", term: "overhead ratio", cell: (row) => percent(row.ratio), by: (row) => row.ratio, right: true },
+        ],
+    });
+}
+
+function byRank(host: HTMLElement, report: Report): (() => void) | void {
+    const rows = report.overheads.phases.filter((phase) => phase.ratio_by_rank);
+    if (rows.length === 0 || report.ranks.length < 2) {
+        return undefined;
+    }
+    const spec = (phase: OverheadPhase) => ({
+        label: `Overhead ratio of ${phase.phase} by rank`,
+        x: report.ranks.map((rank) => rank.rank),
+        series: [{ name: phase.phase, values: phase.ratio_by_rank as number[], colour: phase.phase === "useful work" ? SERIES[1] : phaseColour(phase.phase), bars: true }],
+        height: 220,
+        text: percent,
+        xText: (rank: number) => `rank ${rank}`,
+        whole: true,
+    });
+    const chart = new Chart(spec(rows[0]));
+    const select = choice(rows.map((row, at) => [String(at), row.phase]), "0", (value) => chart.show(spec(rows[Number(value)])));
+    host.append(el("h3", {}, "By rank"), el("div", { class: "controls" }, field("phase", select)), chart.element);
+    return () => chart.draw();
+}

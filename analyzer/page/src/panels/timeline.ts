@@ -1,0 +1,2 @@
+import type { Panel } from "../panel";
+export const timeline: Panel = { id: "timeline", title: "timeline", about: "", build() {} };

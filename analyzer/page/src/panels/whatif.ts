@@ -1,0 +1,89 @@
+// The run under other conditions, and the chain that set its time.
+import { el } from "../dom";
+import { SERIES, stateColour } from "../palette";
+import type { Panel } from "../panel";
+import type { PathPart, Replay, Report } from "../report";
+import { bar, table } from "../table";
+import { bytes, percent, seconds, secondsLike, shortPath } from "../words";
+
+/** What a replay asks, as words. */
+export function question(replay: Replay): string {
+    switch (replay.what) {
+        case "ideal network":
+            return "the network were ideal";
+        case "region balanced":
+            return `${shortPath(replay.region ?? "main")} were balanced`;
+        case "rank as the mean":
+            return `rank ${replay.rank} computed no more than the mean`;
+        case "region faster":
+            return `${shortPath(replay.region ?? "main")} were ${replay.times} times as fast`;
+        case "network":
+            return `the network had ${seconds(replay.latency_s)} and ${bytes(replay.bytes_per_s)}/s`;
+        default:
+            return replay.what;
+    }
+}
+
+export const whatIf: Panel = {
+    id: "whatif",
+    title: "What if, critical path",
+    about: "How long the run would take under other conditions, and the chain of work and messages that set its time.",
+    missing: ({ report }) => (report.replays.length > 0 || report.critical_path ? null : "Calls were not replayed: a part of the time or a region is selected, or records are missing."),
+    build(host, { report }) {
+        if (report.replays.length > 0) {
+            host.append(replays(report));
+        }
+        if (report.critical_path) {
+            host.append(el("div", { class: "columns" }, parts(report), ranks(report)));
+        }
+    },
+};
+
+function replays(report: Report): HTMLElement {
+    const measured = report.replays.find((replay) => replay.what === "as measured")?.time_s ?? report.run.elapsed_s;
+    return table<Replay>({
+        caption: `What if: all calls replayed in their order. The run took ${seconds(report.run.elapsed_s)}, its replay with everything as it was ${seconds(measured)}`,
+        rows: report.replays.filter((replay) => replay.what !== "as measured"),
+        columns: [
+            { title: "if", term: "what if", cell: question },
+            { title: "run", cell: (row) => bar(row.time_s / measured, secondsLike(row.time_s, measured), SERIES[1]), by: (row) => row.time_s },
+            { title: "saved", cell: (row) => secondsLike(row.saved_s, measured), by: (row) => row.saved_s, right: true },
+            { title: "share", cell: (row) => percent(row.saved_s / measured), by: (row) => row.saved_s, right: true },
+        ],
+    });
+}
+
+function partName(part: PathPart): string {
+    return `${part.activity === "message delay" ? "messages on their way" : (part.activity ?? "not recorded")} in ${shortPath(part.region)}`;
+}
+
+function parts(report: Report): HTMLElement {
+    const path = report.critical_path as NonNullable<Report["critical_path"]>;
+    const longest = path.parts[0]?.time_s ?? 1;
+    return table<PathPart>({
+        caption: `Critical path, ${seconds(path.time_s)}: what was done on it`,
+        rows: path.parts,
+        first: 15,
+        columns: [
+            { title: "part", term: "critical path", cell: partName },
+            { title: "time", cell: (row) => bar(row.time_s / longest, secondsLike(row.time_s, longest), stateColour(row.activity ?? "")), by: (row) => row.time_s },
+            { title: "share", cell: (row) => percent(row.time_s / path.time_s), by: (row) => row.time_s, right: true },
+            { title: "most on", cell: (row) => `rank ${row.rank} (${percent(row.rank_s / row.time_s)})`, by: (row) => row.rank, right: true },
+        ],
+    });
+}
+
+function ranks(report: Report): HTMLElement {
+    const path = report.critical_path as NonNullable<Report["critical_path"]>;
+    const longest = path.ranks[0]?.time_s ?? 1;
+    return table({
+        caption: "Which ranks it goes through",
+        rows: path.ranks,
+        first: 15,
+        columns: [
+            { title: "rank", cell: (row) => String(row.rank), by: (row) => row.rank, right: true },
+            { title: "time", cell: (row) => bar(row.time_s / longest, secondsLike(row.time_s, longest), SERIES[0]), by: (row) => row.time_s },
+            { title: "share", cell: (row) => percent(row.time_s / path.time_s), by: (row) => row.time_s, right: true },
+        ],
+    });
+}

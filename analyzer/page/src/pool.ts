@@ -1,0 +1,112 @@
+// Matrices drawn as pictures: cells pooled to pixels, each pixel the mean of the cells under it.
+import type { Packed } from "./packed";
+import type { Plot, View } from "./picture";
+
+/** The least and the largest amount of a scale. */
+export interface Range {
+    low: number;
+    high: number;
+}
+
+/**
+ * The mean of the cells under each of `width` × `height` pixels, row by row; NaN where there are none.
+ *
+ * `order[i]` is the matrix's row that is shown as row i. The cost is the cells in view and the pixels, once each.
+ */
+export function poolMeans(matrix: Packed, columns: number, order: number[], view: View, width: number, height: number): Float32Array {
+    const { raw, scale, none } = matrix;
+    const means = new Float32Array(width * height);
+    const firstColumn = Math.floor(view.x0);
+    const endColumn = Math.min(columns, Math.ceil(view.x1));
+    const sums = new Float64Array(Math.max(0, endColumn - firstColumn));
+    const counts = new Uint32Array(sums.length);
+    let doneFrom = -1;
+    let doneTo = -1;
+    for (let y = 0; y < height; y++) {
+        const from = Math.floor(view.y0 + (y / height) * (view.y1 - view.y0));
+        const to = Math.max(from + 1, Math.ceil(view.y0 + ((y + 1) / height) * (view.y1 - view.y0) - 1e-9));
+        if (from === doneFrom && to === doneTo) {
+            means.copyWithin(y * width, (y - 1) * width, y * width);
+            continue;
+        }
+        sums.fill(0);
+        counts.fill(0);
+        for (let row = from; row < to && row < order.length; row++) {
+            const start = order[row] * columns + firstColumn;
+            for (let c = 0; c < sums.length; c++) {
+                const value = raw[start + c];
+                if (value !== none && value === value) {
+                    sums[c] += value;
+                    counts[c] += 1;
+                }
+            }
+        }
+        poolLine(sums, counts, scale, view, firstColumn, means, y * width, width);
+        doneFrom = from;
+        doneTo = to;
+    }
+    return means;
+}
+
+function poolLine(
+    sums: Float64Array,
+    counts: Uint32Array,
+    scale: number,
+    view: View,
+    firstColumn: number,
+    means: Float32Array,
+    at: number,
+    width: number,
+): void {
+    const step = (view.x1 - view.x0) / width;
+    for (let x = 0; x < width; x++) {
+        const from = Math.floor(view.x0 + x * step) - firstColumn;
+        const to = Math.max(from + 1, Math.ceil(view.x0 + (x + 1) * step - 1e-9) - firstColumn);
+        let sum = 0;
+        let n = 0;
+        for (let c = from; c < to && c < sums.length; c++) {
+            sum += sums[c];
+            n += counts[c];
+        }
+        means[at + x] = n === 0 ? NaN : (sum / n) * scale;
+    }
+}
+
+/** Paints means as colours of a scale of 256; what has no value stays as it is. */
+export function paintMeans(plot: Plot, means: Float32Array, range: Range, scale: Uint32Array): void {
+    const image = new ImageData(plot.width, plot.height);
+    const pixels = new Uint32Array(image.data.buffer);
+    const factor = range.high > range.low ? 255 / (range.high - range.low) : 0;
+    for (let i = 0; i < pixels.length; i++) {
+        const mean = means[i];
+        if (mean === mean) {
+            pixels[i] = scale[Math.max(0, Math.min(255, Math.round((mean - range.low) * factor)))];
+        }
+    }
+    putOver(plot, image);
+}
+
+/** Puts an image on the plot so that its transparent pixels leave what is there. */
+export function putOver(plot: Plot, image: ImageData): void {
+    const buffer = new OffscreenCanvas(plot.width, plot.height);
+    (buffer.getContext("2d") as OffscreenCanvasRenderingContext2D).putImageData(image, 0, 0);
+    plot.context.drawImage(buffer, 0, 0);
+}
+
+/** The range of a matrix without its outermost `share` on either side, from a sample of at most 50,000 cells. */
+export function robustRange(matrix: Packed, share: number): Range {
+    const stride = Math.max(1, Math.floor(matrix.length / 50_000));
+    const values: number[] = [];
+    for (let i = 0; i < matrix.length; i += stride) {
+        const value = matrix.at(i);
+        if (value === value) {
+            values.push(value);
+        }
+    }
+    values.sort((a, b) => a - b);
+    if (values.length === 0) {
+        return { low: 0, high: 0 };
+    }
+    const at = (q: number) => values[Math.min(values.length - 1, Math.floor(q * values.length))];
+    return { low: at(share), high: at(1 - share) };
+}

@@ -1,0 +1,2 @@
+// Style sheets are bundled by the build; the type checker need not read them.
+declare module "*.css";

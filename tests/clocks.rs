@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
 use lbprof_tests::mpi::Mpi;
+use lbprof_tests::own_clock::{self, OwnClocks};
 use lbprof_tests::program::Program;
 use lbprof_tests::suite::{self, Company};
 use lbprof_tests::{facts, mpi, place, run};
@@ -27,9 +28,6 @@ const SHIFTED: &str = "exec unshare --time --monotonic \
 /// Most that calls may end before what they waited for. Two offsets are measured to some microseconds each on a quiet machine.
 const LARGEST_VIOLATION_S: f64 = 0.001;
 
-/// Runs before a disturbed run is a failed test.
-const ATTEMPTS: usize = 5;
-
 fn namespaces_may_be_made() -> bool {
     let tried = Command::new("unshare").args(["--time", "--monotonic", "1000", "true"]).stderr(Stdio::null()).status();
     tried.is_ok_and(|status| status.success())
@@ -37,10 +35,11 @@ fn namespaces_may_be_made() -> bool {
 
 fn waits_are_found_whatever_the_clocks(program: &Program, mpi: &Mpi, clock: &str) -> anyhow::Result<()> {
     let binary = program.compiled(mpi)?;
-    let mut disturbances = Vec::new();
-    for _ in 0..ATTEMPTS {
+    let recorded = || {
         let folder = place::fresh_folder(&format!("clocks::{}::{clock}", mpi.name))?;
+        let own = folder.join("own-clock");
         let mut job = Job::new(mpi, RANKS, &binary, &folder).with_env("LBPROF_CLOCK", clock);
+        job = job.with_env(own_clock::VARIABLE, &own);
         job.wrapper = ["sh", "-c", SHIFTED, "sh"].map(Into::into).to_vec();
         job.urgent = true;
         job.recorded()?.must_succeed()?;
@@ -48,12 +47,12 @@ fn waits_are_found_whatever_the_clocks(program: &Program, mpi: &Mpi, clock: &str
         let report = run::report(&logs)?;
         offsets_are_measured(&run::dump(&logs)?)?;
         run::check_report(&report)?;
-        match clocks_are_made_one(&report).and_then(|()| facts::check(program, RANKS, &report)) {
-            Ok(()) => return Ok(()),
-            Err(error) => disturbances.push(format!("{error:#}")),
-        }
-    }
-    anyhow::bail!("{ATTEMPTS} runs; each time:\n{}", disturbances.join("\n\n"))
+        Ok((OwnClocks::read(&own, RANKS)?, report))
+    };
+    own_clock::judge(recorded, |_, report, astray_s| {
+        clocks_are_made_one(report)?;
+        facts::check(program, RANKS, report, astray_s)
+    })
 }
 
 /// Each rank's clock was measured, at the begin and at the end, to be as far ahead as it is.

@@ -3,7 +3,8 @@
  * A busy machine wakes ranks late. That must not add up: all ranks agree on a schedule, on one clock, and what a rank has computed too
  * much or too little by then, its next computation makes up for, as far as the schedule leaves room.
  *
- * How long each computation really took, by the program's own clock, is written to $LBTEST_TRUTH.<rank> by end_schedule. */
+ * How long each computation really took, by the program's own clock, and how far that is from the plan, is written to
+ * $LBTEST_TRUTH.<rank> by end_schedule. */
 #ifndef WORK_H
 #define WORK_H
 
@@ -23,6 +24,7 @@ enum { MOST_WORKS = 100 };
 static double begin_s;              /* when the schedule begins, on the clock */
 static double planned_s, worked_s;  /* computation so far: as planned, as measured */
 static double works_s[MOST_WORKS];  /* each computation, as measured */
+static double astray_s[MOST_WORKS]; /* by how much it was longer or shorter than planned, and begun too late to be done in time */
 static int works;
 
 static double now_s(void)
@@ -49,13 +51,15 @@ static void work(double ms, double until_ms)
     struct timespec end = {(time_t)end_s, (long)(1e9 * (end_s - (double)(time_t)end_s))};
     while (clock_nanosleep(WORK_CLOCK, TIMER_ABSTIME, &end, 0) == EINTR) {
     }
-    double took_s = now_s() - from_s;
+    double took_s = now_s() - from_s, longer_s = took_s - 1e-3 * ms, late_s = from_s + 1e-3 * ms - latest_s;
     worked_s += took_s;
-    if (works < MOST_WORKS)
-        works_s[works++] = took_s;
+    if (works < MOST_WORKS) {
+        works_s[works] = took_s;
+        astray_s[works++] = (longer_s < 0 ? -longer_s : longer_s) + (late_s > 0 ? late_s : 0);
+    }
 }
 
-/* Tells how long this rank has computed, a line each time. */
+/* Tells how long this rank has computed and how far that was from the plan, a line each time. */
 static void end_schedule(void)
 {
     int rank;
@@ -67,7 +71,7 @@ static void end_schedule(void)
         FILE *file = fopen(name, "w");
         if (file) {
             for (int i = 0; i < works; i++)
-                fprintf(file, "%.6f\n", works_s[i]);
+                fprintf(file, "%.6f %.6f\n", works_s[i], astray_s[i]);
             fclose(file);
         }
     }

@@ -10,6 +10,7 @@ pub mod facts;
 pub mod formula;
 pub mod launch;
 pub mod mpi;
+pub mod own_clock;
 pub mod place;
 pub mod program;
 pub mod run;

@@ -1,7 +1,7 @@
 //! Follows all ranks through the run at once: who waits for whom, why, and how long the run would take otherwise.
 //!
 //! ```text
-//!   steps of all ranks ─→ engine.rs   in the order of time: what begins, what ends
+//!   steps of all ranks ─→ engine/     in the order of time: what begins, what ends
 //!   (timeline)                │  who talks to whom        matching/
 //!                             │  what a wait is caused by blocking/   since when: synchronised.rs
 //!                             │  clocks of replays        replay/

@@ -3,6 +3,8 @@
 //! A wait asks for the last time before that which ended it. But what ended it synchronises, too, and others may have told so already:
 //! all members of a collective are, from its last entry on. So the last two times are kept.
 
+use std::cell::OnceCell;
+
 use rustc_hash::FxHashMap;
 
 use crate::model::Communicator;
@@ -31,42 +33,48 @@ impl LastTwo {
 
 /// The last synchronisations of all threads.
 #[derive(Debug)]
-pub struct Synchronised {
+pub struct Synchronised<'a> {
     /// Of two threads, the smaller number first, by messages and rooted collectives.
     pairs: FxHashMap<(u32, u32), LastTwo>,
+    communicators: &'a [Communicator],
+    n_ranks: u32,
     /// Of all members of a communicator, in its order in the model.
-    communicators: Vec<LastTwo>,
-    /// World ranks in each communicator, ascending; `None`: all.
-    members: Vec<Option<Vec<u32>>>,
+    all: Vec<LastTwo>,
+    /// World ranks in each communicator, ascending, listed when first asked for: most serve messages alone. `None`: all.
+    members: Vec<OnceCell<Option<Vec<u32>>>>,
     /// Communicators in which all members met, by the first member.
     met: Vec<u32>,
 }
 
-impl Synchronised {
+impl<'a> Synchronised<'a> {
     /// Nobody is synchronised yet.
-    pub fn new(communicators: &[Communicator], n_ranks: u32) -> Self {
-        let members = |comm: &Communicator| {
-            if comm.remote.is_empty() && comm.group.len() >= u64::from(n_ranks) {
-                return None;
-            }
-            // A list from a log may be as long as it likes; what lies beyond the world's size is nobody.
-            let all = comm.group.iter().chain(comm.remote.iter()).take(2 * n_ranks as usize);
-            let mut members: Vec<u32> = all.filter(|&rank| rank < n_ranks).collect();
-            members.sort_unstable();
-            members.dedup();
-            Some(members)
-        };
+    pub fn new(communicators: &'a [Communicator], n_ranks: u32) -> Self {
         Synchronised {
             pairs: FxHashMap::default(),
-            communicators: vec![LastTwo::NEVER; communicators.len()],
-            members: communicators.iter().map(members).collect(),
+            communicators,
+            n_ranks,
+            all: vec![LastTwo::NEVER; communicators.len()],
+            members: vec![OnceCell::new(); communicators.len()],
             met: Vec::new(),
         }
     }
 
     /// The world ranks in a communicator, ascending; `None`: all.
     pub fn members(&self, comm: u32) -> Option<&[u32]> {
-        self.members.get(comm as usize).and_then(|members| members.as_deref())
+        let (members, comm) = (self.members.get(comm as usize)?, self.communicators.get(comm as usize)?);
+        members.get_or_init(|| self.list(comm)).as_deref()
+    }
+
+    fn list(&self, comm: &Communicator) -> Option<Vec<u32>> {
+        if comm.remote.is_empty() && comm.group.len() >= u64::from(self.n_ranks) {
+            return None;
+        }
+        // A list from a log may be as long as it likes; what lies beyond the world's size is nobody.
+        let all = comm.group.iter().chain(comm.remote.iter()).take(2 * self.n_ranks as usize);
+        let mut members: Vec<u32> = all.filter(|&rank| rank < self.n_ranks).collect();
+        members.sort_unstable();
+        members.dedup();
+        Some(members)
     }
 
     /// Two threads are synchronised.
@@ -76,7 +84,7 @@ impl Synchronised {
 
     /// All members of a communicator are.
     pub fn all(&mut self, comm: u32, at: Ns) {
-        let Some(last) = self.communicators.get_mut(comm as usize) else { return };
+        let Some(last) = self.all.get_mut(comm as usize) else { return };
         if last.0 == Ns::MIN {
             self.met.push(comm);
         }
@@ -87,7 +95,7 @@ impl Synchronised {
     pub fn last(&self, (a, rank_a): (u32, u32), (b, rank_b): (u32, u32), time: Ns) -> Ns {
         let mut last = self.pairs.get(&(a.min(b), a.max(b))).map_or(Ns::MIN, |pair| pair.before(time));
         for &comm in &self.met {
-            let at = self.communicators[comm as usize].before(time);
+            let at = self.all[comm as usize].before(time);
             if at > last && self.has(comm, rank_a) && self.has(comm, rank_b) {
                 last = at;
             }

@@ -1,0 +1,121 @@
+//! What ends: a call, and with it messages and collectives that nobody asks for any more.
+
+use super::Engine;
+use crate::follow::thread::Started;
+use crate::matching::{Entry, MeetingId, Transfer};
+use crate::timeline::{Deed, Meeting, Ns, Role, Step};
+
+impl Engine<'_, '_> {
+    /// The call ends that does nothing with others at its end.
+    pub(super) fn end_without(&mut self, thread: u32, step: &Step) {
+        let at = thread as usize;
+        let one = &mut self.threads[at];
+        let end = step.end.max(one.begun);
+        if end > one.begun {
+            self.clocks.communicate(thread, end - one.begun);
+            self.histories[at].spend(end, step.kind);
+        }
+        one.now = end;
+        one.shift = end - step.end;
+        one.advance();
+    }
+
+    /// The thread's call ends, unless others have to be followed first.
+    pub(super) fn end(&mut self, thread: u32) -> bool {
+        let at = thread as usize;
+        let Some(&step) = self.threads[at].step() else { return true };
+        self.needs.clear();
+        for i in 0..self.threads[at].deeds().len() {
+            let deed = self.threads[at].deeds()[i];
+            if !self.needs_of(thread, &step, &deed, i) {
+                self.threads[at].parked = true;
+                return false;
+            }
+        }
+        let begin = self.threads[at].begun;
+        let earliest = step.end.max(begin);
+        let certain = self.needs.iter().filter(|need| need.certain).map(|need| need.by.at).max().unwrap_or(begin);
+        if certain > earliest {
+            self.counts.violations += 1;
+            self.counts.largest_violation = self.counts.largest_violation.max(certain - earliest);
+        }
+        let end = earliest.max(certain);
+        self.needs_progress((begin, end));
+        self.waits(thread, &step, (begin, end));
+        for i in 0..self.threads[at].deeds().len() {
+            let deed = self.threads[at].deeds()[i];
+            self.is_over(thread, &deed, i, (begin, end));
+        }
+        let one = &mut self.threads[at];
+        one.now = end;
+        one.shift = end - step.end;
+        one.advance();
+        true
+    }
+
+    /// A deed's part of the call is over.
+    fn is_over(&mut self, thread: u32, deed: &Deed, i: usize, (begin, end): (Ns, Ns)) {
+        match deed.role {
+            Role::Send | Role::Recv | Role::Meet(_) => {
+                let started = self.threads[thread as usize].started.get(i).copied();
+                started.into_iter().for_each(|started| self.started_is_over(thread, deed, started, (begin, end)));
+            }
+            Role::Done | Role::Found | Role::Cancelled => {
+                let rank = self.threads[thread as usize].rank as usize;
+                for started in self.ranks[rank].requests.remove(&deed.request).into_iter().flatten() {
+                    if let (Role::Cancelled, Started::Transfer { id, sends: false }) = (deed.role, started)
+                        && let Some(channel) = self.channel(thread, deed, false)
+                    {
+                        self.channels.cancel_receive(channel, id);
+                    }
+                    self.started_is_over(thread, deed, started, (begin, end));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn started_is_over(&mut self, thread: u32, deed: &Deed, started: Started, (begin, end): (Ns, Ns)) {
+        match started {
+            Started::Transfer { id, sends } => {
+                let &Transfer { sent, posted, .. } = self.channels.get(id);
+                if let (false, Some(sent)) = (sends, sent) {
+                    self.counts.messages += 1;
+                    self.counts.sizes_differ += u64::from(sent.bytes != deed.bytes);
+                    self.synchronised.pair(thread, sent.thread, end);
+                }
+                if let (true, Some(posted)) = (sends, posted.filter(|posted| posted.at > begin && posted.at <= end)) {
+                    self.synchronised.pair(thread, posted.thread, end);
+                }
+                if let Some((sent, posted)) = self.channels.end(id) {
+                    sent.into_iter().chain(posted).for_each(|side| self.clocks.forget(side.noted));
+                }
+            }
+            Started::Meeting(id) => {
+                self.meets(thread, id, begin);
+                if let Some((noted, root)) = self.gatherings.leave(id) {
+                    self.clocks.forget(noted);
+                    root.into_iter().for_each(|root| self.clocks.forget(root));
+                }
+            }
+            Started::Any(side) => self.clocks.forget(side.noted),
+            Started::Nothing => {}
+        }
+    }
+
+    /// A collective with a root synchronises the root with each of the others.
+    fn meets(&mut self, thread: u32, id: MeetingId, begin: Ns) {
+        let world = self.threads[thread as usize].world;
+        let gathering = self.gatherings.get(id);
+        let is_root = gathering.root == Some(world);
+        let with = |entry: &&Entry| match gathering.meeting {
+            Meeting::All => false,
+            Meeting::FromRoot => !is_root && Some(entry.rank) == gathering.root,
+            Meeting::ToRoot => is_root && entry.rank != world,
+            Meeting::Prefix => entry.rank != world && entry.at <= begin.max(gathering.last.at),
+        };
+        for entry in gathering.entries.iter().filter(with) {
+            self.synchronised.pair(thread, entry.thread, entry.at.max(begin));
+        }
+    }
+}

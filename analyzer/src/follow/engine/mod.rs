@@ -1,0 +1,228 @@
+//! The threads' steps in the order of time.
+//!
+//! ```text
+//!   order.rs   who goes on next ─→ starts.rs  a call begins: matched with what others did
+//!                               └→ ends.rs    a call ends ─→ needs.rs  what it needs of others before that
+//!                                                         └→ waits.rs  how long it waited for them, and why
+//! ```
+
+mod ends;
+mod needs;
+mod order;
+mod starts;
+mod waits;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use lbprof_collector::Activity;
+use lbprof_collector::record::NONE;
+use rustc_hash::FxHashMap;
+
+use self::needs::Need;
+use super::result::{Counts, Followed, ThreadOf};
+use super::synchronised::Synchronised;
+use super::thread::{Next, Pending, Thread};
+use crate::blocking::{Blocking, Causer, Causes, EndedBy, History, Part, WaitKey, WaitState, WaitSums};
+use crate::critical_path::CriticalPath;
+use crate::matching::{Channels, Gatherings};
+use crate::model::Model;
+use crate::open::Run;
+use crate::pass::Progress;
+use crate::replay::{Clocks, Condition, Question};
+use crate::structure::{Placer, Structure};
+use crate::survey::Survey;
+use crate::timeline::{Ids, Kind, Ns, Places, RankSteps, RegionTable, Source};
+
+/// Stretches and causes of all histories together from which on old ones are forgotten, and how many each thread may have.
+const MOST_STRETCHES: usize = 1 << 22;
+const MOST_OF_A_THREAD: usize = 1 << 10;
+
+/// Steps after which the histories' size is looked at.
+const LOOK_AFTER: u64 = 1 << 14;
+
+/// Follows the ranks of `run`, of which `survey`, `structure` and `model` were made, and replays it to answer `questions`.
+pub fn follow(
+    run: &Run,
+    survey: &Survey,
+    structure: &Structure,
+    model: &Model,
+    questions: Vec<Question>,
+    progress: impl Fn(Progress) + Sync,
+) -> Followed {
+    let regions = RegionTable::new(model);
+    let ids = Ids { communicators: &model.communicators, places: Places::new(&survey.sites, structure, &regions) };
+    let conditions: Vec<Condition> = questions.iter().map(|question| question.condition(model)).collect();
+    rayon::in_place_scope(|scope| {
+        let open = |rank: &crate::model::RankModel| {
+            let header = run.headers.iter().find(|header| header.rank == rank.rank)?;
+            let clock = survey.rank(rank.rank)?.clock.clone()?;
+            let zero = rank.begin_ns.saturating_sub((rank.begin_s * 1e9).round() as Ns);
+            let placer = Placer::new(structure, &survey.sites, rank.rank);
+            Some(RankSteps::new(ids, run.log(header).ok()?, clock, zero, placer))
+        };
+        let source = Source::new(scope, model.ranks.iter().map(open).collect());
+        Engine::new(source, model, &conditions).run(questions, progress)
+    })
+}
+/// What is known of a rank, whatever its threads do.
+#[derive(Default)]
+struct Rank {
+    /// What was started under requests, by their number.
+    requests: FxHashMap<u32, Pending>,
+    /// Its threads by number.
+    threads: FxHashMap<u32, u32>,
+    /// Whether records are missing: what follows can't be counted on to match.
+    broken: bool,
+    exhausted: bool,
+}
+
+struct Engine<'a, 'scope> {
+    source: Source<'a, 'scope>,
+    model: &'a Model,
+    /// Places in the model by world rank.
+    places: FxHashMap<u32, u32>,
+    ranks: Vec<Rank>,
+    threads: Vec<Thread>,
+    /// Threads by when they go on; at the same time what begins is before what ends, which may need it.
+    order: BinaryHeap<Reverse<(Next, u32)>>,
+    channels: Channels,
+    gatherings: Gatherings,
+    /// How many members of a communicator will enter its collectives.
+    expected: FxHashMap<u32, u32>,
+    clocks: Clocks,
+    histories: Vec<History>,
+    synchronised: Synchronised<'a>,
+    causes: Causes,
+    path: CriticalPath,
+    blocking: Blocking,
+    counts: Counts,
+    needs: Vec<Need>,
+}
+
+impl<'a, 'scope> Engine<'a, 'scope> {
+    fn new(source: Source<'a, 'scope>, model: &'a Model, conditions: &[Condition]) -> Self {
+        let places = model.ranks.iter().zip(0..).map(|(rank, at)| (rank.rank, at)).collect();
+        let n_ranks = model.facts.n_ranks.max(model.ranks.last().map_or(0, |rank| rank.rank.saturating_add(1)));
+        Engine {
+            source,
+            model,
+            places,
+            ranks: model.ranks.iter().map(|_| Rank::default()).collect(),
+            threads: Vec::new(),
+            order: BinaryHeap::new(),
+            channels: Channels::default(),
+            gatherings: Gatherings::default(),
+            expected: FxHashMap::default(),
+            clocks: Clocks::new(conditions),
+            histories: Vec::new(),
+            synchronised: Synchronised::new(&model.communicators, n_ranks),
+            causes: Causes::default(),
+            path: CriticalPath::default(),
+            blocking: Blocking::default(),
+            counts: Counts::default(),
+            needs: Vec::new(),
+        }
+    }
+
+    fn run(mut self, questions: Vec<Question>, progress: impl Fn(Progress)) -> Followed {
+        for rank in 0..self.ranks.len() as u32 {
+            let begin = ((self.model.ranks[rank as usize].begin_s) * 1e9).round() as Ns;
+            let thread = self.add_thread(rank, 0, begin);
+            self.begins_late(thread, begin);
+            self.queue(thread);
+        }
+        let mut told = 0;
+        loop {
+            while let Some(Reverse((_, thread))) = self.order.pop() {
+                let until = self.order.peek().map_or(Next::NEVER, |Reverse((next, _))| *next);
+                self.threads[thread as usize].queued = false;
+                self.go_on(thread, until);
+                if self.counts.steps - told >= LOOK_AFTER {
+                    progress(Progress::Records(self.counts.steps - told));
+                    told = self.counts.steps;
+                    self.forget();
+                }
+            }
+            if !self.read_on() && !self.give_up() {
+                break;
+            }
+        }
+        progress(Progress::Records(self.counts.steps - told));
+        self.finish(questions)
+    }
+
+    fn add_thread(&mut self, rank: u32, number: u32, begin: Ns) -> u32 {
+        let thread = self.threads.len() as u32;
+        let world = self.model.ranks.get(rank as usize).map_or(NONE, |rank| rank.rank);
+        self.threads.push(Thread::new(rank, world, number, begin));
+        self.ranks[rank as usize].threads.insert(number, thread);
+        self.clocks.add_thread(rank, begin);
+        self.histories.push(History::new(if number == 0 { 0 } else { begin }));
+        thread
+    }
+
+    /// A rank's window begins behind that of the first.
+    fn begins_late(&mut self, thread: u32, begin: Ns) {
+        let kind = Kind::new(0, Activity::Management);
+        let causes = [Part { thread, kind, ns: begin as f64 }];
+        if begin > 0 {
+            let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::LateBegin };
+            self.blocking.add(key, WaitSums { count: 1, waiting: begin, delay: 0 }, &causes);
+            self.histories[thread as usize].wait(begin, kind, None, &causes);
+        }
+    }
+
+    /// Forgets old history where there is too much of it.
+    fn forget(&mut self) {
+        let all: usize = self.histories.iter().map(History::size).sum();
+        let most = MOST_STRETCHES.max(MOST_OF_A_THREAD * self.histories.len());
+        if all < most {
+            return;
+        }
+        let now = self.threads.iter().filter(|thread| !thread.ended).map(|thread| thread.now).min().unwrap_or(0);
+        let begin = self.histories.iter().map(History::begin).min().unwrap_or(0);
+        let middle = begin + (now - begin).max(0) / 2;
+        self.path.sum_up(&self.histories, middle);
+        self.histories.iter_mut().for_each(|history| history.forget_before(middle));
+    }
+
+    fn finish(mut self, questions: Vec<Question>) -> Followed {
+        let firsts: Vec<u32> =
+            (0..).zip(&self.threads).filter(|(_, thread)| thread.number == 0).map(|(at, _)| at).collect();
+        let last = firsts.iter().copied().max_by_key(|&at| (self.threads[at as usize].now, Reverse(at)));
+        let elapsed = last.map_or(0, |at| self.threads[at as usize].now);
+        let critical_path = last.map_or_else(Vec::new, |last| self.path.to(&self.histories, last, elapsed));
+        for &thread in firsts.iter().filter(|&&thread| Some(thread) != last) {
+            self.ends_early(thread, last.unwrap_or(thread), elapsed);
+        }
+        let (sends, receives) = self.channels.left();
+        self.counts.lone_sends += sends;
+        self.counts.lone_receives += receives;
+        self.counts.lone_collectives += self.gatherings.left();
+        Followed {
+            threads: self.threads.iter().map(|one| ThreadOf { rank: one.rank, number: one.number }).collect(),
+            blocking: self.blocking,
+            replays: questions.into_iter().zip(self.clocks.times_s(firsts.into_iter())).collect(),
+            critical_path,
+            elapsed,
+            counts: self.counts,
+        }
+    }
+
+    /// A rank's window ends before that of the last.
+    fn ends_early(&mut self, thread: u32, last: u32, end: Ns) {
+        let begin = self.threads[thread as usize].now;
+        if begin >= end {
+            return;
+        }
+        let worlds = [thread, last].map(|one| (one, self.threads[one as usize].world));
+        let since = self.synchronised.last(worlds[0], worlds[1], end).min(begin);
+        let by = EndedBy { thread: last, at: end };
+        let causes =
+            self.causes.of(&self.histories, thread, (begin, end), &[Causer { by, since, share: 1.0, delay: None }]);
+        let kind = Kind::new(0, Activity::Management);
+        let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::EarlyEnd };
+        self.blocking.add(key, WaitSums { count: 1, waiting: end - begin, delay: 0 }, causes);
+    }
+}

@@ -1,0 +1,251 @@
+//! What a call needs of others before it can end: messages, and members of collectives that have entered.
+
+use lbprof_collector::record::NONE;
+use lbprof_collector::{Activity, Operation};
+
+use super::Engine;
+use crate::blocking::{EndedBy, WaitState};
+use crate::follow::thread::Started;
+use crate::matching::{Entry, Gathering, MeetingId, Side, TransferId};
+use crate::replay::Noted;
+use crate::timeline::{Deed, Kind, Meeting, Ns, Role, Step};
+
+/// Something that a call waits for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Need {
+    /// Who does it, and when.
+    pub(super) by: EndedBy,
+    pub(super) clocks: At,
+    pub(super) bytes: u64,
+    /// Steps of the network until it is there.
+    pub(super) hops: u32,
+    pub(super) state: WaitState,
+    /// The delay of the message behind it.
+    pub(super) delay: Option<Kind>,
+    /// Whether the call can't have ended before: clocks that say so are wrong.
+    pub(super) certain: bool,
+    /// Whether it was waited for, not only found.
+    pub(super) waits: bool,
+}
+
+/// The clocks of who does what is needed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum At {
+    /// Those noted.
+    Noted(Noted),
+    /// Those of a thread when it entered its last call.
+    Entered(u32),
+}
+
+/// Bytes up to which all MPIs known send a message at once; larger ones may need both sides in MPI.
+const SENT_AT_ONCE: u64 = 4096;
+
+impl Engine<'_, '_> {
+    /// Finds what a deed needs; `false`: others have to be followed first.
+    pub(super) fn needs_of(&mut self, thread: u32, step: &Step, deed: &Deed, i: usize) -> bool {
+        let waits = deed.role != Role::Found;
+        match deed.role {
+            Role::Cancelled => true,
+            Role::Probe => self.needs_any(thread, deed),
+            Role::Done | Role::Found => {
+                let rank = self.threads[thread as usize].rank as usize;
+                let Some(mut pending) = self.ranks[rank].requests.get(&deed.request).copied() else { return true };
+                if pending.iter().any(|started| matches!(started, Started::Any(_))) {
+                    pending = pending.map(|started| self.find_what_any_received(thread, deed, started));
+                    self.ranks[rank].requests.insert(deed.request, pending);
+                }
+                pending.into_iter().all(|started| self.needs_of_started(thread, step, started, waits))
+            }
+            _ => {
+                let started = self.threads[thread as usize].started.get(i).copied();
+                started.is_none_or(|started| self.needs_of_started(thread, step, started, waits))
+            }
+        }
+    }
+
+    /// A receive from any source has received: now it is known from whom.
+    fn find_what_any_received(&mut self, thread: u32, deed: &Deed, started: Started) -> Started {
+        let Started::Any(side) = started else { return started };
+        match self.channel(thread, deed, false) {
+            Some(channel) => Started::Transfer { id: self.channels.post(channel, side), sends: false },
+            None => Started::Nothing,
+        }
+    }
+
+    fn needs_of_started(&mut self, thread: u32, step: &Step, started: Started, waits: bool) -> bool {
+        match started {
+            Started::Transfer { id, sends: true } => {
+                self.needs_receiver(thread, step, id, waits);
+                true
+            }
+            Started::Transfer { id, sends: false } => self.needs_sender(thread, id, waits),
+            Started::Meeting(id) => self.needs_members(thread, step, id, waits),
+            Started::Any(_) | Started::Nothing => true,
+        }
+    }
+
+    /// A send that ended behind the post of its receive, and began before it, waited for it.
+    fn needs_receiver(&mut self, thread: u32, step: &Step, id: TransferId, waits: bool) {
+        let one = &self.threads[thread as usize];
+        let Some(posted) = self.channels.get(id).posted else { return };
+        if posted.at > one.begun && posted.at <= step.end.saturating_add(one.shift) {
+            let bytes = self.channels.get(id).sent.map_or(0, |sent| sent.bytes);
+            self.needs.push(Need {
+                by: EndedBy { thread: posted.thread, at: posted.at },
+                clocks: At::Noted(posted.noted),
+                bytes,
+                hops: 1,
+                state: WaitState::LateReceiver,
+                delay: Some(Kind::delay(posted.kind.region())),
+                certain: false,
+                waits,
+            });
+        }
+    }
+
+    fn needs_sender(&mut self, thread: u32, id: TransferId, waits: bool) -> bool {
+        let gives_up = self.threads[thread as usize].gives_up;
+        let transfer = self.channels.get_mut(id);
+        match transfer.sent {
+            Some(sent) => {
+                self.needs.push(needs_message(&sent, waits));
+                true
+            }
+            None if gives_up => true,
+            None => {
+                transfer.set_waiter(thread);
+                false
+            }
+        }
+    }
+
+    /// A probe needs the first message that nobody receives yet.
+    fn needs_any(&mut self, thread: u32, deed: &Deed) -> bool {
+        let Some(channel) = self.channel(thread, deed, false) else { return true };
+        match self.channels.peek(channel) {
+            Some(sent) => {
+                self.needs.push(needs_message(&sent, true));
+                true
+            }
+            None if self.threads[thread as usize].gives_up => true,
+            None => {
+                self.channels.wait_for_any(channel, thread);
+                false
+            }
+        }
+    }
+
+    /// A large message moves while both sides are in MPI. Where the other side was outside, and the call ended when it had come back, it
+    /// was waited for until then.
+    pub(super) fn needs_progress(&mut self, (begin, end): (Ns, Ns)) {
+        for need in self.needs.iter_mut().filter(|need| need.delay.is_some() && need.bytes > SENT_AT_ONCE) {
+            let Some(other) = self.threads.get(need.by.thread as usize) else { continue };
+            let since = need.by.at.max(begin);
+            if other.begun > since && other.begun <= end && 2 * other.computed >= other.begun - since {
+                need.by.at = other.begun;
+                need.clocks = At::Entered(need.by.thread);
+            }
+        }
+    }
+
+    fn needs_members(&mut self, thread: u32, step: &Step, id: MeetingId, waits: bool) -> bool {
+        let one = &self.threads[thread as usize];
+        let (world, gives_up, ends) = (one.world, one.gives_up, step.end.saturating_add(one.shift));
+        let gathering = self.gatherings.get(id);
+        if gathering.mixed {
+            return true;
+        }
+        let complete = gathering.entered >= gathering.expected;
+        let certain = synchronises(gathering.operation);
+        let is_root = gathering.root == Some(world);
+        let own = gathering.entries.iter().find(|entry| entry.rank == world).map_or(NONE, |entry| entry.member);
+        let (needed, there) = match gathering.meeting {
+            Meeting::All => (Some(gathering.last), complete),
+            Meeting::FromRoot if is_root => return true,
+            Meeting::FromRoot => {
+                let root = gathering.entries.iter().find(|entry| Some(entry.rank) == gathering.root);
+                (root.copied(), root.is_some() || gathering.root.is_none_or(|root| !self.places.contains_key(&root)))
+            }
+            Meeting::ToRoot if !is_root => return true,
+            Meeting::ToRoot => (latest(&gathering.entries, |entry| entry.rank != world), complete),
+            Meeting::Prefix => {
+                let before = |entry: &Entry| entry.member < own;
+                let n = gathering.entries.iter().filter(|entry| before(entry)).count() as u32;
+                (latest(&gathering.entries, before), complete || n >= own)
+            }
+        };
+        if !there {
+            // What did not need the others may have ended before they came.
+            if gives_up || !certain {
+                return true;
+            }
+            self.gatherings.get_mut(id).waiters.push(thread);
+            return false;
+        }
+        let noted = match gathering.meeting {
+            Meeting::FromRoot => gathering.root_noted.unwrap_or(gathering.noted),
+            _ => gathering.noted,
+        };
+        let late = needed.filter(|needed| needed.thread != thread && (certain || needed.at <= ends));
+        if let Some(needed) = late {
+            let hops = gathering.expected.max(2).next_power_of_two().trailing_zeros();
+            self.needs.push(Need {
+                by: EndedBy { thread: needed.thread, at: needed.at },
+                clocks: At::Noted(noted),
+                bytes: 0,
+                hops,
+                state: state_of(gathering, step.kind),
+                delay: None,
+                certain,
+                waits,
+            });
+        }
+        true
+    }
+}
+
+fn needs_message(sent: &Side, waits: bool) -> Need {
+    Need {
+        by: EndedBy { thread: sent.thread, at: sent.at },
+        clocks: At::Noted(sent.noted),
+        bytes: sent.bytes,
+        hops: 1,
+        state: WaitState::LateSender,
+        delay: Some(Kind::delay(sent.kind.region())),
+        certain: true,
+        waits,
+    }
+}
+
+fn latest(entries: &[Entry], which: impl Fn(&Entry) -> bool) -> Option<Entry> {
+    entries.iter().filter(|entry| which(entry)).max_by_key(|entry| entry.at).copied()
+}
+
+/// Whether no member can end such a call before those that it waits for have entered it, whatever it transfers.
+fn synchronises(operation: u16) -> bool {
+    const ALWAYS: [Operation; 6] = [
+        Operation::Barrier,
+        Operation::Ibarrier,
+        Operation::Barrier_init,
+        Operation::Allreduce,
+        Operation::Iallreduce,
+        Operation::Allreduce_init,
+    ];
+    ALWAYS.iter().any(|&one| one as u16 == operation)
+}
+
+/// Why a call of a kind waits in `gathering`; what a persistent one is only the kind tells.
+fn state_of(gathering: &Gathering, kind: Kind) -> WaitState {
+    let is_barrier = [Operation::Barrier, Operation::Ibarrier].iter().any(|&one| one as u16 == gathering.operation);
+    let is_started = gathering.operation == Operation::Start as u16;
+    let is_barrier = is_barrier || is_started && kind.activity() == Some(Activity::Synchronization);
+    let activity = Operation::from_number(gathering.operation).map(Operation::activity);
+    match gathering.meeting {
+        Meeting::All if is_barrier => WaitState::Barrier,
+        Meeting::All if matches!(activity, Some(Activity::OneSided | Activity::Io)) => WaitState::Epoch,
+        Meeting::All => WaitState::AllToAll,
+        Meeting::FromRoot => WaitState::ForRoot,
+        Meeting::ToRoot => WaitState::AtRoot,
+        Meeting::Prefix => WaitState::Prefix,
+    }
+}

@@ -1,0 +1,113 @@
+//! Which thread goes on next, and what it does then.
+
+use std::cmp::Reverse;
+
+use super::Engine;
+use crate::follow::thread::Next;
+use crate::timeline::Batch;
+
+/// Batches of each rank that are read when nothing can go on, in search of what other threads of it did.
+const READ_ON: usize = 16;
+
+impl Engine<'_, '_> {
+    /// Puts a thread where its next step belongs in the order of time, with what its rank's log has next where there is none.
+    pub(super) fn queue(&mut self, thread: u32) {
+        let at = thread as usize;
+        while self.threads[at].step().is_none() && self.threads[at].number == 0 && !self.threads[at].ended {
+            let rank = self.threads[at].rank;
+            if !self.read(rank) {
+                self.threads[at].ended = true;
+            }
+        }
+        let one = &mut self.threads[at];
+        if let Some(next) = one.next()
+            && !one.parked
+            && !one.queued
+        {
+            one.queued = true;
+            self.order.push(Reverse((next, thread)));
+        }
+    }
+
+    /// Reads a rank's next batch, of whatever thread; whether there was one.
+    fn read(&mut self, rank: u32) -> bool {
+        let Some(batch) = self.source.next(rank as usize) else {
+            self.ranks[rank as usize].exhausted = true;
+            return false;
+        };
+        if batch.gap && !self.ranks[rank as usize].broken {
+            self.ranks[rank as usize].broken = true;
+            self.expected.clear();
+        }
+        self.give(rank, batch);
+        true
+    }
+
+    fn give(&mut self, rank: u32, batch: Batch) {
+        let number = batch.thread;
+        let known = self.ranks[rank as usize].threads.get(&number).copied();
+        let thread = known.unwrap_or_else(|| {
+            let begin = batch.steps.first().map_or(0, |step| step.begin);
+            self.add_thread(rank, number, begin)
+        });
+        self.threads[thread as usize].add(batch);
+        if number != 0 {
+            self.queue(thread);
+        }
+    }
+
+    /// Does what a thread does until `until`, or until it waits for others to be followed.
+    pub(super) fn go_on(&mut self, thread: u32, until: Next) {
+        loop {
+            let one = &self.threads[thread as usize];
+            match one.next() {
+                Some(next) if next > until => break,
+                Some(_) if one.in_call => {
+                    if !self.end(thread) {
+                        return;
+                    }
+                }
+                Some(_) => self.begin(thread),
+                None if one.number == 0 && !one.ended => break,
+                None => return,
+            }
+        }
+        self.queue(thread);
+    }
+
+    pub(super) fn wake(&mut self, thread: u32) {
+        let one = &mut self.threads[thread as usize];
+        if one.parked {
+            one.parked = false;
+            self.queue(thread);
+        }
+    }
+
+    /// Where nothing can go on: reads on, for other threads of the ranks may have done what is waited for. Whether that helped.
+    pub(super) fn read_on(&mut self) -> bool {
+        if !self.threads.iter().any(|thread| thread.parked) {
+            return false;
+        }
+        for _ in 0..READ_ON {
+            for rank in 0..self.ranks.len() as u32 {
+                let has_others = self.model.ranks[rank as usize].other_threads > 0;
+                if has_others && !self.ranks[rank as usize].exhausted {
+                    self.read(rank);
+                }
+            }
+            if !self.order.is_empty() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Lets the first thread that waits for others go on without: what it waits for is not known. Whether there was one.
+    pub(super) fn give_up(&mut self) -> bool {
+        let parked = (0..).zip(&self.threads).filter(|(_, thread)| thread.parked);
+        let Some((thread, _)) = parked.min_by_key(|(_, thread)| thread.next()) else { return false };
+        self.threads[thread as usize].gives_up = true;
+        self.wake(thread);
+        true
+    }
+}

@@ -1,0 +1,168 @@
+//! What begins: a thread enters a call, and what it does there with others is matched to what they did.
+
+use lbprof_collector::Operation;
+use lbprof_collector::record::NONE;
+
+use super::Engine;
+use crate::follow::thread::Started;
+use crate::matching::{Channel, Entry, Gathering, Side};
+use crate::timeline::{Deed, Meeting, Role, Step};
+
+impl Engine<'_, '_> {
+    /// The thread computes up to its next call and enters it.
+    pub(super) fn begin(&mut self, thread: u32) {
+        let at = thread as usize;
+        let Some(&step) = self.threads[at].step() else { return };
+        let begin = step.begin.saturating_add(self.threads[at].shift).max(self.threads[at].now);
+        let computed = begin - self.threads[at].now;
+        if computed > 0 {
+            self.clocks.compute(thread, step.before, computed);
+            self.histories[at].spend(begin, step.before);
+        }
+        self.threads[at].computed = computed;
+        self.threads[at].now = begin;
+        self.threads[at].begun = begin;
+        self.clocks.enter(thread);
+        self.counts.steps += 1;
+        let mut ends = false;
+        for i in 0..self.threads[at].deeds().len() {
+            let deed = self.threads[at].deeds()[i];
+            ends |= self.starts(thread, &step, &deed);
+        }
+        if ends {
+            self.threads[at].in_call = true;
+        } else {
+            self.end_without(thread, &step);
+        }
+    }
+
+    /// Starts a deed; whether the call's end matters to it.
+    fn starts(&mut self, thread: u32, step: &Step, deed: &Deed) -> bool {
+        let started = match deed.role {
+            Role::Send | Role::StartSend => self.send(thread, step, deed),
+            Role::Recv | Role::StartRecv => self.post(thread, step, deed),
+            Role::Meet(meeting) | Role::StartMeet(meeting) => self.enter(thread, step, deed, meeting),
+            Role::StartRecvAny => Started::Any(self.side(thread, step, 0)),
+            Role::Done | Role::Found | Role::Cancelled | Role::Probe => Started::Nothing,
+        };
+        match deed.role {
+            Role::StartSend | Role::StartRecv | Role::StartRecvAny | Role::StartMeet(_) => {
+                self.request(thread, deed.request, started);
+                false
+            }
+            _ => {
+                self.threads[thread as usize].started.push(started);
+                true
+            }
+        }
+    }
+
+    fn request(&mut self, thread: u32, request: u32, started: Started) {
+        let rank = self.threads[thread as usize].rank;
+        if request != NONE {
+            let none = [Started::Nothing; 2];
+            let [first, second] = self.ranks[rank as usize].requests.entry(request).or_insert(none);
+            *(if matches!(first, Started::Nothing) { first } else { second }) = started;
+        }
+    }
+
+    fn side(&mut self, thread: u32, step: &Step, bytes: u64) -> Side {
+        let at = self.threads[thread as usize].begun;
+        Side { thread, at, kind: step.kind, noted: self.clocks.note(thread), bytes }
+    }
+
+    /// The channel of a message to or from a rank that is followed.
+    pub(super) fn channel(&mut self, thread: u32, deed: &Deed, sends: bool) -> Option<Channel> {
+        let own = &self.threads[thread as usize];
+        let (rank, world) = (own.rank, own.world);
+        let other = self.places.get(&deed.peer).copied();
+        let broken = |place: u32| self.ranks.get(place as usize).is_none_or(|rank| rank.broken);
+        if deed.comm == NONE || other.is_none() {
+            *(if sends { &mut self.counts.lone_sends } else { &mut self.counts.lone_receives }) += 1;
+            return None;
+        }
+        if broken(rank) || other.is_some_and(broken) {
+            self.counts.behind_gaps += 1;
+            return None;
+        }
+        let (from, to) = if sends { (world, deed.peer) } else { (deed.peer, world) };
+        Some(Channel { comm: deed.comm, from, to, tag: deed.tag })
+    }
+
+    fn send(&mut self, thread: u32, step: &Step, deed: &Deed) -> Started {
+        let Some(channel) = self.channel(thread, deed, true) else { return Started::Nothing };
+        let side = self.side(thread, step, deed.bytes);
+        let (id, woken) = self.channels.send(channel, side);
+        woken.into_iter().for_each(|thread| self.wake(thread));
+        Started::Transfer { id, sends: true }
+    }
+
+    fn post(&mut self, thread: u32, step: &Step, deed: &Deed) -> Started {
+        let Some(channel) = self.channel(thread, deed, false) else { return Started::Nothing };
+        let side = self.side(thread, step, 0);
+        Started::Transfer { id: self.channels.post(channel, side), sends: false }
+    }
+
+    fn enter(&mut self, thread: u32, step: &Step, deed: &Deed, meeting: Meeting) -> Started {
+        let own = &self.threads[thread as usize];
+        let (world, at) = (own.world, own.begun);
+        if deed.comm == NONE || deed.tag < 0 {
+            self.counts.lone_collectives += 1;
+            return Started::Nothing;
+        }
+        if self.ranks[own.rank as usize].broken {
+            self.counts.behind_gaps += 1;
+            return Started::Nothing;
+        }
+        // Persistent collectives of members that start one or several at once are the same.
+        let several = step.operation == Operation::Startall as u16;
+        let operation = if several { Operation::Start as u16 } else { step.operation };
+        let member = self.member(deed.comm, world, meeting);
+        let entry = Entry { rank: world, member, thread, at };
+        let expected = self.expected(deed.comm);
+        let clocks = &mut self.clocks;
+        let entered = self.gatherings.enter(world, (deed.comm, deed.tag), || {
+            Gathering::new(entry, operation, meeting, deed.comm, expected, clocks.note(thread))
+        });
+        let Some(id) = entered else { return Started::Nothing };
+        let root = Some(deed.peer).filter(|&root| root != NONE);
+        let gathering = self.gatherings.get_mut(id);
+        gathering.add(entry, operation, root);
+        self.clocks.note_later(gathering.noted, thread);
+        if root == Some(world) && gathering.root_noted.is_none() {
+            gathering.root_noted = Some(self.clocks.note(thread));
+        }
+        let woken = std::mem::take(&mut gathering.waiters);
+        if gathering.entered == gathering.expected {
+            self.counts.collectives += 1;
+            self.counts.mixed_collectives += u64::from(gathering.mixed);
+            if gathering.meeting == Meeting::All && !gathering.mixed {
+                let (comm, last) = (gathering.comm, gathering.last.at);
+                self.synchronised.all(comm, last);
+            }
+        }
+        woken.into_iter().for_each(|thread| self.wake(thread));
+        Started::Meeting(id)
+    }
+
+    /// A rank's number in a communicator; only where each waits for those before it does it matter.
+    fn member(&self, comm: u32, world: u32, meeting: Meeting) -> u32 {
+        let group = self.model.communicators.get(comm as usize).map(|comm| &comm.group);
+        match (meeting, group) {
+            (Meeting::Prefix, Some(group)) => group.iter().position(|rank| rank == world).map_or(NONE, |at| at as u32),
+            _ => NONE,
+        }
+    }
+
+    /// How many members of a communicator are followed and lack no records.
+    fn expected(&mut self, comm: u32) -> u32 {
+        let (ranks, places) = (&self.ranks, &self.places);
+        let follows =
+            |world: &u32| places.get(world).and_then(|&at| ranks.get(at as usize)).is_some_and(|rank| !rank.broken);
+        let members = self.synchronised.members(comm);
+        *self.expected.entry(comm).or_insert_with(|| match members {
+            Some(members) => members.iter().filter(|world| follows(world)).count() as u32,
+            None => places.keys().filter(|world| follows(world)).count() as u32,
+        })
+    }
+}

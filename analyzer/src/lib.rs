@@ -32,6 +32,7 @@
 //! | [`cluster`] | groups of like regions, and of ranks that run the same code |
 //! | [`metrics`] | pure functions from times to figures, a file for each section of METRICS |
 //! | [`findings`] | problems that no log states |
+//! | [`views`] | what the page of a report shows beside it: matrices of bounded size |
 //! | [`report`] | all that a report says, as data, and one function for each kind of document |
 //! | [`dump`] | every record of a run as JSON lines |
 //!
@@ -69,3 +70,4 @@ pub mod survey;
 pub mod symbols;
 pub mod timeline;
 pub mod times;
+pub mod views;

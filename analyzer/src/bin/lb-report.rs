@@ -18,11 +18,12 @@ use lbprof_analyzer::metrics::dispersion::Ranking;
 use lbprof_analyzer::model::Model;
 use lbprof_analyzer::open::{Run, RunError};
 use lbprof_analyzer::pass::Progress;
-use lbprof_analyzer::report::{Choices, Report, json, text};
+use lbprof_analyzer::report::{Choices, Report, html, json, text};
 use lbprof_analyzer::selection::asked::Asked;
 use lbprof_analyzer::selection::{ActivitySet, Moment, RankSet, Selection, SelectionError};
 use lbprof_analyzer::structure::Wanted;
 use lbprof_analyzer::symbols::Place;
+use lbprof_analyzer::views::Views;
 
 /// How lb-report ends. The numbers are documented in its help and in docs/reading-a-report.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +57,9 @@ EXAMPLES
   Record a run, then read its report:
       mpirun -n 4 lb-run ./program
       lb-report
+
+  The same as a page for a browser, in one file that can be sent:
+      lb-report --html report.html
 
   Of a certain run, with all rows of all tables:
       lb-report lbprof-out-2 --full
@@ -226,6 +230,10 @@ struct OutputArguments {
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     json: Option<PathBuf>,
 
+    /// Also write the report as a page for a browser: one file that needs no network. With --quiet no text is printed beside it.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
     /// Rows to show of long tables.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     top: u32,
@@ -352,13 +360,17 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
         let _ = writeln!(io::stderr(), "lb-report: one folder at a time: {other} needs a call of its own");
         return Ok(Exit::Usage);
     }
-    if let Some(folder) = arguments.output.json.as_deref().filter(|path| path.is_dir()) {
-        let folder = folder.display();
-        let _ = writeln!(
-            io::stderr(),
-            "lb-report: --json wants a file to write, and {folder} is a folder: lb-report {folder} --json"
-        );
-        return Ok(Exit::Usage);
+    let OutputArguments { json, html, .. } = &arguments.output;
+    for (option, path) in [("--json", json), ("--html", html)] {
+        if let Some(folder) = path.as_deref().filter(|path| path.is_dir()) {
+            let name = if option == "--html" { " report.html" } else { "" };
+            let folder = text::plain(&folder.display().to_string());
+            let _ = writeln!(
+                io::stderr(),
+                "lb-report: {option} wants a file to write, and {folder} is a folder: lb-report {folder} {option}{name}"
+            );
+            return Ok(Exit::Usage);
+        }
     }
     let run = open(arguments.dir.as_deref(), common.quiet)?;
     let selection = arguments.selection.selection();
@@ -379,7 +391,15 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
         all_iterations: arguments.output.full,
     };
     let report = Report::with(&model, &places, &choices);
+    if let Some(path) = &arguments.output.html {
+        let views = Views::new(&model, &report.clusters.of);
+        // The text in it is for readers without scripts: as wide as in a file.
+        let options = text::Options { columns: IN_A_FILE, ..text_options(&arguments.output) };
+        html::replace(path, |out| html::write(&report, &views, &options, out))
+            .with_context(|| path.display().to_string())?;
+    }
     match &arguments.output.json {
+        None if arguments.output.html.is_some() && common.quiet => {}
         None => write_text(&report, arguments, common)?,
         Some(path) if path.as_os_str() == "-" => {
             write_to(io::stdout().lock(), |out| json::write(&report, out)).context("standard output")?;
@@ -393,19 +413,25 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
 }
 
 fn write_text(report: &Report, arguments: &ReportArguments, common: &Common) -> anyhow::Result<()> {
-    let options = text::Options {
-        columns: arguments.output.width.map_or_else(default_columns, usize::from),
-        top: arguments.output.top as usize,
-        full: arguments.output.full,
-    };
-    let rendered = text::render(report, &options);
+    let rendered = text::render(report, &text_options(&arguments.output));
     let mut out = AutoStream::new(io::stdout(), common.color.choice()).lock();
     out.write_all(rendered.as_bytes()).and_then(|()| out.flush()).context("standard output")
 }
 
+/// How the user wants the text.
+fn text_options(output: &OutputArguments) -> text::Options {
+    text::Options {
+        columns: output.width.map_or_else(default_columns, usize::from),
+        top: output.top as usize,
+        full: output.full,
+    }
+}
+
+/// Columns of a line in a file.
+const IN_A_FILE: usize = 100;
+
 /// Columns of a line where the user does not say: those of the terminal, within what is readable.
 fn default_columns() -> usize {
-    const IN_A_FILE: usize = 100;
     let on_terminal = io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
     on_terminal.map_or(IN_A_FILE, |(width, _)| usize::from(width.0).clamp(60, 120))
 }

@@ -22,6 +22,7 @@ pub mod regions;
 pub mod verdict;
 pub mod what_if;
 
+pub mod html;
 pub mod json;
 pub mod text;
 

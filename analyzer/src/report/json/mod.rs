@@ -27,6 +27,9 @@ use super::Report;
 pub use write::write;
 pub(crate) use write::write_compact;
 
+/// Name and version of what makes it.
+pub(crate) const GENERATOR: &str = concat!("lb-report ", env!("CARGO_PKG_VERSION"));
+
 /// Name and version of the schema.
 pub const SCHEMA: &str = "lbprof-report/1";
 
@@ -34,7 +37,7 @@ pub const SCHEMA: &str = "lbprof-report/1";
 pub fn document(report: &Report) -> Value {
     json!({
         "schema": SCHEMA,
-        "generator": concat!("lb-report ", env!("CARGO_PKG_VERSION")),
+        "generator": GENERATOR,
         "run": run::object(report),
         "selection": selection::object(report),
         "verdict": verdict::object(report),

@@ -1,0 +1,63 @@
+//! A file that is there as a whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+/// Puts what `write` writes in the place of the file at `path`. It is written beside it first and takes its name when it is complete, so
+/// that nobody ever reads a part, and an error leaves what was there. What is no file, as a device or a pipe, is written to as it is.
+///
+/// Errors: what the system says.
+pub fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    // A link goes on pointing where it does.
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        return write_all(&mut File::create(path)?, write);
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".lb-report-");
+    // What a new file may be done with is for the user's umask to say.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut new = builder.tempfile_in(folder)?;
+    write_all(new.as_file_mut(), write)?;
+    new.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+fn write_all(file: &mut File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::new(file);
+    write(&mut out)?;
+    out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_written_to_its_end_leaves_what_was_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("report.html");
+        replace(&path, |out| out.write_all(b"old")).unwrap();
+        let error = replace(&path, |out| out.write_all(b"new").and(Err(io::Error::other("full")))).unwrap_err();
+        assert_eq!(error.to_string(), "full");
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        replace(&path, |out| out.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_goes_on_pointing_at_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("real.html"), folder.path().join("link.html"));
+        fs::write(&path, "old").unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        replace(&link, |out| out.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert!(link.is_symlink());
+    }
+}

@@ -1,0 +1,85 @@
+//! The report as one HTML file that needs nothing beside it: the page's style and script, the report's JSON and the page's own data.
+//!
+//! docs/page-data.md says what the page reads. The page is made in `analyzer/page`, and this crate holds what it is built into. Names
+//! from logs are text everywhere: the template escapes them, and in the data elements no character is left that markup begins
+//! or ends with.
+
+mod file;
+mod packed;
+mod views;
+
+use std::io::{self, Write};
+
+use askama::Template;
+use serde_json::Value;
+
+use super::Report;
+use super::json::{self, GENERATOR};
+use super::text;
+use super::words::clean;
+use crate::views::Views;
+pub use file::replace;
+
+/// The parts of the page.
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Page {
+    generator: &'static str,
+    title: String,
+    style: &'static str,
+    script: &'static str,
+    /// The report for readers without scripts.
+    text: String,
+    /// JSON in which nothing is markup.
+    report: String,
+    /// The same of the page's own data.
+    views: String,
+}
+
+/// Writes the report and what the page shows beside it as one HTML document; `options` are those of the text in it.
+pub fn write(report: &Report, views: &Views, options: &text::Options, out: &mut dyn Write) -> io::Result<()> {
+    let page = Page {
+        generator: GENERATOR,
+        title: format!("lbprof: {}", clean(&report.facts.command.join(" "))),
+        style: include_str!("../../../page/dist/page.css"),
+        script: include_str!("../../../page/dist/page.js"),
+        text: anstream::adapter::strip_str(&text::render(report, options)).to_string(),
+        report: inert(&json::document(report))?,
+        views: inert(&views::document(views)?)?,
+    };
+    page.write_into(out)
+}
+
+/// A value as JSON that can stand in an HTML element: without `<`, `>`, `&`, control characters and U+2028, all of which occur in
+/// strings alone, where an escape stands for them.
+fn inert(value: &Value) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    json::write_compact(value, &mut bytes)?;
+    let text = String::from_utf8(bytes).map_err(io::Error::other)?;
+    match text.contains(['<', '>', '&']) {
+        true => Ok(text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")),
+        false => Ok(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_in_data_are_no_markup_and_stay_what_they_are() {
+        let hostile = "</script><!--<script>alert('1')&amp;\"\u{2028}\u{2029}\u{1b}[2J\u{7f}\\u003c";
+        let text = inert(&json!({ hostile: [hostile] })).unwrap();
+        assert!(!text.contains(['<', '>', '&', '\u{2028}', '\u{2029}', '\u{1b}', '\u{7f}']), "{text}");
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), json!({ hostile: [hostile] }));
+    }
+
+    #[test]
+    fn style_and_script_of_the_page_do_not_end_their_elements() {
+        let script = include_str!("../../../page/dist/page.js").to_ascii_lowercase();
+        assert!(!script.contains("</script") && !script.contains("<!--"));
+        assert!(!include_str!("../../../page/dist/page.css").to_ascii_lowercase().contains("</style"));
+    }
+}

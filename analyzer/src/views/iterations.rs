@@ -1,0 +1,319 @@
+//! The iterations of the main loop: activities × ranks × iterations, and what all ranks have in common by iteration.
+
+use lbprof_collector::Activity;
+
+use super::{Matrix, Rows};
+use crate::model::{Model, RegionIdx, Series, Slowest};
+use crate::report::words::count;
+
+/// Most columns of a matrix.
+const MOST_COLUMNS: usize = 2048;
+
+/// Most numbers of all matrices together.
+const MOST_NUMBERS: usize = 5_000_000;
+
+/// The share of all time from which on an activity has a matrix.
+const LEAST_SHARE: f64 = 1e-3;
+
+/// The main loop. All numbers are means over the iterations of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IterationView {
+    /// Path of the iterated region.
+    pub region: String,
+    /// Which iterations share a column.
+    pub columns: Columns,
+    /// When the first iteration of each column began on the first rank to do so, in seconds; NaN where that is not known.
+    pub begin_s: Vec<f32>,
+    /// Seconds of a rank in an iteration, by activity, row and column; computation is there always, MPI's activities where they take
+    /// 0.1 % of the time. None where none of the row's ranks went through any of the column's iterations.
+    pub activities: Vec<(Activity, Matrix)>,
+    /// Seconds from the begin of an iteration to its end, mean over ranks; NaN where they are not known.
+    pub elapsed: Vec<f32>,
+    /// Longest computation of a rank in an iteration, in seconds.
+    pub max: Vec<f32>,
+    /// Mean computation of all ranks in an iteration, in seconds.
+    pub mean: Vec<f32>,
+    /// Micro load balance of all iterations up to and with those of the column: the longest computation of a rank in them over
+    /// the sum of the longest in each (METRICS §1, by phase profile); NaN where nothing is computed.
+    pub micro_load_balance: Vec<f32>,
+}
+
+/// Iterations in a bounded number of columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Columns {
+    /// Numbers of the iterations of any rank, ascending.
+    numbers: Vec<u32>,
+    /// Iterations in a column, at least 1; the last may have fewer.
+    per_column: usize,
+}
+
+impl Columns {
+    fn new(numbers: Vec<u32>, rows: usize, matrices: usize) -> Columns {
+        let most = (MOST_NUMBERS / (rows * matrices).max(1)).clamp(1, MOST_COLUMNS);
+        Columns { per_column: numbers.len().div_ceil(most).max(1), numbers }
+    }
+
+    /// Number of iterations.
+    pub fn iterations(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// Iterations in a column; the last may have fewer.
+    pub fn per_column(&self) -> usize {
+        self.per_column
+    }
+
+    /// Number of columns.
+    pub fn len(&self) -> usize {
+        self.numbers.len().div_ceil(self.per_column.max(1))
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// The number of the first iteration of each column.
+    pub fn first_numbers(&self) -> Vec<u32> {
+        self.numbers.iter().step_by(self.per_column.max(1)).copied().collect()
+    }
+
+    /// The column of the iteration with this number; `near` is that of one that mostly is the one before.
+    pub fn of(&self, number: u32, near: usize) -> Option<usize> {
+        let first = near * self.per_column;
+        let here = self.numbers.get(first..).unwrap_or_default();
+        let at = match here.get(..2 * self.per_column).unwrap_or(here).iter().position(|&one| one == number) {
+            Some(at) => first + at,
+            None => self.numbers.binary_search(&number).ok()?,
+        };
+        Some(at / self.per_column.max(1))
+    }
+
+    /// Iterations in each column.
+    fn sizes(&self) -> impl Iterator<Item = usize> {
+        self.numbers.chunks(self.per_column.max(1)).map(<[u32]>::len)
+    }
+
+    /// The mean of each column of numbers of which there is one an iteration.
+    fn means(&self, values: impl Iterator<Item = f64>) -> Vec<f32> {
+        let mut sums = vec![0.0; self.len()];
+        for (at, value) in values.take(self.numbers.len()).enumerate() {
+            sums[at / self.per_column] += value;
+        }
+        sums.into_iter().zip(self.sizes()).map(|(sum, size)| (sum / size as f64) as f32).collect()
+    }
+}
+
+impl IterationView {
+    /// The iterations of [`Model::main_loop`]; `None` where none is known.
+    pub(super) fn new(model: &Model, rows: &Rows) -> Option<IterationView> {
+        let idx = model.main_loop()?;
+        let slowest = model.slowest.get(idx as usize).filter(|slowest| !slowest.is_empty())?;
+        let shown = shown(model, idx);
+        let numbers = slowest.iter().map(|one| one.iteration).collect();
+        // One more for blocking.
+        let columns = Columns::new(numbers, rows.len(), shown.len() + 1);
+        let mut sums = Sums::new(&columns, rows.len(), shown);
+        for (place, rank) in model.ranks.iter().enumerate() {
+            if let Some(series) = rank.series(idx) {
+                sums.add(rows.of(place), series);
+            }
+        }
+        Some(sums.finish(model, idx, slowest))
+    }
+
+    /// What was reduced, if anything.
+    pub(super) fn reduced(&self) -> Option<String> {
+        let (per_column, all) = (count(self.columns.per_column as u64), count(self.columns.iterations() as u64));
+        (self.columns.per_column > 1)
+            .then(|| format!("columns are means of {per_column} successive iterations, of {all}"))
+    }
+}
+
+/// Computation, and the activities of MPI that take their share of the time of the loop's iterations.
+fn shown(model: &Model, idx: RegionIdx) -> Vec<Activity> {
+    let mut sums = [0.0; Activity::COUNT];
+    for series in model.ranks.iter().filter_map(|rank| rank.series(idx)) {
+        sums.iter_mut().zip(&series.seconds).for_each(|(sum, column)| *sum += column.iter().sum::<f64>());
+    }
+    let all: f64 = sums.iter().sum();
+    let shows = |activity: &Activity| {
+        let is_large = sums[*activity as usize] >= LEAST_SHARE * all && sums[*activity as usize] > 0.0;
+        *activity == Activity::Computation || is_large && *activity != Activity::Recorder
+    };
+    Activity::ALL.into_iter().filter(shows).collect()
+}
+
+/// What is added up, a rank after the other.
+struct Sums<'a> {
+    columns: &'a Columns,
+    activities: Vec<(Activity, Matrix)>,
+    /// By row and column how often a rank went through an iteration.
+    counts: Vec<u32>,
+    begin_s: Vec<f32>,
+    elapsed_s: Vec<f64>,
+    elapsed_counts: Vec<u32>,
+    /// By column the computation of all ranks.
+    computation_s: Vec<f64>,
+    /// By column the longest computation of a rank up to its end.
+    longest_s: Vec<f64>,
+}
+
+impl<'a> Sums<'a> {
+    fn new(columns: &'a Columns, rows: usize, shown: Vec<Activity>) -> Self {
+        let n = columns.len();
+        Sums {
+            columns,
+            activities: shown.into_iter().map(|activity| (activity, Matrix::zeros(rows, n))).collect(),
+            counts: vec![0; rows * n],
+            begin_s: vec![f32::NAN; n],
+            elapsed_s: vec![0.0; n],
+            elapsed_counts: vec![0; n],
+            computation_s: vec![0.0; n],
+            longest_s: vec![0.0; n],
+        }
+    }
+
+    fn add(&mut self, row: usize, series: &Series) {
+        let n = self.columns.len();
+        let mut own_s = vec![0.0; n];
+        let mut column = 0;
+        for (at, &number) in series.numbers.iter().enumerate() {
+            let Some(found) = self.columns.of(number, column) else { continue };
+            column = found;
+            own_s[column] += series.seconds_at(Activity::Computation, at);
+            self.activities.iter_mut().for_each(|(of, matrix)| matrix.add(row, column, series.seconds_at(*of, at)));
+            self.counts[row * n + column] += 1;
+            let (begin, end) = (time(&series.begin_s, at), time(&series.end_s, at));
+            self.begin_s[column] = self.begin_s[column].min(begin as f32);
+            if !(end - begin).is_nan() {
+                self.elapsed_s[column] += end - begin;
+                self.elapsed_counts[column] += 1;
+            }
+        }
+        let mut until_s = 0.0;
+        for (column, own_s) in own_s.into_iter().enumerate() {
+            until_s += own_s;
+            self.computation_s[column] += own_s;
+            self.longest_s[column] = until_s.max(self.longest_s[column]);
+        }
+    }
+
+    fn finish(mut self, model: &Model, idx: RegionIdx, slowest: &[Slowest]) -> IterationView {
+        let columns = self.columns;
+        self.activities.iter_mut().for_each(|(_, matrix)| matrix.divide(&self.counts));
+        let max = columns.means(slowest.iter().map(|one| one.computation_s));
+        let ranks = model.ranks.len().max(1) as f64;
+        let mean = self.computation_s.iter().zip(columns.sizes()).map(|(sum, size)| (sum / ranks / size as f64) as f32);
+        let mut all_s = 0.0;
+        let micro = slowest.chunks(columns.per_column).zip(&self.longest_s).map(|(column, longest_s)| {
+            all_s += column.iter().map(|one| one.computation_s).sum::<f64>();
+            (longest_s / all_s) as f32
+        });
+        let elapsed = self.elapsed_s.iter().zip(&self.elapsed_counts).map(|(sum, &n)| (sum / f64::from(n)) as f32);
+        IterationView {
+            region: model.regions.get(idx as usize).map_or_else(String::new, |region| region.path.clone()),
+            columns: columns.clone(),
+            begin_s: self.begin_s,
+            elapsed: elapsed.collect(),
+            max,
+            mean: mean.collect(),
+            micro_load_balance: micro.collect(),
+            activities: self.activities,
+        }
+    }
+}
+
+fn time(times: &[f64], at: usize) -> f64 {
+    times.get(at).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{RankModel, Region};
+
+    /// Ranks that compute so long in the iterations of these numbers, of a loop; each also waits 1 s in a collective.
+    fn model(ranks: &[&[(u32, f64)]]) -> Model {
+        let series = |rows: &[(u32, f64)]| {
+            let mut series = Series { numbers: rows.iter().map(|row| row.0).collect(), ..Series::default() };
+            series.seconds[Activity::Computation as usize] = rows.iter().map(|row| row.1).collect();
+            series.seconds[Activity::Collective as usize] = vec![1.0; rows.len()];
+            series.begin_s = rows.iter().map(|row| 10.0 * f64::from(row.0)).collect();
+            series.end_s = rows.iter().map(|row| 10.0 * f64::from(row.0) + row.1 + 1.0).collect();
+            series
+        };
+        let rank = |(number, rows): (u32, &&[(u32, f64)])| RankModel {
+            rank: number,
+            iterations: vec![(0, series(rows))],
+            ..RankModel::default()
+        };
+        let ranks: Vec<RankModel> = (0..).zip(ranks).map(rank).collect();
+        let slowest = ranks.iter().map(|rank| rank.iterations[0].1.slowest(rank.rank)).reduce(Slowest::slower_of);
+        Model {
+            regions: vec![Region {
+                name: "main".into(),
+                path: "main".into(),
+                parent: 0,
+                kind: lbprof_collector::definition::RegionKind::Useful,
+                iterated: true,
+                found: false,
+            }],
+            slowest: vec![slowest.unwrap_or_default()],
+            outermost_iterated: vec![0],
+            ranks,
+            ..Model::default()
+        }
+    }
+
+    fn view(ranks: &[&[(u32, f64)]], per_column: usize) -> IterationView {
+        let model = model(ranks);
+        let slowest = &model.slowest[0];
+        let columns = Columns { numbers: slowest.iter().map(|one| one.iteration).collect(), per_column };
+        let mut sums = Sums::new(&columns, ranks.len(), shown(&model, 0));
+        (0..).zip(&model.ranks).for_each(|(row, rank)| sums.add(row, rank.series(0).unwrap()));
+        sums.finish(&model, 0, slowest)
+    }
+
+    #[test]
+    fn few_iterations_have_a_column_each() {
+        let view = view(&[&[(0, 1.0), (1, 2.0)], &[(0, 3.0), (1, 2.0)]], 1);
+        assert_eq!((view.columns.len(), view.columns.first_numbers()), (2, vec![0, 1]));
+        assert_eq!(
+            (view.activities[0].0, &view.activities[0].1.values),
+            (Activity::Computation, &vec![1.0, 2.0, 3.0, 2.0])
+        );
+        assert_eq!((view.activities[1].0, &view.activities[1].1.values), (Activity::Collective, &vec![1.0; 4]));
+        assert_eq!((view.max, view.mean, view.begin_s), (vec![3.0, 2.0], vec![2.0, 2.0], vec![0.0, 10.0]));
+        assert_eq!(view.elapsed, [3.0, 3.0]);
+        // Up to the end 5 s of rank 1 over 3 s + 2 s.
+        assert_eq!(view.micro_load_balance, [1.0, 1.0]);
+    }
+
+    #[test]
+    fn micro_load_balance_falls_where_now_one_rank_now_another_is_the_slowest() {
+        let view = view(&[&[(0, 1.0), (1, 3.0)], &[(0, 3.0), (1, 1.0)]], 1);
+        assert_eq!(view.micro_load_balance, [1.0, 4.0 / 6.0]);
+    }
+
+    #[test]
+    fn of_many_iterations_a_column_holds_the_mean_of_those_that_a_rank_went_through() {
+        let view = view(&[&[(2, 1.0), (4, 3.0), (5, 7.0)], &[(4, 5.0)]], 2);
+        assert_eq!(view.columns.first_numbers(), [2, 5]);
+        let values = &view.activities[0].1.values;
+        assert_eq!(values[..3], [2.0, 7.0, 5.0]);
+        assert!(values[3].is_nan(), "rank 1 has no iteration 5");
+        // Longest 1, 5, 7; means over both ranks 0.5, 4, 3.5.
+        assert_eq!((view.max.as_slice(), view.mean.as_slice()), (&[3.0, 7.0][..], &[2.25, 3.5][..]));
+        assert_eq!(view.reduced().unwrap(), "columns are means of 2 successive iterations, of 3");
+    }
+
+    #[test]
+    fn the_size_of_all_matrices_is_bounded() {
+        let columns = |ranks, matrices| Columns::new((0..10_000).collect(), ranks, matrices);
+        assert_eq!((columns(4, 3).per_column(), columns(4, 3).len()), (5, 2000));
+        assert_eq!((columns(1000, 4).per_column(), columns(1000, 4).len()), (8, 1250));
+        assert_eq!(columns(1000, 4).of(9_999, 0), Some(1249));
+        assert_eq!(columns(1000, 4).of(10_000, 0), None);
+    }
+}

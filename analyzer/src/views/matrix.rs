@@ -1,0 +1,53 @@
+//! Means by row and column.
+
+/// A number for each row and column; NaN where there is none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Matrix {
+    /// Number of columns.
+    pub columns: usize,
+    /// The numbers, row by row.
+    pub values: Vec<f32>,
+}
+
+impl Matrix {
+    /// A matrix without any number but 0.
+    pub fn zeros(rows: usize, columns: usize) -> Matrix {
+        Matrix { columns, values: vec![0.0; rows * columns] }
+    }
+
+    /// Adds to a place; to one that the matrix does not have, nothing.
+    pub fn add(&mut self, row: usize, column: usize, value: f64) {
+        if let Some(sum) = self.values.get_mut(row * self.columns + column) {
+            *sum += value as f32;
+        }
+    }
+
+    /// Divides each number by that in `counts`, a matrix of the same size; where that is 0 there is none.
+    pub fn divide(&mut self, counts: &[u32]) {
+        for (sum, &count) in self.values.iter_mut().zip(counts) {
+            *sum = if count > 0 { *sum / count as f32 } else { f32::NAN };
+        }
+    }
+
+    /// The sum of all numbers.
+    pub fn sum(&self) -> f64 {
+        self.values.iter().filter(|value| !value.is_nan()).map(|&value| f64::from(value)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_holds_the_mean_of_what_was_added_and_nothing_where_nothing_was() {
+        let mut matrix = Matrix::zeros(2, 2);
+        [(0, 0, 1.0), (0, 0, 3.0), (1, 1, 5.0), (7, 0, 9.0)]
+            .iter()
+            .for_each(|&(row, column, value)| matrix.add(row, column, value));
+        assert_eq!(matrix.sum(), 9.0);
+        matrix.divide(&[2, 0, 1, 1]);
+        assert_eq!((matrix.values[0], matrix.values[2], matrix.values[3]), (2.0, 0.0, 5.0));
+        assert!(matrix.values[1].is_nan());
+    }
+}

@@ -1,0 +1,84 @@
+//! What the page of a report shows beside the report: matrices of bounded size, whatever the size of the run.
+//!
+//! ```text
+//!   model ─→ rows.rs         at most 1,024 rows of ranks
+//!              ├→ regions.rs      regions × activities × rows
+//!              └→ iterations.rs   activities × rows × columns of iterations
+//! ```
+//!
+//! All are pure reductions: what several ranks or iterations share a place, their mean stands for. What was reduced is told.
+
+pub mod iterations;
+pub mod matrix;
+pub mod regions;
+pub mod rows;
+
+use lbprof_collector::Activity;
+
+use crate::model::Model;
+pub use iterations::IterationView;
+pub use matrix::Matrix;
+pub use regions::RegionView;
+pub use rows::Rows;
+
+/// What a page shows beside the report.
+#[derive(Clone, Debug, Default)]
+pub struct Views {
+    /// The ranks, a row each or several in one.
+    pub rows: Rows,
+    /// Names of the hosts, in the order of the ranks.
+    pub hosts: Vec<String>,
+    /// By row the host of its first rank, as an index in `hosts`.
+    pub host_of_row: Vec<u32>,
+    /// By row the cluster of its first rank; `None` for a rank of none.
+    pub cluster_of_row: Vec<Option<u32>>,
+    /// Activities that occur, by number.
+    pub activities: Vec<Activity>,
+    /// The main loop; `None` where none is known.
+    pub iterations: Option<IterationView>,
+    /// Regions, those that take longest, in the model's order.
+    pub regions: Vec<RegionView>,
+    /// What was reduced, a sentence each.
+    pub left_out: Vec<String>,
+}
+
+impl Views {
+    /// Those of `model`, whose ranks are in these clusters.
+    pub fn new(model: &Model, clusters: &[Option<u32>]) -> Views {
+        let rows = Rows::new(model.ranks.iter().map(|rank| rank.rank).collect());
+        let mut left_out = Vec::new();
+        left_out.extend(rows.reduced());
+        let (hosts, host_of_row) = hosts(model, &rows);
+        let all = model.ranks.iter().map(|rank| rank.inclusive(0)).collect::<Vec<_>>();
+        let occurs = |activity: &Activity| all.iter().any(|seconds| seconds[*activity as usize] > 0.0);
+        let (regions, without) = regions::views(model, &rows);
+        left_out.extend(without);
+        let iterations = IterationView::new(model, &rows);
+        left_out.extend(iterations.iter().flat_map(IterationView::reduced));
+        Views {
+            hosts,
+            host_of_row,
+            cluster_of_row: rows.firsts().map(|at| clusters.get(at).copied().flatten()).collect(),
+            activities: Activity::ALL.into_iter().filter(occurs).collect(),
+            iterations,
+            regions,
+            left_out,
+            rows,
+        }
+    }
+}
+
+/// The hosts, and by row that of its first rank.
+fn hosts(model: &Model, rows: &Rows) -> (Vec<String>, Vec<u32>) {
+    let mut hosts: Vec<String> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for rank in &model.ranks {
+        places.entry(rank.host.as_str()).or_insert_with(|| {
+            hosts.push(rank.host.clone());
+            hosts.len() as u32 - 1
+        });
+    }
+    let of = |at: usize| model.ranks.get(at).and_then(|rank| places.get(rank.host.as_str())).copied().unwrap_or(0);
+    let of_rows = rows.firsts().map(of).collect();
+    (hosts, of_rows)
+}

@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::replay::Noted;
-use crate::timeline::{Kind, Ns};
+use crate::timeline::{Kind, Ns, SendMode};
 
 /// No transfer follows in the queue.
 const LAST: u32 = u32::MAX;
@@ -45,6 +45,22 @@ pub struct Side {
     pub noted: Noted,
     /// Bytes that it sends; 0 of a receive.
     pub bytes: u64,
+    /// Of a send: whether it may wait for its receive.
+    pub mode: SendMode,
+}
+
+/// Bytes up to which all MPIs known send a message at once; larger ones may need both sides in MPI.
+pub const SENT_AT_ONCE: u64 = 4096;
+
+impl Side {
+    /// Whether it is a send that may wait for its receive.
+    pub fn is_rendezvous(&self) -> bool {
+        match self.mode {
+            SendMode::Standard => self.bytes > SENT_AT_ONCE,
+            SendMode::Synchronous => true,
+            SendMode::Buffered => false,
+        }
+    }
 }
 
 /// A message on its way.

@@ -3,5 +3,5 @@
 mod channels;
 mod meetings;
 
-pub use channels::{Channel, Channels, Side, Transfer, TransferId};
+pub use channels::{Channel, Channels, SENT_AT_ONCE, Side, Transfer, TransferId};
 pub use meetings::{Entry, Gathering, Gatherings, MeetingId};

@@ -15,5 +15,5 @@ mod steps;
 
 pub use places::{Places, RegionTable};
 pub use source::Source;
-pub use step::{Batch, Deed, Kind, Meeting, Ns, Role, Step};
+pub use step::{Batch, Deed, Kind, Meeting, Ns, Role, SendMode, Step};
 pub use steps::{Ids, RankSteps};

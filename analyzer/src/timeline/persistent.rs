@@ -7,6 +7,7 @@ use lbprof_collector::{Activity, Record};
 use rustc_hash::FxHashMap;
 
 use super::roles::Talk;
+use super::step::SendMode;
 
 /// What was prepared, by communicator, peer, tag and activity.
 #[derive(Default)]
@@ -26,12 +27,21 @@ impl Prepared {
         let all = self.0.get(&key(record))?;
         match all.as_slice() {
             [one] => Some(*one),
-            // A send and a receive with the same peer and tag: only the send has bytes.
-            [Talk::PrepareSend | Talk::PrepareRecv, Talk::PrepareSend | Talk::PrepareRecv] => {
-                Some(if record.sent > 0 { Talk::PrepareSend } else { Talk::PrepareRecv })
+            several if several.iter().all(|one| matches!(one, Talk::PrepareSend(_) | Talk::PrepareRecv)) => {
+                Some(send_or_receive(several, record.sent))
             }
             _ => None,
         }
+    }
+}
+
+/// Of sends and a receive with the same peer and tag: only sends have bytes. Which of several sends it is nobody knows.
+fn send_or_receive(prepared: &[Talk], sent: u64) -> Talk {
+    let mut sends = prepared.iter().filter(|one| matches!(one, Talk::PrepareSend(_)));
+    match (sends.next(), sends.next()) {
+        _ if sent == 0 && prepared.contains(&Talk::PrepareRecv) => Talk::PrepareRecv,
+        (Some(&send), None) => send,
+        _ => Talk::PrepareSend(SendMode::Standard),
     }
 }
 

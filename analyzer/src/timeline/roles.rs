@@ -2,7 +2,7 @@
 
 use lbprof_collector::Operation;
 
-use super::step::Meeting;
+use super::step::{Meeting, SendMode};
 
 /// What an operation is to other ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,13 +10,13 @@ pub enum Talk {
     /// Nothing: it ends when its own rank has done its part, or what it waits for cannot be told from the log.
     Nothing,
     /// A blocking send.
-    Send,
+    Send(SendMode),
     /// A blocking receive.
     Recv,
     /// A send and a receive at once; the receive is a part.
     Exchange,
     /// Starts a send.
-    StartSend,
+    StartSend(SendMode),
     /// Starts a receive.
     StartRecv,
     /// Starts both under one request.
@@ -24,7 +24,7 @@ pub enum Talk {
     /// A blocking probe.
     Probe,
     /// Prepares a persistent send.
-    PrepareSend,
+    PrepareSend(SendMode),
     /// Prepares a persistent receive.
     PrepareRecv,
     /// Prepares a persistent collective.
@@ -59,15 +59,22 @@ pub enum On {
 pub fn talk(operation: Operation) -> Talk {
     use Meeting::{All, FromRoot, Prefix, ToRoot};
     use Operation as O;
+    use SendMode::{Buffered, Standard, Synchronous};
     match operation {
-        O::Send | O::Bsend | O::Rsend | O::Ssend => Talk::Send,
+        O::Send | O::Rsend => Talk::Send(Standard),
+        O::Ssend => Talk::Send(Synchronous),
+        O::Bsend => Talk::Send(Buffered),
         O::Recv | O::Mrecv => Talk::Recv,
         O::Sendrecv | O::Sendrecv_replace => Talk::Exchange,
         O::Probe | O::Mprobe => Talk::Probe,
-        O::Isend | O::Ibsend | O::Irsend | O::Issend => Talk::StartSend,
+        O::Isend | O::Irsend => Talk::StartSend(Standard),
+        O::Issend => Talk::StartSend(Synchronous),
+        O::Ibsend => Talk::StartSend(Buffered),
         O::Irecv | O::Imrecv => Talk::StartRecv,
         O::Isendrecv | O::Isendrecv_replace => Talk::StartExchange,
-        O::Send_init | O::Bsend_init | O::Rsend_init | O::Ssend_init | O::Psend_init => Talk::PrepareSend,
+        O::Send_init | O::Rsend_init | O::Psend_init => Talk::PrepareSend(Standard),
+        O::Ssend_init => Talk::PrepareSend(Synchronous),
+        O::Bsend_init => Talk::PrepareSend(Buffered),
         O::Recv_init | O::Precv_init => Talk::PrepareRecv,
         O::Start | O::Startall => Talk::Start,
         O::Wait | O::Waitall | O::Waitany | O::Waitsome => Talk::Wait,

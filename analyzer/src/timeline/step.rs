@@ -86,6 +86,18 @@ pub enum Role {
     StartMeet(Meeting),
 }
 
+/// Whether a send may wait for its receive (MPI-4.1 §3.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SendMode {
+    /// It may where its message is large: standard and ready sends.
+    #[default]
+    Standard,
+    /// It always does.
+    Synchronous,
+    /// It never does.
+    Buffered,
+}
+
 /// Who waits for whom in a collective operation (METRICS §1: by their kind).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meeting {
@@ -114,6 +126,8 @@ pub struct Deed {
     pub request: u32,
     /// Bytes sent, or received.
     pub bytes: u64,
+    /// Of a send: whether it may wait for its receive.
+    pub mode: SendMode,
 }
 
 /// A stretch of computation and the call at its end.

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use super::persistent::Prepared;
 use super::places::Places;
 use super::roles::{On, Talk, talk};
-use super::step::{Batch, Deed, Kind, Meeting, Ns, Role, Step};
+use super::step::{Batch, Deed, Kind, Meeting, Ns, Role, SendMode, Step};
 use crate::definitions::Definitions;
 use crate::model::{Communicator, RegionIdx};
 use crate::structure::Placer;
@@ -359,18 +359,18 @@ impl<'a> RankSteps<'a> {
         match talk {
             Talk::Nothing => None,
             // One that never returned has sent, or entered, but is not known to have received.
-            Talk::Send | Talk::Exchange | Talk::StartSend if unfinished => {
-                Some(self.message(record, Role::StartSend, record.sent))
-            }
+            Talk::Send(mode) | Talk::StartSend(mode) if unfinished => Some(self.send(record, Role::StartSend, mode)),
+            Talk::Exchange if unfinished => Some(self.send(record, Role::StartSend, SendMode::Standard)),
             Talk::Meet(meeting, on) if unfinished => Some(self.meet(record, Role::StartMeet(meeting), on)),
             _ if unfinished => None,
-            Talk::Send | Talk::Exchange => Some(self.message(record, Role::Send, record.sent)),
+            Talk::Send(mode) => Some(self.send(record, Role::Send, mode)),
+            Talk::Exchange => Some(self.send(record, Role::Send, SendMode::Standard)),
             Talk::Recv => Some(self.message(record, Role::Recv, record.received)),
             Talk::Probe => Some(self.message(record, Role::Probe, 0)),
-            Talk::StartSend => Some(self.message(record, Role::StartSend, record.sent)),
+            Talk::StartSend(mode) => Some(self.send(record, Role::StartSend, mode)),
             Talk::StartRecv => Some(self.starts_receive(record)),
-            Talk::StartExchange => Some(self.message(record, Role::StartSend, record.sent)),
-            Talk::PrepareSend | Talk::PrepareRecv | Talk::PrepareMeeting(_) => {
+            Talk::StartExchange => Some(self.send(record, Role::StartSend, SendMode::Standard)),
+            Talk::PrepareSend(_) | Talk::PrepareRecv | Talk::PrepareMeeting(_) => {
                 self.prepared.add(record, talk);
                 None
             }
@@ -385,7 +385,11 @@ impl<'a> RankSteps<'a> {
 
     fn message(&mut self, record: &Record, role: Role, bytes: u64) -> Deed {
         let (comm, peer) = self.peer(record.comm, record.peer);
-        Deed { role, comm, peer, tag: record.tag, request: record.request, bytes }
+        Deed { role, comm, peer, tag: record.tag, request: record.request, bytes, mode: SendMode::Standard }
+    }
+
+    fn send(&mut self, record: &Record, role: Role, mode: SendMode) -> Deed {
+        Deed { mode, ..self.message(record, role, record.sent) }
     }
 
     /// A receive that is started: with what it receives, where that is known already.
@@ -416,8 +420,8 @@ impl<'a> RankSteps<'a> {
         // No rank is negative: MPI_PROC_NULL, with which nothing is exchanged.
         let nobody = record.peer < 0 && !record.flags.contains(Flags::ANY_SOURCE);
         match self.prepared.find(record)? {
-            Talk::PrepareSend | Talk::PrepareRecv if nobody => None,
-            Talk::PrepareSend => Some(self.message(record, Role::StartSend, record.sent)),
+            Talk::PrepareSend(_) | Talk::PrepareRecv if nobody => None,
+            Talk::PrepareSend(mode) => Some(self.send(record, Role::StartSend, mode)),
             Talk::PrepareRecv => Some(self.starts_receive(record)),
             Talk::PrepareMeeting(meeting) => Some(self.meet(record, Role::StartMeet(meeting), On::Communicator)),
             _ => None,
@@ -435,7 +439,8 @@ impl<'a> RankSteps<'a> {
             peer = self.rank;
         }
         let tag = self.object(record, on);
-        Deed { role, comm, peer, tag, request: record.request, bytes: record.sent.max(record.received) }
+        let bytes = record.sent.max(record.received);
+        Deed { role, comm, peer, tag, request: record.request, bytes, mode: SendMode::Standard }
     }
 
     /// What a meeting is on: 0 the communicator; windows and files by how many were made on it before.

@@ -161,8 +161,8 @@ fn what_both_did_before_a_collective_cancels() {
 fn what_both_did_before_a_rendezvous_cancels() {
     for (sender, receiver) in [(0, 1), (1, 0)] {
         let run = Run::of(&format!(
-            "ranks 2\neager 100\n\
-             rank {sender}: phase a; compute 5; end; phase b; compute 2; end; send {receiver} bytes 1000\n\
+            "ranks 2\neager 4096\n\
+             rank {sender}: phase a; compute 5; end; phase b; compute 2; end; send {receiver} bytes 5000\n\
              rank {receiver}: phase a; compute 9; end; phase b; compute 2; end; recv {sender}\n"
         ));
         assert_causes(&run, &[(receiver, "a", Imbalance, 4.0)]);

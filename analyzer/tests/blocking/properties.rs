@@ -32,17 +32,17 @@ fn without(script: &Script, lines: &str) -> Script {
     parse(&rest.join("\n")).on(script.network())
 }
 
-/// The same where calls take no time besides waiting: while an eager send lasts its receive may be posted by chance, so that it looks
-/// like a rendezvous.
+/// The same where calls take no time besides waiting: while a large eager send lasts its receive may be posted by chance, so that it
+/// looks like a rendezvous.
 fn without_overhead(script: &Script) -> Script {
     script.on(Network { overhead_ms: 0.0, ..script.network() })
 }
 
-/// The same where no send waits for its receive, and messages are small enough to arrive whatever their sender does.
-fn eager(script: &Script) -> Script {
+/// The same with messages small enough to arrive whatever their sender does: only synchronous sends wait for their receives.
+fn small(script: &Script) -> Script {
     let mut text = String::new();
     let mut is_bytes = false;
-    for word in script.text().replace("ssend", "send").split_inclusive([' ', '\n']) {
+    for word in script.text().split_inclusive([' ', '\n']) {
         match word.trim().parse::<u32>() {
             Ok(bytes) if is_bytes => text += &word.replace(&bytes.to_string(), &(bytes % 4096).to_string()),
             _ => text += word,
@@ -111,7 +111,7 @@ fn all_is_matched_and_replayed_as_measured() {
 
 #[test]
 fn waits_for_sends_are_those_of_the_simulator() {
-    with_scripts(|seed, script| assert_waits(seed, &without_overhead(&eager(script))));
+    with_scripts(|seed, script| assert_waits(seed, &small(script)));
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn waits_for_receives_are_those_of_the_simulator() {
 #[test]
 fn replays_on_the_ideal_network_take_as_long_as_the_simulators() {
     with_scripts(|seed, script| {
-        let script = without_overhead(&eager(&without(script, "late ")));
+        let script = without_overhead(&small(&without(script, "late ")));
         let run = Run::of_script(&script);
         let (found_ms, ideal_ms) = (run.replay_ms(Question::Ideal), script.ideal().unwrap().elapsed_ms());
         assert!((found_ms - ideal_ms).abs() < 1e-6, "script {seed}: {found_ms} ms instead of {ideal_ms}");

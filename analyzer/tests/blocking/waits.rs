@@ -54,15 +54,36 @@ fn a_message_that_is_on_its_way_is_not_waited_for() {
 
 #[test]
 fn late_receivers() {
-    for send in ["send 1 bytes 1000", "ssend 1 bytes 8", "isend 1 bytes 1000 as a; wait a", "issend 1 as a; waitall a"]
-    {
+    for send in [
+        "send 1 bytes 5000",
+        "isend 1 bytes 5000 as a; wait a",
+        "ssend 1 bytes 8",
+        "issend 1 as a; waitall a",
+        "ssend_init 1 bytes 8 as a; start a; wait a",
+    ] {
         assert_waits(
-            &two("eager 100\nlatency 1", &format!("compute 2; {send}"), "compute 10; recv 0"),
+            &two("eager 4096\nlatency 1", &format!("compute 2; {send}"), "compute 10; recv 0"),
             &[(LateReceiver, 9.0)],
         );
     }
     // An eager one waits for nobody.
-    assert_waits(&two("eager 1000", "compute 2; send 1 bytes 1000; compute 8", "compute 10; recv 0"), &[]);
+    assert_waits(&two("eager 5000", "compute 2; send 1 bytes 5000; compute 8", "compute 10; recv 0"), &[]);
+}
+
+#[test]
+fn small_and_buffered_sends_wait_for_nobody() {
+    // A call lasts 2, and the receive is posted in the middle of the last one.
+    for (send, posted) in [
+        ("send 1 bytes 4096", 3),
+        ("rsend 1 bytes 8", 3),
+        ("bsend 1 bytes 5000", 3),
+        ("isend 1 bytes 8 as a; wait a", 5),
+        ("ibsend 1 bytes 5000 as a; wait a", 5),
+        ("send_init 1 bytes 8 as a; start a; wait a", 7),
+    ] {
+        let run = Run::of(&two("overhead 2", &format!("compute 2; {send}"), &format!("compute {posted}; recv 0")));
+        assert_eq!(run.sums().states.get(&LateReceiver), None, "{send}");
+    }
 }
 
 #[test]

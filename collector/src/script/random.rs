@@ -77,7 +77,7 @@ pub(super) fn text(seed: u64, size: u32) -> String {
         let _ = writeln!(text, "overhead {}", chance.ms(1) / 10.0);
     }
     if chance.once_in(2) {
-        let _ = writeln!(text, "eager {}", chance.below(5000));
+        let _ = writeln!(text, "eager {}", 4096 + chance.below(5000));
     }
     if chance.once_in(4) {
         text += "requests empty\n";

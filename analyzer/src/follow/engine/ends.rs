@@ -84,7 +84,10 @@ impl Engine<'_, '_> {
                     self.counts.sizes_differ += u64::from(sent.bytes != deed.bytes);
                     self.synchronised.pair(thread, sent.thread, end);
                 }
-                if let (true, Some(posted)) = (sends, posted.filter(|posted| posted.at > begin && posted.at <= end)) {
+                let waited_for = posted.filter(|posted| posted.at > begin && posted.at <= end);
+                if let (true, Some(sent), Some(posted)) = (sends, sent, waited_for)
+                    && sent.is_rendezvous()
+                {
                     self.synchronised.pair(thread, posted.thread, end);
                 }
                 if let Some((sent, posted)) = self.channels.end(id) {

@@ -6,9 +6,9 @@ use lbprof_collector::{Activity, Operation};
 use super::Engine;
 use crate::blocking::{EndedBy, WaitState};
 use crate::follow::thread::Started;
-use crate::matching::{Entry, Gathering, MeetingId, Side, TransferId};
+use crate::matching::{Entry, Gathering, MeetingId, SENT_AT_ONCE, Side, Transfer, TransferId};
 use crate::replay::Noted;
-use crate::timeline::{Deed, Kind, Meeting, Ns, Role, Step};
+use crate::timeline::{Deed, Kind, Meeting, Ns, Role, SendMode, Step};
 
 /// Something that a call waits for.
 #[derive(Clone, Copy, Debug)]
@@ -36,9 +36,6 @@ pub(super) enum At {
     /// Those of a thread when it entered its last call.
     Entered(u32),
 }
-
-/// Bytes up to which all MPIs known send a message at once; larger ones may need both sides in MPI.
-const SENT_AT_ONCE: u64 = 4096;
 
 impl Engine<'_, '_> {
     /// Finds what a deed needs; `false`: others have to be followed first.
@@ -84,16 +81,17 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// A send that ended behind the post of its receive, and began before it, waited for it.
+    /// A send that may wait for its receive, began before its post and ended behind it, waited for it. A synchronous one needs it even
+    /// where it did not wait.
     fn needs_receiver(&mut self, thread: u32, step: &Step, id: TransferId, waits: bool) {
         let one = &self.threads[thread as usize];
-        let Some(posted) = self.channels.get(id).posted else { return };
-        if posted.at > one.begun && posted.at <= step.end.saturating_add(one.shift) {
-            let bytes = self.channels.get(id).sent.map_or(0, |sent| sent.bytes);
+        let &Transfer { sent: Some(sent), posted: Some(posted), .. } = self.channels.get(id) else { return };
+        let waited = posted.at > one.begun && posted.at <= step.end.saturating_add(one.shift);
+        if sent.mode == SendMode::Synchronous || sent.is_rendezvous() && waited {
             self.needs.push(Need {
                 by: EndedBy { thread: posted.thread, at: posted.at },
                 clocks: At::Noted(posted.noted),
-                bytes,
+                bytes: sent.bytes,
                 hops: 1,
                 state: WaitState::LateReceiver,
                 delay: Some(Kind::delay(posted.kind.region())),

@@ -6,7 +6,7 @@ use lbprof_collector::record::NONE;
 use super::Engine;
 use crate::follow::thread::Started;
 use crate::matching::{Channel, Entry, Gathering, Side};
-use crate::timeline::{Deed, Meeting, Role, Step};
+use crate::timeline::{Deed, Meeting, Role, SendMode, Step};
 
 impl Engine<'_, '_> {
     /// The thread computes up to its next call and enters it.
@@ -68,7 +68,7 @@ impl Engine<'_, '_> {
 
     fn side(&mut self, thread: u32, step: &Step, bytes: u64) -> Side {
         let at = self.threads[thread as usize].begun;
-        Side { thread, at, kind: step.kind, noted: self.clocks.note(thread), bytes }
+        Side { thread, at, kind: step.kind, noted: self.clocks.note(thread), bytes, mode: SendMode::Standard }
     }
 
     /// The channel of a message to or from a rank that is followed.
@@ -91,7 +91,7 @@ impl Engine<'_, '_> {
 
     fn send(&mut self, thread: u32, step: &Step, deed: &Deed) -> Started {
         let Some(channel) = self.channel(thread, deed, true) else { return Started::Nothing };
-        let side = self.side(thread, step, deed.bytes);
+        let side = Side { mode: deed.mode, ..self.side(thread, step, deed.bytes) };
         let (id, woken) = self.channels.send(channel, side);
         woken.into_iter().for_each(|thread| self.wake(thread));
         Started::Transfer { id, sends: true }

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::{
-    CallSite, ClockOffset, Communicator, EndReason, Instant, Module, Object, ObjectKind, Region, RegionKind, Usage,
+    CallSite, ClockOffset, Communicator, EndReason, Instant, Module, Neighbours, Object, ObjectKind, RankList, Region,
+    RegionKind, Usage,
 };
 use lbprof_collector::format::Header;
-use lbprof_collector::{Definition, Problem, ProblemKind};
+use lbprof_collector::{Definition, Operation, Problem, ProblemKind, Record};
 
 /// Name of the first region, the whole program.
 pub const WHOLE_PROGRAM: &str = "main";
@@ -29,6 +30,10 @@ pub struct Definitions {
     pub regions: BTreeMap<u32, Region>,
     /// Communicators by id.
     pub communicators: BTreeMap<u32, Communicator>,
+    /// The rank's neighbours in communicators with a topology, by the communicator's id.
+    pub neighbours: BTreeMap<u32, Neighbours>,
+    /// World ranks of groups by id.
+    pub groups: BTreeMap<u32, RankList>,
     /// RMA windows by id.
     pub windows: BTreeMap<u32, Object>,
     /// Files by id.
@@ -91,12 +96,20 @@ impl Definitions {
             Definition::WindowEnd(ticks) => self.window_end = Some(ticks),
             Definition::End(reason, ticks) => self.end = Some((reason, ticks)),
             Definition::ThreadLevel(level) => self.thread_level = Some(level),
+            Definition::Neighbours(one) => drop(self.neighbours.insert(one.comm, one)),
+            Definition::Group(group) => drop(self.groups.insert(group.id, group.ranks)),
         }
     }
 
     /// The rank's clock, from all that was measured.
     pub fn clock(&self, header: &Header) -> RankClock {
         RankClock::new(header, &self.instants, &self.offsets)
+    }
+
+    /// World ranks of the group that a call was given; `None` of calls without one, and where it is not known.
+    pub fn group_of(&self, record: &Record) -> Option<&RankList> {
+        let takes = [Operation::Win_post, Operation::Win_start].iter().any(|&one| one as u16 == record.operation);
+        self.groups.get(&record.count.checked_sub(1)?).filter(|_| takes)
     }
 
     /// The ids of the region and of those around it, innermost first; without the whole program.

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use lbprof_collector::clock::RankClock;
+use lbprof_collector::definition::RankList;
 use lbprof_collector::format::{BatchHead, Header, OpenRegion};
 use lbprof_collector::profile::{Cell, ProfileBatch};
 use lbprof_collector::reader::Item;
@@ -80,6 +81,9 @@ struct RecordLine<'a> {
     flags: Vec<&'static str>,
     region: &'a str,
     iteration: Option<u32>,
+    /// World ranks of the group that the call was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<Vec<u32>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<Value>,
 }
@@ -205,6 +209,7 @@ impl<'a> RankDump<'a> {
             flags: named.map(|(_, name)| *name).collect(),
             region: self.path(open.last().map_or(0, |open| open.region)),
             iteration: open.iter().rev().map(|open| open.iteration).find(|&iteration| iteration != NONE),
+            group: self.definitions.group_of(record).and_then(members),
             value: self.marker_value(record),
         }
     }
@@ -245,10 +250,6 @@ impl<'a> RankDump<'a> {
                 ("region", value)
             }
             Definition::Communicator(one) => {
-                let members = |list: &lbprof_collector::definition::RankList| match list.len() {
-                    0..=MAX_MEMBERS => Some(list.iter().collect::<Vec<_>>()),
-                    _ => None,
-                };
                 let value = json!({
                     "id": one.id, "uid": format!("{:016x}", one.uid), "parent": (one.parent != NONE).then_some(one.parent),
                     "rank": one.rank, "size": one.group.len(), "group": members(&one.group), "remote": members(&one.remote),
@@ -286,6 +287,11 @@ impl<'a> RankDump<'a> {
                 ("end", json!({ "reason": format!("{reason:?}").to_lowercase(), "at_s": self.seconds(*ticks) }))
             }
             Definition::ThreadLevel(level) => ("thread_level", json!({ "level": level })),
+            Definition::Neighbours(one) => {
+                let (sources, destinations) = (members(&one.sources), members(&one.destinations));
+                ("neighbours", json!({ "comm": one.comm, "sources": sources, "destinations": destinations }))
+            }
+            Definition::Group(one) => ("group", json!({ "id": one.id, "ranks": members(&one.ranks) })),
         };
         json!({ "type": "definition", "rank": self.header.rank, "definition": kind, "value": value })
     }
@@ -315,8 +321,13 @@ impl<'a> RankDump<'a> {
     }
 }
 
-/// Most members of a communicator that are listed.
+/// Most members of a communicator or group that are listed.
 const MAX_MEMBERS: u64 = 1 << 20;
+
+/// The ranks of a list; `None` where there are too many.
+fn members(list: &RankList) -> Option<Vec<u32>> {
+    (list.len() <= MAX_MEMBERS).then(|| list.iter().collect())
+}
 
 fn problem_line(problem: &Problem) -> Value {
     json!({

@@ -40,6 +40,10 @@ pub enum Definition {
     End(EndReason, u64),
     /// The thread level that MPI gave, as MPI numbers it in order: 0 single … 3 multiple.
     ThreadLevel(u8),
+    /// The rank's neighbours in a communicator's topology.
+    Neighbours(Neighbours),
+    /// A group of ranks that a call was given.
+    Group(Group),
 }
 
 /// A loaded program or shared object.
@@ -109,6 +113,27 @@ pub struct Communicator {
     pub group: RankList,
     /// World ranks of the remote group of an inter-communicator, or empty.
     pub remote: RankList,
+}
+
+/// Who exchanges data with this rank in the neighbourhood collectives of a communicator (MPI-4.1 §8.6): world ranks, in the order of
+/// the arguments of these calls, without those beyond the edge of a grid. A rank may be there more than once.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub struct Neighbours {
+    /// Id of the communicator.
+    pub comm: u32,
+    /// Those that send to this rank.
+    pub sources: RankList,
+    /// Those that it sends to.
+    pub destinations: RankList,
+}
+
+/// A group of ranks: those that a call synchronises with (MPI-4.1 §12.5.2).
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub struct Group {
+    /// Dense id.
+    pub id: u32,
+    /// Their world ranks in order.
+    pub ranks: RankList,
 }
 
 /// World ranks in order, as runs of (first, step, how many).

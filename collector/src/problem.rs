@@ -103,7 +103,7 @@ problems! {
     BadSetting = 18, Note, "see lb-run --help for the settings and their values";
     /// The program called no MPI function that was seen, or MPI_Init was not seen.
     NothingSeen = 19, Doubtful, "the program may be linked statically to MPI, where no preloaded library can see its calls";
-    /// Communicators, regions, counters or call sites exceeded what the recorder holds; the rest share one id.
+    /// Communicators, groups, regions, counters or call sites exceeded what the recorder holds; the rest share one id.
     TooMany = 20, Doubtful, "name phases by what they do, not by numbers that grow";
     /// Recording was stopped by the program for a part of the run.
     Paused = 21, Note, "LBPROF_RECORD(0) or MPI_Pcontrol(0) was called; efficiencies are of the time recorded";

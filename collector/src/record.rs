@@ -23,7 +23,7 @@ pub const NO_PEER: i32 = i32::MIN;
 /// | completions of one request | those of the request completed | bytes of the request completed | id of the request | calls folded into this record beyond the first |
 /// | completions of many | NO_PEER | 0; the requests completed follow as [`Operation::Completed`] parts | NONE | number of requests completed |
 /// | collectives | root or NO_PEER | bytes this rank contributes, bytes it is given | id of the request started, or NONE | 0 |
-/// | one-sided | target in the window's communicator; tag: window id | bytes to, bytes from the target | as above | 0 |
+/// | one-sided | target in the window's communicator; tag: window id | bytes to, bytes from the target | as above | Win_post, Win_start: id of the group, plus 1; 0: not known |
 /// | I/O | NO_PEER; tag: file id | bytes written, bytes read | as above | 0 |
 /// | [`Operation::RegionEnter`], [`Operation::RegionLeave`] | – | – | region id | iteration number, or NONE |
 /// | [`Operation::Work`] | – | operations, quanta as `f64` bits | region id | 0 |
@@ -128,6 +128,8 @@ impl Flags {
     pub const UNKNOWN_SIZE: Flags = Flags(1 << 11);
     /// Called from Fortran.
     pub const FORTRAN: Flags = Flags(1 << 12);
+    /// The lock of a window is exclusive.
+    pub const EXCLUSIVE: Flags = Flags(1 << 13);
 
     /// Every fact with its name, in the order of the bits.
     pub const NAMED: &[(Flags, &str)] = &[
@@ -141,6 +143,7 @@ impl Flags {
         (Self::UNKNOWN_REQUEST, "unknown-request"),
         (Self::UNKNOWN_SIZE, "unknown-size"),
         (Self::FORTRAN, "fortran"),
+        (Self::EXCLUSIVE, "exclusive"),
     ];
 
     /// The flags of a call that has only an activity.

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 use lbprof_collector::ProblemKind;
+use lbprof_collector::definition::{Definition, Group, Neighbours, RankList};
 use lbprof_collector::format::{BatchHead, log_name, ring_name};
 use lbprof_collector::reader::{Item, RankLog};
 use lbprof_collector::record::Record;
@@ -119,6 +120,9 @@ fn run() -> Scenario {
     Scenario::ranks(4).each(|rank, script| {
         let script =
             script.param("cells", 7.5).communicator(77, &[0, 2, 3]).clock_ahead(-12_345).usage(3.0, 2).batch(300);
+        let (sources, destinations) = (RankList::from_ranks([rank, rank]), RankList::from_ranks([0, 3, 1]));
+        let script = script.define(Definition::Neighbours(Neighbours { comm: 2, sources, destinations }));
+        let script = script.define(Definition::Group(Group { id: 0, ranks: RankList::from_ranks([2, 0]) }));
         script.problem(ProblemKind::OtherThreads, 1).repeat(200, |i, script| {
             script.iteration("step", |script| {
                 let bytes = 800 + 24 * u64::from(i / 7 % 5);

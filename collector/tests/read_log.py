@@ -98,6 +98,8 @@ DEFINITIONS = {  # §5
     13: ("WindowEnd", lambda b: (b.uint(),)),
     14: ("End", lambda b: (lambda reason: (reason, b.int() if reason == 2 else None, b.uint()))(b.uint())),
     15: ("ThreadLevel", lambda b: (b.byte(),)),
+    16: ("Neighbours", lambda b: (b.uint(), rank_list(b), rank_list(b))),
+    17: ("Group", lambda b: (b.uint(), rank_list(b))),
 }
 
 

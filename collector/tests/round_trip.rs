@@ -5,8 +5,8 @@ mod support;
 use lbprof_collector::Operation;
 use lbprof_collector::decode::Decoder;
 use lbprof_collector::definition::{
-    CallSite, ClockOffset, Communicator, Definition, EndReason, Instant, Module, Object, ObjectKind, RankList, Region,
-    RegionKind, Usage,
+    CallSite, ClockOffset, Communicator, Definition, EndReason, Group, Instant, Module, Neighbours, Object, ObjectKind,
+    RankList, Region, RegionKind, Usage,
 };
 use lbprof_collector::encode::Encoder;
 use lbprof_collector::format::{BatchHead, Header, MAX_DEFINITIONS, Mode};
@@ -166,6 +166,12 @@ fn every_definition_comes_back() {
         Definition::WindowEnd(251),
         Definition::End(EndReason::Abort(-7), 65_536),
         Definition::ThreadLevel(3),
+        Definition::Neighbours(Neighbours {
+            comm: 2,
+            sources: RankList::from_ranks([3, 3]),
+            destinations: RankList::default(),
+        }),
+        Definition::Group(Group { id: 0, ranks: RankList::from_ranks([1, 0, NONE]) }),
     ];
     let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
     log.definitions(&[]).unwrap();

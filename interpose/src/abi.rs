@@ -171,6 +171,15 @@ pub fn congruent() -> i32 {
     }
 }
 
+/// Value of MPI_LOCK_EXCLUSIVE.
+pub fn lock_exclusive() -> i32 {
+    match abi().kind {
+        Kind::OpenMpi => 1,
+        Kind::Standard => 301,
+        Kind::Mpich => 234,
+    }
+}
+
 /// The handle of MPI_COMM_WORLD.
 pub fn comm_world() -> Word {
     match abi().kind {

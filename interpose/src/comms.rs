@@ -7,15 +7,16 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
-use lbprof_collector::definition::{Communicator, Definition, RankList};
+use lbprof_collector::definition::{Communicator, Definition, Neighbours, RankList};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::NONE;
 use parking_lot::{Mutex, RwLock};
 
 use crate::abi::{self, Null, is_null};
 use crate::thread::{CACHE, Thread, Word};
+use crate::topology::{self, Topology};
 use crate::verbs::Birth;
-use crate::{flush, forward, guard};
+use crate::{flush, forward, groups, guard};
 
 /// What calls need to know of a communicator.
 #[derive(Debug)]
@@ -254,7 +255,7 @@ unsafe fn define(comm: Word, parent: Option<&'static CommInfo>, salt: Salt) -> &
         forward::call2(c"PMPI_Comm_test_inter", comm, &raw mut inter as Word);
         let group = if inter == 0 { own_ranks(comm) } else { world_ranks(comm, c"PMPI_Comm_group") };
         let remote = if inter != 0 { world_ranks(comm, c"PMPI_Comm_remote_group") } else { Vec::new() };
-        (rank, group, remote, neighbours(comm))
+        (rank, group, remote, topology::of(comm))
     };
     let uid = {
         let mut hasher = hasher();
@@ -285,13 +286,14 @@ unsafe fn define(comm: Word, parent: Option<&'static CommInfo>, salt: Salt) -> &
         size: group.len() as i64,
         others: if remote.is_empty() { group.len() } else { remote.len() } as i64,
         inter: !remote.is_empty(),
-        sources: topology.0,
-        destinations: topology.1,
-        absent: topology.2,
+        sources: topology.sources.len() as i64,
+        destinations: topology.destinations.len() as i64,
+        absent: topology.absent,
         uid,
         children: AtomicU32::new(0),
     }));
     COMMS.write().get_or_insert_default().insert(comm, info);
+    let neighbours = named(id, &topology, &group);
     flush::define(Definition::Communicator(Communicator {
         id,
         uid,
@@ -300,7 +302,20 @@ unsafe fn define(comm: Word, parent: Option<&'static CommInfo>, salt: Salt) -> &
         group: RankList::from_ranks(group),
         remote: RankList::from_ranks(remote),
     }));
+    neighbours.into_iter().for_each(flush::define);
     info
+}
+
+/// The definition of a rank's neighbours in communicator `id`, whose ranks are those of the world in `group`; `None`: it has none.
+fn named(id: u32, topology: &Topology, group: &[u32]) -> Option<Definition> {
+    let world = |ranks: &[Option<u32>]| {
+        let there = ranks.iter().flatten();
+        RankList::from_ranks(there.map(|&rank| group.get(rank as usize).copied().unwrap_or(NONE)))
+    };
+    topology.is_there.then(|| {
+        let (sources, destinations) = (world(&topology.sources), world(&topology.destinations));
+        Definition::Neighbours(Neighbours { comm: id, sources, destinations })
+    })
 }
 
 /// The same numbers from the same input in every process.
@@ -345,67 +360,8 @@ unsafe fn world_ranks(comm: Word, which: &std::ffi::CStr) -> Vec<u32> {
         if forward::call2(which, comm, &raw mut group as Word) != 0 {
             return Vec::new();
         }
-        let mut size = 0i32;
-        forward::call2(c"PMPI_Group_size", group & abi::abi().handle_mask, &raw mut size as Word);
-        let ranks: Vec<i32> = (0..size).collect();
-        let mut world = vec![abi::abi().undefined; ranks.len()];
-        if let Some(world_group) = crate::lifecycle::world_group() {
-            forward::call(
-                c"PMPI_Group_translate_ranks",
-                [
-                    group & abi::abi().handle_mask,
-                    size as Word,
-                    ranks.as_ptr() as Word,
-                    world_group,
-                    world.as_mut_ptr() as Word,
-                    0,
-                    0,
-                    0,
-                ],
-            );
-        }
+        let ranks = groups::world_ranks(group);
         forward::call2(c"PMPI_Group_free", &raw mut group as Word, 0);
-        world.into_iter().map(|rank| u32::try_from(rank).unwrap_or(NONE)).collect()
-    }
-}
-
-/// How many neighbours send to this rank, and how many it sends to, in the communicator's topology; and bits of those of a grid
-/// that are not there, in the order of the arguments of neighbourhood collectives (MPI-4.1 §8.6).
-unsafe fn neighbours(comm: Word) -> (i64, i64, u64) {
-    // SAFETY: local look-ups on a valid communicator.
-    unsafe {
-        // MPI_Topo_test gives MPI_UNDEFINED, or one of three values that differ between MPIs: so each kind is asked.
-        let mut kind = abi::abi().undefined;
-        forward::call2(c"PMPI_Topo_test", comm, &raw mut kind as Word);
-        let [cart, graph, dist_graph] = abi::topologies();
-        if kind == cart {
-            let mut dimensions = 0;
-            forward::call2(c"PMPI_Cartdim_get", comm, &raw mut dimensions as Word);
-            let mut absent = 0;
-            // A grid has fewer than 32 dimensions: each that is worth it doubles the number of ranks.
-            for dimension in 0..dimensions.clamp(0, 32) {
-                let (mut before, mut behind) = (0i32, 0i32);
-                let (dimension, shift) = (dimension as Word, 1);
-                let (to_before, to_behind) = (&raw mut before as Word, &raw mut behind as Word);
-                forward::call(c"PMPI_Cart_shift", [comm, dimension, shift, to_before, to_behind, 0, 0, 0]);
-                absent |= u64::from(before == abi::abi().proc_null) << (2 * dimension);
-                absent |= u64::from(behind == abi::abi().proc_null) << (2 * dimension + 1);
-            }
-            (2 * i64::from(dimensions), 2 * i64::from(dimensions), absent)
-        } else if kind == graph {
-            let (mut rank, mut count) = (0, 0);
-            forward::call2(c"PMPI_Comm_rank", comm, &raw mut rank as Word);
-            forward::call3(c"PMPI_Graph_neighbors_count", comm, rank as Word, &raw mut count as Word);
-            (i64::from(count), i64::from(count), 0)
-        } else if kind == dist_graph {
-            let (mut sources, mut destinations, mut weighted) = (0, 0, 0);
-            forward::call(
-                c"PMPI_Dist_graph_neighbors_count",
-                [comm, &raw mut sources as Word, &raw mut destinations as Word, &raw mut weighted as Word, 0, 0, 0, 0],
-            );
-            (i64::from(sources), i64::from(destinations), 0)
-        } else {
-            (0, 0, 0)
-        }
+        ranks
     }
 }

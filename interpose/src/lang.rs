@@ -169,6 +169,8 @@ pub enum Convert {
     File,
     /// MPI_Op
     Op,
+    /// MPI_Group
+    Group,
 }
 
 impl Convert {
@@ -192,9 +194,10 @@ fn from_fortran(handle: i32, convert: Convert) -> Word {
         Convert::Win => (c"PMPI_Win_f2c", c"PMPI_Win_fromint"),
         Convert::File => (c"PMPI_File_f2c", c"PMPI_File_fromint"),
         Convert::Op => (c"PMPI_Op_f2c", c"PMPI_Op_fromint"),
+        Convert::Group => (c"PMPI_Group_f2c", c"PMPI_Group_fromint"),
     };
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-    static FUNCTIONS: [AtomicUsize; 7] = [const { AtomicUsize::new(0) }; 7];
+    static FUNCTIONS: [AtomicUsize; 8] = [const { AtomicUsize::new(0) }; 8];
     let Some(known) = FUNCTIONS.get(convert as usize) else { return 0 };
     let mut function = known.load(Relaxed);
     if function == 0 {

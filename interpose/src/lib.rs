@@ -10,7 +10,7 @@
 //! | `verbs` | what is recorded of a call, by its row's verb |
 //! | `lang`, `abi` | how an argument is read; what differs between MPIs |
 //! | `forward` | finding the function to forward to |
-//! | `requests`, `comms`, `datatypes`, `objects` | handles → what is known of them |
+//! | `requests`, `comms`, `topology`, `groups`, `datatypes`, `objects` | handles → what is known of them |
 //! | `special`, `lifecycle` | Init, Finalize, Abort …; when recording starts and stops |
 //! | `place` | the ranks agree on the folder of the run |
 //! | `offsets` | this rank's clock against rank 0's |
@@ -26,6 +26,7 @@ mod datatypes;
 mod file;
 mod flush;
 mod forward;
+mod groups;
 mod guard;
 mod lang;
 mod launcher;
@@ -42,5 +43,6 @@ mod requests;
 mod settings;
 mod special;
 mod thread;
+mod topology;
 mod verbs;
 mod wrappers;

@@ -29,7 +29,7 @@ typedef struct {
     int peer, tag; /* peer: rank in the communicator */
     long long sent, received;
     const char *as;    /* activity; NULL: the one in `activity` */
-    const char *flags; /* joined by commas; NULL: none */
+    const char *flags; /* joined by commas; NULL: none. "group=1+2": the call was given the group of these ranks of the world */
 } Expectation;
 
 #define ABSENT (-9999)

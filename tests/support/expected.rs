@@ -83,7 +83,11 @@ fn facts(record: &Record) -> String {
     fn or_dash<T: ToString>(value: Option<T>) -> String {
         value.map_or_else(|| "-".into(), |value| value.to_string())
     }
-    let mut flags: Vec<&str> = record.flags.iter().map(String::as_str).collect();
+    let mut flags = record.flags.clone();
+    if let Some(group) = &record.group {
+        let ranks: Vec<String> = group.iter().map(u32::to_string).collect();
+        flags.push(format!("group={}", ranks.join("+")));
+    }
     flags.sort_unstable();
     format!(
         "{} {} {} {} {} {} {}",

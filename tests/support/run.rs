@@ -39,6 +39,8 @@ pub struct Record {
     pub flags: Vec<String>,
     pub region: String,
     pub iteration: Option<u32>,
+    #[serde(default)]
+    pub group: Option<Vec<u32>>,
     pub value: Option<Value>,
 }
 

@@ -4,9 +4,10 @@ use lbprof_collector::record::{Flags, NONE, Record};
 
 use super::point_to_point::bytes;
 use super::{After, Event, known};
-use crate::abi::{Null, is_null};
+use crate::abi::{self, Null, is_null};
 use crate::comms;
 use crate::datatypes;
+use crate::groups;
 use crate::lang::{Convert, Language};
 use crate::objects::WINDOWS;
 use crate::thread::{self, Facts, Thread, Word};
@@ -148,7 +149,45 @@ pub unsafe fn addresses<L: Language>(_: *mut Thread, rank: Word, win: Word) -> E
     }
 }
 
-/// Synchronisation with a group.
+/// A lock at one target.
+#[inline(always)]
+pub unsafe fn locks<L: Language>(thread: *mut Thread, lock_type: Word, rank: Word, win: Word) -> Event<()> {
+    // SAFETY: the verbs' contract.
+    unsafe {
+        let mut event = addresses::<L>(thread, rank, win);
+        if L::int(lock_type) == abi::lock_exclusive() {
+            event.facts.flags |= Flags::EXCLUSIVE.0;
+        }
+        event
+    }
+}
+
+/// Synchronisation with a group, which is asked once the call has succeeded: then its handle is good.
+#[derive(Clone, Copy)]
+pub struct AddressesGroup {
+    group: Word,
+}
+
+/// See [`AddressesGroup`].
+#[inline(always)]
+pub unsafe fn addresses_group<L: Language>(_: *mut Thread, group: Word, win: Word) -> Event<AddressesGroup> {
+    // SAFETY: the verbs' contract.
+    unsafe { Event { facts: on::<L>(win), after: AddressesGroup { group: L::handle(group, Convert::Group) } } }
+}
+
+impl After for AddressesGroup {
+    #[inline]
+    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+        // SAFETY: a call with the group has succeeded, so its handle is valid.
+        unsafe {
+            if ok && let Some(id) = thread::cold(thread, || groups::id(self.group)) {
+                (*slot).count = id + 1;
+            }
+        }
+    }
+}
+
+/// Synchronisation with all ranks, or those of the epoch.
 #[inline(always)]
 pub unsafe fn addresses_all<L: Language>(_: *mut Thread, win: Word) -> Event<()> {
     // SAFETY: the verbs' contract.

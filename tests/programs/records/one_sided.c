@@ -1,6 +1,6 @@
 // ranks: 4
 // truth: windows of each kind on a communicator whose ranks are not those of the world; transfers under fences, under post and
-// truth: start, under locks; the tag of a record is the window's number
+// truth: start, under locks; the tag of a record is the window's number, and records of post and start name their groups
 #ifndef TWIN
 static int windows; /* made so far: the number of the next one */
 
@@ -32,6 +32,9 @@ static void synchronisation(void)
     MPI_Group group, rights, lefts;
     MPI_Win win;
     MPI_Info info;
+    char of_rights[32], of_lefts[32];
+    snprintf(of_rights, sizeof of_rights, "group=%d", on->to_world[right]);
+    snprintf(of_lefts, sizeof of_lefts, "group=%d", on->to_world[left]);
     MPI_Comm_group(on->comm, &group);
     MPI_Group_incl(group, 1, &right, &rights);
     MPI_Group_incl(group, 1, &left, &lefts);
@@ -42,18 +45,28 @@ static void synchronisation(void)
     MPI_Info_free(&info);
 
     /* Left exposes, right is written to. */
-    PLAIN(Win_post, (lefts, 0, win), .on = on, .tag = number);
-    PLAIN(Win_start, (rights, 0, win), .on = on, .tag = number);
+    PLAIN(Win_post, (lefts, 0, win), .on = on, .tag = number, .flags = of_lefts);
+    PLAIN(Win_start, (rights, 0, win), .on = on, .tag = number, .flags = of_rights);
     PLAIN(Put, (&value, 1, MPI_INT, right, 0, 1, MPI_INT, win), .on = on, .peer = right, .tag = number, .sent = 4);
     PLAIN(Win_complete, (win), .on = on, .tag = number);
     PLAIN(Win_wait, (win), .on = on, .tag = number);
-    PLAIN(Win_post, (lefts, 0, win), .on = on, .tag = number);
-    PLAIN(Win_start, (rights, 0, win), .on = on, .tag = number);
+    PLAIN(Win_post, (lefts, 0, win), .on = on, .tag = number, .flags = of_lefts);
+    PLAIN(Win_start, (rights, 0, win), .on = on, .tag = number, .flags = of_rights);
     PLAIN(Win_complete, (win), .on = on, .tag = number);
     for (flag = 0; !flag;)
         check(MPI_Win_test(win, &flag), "Win_test");
     PART(Win_test, .on = on, .tag = number);
+    /* Of two neighbours; those of two ranks are other ones with the same handle, maybe. */
+    MPI_Group_free(&lefts);
+    MPI_Group_incl(group, 2, (int[]){left, right}, &lefts);
+    snprintf(of_rights, sizeof of_rights, "group=%d+%d", on->to_world[left], on->to_world[right]);
+    PLAIN(Win_post, (lefts, 0, win), .on = on, .tag = number, .flags = of_rights);
+    PLAIN(Win_start, (lefts, 0, win), .on = on, .tag = number, .flags = of_rights);
+    PLAIN(Win_complete, (win), .on = on, .tag = number);
+    PLAIN(Win_wait, (win), .on = on, .tag = number);
 
+    PLAIN(Win_lock, (MPI_LOCK_EXCLUSIVE, right, 0, win), .on = on, .peer = right, .tag = number, .flags = "exclusive");
+    PLAIN(Win_unlock, (right, win), .on = on, .peer = right, .tag = number);
     PLAIN(Win_lock, (MPI_LOCK_SHARED, right, 0, win), .on = on, .peer = right, .tag = number);
     PLAIN(Fetch_and_op, (&one, &result, MPI_INT, right, 1, MPI_SUM, win), .on = on, .peer = right, .tag = number, .sent = 4,
           .received = 4);

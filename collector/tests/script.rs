@@ -1,9 +1,9 @@
 //! Scripts: when their calls end, worked out by hand, what their logs hold, and what is wrong with those that are.
 
-use lbprof_collector::definition::Definition;
+use lbprof_collector::definition::{Definition, Group, RankList};
 use lbprof_collector::reader::Folder;
 use lbprof_collector::reader::Item;
-use lbprof_collector::record::{NONE, Record};
+use lbprof_collector::record::{NO_PEER, NONE, Record};
 use lbprof_collector::scenario::START;
 use lbprof_collector::script::{Network, Script, Simulation, Wait};
 use lbprof_collector::{Flags, Operation};
@@ -313,4 +313,68 @@ fn what_is_wrong_with_a_script_is_said_with_its_line() {
         let result = Script::parse(text).and_then(|script| script.simulate().map(|_| ()));
         assert_eq!(result.unwrap_err().to_string(), error, "{text}");
     }
+}
+
+#[test]
+fn a_neighbourhood_collective_waits_for_the_last_that_sends_to_a_rank() {
+    // row 1–2–3, and 0 sends to 1 alone: entries at 10, 40, 20, 5; latency 1, 8 bytes take 2
+    let text = "ranks 4\nlatency 1\nbandwidth 4\ncomm row 3 0 1 2\ngraph row 0>1 1-2 2-3\n
+        rank 0: compute 40\n rank 1: compute 20\n rank 2: compute 5\n rank 3: compute 10\n
+        rank *: neighbor_allgather 8 on row";
+    // In the row: 3, whom nobody sends; 0 waits for 3 and 1, 1 for 0 and 2, 2 for 1.
+    assert_eq!(ends(text), [40.0, 43.0, 23.0, 10.0]);
+    let run = run(text);
+    assert_eq!(waits(&run, 1), [(0, 40.0, 43.0)]);
+    assert_eq!(waits(&run, 2), [(1, 20.0, 23.0)]);
+    let record = calls(text, 1)[0];
+    assert_eq!((record.sent, record.received), (8, 16));
+    let neighbours = |rank| {
+        let found = read(text, rank).1.into_iter().find_map(|one| match one {
+            Definition::Neighbours(one) => Some(one),
+            _ => None,
+        });
+        let found = found.unwrap();
+        (found.comm, found.sources.iter().collect::<Vec<_>>(), found.destinations.iter().collect::<Vec<_>>())
+    };
+    assert_eq!(neighbours(3), (2, vec![], vec![0]));
+    assert_eq!(neighbours(1), (2, vec![0, 2], vec![0, 2]));
+    let exchange = calls(&text.replace("neighbor_allgather", "neighbor_alltoall"), 1)[0];
+    assert_eq!((exchange.sent, exchange.received), (16, 16));
+}
+
+#[test]
+fn start_waits_for_post_and_wait_for_complete() {
+    // rank 0  |= 10 =|post .|wait .......|            exposed to 1 and 2
+    // rank 1  |start ...|== 5 ==|complete|
+    // rank 2  |==== 30 =====|start|complete|
+    let text = "ranks 3\nlatency 1\nrank *: win_create as w\nrank 0: compute 10; win_post w 1 2; win_wait w\n
+        rank 1: win_start w 0; compute 5; win_complete w\nrank 2: compute 30; win_start w 0; win_complete w";
+    // The window is there at 1.
+    assert_eq!(ends(text), [32.0, 17.0, 31.0]);
+    assert_eq!(waits(&run(text), 1)[1..], [(0, 11.0, 12.0)]);
+    assert_eq!(waits(&run(text), 0)[1..], [(1, 17.0, 18.0), (2, 31.0, 32.0)]);
+    let counts: Vec<_> = calls(text, 0).iter().map(|record| (record.operation(), record.count)).collect();
+    let (post, wait) = (Operation::Win_post, Operation::Win_wait);
+    assert_eq!(counts[1..3], [(Some(post), 1), (Some(wait), 0)]);
+    let groups: Vec<_> = read(text, 0).1.into_iter().filter(|one| matches!(one, Definition::Group(_))).collect();
+    let ranks = RankList::from_ranks([1, 2]);
+    assert_eq!(groups, [Definition::Group(Group { id: 0, ranks })]);
+    // Where the epoch begins late, complete waits.
+    let deferred = text.replace("latency 1", "latency 1\nepochs deferred");
+    assert_eq!(ends(&deferred), [32.0, 12.0, 31.0]);
+    assert_eq!(waits(&run(&deferred), 1)[1..], [(0, 11.0, 12.0)]);
+}
+
+#[test]
+fn a_lock_waits_for_those_that_it_does_not_go_with() {
+    // 0 holds it from 0 to 30; 1 and 2 share it from 31 to 41 and 51, 3 comes last, and has it alone.
+    let text = "ranks 4\nlatency 1\nrank *: win_create as w\nrank 0: win_lock 3 on w; compute 30; win_unlock 3 on w\n
+        rank 1: compute 10; win_lock 3 shared on w; compute 10; win_unlock 3 on w\n
+        rank 2: compute 11; win_lock_all on w; compute 20; win_unlock_all on w\n
+        rank 3: compute 12; win_lock 3 on w; win_unlock 3 on w";
+    assert_eq!(ends(text), [31.0, 42.0, 52.0, 53.0]);
+    assert_eq!(waits(&run(text), 3)[1..], [(2, 52.0, 53.0)]);
+    let locks = |rank| calls(text, rank)[1];
+    assert!(locks(0).flags.contains(Flags::EXCLUSIVE) && !locks(1).flags.contains(Flags::EXCLUSIVE));
+    assert_eq!((locks(0).peer, locks(2).peer), (3, NO_PEER));
 }

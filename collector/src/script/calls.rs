@@ -91,6 +91,7 @@ impl<'s> World<'s> {
             Start::Receive(incoming) => vec![self.receive(rank, incoming)],
             Start::Exchange(outgoing, incoming) => vec![self.send(rank, outgoing), self.receive(rank, incoming)],
             Start::Collective(collective) => vec![self.enter(rank, collective, stream)?],
+            Start::Epoch(epoch) => self.epoch(rank, epoch)?,
             Start::Matched(name) => match self.ranks[rank].matched.get(name.as_str()) {
                 Some(&message) => vec![self.receive_matched(rank, message)],
                 None => return Err(self.wrong(rank, format!("no probe has found a message `{name}`"))),
@@ -127,6 +128,7 @@ impl<'s> World<'s> {
                 }
             }
             Start::Collective(collective) => self.posted_collective(rank, collective, &mut record)?,
+            Start::Epoch(epoch) => self.posted_epoch(rank, epoch, &mut record)?,
         }
         Ok(record)
     }
@@ -139,9 +141,8 @@ impl<'s> World<'s> {
     ) -> Result<(), ScriptError> {
         match &collective.on {
             On::Comm(comm) => {
-                let size = self.script.comms[*comm].group.len() as u64;
                 let id = self.comm_id(rank, *comm);
-                record::meets(record, collective, id, self.rank_in(*comm, rank), size);
+                record::meets(record, collective, id, self.rank_in(*comm, rank), &self.script.comms[*comm]);
             }
             On::NewWindow(comm, name) => {
                 self.on_window(rank, name, record)?;
@@ -155,7 +156,7 @@ impl<'s> World<'s> {
     }
 
     /// Fills communicator and id of a window.
-    fn on_window(&self, rank: usize, name: &str, record: &mut Record) -> Result<(), ScriptError> {
+    pub fn on_window(&self, rank: usize, name: &str, record: &mut Record) -> Result<(), ScriptError> {
         let Some(window) = self.ranks[rank].windows.get(name) else {
             return Err(self.wrong(rank, format!("there is no window `{name}`")));
         };
@@ -294,7 +295,7 @@ impl<'s> World<'s> {
             Start::Collective(Collective { on: On::Window(name, true), .. }) => {
                 self.ranks[rank].windows.remove(name.as_str());
             }
-            Start::Send(_) | Start::Collective(_) => {}
+            Start::Send(_) | Start::Collective(_) | Start::Epoch(_) => {}
         }
         self.end(rank, time, record, parts, waits);
         Ok(())

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::parse::{Node, Statement, duration, names, whole};
 use super::step::{
-    Action, COLLECTIVES, COMPLETIONS, Call, Collective, Data, Incoming, On, Outgoing, PROBES, Peer, Protocol, RECEIVES,
-    SENDS, Shape, Start, Step, Style, Styles, Which, is_called, style,
+    Action, COLLECTIVES, COMPLETIONS, Call, Collective, Data, EPOCHS, Epoch, EpochStep, Incoming, On, Outgoing, PROBES,
+    Peer, Protocol, RECEIVES, SENDS, Shape, Start, Step, Style, Styles, Which, is_called, style,
 };
 use super::{Script, ScriptError};
 use crate::definition::RegionKind;
@@ -189,7 +189,7 @@ impl<'a> Expander<'a> {
             "startall" => Call::Start(Operation::Startall, self.all_names(arguments)?),
             "request_free" => Call::Free(self.first_name(arguments)?),
             "win_create" | "fence" | "win_free" | "put" | "get" => self.one_sided(name, arguments)?,
-            _ => return Ok(None),
+            _ => return self.epoch(name, arguments),
         }))
     }
 
@@ -277,7 +277,9 @@ impl<'a> Expander<'a> {
     ) -> Result<Collective, String> {
         let comm = self.comm(arguments.value("on"))?;
         let root = match arguments.value("root") {
-            Some(_) if matches!(shape, Shape::All | Shape::Prefix) => return Err("it has no root".to_owned()),
+            Some(_) if matches!(shape, Shape::All | Shape::Prefix | Shape::Neighbours) => {
+                return Err("it has no root".to_owned());
+            }
             Some(root) => match self.peer(root, comm)? {
                 Peer::Rank(root) => root,
                 _ => return Err("the root is one rank".to_owned()),
@@ -287,6 +289,38 @@ impl<'a> Expander<'a> {
         let bytes = arguments.value("bytes").or_else(|| if data == Data::None { None } else { arguments.first() });
         let bytes = if data == Data::None { 0 } else { self.bytes(bytes)? };
         Ok(Collective { operation, shape, data, root, bytes, on: On::Comm(comm) })
+    }
+
+    /// A step of an epoch; `None`: the call of this name is no such step.
+    fn epoch(&self, name: &str, arguments: &mut Arguments<'_>) -> Result<Option<Call>, String> {
+        let Some(&(operation, does)) = EPOCHS.iter().find(|row| is_called(row.0, name)) else { return Ok(None) };
+        let locks = matches!(does, EpochStep::Lock { .. } | EpochStep::Unlock);
+        let window = if locks { arguments.value("on") } else { arguments.first() };
+        let window = self.name(need(window, "a window")?)?;
+        let comm = *self.windows.get(&window).ok_or_else(|| format!("there is no window `{window}`"))?;
+        let mut plain = std::mem::take(&mut arguments.plain);
+        let shared = operation == Operation::Win_lock && plain.last() == Some(&"shared") && plain.pop().is_some();
+        let does = if shared { EpochStep::Lock { exclusive: false } } else { does };
+        let mut ranks = Vec::new();
+        for text in plain {
+            match self.peer(text, comm)? {
+                Peer::Rank(rank) => ranks.push(rank),
+                _ => return Err("an epoch has ranks".to_owned()),
+            }
+        }
+        match operation {
+            Operation::Win_lock | Operation::Win_unlock if ranks.len() != 1 => {
+                return Err("it has one target".to_owned());
+            }
+            Operation::Win_lock_all | Operation::Win_unlock_all => {
+                ranks = (0..self.script.comms[comm].group.len() as u32).collect();
+            }
+            Operation::Win_complete | Operation::Win_wait if !ranks.is_empty() => {
+                return Err("its group is that of the epoch".to_owned());
+            }
+            _ => {}
+        }
+        Ok(Some(Call::Blocking(operation, Start::Epoch(Epoch { does, window, ranks }))))
     }
 
     fn one_sided(&mut self, name: &str, arguments: &mut Arguments<'_>) -> Result<Call, String> {

@@ -1,8 +1,8 @@
 //! Collectives: which calls of which ranks meet, and when each is complete.
 
-use super::ScriptError;
 use super::simulate::{Done, Window, World};
 use super::step::{Collective, On, Shape};
+use super::{Comm, ScriptError};
 use crate::operation::Operation;
 
 /// Where collectives meet, in order.
@@ -79,7 +79,12 @@ impl<'s> World<'s> {
         pending: usize,
     ) -> Result<(), ScriptError> {
         let (at, own) = (self.ranks[rank].now, self.rank_in(comm, rank) as usize);
-        let size = self.script.comms[comm].group.len();
+        let members = &self.script.comms[comm];
+        let size = members.group.len();
+        let wait = match collective.shape {
+            Shape::Neighbours => self.network.transfer_ns(collective.bytes),
+            _ => self.latency,
+        };
         let meeting = self.meetings.entry(key).or_insert_with(|| Meeting {
             operation: collective.operation,
             shape: collective.shape,
@@ -91,7 +96,7 @@ impl<'s> World<'s> {
         if meeting.operation != collective.operation || meeting.root != collective.root as usize {
             let name = |operation: Operation, root: usize| match meeting.shape {
                 Shape::FromRoot | Shape::ToRoot => format!("{} with root {root}", operation.name()),
-                Shape::All | Shape::Prefix => operation.name().to_owned(),
+                Shape::All | Shape::Prefix | Shape::Neighbours => operation.name().to_owned(),
             };
             let (this, that) =
                 (name(collective.operation, collective.root as usize), name(meeting.operation, meeting.root));
@@ -103,7 +108,7 @@ impl<'s> World<'s> {
         }
         meeting.entries[own] = Some(Entry { at, rank, pending });
         meeting.missing -= 1;
-        let done = meeting.completed_by(own, self.latency);
+        let done = meeting.completed_by(own, wait, members);
         if meeting.missing == 0 {
             self.meetings.remove(&key);
         }
@@ -116,7 +121,7 @@ impl<'s> World<'s> {
 
 impl Meeting {
     /// What is completed by the entry of `own`, a rank in the communicator.
-    fn completed_by(&self, own: usize, latency: u64) -> Vec<(usize, Done)> {
+    fn completed_by(&self, own: usize, latency: u64, comm: &Comm) -> Vec<(usize, Done)> {
         let n = self.entries.len();
         match self.shape {
             Shape::All if self.missing > 0 => Vec::new(),
@@ -148,6 +153,22 @@ impl Meeting {
                     .filter_map(|i| if i == 0 { self.alone(i) } else { self.after(i, self.last(0..i), latency) })
                     .collect()
             }
+            Shape::Neighbours => {
+                let mut concerned: Vec<_> = comm.destinations(own as u32).chain([own as u32]).collect();
+                concerned.sort_unstable();
+                concerned.dedup();
+                concerned.into_iter().filter_map(|i| self.after_sources(i as usize, latency, comm)).collect()
+            }
+        }
+    }
+
+    /// Rank `i` is complete when all that send to it have entered, and their data are there.
+    fn after_sources(&self, i: usize, transfer: u64, comm: &Comm) -> Option<(usize, Done)> {
+        let sources = || comm.sources(i as u32).map(|source| source as usize);
+        let all = sources().all(|source| self.entries[source].is_some());
+        match self.last(sources()) {
+            None if all => self.alone(i),
+            last => self.after(i, last.filter(|_| all), transfer),
         }
     }
 

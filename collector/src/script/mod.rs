@@ -38,6 +38,8 @@
 //! clock 1 +3 drift 1e-5        # its clock is 3 ms ahead, and gains 10 µs a second; the log says so
 //! clock 2 -1 error 0.2         # the log is wrong by 0.2 ms
 //! clock 3 +2 unknown           # the log says nothing
+//! graph row 0>1 1-2            # neighbours in communicators of this name, by their ranks there: 0 sends to 1, 1 and 2 to each other
+//! epochs deferred              # win_start returns at once and win_complete waits for the targets, where it is the other way round otherwise
 //! requests empty               # eager nonblocking sends return a request that is complete and has no id, as under Open MPI
 //! ```
 //!
@@ -73,8 +75,11 @@
 //! | `bcast 100 root 0`, `scatter 8 root 0` | all wait for the root |
 //! | `reduce 8 root 0`, `gather 8 root 0` | the root waits for all |
 //! | `scan 8`, `exscan 8` | each waits for those before it in the communicator |
+//! | `neighbor_allgather 8 on row`, `neighbor_alltoall 8 on row` … | each waits for the last of those that send to it |
 //! | `ibarrier as a`, `iallreduce 8 as b`, `ibcast 8 root 0 as c` …; `barrier_init as d` … | nonblocking and persistent collectives |
 //! | `win_create as w on row`, `fence w`, `put 1 bytes 8 on w`, `get`, `win_free w` | one-sided, as synchronisation alone |
+//! | `win_post w 1 2`, `win_start w 0`, `win_complete w`, `win_wait w` | the ranks are the group; start waits for each target's post, wait for each origin's complete |
+//! | `win_lock 1 on w`, `win_lock 1 shared on w`, `win_unlock 1 on w`, `win_lock_all on w`, `win_unlock_all on w` | exclusive unless said; who comes first is first |
 //!
 //! # When calls end
 //!
@@ -86,6 +91,9 @@
 //! - an all-to-all collective for all at the last entry + latency (in a communicator of one rank, at its entry);
 //! - a broadcast or scatter for the root at its entry, for the others at max(own entry, root's entry + latency);
 //! - a reduction or gather for the root at max(own entry, last other's entry + latency), for the others at their entry;
+//! - a neighbourhood collective at max(own entry, last source's entry + latency + bytes / bandwidth), without sources at its entry;
+//! - win_start at max(its begin, last target's win_post + latency), win_wait at max(its begin, last origin's win_complete + latency);
+//! - a lock that others hold, unless all are shared, when the last of them begins to unlock it, + latency; else at its begin;
 //! - a scan at max(own entry, last entry of those before it + latency);
 //! - a probe when a message's head is there, which arrives at begin + latency, whatever its bytes.
 //!
@@ -93,6 +101,7 @@
 //! that from the lowest rank comes first. A test sees what is complete at its begin, and what arrives at that very moment.
 
 mod calls;
+mod epochs;
 mod expand;
 mod expression;
 mod matching;
@@ -108,6 +117,7 @@ use std::io;
 use std::path::Path;
 
 use crate::Operation;
+use crate::definition::{Definition, Neighbours, RankList};
 use crate::scenario::{Clock, Scenario, ticks};
 use simulate::{Choices, World};
 use step::Step;
@@ -126,6 +136,7 @@ pub struct Script {
     clocks: Vec<Clock>,
     programs: Vec<Vec<Step>>,
     empty_requests: bool,
+    deferred_epochs: bool,
 }
 
 /// A communicator.
@@ -134,6 +145,35 @@ struct Comm {
     name: String,
     /// World ranks in order.
     group: Vec<u32>,
+    /// Who sends to whom in neighbourhood collectives, by their ranks in it.
+    edges: Vec<(u32, u32)>,
+}
+
+impl Comm {
+    fn new(name: &str, group: Vec<u32>) -> Self {
+        Comm { name: name.to_owned(), group, edges: Vec::new() }
+    }
+
+    /// Ranks in it that send to `rank`.
+    fn sources(&self, rank: u32) -> impl Iterator<Item = u32> {
+        self.edges.iter().filter(move |edge| edge.1 == rank).map(|edge| edge.0)
+    }
+
+    /// Ranks in it that `rank` sends to.
+    fn destinations(&self, rank: u32) -> impl Iterator<Item = u32> {
+        self.edges.iter().filter(move |edge| edge.0 == rank).map(|edge| edge.1)
+    }
+
+    /// The neighbours of a world rank, as its log has them; `id`: the communicator's there.
+    fn neighbours(&self, rank: u32, id: u32) -> Option<Neighbours> {
+        let own = self.group.iter().position(|&member| member == rank).filter(|_| !self.edges.is_empty())? as u32;
+        let world = |rank: u32| self.group[rank as usize];
+        Some(Neighbours {
+            comm: id,
+            sources: RankList::from_ranks(self.sources(own).map(world)),
+            destinations: RankList::from_ranks(self.destinations(own).map(world)),
+        })
+    }
 }
 
 /// How messages travel.
@@ -314,6 +354,11 @@ impl Script {
                 let mut log = log.late(self.late[rank as usize] as f64 / 1e6).clock(self.clocks[rank as usize]);
                 for (i, comm) in self.own_comms(rank) {
                     log = log.communicator(100 + i as u64, &comm.group);
+                }
+                let comms =
+                    std::iter::once(&self.comms[0]).zip(0..).chain(self.own_comms(rank).map(|(_, comm)| comm).zip(2..));
+                for neighbours in comms.filter_map(|(comm, id)| comm.neighbours(rank, id)) {
+                    log = log.define(Definition::Neighbours(neighbours));
                 }
                 log = simulated.events.iter().fold(log, |log, event| event.clone().write(log));
                 log.finalize_at(simulated.end_ns, offset(self.lines + 1, 0))

@@ -187,6 +187,8 @@ fn set(script: &mut Script, statement: &Statement<'_>) -> Result<(), String> {
             }
         }
         ("requests", ["empty"]) => script.empty_requests = true,
+        ("epochs", ["deferred"]) => script.deferred_epochs = true,
+        ("graph", [name, edges @ ..]) if !edges.is_empty() => add_edges(script, name, edges)?,
         ("comm", [name, members @ ..]) if !members.is_empty() => add_comm(script, name, members)?,
         ("late", [list, ms]) => {
             for rank in ranks(script, list)? {
@@ -198,7 +200,8 @@ fn set(script: &mut Script, statement: &Statement<'_>) -> Result<(), String> {
                 script.clocks[rank as usize] = clock(script, rank, ms, rest)?;
             }
         }
-        ("ranks" | "latency" | "overhead" | "eager" | "bandwidth" | "requests" | "comm" | "late" | "clock", _) => {
+        ("ranks" | "latency" | "overhead" | "eager" | "bandwidth" | "requests", _)
+        | ("epochs" | "comm" | "graph" | "late" | "clock", _) => {
             return Err(format!("`{word}` has other arguments"));
         }
         _ => return Err(format!("`{word}` does not belong before the first `rank`")),
@@ -214,8 +217,8 @@ fn set_ranks(script: &mut Script, n: u64) -> Result<(), String> {
         return Err("there may be 1 to 100,000 ranks".to_owned());
     }
     let n = n as u32;
-    script.comms.push(Comm { name: "world".to_owned(), group: (0..n).collect() });
-    script.comms.extend((0..n).map(|rank| Comm { name: "self".to_owned(), group: vec![rank] }));
+    script.comms.push(Comm::new("world", (0..n).collect()));
+    script.comms.extend((0..n).map(|rank| Comm::new("self", vec![rank])));
     script.late = vec![0; n as usize];
     script.clocks = vec![Clock::default(); n as usize];
     script.programs = vec![Vec::new(); n as usize];
@@ -238,7 +241,32 @@ fn add_comm(script: &mut Script, name: &str, members: &[&str]) -> Result<(), Str
             group.push(rank);
         }
     }
-    script.comms.push(Comm { name: name.to_owned(), group });
+    script.comms.push(Comm::new(name, group));
+    Ok(())
+}
+
+/// Neighbours in all communicators of a name: `0>1` sends one way, `0-1` both.
+fn add_edges(script: &mut Script, name: &str, edges: &[&str]) -> Result<(), String> {
+    let mut all = Vec::new();
+    for edge in edges {
+        let both = edge.split_once('-');
+        let (from, to) = both.or_else(|| edge.split_once('>')).ok_or(format!("`{edge}` is neither `0>1` nor `0-1`"))?;
+        let (from, to) = (whole(from, &[])?, whole(to, &[])?);
+        all.push((from, to));
+        all.extend(both.map(|_| (to, from)));
+    }
+    let largest = all.iter().map(|&(from, to)| from.max(to)).max().unwrap_or(0);
+    let of_name = |comm: &&mut Comm| comm.name == name && name != "self";
+    let mut found = script.comms.iter_mut().filter(of_name).peekable();
+    if found.peek().is_none() {
+        return Err(format!("there is no communicator `{name}`"));
+    }
+    for comm in found {
+        if largest >= comm.group.len() as u64 {
+            return Err(format!("there is no rank {largest} in `{name}`"));
+        }
+        comm.edges.extend(all.iter().map(|&(from, to)| (from as u32, to as u32)));
+    }
     Ok(())
 }
 

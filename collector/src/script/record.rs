@@ -1,7 +1,8 @@
 //! What the log of a simulated rank holds: records as the recorder writes them, with Open MPI's constants.
 
+use super::Comm;
 use super::step::{Collective, Data, Incoming, Outgoing, Peer};
-use crate::definition::{Definition, Object, ObjectKind, RegionKind};
+use crate::definition::{Definition, Group, Object, ObjectKind, RankList, RegionKind};
 use crate::record::{Flags, Record};
 use crate::scenario::RankScript;
 
@@ -26,6 +27,11 @@ pub(super) enum Event {
         id: u32,
         comm: u32,
     },
+    /// A group of these world ranks.
+    Group {
+        id: u32,
+        ranks: Vec<u32>,
+    },
     /// A call or a part of one, at an offset in the module.
     Record(Record, u64),
 }
@@ -37,6 +43,9 @@ impl Event {
             Event::Leave { time } => log.leave_at(time),
             Event::Window { id, comm } => {
                 log.define(Definition::Object(Object { kind: ObjectKind::Window, id, comm, name: String::new() }))
+            }
+            Event::Group { id, ranks } => {
+                log.define(Definition::Group(Group { id, ranks: RankList::from_ranks(ranks) }))
             }
             Event::Record(record, offset) => log.whole(record, offset),
         }
@@ -102,9 +111,11 @@ pub(super) fn arrives(record: &mut Record, arrived: Option<Arrived>) {
     }
 }
 
-/// Fills the record of a collective on a communicator of `size` ranks, in which this rank is `rank`.
-pub(super) fn meets(record: &mut Record, collective: &Collective, comm: u32, rank: u32, size: u64) {
+/// Fills the record of a collective on communicator `on`, with this id, in which this rank is `rank`.
+pub(super) fn meets(record: &mut Record, collective: &Collective, comm: u32, rank: u32, on: &Comm) {
     let (bytes, is_root) = (collective.bytes, rank == collective.root);
+    let size = on.group.len() as u64;
+    let (from, to) = (on.sources(rank).count() as u64, on.destinations(rank).count() as u64);
     record.comm = comm;
     (record.sent, record.received) = match collective.data {
         Data::None => (0, 0),
@@ -122,6 +133,8 @@ pub(super) fn meets(record: &mut Record, collective: &Collective, comm: u32, ran
         Data::AllGather => (bytes, size * bytes),
         Data::AllToAll => (size * bytes, size * bytes),
         Data::ReduceScatter => (size * bytes, bytes),
+        Data::NeighbourGather => (bytes, from * bytes),
+        Data::NeighbourExchange => (to * bytes, from * bytes),
     };
     if matches!(collective.data, Data::Broadcast | Data::Reduce | Data::Gather | Data::Scatter) {
         record.peer = collective.root as i32;

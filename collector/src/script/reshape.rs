@@ -22,16 +22,17 @@ impl Script {
     fn on_ranks(&self, to: &[u32], n: u32) -> Script {
         let n_before = self.n_ranks() as usize;
         let mut script = Script {
-            comms: vec![Comm { name: "world".to_owned(), group: (0..n).collect() }],
+            comms: vec![Comm::new("world", (0..n).collect())],
             late: vec![0; n as usize],
             clocks: vec![Clock::default(); n as usize],
             programs: vec![Vec::new(); n as usize],
             ..self.clone()
         };
-        script.comms.extend((0..n).map(|rank| Comm { name: "self".to_owned(), group: vec![rank] }));
+        script.comms.extend((0..n).map(|rank| Comm::new("self", vec![rank])));
         let moved = |comm: &Comm| Comm {
             name: comm.name.clone(),
             group: comm.group.iter().map(|&rank| to[rank as usize]).collect(),
+            edges: comm.edges.clone(),
         };
         script.comms.extend(self.comms.iter().skip(n_before + 1).chain(&self.comms[..1]).map(moved));
         let old_world = script.comms.len() - 1;
@@ -74,7 +75,7 @@ impl Start {
             Start::Send(Outgoing { comm, .. }) | Start::Receive(Incoming { comm, .. }) => vec![comm],
             Start::Exchange(outgoing, incoming) => vec![&mut outgoing.comm, &mut incoming.comm],
             Start::Collective(Collective { on: On::Comm(comm) | On::NewWindow(comm, _), .. }) => vec![comm],
-            Start::Collective(_) | Start::Matched(_) => Vec::new(),
+            Start::Collective(_) | Start::Matched(_) | Start::Epoch(_) => Vec::new(),
         }
     }
 }

@@ -7,6 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
+use super::epochs::{Epochs, OpenEpochs};
 use super::matching::Message;
 use super::meeting::{Meeting, Stream};
 use super::record::{Arrived, Event as Logged, Open};
@@ -123,6 +124,10 @@ pub(super) struct Rank<'s> {
     /// Messages that a matched probe took.
     pub matched: HashMap<&'s str, usize>,
     pub windows: HashMap<&'s str, Window>,
+    /// Epochs of windows.
+    pub epochs: HashMap<&'s str, OpenEpochs>,
+    /// World ranks of the groups that its log names.
+    pub groups: Vec<Vec<u32>>,
     /// Collectives begun, by where they meet.
     pub begun: HashMap<Stream, u32>,
     /// The last record is an unsuccessful poll: of what, and its end.
@@ -143,6 +148,7 @@ pub(super) struct World<'s> {
     pub messages: Vec<Message>,
     pub pending: Vec<Pending>,
     pub meetings: HashMap<(Stream, u32), Meeting>,
+    pub epochs: Epochs,
 }
 
 impl<'s> World<'s> {
@@ -160,6 +166,8 @@ impl<'s> World<'s> {
             heads: Vec::new(),
             matched: HashMap::new(),
             windows: HashMap::new(),
+            epochs: HashMap::new(),
+            groups: Vec::new(),
             begun: HashMap::new(),
             poll: None,
             result: SimulatedRank {
@@ -183,6 +191,7 @@ impl<'s> World<'s> {
             messages: Vec::new(),
             pending: Vec::new(),
             meetings: HashMap::new(),
+            epochs: Epochs::default(),
         }
     }
 

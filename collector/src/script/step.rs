@@ -65,6 +65,26 @@ pub(super) enum Start {
     Matched(String),
     Exchange(Outgoing, Incoming),
     Collective(Collective),
+    Epoch(Epoch),
+}
+
+/// A step of an epoch of one-sided communication that not all ranks of the window enter together.
+#[derive(Clone, Debug)]
+pub(super) struct Epoch {
+    pub does: EpochStep,
+    pub window: String,
+    /// The group, or the targets of a lock: ranks in the window's communicator.
+    pub ranks: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EpochStep {
+    Post,
+    Start,
+    Complete,
+    Wait,
+    Lock { exclusive: bool },
+    Unlock,
 }
 
 /// The other side of a message.
@@ -140,6 +160,8 @@ pub(super) enum Shape {
     ToRoot,
     /// Each for those before it.
     Prefix,
+    /// Each for those that send to it.
+    Neighbours,
 }
 
 /// What bytes a rank contributes to a collective and is given, of `bytes` a block.
@@ -162,6 +184,10 @@ pub(super) enum Data {
     AllToAll,
     /// All give a block for each and take their own.
     ReduceScatter,
+    /// All give a block and take those of the neighbours that send to them.
+    NeighbourGather,
+    /// All give a block to each neighbour and take theirs.
+    NeighbourExchange,
 }
 
 /// How a call is made.
@@ -190,6 +216,12 @@ pub(super) const SENDS: &[(Styles, Protocol)] = &[
 
 pub(super) const RECEIVES: Styles = styles!(Recv, Irecv, Recv_init);
 
+const NEIGHBOR_ALLGATHER: Styles = styles!(Neighbor_allgather, Ineighbor_allgather, Neighbor_allgather_init);
+const NEIGHBOR_ALLGATHERV: Styles = styles!(Neighbor_allgatherv, Ineighbor_allgatherv, Neighbor_allgatherv_init);
+const NEIGHBOR_ALLTOALL: Styles = styles!(Neighbor_alltoall, Ineighbor_alltoall, Neighbor_alltoall_init);
+const NEIGHBOR_ALLTOALLV: Styles = styles!(Neighbor_alltoallv, Ineighbor_alltoallv, Neighbor_alltoallv_init);
+const NEIGHBOR_ALLTOALLW: Styles = styles!(Neighbor_alltoallw, Ineighbor_alltoallw, Neighbor_alltoallw_init);
+
 pub(super) const COLLECTIVES: &[(Styles, Shape, Data)] = &[
     (styles!(Barrier, Ibarrier, Barrier_init), Shape::All, Data::None),
     (styles!(Bcast, Ibcast, Bcast_init), Shape::FromRoot, Data::Broadcast),
@@ -208,6 +240,11 @@ pub(super) const COLLECTIVES: &[(Styles, Shape, Data)] = &[
     (styles!(Reduce_scatter_block, Ireduce_scatter_block, Reduce_scatter_block_init), Shape::All, Data::ReduceScatter),
     (styles!(Scan, Iscan, Scan_init), Shape::Prefix, Data::Same),
     (styles!(Exscan, Iexscan, Exscan_init), Shape::Prefix, Data::Same),
+    (NEIGHBOR_ALLGATHER, Shape::Neighbours, Data::NeighbourGather),
+    (NEIGHBOR_ALLGATHERV, Shape::Neighbours, Data::NeighbourGather),
+    (NEIGHBOR_ALLTOALL, Shape::Neighbours, Data::NeighbourExchange),
+    (NEIGHBOR_ALLTOALLV, Shape::Neighbours, Data::NeighbourExchange),
+    (NEIGHBOR_ALLTOALLW, Shape::Neighbours, Data::NeighbourExchange),
 ];
 
 /// The calls that complete requests, and which of them.
@@ -228,6 +265,18 @@ pub(super) const PROBES: &[(Operation, bool, bool)] = &[
     (Operation::Iprobe, false, false),
     (Operation::Mprobe, true, true),
     (Operation::Improbe, false, true),
+];
+
+/// The steps of epochs that not all ranks of a window enter together.
+pub(super) const EPOCHS: &[(Operation, EpochStep)] = &[
+    (Operation::Win_post, EpochStep::Post),
+    (Operation::Win_start, EpochStep::Start),
+    (Operation::Win_complete, EpochStep::Complete),
+    (Operation::Win_wait, EpochStep::Wait),
+    (Operation::Win_lock, EpochStep::Lock { exclusive: true }),
+    (Operation::Win_unlock, EpochStep::Unlock),
+    (Operation::Win_lock_all, EpochStep::Lock { exclusive: false }),
+    (Operation::Win_unlock_all, EpochStep::Unlock),
 ];
 
 /// Whether a script calls an operation so: by MPI's name, in small letters or as MPI writes it.

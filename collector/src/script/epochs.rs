@@ -1,0 +1,186 @@
+//! Epochs of one-sided communication that not all ranks of a window enter together: who waits for whom in them.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::ScriptError;
+use super::meeting::Stream;
+use super::record::Event;
+use super::simulate::{Done, World};
+use super::step::{Epoch, EpochStep};
+use crate::record::{Flags, Record};
+
+/// A rank's open epochs on a window, by the world ranks on the other side.
+#[derive(Default)]
+pub(super) struct OpenEpochs {
+    exposed_to: Vec<u32>,
+    accesses: Vec<u32>,
+    /// What the start of the access epoch left to wait for.
+    deferred: Vec<usize>,
+}
+
+/// What a rank tells another on a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Says {
+    Posted,
+    Completed,
+}
+
+/// A window, who tells, who is told, and what.
+type Line = (Stream, u32, u32, Says);
+
+/// What was told and not heard yet, or awaited and not told yet.
+#[derive(Default)]
+struct Told {
+    at: VecDeque<u64>,
+    awaited: VecDeque<usize>,
+}
+
+/// Who holds a lock, and who waits for it.
+#[derive(Default)]
+struct Lock {
+    holders: Vec<Claim>,
+    queue: VecDeque<Claim>,
+}
+
+#[derive(Clone, Copy)]
+struct Claim {
+    rank: u32,
+    exclusive: bool,
+    pending: usize,
+}
+
+impl Lock {
+    fn may_have(&self, claim: Claim) -> bool {
+        self.holders.is_empty() || !claim.exclusive && self.holders.iter().all(|holder| !holder.exclusive)
+    }
+}
+
+/// All epochs of a run.
+#[derive(Default)]
+pub(super) struct Epochs {
+    told: HashMap<Line, Told>,
+    /// By window and target.
+    locks: HashMap<(Stream, u32), Lock>,
+}
+
+impl<'s> World<'s> {
+    /// A rank begins a step of an epoch: what that waits for.
+    pub fn epoch(&mut self, rank: usize, epoch: &'s Epoch) -> Result<Vec<usize>, ScriptError> {
+        let Some(&window) = self.ranks[rank].windows.get(epoch.window.as_str()) else {
+            return Err(self.wrong(rank, format!("there is no window `{}`", epoch.window)));
+        };
+        let group = &self.script.comms[window.comm].group;
+        let world: Vec<u32> = epoch.ranks.iter().map(|&rank| group[rank as usize]).collect();
+        let (stream, own) = (window.stream, rank as u32);
+        let open = |world: &mut Self| std::mem::take(world.ranks[rank].epochs.entry(&epoch.window).or_default());
+        let mut epochs = open(self);
+        let mut waits = Vec::new();
+        match epoch.does {
+            EpochStep::Post => {
+                world.iter().for_each(|&origin| self.tell((stream, own, origin, Says::Posted)));
+                epochs.exposed_to = world;
+            }
+            EpochStep::Start => {
+                let all = world.iter().map(|&target| self.hear(rank, (stream, target, own, Says::Posted))).collect();
+                *(if self.script.deferred_epochs { &mut epochs.deferred } else { &mut waits }) = all;
+                epochs.accesses = world;
+            }
+            EpochStep::Complete => {
+                let targets = std::mem::take(&mut epochs.accesses);
+                targets.into_iter().for_each(|target| self.tell((stream, own, target, Says::Completed)));
+                waits = std::mem::take(&mut epochs.deferred);
+            }
+            EpochStep::Wait => {
+                let origins = std::mem::take(&mut epochs.exposed_to);
+                waits = origins.iter().map(|&origin| self.hear(rank, (stream, origin, own, Says::Completed))).collect();
+            }
+            EpochStep::Lock { exclusive } => {
+                waits = world.iter().map(|&target| self.lock(rank, (stream, target), exclusive)).collect();
+            }
+            EpochStep::Unlock => world.iter().for_each(|&target| self.unlock(rank, (stream, target))),
+        }
+        self.ranks[rank].epochs.insert(&epoch.window, epochs);
+        Ok(waits)
+    }
+
+    fn tell(&mut self, line: Line) {
+        let now = self.ranks[line.1 as usize].now;
+        let told = self.epochs.told.entry(line).or_default();
+        match told.awaited.pop_front() {
+            Some(pending) => self.is_told(pending, line, now),
+            None => told.at.push_back(now),
+        }
+    }
+
+    fn hear(&mut self, rank: usize, line: Line) -> usize {
+        let pending = self.start_pending(rank, None);
+        let told = self.epochs.told.entry(line).or_default();
+        match told.at.pop_front() {
+            Some(at) => self.is_told(pending, line, at),
+            None => told.awaited.push_back(pending),
+        }
+        pending
+    }
+
+    fn is_told(&mut self, pending: usize, line: Line, did: u64) {
+        let at = self.pending[pending].begun.max(did + self.latency);
+        self.complete(pending, Done { at, by: line.1, did });
+    }
+
+    fn lock(&mut self, rank: usize, key: (Stream, u32), exclusive: bool) -> usize {
+        let pending = self.start_pending(rank, None);
+        let claim = Claim { rank: rank as u32, exclusive, pending };
+        let lock = self.epochs.locks.entry(key).or_default();
+        if lock.queue.is_empty() && lock.may_have(claim) {
+            lock.holders.push(claim);
+            self.complete_at_once(pending);
+        } else {
+            lock.queue.push_back(claim);
+        }
+        pending
+    }
+
+    fn unlock(&mut self, rank: usize, key: (Stream, u32)) {
+        let (now, latency) = (self.ranks[rank].now, self.latency);
+        let lock = self.epochs.locks.entry(key).or_default();
+        lock.holders.retain(|holder| holder.rank != rank as u32);
+        let mut granted = Vec::new();
+        while let Some(&claim) = lock.queue.front().filter(|&&claim| lock.may_have(claim)) {
+            lock.queue.pop_front();
+            lock.holders.push(claim);
+            granted.push(claim.pending);
+        }
+        for pending in granted {
+            self.complete(pending, Done { at: now + latency, by: rank as u32, did: now });
+        }
+    }
+
+    /// Fills the record of such a step.
+    pub fn posted_epoch(&mut self, rank: usize, epoch: &'s Epoch, record: &mut Record) -> Result<(), ScriptError> {
+        self.on_window(rank, &epoch.window, record)?;
+        match epoch.does {
+            EpochStep::Post | EpochStep::Start => record.count = self.group(rank, epoch) + 1,
+            EpochStep::Lock { .. } | EpochStep::Unlock if epoch.ranks.len() == 1 => record.peer = epoch.ranks[0] as i32,
+            _ => {}
+        }
+        if matches!(epoch.does, EpochStep::Lock { exclusive: true }) {
+            record.flags |= Flags::EXCLUSIVE;
+        }
+        Ok(())
+    }
+
+    /// The id in a rank's log of the group of such a step.
+    fn group(&mut self, rank: usize, epoch: &'s Epoch) -> u32 {
+        let comm = self.ranks[rank].windows.get(epoch.window.as_str()).map_or(0, |window| window.comm);
+        let members = &self.script.comms[comm].group;
+        let ranks: Vec<u32> = epoch.ranks.iter().map(|&rank| members[rank as usize]).collect();
+        let known = &mut self.ranks[rank].groups;
+        if let Some(id) = known.iter().position(|group| *group == ranks) {
+            return id as u32;
+        }
+        known.push(ranks.clone());
+        let id = known.len() as u32 - 1;
+        self.log(rank, Event::Group { id, ranks });
+        id
+    }
+}

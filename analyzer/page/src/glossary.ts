@@ -61,9 +61,3 @@ export const GLOSSARY: Record<string, string> = {
     "stage": "A number of successive iterations, or a slice of time: the user sets how long.",
     "clock error": "The largest error in comparing times of different ranks.",
 };
-
-/** The word that the glossary has for an activity, a state or a class of a cause. */
-export function termFor(name: string): string | undefined {
-    const words = name.replaceAll("_", " ").replace(/^imbalance /, "");
-    return [name, words, words === "amdahl" ? "Amdahl" : ""].find((word) => word in GLOSSARY);
-}

@@ -31,8 +31,12 @@ export interface Scene {
     /** The whole axis. */
     x0: number;
     x1: number;
-    /** How far an arrow key moves, and the least width of a zoom. */
-    step: number;
+    /** The least width of a zoom. */
+    least: number;
+    /** How far an arrow key moves in this view. */
+    step(view: View): number;
+    /** Room for the names of rows, in CSS pixels. */
+    left?: number;
     paint(plot: Plot): void;
     /** Drawn above the picture whenever the cursor moves or something is chosen. */
     overlay?(plot: Plot): void;
@@ -45,7 +49,7 @@ export interface Scene {
     moved?(view: View): void;
 }
 
-const LEFT = 92;
+const LEFT = 92; // Room for names of rows, where the scene does not say.
 const BOTTOM = 22;
 const TOP = 4;
 const RIGHT = 12;
@@ -86,6 +90,10 @@ export class Picture {
         this.draw();
     }
 
+    private get left(): number {
+        return this.scene.left ?? LEFT;
+    }
+
     private whole(): View {
         return { x0: this.scene.x0, x1: this.scene.x1, y0: 0, y1: this.scene.rows };
     }
@@ -93,7 +101,7 @@ export class Picture {
     /** Moves the view; `silent` does not tell the scene. */
     zoomTo(view: View, silent = false): void {
         const { scene } = this;
-        const width = Math.min(Math.max(view.x1 - view.x0, scene.step), scene.x1 - scene.x0);
+        const width = Math.min(Math.max(view.x1 - view.x0, scene.least), scene.x1 - scene.x0);
         const rows = Math.min(Math.max(view.y1 - view.y0, 1), scene.rows);
         const x0 = Math.min(Math.max(view.x0, scene.x0), scene.x1 - width);
         const y0 = Math.min(Math.max(view.y0, 0), scene.rows - rows);
@@ -110,7 +118,7 @@ export class Picture {
 
     draw(): void {
         const width = this.element.clientWidth;
-        if (width < LEFT + RIGHT + 10) {
+        if (width < this.left + RIGHT + 10) {
             return;
         }
         this.canvas.setAttribute("aria-label", this.scene.label);
@@ -138,9 +146,9 @@ export class Picture {
         canvas.style.width = `${width}px`;
         canvas.style.height = `${this.height}px`;
         const context = canvas.getContext("2d") as CanvasRenderingContext2D;
-        context.translate(Math.round(LEFT * ratio), Math.round(TOP * ratio));
+        context.translate(Math.round(this.left * ratio), Math.round(TOP * ratio));
         const { view } = this;
-        const plotWidth = Math.round((width - LEFT - RIGHT) * ratio);
+        const plotWidth = Math.round((width - this.left - RIGHT) * ratio);
         const plotHeight = Math.round((this.height - TOP - BOTTOM) * ratio);
         return {
             context,
@@ -173,7 +181,7 @@ export class Picture {
         for (let row = Math.ceil(Math.floor(view.y0) / every) * every; row < view.y1; row += every) {
             const middle = plot.py(row + 0.5);
             if (middle > 0 && middle < plot.height) {
-                context.fillText(fit(context, this.scene.rowName(row), (LEFT - 10) * ratio), -6 * ratio, middle);
+                context.fillText(fit(context, this.scene.rowName(row), (this.left - 10) * ratio), -6 * ratio, middle);
             }
         }
     }
@@ -193,7 +201,8 @@ export class Picture {
             context.lineWidth = ratio;
             context.setLineDash([3 * ratio, 3 * ratio]);
             const left = plot.px(Math.max(x, plot.view.x0));
-            context.strokeRect(left, plot.py(row), Math.max(3 * ratio, plot.px(x + this.scene.step) - left), plot.py(row + 1) - plot.py(row));
+            const right = plot.px(x + this.scene.step(plot.view));
+            context.strokeRect(left, plot.py(row), Math.max(3 * ratio, right - left), plot.py(row + 1) - plot.py(row));
             context.setLineDash([]);
         }
         if (this.drag && !this.drag.pan) {
@@ -212,9 +221,9 @@ export class Picture {
     private at(event: MouseEvent): { px: number; py: number; x: number; row: number; inside: boolean } {
         const box = this.canvas.getBoundingClientRect();
         const ratio = window.devicePixelRatio || 1;
-        const px = event.clientX - box.left - LEFT;
+        const px = event.clientX - box.left - this.left;
         const py = event.clientY - box.top - TOP;
-        const width = box.width - LEFT - RIGHT;
+        const width = box.width - this.left - RIGHT;
         const height = box.height - TOP - BOTTOM;
         const { view } = this;
         const row = Math.floor(view.y0 + (py / height) * (view.y1 - view.y0));
@@ -296,7 +305,7 @@ export class Picture {
         const { view } = this;
         const box = this.canvas.getBoundingClientRect();
         const ratio = window.devicePixelRatio || 1;
-        const x = (dx / ratio / (box.width - LEFT - RIGHT)) * (view.x1 - view.x0);
+        const x = (dx / ratio / (box.width - this.left - RIGHT)) * (view.x1 - view.x0);
         const y = (dy / ratio / (box.height - TOP - BOTTOM)) * (view.y1 - view.y0);
         this.zoomTo({ x0: view.x0 - x, x1: view.x1 - x, y0: view.y0 - y, y1: view.y1 - y });
     }
@@ -335,16 +344,17 @@ export class Picture {
         const { scene, view } = this;
         const cursor = this.cursor ?? { x: view.x0, row: Math.floor(view.y0) };
         const far = event.shiftKey ? 10 : 1;
+        const step = scene.step(view);
         const moves: Record<string, [number, number]> = {
-            ArrowLeft: [-scene.step * far, 0],
-            ArrowRight: [scene.step * far, 0],
+            ArrowLeft: [-step * far, 0],
+            ArrowRight: [step * far, 0],
             ArrowUp: [0, -far],
             ArrowDown: [0, far],
         };
         const move = moves[event.key];
         if (move) {
             const first = this.cursor === null;
-            cursor.x = Math.min(Math.max(cursor.x + (first ? 0 : move[0]), scene.x0), scene.x1 - scene.step);
+            cursor.x = Math.min(Math.max(cursor.x + (first ? 0 : move[0]), scene.x0), scene.x1 - step);
             cursor.row = Math.min(Math.max(cursor.row + (first ? 0 : move[1]), 0), scene.rows - 1);
             this.follow(cursor);
         } else if (event.key === "+" || event.key === "=") {
@@ -354,7 +364,7 @@ export class Picture {
         } else if (event.key === "0" || event.key === "Escape") {
             this.reset();
         } else if (event.key === "Enter" || event.key === " ") {
-            scene.choose?.(cursor.x + scene.step / 2, cursor.row);
+            scene.choose?.(cursor.x + step / 2, cursor.row);
         } else {
             return;
         }
@@ -366,14 +376,15 @@ export class Picture {
     private follow(cursor: { x: number; row: number }): void {
         this.cursor = cursor;
         const { view, scene } = this;
+        const step = scene.step(view);
         const width = view.x1 - view.x0;
         const rows = view.y1 - view.y0;
-        if (cursor.x < view.x0 || cursor.x + scene.step > view.x1 || cursor.row < view.y0 || cursor.row + 1 > view.y1) {
-            const x0 = cursor.x < view.x0 ? cursor.x : cursor.x + scene.step > view.x1 ? cursor.x + scene.step - width : view.x0;
+        if (cursor.x < view.x0 || cursor.x + step > view.x1 || cursor.row < view.y0 || cursor.row + 1 > view.y1) {
+            const x0 = cursor.x < view.x0 ? cursor.x : cursor.x + step > view.x1 ? cursor.x + step - width : view.x0;
             const y0 = cursor.row < view.y0 ? cursor.row : cursor.row + 1 > view.y1 ? cursor.row + 1 - rows : view.y0;
             this.zoomTo({ x0, x1: x0 + width, y0, y1: y0 + rows });
         }
-        this.said.textContent = scene.describe(cursor.x + scene.step / 2, cursor.row).join(" · ");
+        this.said.textContent = scene.describe(cursor.x + step / 2, cursor.row).join(" · ");
     }
 }
 

@@ -18,7 +18,7 @@ export function explain<T extends HTMLElement>(element: T, term: string | undefi
 
 /** A word that the glossary explains; `text` where it is written otherwise. */
 export function term(name: string, text = name): HTMLElement {
-    return explain(el("span", { class: "term" }, text), name);
+    return explain(el("span", { class: name in GLOSSARY ? "term" : undefined }, text), name);
 }
 
 /** Shows `lines` beside a point of the window. */

@@ -117,7 +117,8 @@ class HeatMap {
             rows: rows.length,
             x0: 0,
             x1: of.columns,
-            step: 1,
+            least: 1,
+            step: () => 1,
             paint: (plot) => {
                 const means = poolMeans(this.matrix, of.columns, rows, plot.view, plot.width, plot.height);
                 paintMeans(plot, means, this.range, scalePixels(this.scale));

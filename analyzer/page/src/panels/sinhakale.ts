@@ -1,2 +1,271 @@
-import type { Panel } from "../panel";
-export const sinhaKale: Panel = { id: "sinhakale", title: "sinhakale", about: "", build() {} };
+// Views of Sinha and Kalé: an attribute by stage and by rank, over chosen stages and ranks, or of one stage or one rank.
+import { Chart, type ChartSpec } from "../chart";
+import { button, choice, el, field } from "../dom";
+import { stateColour } from "../palette";
+import type { Data, Panel } from "../panel";
+import { parseRange, parseRanks } from "../ranklist";
+import { sources, stagesOf, type Source, type Stages } from "../stages";
+import { table } from "../table";
+import { term } from "../tip";
+import { ranksIn, rowName, rowOf } from "../views";
+import { count, percent, plural, seconds, secondsLike } from "../words";
+
+export const sinhaKale: Panel = {
+    id: "views",
+    title: "Stages and ranks",
+    about: "Any activity by stage and by rank. Choose ranks and stages, or click on one: the other chart then shows it alone.",
+    missing: ({ views }) => (sources(views).length > 0 ? null : "Neither iterations nor a timeline are known."),
+    build(host, data) {
+        return new StagesAndRanks(data).fill(host);
+    },
+};
+
+class StagesAndRanks {
+    private readonly sources: Source[];
+    private source: Source;
+    private attribute = "computation";
+    private length: number;
+    private stages!: Stages;
+    private share = false;
+    private rankText = "";
+    private stageText = "";
+    private oneStage: number | null = null;
+    private oneRow: number | null = null;
+    private readonly byStage: Chart;
+    private readonly byRank: Chart;
+    private readonly totals = el("div", { class: "totals" });
+    private readonly only = el("p", { class: "only", "aria-live": "polite" });
+    private readonly wrong = el("p", { class: "missing", role: "alert" });
+    private readonly stageTitle = el("h3");
+    private readonly rankTitle = el("h3");
+    private readonly choices = el("div", { class: "controls" });
+
+    constructor(private readonly data: Data) {
+        this.sources = sources(data.views);
+        this.source = this.sources[0];
+        this.length = defaultLength(this.source);
+        this.add();
+        this.byStage = new Chart(this.stageSpec());
+        this.byRank = new Chart(this.rankSpec());
+    }
+
+    fill(host: HTMLElement): () => void {
+        this.controls();
+        this.show();
+        host.append(this.choices, this.wrong, this.only, this.stageTitle, this.byStage.element, this.rankTitle, this.byRank.element, this.totals);
+        return () => {
+            this.byStage.draw();
+            this.byRank.draw();
+        };
+    }
+
+    private controls(): void {
+        const { source } = this;
+        const byName = choice(this.sources.map(({ name }) => [name, name]), source.name, (name) => {
+            this.source = this.sources.find((one) => one.name === name) ?? source;
+            this.length = defaultLength(this.source);
+            if (!this.source.attributes.some((one) => one.name === this.attribute)) {
+                this.attribute = "computation";
+            }
+            this.oneStage = null;
+            this.controls();
+            this.change();
+        });
+        const isTime = source.unitName === "s";
+        const length: HTMLInputElement = el("input", {
+            type: "number",
+            min: isTime ? (source.unit * 1e3).toPrecision(3) : source.unit,
+            step: "any",
+            value: isTime ? (this.length * source.unit * 1e3).toPrecision(4) : this.length * source.unit,
+            size: 6,
+            "aria-label": "stage length",
+            onchange: () => {
+                const wanted = isTime ? Number(length.value) / 1e3 : Number(length.value);
+                this.length = Math.min(source.columns, Math.max(1, Math.round(wanted / source.unit) || 1));
+                this.oneStage = null;
+                this.change();
+                length.value = isTime ? (this.length * source.unit * 1e3).toPrecision(4) : String(this.length * source.unit);
+            },
+        });
+        const lengthField = field("stage length", length);
+        lengthField.append(isTime ? " ms" : " iterations");
+        const text = (label: string, hint: string, value: string, take: (text: string) => void) => {
+            const input: HTMLInputElement = el("input", { type: "text", placeholder: hint, value, size: 12, onchange: () => (take(input.value), this.change()) });
+            return field(label, input);
+        };
+        this.choices.replaceChildren(
+            field("attribute", choice(source.attributes.map(({ name }) => [name, name]), this.attribute, (name) => ((this.attribute = name), this.change()))),
+            field("stages are", byName),
+            lengthField,
+            text("ranks", "all", this.rankText, (value) => ((this.rankText = value), (this.oneRow = null))),
+            text("stages", "all", this.stageText, (value) => ((this.stageText = value), (this.oneStage = null))),
+            field("as", choice([["time", "time"], ["share", "share of the stage"]], this.share ? "share" : "time", (value) => ((this.share = value === "share"), this.change()))),
+        );
+    }
+
+    private add(): void {
+        this.stages = stagesOf(this.source, this.attribute, this.length, this.data.views);
+    }
+
+    private change(): void {
+        this.add();
+        this.show();
+        this.byStage.show(this.stageSpec());
+        this.byRank.show(this.rankSpec());
+    }
+
+    /** Rows of the chosen ranks. */
+    private rows(): number[] {
+        const { views, report } = this.data;
+        if (this.oneRow !== null) {
+            return [this.oneRow];
+        }
+        const ranks = parseRanks(this.rankText, report);
+        if (typeof ranks === "string") {
+            return [];
+        }
+        return [...new Set([...ranks].map((rank) => rowOf(views, rank)))].filter((row) => row >= 0).sort((a, b) => a - b);
+    }
+
+    private chosenStages(): number[] {
+        if (this.oneStage !== null) {
+            return [this.oneStage];
+        }
+        const all = Array.from({ length: this.stages.count }, (_, stage) => stage);
+        const parts = this.stageText.split(",").filter((part) => part.trim() !== "");
+        const ranges = parts.map(parseRange);
+        return parts.length === 0 ? all : all.filter((stage) => ranges.some((range) => range?.(stage)));
+    }
+
+    private stageName(stage: number): string {
+        const { source, stages } = this;
+        const first = stage * stages.columns;
+        const last = Math.min(first + stages.columns, source.columns);
+        if (source.unitName === "s") {
+            return `stage ${stage} (${secondsLike(source.begin(first), this.data.report.run.elapsed_s)} to ${secondsLike(source.begin(last), this.data.report.run.elapsed_s)})`;
+        }
+        const end = last < source.columns ? source.begin(last) - 1 : source.begin(last - 1) + source.unit - 1;
+        return end > source.begin(first) ? `stage ${stage} (iterations ${source.begin(first)} to ${end})` : `stage ${stage} (iteration ${source.begin(first)})`;
+    }
+
+    private at(stage: number, row: number): number {
+        return this.stages.seconds[stage * this.data.views.ranks.rows + row];
+    }
+
+    private ranksOf(rows: number[]): number {
+        return rows.reduce((sum, row) => sum + ranksIn(this.data.views, row), 0);
+    }
+
+    private stageSpec(): ChartSpec {
+        const rows = this.rows();
+        const stages = this.oneStage === null ? this.chosenStages() : Array.from({ length: this.stages.count }, (_, stage) => stage);
+        const ranks = this.ranksOf(rows);
+        const values = stages.map((stage) => {
+            const sum = rows.reduce((all, row) => all + this.at(stage, row), 0);
+            return this.share ? sum / (ranks * this.stages.elapsed[stage]) : sum;
+        });
+        return {
+            label: `${this.attribute} by stage`,
+            x: stages,
+            ...this.look(values, stages.length <= 200),
+            xText: (stage) => String(stage),
+            choose: (index) => {
+                this.oneStage = this.oneStage === stages[index] ? null : stages[index];
+                this.change();
+            },
+        };
+    }
+
+    private rankSpec(): ChartSpec {
+        const rows = this.oneRow === null ? this.rows() : Array.from({ length: this.data.views.ranks.rows }, (_, row) => row);
+        const stages = this.chosenStages();
+        const elapsed = stages.reduce((all, stage) => all + this.stages.elapsed[stage], 0);
+        const values = rows.map((row) => {
+            const sum = stages.reduce((all, stage) => all + this.at(stage, row), 0);
+            return this.share ? sum / (elapsed * ranksIn(this.data.views, row)) : sum;
+        });
+        return {
+            label: `${this.attribute} by rank`,
+            x: rows.map((row) => this.data.views.ranks.first[row]),
+            ...this.look(values, true),
+            xText: (rank) => String(rank),
+            choose: (index) => {
+                this.oneRow = this.oneRow === rows[index] ? null : rows[index];
+                this.change();
+            },
+        };
+    }
+
+    private look(values: number[], bars: boolean) {
+        const longest = Math.max(...values, 0);
+        return {
+            series: [{ name: this.attribute, values, colour: stateColour(this.attribute), bars }],
+            height: 200,
+            whole: true,
+            text: (value: number) => (this.share ? percent(value) : secondsLike(value, longest)),
+        };
+    }
+
+    /** Titles, what is chosen, and the table of totals. */
+    private show(): void {
+        const { views, report } = this.data;
+        const rows = this.rows();
+        const stages = this.chosenStages();
+        const ranks = parseRanks(this.rankText, report);
+        this.wrong.textContent = typeof ranks === "string" ? ranks : stages.length === 0 ? "no stage is in this list: 3, 8-15, 12-, 0-63:4" : "";
+        const of = this.share ? "share of the time that is" : "time in";
+        const who = this.oneRow === null ? `of ${plural(this.ranksOf(rows), "rank")} together` : `of ${rowName(views, this.oneRow)}`;
+        const when = this.oneStage === null ? `over ${plural(stages.length, "stage")}` : `in ${this.stageName(this.oneStage)}`;
+        this.stageTitle.replaceChildren(`By `, term("stage"), `: ${of} ${this.attribute}, ${who}`);
+        this.rankTitle.replaceChildren(`By rank: ${of} ${this.attribute}, ${when}`);
+        this.only.replaceChildren(...this.pills());
+        this.totals.replaceChildren(this.totalTable(rows, stages));
+    }
+
+    private pills(): HTMLElement[] {
+        const pills = [];
+        if (this.oneStage !== null) {
+            pills.push(button(`only ${this.stageName(this.oneStage)} ✕`, () => ((this.oneStage = null), this.change())));
+        }
+        if (this.oneRow !== null) {
+            pills.push(button(`only ${rowName(this.data.views, this.oneRow)} ✕`, () => ((this.oneRow = null), this.change())));
+        }
+        return pills;
+    }
+
+    private totalTable(rows: number[], stages: number[]): HTMLElement {
+        const { views } = this.data;
+        const ranks = this.ranksOf(rows);
+        const elapsed = stages.reduce((all, stage) => all + this.stages.elapsed[stage], 0);
+        const of = this.source.attributes.map(({ name }) => {
+            const { seconds: times } = name === this.attribute ? this.stages : stagesOf(this.source, name, this.length, views);
+            const byRow = rows.map((row) => stages.reduce((all, stage) => all + times[stage * views.ranks.rows + row], 0));
+            const most = byRow.reduce((best, time, at) => (time / ranksIn(views, rows[at]) > byRow[best] / ranksIn(views, rows[best]) ? at : best), 0);
+            return { name, sum: byRow.reduce((all, time) => all + time, 0), most: rows[most], longest: byRow[most] / ranksIn(views, rows[most] ?? 0), whole: wholeRun(this.data, rows, name) };
+        });
+        return table({
+            caption: `What was chosen: ${plural(ranks, "rank")}, ${plural(stages.length, "stage")} of ${count(this.length * (this.source.unitName === "s" ? 1 : this.source.unit))} ${this.source.unitName === "s" ? `slices, ${seconds(this.length * this.source.unit)}` : "iterations"} each`,
+            rows: of,
+            columns: [
+                { title: "attribute", cell: (row) => term(row.name) },
+                { title: "all ranks", cell: (row) => seconds(row.sum), by: (row) => row.sum, right: true },
+                { title: "mean of a rank", cell: (row) => seconds(row.sum / ranks), by: (row) => row.sum, right: true },
+                { title: "share of their time", cell: (row) => percent(row.sum / (ranks * elapsed)), by: (row) => row.sum, right: true },
+                { title: "longest", cell: (row) => (row.sum > 0 ? `${seconds(row.longest)} (${rowName(views, row.most)})` : "–"), by: (row) => row.longest, right: true },
+                { title: "these ranks in the whole run", cell: (row) => seconds(row.whole), by: (row) => row.whole, right: true },
+            ],
+        });
+    }
+}
+
+/** About 100 stages at first. */
+function defaultLength(source: Source): number {
+    return source.unitName === "s" ? Math.max(1, Math.round(source.columns / 100)) : 1;
+}
+
+/** What the report says of the same ranks, over all of their time. */
+function wholeRun({ report, views }: Data, rows: number[], attribute: string): number {
+    const wanted = new Set(rows);
+    const ranks = report.ranks.filter((rank) => wanted.has(rowOf(views, rank.rank)));
+    return ranks.reduce((sum, rank) => sum + (attribute === "waiting" ? (rank.blocked_s ?? NaN) : (rank.activities[attribute] ?? 0)), 0);
+}

@@ -1,2 +1,219 @@
-import type { Panel } from "../panel";
-export const timeline: Panel = { id: "timeline", title: "timeline", about: "", build() {} };
+// Ranks × time: what each rank does when, who waits for whom, and the messages between them.
+import { button, choice, el, field } from "../dom";
+import { rowOrder, rowSum, type Order } from "../order";
+import { stateColour } from "../palette";
+import type { Data, Panel } from "../panel";
+import { Picture, type Plot, type Scene, type View } from "../picture";
+import { paintTimeline } from "../timeline/paint";
+import { SpanIndex } from "../timeline/spans";
+import { drawMessages, drawWait } from "../timeline/above";
+import { waitOf, type Wait } from "../timeline/waits";
+import { table } from "../table";
+import { term } from "../tip";
+import { rowName, rowOf, type Timeline } from "../views";
+import { percent, roundTicks, secondsLike, secondsTick, seconds, shortPath } from "../words";
+import { key } from "./patterns";
+
+export const timeline: Panel = {
+    id: "timeline",
+    title: "Timeline",
+    about: "What each rank does when. Zoom in to see single calls and messages; click on a wait to see who ended it.",
+    missing: ({ views }) => (views.timeline ? null : "There is no timeline: calls were recorded as sums (profile mode), or a region is selected."),
+    build(host, data) {
+        return new RanksOverTime(data, data.views.timeline as Timeline).fill(host);
+    },
+};
+
+class RanksOverTime {
+    private order: Order = "rank";
+    private rows: number[];
+    /** Where each row of the matrices is shown. */
+    private placeOf: number[] = [];
+    private chosen: Wait | null = null;
+    private messages = true;
+    private readonly spans: SpanIndex | null;
+    private readonly waits: SpanIndex;
+    private readonly picture: Picture;
+    private readonly details = el("div", { class: "details", "aria-live": "polite" });
+
+    constructor(
+        private readonly data: Data,
+        private readonly of: Timeline,
+    ) {
+        const rowFor = (rank: number) => rowOf(data.views, rank);
+        const { rows } = data.views.ranks;
+        this.spans = of.spans ? new SpanIndex(of.spans, rows, rowFor) : null;
+        this.waits = new SpanIndex(of.waits, rows, rowFor);
+        this.rows = rowOrder(data.views, this.order, () => 0);
+        this.place();
+        this.picture = new Picture(this.scene(), Math.min(Math.max(rows * 26, 130), 520) + 26);
+    }
+
+    fill(host: HTMLElement): () => void {
+        const orders: [Order, string][] = [["rank", "rank"], ["load", "computation, the longest first"], ["host", "host"]];
+        if (this.data.views.cluster_of_row) {
+            orders.push(["cluster", "cluster"]);
+        }
+        const box = el("input", { type: "checkbox", checked: true, onchange: () => ((this.messages = !this.messages), this.picture.drawAbove()) });
+        host.append(
+            el(
+                "div",
+                { class: "controls" },
+                field("sort by", choice(orders, this.order, (order) => this.sort(order as Order))),
+                field("messages", box),
+                button("+", () => this.zoom(0.5), { "aria-label": "zoom in" }),
+                button("−", () => this.zoom(2), { "aria-label": "zoom out" }),
+                button("show all", () => this.picture.reset()),
+            ),
+            el("div", { class: "legend" }, ...this.of.states.map((state) => key(stateColour(state), state)), key("var(--cell)", "not recorded, idle")),
+            this.picture.element,
+            this.details,
+            this.longest(),
+            el("p", { class: "hint" }, "Wheel: zoom in time, with Shift in ranks. Drag: zoom to the part; with Shift: move. Double click: all. A click chooses a wait; the arrow comes from the rank that ended it."),
+        );
+        this.explain();
+        return () => this.picture.draw();
+    }
+
+    private zoom(factor: number): void {
+        const { view } = this.picture;
+        const middle = (view.x0 + view.x1) / 2;
+        const half = ((view.x1 - view.x0) / 2) * factor;
+        this.picture.zoomTo({ ...view, x0: middle - half, x1: middle + half });
+    }
+
+    private sort(order: Order): void {
+        this.order = order;
+        const computation = this.of.share["computation"];
+        this.rows = rowOrder(this.data.views, order, (row) => (computation ? rowSum(computation, this.of.bins, row) : 0));
+        this.place();
+        this.picture.show(this.scene());
+    }
+
+    private place(): void {
+        this.rows.forEach((row, at) => (this.placeOf[row] = at));
+    }
+
+    /** Where the row of a rank is shown, −1 where it is in none. */
+    private shownAt = (rank: number): number => {
+        const row = rowOf(this.data.views, rank);
+        return row < 0 ? -1 : this.placeOf[row];
+    };
+
+    private scene(): Scene {
+        const { of, rows } = this;
+        const length = of.end_s - of.begin_s;
+        return {
+            label: `Timeline of ${rows.length} rows of ranks over ${seconds(length)}`,
+            rows: rows.length,
+            x0: of.begin_s,
+            x1: of.end_s,
+            least: length / 1e6,
+            step: (view: View) => (view.x1 - view.x0) / 100,
+            paint: (plot) => paintTimeline(plot, of, rows, this.spans),
+            overlay: (plot) => this.above(plot),
+            rowName: (row) => rowName(this.data.views, rows[row]),
+            ticks: (from, to, wanted) => {
+                const ticks = roundTicks(from, to, wanted);
+                const step = (ticks[1] ?? to) - (ticks[0] ?? from);
+                return ticks.map((at) => ({ at, text: secondsTick(at, step, to) }));
+            },
+            describe: (x, row) => this.describe(x, row),
+            choose: (x, row) => this.choose(x, row),
+        };
+    }
+
+    private above(plot: Plot): void {
+        if (this.messages) {
+            drawMessages(plot, this.of.messages, this.shownAt);
+        }
+        if (this.chosen) {
+            drawWait(plot, this.chosen, this.shownAt);
+        }
+    }
+
+    private describe(x: number, row: number): string[] {
+        const { of } = this;
+        const matrixRow = this.rows[row];
+        const lines = [`${rowName(this.data.views, matrixRow)} at ${secondsLike(x, of.end_s)}`];
+        const span = this.spans?.at(matrixRow, x) ?? -1;
+        if (span >= 0 && of.spans) {
+            const { begin_s, end_s, state, region, site } = of.spans;
+            const place = of.sites[site.at(span)];
+            const name = of.states[state.at(span)];
+            lines.push(`${name}, ${seconds(end_s.at(span) - begin_s.at(span))}`, `in ${shortPath(of.regions[region.at(span)] ?? "main")}`);
+            if (place && name !== "computation") {
+                lines.push(place);
+            }
+        } else {
+            const bin = Math.min(of.bins - 1, Math.floor(((x - of.begin_s) / (of.end_s - of.begin_s)) * of.bins));
+            const shares = of.states.map((state) => [state, of.share[state].at(matrixRow * of.bins + bin)] as const);
+            lines.push(...shares.filter(([, share]) => share >= 0.005).map(([state, share]) => `${state} ${percent(share)}`));
+        }
+        const wait = this.waits.at(matrixRow, x);
+        return wait >= 0 ? [...lines, waitLine(waitOf(of, wait))] : lines;
+    }
+
+    /** The wait under the place, or the nearest in the same row within a few pixels. */
+    private choose(x: number, row: number): void {
+        const { view } = this.picture;
+        const near = (view.x1 - view.x0) / 150;
+        const found = this.waits.nearest(this.rows[row], x, near);
+        this.select(found < 0 ? null : waitOf(this.of, found));
+    }
+
+    private select(wait: Wait | null): void {
+        this.chosen = wait;
+        this.explain();
+        this.picture.drawAbove();
+    }
+
+    /** What is known of the chosen wait. */
+    private explain(): void {
+        const { chosen, of } = this;
+        if (!chosen) {
+            this.details.replaceChildren(el("p", { class: "about" }, "No wait is chosen: click on one, or choose one of the longest below."));
+            return;
+        }
+        const causer = chosen.causer === null ? "It is not known who ended it." : `Rank ${chosen.causer} ended it.`;
+        this.details.replaceChildren(
+            el("p", {}, el("b", {}, `Rank ${chosen.rank} waits ${seconds(chosen.end - chosen.begin)}`), ` from ${secondsLike(chosen.begin, of.end_s)} to ${secondsLike(chosen.end, of.end_s)}: `, term(chosen.state), `. ${causer}`),
+            el("p", {}, `In ${shortPath(chosen.region)}${chosen.site ? `, at ${chosen.site}` : ""}.`),
+            el("p", {}, button("zoom to it", () => this.zoomTo(chosen)), " ", button("forget it", () => this.select(null))),
+        );
+    }
+
+    private zoomTo(wait: Wait): void {
+        const room = Math.max((wait.end - wait.begin) * 0.6, (this.of.end_s - this.of.begin_s) / 2e5);
+        this.picture.zoomTo({ x0: wait.begin - room, x1: wait.end + room, y0: 0, y1: this.rows.length });
+    }
+
+    private longest(): HTMLElement {
+        const { of } = this;
+        const n = of.waits.rank.length;
+        const all = Array.from({ length: n }, (_, at) => waitOf(of, at)).sort((a, b) => b.end - b.begin - (a.end - a.begin));
+        const top = all.slice(0, 100);
+        if (top.length === 0) {
+            return el("p", { class: "missing" }, "No waits are known here.");
+        }
+        const most = top[0].end - top[0].begin;
+        return table<Wait>({
+            caption: "Longest waits",
+            rows: top,
+            first: 6,
+            columns: [
+                { title: "wait", cell: (row) => button(secondsLike(row.end - row.begin, most), () => (this.select(row), this.zoomTo(row))), by: (row) => row.end - row.begin, right: true },
+                { title: "rank", cell: (row) => String(row.rank), by: (row) => row.rank, right: true },
+                { title: "for rank", term: "cause", cell: (row) => (row.causer === null ? "–" : String(row.causer)), by: (row) => row.causer, right: true },
+                { title: "why", term: "waiting", cell: (row) => term(row.state) },
+                { title: "from", cell: (row) => secondsLike(row.begin, of.end_s), by: (row) => row.begin, right: true },
+                { title: "region", term: "region", cell: (row) => shortPath(row.region) },
+                { title: "at", term: "call site", cell: (row) => row.site },
+            ],
+        });
+    }
+}
+
+function waitLine(wait: Wait): string {
+    return `${wait.state}, waits ${seconds(wait.end - wait.begin)}${wait.causer === null ? "" : ` for rank ${wait.causer}`}`;
+}

@@ -1,2 +1,214 @@
-import type { Panel } from "../panel";
-export const waiting: Panel = { id: "waiting", title: "waiting", about: "", build() {} };
+// Causes of blocking: who made whom wait, with what, and what each phase costs in all.
+import { el, panelLink } from "../dom";
+import { Packed } from "../packed";
+import { scaleGradient, scalePixels, stateColour } from "../palette";
+import type { Data, Panel } from "../panel";
+import { Picture, type Scene } from "../picture";
+import { paintMeans, poolMeans } from "../pool";
+import type { Blocking, CallSite, Cause, PhaseCost, Report, WaitRow } from "../report";
+import { bar, table } from "../table";
+import { term } from "../tip";
+import { ranksIn, rowName, rowOf, type Views } from "../views";
+import { count, percent, ratio, roundTicks, seconds, secondsLike, shortPath } from "../words";
+import { sitePlace } from "./callsites";
+
+export const waiting: Panel = {
+    id: "waiting",
+    title: "Causes of waiting",
+    about: "Who made whom wait, and by doing what. All causes together are all waiting.",
+    missing: ({ report }) => (report.blocking ? null : "Causes of waiting are not known: calls were not followed over all ranks (a part of the time or a region is selected, or records are sums)."),
+    build(host, data) {
+        const { report } = data;
+        const of = report.blocking as Blocking;
+        const all = report.run.ranks_present * report.run.elapsed_s;
+        host.append(el("p", {}, `Ranks wait ${seconds(of.total_s)} of their ${seconds(all)} (${percent(of.total_s / all)}).`));
+        const matrix = new Matrix(data, of);
+        host.append(el("div", { class: "columns" }, classes(of), matrix.element), causes(of, report), phases(of), el("div", { class: "columns" }, states(of), waitsBySite(of, report)));
+        return () => matrix.draw();
+    },
+};
+
+const PARTS: [key: string, term: string, depth: number][] = [
+    ["imbalance", "workload imbalance", 0],
+    ["imbalance_amdahl", "Amdahl", 1],
+    ["imbalance_global", "global", 1],
+    ["imbalance_temporal", "temporal", 1],
+    ["communication", "communication", 0],
+    ["message_delay", "message delay", 0],
+    ["control", "control of parallelism", 0],
+    ["recorder", "recorder", 0],
+];
+
+function classes(of: Blocking): HTMLElement {
+    const by = of.by_class;
+    const imbalance = (by.imbalance_amdahl ?? 0) + (by.imbalance_global ?? 0) + (by.imbalance_temporal ?? 0);
+    const rows = PARTS.map(([name, word, depth]) => ({ word, depth, time: name === "imbalance" ? imbalance : (by[name] ?? 0) })).filter((row) => row.time > 0);
+    const most = Math.max(...rows.map((row) => row.time), 1e-12);
+    const element = table({
+        caption: "By what it is caused",
+        rows,
+        columns: [
+            { title: "cause", term: "cause", cell: (row) => el("span", { class: `depth${row.depth}` }, term(row.word)) },
+            { title: "waiting", term: "waiting", cell: (row) => bar(row.time / most, secondsLike(row.time, most), stateColour("waiting")), by: (row) => row.time },
+            { title: "share", cell: (row) => percent(row.time / of.total_s), by: (row) => row.time, right: true },
+        ],
+    });
+    element.id = "classes";
+    return element;
+}
+
+/** Rows wait, columns are why: seconds, NaN where nobody waits. */
+function pairMatrix(of: Blocking, views: Views): Packed {
+    const { rows } = views.ranks;
+    const cells = new Float32Array(rows * rows).fill(NaN);
+    for (const pair of of.pairs) {
+        const row = rowOf(views, pair.waits);
+        const column = rowOf(views, pair.causes);
+        if (row >= 0 && column >= 0) {
+            const at = row * rows + column;
+            cells[at] = (cells[at] || 0) + pair.time_s;
+        }
+    }
+    return new Packed(cells, 1, NaN);
+}
+
+class Matrix {
+    readonly element: HTMLElement;
+    private readonly picture: Picture;
+
+    constructor(
+        private readonly data: Data,
+        of: Blocking,
+    ) {
+        const matrix = pairMatrix(of, data.views);
+        const n = data.views.ranks.rows;
+        const most = of.pairs.reduce((all, pair) => Math.max(all, pair.time_s), 0);
+        this.picture = new Picture(this.scene(matrix, n, most), Math.min(Math.max(n * 22, 130), 430) + 26);
+        const scale = el("span", { class: "scale" });
+        scale.style.background = scaleGradient("viridis");
+        const legend = el("div", { class: "legend" }, "0 s", scale, seconds(most));
+        this.element = el("div", { class: "matrix" }, el("h3", {}, "Who (row) waits for whom (column)"), legend, this.picture.element);
+    }
+
+    draw(): void {
+        this.picture.draw();
+    }
+
+    private scene(matrix: Packed, n: number, most: number): Scene {
+        const { views } = this.data;
+        const order = Array.from({ length: n }, (_, row) => row);
+        return {
+            label: `Who waits for whom: ${n} by ${n} ranks`,
+            rows: n,
+            x0: 0,
+            x1: n,
+            least: 1,
+            step: () => 1,
+            paint: (plot) => paintMeans(plot, poolMeans(matrix, n, order, plot.view, plot.width, plot.height), { low: 0, high: most }, scalePixels("viridis")),
+            rowName: (row) => rowName(views, row),
+            ticks: (from, to, wanted) =>
+                roundTicks(from, to, wanted)
+                    .filter((tick) => tick % 1 === 0 && tick < n)
+                    .map((tick) => ({ at: tick + 0.5, text: rowName(views, tick) })),
+            describe: (x, row) => {
+                const column = Math.min(Math.floor(x), n - 1);
+                const verb = ranksIn(views, row) > 1 ? "wait" : "waits";
+                const time = matrix.at(row * n + column);
+                return [`${rowName(views, row)} ${verb} ${Number.isNaN(time) ? "0 s" : secondsLike(time, most)}`, row === column ? "because of itself" : `because of ${rowName(views, column)}`];
+            },
+        };
+    }
+}
+
+function causeName(cause: Cause): string {
+    const what = cause.class === "message delay" ? "messages on their way" : (cause.activity ?? "not recorded");
+    return `${what} in ${shortPath(cause.region)}`;
+}
+
+function causes(of: Blocking, report: Report): HTMLElement {
+    const most = of.causes[0]?.caused_s ?? 1;
+    const element = table<Cause>({
+        caption: "Causes: what a rank does that others wait for",
+        rows: of.causes,
+        first: 10,
+        columns: [
+            { title: "what a rank does", term: "cause", cell: causeName },
+            { title: "rank", cell: (row) => String(row.rank), by: (row) => row.rank, right: true },
+            { title: "class", cell: (row) => term(row.class) },
+            { title: "waiting caused", term: "waiting", cell: (row) => bar(row.caused_s / most, secondsLike(row.caused_s, most), stateColour("waiting")), by: (row) => row.caused_s },
+            { title: "share", cell: (row) => percent(row.caused_s / of.total_s), by: (row) => row.caused_s, right: true },
+            { title: "own time", cell: (row) => secondsLike(row.own_s, most), by: (row) => row.own_s, right: true },
+            { title: "β", term: "β", cell: (row) => ratio(row.beta, 2), by: (row) => row.beta, right: true },
+        ],
+    });
+    element.id = "causes";
+    if (report.replays.length > 0) {
+        element.append(el("p", { class: "hint" }, "What the run would gain without one of them: ", panelLink("whatif", "What if"), "."));
+    }
+    return element;
+}
+
+function phases(of: Blocking): HTMLElement {
+    const most = of.phases[0]?.total_s ?? 1;
+    return table<PhaseCost>({
+        caption: "Total cost of phases, all ranks together: own time and the waiting that it causes",
+        rows: of.phases,
+        first: 8,
+        columns: [
+            { title: "region", term: "region", cell: (row) => shortPath(row.region) },
+            { title: "class", cell: (row) => term(row.class) },
+            { title: "own time", cell: (row) => secondsLike(row.own_s, most), by: (row) => row.own_s, right: true },
+            { title: "waiting caused", term: "waiting", cell: (row) => secondsLike(row.caused_s, most), by: (row) => row.caused_s, right: true },
+            { title: "total cost", term: "total cost", cell: (row) => costBar(row, most), by: (row) => row.total_s },
+            { title: "β", term: "β", cell: (row) => ratio(row.beta, 2), by: (row) => row.beta, right: true },
+        ],
+    });
+}
+
+/** Own time and waiting caused, one behind the other. A message's delay has no time of its own. */
+function costBar(row: PhaseCost, most: number): HTMLElement {
+    const element = bar(0, secondsLike(row.total_s, most), "");
+    const room = element.querySelector(".room") as HTMLElement;
+    room.classList.add("stacked");
+    const part = (time: number, colour: string) => {
+        const fill = el("span", { class: "fill" });
+        fill.style.width = `${(100 * time) / most}%`;
+        fill.style.background = colour;
+        return fill;
+    };
+    const own = Math.max(0, row.total_s - row.caused_s);
+    room.replaceChildren(part(own, stateColour("computation")), part(row.caused_s, stateColour("waiting")));
+    return element;
+}
+
+function states(of: Blocking): HTMLElement {
+    const most = Math.max(...of.states.map((row) => row.waiting_s + row.delay_s), 1e-12);
+    return table({
+        caption: "Why ranks wait",
+        rows: of.states,
+        columns: [
+            { title: "why", term: "waiting", cell: (row) => term(row.state) },
+            { title: "time", cell: (row) => bar((row.waiting_s + row.delay_s) / most, secondsLike(row.waiting_s + row.delay_s, most), stateColour("waiting")), by: (row) => row.waiting_s + row.delay_s },
+            { title: "of that on its way", term: "on its way", cell: (row) => secondsLike(row.delay_s, most), by: (row) => row.delay_s, right: true },
+            { title: "count", cell: (row) => count(row.count), by: (row) => row.count, right: true },
+        ],
+    });
+}
+
+function waitsBySite(of: Blocking, report: Report): HTMLElement {
+    const sites = new Map<number | null, CallSite>(report.callsites.map((site) => [site.id, site]));
+    const place = (row: WaitRow) => (row.callsite === null ? "–" : sites.has(row.callsite) ? sitePlace(sites.get(row.callsite) as CallSite) : "–");
+    const most = Math.max(...of.waits.map((row) => row.waiting_s + row.delay_s), 1e-12);
+    return table<WaitRow>({
+        caption: "Where ranks wait",
+        rows: of.waits,
+        first: 10,
+        columns: [
+            { title: "call", cell: (row) => row.operation || "–" },
+            { title: "at", term: "call site", cell: place },
+            { title: "why", term: "waiting", cell: (row) => term(row.state) },
+            { title: "time", cell: (row) => bar((row.waiting_s + row.delay_s) / most, secondsLike(row.waiting_s + row.delay_s, most), stateColour("waiting")), by: (row) => row.waiting_s + row.delay_s },
+            { title: "count", cell: (row) => count(row.count), by: (row) => row.count, right: true },
+        ],
+    });
+}

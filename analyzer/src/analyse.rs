@@ -3,7 +3,7 @@
 use lbprof_collector::Problem;
 
 use crate::findings::findings;
-use crate::follow::{Followed, follow};
+use crate::follow::{Followed, Watcher, follow};
 use crate::gather::gather;
 use crate::model::{Model, RankModel};
 use crate::open::Run;
@@ -15,6 +15,7 @@ use crate::selection::{Selection, SelectionError, region};
 use crate::structure::{Structure, Wanted};
 use crate::survey::{Survey, survey};
 use crate::symbols::{self, Place};
+use crate::views::{Watch, Watched};
 
 /// How to analyse a run.
 #[derive(Clone, Debug)]
@@ -29,6 +30,8 @@ pub struct Options {
     pub cluster_radius: Option<f64>,
     /// What the user asks of how long the run would take otherwise; `None`: ranks are not followed.
     pub asked: Option<Vec<Asked>>,
+    /// Whether to keep what ranks did when, for a page.
+    pub watch: bool,
 }
 
 impl Default for Options {
@@ -40,6 +43,7 @@ impl Default for Options {
             iteration_region: None,
             cluster_radius: None,
             asked: Some(Vec::new()),
+            watch: false,
         }
     }
 }
@@ -64,6 +68,8 @@ pub struct Analysis {
     pub model: Model,
     /// The places of the model's call sites, at the same indices.
     pub places: Vec<Place>,
+    /// What ranks did when; `None` where that was not wanted, or they were not followed.
+    pub watched: Option<Watched>,
 }
 
 /// Analyses `run`; `tell` is told what is done, from any thread.
@@ -73,10 +79,12 @@ pub fn analyse(run: &Run, options: &Options, tell: impl Fn(Step) + Sync) -> Resu
     let first = First::new(run, options, &tell);
     let mut model = first.gather(run, &tell);
     model.found = findings(&model);
+    choose_loop(&mut model, options)?;
+    let mut watched = None;
     if let Some(asked) = &options.asked {
-        model.followed = first.follow(run, &model, asked, &tell)?;
+        (model.followed, watched) = first.follow(run, &model, asked, options.watch, &tell)?;
     }
-    Ok(Analysis { model, places: first.places })
+    Ok(Analysis { model, places: first.places, watched })
 }
 
 /// Analyses the part of `run` that `selection` asks for; `tell` is told what is done, from any thread.
@@ -88,17 +96,17 @@ pub fn analyse_part(
     options: &Options,
     tell: impl Fn(Step) + Sync,
 ) -> Result<Analysis, SelectionError> {
-    let Analysis { mut model, places } = match selection.needs_all() {
+    let Analysis { mut model, places, mut watched } = match selection.needs_all() {
         true => analyse_all_first(run, selection, options, &tell)?,
         false => analyse(&selection.ranks_of(run, &[])?, options, tell)?,
     };
-    choose_loop(&mut model, options)?;
     if let Some(name) = &selection.region {
         let region = region::find(&model, name)?;
         model = region::within(model, region);
+        watched = None;
     }
     model.facts.selected.activities = selection.activities.as_ref().map(|set| set.0.clone());
-    Ok(Analysis { model, places })
+    Ok(Analysis { model, places, watched })
 }
 
 /// The same of a selection that only an analysis of the whole run can resolve, regions left aside.
@@ -117,16 +125,18 @@ fn analyse_all_first(
     if let Some(&rank) = model.uncut_ranks.first() {
         return Err(SelectionError::Profile { rank });
     }
+    choose_loop(&mut model, options)?;
     // Ranks are followed through all of their time: what they wait for in a part of it may lie before.
+    let mut watched = None;
     if let Some(asked) = options.asked.as_ref().filter(|_| has_all_time(&model, &all)) {
-        model.followed = first.follow(&part, &model, asked, tell)?;
+        (model.followed, watched) = first.follow(&part, &model, asked, options.watch, tell)?;
     }
     (model.facts.selected.from, model.facts.selected.to) = (selection.from, selection.to);
     // Whether the data are sound all of the ranks' time tells.
     all.ranks.retain(|rank| model.ranks.binary_search_by_key(&rank.rank, |kept| kept.rank).is_ok());
     all.facts.selected.ranks.clone_from(&model.facts.selected.ranks);
     model.found = findings(&all);
-    Ok(Analysis { model, places: first.places })
+    Ok(Analysis { model, places: first.places, watched })
 }
 
 /// Whether the windows of the ranks in `part` are those that they have in `all`.
@@ -172,21 +182,26 @@ impl First {
         First { survey, structure, places: names.places, problems: names.problems }
     }
 
-    /// Follows the ranks; `None` where calls were recorded as sums, which say nothing of who waited for whom.
+    /// Follows the ranks, and watches them if so wanted; nothing where calls were recorded as sums, which say nothing of who waited
+    /// for whom.
     fn follow(
         &self,
         run: &Run,
         model: &Model,
         asked: &[Asked],
+        watch: bool,
         tell: &(impl Fn(Step) + Sync),
-    ) -> Result<Option<Followed>, SelectionError> {
+    ) -> Result<(Option<Followed>, Option<Watched>), SelectionError> {
         if self.survey.profiles {
-            return Ok(None);
+            return Ok((None, None));
         }
         let asked = asked.iter().map(|one| one.question(model)).collect::<Result<Vec<_>, _>>()?;
         let questions = plan(model, &asked);
         let tell = |progress| tell(Step::Following(progress));
-        Ok(Some(follow(run, &self.survey, &self.structure, model, questions, tell)))
+        let mut watch = Some(model).filter(|_| watch).and_then(Watch::new);
+        let watcher = watch.as_mut().map(|watch| watch as &mut dyn Watcher);
+        let followed = follow(run, &self.survey, &self.structure, model, questions, watcher, tell);
+        Ok((Some(followed), watch.map(Watch::finish)))
     }
 
     fn gather(&self, run: &Run, tell: &(impl Fn(Step) + Sync)) -> Model {

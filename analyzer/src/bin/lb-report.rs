@@ -15,14 +15,12 @@ use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lbprof_analyzer::analyse::{self, Analysis, Step};
 use lbprof_analyzer::dump::dump;
 use lbprof_analyzer::metrics::dispersion::Ranking;
-use lbprof_analyzer::model::Model;
 use lbprof_analyzer::open::{Run, RunError};
 use lbprof_analyzer::pass::Progress;
 use lbprof_analyzer::report::{Choices, Report, html, json, text};
 use lbprof_analyzer::selection::asked::Asked;
 use lbprof_analyzer::selection::{ActivitySet, Moment, RankSet, Selection, SelectionError};
 use lbprof_analyzer::structure::Wanted;
-use lbprof_analyzer::symbols::Place;
 use lbprof_analyzer::views::Views;
 
 /// How lb-report ends. The numbers are documented in its help and in docs/reading-a-report.md.
@@ -380,8 +378,9 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
         iteration_region: arguments.iterations.iteration_region.clone(),
         cluster_radius: arguments.judging.cluster_radius,
         asked: (!arguments.judging.no_blocking).then(|| arguments.judging.what_if.clone()),
+        watch: arguments.output.html.is_some(),
     };
-    let (mut model, places) = analysed(&run, &selection, &options, common)?;
+    let Analysis { mut model, places, watched } = analysed(&run, &selection, &options, common)?;
     model.facts.t_seq_s = arguments.judging.t_seq;
     let judging = &arguments.judging;
     let choices = Choices {
@@ -392,11 +391,11 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
     };
     let report = Report::with(&model, &places, &choices);
     if let Some(path) = &arguments.output.html {
-        let views = Views::new(&model, &report.clusters.of);
+        let views = Views::new(&model, &report.clusters.of, watched);
+        let content = html::Content { report: &report, views: &views, model: &model, places: &places };
         // The text in it is for readers without scripts: as wide as in a file.
         let options = text::Options { columns: IN_A_FILE, ..text_options(&arguments.output) };
-        html::replace(path, |out| html::write(&report, &views, &options, out))
-            .with_context(|| path.display().to_string())?;
+        html::replace(path, |out| html::write(&content, &options, out)).with_context(|| path.display().to_string())?;
     }
     match &arguments.output.json {
         None if arguments.output.html.is_some() && common.quiet => {}
@@ -451,24 +450,18 @@ fn run_dump(arguments: &DumpArguments) -> anyhow::Result<Exit> {
     }
     let options =
         analyse::Options { symbols: !arguments.common.no_symbols, asked: None, ..analyse::Options::default() };
-    let (model, places) = analysed(&run, &Selection::default(), &options, &arguments.common)?;
+    let Analysis { model, places, .. } = analysed(&run, &Selection::default(), &options, &arguments.common)?;
     write_to(io::stdout().lock(), |out| dump(&run, &model, &places, arguments.rank, out)).context("standard output")?;
     let report = Report::new(&model, &places);
     Ok(if report.data.complete { Exit::Good } else { Exit::Incomplete })
 }
 
-/// The model of a part of a run and the places of its call sites.
-fn analysed(
-    run: &Run,
-    selection: &Selection,
-    options: &analyse::Options,
-    common: &Common,
-) -> anyhow::Result<(Model, Vec<Place>)> {
+/// A part of a run, analysed.
+fn analysed(run: &Run, selection: &Selection, options: &analyse::Options, common: &Common) -> anyhow::Result<Analysis> {
     let bar = Bar::new(run, common.quiet);
     let analysis = analyse::analyse_part(run, selection, options, |step| bar.tell(step));
     bar.bar.finish_and_clear();
-    let Analysis { model, places } = analysis?;
-    Ok((model, places))
+    Ok(analysis?)
 }
 
 /// Progress on standard error; shown only on a terminal, and only where the work is long: a bar that flashes by is noise.

@@ -16,6 +16,8 @@ mod engine;
 mod result;
 mod synchronised;
 mod thread;
+mod watcher;
 
 pub use engine::follow;
 pub use result::{Counts, Followed, ThreadOf};
+pub use watcher::{Message, Stretch, Wait, Watcher};

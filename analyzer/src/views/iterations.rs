@@ -27,6 +27,10 @@ pub struct IterationView {
     /// Seconds of a rank in an iteration, by activity, row and column; computation is there always, MPI's activities where they take
     /// 0.1 % of the time. None where none of the row's ranks went through any of the column's iterations.
     pub activities: Vec<(Activity, Matrix)>,
+    /// Seconds of waiting of a rank in an iteration; `None` where the ranks were not followed.
+    pub blocking: Option<Matrix>,
+    /// By row and column how often a rank went through an iteration.
+    pub counts: Vec<u32>,
     /// Seconds from the begin of an iteration to its end, mean over ranks; NaN where they are not known.
     pub elapsed: Vec<f32>,
     /// Longest computation of a rank in an iteration, in seconds.
@@ -104,22 +108,47 @@ impl Columns {
     }
 }
 
-impl IterationView {
-    /// The iterations of [`Model::main_loop`]; `None` where none is known.
-    pub(super) fn new(model: &Model, rows: &Rows) -> Option<IterationView> {
+/// Which loop is shown, and how.
+pub(super) struct Plan {
+    /// The iterated region.
+    pub(super) idx: RegionIdx,
+    /// Which iterations share a column.
+    pub(super) columns: Columns,
+    shown: Vec<Activity>,
+}
+
+impl Plan {
+    /// That of [`Model::main_loop`]; `None` where none is known.
+    pub(super) fn new(model: &Model, rows: &Rows) -> Option<Plan> {
         let idx = model.main_loop()?;
         let slowest = model.slowest.get(idx as usize).filter(|slowest| !slowest.is_empty())?;
         let shown = shown(model, idx);
         let numbers = slowest.iter().map(|one| one.iteration).collect();
         // One more for blocking.
         let columns = Columns::new(numbers, rows.len(), shown.len() + 1);
+        Some(Plan { idx, columns, shown })
+    }
+}
+
+impl IterationView {
+    /// The iterations of [`Model::main_loop`], in which ranks waited for so many seconds by row and column; `None` where no loop is
+    /// known.
+    pub(super) fn new(model: &Model, rows: &Rows, blocked: Option<Matrix>) -> Option<IterationView> {
+        let Plan { idx, columns, shown } = Plan::new(model, rows)?;
+        let slowest = model.slowest.get(idx as usize)?;
         let mut sums = Sums::new(&columns, rows.len(), shown);
         for (place, rank) in model.ranks.iter().enumerate() {
             if let Some(series) = rank.series(idx) {
                 sums.add(rows.of(place), series);
             }
         }
-        Some(sums.finish(model, idx, slowest))
+        let mut view = sums.finish(model, idx, slowest);
+        let fits = |matrix: &Matrix| matrix.columns == columns.len() && matrix.values.len() == view.counts.len();
+        view.blocking = blocked.filter(fits).map(|mut seconds| {
+            seconds.divide(&view.counts);
+            seconds
+        });
+        Some(view)
     }
 
     /// What was reduced, if anything.
@@ -220,6 +249,8 @@ impl<'a> Sums<'a> {
             mean: mean.collect(),
             micro_load_balance: micro.collect(),
             activities: self.activities,
+            blocking: None,
+            counts: self.counts,
         }
     }
 }

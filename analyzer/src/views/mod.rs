@@ -3,7 +3,8 @@
 //! ```text
 //!   model ─→ rows.rs         at most 1,024 rows of ranks
 //!              ├→ regions.rs      regions × activities × rows
-//!              └→ iterations.rs   activities × rows × columns of iterations
+//!              ├→ iterations.rs   activities × rows × columns of iterations
+//!   follow ──────┴→ timeline/        states × rows × bins of time, waits, messages
 //! ```
 //!
 //! All are pure reductions: what several ranks or iterations share a place, their mean stands for. What was reduced is told.
@@ -12,6 +13,7 @@ pub mod iterations;
 pub mod matrix;
 pub mod regions;
 pub mod rows;
+pub mod timeline;
 
 use lbprof_collector::Activity;
 
@@ -20,6 +22,7 @@ pub use iterations::IterationView;
 pub use matrix::Matrix;
 pub use regions::RegionView;
 pub use rows::Rows;
+pub use timeline::{Watch, Watched};
 
 /// What a page shows beside the report.
 #[derive(Clone, Debug, Default)]
@@ -38,13 +41,15 @@ pub struct Views {
     pub iterations: Option<IterationView>,
     /// Regions, those that take longest, in the model's order.
     pub regions: Vec<RegionView>,
+    /// What ranks did when; `None` where they were not followed.
+    pub timeline: Option<Watched>,
     /// What was reduced, a sentence each.
     pub left_out: Vec<String>,
 }
 
 impl Views {
-    /// Those of `model`, whose ranks are in these clusters.
-    pub fn new(model: &Model, clusters: &[Option<u32>]) -> Views {
+    /// Those of `model`, whose ranks are in these clusters, and of what was seen while they were followed.
+    pub fn new(model: &Model, clusters: &[Option<u32>], mut seen: Option<Watched>) -> Views {
         let rows = Rows::new(model.ranks.iter().map(|rank| rank.rank).collect());
         let mut left_out = Vec::new();
         left_out.extend(rows.reduced());
@@ -53,9 +58,14 @@ impl Views {
         let occurs = |activity: &Activity| all.iter().any(|seconds| seconds[*activity as usize] > 0.0);
         let (regions, without) = regions::views(model, &rows);
         left_out.extend(without);
-        let iterations = IterationView::new(model, &rows);
+        let iterations = IterationView::new(model, &rows, seen.as_mut().and_then(|seen| seen.blocked.take()));
         left_out.extend(iterations.iter().flat_map(IterationView::reduced));
+        match &seen {
+            Some(seen) => left_out.extend(seen.reduced()),
+            None => left_out.push("no timeline, for ranks were not followed through all of their calls".to_owned()),
+        }
         Views {
+            timeline: seen,
             hosts,
             host_of_row,
             cluster_of_row: rows.firsts().map(|at| clusters.get(at).copied().flatten()).collect(),

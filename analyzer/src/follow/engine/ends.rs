@@ -9,12 +9,14 @@ impl Engine<'_, '_> {
     /// The call ends that does nothing with others at its end.
     pub(super) fn end_without(&mut self, thread: u32, step: &Step) {
         let at = thread as usize;
-        let one = &mut self.threads[at];
-        let end = step.end.max(one.begun);
-        if end > one.begun {
-            self.clocks.communicate(thread, end - one.begun);
+        let begun = self.threads[at].begun;
+        let end = step.end.max(begun);
+        if end > begun {
+            self.clocks.communicate(thread, end - begun);
             self.histories[at].spend(end, step.kind);
+            self.tell(thread, (begun, end), step.kind, step.site);
         }
+        let one = &mut self.threads[at];
         one.now = end;
         one.shift = end - step.end;
         one.advance();
@@ -83,6 +85,7 @@ impl Engine<'_, '_> {
                     self.counts.messages += 1;
                     self.counts.sizes_differ += u64::from(sent.bytes != deed.bytes);
                     self.synchronised.pair(thread, sent.thread, end);
+                    self.tell_message(thread, deed, &sent, end);
                 }
                 let waited_for = posted.filter(|posted| posted.at > begin && posted.at <= end);
                 if let (true, Some(sent), Some(posted)) = (sends, sent, waited_for)

@@ -4,6 +4,7 @@
 //!   order.rs   who goes on next ─→ starts.rs  a call begins: matched with what others did
 //!                               └→ ends.rs    a call ends ─→ needs.rs  what it needs of others before that
 //!                                                         └→ waits.rs  how long it waited for them, and why
+//!   watch.rs   tells a watcher, where there is one
 //! ```
 
 mod ends;
@@ -11,6 +12,7 @@ mod needs;
 mod order;
 mod starts;
 mod waits;
+mod watch;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,6 +25,7 @@ use self::needs::Need;
 use super::result::{Counts, Followed, ThreadOf};
 use super::synchronised::Synchronised;
 use super::thread::{Next, Pending, Thread};
+use super::watcher::Watcher;
 use crate::blocking::{Blocking, Causer, Causes, EndedBy, History, Part, WaitKey, WaitState, WaitSums};
 use crate::critical_path::CriticalPath;
 use crate::matching::{Channels, Gatherings};
@@ -41,13 +44,15 @@ const MOST_OF_A_THREAD: usize = 1 << 10;
 /// Steps after which the histories' size is looked at.
 const LOOK_AFTER: u64 = 1 << 14;
 
-/// Follows the ranks of `run`, of which `survey`, `structure` and `model` were made, and replays it to answer `questions`.
+/// Follows the ranks of `run`, of which `survey`, `structure` and `model` were made, and replays it to answer `questions`;
+/// `watcher` is told what they do.
 pub fn follow(
     run: &Run,
     survey: &Survey,
     structure: &Structure,
     model: &Model,
     questions: Vec<Question>,
+    watcher: Option<&mut dyn Watcher>,
     progress: impl Fn(Progress) + Sync,
 ) -> Followed {
     let regions = RegionTable::new(model);
@@ -62,7 +67,11 @@ pub fn follow(
             Some(RankSteps::new(ids, run.log(header).ok()?, clock, zero, placer))
         };
         let source = Source::new(scope, model.ranks.iter().map(open).collect());
-        Engine::new(source, model, &conditions).run(questions, progress)
+        let mut engine = Engine::new(source, model, &conditions);
+        if let Some(watcher) = watcher {
+            engine.watcher = Some(watcher);
+        }
+        engine.run(questions, progress)
     })
 }
 /// What is known of a rank, whatever its threads do.
@@ -98,6 +107,7 @@ struct Engine<'a, 'scope> {
     blocking: Blocking,
     counts: Counts,
     needs: Vec<Need>,
+    watcher: Option<&'a mut (dyn Watcher + 'a)>,
 }
 
 impl<'a, 'scope> Engine<'a, 'scope> {
@@ -122,6 +132,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             blocking: Blocking::default(),
             counts: Counts::default(),
             needs: Vec::new(),
+            watcher: None,
         }
     }
 
@@ -170,6 +181,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::LateBegin };
             self.blocking.add(key, WaitSums { count: 1, waiting: begin, delay: 0 }, &causes);
             self.histories[thread as usize].wait(begin, kind, None, &causes);
+            self.tell_idle(thread, (0, begin), kind, WaitState::LateBegin, None);
         }
     }
 
@@ -224,5 +236,6 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         let kind = Kind::new(0, Activity::Management);
         let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::EarlyEnd };
         self.blocking.add(key, WaitSums { count: 1, waiting: end - begin, delay: 0 }, causes);
+        self.tell_idle(thread, (begin, end), kind, WaitState::EarlyEnd, Some(last));
     }
 }

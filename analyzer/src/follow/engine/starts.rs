@@ -18,6 +18,7 @@ impl Engine<'_, '_> {
         if computed > 0 {
             self.clocks.compute(thread, step.before, computed);
             self.histories[at].spend(begin, step.before);
+            self.tell(thread, (begin - computed, begin), step.before, NONE);
         }
         self.threads[at].computed = computed;
         self.threads[at].now = begin;

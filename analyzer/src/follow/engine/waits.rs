@@ -25,6 +25,7 @@ impl Engine<'_, '_> {
             self.blame(thread, step, (begin, until, end), need);
         }
         self.histories[at].spend(end, step.kind);
+        self.tell_call(thread, step, (begin, end), waited);
     }
 
     /// Until when the call waited, and for whom last; keeps those needs that it waited for. `None`: it did not wait.

@@ -6,6 +6,7 @@
 
 mod file;
 mod packed;
+mod timeline;
 mod views;
 
 use std::io::{self, Write};
@@ -17,6 +18,8 @@ use super::Report;
 use super::json::{self, GENERATOR};
 use super::text;
 use super::words::clean;
+use crate::model::Model;
+use crate::symbols::Place;
 use crate::views::Views;
 pub use file::replace;
 
@@ -36,8 +39,22 @@ struct Page {
     views: String,
 }
 
+/// What a page is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Content<'a> {
+    /// The report.
+    pub report: &'a Report,
+    /// What is shown beside it.
+    pub views: &'a Views,
+    /// The model that both are of.
+    pub model: &'a Model,
+    /// The places of its call sites.
+    pub places: &'a [Place],
+}
+
 /// Writes the report and what the page shows beside it as one HTML document; `options` are those of the text in it.
-pub fn write(report: &Report, views: &Views, options: &text::Options, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(content: &Content, options: &text::Options, out: &mut dyn Write) -> io::Result<()> {
+    let &Content { report, views, model, places } = content;
     let page = Page {
         generator: GENERATOR,
         title: format!("lbprof: {}", clean(&report.facts.command.join(" "))),
@@ -45,9 +62,10 @@ pub fn write(report: &Report, views: &Views, options: &text::Options, out: &mut 
         script: include_str!("../../../page/dist/page.js"),
         text: anstream::adapter::strip_str(&text::render(report, options)).to_string(),
         report: inert(&json::document(report))?,
-        views: inert(&views::document(views)?)?,
+        views: inert(&views::document(views, model, places)?)?,
     };
-    page.write_into(out)
+    page.write_into(out)?;
+    out.write_all(b"\n")
 }
 
 /// A value as JSON that can stand in an HTML element: without `<`, `>`, `&`, control characters and U+2028, all of which occur in

@@ -5,10 +5,13 @@ use std::io;
 use serde_json::{Map, Value, json};
 
 use super::packed::numbers;
+use super::timeline;
+use crate::model::Model;
+use crate::symbols::Place;
 use crate::views::{IterationView, RegionView, Views};
 
-/// The page's own data as a JSON value.
-pub(super) fn document(views: &Views) -> io::Result<Value> {
+/// The page's own data on a run with this model, whose call sites are at `places`, as a JSON value.
+pub(super) fn document(views: &Views, model: &Model, places: &[Place]) -> io::Result<Value> {
     Ok(json!({
         "version": 1,
         "ranks": {
@@ -23,7 +26,7 @@ pub(super) fn document(views: &Views) -> io::Result<Value> {
         "activities": views.activities.iter().map(|activity| activity.name()).collect::<Vec<_>>(),
         "iterations": views.iterations.as_ref().map(iterations).transpose()?,
         "regions": views.regions.iter().map(region).collect::<io::Result<Vec<_>>>()?,
-        "timeline": null,
+        "timeline": views.timeline.as_ref().map(|seen| timeline::object(seen, model, places)).transpose()?,
         "left_out": views.left_out,
     }))
 }
@@ -42,7 +45,7 @@ fn iterations(view: &IterationView) -> io::Result<Value> {
         "first": view.columns.first_numbers(),
         "begin_s": numbers(&view.begin_s)?,
         "computation": computation,
-        "blocking": null,
+        "blocking": view.blocking.as_ref().map(|matrix| numbers(&matrix.values)).transpose()?,
         "activities": activities,
         "elapsed": numbers(&view.elapsed)?,
         "max": numbers(&view.max)?,

@@ -1,0 +1,80 @@
+//! The largest of many, of which only so many are kept.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+/// Keeps the largest; of equals the first.
+#[derive(Clone, Debug)]
+pub(super) struct Longest<K, T> {
+    most: usize,
+    seen: u64,
+    /// The smallest of those that are kept is on top.
+    kept: BinaryHeap<Ranked<K, T>>,
+}
+
+/// A value with its size and when it came; smaller ones are greater, and of equals later ones.
+#[derive(Clone, Debug)]
+struct Ranked<K, T> {
+    size: K,
+    at: u64,
+    value: T,
+}
+
+impl<K: Ord + Copy, T> Longest<K, T> {
+    pub(super) fn new(most: usize) -> Self {
+        Longest { most, seen: 0, kept: BinaryHeap::new() }
+    }
+
+    /// Takes one of this size.
+    #[inline]
+    pub(super) fn add(&mut self, size: K, value: T) {
+        self.seen += 1;
+        if self.kept.len() >= self.most {
+            if self.kept.peek().is_none_or(|least| size <= least.size) {
+                return;
+            }
+            self.kept.pop();
+        }
+        self.kept.push(Ranked { size, at: self.seen, value });
+    }
+
+    /// How many there were, and the largest of them, in descending order.
+    pub(super) fn finish(self) -> (u64, Vec<T>) {
+        (self.seen, self.kept.into_sorted_vec().into_iter().map(|one| one.value).collect())
+    }
+}
+
+impl<K: Ord, T> Ord for Ranked<K, T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (Reverse(&self.size), self.at).cmp(&(Reverse(&other.size), other.at))
+    }
+}
+
+impl<K: Ord, T> PartialOrd for Ranked<K, T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<K: Ord, T> PartialEq for Ranked<K, T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<K: Ord, T> Eq for Ranked<K, T> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_are_kept_and_of_equals_the_first() {
+        let mut longest = Longest::new(3);
+        [(5, 'a'), (1, 'b'), (7, 'c'), (5, 'd'), (5, 'e')].into_iter().for_each(|(size, name)| longest.add(size, name));
+        assert_eq!(longest.finish(), (5, vec!['c', 'a', 'd']));
+        let mut none = Longest::new(0);
+        none.add(1, 'a');
+        assert_eq!(none.finish(), (1, vec![]));
+    }
+}

@@ -29,6 +29,9 @@ export interface ChartSpec {
     zoomed?(from: number, to: number): void;
 }
 
+/** Steps between ticks at whole numbers. */
+const WHOLE = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((power) => [1, 2, 5].map((factor) => factor * 10 ** power));
+
 /** A chart that follows its width and the theme. */
 export class Chart {
     readonly element = el("div", { class: "chart" });
@@ -80,7 +83,7 @@ export class Chart {
             cursor: { y: false, drag: { x: spec.zoomed !== undefined, y: false } },
             scales: { x: { time: false, range: barRange(spec) }, y: { range: (_, low, high) => spec.range ?? [Math.min(0, low), high > 0 ? high * 1.08 : 1] } },
             axes: [
-                { ...axis, values: (_, ticks) => ticks.map((tick) => (spec.whole && tick % 1 !== 0 ? "" : spec.xText(tick))), space: 90, size: 28 },
+                { ...axis, values: (_, ticks) => ticks.map(spec.xText), incrs: spec.whole ? WHOLE : undefined, space: 90, size: 28 },
                 { ...axis, values: (_, ticks) => ticks.map(spec.text), size: spec.left ?? 76, space: 28 },
             ],
             series: [{ value: (_, value) => (value === null ? "" : spec.xText(value)), label: "" }, ...spec.series.map((series) => line(series, spec))],

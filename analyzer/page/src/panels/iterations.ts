@@ -1,5 +1,6 @@
 // Iterations × ranks as a heat map, with the course of the longest and the mean computation beside it.
 import { Chart } from "../chart";
+import { key } from "../legend";
 import { button, choice, el, field } from "../dom";
 import { rowOrder, rowSum, type Order } from "../order";
 import type { Packed } from "../packed";
@@ -148,6 +149,7 @@ class HeatMap {
             `${this.shown} in an iteration of ${region}: ${this.fromZero ? "" : "≤ "}${secondsLike(low, high)} `,
             bar,
             ` ≥ ${seconds(high)}`,
+            key("var(--cell)", "no such iteration"),
         );
     }
 

@@ -1,6 +1,7 @@
 // Patterns and dispersion of Calzarossa, Massari and Tessera: regions × ranks in four colours, and how unequal the ranks are.
 import { choice, el, field } from "../dom";
 import { PATTERN_COLOURS, pixel, stateColour } from "../palette";
+import { key } from "../legend";
 import type { Data, Panel } from "../panel";
 import { Picture, type Plot, type Scene } from "../picture";
 import { putOver } from "../pool";
@@ -41,13 +42,6 @@ function picture(host: HTMLElement, data: Data): (() => void) | undefined {
     const legend = el("div", { class: "legend" }, term("patterns"), ...["m", "l", "-", "u", "M"].map((letter) => key(PATTERN_COLOURS[letter] ?? "var(--cell)", MEANING[letter])));
     host.append(el("div", { class: "controls" }, field("activity", select)), legend, view.element);
     return () => view.draw();
-}
-
-/** A colour and what it means. */
-export function key(colour: string, text: string): HTMLElement {
-    const swatch = el("span", { class: "swatch" });
-    swatch.style.background = colour;
-    return el("span", { class: "key" }, swatch, text);
 }
 
 function scene(data: Data, rows: Pattern[]): Scene {

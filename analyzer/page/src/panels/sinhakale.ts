@@ -8,7 +8,7 @@ import { sources, stagesOf, type Source, type Stages } from "../stages";
 import { table } from "../table";
 import { term } from "../tip";
 import { ranksIn, rowName, rowOf } from "../views";
-import { count, percent, plural, seconds, secondsLike } from "../words";
+import { percent, plural, seconds, secondsLike } from "../words";
 
 export const sinhaKale: Panel = {
     id: "views",
@@ -77,8 +77,7 @@ class StagesAndRanks {
             min: isTime ? (source.unit * 1e3).toPrecision(3) : source.unit,
             step: "any",
             value: isTime ? (this.length * source.unit * 1e3).toPrecision(4) : this.length * source.unit,
-            size: 6,
-            "aria-label": "stage length",
+            class: "short",
             onchange: () => {
                 const wanted = isTime ? Number(length.value) / 1e3 : Number(length.value);
                 this.length = Math.min(source.columns, Math.max(1, Math.round(wanted / source.unit) || 1));
@@ -223,7 +222,7 @@ class StagesAndRanks {
     }
 
     private pills(): HTMLElement[] {
-        const pills = [];
+        const pills: HTMLElement[] = [];
         if (this.oneStage !== null) {
             pills.push(button(`only ${this.stageName(this.oneStage)} ✕`, () => ((this.oneStage = null), this.change())));
         }
@@ -231,6 +230,11 @@ class StagesAndRanks {
             pills.push(button(`only ${rowName(this.data.views, this.oneRow)} ✕`, () => ((this.oneRow = null), this.change())));
         }
         return pills;
+    }
+
+    private stageLength(): string {
+        const { source } = this;
+        return source.unitName === "s" ? seconds(this.length * source.unit) : plural(this.length * source.unit, "iteration");
     }
 
     private totalTable(rows: number[], stages: number[]): HTMLElement {
@@ -244,7 +248,7 @@ class StagesAndRanks {
             return { name, sum: byRow.reduce((all, time) => all + time, 0), most: rows[most], longest: byRow[most] / ranksIn(views, rows[most] ?? 0), whole: wholeRun(this.data, rows, name) };
         });
         return table({
-            caption: `What was chosen: ${plural(ranks, "rank")}, ${plural(stages.length, "stage")} of ${count(this.length * (this.source.unitName === "s" ? 1 : this.source.unit))} ${this.source.unitName === "s" ? `slices, ${seconds(this.length * this.source.unit)}` : "iterations"} each`,
+            caption: `What was chosen: ${plural(ranks, "rank")}, ${plural(stages.length, "stage")} of ${this.stageLength()} each`,
             rows: of,
             columns: [
                 { title: "attribute", cell: (row) => term(row.name) },

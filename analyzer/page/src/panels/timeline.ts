@@ -1,6 +1,7 @@
 // Ranks × time: what each rank does when, who waits for whom, and the messages between them.
 import { button, choice, el, field } from "../dom";
 import { rowOrder, rowSum, type Order } from "../order";
+import { key } from "../legend";
 import { stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
 import { Picture, type Plot, type Scene, type View } from "../picture";
@@ -12,7 +13,6 @@ import { table } from "../table";
 import { term } from "../tip";
 import { rowName, rowOf, type Timeline } from "../views";
 import { percent, roundTicks, secondsLike, secondsTick, seconds, shortPath } from "../words";
-import { key } from "./patterns";
 
 export const timeline: Panel = {
     id: "timeline",

@@ -1,0 +1,65 @@
+// Opens pages in Debian's Chromium and notes all that a page must not do.
+import { existsSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+import { pagePath } from "./data.mjs";
+
+const EXECUTABLE = process.env.LBPROF_CHROMIUM ?? ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+
+/** One browser for all tests of a file. */
+export async function launch() {
+    return chromium.launch({ executablePath: EXECUTABLE, args: ["--no-sandbox"] });
+}
+
+/** A page of a run in a context of its own; `complaints` has what the console and the network saw. */
+export async function open(browser, name, { width = 1280, scheme = "light", script = true } = {}) {
+    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme, javaScriptEnabled: script });
+    const page = await context.newPage();
+    const complaints = [];
+    page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("request", (request) => /^(file|data|blob):/.test(request.url()) || complaints.push(`asks for ${request.url()}`));
+    await page.goto(pathToFileURL(pagePath(name)).href);
+    if (script) {
+        await page.waitForSelector("html[data-ready]");
+    }
+    return { page, complaints, close: () => context.close() };
+}
+
+/** Shows a panel as its link does. */
+export async function show(page, id) {
+    await page.click(`nav a[href="#${id}"]`);
+    await page.waitForSelector(`#panel-${id}:not([hidden])`);
+    // Charts draw in the frame after.
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+}
+
+/** How many different colours each visible canvas of a panel has, those over others left out. */
+export async function coloursIn(page, id) {
+    return page.$$eval(`#panel-${id} canvas:not(.above)`, (canvases) =>
+        canvases.map((canvas) => {
+            const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            return new Set(new Uint32Array(data.buffer)).size;
+        }),
+    );
+}
+
+/** The text of a cell: of the row of a table whose first cell is `row`, under `column`. */
+export async function cell(page, id, caption, row, column) {
+    return page.$$eval(
+        `#panel-${id} table`,
+        (tables, [caption, row, column]) => {
+            const table = tables.find((one) => one.caption?.textContent.startsWith(caption));
+            const heads = [...table.tHead.rows[0].cells].map((cell) => cell.textContent);
+            const found = [...table.tBodies[0].rows].find((one) => one.cells[0].textContent === row);
+            return found?.cells[heads.indexOf(column)]?.textContent ?? null;
+        },
+        [caption, row, column],
+    );
+}
+
+/** Where a place of a picture lies in the window: `x` and `y` are shares of its plot. */
+export async function placeIn(page, id, x, y, left = 92) {
+    const box = await page.locator(`#panel-${id} .picture canvas`).first().boundingBox();
+    return { x: box.x + left + x * (box.width - left - 12), y: box.y + 4 + y * (box.height - 26) };
+}

@@ -1,0 +1,48 @@
+// What a page holds, read as the page's own code does not: from the file's text, with node's gzip.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
+
+const FOLDER = process.env.LBPROF_PAGES ?? fileURLToPath(new URL("../../../target/pages", import.meta.url));
+
+/** Path of a page that scripts/test-page made. */
+export function pagePath(name) {
+    return join(FOLDER, `${name}.html`);
+}
+
+/** The two data elements of a page. */
+export function dataOf(name) {
+    const text = readFileSync(pagePath(name), "utf8");
+    const element = (id) => {
+        const found = new RegExp(`<script[^>]*id="${id}"[^>]*>([^]*?)</script>`).exec(text);
+        return JSON.parse(found[1]);
+    };
+    return { report: element("report"), views: element("views") };
+}
+
+/** The numbers of a packed array. */
+export function unpack({ type, scale = 1, data }) {
+    const bytes = gunzipSync(Buffer.from(data, "base64"));
+    const read = {
+        u8: [1, (at) => bytes.readUInt8(at)],
+        u16: [2, (at) => none(bytes.readUInt16LE(at), 65535)],
+        u32: [4, (at) => none(bytes.readUInt32LE(at), 4294967295)],
+        i32: [4, (at) => bytes.readInt32LE(at)],
+        f16: [2, (at) => half(bytes.readUInt16LE(at))],
+        f32: [4, (at) => bytes.readFloatLE(at)],
+    }[type];
+    const [width, value] = read;
+    return Array.from({ length: bytes.length / width }, (_, i) => value(i * width) * scale);
+}
+
+function none(value, mark) {
+    return value === mark ? NaN : value;
+}
+
+function half(bits) {
+    const exponent = (bits >> 10) & 31;
+    const fraction = (bits & 1023) / 1024;
+    const size = exponent === 0 ? fraction * 2 ** -14 : exponent === 31 ? (fraction ? NaN : Infinity) : (1 + fraction) * 2 ** (exponent - 15);
+    return bits & 0x8000 ? -size : size;
+}

@@ -1,0 +1,349 @@
+// The page in a real browser: every panel draws, says what the data say, obeys nobody's names, and needs no mouse.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { cell, coloursIn, launch, open, placeIn, show } from "./browser.mjs";
+import { dataOf, unpack } from "./data.mjs";
+import { count, percent, seconds } from "./words.mjs";
+
+const PANELS = ["summary", "iterations", "views", "patterns", "timeline", "waiting", "whatif", "callsites", "overheads", "facts", "glossary"];
+
+let browser;
+before(async () => (browser = await launch()));
+after(() => browser.close());
+
+const missing = (page, id) => page.$eval(`#panel-${id}`, (panel) => panel.querySelector(".body > .missing:not(:empty)")?.textContent ?? "");
+
+for (const name of ["small", "hostile", "large"]) {
+    test(`every panel of ${name} draws, without a complaint`, async () => {
+        const { page, complaints, close } = await open(browser, name);
+        for (const id of PANELS) {
+            await show(page, id);
+            assert.equal(await missing(page, id), "", `${id} has data`);
+            for (const colours of await coloursIn(page, id)) {
+                assert.ok(colours > 2, `a picture of ${id} has ${colours} colours`);
+            }
+            const empty = await page.$$eval(`#panel-${id} table`, (tables) => tables.filter((table) => table.tBodies[0].rows.length === 0).map((table) => table.caption?.textContent));
+            // uPlot's legends are tables, too, with their rows in the body.
+            assert.deepEqual(empty, [], `tables of ${id} have rows`);
+        }
+        const pictures = await page.$$eval(".picture", (all) => all.length);
+        assert.equal(pictures, 4, "heat map, patterns, timeline, matrix");
+        assert.deepEqual(complaints, []);
+        await close();
+    });
+}
+
+test("a run recorded as sums says what it cannot show", async () => {
+    const { page, complaints, close } = await open(browser, "sums");
+    await show(page, "waiting");
+    assert.match(await missing(page, "waiting"), /not known/);
+    await show(page, "timeline");
+    assert.match(await missing(page, "timeline"), /no timeline/);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test("the summary says what the report says", async () => {
+    const { report } = dataOf("small");
+    const { page, close } = await open(browser, "small");
+    assert.equal(await page.textContent("#verdict"), report.verdict.text);
+    const shown = (name) => page.textContent(`tr[data-efficiency="${name}"] .value`);
+    assert.equal(await shown("parallel efficiency"), percent(report.efficiency.parallel));
+    assert.equal(await shown("load balance"), percent(report.efficiency.load_balance));
+    assert.equal(await shown("communication efficiency"), percent(report.efficiency.communication));
+    assert.equal(await shown("micro load balance"), percent(report.efficiency.micro_load_balance));
+    assert.equal(await shown("transfer"), percent(report.efficiency.transfer));
+    await page.click('tr[data-efficiency="load balance"] a');
+    assert.equal(await page.isVisible("#panel-iterations"), true, "its numbers lead to the panels");
+    await close();
+});
+
+test("the heat map tells the packed value under the pointer", async () => {
+    const { report, views } = dataOf("small");
+    const of = views.iterations;
+    const values = unpack(of.computation);
+    const { page, close } = await open(browser, "small");
+    await show(page, "iterations");
+    for (const [rank, iteration] of [[0, 4], [2, 11], [3, 19]]) {
+        const place = await placeIn(page, "iterations", (iteration + 0.5) / of.columns, (rank + 0.5) / 4);
+        await page.mouse.move(place.x, place.y);
+        const tip = await page.innerText("#tip");
+        assert.match(tip, new RegExp(`rank ${rank} on node${Math.floor(rank / 2)}`));
+        assert.ok(tip.includes(`iteration ${iteration}\n`), tip);
+        assert.ok(tip.includes(`computation ${seconds(values[rank * of.columns + iteration])}`), tip);
+    }
+    const longest = report.iterations.per_iteration[19].max_s;
+    assert.ok((await page.innerText("#tip")).includes(`longest ${seconds(longest)}`), "as --json says of the iteration");
+    await close();
+});
+
+test("sorted by load the heat map has the rank with most computation first", async () => {
+    const { report, views } = dataOf("small");
+    const values = unpack(views.iterations.computation);
+    const sums = report.ranks.map((_, row) => values.slice(row * 20, row * 20 + 20).reduce((a, b) => a + b));
+    const { page, close } = await open(browser, "small");
+    await show(page, "iterations");
+    await page.getByLabel("sort by").nth(0).selectOption("load");
+    const place = await placeIn(page, "iterations", 0.5, 0.1);
+    await page.mouse.move(place.x, place.y);
+    assert.match(await page.innerText("#tip"), new RegExp(`^rank ${sums.indexOf(Math.max(...sums))} `));
+    await close();
+});
+
+test("zooming the heat map zooms the charts beside it, and a brush in a chart the heat map", async () => {
+    const { page, close } = await open(browser, "small");
+    await show(page, "iterations");
+    const from = await placeIn(page, "iterations", 0.25, 0.5);
+    const to = await placeIn(page, "iterations", 0.5, 0.5);
+    await page.mouse.move(from.x, from.y);
+    await page.mouse.down();
+    await page.mouse.move(to.x, to.y, { steps: 4 });
+    await page.mouse.up();
+    // Iterations 5 to 10 of 20 fill the picture now: its first quarter is iteration 6.
+    const place = await placeIn(page, "iterations", 0.3, 0.5);
+    await page.mouse.move(place.x, place.y);
+    assert.match(await page.innerText("#tip"), /iteration 6\n/);
+    const chart = await page.locator("#panel-iterations .u-over").first().boundingBox();
+    await page.mouse.move(chart.x + chart.width * 0.5, chart.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(chart.x + chart.width * 0.99, chart.y + 20, { steps: 4 });
+    await page.mouse.up();
+    await page.mouse.move(place.x, place.y);
+    const seen = /iteration (\d+)\n/.exec(await page.innerText("#tip"));
+    assert.ok(seen && Number(seen[1]) >= 7 && Number(seen[1]) <= 9, `iteration ${seen?.[1]} of 7.5 to 10`);
+    await close();
+});
+
+test("chosen ranks and stages have the sums that the report has", async () => {
+    const { report, views } = dataOf("small");
+    const { page, complaints, close } = await open(browser, "small");
+    await show(page, "views");
+    const ranks = page.getByLabel("ranks", { exact: true });
+    const stages = page.getByLabel("stages", { exact: true });
+    const total = (column) => cell(page, "views", "What was chosen", "computation", column);
+
+    await ranks.fill("2");
+    await ranks.press("Enter");
+    assert.equal(await total("these ranks in the whole run"), seconds(report.ranks[2].computation_s));
+    const own = unpack(views.iterations.computation).slice(40, 60);
+    assert.equal(await total("all ranks"), seconds(own.reduce((a, b) => a + b)));
+
+    await ranks.fill("0-:2");
+    await ranks.press("Enter");
+    assert.equal(await total("these ranks in the whole run"), seconds(report.ranks[0].computation_s + report.ranks[2].computation_s));
+    await ranks.fill("host=node1");
+    await ranks.press("Enter");
+    assert.equal(await total("these ranks in the whole run"), seconds(report.ranks[2].computation_s + report.ranks[3].computation_s));
+
+    // A stage of two iterations is the sum of both; --json has the mean of the ranks.
+    await ranks.fill("");
+    await ranks.press("Enter");
+    await page.getByLabel("stage length").fill("2");
+    await page.getByLabel("stage length").press("Enter");
+    await stages.fill("3");
+    await stages.press("Enter");
+    const both = report.iterations.per_iteration.slice(6, 8).reduce((sum, one) => sum + one.mean_s, 0);
+    assert.equal(await total("mean of a rank"), seconds(both));
+    assert.equal(await total("all ranks"), seconds(4 * both));
+
+    await ranks.fill("seven");
+    await ranks.press("Enter");
+    assert.match(await page.textContent("#panel-views [role=alert]"), /no list of ranks/);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test("a click on a rank shows it alone by stage", async () => {
+    const { report } = dataOf("small");
+    const { page, close } = await open(browser, "small");
+    await show(page, "views");
+    const chart = await page.locator("#panel-views .u-over").nth(1).boundingBox();
+    await page.mouse.click(chart.x + chart.width * 0.12, chart.y + chart.height - 10);
+    assert.match(await page.innerText("#panel-views .only"), /only rank 0/);
+    assert.equal(await cell(page, "views", "What was chosen", "computation", "these ranks in the whole run"), seconds(report.ranks[0].computation_s));
+    await page.click("#panel-views .only button");
+    assert.equal(await page.innerText("#panel-views .only"), "");
+    await close();
+});
+
+test("a wait is told with its rank, state and the rank that ended it", async () => {
+    const { views } = dataOf("small");
+    const { waits, begin_s, end_s } = views.timeline;
+    const [ranks, begins, ends, states, causers] = [waits.rank, waits.begin_s, waits.end_s, waits.state, waits.causer].map(unpack);
+    const longest = begins.reduce((best, _, at) => (ends[at] - begins[at] > ends[best] - begins[best] ? at : best), 0);
+    const { page, close } = await open(browser, "small");
+    await show(page, "timeline");
+    const middle = ((begins[longest] + ends[longest]) / 2 - begin_s) / (end_s - begin_s);
+    const place = await placeIn(page, "timeline", middle, (ranks[longest] + 0.5) / 4);
+    await page.mouse.click(place.x, place.y);
+    const told = await page.innerText("#panel-timeline .details");
+    assert.ok(told.includes(`Rank ${ranks[longest]} waits ${seconds(ends[longest] - begins[longest])}`), told);
+    assert.ok(told.includes(waits.states[states[longest]]), told);
+    assert.ok(told.includes(`Rank ${causers[longest]} ended it`), told);
+    const marked = await page.$eval("#panel-timeline canvas.above", (canvas) => new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer).some((pixel) => pixel !== 0));
+    assert.ok(marked, "the wait and its causer are outlined");
+    await close();
+});
+
+test("the matrix of waiting tells the pairs", async () => {
+    const { report } = dataOf("small");
+    const { page, close } = await open(browser, "small");
+    await show(page, "waiting");
+    const pair = report.blocking.pairs[0];
+    const place = await placeIn(page, "waiting", (pair.causes + 0.5) / 4, (pair.waits + 0.5) / 4);
+    await page.mouse.move(place.x, place.y);
+    const tip = await page.innerText("#tip");
+    assert.ok(tip.includes(`rank ${pair.waits} waits ${seconds(pair.time_s)}`), tip);
+    await close();
+});
+
+test("patterns tell the letter of each rank", async () => {
+    const { report } = dataOf("small");
+    const pattern = report.dispersion.patterns[0];
+    const words = { m: "the least time", l: "lower 15 %", "-": "between", u: "upper 15 %", M: "the longest time" };
+    const rows = report.dispersion.patterns.filter((one) => one.activity === pattern.activity).length;
+    const { page, close } = await open(browser, "small");
+    await show(page, "patterns");
+    for (const rank of [0, 1, 2, 3]) {
+        const place = await placeIn(page, "patterns", (rank + 0.5) / 4, 0.5 / rows, 250);
+        await page.mouse.move(place.x, place.y);
+        assert.ok((await page.innerText("#tip")).includes(words[pattern.ranks[rank]]), `rank ${rank} of ${pattern.ranks}`);
+    }
+    await close();
+});
+
+test("a table is sorted by the column that is pressed", async () => {
+    const { report } = dataOf("small");
+    const { page, close } = await open(browser, "small");
+    await show(page, "facts");
+    const column = async () => page.$$eval("#panel-facts table", (tables) => [...tables.find((one) => one.caption.textContent === "Ranks").tBodies[0].rows].map((row) => Number(row.cells[0].textContent)));
+    await page.click("#panel-facts th button:text('waits')");
+    const waits = report.ranks.map((rank) => rank.blocked_s);
+    assert.deepEqual(await column(), [0, 1, 2, 3].sort((a, b) => waits[b] - waits[a]));
+    await page.click("#panel-facts th button:text('rank')");
+    await page.click("#panel-facts th button:text('rank')");
+    assert.deepEqual(await column(), [0, 1, 2, 3]);
+    await close();
+});
+
+test("hostile names stay text", async () => {
+    const { report } = dataOf("hostile");
+    const { page, complaints, close } = await open(browser, "hostile");
+    const elements = () => page.$$eval("script, img, b", (all) => all.map((one) => one.tagName).filter((name) => name !== "B"));
+    const before = await elements();
+    for (const id of PANELS) {
+        await show(page, id);
+    }
+    assert.deepEqual(await elements(), before, "no element comes from a name");
+    assert.equal(before.includes("IMG"), false);
+    assert.doesNotMatch(await page.title(), /taken/);
+    const text = await page.textContent("#panel-patterns");
+    const hostile = report.regions.find((region) => region.path.includes("<img"));
+    assert.ok(text.includes(hostile.path), "the name is shown as it is");
+    assert.ok((await page.textContent("#panel-facts")).includes("</script><b>host</b>0"));
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test("the keyboard reaches every panel, and moves in pictures", async () => {
+    const { views } = dataOf("small");
+    const values = unpack(views.iterations.computation);
+    const { page, close } = await open(browser, "small");
+    const focused = () => page.evaluate(() => document.activeElement.getAttribute("href"));
+    const reached = new Set();
+    for (let i = 0; i < 20; i++) {
+        await page.keyboard.press("Tab");
+        reached.add(await focused());
+    }
+    for (const id of PANELS) {
+        assert.ok(reached.has(`#${id}`), `Tab reaches ${id}`);
+    }
+    await page.focus('nav a[href="#iterations"]');
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("#panel-iterations:not([hidden])");
+    let steps = 0;
+    while (!(await page.evaluate(() => document.activeElement.matches(".picture canvas"))) && steps++ < 20) {
+        await page.keyboard.press("Tab");
+    }
+    for (const key of ["ArrowRight", "ArrowRight", "ArrowRight", "ArrowDown"]) {
+        await page.keyboard.press(key);
+    }
+    const said = await page.innerText("#panel-iterations .readout");
+    assert.ok(said.includes("rank 1 ") && said.includes("iteration 2 ") && said.includes(seconds(values[22])), said);
+    await close();
+});
+
+test("terms are explained on hover and on focus, in the glossary's words", async () => {
+    const { page, close } = await open(browser, "small");
+    await page.focus('[data-term="transfer"]');
+    assert.match(await page.innerText("#tip"), /network costs nothing/);
+    await page.keyboard.press("Escape");
+    assert.equal(await page.isVisible("#tip"), false);
+    await page.hover('[data-term="micro load balance"]');
+    assert.match(await page.innerText("#tip"), /same rank that is slowest/);
+    await close();
+});
+
+test("dark and light", async () => {
+    const back = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await open(browser, "small");
+    const dark = await open(browser, "small", { scheme: "dark" });
+    const colours = [await back(light.page), await back(dark.page)];
+    assert.notEqual(colours[0], colours[1], "as the system has it");
+    await dark.page.click("button:text('dark / light')");
+    assert.equal(await back(dark.page), colours[0], "until the reader chooses");
+    await show(dark.page, "iterations");
+    assert.deepEqual(dark.complaints, []);
+    await light.close();
+    await dark.close();
+});
+
+test("without scripts the text report stands there", async () => {
+    const { report } = dataOf("small");
+    const { page, close } = await open(browser, "small", { script: false });
+    const text = (await page.innerText("noscript, body")).replaceAll(/\s+/g, " ");
+    assert.ok(text.includes(report.verdict.text.slice(0, 60)), text.slice(0, 300));
+    await close();
+});
+
+test("printing makes a PDF of all panels", async () => {
+    const { page, complaints, close } = await open(browser, "small", { scheme: "dark" });
+    const pdf = (await page.pdf({ format: "A4", landscape: true })).toString("latin1");
+    const pages = pdf.match(/\/Type \/Page\b/g).length;
+    assert.ok(pages >= PANELS.length, `${pages} pages`);
+    assert.equal(await page.locator("section:visible").count(), 1, "afterwards one panel is shown, as before");
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+for (const name of ["small", "large"]) {
+    test(`${name} fits a window of 900 pixels`, async () => {
+        const { page, close } = await open(browser, name, { width: 900 });
+        for (const id of PANELS) {
+            await show(page, id);
+            const [wide, window] = await page.evaluate(() => [document.scrollingElement.scrollWidth, innerWidth]);
+            assert.ok(wide <= window, `${id} is ${wide} wide`);
+        }
+        await close();
+    });
+}
+
+test("the large run tells each of its ranks and iterations", async () => {
+    const { report, views } = dataOf("large");
+    const { page, close } = await open(browser, "large");
+    assert.ok((await page.textContent("header")).includes(`${report.run.ranks} ranks`));
+    await show(page, "facts");
+    assert.ok((await page.textContent("#panel-facts")).includes(count(report.run.events)));
+    const of = views.iterations;
+    const values = unpack(of.computation);
+    await show(page, "iterations");
+    const [x, y] = [0.371, 0.842];
+    const place = await placeIn(page, "iterations", x, y);
+    await page.mouse.move(place.x, place.y);
+    const tip = await page.innerText("#tip");
+    const row = views.ranks.first.indexOf(Number(/^ranks? (\d+)/.exec(tip)[1]));
+    const column = of.first.indexOf(Number(/iterations? (\d+)/.exec(tip)[1]));
+    assert.ok(Math.abs(row / views.ranks.rows - y) < 0.01 && Math.abs(column / of.columns - x) < 0.01, tip);
+    assert.ok(tip.includes(seconds(values[row * of.columns + column])), tip);
+    await close();
+});

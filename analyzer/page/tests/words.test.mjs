@@ -1,0 +1,36 @@
+// Numbers are written as the text report writes them; terms are those of the documents.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { bytes, count, percent, roundTicks, seconds, secondsLike, signedPercent } from "./words.mjs";
+
+test("times have three or four digits and a unit", () => {
+    assert.deepEqual([12.294, 1234.5, 0.0421, 0, null, NaN].map(seconds), ["12.29 s", "1234 s", "42.10 ms", "0.00 s", "–", "–"]);
+});
+
+test("times of a sentence have one unit where they fit in it", () => {
+    assert.equal(secondsLike(0.0421, 1.2), "0.04 s");
+    assert.equal(secondsLike(0.0021, 1.2), "2.10 ms");
+    assert.equal(secondsLike(-0.0021, 1.2), "-2.10 ms");
+    assert.equal(secondsLike(1.2558e-3, 0.9e-3), "1.26 ms");
+});
+
+test("shares, counts and bytes", () => {
+    assert.deepEqual([-0.0001, 0.874, null].map(percent), ["0.0 %", "87.4 %", "–"]);
+    assert.deepEqual([0.125, -0.125, -0.0001].map(signedPercent), ["+12.5 %", "−12.5 %", "0.0 %"]);
+    assert.equal(count(1234567), "1,234,567");
+    assert.deepEqual([999, 1_320_000].map(bytes), ["999 B", "1.32 MB"]);
+});
+
+test("ticks are round and in view", () => {
+    assert.deepEqual(roundTicks(0.3, 10, 5), [2, 4, 6, 8, 10]);
+    assert.deepEqual(roundTicks(1, 1, 5), []);
+});
+
+test("every term of the page is one that docs/reading-a-report.md has", () => {
+    const docs = readFileSync(new URL("../../../docs/reading-a-report.md", import.meta.url), "utf8").replaceAll(/[\s*]+/g, " ").toLowerCase();
+    const source = readFileSync(new URL("../src/glossary.ts", import.meta.url), "utf8");
+    const terms = [...source.matchAll(/^ {4}"([^"]+)": /gm)].map((found) => found[1]);
+    assert.ok(terms.length > 40);
+    assert.deepEqual(terms.filter((term) => !docs.includes(term.toLowerCase())), []);
+});

@@ -1,0 +1,80 @@
+//! Writes the small runs of which the tests of the HTML report make pages.
+//!
+//! `cargo run -p lbprof-collector --example page_runs -- FOLDER` makes in FOLDER:
+//!
+//! - `small`: 4 ranks on 2 hosts, 20 marked iterations, rank 3 the slowest, messages between neighbours;
+//! - `hostile`: the same with names that are markup, quotes and escape codes;
+//! - `sums`: the same recorded as sums, so without timeline and waiting.
+
+use std::io;
+use std::path::PathBuf;
+
+use lbprof_collector::scenario::{RankScript, Scenario};
+
+const RANKS: u32 = 4;
+const ITERATIONS: u32 = 20;
+
+/// Names of what the program consists of.
+struct Names {
+    step: &'static str,
+    force: &'static str,
+    halo: &'static str,
+    host: &'static str,
+}
+
+const PLAIN: Names = Names { step: "step", force: "force", halo: "halo", host: "node" };
+
+const HOSTILE: Names = Names {
+    step: "<script>document.title='taken'</script>",
+    force: "\"'><img src=x onerror=\"document.title='taken'\">\x1b[31m&amp;</script>",
+    halo: "</section>`${document.title='taken'}`\u{202e}",
+    host: "</script><b>host</b>",
+};
+
+fn main() -> io::Result<()> {
+    let Some(folder) = std::env::args().nth(1).map(PathBuf::from) else {
+        eprintln!("usage: page_runs FOLDER");
+        std::process::exit(2);
+    };
+    run(&PLAIN).write(&folder.join("small"))?;
+    run(&HOSTILE).write(&folder.join("hostile"))?;
+    run(&PLAIN).profile_mode().write(&folder.join("sums"))
+}
+
+/// A solver that computes, exchanges with its neighbour and agrees in each step.
+///
+/// ```text
+///   even rank  |== compute ==|= 2 =|send|......... Allreduce |
+///   odd rank   |==== compute ====|recv .|......... Allreduce |
+/// ```
+fn run(names: &'static Names) -> Scenario {
+    Scenario::ranks(RANKS).hosts(|rank| format!("{}{}", names.host, rank / 2)).each(|rank, script| {
+        script.repeat(ITERATIONS, |at, script| script.iteration(names.step, |now| step(names, rank, at, now)))
+    })
+}
+
+/// What a rank computes in an iteration, in milliseconds: more on higher ranks, but in every fifth iteration most on rank 0.
+fn computation(rank: u32, at: u32) -> f64 {
+    10.0 + 2.0 * f64::from(rank) + if rank == 0 && at % 5 == 4 { 12.0 } else { 0.1 * f64::from(at) }
+}
+
+/// How long after the begin of the step a rank is done with its message, in milliseconds.
+fn exchanged(rank: u32, at: u32) -> f64 {
+    let sent = computation(rank / 2 * 2, at) + 4.5;
+    if rank.is_multiple_of(2) { sent } else { sent.max(computation(rank, at)) + 0.5 }
+}
+
+fn step(names: &'static Names, rank: u32, at: u32, script: RankScript) -> RankScript {
+    let latest = (0..RANKS).map(|rank| exchanged(rank, at)).fold(0.0, f64::max);
+    let (own, done) = (computation(rank, at), exchanged(rank, at));
+    let peer = (rank ^ 1).cast_signed();
+    let script = script.region(names.force, |now| now.compute(own));
+    let script = script.region(names.halo, |now| {
+        if rank.is_multiple_of(2) {
+            now.compute(4.0).at("halo").send(peer, 7, 8000, 0.5)
+        } else {
+            now.at("halo").recv(peer, 7, 8000, done - own)
+        }
+    });
+    script.at("agree").allreduce(8, latest - done + 0.2)
+}

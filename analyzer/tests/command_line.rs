@@ -220,6 +220,52 @@ fn help_shows_examples_and_exit_codes() {
 }
 
 #[test]
+fn the_first_screen_is_the_default_and_tables_are_asked_for() {
+    let dir = written(late_sender());
+    let text = |arguments: &[&str]| {
+        let all = [&[text_of(dir.path())], arguments].concat();
+        String::from_utf8(lb_report(&all).assert().code(0).get_output().stdout.clone()).unwrap()
+    };
+    let (first, some, full) = (text(&[]), text(&["--top", "1"]), text(&["--full"]));
+    assert!(first.contains("Largest losses") && first.contains("Data:") && !first.contains("Call sites"), "{first}");
+    let proposed = format!("lb-report {} --html report.html", text_of(dir.path()));
+    assert!(first.contains(&proposed), "{first}");
+    assert!(some.contains("Call sites (1 of 2; --full shows all)"), "{some}");
+    assert!(full.contains("Call sites\n"), "{full}");
+}
+
+#[test]
+fn tables_are_written_as_csv() {
+    let dir = written(late_sender());
+    let tables = dir.path().join("tables/of a run");
+    lb_report(&[text_of(dir.path()), "--csv", text_of(&tables)]).assert().code(0).stdout("");
+    let json = lb_report(&[text_of(dir.path()), "--json"]).assert().code(0).get_output().stdout.clone();
+    let json: Value = serde_json::from_slice(&json).unwrap();
+    let mut ranks = csv::Reader::from_path(tables.join("ranks.csv")).unwrap();
+    let head = ranks.headers().unwrap().clone();
+    let computation = head.iter().position(|column| column == "computation_s").unwrap();
+    for (row, rank) in ranks.records().zip(json["ranks"].as_array().unwrap()) {
+        assert_eq!(row.unwrap()[computation].parse::<f64>().unwrap(), rank["computation_s"].as_f64().unwrap());
+    }
+    let facts = std::fs::read_to_string(tables.join("facts.csv")).unwrap();
+    assert!(facts.contains(&format!("efficiency.load_balance,{}", json["efficiency"]["load_balance"])), "{facts}");
+    assert!(tables.join("blocking.causes.csv").exists());
+    assert_fails(&[text_of(dir.path()), "--csv", "/dev/full/x"], dir.path(), 6, "/dev/full/x");
+}
+
+#[test]
+fn shells_and_man_are_served() {
+    let here = tempfile::tempdir().unwrap();
+    let bash = lb_report(&["completions", "bash"]).assert().code(0).get_output().stdout.clone();
+    assert!(String::from_utf8(bash).unwrap().contains("--what-if"));
+    let page = lb_report(&["man"]).assert().code(0).get_output().stdout.clone();
+    let page = String::from_utf8(page).unwrap();
+    assert!(page.contains(".TH lb-report 1") && page.contains("EXIT CODES"), "{page}");
+    lb_report(&["man", text_of(here.path())]).assert().code(0);
+    assert!(here.path().join("lb-report.1").exists() && here.path().join("lb-report-dump.1").exists());
+}
+
+#[test]
 fn incomplete_data_end_with_four_and_a_report() {
     let dir = written(late_sender().missing(1));
     let output = lb_report(&[text_of(dir.path())]).assert().code(4).get_output().stdout.clone();

@@ -9,7 +9,9 @@ use lbprof_collector::definition::RegionKind;
 use lbprof_collector::format::{Mode, log_name};
 use lbprof_collector::scenario::Scenario;
 use lbprof_collector::{Operation, ProblemKind};
-use support::{found_model, json, model_in, part_in, plain, report, report_on, usage, written};
+use support::{
+    coloured_first_screen, first_screen, found_model, json, model_in, part_in, plain, report, report_on, usage, written,
+};
 
 /// Rank 3 works 40 ms a step, the others 10 ms; a barrier ends each of 5 steps; then sums are exchanged.
 fn one_slow_rank() -> Scenario {
@@ -40,10 +42,42 @@ fn one_slow_rank_is_named() {
 }
 
 #[test]
+fn the_first_screen_is_the_answer() {
+    let report = report(one_slow_rank());
+    insta::assert_snapshot!("first_screen_80", first_screen(&report, 80));
+    insta::assert_snapshot!("first_screen_120", first_screen(&report, 120));
+    insta::assert_snapshot!("first_screen_coloured", coloured_first_screen(&report, 100).replace('\u{1b}', "<ESC>"));
+    assert!(first_screen(&report, 80).lines().count() <= 40, "it fits on a screen");
+}
+
+#[test]
+fn of_a_run_that_loses_data_the_first_screen_says_what_is_left() {
+    insta::assert_snapshot!("first_screen_incomplete", first_screen(&report_on(&model_in(damaged().path())), 100));
+}
+
+#[test]
+fn losses_are_all_time_in_which_ranks_do_not_compute() {
+    let report = report(one_slow_rank());
+    let lost: f64 = report.losses.iter().map(|loss| loss.lost_s).sum();
+    assert!(report.losses.iter().all(|loss| loss.measured));
+    // Losses below 1 % of the elapsed time are not told.
+    assert!((lost - report.verdict.lost_s).abs() <= 0.02 * report.verdict.elapsed_s, "{lost} {:?}", report.verdict);
+    let first = &report.losses[0];
+    // In each of 5 steps three ranks wait 30 ms for rank 3's "force": 450 ms on 4 ranks.
+    assert_eq!((first.ranks[0].0, first.region.as_deref()), (3, Some("main/step/force")));
+    assert!((first.lost_s - 0.1125).abs() < 0.001, "{first:?}");
+    // Balanced, each rank computes 17.5 ms of a step's 40 ms.
+    assert!((first.remedy.as_ref().unwrap().saved_s - 0.1125).abs() < 0.001, "{first:?}");
+    assert_eq!(first.at.as_ref().unwrap().0, "Barrier");
+}
+
+#[test]
 fn a_balanced_run_is_told_so() {
     let scenario =
         Scenario::ranks(2).each(|_, script| script.repeat(9, |_, script| script.compute(100).allreduce(8, 1.0)));
-    insta::assert_snapshot!(plain(&report(scenario), 100));
+    let report = report(scenario);
+    insta::assert_snapshot!("balanced_first_screen", first_screen(&report, 100));
+    insta::assert_snapshot!(plain(&report, 100));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `lb-report`: arguments, progress, exit codes, nothing else.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,14 +10,15 @@ use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
 use anyhow::Context;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lbprof_analyzer::analyse::{self, Analysis, Step};
 use lbprof_analyzer::dump::dump;
 use lbprof_analyzer::metrics::dispersion::Ranking;
 use lbprof_analyzer::open::{Run, RunError};
 use lbprof_analyzer::pass::Progress;
-use lbprof_analyzer::report::{Choices, Report, html, json, text};
+use lbprof_analyzer::report::{Choices, Report, csv, html, json, text};
 use lbprof_analyzer::selection::asked::Asked;
 use lbprof_analyzer::selection::{ActivitySet, Moment, RankSet, Selection, SelectionError};
 use lbprof_analyzer::structure::Wanted;
@@ -59,8 +60,13 @@ EXAMPLES
   The same as a page for a browser, in one file that can be sent:
       lb-report --html report.html
 
-  Of a certain run, with all rows of all tables:
+  Of a certain run, all tables, of long ones the first 8 rows; with all rows:
+      lb-report lbprof-out-2 --top 8
       lb-report lbprof-out-2 --full
+
+  A page to explore; tables for a spreadsheet:
+      lb-report --html report.html
+      lb-report --csv tables
 
   The same as data, for a script:
       lb-report lbprof-out --json | jq .efficiency
@@ -80,6 +86,10 @@ EXAMPLES
 
   How long the run would take with a region twice as fast:
       lb-report --what-if faster=force:2
+
+  Complete lb-report's options in bash; its manual:
+      source <(lb-report completions bash)
+      lb-report man | man -l -
 
   Every call of rank 3, as JSON lines:
       lb-report dump lbprof-out --rank 3
@@ -111,6 +121,16 @@ struct Arguments {
 enum Command {
     /// Prints every record of a run as JSON lines.
     Dump(DumpArguments),
+    /// Prints what a shell needs to complete options.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Prints the manual in the format of man; with DIR, writes it there, a file for each command.
+    Man {
+        /// The folder.
+        dir: Option<PathBuf>,
+    },
 }
 
 #[derive(Args)]
@@ -132,6 +152,16 @@ struct ReportArguments {
 
     #[command(flatten)]
     output: OutputArguments,
+}
+
+impl ReportArguments {
+    /// The command that makes a report of the same run.
+    fn again(&self) -> String {
+        let words = self.dir.iter().map(|dir| dir.to_string_lossy().into_owned());
+        let words: Vec<String> = ["lb-report".to_owned()].into_iter().chain(words).collect();
+        // A name with a NUL byte, of which the shell can make nothing, there is not.
+        shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| "lb-report".to_owned())
+    }
 }
 
 /// What to report on; all of the run where nothing is said.
@@ -232,11 +262,15 @@ struct OutputArguments {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// Rows to show of long tables.
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
-    top: u32,
+    /// Write each table of the report to a CSV file of its own in DIR instead, and single values to facts.csv.
+    #[arg(long, value_name = "DIR", conflicts_with = "json")]
+    csv: Option<PathBuf>,
 
-    /// Show all rows of all tables; in JSON, each iteration also where there are more than 10,000.
+    /// Show all tables, N rows of long ones.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    top: Option<u32>,
+
+    /// Show all tables with all rows, unless --top says how many; in JSON, each iteration also where there are more than 10,000.
     #[arg(long)]
     full: bool,
 
@@ -315,6 +349,8 @@ fn main() -> ExitCode {
     };
     let result = match &arguments.command {
         Some(Command::Dump(dump)) => run_dump(dump),
+        Some(Command::Completions { shell }) => completions(*shell),
+        Some(Command::Man { dir }) => manual(dir.as_deref()),
         None => run_report(&arguments.report, &arguments.common),
     };
     match result {
@@ -394,11 +430,15 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
         let views = Views::new(&model, &report.clusters.of, watched);
         let content = html::Content { report: &report, views: &views, model: &model, places: &places };
         // The text in it is for readers without scripts: as wide as in a file.
-        let options = text::Options { columns: IN_A_FILE, ..text_options(&arguments.output) };
+        let again = arguments.again();
+        let options = text::Options { columns: IN_A_FILE, ..text_options(&arguments.output, &again) };
         html::replace(path, |out| html::write(&content, &options, out)).with_context(|| path.display().to_string())?;
     }
+    if let Some(folder) = &arguments.output.csv {
+        write_csv(&report, folder).with_context(|| folder.display().to_string())?;
+    }
     match &arguments.output.json {
-        None if arguments.output.html.is_some() && common.quiet => {}
+        None if arguments.output.csv.is_some() || arguments.output.html.is_some() && common.quiet => {}
         None => write_text(&report, arguments, common)?,
         Some(path) if path.as_os_str() == "-" => {
             write_to(io::stdout().lock(), |out| json::write(&report, out)).context("standard output")?;
@@ -411,18 +451,30 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
     Ok(if report.data.complete { Exit::Good } else { Exit::Incomplete })
 }
 
+/// Each table of the report as a file in a folder, which is made where it is missing.
+fn write_csv(report: &Report, folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    for table in csv::tables(report) {
+        let file = File::create(folder.join(format!("{}.csv", table.name)))?;
+        write_to(file, |out| csv::write(&table, out))?;
+    }
+    Ok(())
+}
+
 fn write_text(report: &Report, arguments: &ReportArguments, common: &Common) -> anyhow::Result<()> {
-    let rendered = text::render(report, &text_options(&arguments.output));
+    let rendered = text::render(report, &text_options(&arguments.output, &arguments.again()));
     let mut out = AutoStream::new(io::stdout(), common.color.choice()).lock();
     out.write_all(rendered.as_bytes()).and_then(|()| out.flush()).context("standard output")
 }
 
 /// How the user wants the text.
-fn text_options(output: &OutputArguments) -> text::Options {
+fn text_options<'a>(output: &OutputArguments, command: &'a str) -> text::Options<'a> {
     text::Options {
+        command,
         columns: output.width.map_or_else(default_columns, usize::from),
-        top: output.top as usize,
-        full: output.full,
+        first_screen: output.top.is_none() && !output.full,
+        top: output.top.map_or(usize::MAX, |top| top as usize),
+        full: output.full && output.top.is_none(),
     }
 }
 
@@ -454,6 +506,29 @@ fn run_dump(arguments: &DumpArguments) -> anyhow::Result<Exit> {
     write_to(io::stdout().lock(), |out| dump(&run, &model, &places, arguments.rank, out)).context("standard output")?;
     let report = Report::new(&model, &places);
     Ok(if report.data.complete { Exit::Good } else { Exit::Incomplete })
+}
+
+fn completions(shell: Shell) -> anyhow::Result<Exit> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "lb-report", &mut script);
+    io::stdout().lock().write_all(&script).context("standard output")?;
+    Ok(Exit::Good)
+}
+
+fn manual(dir: Option<&Path>) -> anyhow::Result<Exit> {
+    let command = Arguments::command();
+    match dir {
+        Some(dir) => {
+            let written = fs::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(command, dir));
+            written.with_context(|| dir.display().to_string())?;
+        }
+        None => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(command).render(&mut page)?;
+            io::stdout().lock().write_all(&page).context("standard output")?;
+        }
+    }
+    Ok(Exit::Good)
 }
 
 /// A part of a run, analysed.

@@ -286,3 +286,28 @@ fn phases(model: &Model, blocked: &BTreeMap<(u32, Kind), f64>, caused: &BTreeMap
     costs.sort_by(|a, b| b.total_s().total_cmp(&a.total_s()).then((a.region, a.class).cmp(&(b.region, b.class))));
     costs
 }
+
+/// The call site and operation at which ranks wait longest because of the rank at a place in the model; `None` where nobody does.
+///
+/// Who waits for whom is known, and who waits where: a rank's waits because of another are taken to lie where it waits in all.
+pub fn waited_because_of(followed: &Followed, rank: u32) -> Option<(u32, u16)> {
+    let rank_of = |thread: u32| followed.threads.get(thread as usize).map(|thread| thread.rank);
+    let mut all_ns: BTreeMap<u32, f64> = BTreeMap::new();
+    for (key, wait) in &followed.blocking.waits {
+        *all_ns.entry(key.thread).or_default() += (wait.waiting + wait.delay) as f64;
+    }
+    let mut because_ns: BTreeMap<u32, f64> = BTreeMap::new();
+    for (&(waits, causes), ns) in &followed.blocking.pairs {
+        if rank_of(causes) == Some(rank) {
+            *because_ns.entry(waits).or_default() += ns;
+        }
+    }
+    let mut sites: BTreeMap<(u32, u16), f64> = BTreeMap::new();
+    for (key, wait) in followed.blocking.waits.iter().filter(|(key, _)| key.site != lbprof_collector::record::NONE) {
+        let all = all_ns.get(&key.thread).copied().filter(|ns| *ns > 0.0);
+        let share = all.map_or(0.0, |all| because_ns.get(&key.thread).copied().unwrap_or(0.0) / all);
+        *sites.entry((key.site, key.operation)).or_default() += share * (wait.waiting + wait.delay) as f64;
+    }
+    let longest = sites.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
+    (longest.1 > 0.0).then_some(longest.0)
+}

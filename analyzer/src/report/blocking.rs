@@ -86,6 +86,12 @@ impl BlockingTable {
         let there = self.places.iter().filter(|row| row.id == id && row.operation == operation);
         there.map(|row| row.times.blocked_s()).fold(0.0, |sum, one| sum + one)
     }
+
+    /// The part of that until what was waited for was done, before its message was on its way.
+    pub fn waiting_s(&self, id: Option<u32>, operation: &str) -> f64 {
+        let there = self.places.iter().filter(|row| row.id == id && row.operation == operation);
+        there.map(|row| row.times.waiting_s).fold(0.0, |sum, one| sum + one)
+    }
 }
 
 /// Calls on one source line are one place.

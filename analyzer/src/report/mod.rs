@@ -15,6 +15,7 @@ pub mod efficiency;
 pub mod grouped;
 pub mod iterations;
 pub mod loops;
+pub mod losses;
 pub mod overheads;
 pub mod problems;
 pub mod ranks;
@@ -22,6 +23,7 @@ pub mod regions;
 pub mod verdict;
 pub mod what_if;
 
+pub mod csv;
 pub mod html;
 pub mod json;
 pub mod text;
@@ -45,6 +47,7 @@ pub use dispersion::DispersionRows;
 pub use efficiency::EfficiencyRow;
 pub use iterations::{IterationRow, Iterations};
 pub use loops::{LoopRow, Loops};
+pub use losses::Loss;
 pub use overheads::OverheadTable;
 pub use problems::ProblemRow;
 pub use ranks::RankRow;
@@ -63,6 +66,8 @@ pub struct Report {
     pub problems: Vec<ProblemRow>,
     /// What is lost, where.
     pub verdict: Verdict,
+    /// The losses of at least 1 % of the elapsed time, the largest first.
+    pub losses: Vec<Loss>,
     /// The run's efficiencies.
     pub efficiency: EfficiencyRow,
     /// One row a rank, by number.
@@ -126,6 +131,17 @@ impl Report {
             (call_sites, regions) = (call_sites::rows(times, places), regions::rows(model, times));
         }
         let overheads = OverheadTable::new(model, &efficiency);
+        let blocking = BlockingTable::new(model, places, &overheads.imbalance);
+        let what_if = WhatIf::new(model);
+        let losses = losses::rows(&losses::Parts {
+            model,
+            places,
+            verdict: &verdict,
+            blocking: blocking.as_ref(),
+            what_if: &what_if,
+            sites: &call_sites,
+            together: !clusters.are_apart(),
+        });
         Report {
             facts: model.facts.clone(),
             data: DataFacts::new(model, &problems),
@@ -135,8 +151,9 @@ impl Report {
             ranks: ranks::rows(model, times, places),
             activities: activities::rows(times),
             regions,
-            blocking: BlockingTable::new(model, places, &overheads.imbalance),
-            what_if: WhatIf::new(model),
+            losses,
+            blocking,
+            what_if,
             overheads,
             loops: Loops::new(model, places),
             dispersion: DispersionRows::new(times, choices.ranking, choices.groups),

@@ -13,6 +13,7 @@ mod dispersion;
 mod efficiency;
 mod iterations;
 mod loops;
+mod losses;
 mod overheads;
 mod ranks;
 mod regions;
@@ -41,6 +42,7 @@ pub fn document(report: &Report) -> Value {
         "run": run::object(report),
         "selection": selection::object(report),
         "verdict": verdict::object(report),
+        "losses": losses::rows(report),
         "efficiency": efficiency::object(&report.efficiency),
         "overheads": overheads::object(report),
         "ranks": ranks::rows(report),

@@ -4,52 +4,117 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
-use super::{BOLD, DIM, NARROW, Options, WIDE};
+use super::{BOLD, DIM, NARROW, Options};
 use crate::report::Report;
 use crate::report::words::{TimeUnit, percent_or_dash, seconds_like, shorten, signed_percent, wrap};
 
-/// One line of the table of efficiencies: name, value, formula, its seconds, POP's name where that is another.
-type EfficiencyLine = (&'static str, Option<f64>, &'static str, Option<(f64, f64)>, &'static str);
+/// Columns of a bar.
+const BAR: usize = 10;
+
+/// Columns from which on there is room for words beside each line.
+const ROOM_FOR_WORDS: usize = 116;
+
+/// One line of the table of efficiencies.
+struct Line {
+    name: &'static str,
+    value: Option<f64>,
+    formula: &'static str,
+    /// What the formula divides, in seconds.
+    quotient: Option<(f64, f64)>,
+    /// What is missing to 100 %.
+    missing: &'static str,
+}
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
-    let times = &report.efficiency.times;
-    let (elapsed, max, mean) = (times.elapsed_s, times.max_computation_s, times.avg_computation_s);
-    let ideal = times.t_ideal_s;
-    let lines: [EfficiencyLine; 5] = [
-        ("parallel efficiency", times.parallel(), "mean / elapsed", Some((mean, elapsed)), ""),
-        ("  load balance", times.load_balance(), "mean / longest", Some((mean, max)), ""),
-        ("  communication", times.communication(), "longest / elapsed", Some((max, elapsed)), ""),
-        (
-            "    micro load balance",
-            times.micro_load_balance(),
-            "longest / ideal",
-            ideal.map(|ideal| (max, ideal)),
-            "POP: serialization",
-        ),
-        ("    transfer", times.transfer(), "ideal / elapsed", ideal.map(|ideal| (ideal, elapsed)), ""),
-    ];
     let certain = report.efficiency.certain_ideal().is_some();
     let whose = match report.clusters.are_apart() {
         true => "of the computation of all ranks, though they run different code",
         false => "of the ranks' computation",
     };
     let mut text = format!("{BOLD}Efficiency{BOLD:#}  {DIM}{}{DIM:#}\n", shorten(whose, options.columns - 12));
-    let unit = TimeUnit::for_max(elapsed);
-    for (at, (name, value, formula, quotient, pop)) in lines.into_iter().enumerate() {
+    let mut missing = Vec::new();
+    for (at, line) in lines(report).into_iter().enumerate() {
         // Without an ideal time that is known well, a line below says so once.
-        let Some((part, whole)) = quotient.filter(|_| certain || at < 3) else { continue };
-        let style = Style::new().fg_color(value.map(|value| grade(value).into()));
-        let quotient = format!("{} / {} {}", unit.number(part), unit.number(whole), unit.symbol);
-        let value = format!("{:>7}", percent_or_dash(value));
-        let pop = if pop.is_empty() || options.columns < WIDE { String::new() } else { format!("  {DIM}{pop}{DIM:#}") };
-        let line = format!("  {name:<22} {style}{value}{style:#}   {formula:<17}");
-        match options.columns >= NARROW {
-            true => writeln!(text, "{line} {quotient:>21}{pop}").ok(),
-            false => writeln!(text, "{}", line.trim_end()).ok(),
-        };
+        let Some(quotient) = line.quotient.filter(|_| certain || at < 3) else { continue };
+        writeln!(text, "{}", in_columns(&line, quotient, report, options.columns)).ok();
+        missing.push(format!("{} – {}", line.name.trim_start(), line.missing));
+    }
+    if options.columns < ROOM_FOR_WORDS {
+        let words = missing.join("; ");
+        writeln!(text, "  {DIM}{}{DIM:#}", wrap(&words, options.columns - 2, 2)).ok();
     }
     writeln!(text, "  {DIM}{}{DIM:#}\n", wrap(&ideal_time(report), options.columns - 2, 2)).ok();
     text
+}
+
+fn lines(report: &Report) -> [Line; 5] {
+    let times = &report.efficiency.times;
+    let (elapsed, max, mean) = (times.elapsed_s, times.max_computation_s, times.avg_computation_s);
+    let ideal = times.t_ideal_s;
+    let line = |name, value, formula, quotient, missing| Line { name, value, formula, quotient, missing };
+    [
+        line(
+            "parallel efficiency",
+            times.parallel(),
+            "mean / elapsed",
+            Some((mean, elapsed)),
+            "the share that computes",
+        ),
+        line(
+            "  load balance",
+            times.load_balance(),
+            "mean / longest",
+            Some((mean, max)),
+            "lost: ranks that compute longer",
+        ),
+        line(
+            "  communication",
+            times.communication(),
+            "longest / elapsed",
+            Some((max, elapsed)),
+            "lost: MPI on the longest rank",
+        ),
+        line(
+            "    micro load balance",
+            times.micro_load_balance(),
+            "longest / ideal",
+            ideal.map(|ideal| (max, ideal)),
+            "lost: another rank slow each time",
+        ),
+        line(
+            "    transfer",
+            times.transfer(),
+            "ideal / elapsed",
+            ideal.map(|ideal| (ideal, elapsed)),
+            "lost: messages, calls themselves",
+        ),
+    ]
+}
+
+/// A line: as much as there is room for.
+fn in_columns(line: &Line, (part, whole): (f64, f64), report: &Report, columns: usize) -> String {
+    let unit = TimeUnit::for_max(report.efficiency.times.elapsed_s);
+    let style = Style::new().fg_color(line.value.map(|value| grade(value).into()));
+    let quotient = format!("{} / {} {}", unit.number(part), unit.number(whole), unit.symbol);
+    let (name, formula) = (line.name, line.formula);
+    let value = format!("{name:<22} {style}{:>7}", percent_or_dash(line.value));
+    if columns < NARROW {
+        return format!("  {value}{style:#}   {formula}");
+    }
+    let words = match columns < ROOM_FOR_WORDS {
+        true => String::new(),
+        false => format!("  {DIM}{}{DIM:#}", line.missing),
+    };
+    let bar = bar(line.value.unwrap_or(0.0));
+    format!("  {value} {bar}{style:#} {formula:<17} {quotient:>17}{words}")
+}
+
+/// A bar of [`BAR`] columns, full for 1, in eighths of a column.
+fn bar(value: f64) -> String {
+    const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (value.clamp(0.0, 1.0) * (8 * BAR) as f64).round() as usize;
+    let bar = "█".repeat(eighths / 8) + PARTS[eighths % 8];
+    format!("{bar}{}", " ".repeat(BAR - bar.chars().count()))
 }
 
 /// How well the ideal time is known.
@@ -103,5 +168,21 @@ fn grade(value: f64) -> AnsiColor {
         value if value >= 0.9 => AnsiColor::Green,
         value if value >= 0.7 => AnsiColor::Yellow,
         _ => AnsiColor::Red,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BAR, bar};
+
+    #[test]
+    fn bars_are_as_long_as_their_shares() {
+        for (value, length, end) in [(0.0, 0, ' '), (0.5, 5, '█'), (0.55, 6, '▌'), (1.0, BAR, '█'), (7.0, BAR, '█')]
+        {
+            let bar = bar(value);
+            assert_eq!(bar.chars().count(), BAR);
+            assert_eq!(bar.trim_end().chars().count(), length, "{value}: {bar}");
+            assert_eq!(bar.trim_end().chars().last().unwrap_or(' '), end);
+        }
     }
 }

@@ -14,6 +14,8 @@ mod efficiency;
 mod head;
 mod iterations;
 mod loops;
+mod losses;
+mod next;
 mod overheads;
 mod patterns;
 mod problems;
@@ -28,13 +30,18 @@ use anstyle::Style;
 
 use super::Report;
 use super::words::clean;
+pub use losses::sentence as loss;
 pub use verdict::verdict;
 
 /// How much to say, and in how many columns.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct Options<'a> {
+    /// The command that makes this report, for proposals of what to run next: `lb-report lbprof-out`.
+    pub command: &'a str,
     /// Columns of a line.
     pub columns: usize,
+    /// Whether to say no more than the answer: the first screen.
+    pub first_screen: bool,
     /// Rows of a table of which not all are shown.
     pub top: usize,
     /// Whether to show all rows of all tables.
@@ -44,14 +51,27 @@ pub struct Options {
 /// A section of the report: a text that ends with an empty line, or empty where there is nothing to say.
 type Section = fn(&Report, &Options) -> String;
 
-/// The sections, in their order.
-const SECTIONS: &[Section] = &[
+/// The sections of the first screen, in their order.
+const FIRST_SCREEN: &[Section] = &[
+    head::section,
+    selection::section,
+    verdict::section,
+    efficiency::section,
+    losses::section,
+    problems::section,
+    next::section,
+    data::section,
+];
+
+/// The sections of the whole report, in their order.
+const ALL: &[Section] = &[
     head::section,
     selection::section,
     verdict::section,
     problems::section,
     clusters::section,
     efficiency::section,
+    losses::section,
     what_if::section,
     blocking::section,
     overheads::section,
@@ -82,7 +102,8 @@ const WIDE: usize = 96;
 
 /// The report as text, with colours.
 pub fn render(report: &Report, options: &Options) -> String {
-    SECTIONS.iter().map(|section| section(report, options)).collect()
+    let sections = if options.first_screen { FIRST_SCREEN } else { ALL };
+    sections.iter().map(|section| section(report, options)).collect()
 }
 
 /// A message on one or more lines, its hostile characters escaped.

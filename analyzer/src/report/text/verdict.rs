@@ -4,25 +4,19 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
-use lbprof_collector::Activity;
 use lbprof_collector::definition::EndReason;
 
 use super::{LONGEST_NAME, Options, clusters};
 use crate::definitions::WHOLE_PROGRAM;
-use crate::metrics::blocking::Class;
 use crate::open::ranges;
 use crate::replay::Question;
 use crate::report::Report;
-use crate::report::verdict::{GOOD_BALANCE, VerdictKind, WaitsAt, WorstRegion};
+use crate::report::verdict::{GOOD_BALANCE, VerdictKind, WorstRegion};
 use crate::report::what_if::ReplayRow;
 use crate::report::words::{clean, percent, percent_or_dash, plural, seconds, seconds_like, short_path, shorten, wrap};
-use crate::symbols::base_name;
 
 /// Share of the time from which on causes of waiting, and what could be gained, are named.
 const WORTH_NAMING: f64 = 0.02;
-
-/// Share of all waiting from which on its largest cause is named.
-const LARGE_CAUSE: f64 = 0.2;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let colour = match report.verdict.kind {
@@ -65,37 +59,7 @@ pub fn verdict(report: &Report) -> String {
             None => write!(text, ".").ok(),
         };
     }
-    if let Some(site) = verdict.waits_at.as_ref().filter(|site| site.mean_s > 0.01 * verdict.elapsed_s) {
-        let who = match verdict.kind {
-            VerdictKind::Imbalance | VerdictKind::Serialization => "The others wait mostly",
-            _ => "Most time in MPI is spent",
-        };
-        write!(text, " {who} in {}: {} a rank, on average.", waits_at(site), seconds(site.mean_s)).ok();
-    }
-    text + &cause(report) + &gain(report)
-}
-
-/// What most waiting is caused by, where there is much of it.
-fn cause(report: &Report) -> String {
-    let Some(table) = &report.blocking else { return String::new() };
-    let whole_s = report.data.elapsed_s * report.ranks.len() as f64;
-    let (Some(row), true) = (table.causes.first(), table.sums.total_s > WORTH_NAMING * whole_s) else {
-        return String::new();
-    };
-    let what = match (row.cause.class, row.cause.activity) {
-        (Class::MessageDelay, _) => "messages on their way from",
-        (_, Some(Activity::Computation)) => "computation of",
-        (_, Some(_)) => "communication of",
-        (_, None) => "something not recorded on",
-    };
-    let share = row.cause.caused_s / table.sums.total_s;
-    if share < LARGE_CAUSE {
-        return String::new();
-    }
-    let share = percent(share);
-    let region = shorten(&clean(short_path(&row.region)), LONGEST_NAME);
-    let whose = if report.verdict.cluster.is_some() { "all ranks'" } else { "all" };
-    format!(" {share} of {whose} waiting is caused by {what} rank {} in {region}.", row.rank)
+    text + &gain(report)
 }
 
 /// What would be gained most by balancing a region or a rank; of ranks that do not share one work no mean of all is a gain.
@@ -119,24 +83,6 @@ fn gain(report: &Report) -> String {
         seconds(measured_s),
         seconds_like(best.time_s, measured_s)
     )
-}
-
-/// `Send at solve (solver.c:120)`; of several calls of a function `CommBrick::exchange (Sendrecv, Wait; longest comm.cpp:20)`.
-fn waits_at(site: &WaitsAt) -> String {
-    const MOST_OPERATIONS: usize = 3;
-    if site.several && site.place.function.is_some() {
-        let mut calls = site.operations.iter().take(MOST_OPERATIONS).cloned().collect::<Vec<_>>().join(", ");
-        if site.operations.len() > MOST_OPERATIONS {
-            calls.push_str(" …");
-        }
-        if let (Some(file), Some(line)) = (&site.place.file, site.place.line) {
-            write!(calls, "; the longest at {}:{line}", clean(base_name(file))).ok();
-        }
-        let function = shorten(&clean(site.place.function_label()), LONGEST_NAME);
-        return format!("{function} ({calls})");
-    }
-    let place = shorten(&clean(&site.place.label()), LONGEST_NAME);
-    format!("{} at {place}", site.operations.first().map_or("", String::as_str))
 }
 
 /// A region as the end of "more than the mean …".

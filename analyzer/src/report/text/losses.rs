@@ -1,0 +1,117 @@
+//! The largest losses, each as a sentence or two.
+
+use std::fmt::Write;
+
+use super::{BOLD, DIM, LONGEST_NAME, Options};
+use crate::definitions::WHOLE_PROGRAM;
+use crate::replay::Question;
+use crate::report::Report;
+use crate::report::losses::{Loss, LossKind};
+use crate::report::words::{clean, percent, seconds_like, short_path, shorten, wrap};
+use crate::symbols::Place;
+
+/// Losses on the first screen.
+const FIRST: usize = 3;
+
+/// Share of a loss from which on a rank causes it by itself, as far as words go.
+const NEARLY_ALL: f64 = 0.95;
+
+/// Most ranks in a sentence.
+const MOST_RANKS: usize = 3;
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let shown = if options.first_screen { FIRST } else { report.losses.len() };
+    if report.losses.is_empty() {
+        return String::new();
+    }
+    let how = match report.losses.iter().all(|loss| loss.measured) {
+        true => "of the mean rank's time, by what causes them",
+        false => "of the mean rank's time",
+    };
+    let mut text = format!("{BOLD}Largest losses{BOLD:#}  {DIM}{}{DIM:#}\n", shorten(how, options.columns - 16));
+    for (number, loss) in (1..).zip(report.losses.iter().take(shown)) {
+        let sentence = wrap(&format!("{number}. {}", sentence(report, loss)), options.columns - 2, 5);
+        let end = sentence.find(':').map_or(0, |at| at + 1);
+        writeln!(text, "  {BOLD}{}{BOLD:#}{}", &sentence[..end], &sentence[end..]).ok();
+    }
+    text.push('\n');
+    text
+}
+
+/// A loss in words: how much, by what, where ranks wait for it, what would be gained.
+pub fn sentence(report: &Report, loss: &Loss) -> String {
+    let elapsed_s = report.verdict.elapsed_s;
+    let seconds = |part: f64| seconds_like(part, elapsed_s);
+    let mut text = format!("{} ({}): {}", seconds(loss.lost_s), percent(loss.lost_s / elapsed_s), what(loss));
+    if let Some((operation, place)) = &loss.at {
+        let at = place_in_words(operation, place);
+        match loss.kind {
+            LossKind::Communication => write!(text, ", most of it {at}.").ok(),
+            _ => write!(text, ". Ranks wait for it mostly {at}.").ok(),
+        };
+    } else {
+        text.push('.');
+    }
+    if let Some(row) = loss.remedy.as_ref() {
+        let whole_s = report.what_if.measured_s.unwrap_or(elapsed_s);
+        let what = match (row.question, &row.region, row.rank) {
+            (Question::Ideal, ..) => "An ideal network would save".to_owned(),
+            (Question::RankAsMean(_), _, Some(rank)) => format!("Bringing rank {rank} down to the mean would save"),
+            _ => "Balancing it would save".to_owned(),
+        };
+        let saved_s = row.saved_s.max(0.0);
+        write!(text, " {what} about {} ({}).", seconds(saved_s), percent(saved_s / whole_s)).ok();
+    }
+    text
+}
+
+/// What is lost by, and through whom.
+fn what(loss: &Loss) -> String {
+    let of = ranks(loss);
+    let region = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM);
+    let region = region.map_or_else(String::new, |path| format!(" in {}", region_in_words(path)));
+    match loss.kind {
+        LossKind::Imbalance if loss.measured => format!("waiting for the computation of {of}{region}"),
+        LossKind::Imbalance => {
+            format!("load imbalance: {of} computes longest{}", more_in(loss))
+        }
+        LossKind::MovingImbalance => "in different iterations different ranks are the slowest".to_owned(),
+        LossKind::Control => format!("waiting for the control of parallelism by {of}{region}"),
+        LossKind::Communication if loss.measured => {
+            "messages on their way, and calls of MPI besides waiting".to_owned()
+        }
+        LossKind::Communication => "communication, and waiting that is not due to imbalance".to_owned(),
+        LossKind::Recorder => "writing the log, and waiting for it".to_owned(),
+    }
+}
+
+fn more_in(loss: &Loss) -> String {
+    match loss.region.as_deref() {
+        Some(path) if path != WHOLE_PROGRAM => {
+            format!(", most of it more than the others in {}", region_in_words(path))
+        }
+        _ => String::new(),
+    }
+}
+
+fn region_in_words(path: &str) -> String {
+    shorten(&clean(short_path(path)), LONGEST_NAME)
+}
+
+/// `rank 0`, or `ranks 0 (60.0 %), 3 (20.0 %) …`.
+fn ranks(loss: &Loss) -> String {
+    match loss.ranks.as_slice() {
+        [] => "other ranks".to_owned(),
+        [(rank, share), ..] if *share >= NEARLY_ALL => format!("rank {rank}"),
+        ranks => {
+            let named = ranks.iter().take(MOST_RANKS).map(|(rank, share)| format!("{rank} ({})", percent(*share)));
+            let more = if ranks.len() > MOST_RANKS { " …" } else { "" };
+            format!("ranks {}{more}", named.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// `in Send at solve (solver.c:120)`.
+fn place_in_words(operation: &str, place: &Place) -> String {
+    format!("in {operation} at {}", shorten(&clean(&place.label()), LONGEST_NAME))
+}

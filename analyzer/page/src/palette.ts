@@ -14,11 +14,11 @@ const OKABE_ITO = {
 
 const OF_STATE: Record<string, string> = {
     "computation": OKABE_ITO.blue,
-    "point-to-point": OKABE_ITO.orange,
+    "point-to-point": OKABE_ITO.green,
     "collective": OKABE_ITO.purple,
     "synchronization": OKABE_ITO.yellow,
-    "one-sided": OKABE_ITO.green,
-    "io": OKABE_ITO.sky,
+    "one-sided": OKABE_ITO.sky,
+    "io": OKABE_ITO.orange,
     "management": OKABE_ITO.grey,
     "recorder": OKABE_ITO.dim,
     "waiting": OKABE_ITO.vermillion,

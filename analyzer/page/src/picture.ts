@@ -57,6 +57,11 @@ const RIGHT = 12;
 /** Left and right margins, for charts that share the axis. */
 export const MARGINS = { left: LEFT, right: RIGHT };
 
+/** Height of a picture with as many rows, in CSS pixels: few are `tall`, more are `low`, and all together at most `most`. */
+export function pictureHeight(rows: number, tall: number, low: number, most: number): number {
+    return Math.max(60, Math.min(rows * tall, Math.max(rows * low, 0.45 * most), most)) + TOP + BOTTOM;
+}
+
 export class Picture {
     readonly element: HTMLElement;
     view: View;

@@ -224,11 +224,24 @@ export interface Loop {
     sureness: string | null;
 }
 
+export interface Loss {
+    kind: string;
+    lost_s: number;
+    share: number;
+    ranks: { rank: number; share: number }[];
+    region: string | null;
+    waits_at: { operation: string; function: string | null; file: string | null; line: number | null } | null;
+    question: string | null;
+    saved_s: number | null;
+    text: string;
+}
+
 export interface Report {
     generator: string;
     run: Run;
     selection: Record<string, unknown> | null;
     verdict: { kind: string; text: string; lost_s: number; [key: string]: unknown };
+    losses?: Loss[];
     efficiency: Efficiency;
     overheads: Overheads;
     ranks: RankRow[];

@@ -42,12 +42,6 @@ export function secondsLike(value: number | null | undefined, reference: number)
     return `${isZero(text) ? text.replace("-", "") : text} ${unit.symbol}`;
 }
 
-/** Times of a column: all in the unit of the longest, which stands in the head. */
-export function columnUnit(longest: number): { symbol: string; text: (value: number | null | undefined) => string } {
-    const unit = unitFor(longest);
-    return { symbol: unit.symbol, text: (value) => (isNumber(value) ? (value * unit.scale).toFixed(unit.decimals) : DASH) };
-}
-
 /** A share of 0 to 1 in per cent: `87.4 %`; a dash where there is none. */
 export function percent(share: number | null | undefined): string {
     if (!isNumber(share)) {
@@ -97,21 +91,17 @@ export function plural(n: number, word: string): string {
     return `${count(n)} ${word}${n === 1 ? "" : "s"}`;
 }
 
+/** A text in which a number and its unit stay on one line. */
+export function keepUnits(text: string): string {
+    return text.replace(/(\d) (?=(%|s|ms|µs|B|kB|MB|GB|TB)(?![\w]))/g, "$1\u00a0");
+}
+
 /** A region's path without the whole program: as a place in a sentence or a table. */
 export function shortPath(path: string): string {
     return path.replace(/^main\//, "");
 }
 
-/** The innermost names of a path, as many as fit in `columns`. */
-export function shorten(text: string, columns: number): string {
-    if (text.length <= columns) {
-        return text;
-    }
-    const head = Math.floor((columns - 1) / 3);
-    return `${text.slice(0, head)}…${text.slice(text.length - (columns - 1 - head))}`;
-}
-
-/** A number's place among round ones between `low` and `high`, about `wanted` of them. */
+/** Round numbers between `low` and `high`, about `wanted` of them. */
 export function roundTicks(low: number, high: number, wanted: number): number[] {
     const rough = (high - low) / Math.max(1, wanted);
     if (!(rough > 0)) {

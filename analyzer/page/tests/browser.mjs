@@ -8,7 +8,7 @@ const EXECUTABLE = process.env.LBPROF_CHROMIUM ?? ["/usr/bin/chromium", "/usr/bi
 
 /** One browser for all tests of a file. */
 export async function launch() {
-    return chromium.launch({ executablePath: EXECUTABLE, args: ["--no-sandbox"] });
+    return chromium.launch({ executablePath: EXECUTABLE, args: ["--no-sandbox", "--disable-lcd-text"] });
 }
 
 /** A page of a run in a context of its own; `complaints` has what the console and the network saw. */

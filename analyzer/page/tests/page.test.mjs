@@ -46,7 +46,7 @@ test("a run recorded as sums says what it cannot show", async () => {
 test("the summary says what the report says", async () => {
     const { report } = dataOf("small");
     const { page, close } = await open(browser, "small");
-    assert.equal(await page.textContent("#verdict"), report.verdict.text);
+    assert.equal((await page.textContent("#verdict")).replaceAll("\u00a0", " "), report.verdict.text);
     const shown = (name) => page.textContent(`tr[data-efficiency="${name}"] .value`);
     assert.equal(await shown("parallel efficiency"), percent(report.efficiency.parallel));
     assert.equal(await shown("load balance"), percent(report.efficiency.load_balance));

@@ -22,7 +22,7 @@ export const callSites: Panel = {
     missing: ({ report }) => (report.callsites.length > 0 ? null : "No MPI calls were recorded."),
     build(host, { report }) {
         const place = el("div");
-        const filter = el("input", { type: "search", placeholder: "function, file or operation", oninput: () => fill() });
+        const filter = el("input", { type: "search", size: 32, placeholder: "function, file or operation", oninput: () => fill() });
         const fill = () => {
             const wanted = filter.value.toLowerCase();
             const rows = report.callsites.filter((site) => `${site.operation} ${sitePlace(site)} ${site.file ?? ""} ${site.activity}`.toLowerCase().includes(wanted));

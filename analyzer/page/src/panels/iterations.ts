@@ -6,7 +6,7 @@ import { rowOrder, rowSum, type Order } from "../order";
 import type { Packed } from "../packed";
 import { scaleGradient, scalePixels, SERIES, type ScaleName } from "../palette";
 import type { Data, Panel } from "../panel";
-import { MARGINS, Picture, type Scene } from "../picture";
+import { MARGINS, Picture, pictureHeight, type Scene } from "../picture";
 import { paintMeans, poolMeans, robustRange, type Range } from "../pool";
 import { term } from "../tip";
 import { columnName, iterationsIn, rowName, type Iterations } from "../views";
@@ -106,7 +106,7 @@ class HeatMap {
     }
 
     private height(): number {
-        return Math.min(Math.max(this.data.views.ranks.rows * 16, 120), 460) + 26;
+        return pictureHeight(this.data.views.ranks.rows, 40, 14, 460);
     }
 
     private scene(): Scene {

@@ -6,7 +6,7 @@ import { losses, type Loss } from "../losses";
 import type { Efficiency, Report } from "../report";
 import { bar, table } from "../table";
 import { term } from "../tip";
-import { count, percent, plural, seconds, secondsLike } from "../words";
+import { count, keepUnits, percent, plural, seconds, secondsLike } from "../words";
 import { question } from "./whatif";
 import { problemList } from "./facts";
 
@@ -15,7 +15,7 @@ export const summary: Panel = {
     title: "Summary",
     about: "What this run lost, where, and what would help.",
     build(host, { report }: Data) {
-        host.append(el("p", { class: "verdict", id: "verdict" }, report.verdict.text));
+        host.append(el("p", { class: "verdict", id: "verdict" }, keepUnits(report.verdict.text)));
         if (report.run.problems.length > 0) {
             host.append(problemList(report.run.problems));
         }
@@ -37,8 +37,8 @@ function branches(of: Efficiency): Branch[] {
     const { avg_computation_s: mean, max_computation_s: longest, elapsed_s: elapsed, t_ideal_s: ideal } = of;
     const row = (name: string, depth: number, value: number | null, formula: string, from: [number | null, number | null], means: string, panel: string) => ({ name, depth, value, formula, from, means, panel });
     return [
-        row("parallel efficiency", 0, of.parallel, "mean computation / elapsed", [mean, elapsed], "share of the machine's time that computes", "views"),
-        row("load balance", 1, of.load_balance, "mean / longest", [mean, longest], "do all ranks compute equally long in the sum?", "iterations"),
+        row("parallel efficiency", 0, of.parallel, "mean / elapsed", [mean, elapsed], "share of the machine's time that computes", "views"),
+        row("load balance", 1, of.load_balance, "mean / longest", [mean, longest], "do all ranks compute equally long?", "iterations"),
         row("communication efficiency", 1, of.communication, "longest / elapsed", [longest, elapsed], "does the slowest rank never wait?", "waiting"),
         row("micro load balance", 2, of.micro_load_balance, "longest / ideal", [longest, ideal], "is it always the same rank that is slowest?", "iterations"),
         row("transfer", 2, of.transfer, "ideal / elapsed", [ideal, elapsed], "does the network cost nothing?", "timeline"),

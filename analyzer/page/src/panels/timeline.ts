@@ -4,7 +4,7 @@ import { rowOrder, rowSum, type Order } from "../order";
 import { key } from "../legend";
 import { stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
-import { Picture, type Plot, type Scene, type View } from "../picture";
+import { Picture, pictureHeight, type Plot, type Scene, type View } from "../picture";
 import { paintTimeline } from "../timeline/paint";
 import { SpanIndex } from "../timeline/spans";
 import { drawMessages, drawWait } from "../timeline/above";
@@ -46,7 +46,7 @@ class RanksOverTime {
         this.waits = new SpanIndex(of.waits, rows, rowFor);
         this.rows = rowOrder(data.views, this.order, () => 0);
         this.place();
-        this.picture = new Picture(this.scene(), Math.min(Math.max(rows * 26, 130), 520) + 26);
+        this.picture = new Picture(this.scene(), pictureHeight(rows, 44, 26, 520));
     }
 
     fill(host: HTMLElement): () => void {

@@ -3,7 +3,7 @@ import { el, panelLink } from "../dom";
 import { Packed } from "../packed";
 import { scaleGradient, scalePixels, stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
-import { Picture, type Scene } from "../picture";
+import { Picture, pictureHeight, type Scene } from "../picture";
 import { paintMeans, poolMeans } from "../pool";
 import type { Blocking, CallSite, Cause, PhaseCost, Report, WaitRow } from "../report";
 import { bar, table } from "../table";
@@ -83,7 +83,7 @@ class Matrix {
         const matrix = pairMatrix(of, data.views);
         const n = data.views.ranks.rows;
         const most = of.pairs.reduce((all, pair) => Math.max(all, pair.time_s), 0);
-        this.picture = new Picture(this.scene(matrix, n, most), Math.min(Math.max(n * 22, 130), 430) + 26);
+        this.picture = new Picture(this.scene(matrix, n, most), pictureHeight(n, 44, 14, 430));
         const scale = el("span", { class: "scale" });
         scale.style.background = scaleGradient("viridis");
         const legend = el("div", { class: "legend" }, "0 s", scale, seconds(most));

@@ -307,3 +307,37 @@ fn without_following_there_is_no_timeline_and_it_is_told() {
         assert!(views["iterations"]["computation"].is_object(), "{arguments:?}");
     }
 }
+
+/// Adds the keys of all objects within a value, but not those that are names of activities or states.
+fn add_keys<'a>(value: &'a Value, keys: &mut std::collections::BTreeSet<&'a str>) {
+    match value {
+        Value::Array(all) => all.iter().for_each(|one| add_keys(one, keys)),
+        Value::Object(all) => {
+            for (key, inner) in all {
+                keys.insert(key);
+                match key.as_str() {
+                    "activities" | "seconds" | "share" => {
+                        inner.as_object().into_iter().flat_map(|all| all.values()).for_each(|one| add_keys(one, keys))
+                    }
+                    _ => add_keys(inner, keys),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn every_key_is_documented() {
+    let dir = written(steps(4));
+    let views = data(&page_in(dir.path(), &[]), "views");
+    let mut keys = std::collections::BTreeSet::new();
+    add_keys(&views, &mut keys);
+    assert!(keys.contains("causer") && keys.contains("micro_load_balance"), "{keys:?}");
+    let docs = include_str!("../../docs/page-data.md");
+    let missing: Vec<_> = keys
+        .iter()
+        .filter(|key| !docs.contains(&format!("`{key}`")) && !docs.contains(&format!("\"{key}\"")))
+        .collect();
+    assert!(missing.is_empty(), "docs/page-data.md lacks {missing:?}");
+}

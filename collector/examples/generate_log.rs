@@ -1,9 +1,10 @@
 //! Writes the logs of a run of any length, for measuring the analyzer: `lb-report FOLDER` then reads them.
 //!
-//! `cargo run --release -p lbprof-collector --example generate_log -- FOLDER [RECORDS [RANKS [SEED [unmarked]]]]`
+//! `cargo run --release -p lbprof-collector --example generate_log -- FOLDER [RECORDS [RANKS [SEED [KIND]]]]`
 //!
-//! At least RECORDS records (20 million) over RANKS ranks (4). The program is a solver whose steps are marked as iterations, unless `unmarked`;
-//! equal arguments give equal logs. What one rank does in a step:
+//! At least RECORDS records (20 million) over RANKS ranks (4). The program is a solver. Of the KIND `marked`, the default, its steps are marked
+//! as iterations; of the KIND `unmarked` they are not; of the KIND `meetings` they are, and there is no exchange in them, so that many ranks
+//! have many steps in few records. Equal arguments give equal logs. What one rank does in a step:
 //!
 //! ```text
 //!   step       compute ─ exchange ─ Allreduce        every 20th step also Sendrecv, every 50th Send or Recv
@@ -46,7 +47,7 @@ const EXCHANGE: u32 = 2;
 fn main() -> io::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let Some(folder) = arguments.next().map(PathBuf::from) else {
-        eprintln!("usage: generate_log FOLDER [RECORDS [RANKS [SEED [unmarked]]]]");
+        eprintln!("usage: generate_log FOLDER [RECORDS [RANKS [SEED [KIND]]]]");
         std::process::exit(2);
     };
     let mut number = |default: u64| match arguments.next() {
@@ -54,11 +55,19 @@ fn main() -> io::Result<()> {
         Some(text) => text.parse().map_err(|_| io::Error::other(format!("{text}: not a number"))),
     };
     let (wanted, ranks, seed) = (number(20_000_000)?, number(4)?, number(1)?);
-    let marked = arguments.next().as_deref() != Some("unmarked");
+    let kind = arguments.next();
+    let (marked, exchanges) = match kind.as_deref() {
+        None | Some("marked") => (true, true),
+        Some("unmarked") => (false, true),
+        Some("meetings") => (true, false),
+        Some(other) => {
+            return Err(io::Error::other(format!("{other}: not a kind; there are marked, unmarked, meetings")));
+        }
+    };
     let ranks = u32::try_from(ranks).ok().filter(|&ranks| ranks > 0).ok_or_else(|| io::Error::other("0 ranks"))?;
 
     std::fs::create_dir_all(&folder)?;
-    let mut solver = Solver::new(&folder, ranks, seed, marked)?;
+    let mut solver = Solver { exchanges, ..Solver::new(&folder, ranks, seed, marked)? };
     let mut step = 0;
     while solver.records() < wanted {
         solver.step(step)?;
@@ -74,12 +83,14 @@ fn main() -> io::Result<()> {
 struct Solver {
     ranks: Vec<Rank>,
     noise: Noise,
+    /// Whether ranks exchange with others, or only meet.
+    exchanges: bool,
 }
 
 impl Solver {
     fn new(folder: &Path, n_ranks: u32, seed: u64, marked: bool) -> io::Result<Self> {
         let ranks = (0..n_ranks).map(|rank| Rank::new(folder, rank, n_ranks, marked)).collect::<io::Result<_>>()?;
-        Ok(Solver { ranks, noise: Noise(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1) })
+        Ok(Solver { ranks, noise: Noise(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1), exchanges: true })
     }
 
     /// Records of all ranks so far.
@@ -88,23 +99,15 @@ impl Solver {
     }
 
     fn step(&mut self, step: u32) -> io::Result<()> {
-        let Solver { ranks, noise } = self;
+        let Solver { ranks, noise, exchanges } = self;
         let slow = (step / 1000) as usize % ranks.len();
         for (i, rank) in ranks.iter_mut().enumerate() {
             rank.marker(Operation::RegionEnter, STEP, step);
             let typical = if i == slow { COMPUTATION * 5 / 4 } else { COMPUTATION };
             rank.now += typical * 9 / 10 + noise.below(typical / 5);
-            rank.marker(Operation::RegionEnter, EXCHANGE, NONE);
         }
-        self.exchange(step);
-        for rank in &mut self.ranks {
-            rank.marker(Operation::RegionLeave, EXCHANGE, NONE);
-        }
-        if step % 20 == 19 {
-            self.shift();
-        }
-        if step % 50 == 49 {
-            self.report();
+        if *exchanges {
+            self.exchanges(step);
         }
         self.reduce();
         for rank in &mut self.ranks {
@@ -114,9 +117,22 @@ impl Solver {
         Ok(())
     }
 
+    /// What ranks do with some of the others.
+    fn exchanges(&mut self, step: u32) {
+        self.ranks.iter_mut().for_each(|rank| rank.marker(Operation::RegionEnter, EXCHANGE, NONE));
+        self.exchange(step);
+        self.ranks.iter_mut().for_each(|rank| rank.marker(Operation::RegionLeave, EXCHANGE, NONE));
+        if step % 20 == 19 {
+            self.shift();
+        }
+        if step % 50 == 49 {
+            self.report();
+        }
+    }
+
     /// Irecv and Isend with four other ranks, then Waitall.
     fn exchange(&mut self, step: u32) {
-        let Solver { ranks, noise } = self;
+        let Solver { ranks, noise, .. } = self;
         let n = ranks.len();
         // When each rank began its sends, by tag.
         let mut sent_at = vec![[0; DISTANCES.len()]; n];
@@ -161,7 +177,7 @@ impl Solver {
 
     /// Sendrecv around the ring.
     fn shift(&mut self) {
-        let Solver { ranks, noise } = self;
+        let Solver { ranks, noise, .. } = self;
         let n = ranks.len();
         let begins: Vec<u64> = ranks.iter().map(|rank| rank.now).collect();
         for (i, rank) in ranks.iter_mut().enumerate() {
@@ -179,7 +195,7 @@ impl Solver {
 
     /// All others send to rank 0.
     fn report(&mut self) {
-        let Solver { ranks, noise } = self;
+        let Solver { ranks, noise, .. } = self;
         let Some((first, others)) = ranks.split_first_mut() else { return };
         for (i, rank) in others.iter_mut().enumerate() {
             let begin = rank.now;
@@ -193,7 +209,7 @@ impl Solver {
 
     /// Allreduce of all ranks.
     fn reduce(&mut self) {
-        let Solver { ranks, noise } = self;
+        let Solver { ranks, noise, .. } = self;
         let last = ranks.iter().map(|rank| rank.now).max().unwrap_or(0);
         for rank in ranks {
             let time = last + 2_000 + noise.below(500) - rank.now;

@@ -24,6 +24,14 @@ pub enum WaitState {
     Prefix,
     /// In the synchronisation of windows or files before the last rank entered it.
     Epoch,
+    /// In a neighbourhood collective before the last of those that send to the rank entered it.
+    Neighbours,
+    /// In an access to windows before their ranks exposed them.
+    Post,
+    /// At the end of a window's exposure before all that access it completed that.
+    Complete,
+    /// For a lock that another rank holds, before that begins to give it back.
+    Lock,
     /// Before its window begins, while others are in theirs.
     LateBegin,
     /// Behind the end of its window, while others are still in theirs.
@@ -42,6 +50,10 @@ impl WaitState {
             WaitState::AtRoot => "wait at the root",
             WaitState::Prefix => "wait in scan",
             WaitState::Epoch => "wait in epoch",
+            WaitState::Neighbours => "wait for neighbours",
+            WaitState::Post => "wait for post",
+            WaitState::Complete => "wait for complete",
+            WaitState::Lock => "wait for lock",
             WaitState::LateBegin => "late begin",
             WaitState::EarlyEnd => "early end",
         }

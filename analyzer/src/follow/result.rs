@@ -32,6 +32,14 @@ pub struct Counts {
     pub lone_collectives: u64,
     /// Collectives of which members called different operations.
     pub mixed_collectives: u64,
+    /// Neighbourhood collectives of single ranks of which all sources are known to have entered.
+    pub neighbourhoods: u64,
+    /// Neighbours that are not known to have entered a collective in which a rank receives from them.
+    pub lone_neighbours: u64,
+    /// Steps of epochs on windows, locks among them, whose other sides are all known.
+    pub epochs: u64,
+    /// Others with which ranks synchronise in epochs that are not known to have done so.
+    pub lone_epochs: u64,
     /// Calls that ended before what they waited for was done, by the clocks.
     pub violations: u64,
     /// The largest of these, in nanoseconds.
@@ -44,7 +52,12 @@ impl Followed {
     /// T_ideal by replay (METRICS §1), in seconds; `None` where it was not asked for, or not all that ranks wait for is known.
     pub fn t_ideal_s(&self) -> Option<f64> {
         let counts = &self.counts;
-        let unknown = counts.lone_receives + counts.lone_collectives + counts.mixed_collectives + counts.behind_gaps;
+        let unknown = counts.lone_receives
+            + counts.lone_collectives
+            + counts.mixed_collectives
+            + counts.lone_neighbours
+            + counts.lone_epochs
+            + counts.behind_gaps;
         let ideal = self.replays.iter().find(|(question, _)| *question == Question::Ideal);
         ideal.filter(|_| unknown == 0).map(|&(_, time_s)| time_s)
     }

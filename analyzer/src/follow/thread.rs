@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::matching::{MeetingId, Side, TransferId};
+use crate::matching::{HearingId, MeetingId, Side, TransferId};
 use crate::timeline::{Batch, Deed, Ns, Step};
 
 /// What was started and is not over.
@@ -17,6 +17,8 @@ pub enum Started {
     },
     /// A collective.
     Meeting(MeetingId),
+    /// What some others tell.
+    Hearing(HearingId),
     /// A receive of which it is not known yet what it receives.
     Any(Side),
     /// Something with a rank of which nothing is known.

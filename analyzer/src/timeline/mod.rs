@@ -2,10 +2,12 @@
 //!
 //! ```text
 //!   log ─→ steps.rs   a rank's records as steps: computation and the call at its end, in the ids of the run
-//!            │        (roles.rs: what an operation does with others; places.rs: where it is)
+//!            │        (roles.rs: what an operation does with others; lists.rs: with which of
+//!            │        several; places.rs: where it is)
 //!            └→ source.rs  the steps of all ranks, read ahead in parallel
 //! ```
 
+mod lists;
 mod persistent;
 mod places;
 mod roles;
@@ -15,5 +17,5 @@ mod steps;
 
 pub use places::{Places, RegionTable};
 pub use source::Source;
-pub use step::{Batch, Deed, Kind, Meeting, Ns, Role, SendMode, Step};
+pub use step::{Batch, Deed, EpochStep, Kind, Meeting, Ns, Role, SendMode, Step};
 pub use steps::{Ids, RankSteps};

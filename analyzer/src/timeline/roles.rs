@@ -2,7 +2,7 @@
 
 use lbprof_collector::Operation;
 
-use super::step::{Meeting, SendMode};
+use super::step::{EpochStep, Meeting, SendMode};
 
 /// What an operation is to other ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub enum Talk {
     Meet(Meeting, On),
     /// Starts a collective.
     StartMeet(Meeting),
+    /// Begins or ends an epoch on a window that not all its ranks enter together.
+    Epoch(EpochStep),
 }
 
 /// What a collective is on.
@@ -54,10 +56,9 @@ pub enum On {
 
 /// What `operation` is to other ranks (MPI-4.1 chapters 3 to 8, 12, 14).
 ///
-/// Neighbourhood collectives meet only neighbours, which the log doesn't name; of groups in one-sided synchronisation other than
-/// fences it does not either.
+/// Flushes and unlocks move data: whether they wait for another rank cannot be told.
 pub fn talk(operation: Operation) -> Talk {
-    use Meeting::{All, FromRoot, Prefix, ToRoot};
+    use Meeting::{All, FromRoot, Neighbours, Prefix, ToRoot};
     use Operation as O;
     use SendMode::{Buffered, Standard, Synchronous};
     match operation {
@@ -86,6 +87,10 @@ pub fn talk(operation: Operation) -> Talk {
         O::Bcast | O::Scatter | O::Scatterv => Talk::Meet(FromRoot, On::Communicator),
         O::Gather | O::Gatherv | O::Reduce => Talk::Meet(ToRoot, On::Communicator),
         O::Scan | O::Exscan => Talk::Meet(Prefix, On::Communicator),
+        O::Neighbor_allgather | O::Neighbor_allgatherv => Talk::Meet(Neighbours, On::Communicator),
+        O::Neighbor_alltoall | O::Neighbor_alltoallv | O::Neighbor_alltoallw => {
+            Talk::Meet(Neighbours, On::Communicator)
+        }
         O::Ibarrier | O::Iallgather | O::Iallgatherv | O::Ialltoall | O::Ialltoallv | O::Ialltoallw => {
             Talk::StartMeet(All)
         }
@@ -95,6 +100,8 @@ pub fn talk(operation: Operation) -> Talk {
         O::Ibcast | O::Iscatter | O::Iscatterv => Talk::StartMeet(FromRoot),
         O::Igather | O::Igatherv | O::Ireduce => Talk::StartMeet(ToRoot),
         O::Iscan | O::Iexscan => Talk::StartMeet(Prefix),
+        O::Ineighbor_allgather | O::Ineighbor_allgatherv | O::Ineighbor_alltoall => Talk::StartMeet(Neighbours),
+        O::Ineighbor_alltoallv | O::Ineighbor_alltoallw => Talk::StartMeet(Neighbours),
         O::Barrier_init | O::Allgather_init | O::Allgatherv_init | O::Alltoall_init | O::Alltoallv_init => {
             Talk::PrepareMeeting(All)
         }
@@ -104,6 +111,10 @@ pub fn talk(operation: Operation) -> Talk {
         O::Bcast_init | O::Scatter_init | O::Scatterv_init => Talk::PrepareMeeting(FromRoot),
         O::Gather_init | O::Gatherv_init | O::Reduce_init => Talk::PrepareMeeting(ToRoot),
         O::Scan_init | O::Exscan_init => Talk::PrepareMeeting(Prefix),
+        O::Neighbor_allgather_init | O::Neighbor_allgatherv_init => Talk::PrepareMeeting(Neighbours),
+        O::Neighbor_alltoall_init | O::Neighbor_alltoallv_init | O::Neighbor_alltoallw_init => {
+            Talk::PrepareMeeting(Neighbours)
+        }
         O::Comm_create | O::Comm_dup | O::Comm_dup_with_info | O::Comm_split | O::Comm_split_type => {
             Talk::Meet(All, On::Communicator)
         }
@@ -115,6 +126,13 @@ pub fn talk(operation: Operation) -> Talk {
         }
         O::Win_create_dynamic => Talk::Meet(All, On::Communicator),
         O::Win_fence | O::Win_free => Talk::Meet(All, On::Window),
+        O::Win_post => Talk::Epoch(EpochStep::Post),
+        O::Win_start => Talk::Epoch(EpochStep::Start),
+        O::Win_complete => Talk::Epoch(EpochStep::Complete),
+        O::Win_wait => Talk::Epoch(EpochStep::Wait),
+        O::Win_test => Talk::Epoch(EpochStep::Test),
+        O::Win_lock | O::Win_lock_all => Talk::Epoch(EpochStep::Lock { exclusive: false }),
+        O::Win_unlock | O::Win_unlock_all => Talk::Epoch(EpochStep::Unlock),
         O::File_close | O::File_sync | O::File_set_size | O::File_preallocate | O::File_set_view => {
             Talk::Meet(All, On::File)
         }

@@ -1,5 +1,7 @@
 //! What a thread does next, with the ids of the run: what the timeline is made of.
 
+use std::sync::Arc;
+
 use lbprof_collector::Activity;
 
 use crate::model::RegionIdx;
@@ -84,6 +86,30 @@ pub enum Role {
     Meet(Meeting),
     /// Starts to meet them, under a request.
     StartMeet(Meeting),
+    /// Begins or ends an epoch on a window that not all its ranks enter together.
+    Epoch(EpochStep),
+}
+
+/// A step of an epoch on a window (MPI-4.1 §12.5.2, §12.5.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EpochStep {
+    /// The window is exposed to the origins.
+    Post,
+    /// Access to the targets begins: here, or in [`EpochStep::Complete`], it waits until each has exposed its window.
+    Start,
+    /// Access to the targets ends.
+    Complete,
+    /// The exposure ends: it waits until all origins have completed their access.
+    Wait,
+    /// The same, found without waiting.
+    Test,
+    /// A lock at one target, or at all.
+    Lock {
+        /// Whether nobody else may have it meanwhile.
+        exclusive: bool,
+    },
+    /// It is given back.
+    Unlock,
 }
 
 /// Whether a send may wait for its receive (MPI-4.1 §3.4).
@@ -109,6 +135,8 @@ pub enum Meeting {
     ToRoot,
     /// Each waits for those before it.
     Prefix,
+    /// Each waits for the last of its neighbours that send to it.
+    Neighbours,
 }
 
 /// What a step does with another rank or with a communicator.
@@ -118,7 +146,9 @@ pub struct Deed {
     pub role: Role,
     /// Index of the communicator in [`crate::model::Model::communicators`]; NONE: not known.
     pub comm: u32,
-    /// World rank of the other side, or of the root; NONE where there is none.
+    /// World rank of the other side, of the root, or of a lock's target; NONE where there is none. Of what is done with several ranks the
+    /// number of their list, see [`Batch::lists`]; of neighbours that of those that send to this rank, behind which are those that it
+    /// sends to.
     pub peer: u32,
     /// The message's tag. Of a meeting what it is on: 0 the communicator itself, else a window or a file.
     pub tag: i32,
@@ -158,6 +188,8 @@ pub struct Batch {
     pub steps: Vec<Step>,
     /// Their deeds, in the order of the steps.
     pub deeds: Vec<Deed>,
+    /// Lists of world ranks that deeds name by number from here on: all of a rank's batches together number them from 0.
+    pub lists: Vec<Arc<[u32]>>,
     /// Whether records before the first are missing, so that what follows can't be counted on to match.
     pub gap: bool,
 }

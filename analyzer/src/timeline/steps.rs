@@ -6,14 +6,15 @@ use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::format::{BatchHead, OpenRegion};
 use lbprof_collector::reader::{Item, RankLog};
-use lbprof_collector::record::{Flags, NONE};
+use lbprof_collector::record::{Flags, NO_PEER, NONE};
 use lbprof_collector::{Activity, Operation, Record};
 use rustc_hash::FxHashMap;
 
+use super::lists::Lists;
 use super::persistent::Prepared;
 use super::places::Places;
 use super::roles::{On, Talk, talk};
-use super::step::{Batch, Deed, Kind, Meeting, Ns, Role, SendMode, Step};
+use super::step::{Batch, Deed, EpochStep, Kind, Meeting, Ns, Role, SendMode, Step};
 use crate::definitions::Definitions;
 use crate::model::{Communicator, RegionIdx};
 use crate::structure::Placer;
@@ -42,6 +43,7 @@ pub struct RankSteps<'a> {
     regions: FxHashMap<u32, RegionIdx>,
     sites: FxHashMap<u64, u32>,
     prepared: Prepared,
+    lists: Lists,
     /// What receives that were started for any message have received, where their completion is at hand already.
     arrived: FxHashMap<u32, (i32, i32)>,
     /// Batches that were read with another that was asked for.
@@ -82,6 +84,7 @@ impl<'a> RankSteps<'a> {
         RankSteps {
             ids,
             rank: log.header().rank,
+            lists: Lists::new(log.header().rank, log.header().n_ranks),
             log,
             clock,
             zero,
@@ -99,6 +102,11 @@ impl<'a> RankSteps<'a> {
 
     /// The next batch of any thread; `None` at the end of the log.
     pub fn next_batch(&mut self) -> Option<Batch> {
+        let batch = self.read_batch()?;
+        Some(Batch { lists: self.lists.take_new(), ..batch })
+    }
+
+    fn read_batch(&mut self) -> Option<Batch> {
         loop {
             if let Some(batch) = self.ready.pop_front() {
                 return Some(batch);
@@ -124,7 +132,7 @@ impl<'a> RankSteps<'a> {
     fn batch(&mut self, head: &BatchHead, records: &[Record]) -> Option<Batch> {
         let (thread, gap) = self.thread(head);
         let mut thread = thread;
-        let mut out = Batch { thread: head.thread, steps: Vec::with_capacity(records.len()), deeds: Vec::new(), gap };
+        let mut out = Batch { thread: head.thread, steps: Vec::with_capacity(records.len()), gap, ..Batch::default() };
         out.deeds.reserve(records.len());
         self.look_ahead(records);
         let mut rest = records;
@@ -362,6 +370,7 @@ impl<'a> RankSteps<'a> {
             Talk::Send(mode) | Talk::StartSend(mode) if unfinished => Some(self.send(record, Role::StartSend, mode)),
             Talk::Exchange if unfinished => Some(self.send(record, Role::StartSend, SendMode::Standard)),
             Talk::Meet(meeting, on) if unfinished => Some(self.meet(record, Role::StartMeet(meeting), on)),
+            Talk::Epoch(step @ (EpochStep::Post | EpochStep::Complete)) if unfinished => self.epoch(record, step),
             _ if unfinished => None,
             Talk::Send(mode) => Some(self.send(record, Role::Send, mode)),
             Talk::Exchange => Some(self.send(record, Role::Send, SendMode::Standard)),
@@ -380,7 +389,22 @@ impl<'a> RankSteps<'a> {
             Talk::Wait | Talk::Test => self.completion(record, talk),
             Talk::Meet(meeting, on) => Some(self.meet(record, Role::Meet(meeting), on)),
             Talk::StartMeet(meeting) => Some(self.meet(record, Role::StartMeet(meeting), On::Communicator)),
+            Talk::Epoch(step) => self.epoch(record, step),
         }
+    }
+
+    /// A step of an epoch; `None`: with nobody, for its target is MPI_PROC_NULL.
+    fn epoch(&mut self, record: &Record, step: EpochStep) -> Option<Deed> {
+        let (comm, target) = self.peer(record.comm, record.peer);
+        let (step, peer) = match step {
+            EpochStep::Lock { .. } | EpochStep::Unlock if record.peer < 0 && record.peer != NO_PEER => return None,
+            EpochStep::Lock { .. } => (EpochStep::Lock { exclusive: record.flags.contains(Flags::EXCLUSIVE) }, target),
+            EpochStep::Unlock => (step, target),
+            _ => (step, self.lists.epoch(record, step, &self.definitions)),
+        };
+        let tag = self.object(record, On::Window);
+        let (role, mode) = (Role::Epoch(step), SendMode::Standard);
+        Some(Deed { role, comm, peer, tag, request: NONE, bytes: 0, mode })
     }
 
     fn message(&mut self, record: &Record, role: Role, bytes: u64) -> Deed {
@@ -432,6 +456,10 @@ impl<'a> RankSteps<'a> {
         let rooted = matches!(role, Role::Meet(Meeting::FromRoot | Meeting::ToRoot))
             || matches!(role, Role::StartMeet(Meeting::FromRoot | Meeting::ToRoot));
         let (comm, mut peer) = self.peer(record.comm, record.peer);
+        if matches!(role, Role::Meet(Meeting::Neighbours) | Role::StartMeet(Meeting::Neighbours)) {
+            let (peer, bytes) = (self.lists.neighbours(record.comm, &self.definitions), record.received);
+            return Deed { role, comm, peer, tag: 0, request: record.request, bytes, mode: SendMode::Standard };
+        }
         if !rooted {
             peer = NONE;
         } else if peer == NONE && record.sent > 0 && self.has_remote(record.comm) {

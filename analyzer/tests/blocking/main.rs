@@ -6,6 +6,7 @@ mod damage;
 mod properties;
 mod replays;
 mod run;
+mod some_ranks;
 #[path = "../support/mod.rs"]
 mod support;
 mod waits;

@@ -6,7 +6,7 @@ use lbprof_analyzer::follow::Counts;
 use crate::run::Run;
 
 /// Holds all waits of a run against those that are to be found, in milliseconds by state, and that all was matched.
-fn assert_waits(text: &str, expected: &[(WaitState, f64)]) -> Run {
+pub fn assert_waits(text: &str, expected: &[(WaitState, f64)]) -> Run {
     let run = Run::of(text);
     let states = run.sums().states;
     let found: Vec<_> = states.iter().map(|(&state, times)| (state, times.blocked_s() * 1e3)).collect();
@@ -16,8 +16,8 @@ fn assert_waits(text: &str, expected: &[(WaitState, f64)]) -> Run {
         && found.iter().zip(&expected).all(|(found, one)| found.0 == one.0 && (found.1 - one.1).abs() < 1e-5);
     assert!(same, "{found:?} instead of {expected:?} in\n{text}");
     let counts = run.followed().counts;
-    let matched =
-        Counts { steps: counts.steps, messages: counts.messages, collectives: counts.collectives, ..Counts::default() };
+    let Counts { steps, messages, collectives, neighbourhoods, epochs, .. } = counts;
+    let matched = Counts { steps, messages, collectives, neighbourhoods, epochs, ..Counts::default() };
     assert_eq!(counts, matched, "{text}");
     run
 }

@@ -73,6 +73,10 @@ impl Engine<'_, '_> {
                     self.started_is_over(thread, deed, started, (begin, end));
                 }
             }
+            Role::Epoch(epoch) => {
+                let started = self.threads[thread as usize].started.get(i).copied();
+                self.epoch_is_over(thread, deed, epoch, started.unwrap_or(Started::Nothing), (begin, end));
+            }
             _ => {}
         }
     }
@@ -104,6 +108,7 @@ impl Engine<'_, '_> {
                     root.into_iter().for_each(|root| self.clocks.forget(root));
                 }
             }
+            Started::Hearing(id) => self.heard(thread, id, (begin, end)),
             Started::Any(side) => self.clocks.forget(side.noted),
             Started::Nothing => {}
         }
@@ -115,7 +120,7 @@ impl Engine<'_, '_> {
         let gathering = self.gatherings.get(id);
         let is_root = gathering.root == Some(world);
         let with = |entry: &&Entry| match gathering.meeting {
-            Meeting::All => false,
+            Meeting::All | Meeting::Neighbours => false,
             Meeting::FromRoot => !is_root && Some(entry.rank) == gathering.root,
             Meeting::ToRoot => is_root && entry.rank != world,
             Meeting::Prefix => entry.rank != world && entry.at <= begin.max(gathering.last.at),

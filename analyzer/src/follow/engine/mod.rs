@@ -4,18 +4,21 @@
 //!   order.rs   who goes on next ─→ starts.rs  a call begins: matched with what others did
 //!                               └→ ends.rs    a call ends ─→ needs.rs  what it needs of others before that
 //!                                                         └→ waits.rs  how long it waited for them, and why
+//!   signals.rs  those calls in which a rank synchronises with some others
 //!   watch.rs   tells a watcher, where there is one
 //! ```
 
 mod ends;
 mod needs;
 mod order;
+mod signals;
 mod starts;
 mod waits;
 mod watch;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
@@ -28,7 +31,7 @@ use super::thread::{Next, Pending, Thread};
 use super::watcher::Watcher;
 use crate::blocking::{Blocking, Causer, Causes, EndedBy, History, Part, WaitKey, WaitState, WaitSums};
 use crate::critical_path::CriticalPath;
-use crate::matching::{Channels, Gatherings};
+use crate::matching::{Channels, Gatherings, HearingId, Locks, Signals};
 use crate::model::Model;
 use crate::open::Run;
 use crate::pass::Progress;
@@ -84,6 +87,8 @@ struct Rank {
     /// Whether records are missing: what follows can't be counted on to match.
     broken: bool,
     exhausted: bool,
+    /// Lists of world ranks that its deeds name.
+    lists: Vec<Arc<[u32]>>,
 }
 
 struct Engine<'a, 'scope> {
@@ -97,6 +102,10 @@ struct Engine<'a, 'scope> {
     order: BinaryHeap<Reverse<(Next, u32)>>,
     channels: Channels,
     gatherings: Gatherings,
+    signals: Signals,
+    /// What access epochs wait for that were started, by place of the rank and window.
+    accesses: FxHashMap<(u32, u32, i32), HearingId>,
+    locks: Locks,
     /// How many members of a communicator will enter its collectives.
     expected: FxHashMap<u32, u32>,
     clocks: Clocks,
@@ -123,6 +132,9 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             order: BinaryHeap::new(),
             channels: Channels::default(),
             gatherings: Gatherings::default(),
+            signals: Signals::default(),
+            accesses: FxHashMap::default(),
+            locks: Locks::default(),
             expected: FxHashMap::default(),
             clocks: Clocks::new(conditions),
             histories: Vec::new(),
@@ -212,6 +224,9 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         self.counts.lone_sends += sends;
         self.counts.lone_receives += receives;
         self.counts.lone_collectives += self.gatherings.left();
+        let (neighbours, epochs) = self.signals.left();
+        self.counts.lone_neighbours += neighbours;
+        self.counts.lone_epochs += epochs;
         Followed {
             threads: self.threads.iter().map(|one| ThreadOf { rank: one.rank, number: one.number }).collect(),
             blocking: self.blocking,

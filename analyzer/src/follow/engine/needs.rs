@@ -8,7 +8,7 @@ use crate::blocking::{EndedBy, WaitState};
 use crate::follow::thread::Started;
 use crate::matching::{Entry, Gathering, MeetingId, SENT_AT_ONCE, Side, Transfer, TransferId};
 use crate::replay::Noted;
-use crate::timeline::{Deed, Kind, Meeting, Ns, Role, SendMode, Step};
+use crate::timeline::{Deed, EpochStep, Kind, Meeting, Ns, Role, SendMode, Step};
 
 /// Something that a call waits for.
 #[derive(Clone, Copy, Debug)]
@@ -40,10 +40,14 @@ pub(super) enum At {
 impl Engine<'_, '_> {
     /// Finds what a deed needs; `false`: others have to be followed first.
     pub(super) fn needs_of(&mut self, thread: u32, step: &Step, deed: &Deed, i: usize) -> bool {
-        let waits = deed.role != Role::Found;
+        let waits = !matches!(deed.role, Role::Found | Role::Epoch(EpochStep::Test));
         match deed.role {
             Role::Cancelled => true,
             Role::Probe => self.needs_any(thread, deed),
+            Role::Epoch(EpochStep::Lock { exclusive }) => {
+                self.needs_lock(thread, step, deed, exclusive);
+                true
+            }
             Role::Done | Role::Found => {
                 let rank = self.threads[thread as usize].rank as usize;
                 let Some(mut pending) = self.ranks[rank].requests.get(&deed.request).copied() else { return true };
@@ -77,6 +81,7 @@ impl Engine<'_, '_> {
             }
             Started::Transfer { id, sends: false } => self.needs_sender(thread, id, waits),
             Started::Meeting(id) => self.needs_members(thread, step, id, waits),
+            Started::Hearing(id) => self.needs_hearing(thread, step, id, waits),
             Started::Any(_) | Started::Nothing => true,
         }
     }
@@ -158,7 +163,7 @@ impl Engine<'_, '_> {
         let is_root = gathering.root == Some(world);
         let own = gathering.entries.iter().find(|entry| entry.rank == world).map_or(NONE, |entry| entry.member);
         let (needed, there) = match gathering.meeting {
-            Meeting::All => (Some(gathering.last), complete),
+            Meeting::All | Meeting::Neighbours => (Some(gathering.last), complete),
             Meeting::FromRoot if is_root => return true,
             Meeting::FromRoot => {
                 let root = gathering.entries.iter().find(|entry| Some(entry.rank) == gathering.root);
@@ -245,5 +250,6 @@ fn state_of(gathering: &Gathering, kind: Kind) -> WaitState {
         Meeting::FromRoot => WaitState::ForRoot,
         Meeting::ToRoot => WaitState::AtRoot,
         Meeting::Prefix => WaitState::Prefix,
+        Meeting::Neighbours => WaitState::Neighbours,
     }
 }

@@ -43,7 +43,8 @@ impl Engine<'_, '_> {
         true
     }
 
-    fn give(&mut self, rank: u32, batch: Batch) {
+    fn give(&mut self, rank: u32, mut batch: Batch) {
+        self.ranks[rank as usize].lists.append(&mut batch.lists);
         let number = batch.thread;
         let known = self.ranks[rank as usize].threads.get(&number).copied();
         let thread = known.unwrap_or_else(|| {

@@ -40,6 +40,10 @@ impl Engine<'_, '_> {
     /// Starts a deed; whether the call's end matters to it.
     fn starts(&mut self, thread: u32, step: &Step, deed: &Deed) -> bool {
         let started = match deed.role {
+            Role::Epoch(epoch) => return self.epoch(thread, deed, epoch),
+            Role::Meet(Meeting::Neighbours) | Role::StartMeet(Meeting::Neighbours) => {
+                self.enter_neighbourhood(thread, step, deed)
+            }
             Role::Send | Role::StartSend => self.send(thread, step, deed),
             Role::Recv | Role::StartRecv => self.post(thread, step, deed),
             Role::Meet(meeting) | Role::StartMeet(meeting) => self.enter(thread, step, deed, meeting),

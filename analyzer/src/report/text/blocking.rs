@@ -117,6 +117,8 @@ fn matching(table: &BlockingTable) -> Option<String> {
     tell(counts.lone_receives, "receive", " without a send");
     tell(counts.lone_collectives, "collective", " that not all entered");
     tell(counts.mixed_collectives, "collective", " with different operations");
+    tell(counts.lone_neighbours, "neighbour", " that did not enter a collective");
+    tell(counts.lone_epochs, "side", " of epochs on windows");
     tell(counts.behind_gaps, "call", " behind lost records");
     tell(counts.sizes_differ, "message", " of another size than was sent");
     let mut text = String::new();

@@ -10,12 +10,23 @@
 //!
 //! Histories are kept only so far back. So from time to time the paths up to a time are summed up, one for each thread.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::blocking::{History, Part};
+use crate::blocking::{Doings, History};
 use crate::timeline::{Kind, Ns};
+
+/// A part of the critical path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OnPath {
+    /// The thread.
+    pub thread: u32,
+    /// The kind of its time.
+    pub kind: Kind,
+    /// Nanoseconds.
+    pub ns: f64,
+}
 
 /// Nanoseconds on a path, by thread and kind.
 type Sums = FxHashMap<(u32, Kind), f64>;
@@ -24,25 +35,25 @@ type Sums = FxHashMap<(u32, Kind), f64>;
 #[derive(Debug, Default)]
 pub struct CriticalPath {
     /// By thread; a thread that is not here has none.
-    until_begin: Vec<Rc<Sums>>,
+    until_begin: Vec<Arc<Sums>>,
 }
 
 impl CriticalPath {
     /// The path to what a thread does at a time, in no order, each thread and kind once.
-    pub fn to(&self, histories: &[History], thread: u32, time: Ns) -> Vec<Part> {
-        let sums = self.sums(histories, thread, time);
-        let mut parts: Vec<Part> = sums.into_iter().map(|((thread, kind), ns)| Part { thread, kind, ns }).collect();
+    pub fn to(&self, doings: &Doings, histories: &[History], thread: u32, time: Ns) -> Vec<OnPath> {
+        let sums = self.sums(doings, histories, thread, time);
+        let mut parts: Vec<OnPath> = sums.into_iter().map(|((thread, kind), ns)| OnPath { thread, kind, ns }).collect();
         parts.sort_by_key(|part| (part.thread, part.kind));
         parts
     }
 
     /// Sums up the paths to `time`, so that what is before it can be forgotten.
-    pub fn sum_up(&mut self, histories: &[History], time: Ns) {
+    pub fn sum_up(&mut self, doings: &Doings, histories: &[History], time: Ns) {
         let threads = 0..histories.len() as u32;
-        self.until_begin = threads.map(|thread| Rc::new(self.sums(histories, thread, time))).collect();
+        self.until_begin = threads.map(|thread| Arc::new(self.sums(doings, histories, thread, time))).collect();
     }
 
-    fn sums(&self, histories: &[History], thread: u32, time: Ns) -> Sums {
+    fn sums(&self, doings: &Doings, histories: &[History], thread: u32, time: Ns) -> Sums {
         let mut sums = Sums::default();
         let (mut thread, mut time) = (thread, time);
         // A wait in a collective ends when the last one enters, so the path may change over without going back in time; damaged clocks
@@ -50,6 +61,7 @@ impl CriticalPath {
         let mut changes_at_once = 0;
         'thread: while let Some(history) = histories.get(thread as usize) {
             for piece in history.backwards(Ns::MIN, time) {
+                let kind = doings.get(piece.doing).1;
                 let by = piece.wait.and_then(|(by, _)| by).filter(|by| by.thread != thread && by.at <= piece.end);
                 match by {
                     Some(by)
@@ -60,14 +72,14 @@ impl CriticalPath {
                         let at = by.at.max(begin).min(piece.end);
                         // From the send to the end of the wait the message was on its way.
                         if at < piece.end {
-                            *sums.entry((by.thread, Kind::delay(piece.kind.region()))).or_default() +=
+                            *sums.entry((by.thread, Kind::delay(kind.region()))).or_default() +=
                                 (piece.end - at) as f64;
                         }
                         changes_at_once = if at < time { 0 } else { changes_at_once + 1 };
                         (thread, time) = (by.thread, at);
                         continue 'thread;
                     }
-                    _ => *sums.entry((thread, piece.kind)).or_default() += (piece.end - piece.begin) as f64,
+                    _ => *sums.entry((thread, kind)).or_default() += (piece.end - piece.begin) as f64,
                 }
             }
             if let Some(before) = self.until_begin.get(thread as usize) {
@@ -95,13 +107,14 @@ mod tests {
         // 0 |= 3 =|... barrier ...|= 2 =|
         // 1 |====== 10 ======|b|
         let barrier = Kind::new(0, Activity::Synchronization);
+        let mut doings = Doings::default();
         let mut first = History::new(0);
-        first.spend(3, computation(1));
-        first.wait(10, barrier, Some(EndedBy { thread: 1, at: 10 }), &[]);
-        first.spend(12, computation(2));
+        first.spend(3, doings.of(0, computation(1)));
+        first.wait(10, doings.of(0, barrier), Some(EndedBy { thread: 1, at: 10 }), &[]);
+        first.spend(12, doings.of(0, computation(2)));
         let mut last = History::new(0);
-        last.spend(10, computation(1));
-        let path = CriticalPath::default().to(&[first, last], 0, 12);
+        last.spend(10, doings.of(1, computation(1)));
+        let path = CriticalPath::default().to(&doings, &[first, last], 0, 12);
         let found: Vec<_> = path.iter().map(|part| (part.thread, part.kind, part.ns)).collect();
         assert_eq!(found, [(0, computation(2), 2.0), (1, computation(1), 10.0)]);
     }
@@ -109,12 +122,14 @@ mod tests {
     #[test]
     fn a_circle_of_waits_ends() {
         let kind = Kind::new(0, Activity::Synchronization);
-        let waits_for = |thread| {
+        let mut doings = Doings::default();
+        let mut waits_for = |thread: u32| {
             let mut history = History::new(0);
-            history.wait(5, kind, Some(EndedBy { thread, at: 5 }), &[]);
+            history.wait(5, doings.of(1 - thread, kind), Some(EndedBy { thread, at: 5 }), &[]);
             history
         };
-        let path = CriticalPath::default().to(&[waits_for(1), waits_for(0)], 0, 5);
+        let histories = [waits_for(1), waits_for(0)];
+        let path = CriticalPath::default().to(&doings, &histories, 0, 5);
         assert_eq!(path.iter().map(|part| part.ns).sum::<f64>(), 5.0);
     }
 }

@@ -21,6 +21,7 @@
 //! | [`concurrency`] | how much of the run one rank alone computes |
 //! | [`timeline`] | the third pass: all ranks' calls on one timeline |
 //! | [`matching`] | sends to receives, the ranks of a collective |
+//! | [`ahead`] | work that is done ahead on another core |
 //! | [`blocking`] | what threads did, and what a wait is caused by |
 //! | [`replay`] | the run under other conditions |
 //! | [`critical_path`] | what set the run's time |
@@ -41,6 +42,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod ahead;
 pub mod analyse;
 pub mod blocking;
 pub mod cluster;

@@ -3,9 +3,8 @@
 //! A thread's history is a list of stretches without gaps, each of one kind. A stretch in which it waited also says for whom, and what
 //! the wait was found to be caused by. Old stretches are dropped when there are too many.
 
-use std::collections::VecDeque;
-
-use crate::timeline::{Kind, Ns};
+use super::doings::Doing;
+use crate::timeline::Ns;
 
 /// "Did not wait": the absent number of a wait.
 const NO_WAIT: u32 = u32::MAX;
@@ -14,7 +13,7 @@ const NO_WAIT: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     end: Ns,
-    kind: Kind,
+    doing: Doing,
     /// Number of its wait, counted from the first of the thread and wrapping; [`NO_WAIT`]: it did not wait.
     wait: u32,
 }
@@ -28,13 +27,11 @@ pub struct EndedBy {
     pub at: Ns,
 }
 
-/// A kind of some thread's time, and how much of it: on a path, or as the cause of a wait.
+/// What a thread did, and how much of it: on a path, or as the cause of a wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// The thread.
-    pub thread: u32,
-    /// The kind.
-    pub kind: Kind,
+    /// What.
+    pub doing: Doing,
     /// Nanoseconds.
     pub ns: f64,
 }
@@ -47,16 +44,16 @@ struct Waited {
     n: u32,
 }
 
-/// A thread's history.
+/// A thread's history. What is forgotten is dropped by halves, so that lists do.
 #[derive(Debug, Default)]
 pub struct History {
     /// When the first stretch begins.
     begin: Ns,
-    stretches: VecDeque<Stretch>,
-    waits: VecDeque<Waited>,
+    stretches: Vec<Stretch>,
+    waits: Vec<Waited>,
     /// Number of the first of `waits`.
     waits_from: u32,
-    causes: VecDeque<Part>,
+    causes: Vec<Part>,
     causes_from: u32,
 }
 
@@ -67,27 +64,12 @@ pub struct Piece<'a> {
     pub begin: Ns,
     /// Until when; not behind the time asked for.
     pub end: Ns,
-    /// The kind.
-    pub kind: Kind,
+    /// What.
+    pub doing: Doing,
     /// Where it waited: who ended that, and its causes, for the whole of the wait.
-    pub wait: Option<(Option<EndedBy>, CauseList<'a>)>,
+    pub wait: Option<(Option<EndedBy>, &'a [Part])>,
     /// The length of the whole stretch.
     pub whole: Ns,
-}
-
-/// The causes of a wait.
-#[derive(Clone, Copy, Debug)]
-pub struct CauseList<'a> {
-    all: &'a VecDeque<Part>,
-    first: usize,
-    n: usize,
-}
-
-impl CauseList<'_> {
-    /// Each cause; their sum is the length of the wait.
-    pub fn iter(&self) -> impl Iterator<Item = &Part> {
-        self.all.range(self.first..self.first + self.n)
-    }
 }
 
 impl History {
@@ -103,7 +85,7 @@ impl History {
 
     /// When it ends.
     pub fn end(&self) -> Ns {
-        self.stretches.back().map_or(self.begin, |last| last.end)
+        self.stretches.last().map_or(self.begin, |last| last.end)
     }
 
     /// How many stretches and causes it holds.
@@ -111,28 +93,28 @@ impl History {
         self.stretches.len() + self.causes.len()
     }
 
-    /// Goes on until `end` with time of a kind.
+    /// Goes on until `end` with this.
     #[inline]
-    pub fn spend(&mut self, end: Ns, kind: Kind) {
+    pub fn spend(&mut self, end: Ns, doing: Doing) {
         if end <= self.end() {
             return;
         }
-        match self.stretches.back_mut() {
-            Some(last) if last.kind == kind && last.wait == NO_WAIT => last.end = end,
-            _ => self.stretches.push_back(Stretch { end, kind, wait: NO_WAIT }),
+        match self.stretches.last_mut() {
+            Some(last) if last.doing == doing && last.wait == NO_WAIT => last.end = end,
+            _ => self.stretches.push(Stretch { end, doing, wait: NO_WAIT }),
         }
     }
 
     /// Goes on until `end` with a wait.
-    pub fn wait(&mut self, end: Ns, kind: Kind, by: Option<EndedBy>, causes: &[Part]) {
+    pub fn wait(&mut self, end: Ns, doing: Doing, by: Option<EndedBy>, causes: &[Part]) {
         if end <= self.end() {
             return;
         }
         let wait = self.waits_from.wrapping_add(self.waits.len() as u32);
         let first = self.causes_from.wrapping_add(self.causes.len() as u32);
-        self.waits.push_back(Waited { by, first, n: causes.len() as u32 });
+        self.waits.push(Waited { by, first, n: causes.len() as u32 });
         self.causes.extend(causes);
-        self.stretches.push_back(Stretch { end, kind, wait });
+        self.stretches.push(Stretch { end, doing, wait });
     }
 
     /// The pieces from `from` to `to`, the last first.
@@ -144,7 +126,7 @@ impl History {
             Piece {
                 begin: begin.max(from),
                 end: stretch.end.min(to),
-                kind: stretch.kind,
+                doing: stretch.doing,
                 wait: self.wait_of(&stretch),
                 whole: stretch.end - begin,
             }
@@ -167,19 +149,19 @@ impl History {
         at.checked_sub(1).and_then(|before| self.stretches.get(before)).map_or(self.begin, |before| before.end)
     }
 
-    fn wait_of(&self, stretch: &Stretch) -> Option<(Option<EndedBy>, CauseList<'_>)> {
+    fn wait_of(&self, stretch: &Stretch) -> Option<(Option<EndedBy>, &[Part])> {
         if stretch.wait == NO_WAIT {
             return None;
         }
         let waited = self.waits.get(stretch.wait.wrapping_sub(self.waits_from) as usize)?;
         let first = waited.first.wrapping_sub(self.causes_from) as usize;
-        Some((waited.by, CauseList { all: &self.causes, first, n: waited.n as usize }))
+        Some((waited.by, self.causes.get(first..first + waited.n as usize)?))
     }
 
     /// Drops what is before `time`.
     pub fn forget_before(&mut self, time: Ns) {
         let dropped = self.stretches.partition_point(|stretch| stretch.end <= time);
-        let waits = self.stretches.range(..dropped).filter(|stretch| stretch.wait != NO_WAIT).count();
+        let waits = self.stretches[..dropped].iter().filter(|stretch| stretch.wait != NO_WAIT).count();
         self.begin = if dropped == 0 { self.begin.max(time.min(self.end())) } else { time.min(self.end()) };
         self.stretches.drain(..dropped);
         let causes: usize = self.waits.drain(..waits).map(|waited| waited.n as usize).sum();
@@ -194,36 +176,42 @@ mod tests {
     use lbprof_collector::Activity;
 
     use super::*;
+    use crate::blocking::doings::Doings;
+    use crate::timeline::Kind;
 
-    fn kind(region: u32) -> Kind {
-        Kind::new(region, Activity::Computation)
+    fn doing(region: u32) -> Doing {
+        let mut doings = Doings::default();
+        (0..region).for_each(|before| {
+            doings.of(0, Kind::new(before, Activity::Computation));
+        });
+        doings.of(0, Kind::new(region, Activity::Computation))
     }
 
-    fn pieces(history: &History, from: Ns, to: Ns) -> Vec<(Ns, Ns, Kind)> {
-        history.backwards(from, to).map(|piece| (piece.begin, piece.end, piece.kind)).collect()
+    fn pieces(history: &History, from: Ns, to: Ns) -> Vec<(Ns, Ns, Doing)> {
+        history.backwards(from, to).map(|piece| (piece.begin, piece.end, piece.doing)).collect()
     }
 
     #[test]
     fn pieces_are_cut_at_the_times_asked_for() {
         let mut history = History::new(10);
-        history.spend(20, kind(1));
-        history.spend(30, kind(1));
-        history.spend(50, kind(2));
-        assert_eq!(pieces(&history, 0, 100), [(30, 50, kind(2)), (10, 30, kind(1))]);
-        assert_eq!(pieces(&history, 15, 40), [(30, 40, kind(2)), (15, 30, kind(1))]);
-        assert_eq!(pieces(&history, 15, 30), [(15, 30, kind(1))]);
+        history.spend(20, doing(1));
+        history.spend(30, doing(1));
+        history.spend(50, doing(2));
+        assert_eq!(pieces(&history, 0, 100), [(30, 50, doing(2)), (10, 30, doing(1))]);
+        assert_eq!(pieces(&history, 15, 40), [(30, 40, doing(2)), (15, 30, doing(1))]);
+        assert_eq!(pieces(&history, 15, 30), [(15, 30, doing(1))]);
         assert_eq!(pieces(&history, 50, 60), []);
     }
 
     #[test]
     fn what_is_forgotten_takes_its_causes_along() {
         let mut history = History::new(0);
-        let part = |ns| Part { thread: 1, kind: kind(7), ns };
-        history.wait(10, kind(0), None, &[part(4.0), part(6.0)]);
-        history.spend(20, kind(1));
-        history.wait(30, kind(0), Some(EndedBy { thread: 2, at: 30 }), &[part(10.0)]);
+        let part = |ns| Part { doing: doing(7), ns };
+        history.wait(10, doing(0), None, &[part(4.0), part(6.0)]);
+        history.spend(20, doing(1));
+        history.wait(30, doing(0), Some(EndedBy { thread: 2, at: 30 }), &[part(10.0)]);
         history.forget_before(15);
-        assert_eq!(pieces(&history, 0, 100), [(20, 30, kind(0)), (15, 20, kind(1))]);
+        assert_eq!(pieces(&history, 0, 100), [(20, 30, doing(0)), (15, 20, doing(1))]);
         let (by, causes) = history.backwards(0, 30).next().and_then(|piece| piece.wait).unwrap();
         assert_eq!(by, Some(EndedBy { thread: 2, at: 30 }));
         assert_eq!(causes.iter().map(|part| part.ns).collect::<Vec<_>>(), [10.0]);

@@ -1,9 +1,20 @@
 //! Waits and their causes.
+//!
+//! ```text
+//!   story.rs   what threads did and whom they waited for, in the order in which it was found out
+//!      └→ explainer.rs   history.rs: kept as far back as needed; causes.rs: why they waited; tables.rs: summed up
+//! ```
 
 mod causes;
+mod doings;
+mod explainer;
 mod history;
+mod story;
 mod tables;
 
-pub use causes::{Causer, Causes};
-pub use history::{EndedBy, History, Part, Piece};
+pub use causes::Causer;
+pub use doings::{Doing, Doings};
+pub use explainer::{Explained, Explainer};
+pub use history::{EndedBy, History, Part};
+pub use story::{Story, Wait};
 pub use tables::{Blocking, WaitKey, WaitState, WaitSums};

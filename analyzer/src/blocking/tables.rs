@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::doings::Doings;
 use super::history::Part;
 use crate::timeline::{Kind, Ns};
 
@@ -97,19 +98,38 @@ pub struct Blocking {
     pub pairs: FxHashMap<(u32, u32), f64>,
 }
 
-impl Blocking {
+/// Sums that are being made.
+#[derive(Debug, Default)]
+pub(super) struct Sums {
+    blocking: Blocking,
+    /// Nanoseconds of waiting caused, by number of what is done.
+    caused: Vec<f64>,
+}
+
+impl Sums {
     /// Adds a wait with its causes.
-    pub fn add(&mut self, key: WaitKey, sums: WaitSums, causes: &[Part]) {
-        let all = self.waits.entry(key).or_default();
+    pub fn add(&mut self, doings: &Doings, key: WaitKey, sums: WaitSums, causes: &[Part]) {
+        let all = self.blocking.waits.entry(key).or_default();
         all.count += sums.count;
         all.waiting += sums.waiting;
         all.delay += sums.delay;
+        self.caused.resize(doings.all().len(), 0.0);
         for part in causes {
-            *self.causes.entry((part.thread, part.kind)).or_default() += part.ns;
-            *self.pairs.entry((key.thread, part.thread)).or_default() += part.ns;
+            self.caused[part.doing.at()] += part.ns;
+            let (thread, _) = doings.get(part.doing);
+            *self.blocking.pairs.entry((key.thread, thread)).or_default() += part.ns;
         }
     }
 
+    /// The sums.
+    pub fn finish(mut self, doings: &Doings) -> Blocking {
+        let caused = doings.all().iter().zip(self.caused).filter(|&(_, ns)| ns > 0.0);
+        self.blocking.causes = caused.map(|(&doing, ns)| (doing, ns)).collect();
+        self.blocking
+    }
+}
+
+impl Blocking {
     /// Nanoseconds of all waits together.
     pub fn total(&self) -> f64 {
         self.waits.values().map(|sums| (sums.waiting + sums.delay) as f64).sum()

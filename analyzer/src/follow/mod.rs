@@ -3,7 +3,7 @@
 //! ```text
 //!   steps of all ranks ─→ engine/     in the order of time: what begins, what ends
 //!   (timeline)                │  who talks to whom        matching/
-//!                             │  what a wait is caused by blocking/   since when: synchronised.rs
+//!                             │  what a wait is caused by blocking/   since when: synchronised.rs, on another core: explaining.rs
 //!                             │  clocks of replays        replay/
 //!                             └→ what set the run's time  critical_path
 //! ```
@@ -13,6 +13,7 @@
 //! messages on their way, not with events: histories are kept only so far back.
 
 mod engine;
+mod explaining;
 mod result;
 mod synchronised;
 mod thread;

@@ -1,6 +1,7 @@
 //! What following all ranks gives.
 
-use crate::blocking::{Blocking, Part};
+use crate::blocking::Blocking;
+use crate::critical_path::OnPath;
 use crate::replay::Question;
 use crate::timeline::Ns;
 
@@ -73,7 +74,7 @@ pub struct Followed {
     /// Questions, and the seconds that the run would take then.
     pub replays: Vec<(Question, f64)>,
     /// The critical path, by thread and kind.
-    pub critical_path: Vec<Part>,
+    pub critical_path: Vec<OnPath>,
     /// Nanoseconds from the first begin of a window to the last end, as corrected.
     pub elapsed: Ns,
     /// What could not be matched, and what was corrected.

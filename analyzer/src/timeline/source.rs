@@ -1,17 +1,16 @@
 //! The steps of all ranks, each rank's next batch read ahead on another core.
 
-use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
-
 use rayon::Scope;
 
 use super::step::Batch;
 use super::steps::RankSteps;
+use crate::ahead::Ahead;
 
 /// Reads ahead one batch of each rank.
 pub struct Source<'a, 'scope> {
     scope: &'a Scope<'scope>,
     /// What is being read; `None`: there is no more.
-    ranks: Vec<Option<Receiver<Fetched<'scope>>>>,
+    ranks: Vec<Option<Ahead<Fetched<'scope>>>>,
 }
 
 /// A batch, and who reads the next one.
@@ -30,31 +29,16 @@ impl<'a, 'scope> Source<'a, 'scope> {
     /// The next batch of any thread of a rank; `None` at the end of its log.
     pub fn next(&mut self, rank: usize) -> Option<Batch> {
         let place = self.ranks.get_mut(rank)?;
-        let fetched = wait_for(&place.take()?)?;
+        let fetched = place.take()?.wait()?;
         let batch = fetched.batch?;
         *place = Some(fetch(self.scope, fetched.steps));
         Some(batch)
     }
 }
 
-/// What is being read. A thread of the pool reads itself meanwhile, for there may be no other.
-fn wait_for<T>(from: &Receiver<T>) -> Option<T> {
-    loop {
-        match from.try_recv() {
-            Ok(fetched) => return Some(fetched),
-            Err(TryRecvError::Disconnected) => return None,
-            Err(TryRecvError::Empty) if rayon::yield_now().is_none() => return from.recv().ok(),
-            Err(TryRecvError::Empty) => std::thread::yield_now(),
-        }
-    }
-}
-
-fn fetch<'scope>(scope: &Scope<'scope>, mut steps: RankSteps<'scope>) -> Receiver<Fetched<'scope>> {
-    let (to, from) = sync_channel(1);
-    scope.spawn(move |_| {
+fn fetch<'scope>(scope: &Scope<'scope>, mut steps: RankSteps<'scope>) -> Ahead<Fetched<'scope>> {
+    Ahead::begin(scope, move || {
         let batch = steps.next_batch();
-        // Nobody waits for it any more where the reading was given up.
-        let _ = to.send(Fetched { steps, batch });
-    });
-    from
+        Fetched { steps, batch }
+    })
 }

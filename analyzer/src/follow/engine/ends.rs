@@ -13,7 +13,7 @@ impl Engine<'_, '_> {
         let end = step.end.max(begun);
         if end > begun {
             self.clocks.communicate(thread, end - begun);
-            self.histories[at].spend(end, step.kind);
+            self.explaining.story.spend(thread, step.kind, end);
             self.tell(thread, (begun, end), step.kind, step.site);
         }
         let one = &mut self.threads[at];

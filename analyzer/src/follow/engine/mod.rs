@@ -25,12 +25,12 @@ use lbprof_collector::record::NONE;
 use rustc_hash::FxHashMap;
 
 use self::needs::Need;
+use super::explaining::Explaining;
 use super::result::{Counts, Followed, ThreadOf};
 use super::synchronised::Synchronised;
 use super::thread::{Next, Pending, Thread};
 use super::watcher::Watcher;
-use crate::blocking::{Blocking, Causer, Causes, EndedBy, History, Part, WaitKey, WaitState, WaitSums};
-use crate::critical_path::CriticalPath;
+use crate::blocking::{Causer, EndedBy, Explained, Wait, WaitKey, WaitState, WaitSums};
 use crate::matching::{Channels, Gatherings, HearingId, Locks, Signals};
 use crate::model::Model;
 use crate::open::Run;
@@ -40,12 +40,8 @@ use crate::structure::{Placer, Structure};
 use crate::survey::Survey;
 use crate::timeline::{Ids, Kind, Ns, Places, RankSteps, RegionTable, Source};
 
-/// Stretches and causes of all histories together from which on old ones are forgotten, and how many each thread may have.
-const MOST_STRETCHES: usize = 1 << 22;
-const MOST_OF_A_THREAD: usize = 1 << 10;
-
-/// Steps after which the histories' size is looked at.
-const LOOK_AFTER: u64 = 1 << 14;
+/// Steps after which what they were is handed over to be explained.
+const HAND_OVER_AFTER: u64 = 1 << 13;
 
 /// Follows the ranks of `run`, of which `survey`, `structure` and `model` were made, and replays it to answer `questions`;
 /// `watcher` is told what they do.
@@ -70,7 +66,7 @@ pub fn follow(
             Some(RankSteps::new(ids, run.log(header).ok()?, clock, zero, placer))
         };
         let source = Source::new(scope, model.ranks.iter().map(open).collect());
-        let mut engine = Engine::new(source, model, &conditions);
+        let mut engine = Engine::new(source, Explaining::new(scope), model, &conditions);
         if let Some(watcher) = watcher {
             engine.watcher = Some(watcher);
         }
@@ -109,18 +105,20 @@ struct Engine<'a, 'scope> {
     /// How many members of a communicator will enter its collectives.
     expected: FxHashMap<u32, u32>,
     clocks: Clocks,
-    histories: Vec<History>,
     synchronised: Synchronised<'a>,
-    causes: Causes,
-    path: CriticalPath,
-    blocking: Blocking,
+    explaining: Explaining<'a, 'scope>,
     counts: Counts,
     needs: Vec<Need>,
     watcher: Option<&'a mut (dyn Watcher + 'a)>,
 }
 
 impl<'a, 'scope> Engine<'a, 'scope> {
-    fn new(source: Source<'a, 'scope>, model: &'a Model, conditions: &[Condition]) -> Self {
+    fn new(
+        source: Source<'a, 'scope>,
+        explaining: Explaining<'a, 'scope>,
+        model: &'a Model,
+        conditions: &[Condition],
+    ) -> Self {
         let places = model.ranks.iter().zip(0..).map(|(rank, at)| (rank.rank, at)).collect();
         let n_ranks = model.facts.n_ranks.max(model.ranks.last().map_or(0, |rank| rank.rank.saturating_add(1)));
         Engine {
@@ -137,11 +135,8 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             locks: Locks::default(),
             expected: FxHashMap::default(),
             clocks: Clocks::new(conditions),
-            histories: Vec::new(),
             synchronised: Synchronised::new(&model.communicators, n_ranks),
-            causes: Causes::default(),
-            path: CriticalPath::default(),
-            blocking: Blocking::default(),
+            explaining,
             counts: Counts::default(),
             needs: Vec::new(),
             watcher: None,
@@ -152,7 +147,10 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         for rank in 0..self.ranks.len() as u32 {
             let begin = ((self.model.ranks[rank as usize].begin_s) * 1e9).round() as Ns;
             let thread = self.add_thread(rank, 0, begin);
-            self.begins_late(thread, begin);
+            if begin > 0 {
+                let kind = Kind::new(0, Activity::Management);
+                self.tell_idle(thread, (0, begin), kind, WaitState::LateBegin, None);
+            }
             self.queue(thread);
         }
         let mut told = 0;
@@ -161,10 +159,10 @@ impl<'a, 'scope> Engine<'a, 'scope> {
                 let until = self.order.peek().map_or(Next::NEVER, |Reverse((next, _))| *next);
                 self.threads[thread as usize].queued = false;
                 self.go_on(thread, until);
-                if self.counts.steps - told >= LOOK_AFTER {
+                if self.counts.steps - told >= HAND_OVER_AFTER {
                     progress(Progress::Records(self.counts.steps - told));
                     told = self.counts.steps;
-                    self.forget();
+                    self.explaining.hand_over(self.followed_until());
                 }
             }
             if !self.read_on() && !self.give_up() {
@@ -181,34 +179,13 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         self.threads.push(Thread::new(rank, world, number, begin));
         self.ranks[rank as usize].threads.insert(number, thread);
         self.clocks.add_thread(rank, begin);
-        self.histories.push(History::new(if number == 0 { 0 } else { begin }));
+        self.explaining.story.begin(begin, number == 0);
         thread
     }
 
-    /// A rank's window begins behind that of the first.
-    fn begins_late(&mut self, thread: u32, begin: Ns) {
-        let kind = Kind::new(0, Activity::Management);
-        let causes = [Part { thread, kind, ns: begin as f64 }];
-        if begin > 0 {
-            let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::LateBegin };
-            self.blocking.add(key, WaitSums { count: 1, waiting: begin, delay: 0 }, &causes);
-            self.histories[thread as usize].wait(begin, kind, None, &causes);
-            self.tell_idle(thread, (0, begin), kind, WaitState::LateBegin, None);
-        }
-    }
-
-    /// Forgets old history where there is too much of it.
-    fn forget(&mut self) {
-        let all: usize = self.histories.iter().map(History::size).sum();
-        let most = MOST_STRETCHES.max(MOST_OF_A_THREAD * self.histories.len());
-        if all < most {
-            return;
-        }
-        let now = self.threads.iter().filter(|thread| !thread.ended).map(|thread| thread.now).min().unwrap_or(0);
-        let begin = self.histories.iter().map(History::begin).min().unwrap_or(0);
-        let middle = begin + (now - begin).max(0) / 2;
-        self.path.sum_up(&self.histories, middle);
-        self.histories.iter_mut().for_each(|history| history.forget_before(middle));
+    /// Until when all threads that go on have been followed.
+    fn followed_until(&self) -> Ns {
+        self.threads.iter().filter(|thread| !thread.ended).map(|thread| thread.now).min().unwrap_or(0)
     }
 
     fn finish(mut self, questions: Vec<Question>) -> Followed {
@@ -216,10 +193,10 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             (0..).zip(&self.threads).filter(|(_, thread)| thread.number == 0).map(|(at, _)| at).collect();
         let last = firsts.iter().copied().max_by_key(|&at| (self.threads[at as usize].now, Reverse(at)));
         let elapsed = last.map_or(0, |at| self.threads[at as usize].now);
-        let critical_path = last.map_or_else(Vec::new, |last| self.path.to(&self.histories, last, elapsed));
         for &thread in firsts.iter().filter(|&&thread| Some(thread) != last) {
             self.ends_early(thread, last.unwrap_or(thread), elapsed);
         }
+        let Explained { blocking, critical_path } = self.explaining.finish().finish(last.map(|last| (last, elapsed)));
         let (sends, receives) = self.channels.left();
         self.counts.lone_sends += sends;
         self.counts.lone_receives += receives;
@@ -229,7 +206,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         self.counts.lone_epochs += epochs;
         Followed {
             threads: self.threads.iter().map(|one| ThreadOf { rank: one.rank, number: one.number }).collect(),
-            blocking: self.blocking,
+            blocking,
             replays: questions.into_iter().zip(self.clocks.times_s(firsts.into_iter())).collect(),
             critical_path,
             elapsed,
@@ -246,11 +223,11 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         let worlds = [thread, last].map(|one| (one, self.threads[one as usize].world));
         let since = self.synchronised.last(worlds[0], worlds[1], end).min(begin);
         let by = EndedBy { thread: last, at: end };
-        let causes =
-            self.causes.of(&self.histories, thread, (begin, end), &[Causer { by, since, share: 1.0, delay: None }]);
         let kind = Kind::new(0, Activity::Management);
         let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::EarlyEnd };
-        self.blocking.add(key, WaitSums { count: 1, waiting: end - begin, delay: 0 }, causes);
+        let sums = WaitSums { count: 1, waiting: end - begin, delay: 0 };
+        let causer = Causer { by, since, share: 1.0, delay: None };
+        self.explaining.story.wait(Wait { key, begin, sums, by }, [causer].into_iter());
         self.tell_idle(thread, (begin, end), kind, WaitState::EarlyEnd, Some(last));
     }
 }

@@ -17,7 +17,7 @@ impl Engine<'_, '_> {
         let computed = begin - self.threads[at].now;
         if computed > 0 {
             self.clocks.compute(thread, step.before, computed);
-            self.histories[at].spend(begin, step.before);
+            self.explaining.story.spend(thread, step.before, begin);
             self.tell(thread, (begin - computed, begin), step.before, NONE);
         }
         self.threads[at].computed = computed;

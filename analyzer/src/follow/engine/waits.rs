@@ -5,13 +5,12 @@ use lbprof_collector::record::NONE;
 
 use super::Engine;
 use super::needs::{At, Need};
-use crate::blocking::{Causer, WaitKey, WaitSums};
+use crate::blocking::{Causer, Wait, WaitKey, WaitSums};
 use crate::timeline::{Ns, Step};
 
 impl Engine<'_, '_> {
     /// Sums up how long the call waited, for whom and why, and how long it did not.
     pub(super) fn waits(&mut self, thread: u32, step: &Step, (begin, end): (Ns, Ns)) {
-        let at = thread as usize;
         let last = self.needs.iter().map(|need| need.by.at).max().unwrap_or(begin).clamp(begin, end);
         for need in &self.needs {
             match need.clocks {
@@ -24,7 +23,7 @@ impl Engine<'_, '_> {
         if let Some((until, need)) = waited {
             self.blame(thread, step, (begin, until, end), need);
         }
-        self.histories[at].spend(end, step.kind);
+        self.explaining.story.spend(thread, step.kind, end);
         self.tell_call(thread, step, (begin, end), waited);
     }
 
@@ -50,29 +49,24 @@ impl Engine<'_, '_> {
         Some((if need.delay.is_some() { end } else { need.by.at.min(end) }, need))
     }
 
-    /// Finds the causes of a wait from `begin` to `until`, of a call that ends at `end`, that `need` ended last.
+    /// Tells of a wait from `begin` to `until`, of a call that ends at `end`, that `need` ended last.
     fn blame(&mut self, thread: u32, step: &Step, (begin, until, end): (Ns, Ns, Ns), need: Need) {
         let world = self.threads[thread as usize].world;
         let all: f64 = self.needs.iter().map(|need| (need.by.at.min(end) - begin) as f64).sum();
-        let causers: Vec<Causer> = self
-            .needs
-            .iter()
-            .map(|one| {
-                let other = self.threads.get(one.by.thread as usize).map_or(NONE, |other| other.world);
-                Causer {
-                    by: one.by,
-                    since: self.synchronised.last((thread, world), (one.by.thread, other), one.by.at).min(begin),
-                    share: (one.by.at.min(end) - begin) as f64 / all,
-                    // Messages of the others may have come long before.
-                    delay: one.delay.filter(|_| one.by.at == need.by.at),
-                }
-            })
-            .collect();
-        let causes = self.causes.of(&self.histories, thread, (begin, until), &causers);
+        let (threads, synchronised) = (&self.threads, &self.synchronised);
+        let causers = self.needs.iter().map(|one| {
+            let other = threads.get(one.by.thread as usize).map_or(NONE, |other| other.world);
+            Causer {
+                by: one.by,
+                since: synchronised.last((thread, world), (one.by.thread, other), one.by.at).min(begin),
+                share: (one.by.at.min(end) - begin) as f64 / all,
+                // Messages of the others may have come long before.
+                delay: one.delay.filter(|_| one.by.at == need.by.at),
+            }
+        });
         let key = WaitKey { thread, kind: step.kind, site: step.site, operation: step.operation, state: need.state };
         let waiting = need.by.at.min(until) - begin;
         let sums = WaitSums { count: 1, waiting, delay: until - begin - waiting };
-        self.blocking.add(key, sums, causes);
-        self.histories[thread as usize].wait(until, step.kind, Some(need.by), causes);
+        self.explaining.story.wait(Wait { key, begin, sums, by: need.by }, causers);
     }
 }

@@ -1,0 +1,98 @@
+//! Explains waits as it hears of them: keeps what threads did, finds what waits were caused by, and sums it up.
+
+use lbprof_collector::Activity;
+use lbprof_collector::record::NONE;
+
+use super::causes::{Causer, Causes};
+use super::doings::Doings;
+use super::history::{History, Part};
+use super::story::{Event, Story, Wait};
+use super::tables::{Blocking, Sums, WaitKey, WaitState, WaitSums};
+use crate::critical_path::{CriticalPath, OnPath};
+use crate::timeline::{Kind, Ns};
+
+/// Stretches and causes of all histories together from which on old ones are forgotten, and how many each thread may have.
+const MOST_STRETCHES: usize = 1 << 22;
+const MOST_OF_A_THREAD: usize = 1 << 10;
+
+/// Explains waits.
+#[derive(Default)]
+pub struct Explainer {
+    doings: Doings,
+    histories: Vec<History>,
+    causes: Causes,
+    path: CriticalPath,
+    sums: Sums,
+}
+
+/// Waits explained, and the critical path.
+#[derive(Debug)]
+pub struct Explained {
+    /// Waits and their causes.
+    pub blocking: Blocking,
+    /// The critical path, by thread and kind.
+    pub critical_path: Vec<OnPath>,
+}
+
+impl Explainer {
+    /// Hears a story, which goes on where the last one ended.
+    pub fn hear(&mut self, story: &Story) {
+        let (mut waits, mut causers) = (story.waits.iter(), story.causers.as_slice());
+        for event in &story.events {
+            match *event {
+                Event::Begin { at, late } => self.begin(at, late),
+                Event::Spend { thread, kind, end } => {
+                    let doing = self.doings.of(thread, kind);
+                    self.histories[thread as usize].spend(end, doing);
+                }
+                Event::Wait => {
+                    let Some((wait, n)) = waits.next() else { continue };
+                    let (own, others) = causers.split_at(*n);
+                    causers = others;
+                    self.wait(wait, own);
+                }
+            }
+        }
+    }
+
+    /// Forgets old history where there is too much of it; `now`: all threads have been followed until then.
+    pub fn forget(&mut self, now: Ns) {
+        let all: usize = self.histories.iter().map(History::size).sum();
+        let most = MOST_STRETCHES.max(MOST_OF_A_THREAD * self.histories.len());
+        if all < most {
+            return;
+        }
+        let begin = self.histories.iter().map(History::begin).min().unwrap_or(0);
+        let middle = begin + (now - begin).max(0) / 2;
+        self.path.sum_up(&self.doings, &self.histories, middle);
+        self.histories.iter_mut().for_each(|history| history.forget_before(middle));
+    }
+
+    /// What was found. The critical path leads to what `last`, a thread and a time, did then; without, there is none.
+    pub fn finish(self, last: Option<(u32, Ns)>) -> Explained {
+        let to_last = |(thread, time)| self.path.to(&self.doings, &self.histories, thread, time);
+        let critical_path = last.map(to_last).unwrap_or_default();
+        Explained { blocking: self.sums.finish(&self.doings), critical_path }
+    }
+
+    fn begin(&mut self, at: Ns, late: bool) {
+        let thread = self.histories.len() as u32;
+        self.histories.push(History::new(if late { 0 } else { at }));
+        if late && at > 0 {
+            let kind = Kind::new(0, Activity::Management);
+            let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::LateBegin };
+            let cause = Part { doing: self.doings.of(thread, kind), ns: at as f64 };
+            self.sums.add(&self.doings, key, WaitSums { count: 1, waiting: at, delay: 0 }, &[cause]);
+            self.histories[thread as usize].wait(at, cause.doing, None, &[cause]);
+        }
+    }
+
+    fn wait(&mut self, wait: &Wait, causers: &[Causer]) {
+        let thread = wait.key.thread;
+        let end = wait.begin + wait.sums.waiting + wait.sums.delay;
+        let found = self.causes.of(&mut self.doings, &self.histories, thread, (wait.begin, end), causers);
+        self.sums.add(&self.doings, wait.key, wait.sums, found);
+        let doing = self.doings.of(thread, wait.key.kind);
+        self.histories[thread as usize].wait(end, doing, Some(wait.by), found);
+    }
+}

@@ -1,0 +1,45 @@
+//! Hands what the engine finds out to who explains it, on another core: nothing that is explained changes what is followed.
+
+use rayon::Scope;
+
+use crate::ahead::Ahead;
+use crate::blocking::{Explainer, Story};
+use crate::timeline::Ns;
+
+/// The story that is being told, and the one that is being explained.
+pub struct Explaining<'a, 'scope> {
+    scope: &'a Scope<'scope>,
+    /// What was not handed over yet.
+    pub story: Story,
+    busy: Option<Ahead<(Explainer, Story)>>,
+}
+
+impl<'a, 'scope> Explaining<'a, 'scope> {
+    /// Nothing was told yet.
+    pub fn new(scope: &'a Scope<'scope>) -> Self {
+        Explaining { scope, story: Story::default(), busy: None }
+    }
+
+    /// Lets the story be explained once those before it are; `now`: all threads have been followed until then.
+    pub fn hand_over(&mut self, now: Ns) {
+        let (mut explainer, room) = self.back();
+        let mut story = std::mem::replace(&mut self.story, room);
+        self.busy = Some(Ahead::begin(self.scope, move || {
+            explainer.hear(&story);
+            explainer.forget(now);
+            story.clear();
+            (explainer, story)
+        }));
+    }
+
+    /// Who has heard all.
+    pub fn finish(mut self) -> Explainer {
+        let (mut explainer, _) = self.back();
+        explainer.hear(&self.story);
+        explainer
+    }
+
+    fn back(&mut self) -> (Explainer, Story) {
+        self.busy.take().and_then(Ahead::wait).unwrap_or_default()
+    }
+}

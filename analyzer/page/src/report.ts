@@ -224,15 +224,11 @@ export interface Loop {
     sureness: string | null;
 }
 
-export interface Loss {
-    kind: string;
+/** Where time is lost; `lost_s` is a mean over ranks. */
+export interface LossRow {
     lost_s: number;
-    share: number;
-    ranks: { rank: number; share: number }[];
-    region: string | null;
-    waits_at: { operation: string; function: string | null; file: string | null; line: number | null } | null;
-    question: string | null;
-    saved_s: number | null;
+    measured: boolean;
+    /** The loss as a sentence. */
     text: string;
 }
 
@@ -241,7 +237,7 @@ export interface Report {
     run: Run;
     selection: Record<string, unknown> | null;
     verdict: { kind: string; text: string; lost_s: number; [key: string]: unknown };
-    losses?: Loss[];
+    losses: LossRow[];
     efficiency: Efficiency;
     overheads: Overheads;
     ranks: RankRow[];

@@ -96,9 +96,19 @@ export function keepUnits(text: string): string {
     return text.replace(/(\d) (?=(%|s|ms|µs|B|kB|MB|GB|TB)(?![\w]))/g, "$1\u00a0");
 }
 
-/** A region's path without the whole program: as a place in a sentence or a table. */
+/** A region's path without the whole program, and without the outer regions of a long one: as a place in a sentence or a table. */
 export function shortPath(path: string): string {
-    return path.replace(/^main\//, "");
+    let rest = path.replace(/^main\//, "");
+    // A '/' in a name is written \/.
+    for (let inner = innerOf(rest); rest.length > 36 && inner !== null; inner = innerOf(rest)) {
+        rest = inner;
+    }
+    return rest;
+}
+
+function innerOf(path: string): string | null {
+    const found = /(?<!\\)\//.exec(path);
+    return found ? path.slice(found.index + 1) : null;
 }
 
 /** Round numbers between `low` and `high`, about `wanted` of them. */

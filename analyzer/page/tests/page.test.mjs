@@ -53,6 +53,8 @@ test("the summary says what the report says", async () => {
     assert.equal(await shown("communication efficiency"), percent(report.efficiency.communication));
     assert.equal(await shown("micro load balance"), percent(report.efficiency.micro_load_balance));
     assert.equal(await shown("transfer"), percent(report.efficiency.transfer));
+    const told = (await page.locator(".losses li").allTextContents()).map((text) => text.replaceAll("\u00a0", " "));
+    assert.ok(told.length > 0 && told.every((text, at) => text.startsWith(report.losses[at].text)), told.join("\n"));
     await page.click('tr[data-efficiency="load balance"] a');
     assert.equal(await page.isVisible("#panel-iterations"), true, "its numbers lead to the panels");
     await close();

@@ -6,4 +6,4 @@ const entry = fileURLToPath(new URL("../src/words.ts", import.meta.url));
 const made = await build({ entryPoints: [entry], bundle: true, format: "esm", write: false });
 const words = await import(`data:text/javascript;base64,${Buffer.from(made.outputFiles[0].contents).toString("base64")}`);
 
-export const { seconds, secondsLike, percent, signedPercent, count, bytes, roundTicks } = words;
+export const { seconds, secondsLike, percent, signedPercent, count, bytes, roundTicks, shortPath } = words;

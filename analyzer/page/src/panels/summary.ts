@@ -2,7 +2,6 @@
 import { el, panelLink } from "../dom";
 import { SERIES, stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
-import { losses, type Loss } from "../losses";
 import type { Efficiency, Report } from "../report";
 import { bar, table } from "../table";
 import { term } from "../tip";
@@ -19,7 +18,7 @@ export const summary: Panel = {
         if (report.run.problems.length > 0) {
             host.append(problemList(report.run.problems));
         }
-        host.append(efficiencyTree(report.efficiency), lossTable(report), whatIf(report), dataLine(report));
+        host.append(efficiencyTree(report.efficiency), lossList(report), whatIf(report), dataLine(report));
     },
 };
 
@@ -37,11 +36,11 @@ function branches(of: Efficiency): Branch[] {
     const { avg_computation_s: mean, max_computation_s: longest, elapsed_s: elapsed, t_ideal_s: ideal } = of;
     const row = (name: string, depth: number, value: number | null, formula: string, from: [number | null, number | null], means: string, panel: string) => ({ name, depth, value, formula, from, means, panel });
     return [
-        row("parallel efficiency", 0, of.parallel, "mean / elapsed", [mean, elapsed], "share of the machine's time that computes", "views"),
-        row("load balance", 1, of.load_balance, "mean / longest", [mean, longest], "do all ranks compute equally long?", "iterations"),
-        row("communication efficiency", 1, of.communication, "longest / elapsed", [longest, elapsed], "does the slowest rank never wait?", "waiting"),
-        row("micro load balance", 2, of.micro_load_balance, "longest / ideal", [longest, ideal], "is it always the same rank that is slowest?", "iterations"),
-        row("transfer", 2, of.transfer, "ideal / elapsed", [ideal, elapsed], "does the network cost nothing?", "timeline"),
+        row("parallel efficiency", 0, of.parallel, "mean / elapsed", [mean, elapsed], "the share that computes", "views"),
+        row("load balance", 1, of.load_balance, "mean / longest", [mean, longest], "lost: ranks that compute longer", "iterations"),
+        row("communication efficiency", 1, of.communication, "longest / elapsed", [longest, elapsed], "lost: MPI on the longest rank", "waiting"),
+        row("micro load balance", 2, of.micro_load_balance, "longest / ideal", [longest, ideal], "lost: another rank slow each time", "iterations"),
+        row("transfer", 2, of.transfer, "ideal / elapsed", [ideal, elapsed], "lost: messages, calls themselves", "timeline"),
     ];
 }
 
@@ -66,24 +65,18 @@ function efficiencyTree(of: Efficiency): HTMLElement {
     return el("table", { class: "tree" }, caption, body);
 }
 
-function lossTable(report: Report): HTMLElement {
-    const rows = losses(report);
-    const elapsed = report.efficiency.elapsed_s;
-    if (rows.length === 0) {
-        return el("p", {}, "Nothing that stands out is lost.");
+/** The three largest losses, in the words of the text report. */
+function lossList({ losses }: Report): HTMLElement {
+    if (losses.length === 0) {
+        return el("p", {}, "No single loss costs 1 % of the elapsed time.");
     }
-    const most = Math.max(...rows.map((row) => row.seconds));
-    return table<Loss>({
-        caption: "Largest losses, of the mean rank's time",
-        rows,
-        columns: [
-            { title: "lost", term: "lost", cell: (row) => bar(row.seconds / most, `${secondsLike(row.seconds, most)} (${percent(row.seconds / elapsed)})`, stateColour("waiting")), by: (row) => row.seconds },
-            { title: "what", cell: (row) => panelLink(row.panel, row.what) },
-            { title: "where", cell: (row) => row.where },
-            { title: "who", cell: (row) => row.who },
-            { title: "gain if mended", term: "what if", cell: (row) => (row.gain_s === null ? "–" : `about ${secondsLike(row.gain_s, most)} (${percent(row.gain_s / elapsed)})`), by: (row) => row.gain_s, right: true },
-        ],
-    });
+    const most = losses[0].lost_s;
+    const list = el("ol", { class: "losses", "aria-label": "Largest losses" });
+    for (const loss of losses.slice(0, 3)) {
+        const panel = loss.measured ? panelLink("waiting", "Causes of waiting") : panelLink("views", "Stages and ranks");
+        list.append(el("li", {}, bar(loss.lost_s / most, "", stateColour("waiting")), el("span", {}, `${keepUnits(loss.text)} → `, panel)));
+    }
+    return el("div", {}, el("h3", {}, "Largest losses, of the mean rank's time, by what causes them"), list);
 }
 
 function whatIf(report: Report): HTMLElement {

@@ -1,6 +1,7 @@
 //! Waits, their causes, replays and the critical path of runs whose truth is worked out by hand or known to who simulated them.
 
 mod causes;
+mod chance;
 mod clocks;
 mod damage;
 mod properties;

@@ -6,6 +6,7 @@ use lbprof_analyzer::replay::Question;
 use lbprof_collector::script::{Network, Script, SimulatedCall, Simulation};
 use lbprof_collector::{Activity, Operation};
 
+use crate::chance::among_some;
 use crate::run::Run;
 
 /// How many scripts of chance.
@@ -132,19 +133,46 @@ fn replays_on_the_ideal_network_take_as_long_as_the_simulators() {
 }
 
 #[test]
+fn waits_among_some_ranks_are_those_of_the_simulator() {
+    for seed in 0..4 * N {
+        let script = among_some(seed, 4 + seed as u32 % 20, true);
+        assert_waits(seed, &script);
+        let counts = Run::of_script(&script).followed().counts;
+        let unknown = counts.lone_neighbours + counts.lone_epochs + counts.violations;
+        assert_eq!(unknown, 0, "script {seed}: {counts:?}\n{}", script.text());
+    }
+}
+
+#[test]
+fn replays_among_some_ranks_take_as_long_as_the_simulators() {
+    for seed in 0..4 * N {
+        let script = among_some(seed, 4 + seed as u32 % 20, false);
+        let (run, truth) = (Run::of_script(&script), script.simulate().unwrap());
+        let (found_ms, ideal_ms) = (run.replay_ms(Question::Ideal), script.ideal().unwrap().elapsed_ms());
+        assert!((found_ms - ideal_ms).abs() < 1e-6, "script {seed}: {found_ms} ms instead of {ideal_ms}");
+        let replayed_ms = run.replay_ms(Question::Measured);
+        assert!((replayed_ms - truth.elapsed_ms()).abs() < 1e-6, "script {seed}: {replayed_ms} ms");
+    }
+}
+
+#[test]
 fn renumbering_ranks_changes_only_names() {
-    with_scripts(|seed, script| {
-        let n = script.n_ranks();
-        let to: Vec<u32> = (0..n).map(|rank| (rank + 1 + seed as u32) % n).rev().collect();
-        let (before, after) = (Run::of_script(script), Run::of_script(&script.renumbered(&to)));
-        let causes = before.causes();
-        let renamed = after.causes();
-        assert_eq!(causes.len(), renamed.len(), "script {seed}");
-        for ((rank, region, class), ms) in causes {
-            let other = renamed.get(&(to[rank as usize], region.clone(), class)).copied().unwrap_or(0.0);
-            assert!((ms - other).abs() < 1e-6, "script {seed}, rank {rank}, {region}, {class:?}: {ms} and {other} ms");
-        }
-    });
+    let among_some = |seed| (seed, among_some(seed, 4 + seed as u32 % 20, true));
+    (0..N).map(among_some).for_each(|(seed, script)| assert_renumbered(seed, &script));
+    with_scripts(assert_renumbered);
+}
+
+fn assert_renumbered(seed: u64, script: &Script) {
+    let n = script.n_ranks();
+    let to: Vec<u32> = (0..n).map(|rank| (rank + 1 + seed as u32) % n).rev().collect();
+    let (before, after) = (Run::of_script(script), Run::of_script(&script.renumbered(&to)));
+    let causes = before.causes();
+    let renamed = after.causes();
+    assert_eq!(causes.len(), renamed.len(), "script {seed}");
+    for ((rank, region, class), ms) in causes {
+        let other = renamed.get(&(to[rank as usize], region.clone(), class)).copied().unwrap_or(0.0);
+        assert!((ms - other).abs() < 1e-6, "script {seed}, rank {rank}, {region}, {class:?}: {ms} and {other} ms");
+    }
 }
 
 #[test]

@@ -3,12 +3,12 @@
 use lbprof_collector::Problem;
 
 use crate::findings::findings;
-use crate::follow::{Followed, Watcher, follow};
+use crate::follow::{Followed, PartWatcher, Scope, Watcher, follow};
 use crate::gather::gather;
-use crate::model::{Model, RankModel};
+use crate::model::Model;
 use crate::open::Run;
 use crate::pass::Progress;
-use crate::replay::plan;
+use crate::replay::{Condition, Question, plan};
 use crate::report::clusters::Clusters;
 use crate::selection::asked::Asked;
 use crate::selection::{Selection, SelectionError, region};
@@ -81,13 +81,17 @@ pub fn analyse(run: &Run, options: &Options, tell: impl Fn(Step) + Sync) -> Resu
     model.found = findings(&model);
     choose_loop(&mut model, options)?;
     let mut watched = None;
-    if let Some(asked) = &options.asked {
-        (model.followed, watched) = first.follow(run, &model, asked, options.watch, &tell)?;
+    if options.asked.is_some() {
+        let questions = first.questions(&model, options)?;
+        let watch = Some(&model).filter(|_| options.watch);
+        (model.followed, watched) = first.follow(run, &model, &Scope::all(&model), questions, watch, &tell);
     }
     Ok(Analysis { model, places: first.places, watched })
 }
 
 /// Analyses the part of `run` that `selection` asks for; `tell` is told what is done, from any thread.
+///
+/// Ranks are followed through all of their time, and with them all others: whom they wait for, and what for, may lie outside of the part.
 ///
 /// Errors: what the run does not have.
 pub fn analyse_part(
@@ -96,56 +100,36 @@ pub fn analyse_part(
     options: &Options,
     tell: impl Fn(Step) + Sync,
 ) -> Result<Analysis, SelectionError> {
-    let Analysis { mut model, places, mut watched } = match selection.needs_all() {
-        true => analyse_all_first(run, selection, options, &tell)?,
-        false => analyse(&selection.ranks_of(run, &[])?, options, tell)?,
-    };
-    if let Some(name) = &selection.region {
-        let region = region::find(&model, name)?;
-        model = region::within(model, region);
-        watched = None;
-    }
-    model.facts.selected.activities = selection.activities.as_ref().map(|set| set.0.clone());
-    Ok(Analysis { model, places, watched })
-}
-
-/// The same of a selection that only an analysis of the whole run can resolve, regions left aside.
-fn analyse_all_first(
-    run: &Run,
-    selection: &Selection,
-    options: &Options,
-    tell: &(impl Fn(Step) + Sync),
-) -> Result<Analysis, SelectionError> {
-    let first = First::new(run, options, tell);
-    let mut all = first.gather(run, tell);
+    let follows = options.asked.is_some();
+    let narrows = selection.needs_all() || follows && selection.ranks.is_some();
+    let base = if narrows { run } else { &selection.ranks_of(run, &[])? };
+    let first = First::new(base, options, &tell);
+    let mut all = first.gather(base, &tell);
     choose_loop(&mut all, options)?;
-    let clusters = if selection.needs_clusters() { clusters(&all, &first.places, options) } else { Vec::new() };
-    let part = selection.part_of(run, &first.survey, &all, &clusters)?;
-    let mut model = first.gather(&part, tell);
-    if let Some(&rank) = model.uncut_ranks.first() {
-        return Err(SelectionError::Profile { rank });
-    }
-    choose_loop(&mut model, options)?;
-    // Ranks are followed through all of their time: what they wait for in a part of it may lie before.
+    let (part, mut model) = match narrows {
+        true => first.part(run, selection, &all, options, &tell)?,
+        false => (base.clone(), std::mem::take(&mut all)),
+    };
+    // The outermost one is all of the run.
+    let region = selection.region.as_ref().map(|name| region::find(&model, name)).transpose()?.filter(|&one| one != 0);
     let mut watched = None;
-    if let Some(asked) = options.asked.as_ref().filter(|_| has_all_time(&model, &all)) {
-        (model.followed, watched) = first.follow(&part, &model, asked, options.watch, tell)?;
+    if follows {
+        let all = if narrows { &all } else { &model };
+        let questions = if region.is_none() { first.questions(&model, options)? } else { Vec::new() };
+        let scope = Scope::part(all, &first.survey, &part, &model, region);
+        let watch = Some(&model).filter(|_| options.watch && region.is_none());
+        (model.followed, watched) = first.follow(base, all, &scope, questions, watch, &tell);
     }
-    (model.facts.selected.from, model.facts.selected.to) = (selection.from, selection.to);
     // Whether the data are sound all of the ranks' time tells.
     all.ranks.retain(|rank| model.ranks.binary_search_by_key(&rank.rank, |kept| kept.rank).is_ok());
     all.facts.selected.ranks.clone_from(&model.facts.selected.ranks);
-    model.found = findings(&all);
+    model.found = findings(if narrows { &all } else { &model });
+    (model.facts.selected.from, model.facts.selected.to) = (selection.from, selection.to);
+    if let Some(region) = region {
+        model = region::within(model, region);
+    }
+    model.facts.selected.activities = selection.activities.as_ref().map(|set| set.0.clone());
     Ok(Analysis { model, places: first.places, watched })
-}
-
-/// Whether the windows of the ranks in `part` are those that they have in `all`.
-fn has_all_time(part: &Model, all: &Model) -> bool {
-    let window = |rank: &RankModel| (rank.begin_s, rank.end_s);
-    part.ranks.iter().all(|rank| {
-        let whole = all.ranks.binary_search_by_key(&rank.rank, |one| one.rank).ok().map(|at| window(&all.ranks[at]));
-        whole == Some(window(rank))
-    })
 }
 
 /// Makes the region that the user names the main loop's.
@@ -182,26 +166,53 @@ impl First {
         First { survey, structure, places: names.places, problems: names.problems }
     }
 
-    /// Follows the ranks, and watches them if so wanted; nothing where calls were recorded as sums, which say nothing of who waited
-    /// for whom.
+    /// The selected ranks and time of `run`, of which `all` is, regions left aside.
+    fn part(
+        &self,
+        run: &Run,
+        selection: &Selection,
+        all: &Model,
+        options: &Options,
+        tell: &(impl Fn(Step) + Sync),
+    ) -> Result<(Run, Model), SelectionError> {
+        let clusters = if selection.needs_clusters() { clusters(all, &self.places, options) } else { Vec::new() };
+        let part = selection.part_of(run, &self.survey, all, &clusters)?;
+        let mut model = self.gather(&part, tell);
+        choose_loop(&mut model, options)?;
+        match model.uncut_ranks.first() {
+            Some(&rank) => Err(SelectionError::Profile { rank }),
+            None => Ok((part, model)),
+        }
+    }
+
+    /// What to ask of `model`, and under what conditions that is answered; nothing where ranks are not followed.
+    fn questions(&self, model: &Model, options: &Options) -> Result<Vec<(Question, Condition)>, SelectionError> {
+        let Some(asked) = &options.asked else { return Ok(Vec::new()) };
+        let asked = asked.iter().map(|one| one.question(model)).collect::<Result<Vec<_>, _>>()?;
+        let questions = plan(model, &asked).into_iter();
+        Ok(questions.map(|question| (question, question.condition(model))).collect())
+    }
+
+    /// Follows the ranks of `run`, of which `all` is, and watches what they do in `watch`, the model of the part in `scope`; nothing where
+    /// calls were recorded as sums, which say nothing of who waited for whom.
     fn follow(
         &self,
         run: &Run,
-        model: &Model,
-        asked: &[Asked],
-        watch: bool,
+        all: &Model,
+        scope: &Scope,
+        questions: Vec<(Question, Condition)>,
+        watch: Option<&Model>,
         tell: &(impl Fn(Step) + Sync),
-    ) -> Result<(Option<Followed>, Option<Watched>), SelectionError> {
+    ) -> (Option<Followed>, Option<Watched>) {
         if self.survey.profiles {
-            return Ok((None, None));
+            return (None, None);
         }
-        let asked = asked.iter().map(|one| one.question(model)).collect::<Result<Vec<_>, _>>()?;
-        let questions = plan(model, &asked);
         let tell = |progress| tell(Step::Following(progress));
-        let mut watch = Some(model).filter(|_| watch).and_then(Watch::new);
-        let watcher = watch.as_mut().map(|watch| watch as &mut dyn Watcher);
-        let followed = follow(run, &self.survey, &self.structure, model, questions, watcher, tell);
-        Ok((Some(followed), watch.map(Watch::finish)))
+        let mut watch = watch.and_then(Watch::new);
+        let mut part = watch.as_mut().map(|watch| PartWatcher::new(scope, watch));
+        let watcher = part.as_mut().map(|part| part as &mut dyn Watcher);
+        let followed = follow(run, &self.survey, &self.structure, all, (scope, questions), watcher, tell);
+        (Some(followed), watch.map(Watch::finish))
     }
 
     fn gather(&self, run: &Run, tell: &(impl Fn(Step) + Sync)) -> Model {

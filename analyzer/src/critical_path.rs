@@ -34,11 +34,18 @@ type Sums = FxHashMap<(u32, Kind), f64>;
 /// The paths to the begin of all histories.
 #[derive(Debug, Default)]
 pub struct CriticalPath {
+    /// Where paths begin.
+    from: Ns,
     /// By thread; a thread that is not here has none.
     until_begin: Vec<Arc<Sums>>,
 }
 
 impl CriticalPath {
+    /// No paths yet; all begin at `from`.
+    pub fn new(from: Ns) -> Self {
+        CriticalPath { from, until_begin: Vec::new() }
+    }
+
     /// The path to what a thread does at a time, in no order, each thread and kind once.
     pub fn to(&self, doings: &Doings, histories: &[History], thread: u32, time: Ns) -> Vec<OnPath> {
         let sums = self.sums(doings, histories, thread, time);
@@ -60,7 +67,7 @@ impl CriticalPath {
         // may let threads wait for each other in a circle.
         let mut changes_at_once = 0;
         'thread: while let Some(history) = histories.get(thread as usize) {
-            for piece in history.backwards(Ns::MIN, time) {
+            for piece in history.backwards(self.from, time) {
                 let kind = doings.get(piece.doing).1;
                 let by = piece.wait.and_then(|(by, _)| by).filter(|by| by.thread != thread && by.at <= piece.end);
                 match by {
@@ -69,7 +76,7 @@ impl CriticalPath {
                             && (by.at < time || changes_at_once < histories.len()) =>
                     {
                         let begin = histories.get(by.thread as usize).map_or(Ns::MIN, History::begin);
-                        let at = by.at.max(begin).min(piece.end);
+                        let at = by.at.max(begin).max(self.from).min(piece.end);
                         // From the send to the end of the wait the message was on its way.
                         if at < piece.end {
                             *sums.entry((by.thread, Kind::delay(kind.region()))).or_default() +=

@@ -549,6 +549,11 @@ impl RankModel {
         self.begin_ns.saturating_add(((run_s - self.begin_s) * 1e9).round() as i64)
     }
 
+    /// When the run's clock is 0, on the clock of `begin_ns`.
+    pub fn zero_ns(&self) -> i64 {
+        self.nanoseconds(0.0)
+    }
+
     /// Seconds of its window of which no record tells: recording was stopped, or records are missing.
     pub fn not_recorded_s(&self) -> f64 {
         (self.end_s - self.begin_s - self.inclusive(0).iter().sum::<f64>()).max(0.0)

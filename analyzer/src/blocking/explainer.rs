@@ -1,5 +1,7 @@
 //! Explains waits as it hears of them: keeps what threads did, finds what waits were caused by, and sums it up.
 
+use std::cmp::Reverse;
+
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
@@ -23,6 +25,8 @@ pub struct Explainer {
     causes: Causes,
     path: CriticalPath,
     sums: Sums,
+    /// The critical path, once its end is known.
+    critical: Option<Vec<OnPath>>,
 }
 
 /// Waits explained, and the critical path.
@@ -35,12 +39,17 @@ pub struct Explained {
 }
 
 impl Explainer {
+    /// One that has heard nothing yet. Critical paths begin at `from`.
+    pub fn new(from: Ns) -> Self {
+        Explainer { path: CriticalPath::new(from), ..Explainer::default() }
+    }
+
     /// Hears a story, which goes on where the last one ended.
     pub fn hear(&mut self, story: &Story) {
         let (mut waits, mut causers) = (story.waits.iter(), story.causers.as_slice());
         for event in &story.events {
             match *event {
-                Event::Begin { at, late } => self.begin(at, late),
+                Event::Begin { at, late, counted } => self.begin((at, counted), late),
                 Event::Spend { thread, kind, end } => {
                     let doing = self.doings.of(thread, kind);
                     self.histories[thread as usize].spend(end, doing);
@@ -68,21 +77,31 @@ impl Explainer {
         self.histories.iter_mut().for_each(|history| history.forget_before(middle));
     }
 
-    /// What was found. The critical path leads to what `last`, a thread and a time, did then; without, there is none.
-    pub fn finish(self, last: Option<(u32, Ns)>) -> Explained {
-        let to_last = |(thread, time)| self.path.to(&self.doings, &self.histories, thread, time);
-        let critical_path = last.map(to_last).unwrap_or_default();
-        Explained { blocking: self.sums.finish(&self.doings), critical_path }
+    /// Follows the critical path back from the end of the window: `ends` are threads, and when the window of each ended. Of those that
+    /// ended last, at the same time, one that did not wait then.
+    pub fn follow_path(&mut self, ends: &[(u32, Ns)]) {
+        let end_of = |&(thread, end): &(u32, Ns)| {
+            let piece = self.histories.get(thread as usize)?.backwards(Ns::MIN, end).next();
+            Some((end, piece.is_none_or(|piece| piece.wait.is_none()), Reverse(thread)))
+        };
+        if let Some((end, _, Reverse(last))) = ends.iter().filter_map(end_of).max() {
+            self.critical = Some(self.path.to(&self.doings, &self.histories, last, end));
+        }
     }
 
-    fn begin(&mut self, at: Ns, late: bool) {
+    /// What was found.
+    pub fn finish(self) -> Explained {
+        Explained { blocking: self.sums.finish(&self.doings), critical_path: self.critical.unwrap_or_default() }
+    }
+
+    fn begin(&mut self, (at, counted): (Ns, Ns), late: bool) {
         let thread = self.histories.len() as u32;
         self.histories.push(History::new(if late { 0 } else { at }));
         if late && at > 0 {
             let kind = Kind::new(0, Activity::Management);
             let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::LateBegin };
             let cause = Part { doing: self.doings.of(thread, kind), ns: at as f64 };
-            self.sums.add(&self.doings, key, WaitSums { count: 1, waiting: at, delay: 0 }, &[cause]);
+            self.sums.add(&self.doings, key, (at, WaitSums { count: 1, waiting: counted, delay: 0 }), &[cause]);
             self.histories[thread as usize].wait(at, cause.doing, None, &[cause]);
         }
     }
@@ -91,7 +110,7 @@ impl Explainer {
         let thread = wait.key.thread;
         let end = wait.begin + wait.sums.waiting + wait.sums.delay;
         let found = self.causes.of(&mut self.doings, &self.histories, thread, (wait.begin, end), causers);
-        self.sums.add(&self.doings, wait.key, wait.sums, found);
+        self.sums.add(&self.doings, wait.key, (end - wait.begin, wait.counted), found);
         let doing = self.doings.of(thread, wait.key.kind);
         self.histories[thread as usize].wait(end, doing, Some(wait.by), found);
     }

@@ -9,7 +9,8 @@ use crate::timeline::{Kind, Ns};
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
     /// A further thread begins; its number is the next one. `late`: as the first of its rank, and others began at 0.
-    Begin { at: Ns, late: bool },
+    /// `counted`: nanoseconds before that count as its wait.
+    Begin { at: Ns, late: bool, counted: Ns },
     /// It goes on until `end` with time of a kind.
     Spend { thread: u32, kind: Kind, end: Ns },
     /// The next of the waits.
@@ -25,6 +26,8 @@ pub struct Wait {
     pub begin: Ns,
     /// How long before and behind what it waited for; together until the wait was over.
     pub sums: WaitSums,
+    /// As much of that as counts: what lies in the selected part of the run.
+    pub counted: WaitSums,
     /// Who ended it last.
     pub by: EndedBy,
 }
@@ -39,9 +42,9 @@ pub struct Story {
 }
 
 impl Story {
-    /// A further thread begins at a time; its number is the next one.
-    pub fn begin(&mut self, at: Ns, late: bool) {
-        self.events.push(Event::Begin { at, late });
+    /// A further thread begins at a time; its number is the next one. `counted` nanoseconds before that count as its wait.
+    pub fn begin(&mut self, at: Ns, late: bool, counted: Ns) {
+        self.events.push(Event::Begin { at, late, counted });
     }
 
     /// A thread goes on until `end` with time of a kind.

@@ -107,17 +107,22 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Adds a wait with its causes.
-    pub fn add(&mut self, doings: &Doings, key: WaitKey, sums: WaitSums, causes: &[Part]) {
+    /// Adds as much of a wait of `all` nanoseconds as counts, with its causes in proportion.
+    pub fn add(&mut self, doings: &Doings, key: WaitKey, (all, sums): (Ns, WaitSums), causes: &[Part]) {
+        let counted = sums.waiting + sums.delay;
+        if counted <= 0 {
+            return;
+        }
+        let share = counted as f64 / all as f64;
         let all = self.blocking.waits.entry(key).or_default();
         all.count += sums.count;
         all.waiting += sums.waiting;
         all.delay += sums.delay;
         self.caused.resize(doings.all().len(), 0.0);
         for part in causes {
-            self.caused[part.doing.at()] += part.ns;
+            self.caused[part.doing.at()] += part.ns * share;
             let (thread, _) = doings.get(part.doing);
-            *self.blocking.pairs.entry((key.thread, thread)).or_default() += part.ns;
+            *self.blocking.pairs.entry((key.thread, thread)).or_default() += part.ns * share;
         }
     }
 

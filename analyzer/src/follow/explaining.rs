@@ -12,34 +12,39 @@ pub struct Explaining<'a, 'scope> {
     /// What was not handed over yet.
     pub story: Story,
     busy: Option<Ahead<(Explainer, Story)>>,
+    /// Where critical paths begin.
+    from: Ns,
 }
 
 impl<'a, 'scope> Explaining<'a, 'scope> {
-    /// Nothing was told yet.
-    pub fn new(scope: &'a Scope<'scope>) -> Self {
-        Explaining { scope, story: Story::default(), busy: None }
+    /// Nothing was told yet. Critical paths begin at `from`.
+    pub fn new(scope: &'a Scope<'scope>, from: Ns) -> Self {
+        Explaining { scope, story: Story::default(), busy: None, from }
     }
 
-    /// Lets the story be explained once those before it are; `now`: all threads have been followed until then.
-    pub fn hand_over(&mut self, now: Ns) {
+    /// Lets the story be explained once those before it are; `now`: all threads have been followed until then; `ends`: when the windows of
+    /// threads have ended, once all have, for the critical path.
+    pub fn hand_over(&mut self, now: Ns, ends: Vec<(u32, Ns)>) {
         let (mut explainer, room) = self.back();
         let mut story = std::mem::replace(&mut self.story, room);
         self.busy = Some(Ahead::begin(self.scope, move || {
             explainer.hear(&story);
+            explainer.follow_path(&ends);
             explainer.forget(now);
             story.clear();
             (explainer, story)
         }));
     }
 
-    /// Who has heard all.
-    pub fn finish(mut self) -> Explainer {
+    /// Who has heard all; `ends` as above.
+    pub fn finish(mut self, ends: &[(u32, Ns)]) -> Explainer {
         let (mut explainer, _) = self.back();
         explainer.hear(&self.story);
+        explainer.follow_path(ends);
         explainer
     }
 
     fn back(&mut self) -> (Explainer, Story) {
-        self.busy.take().and_then(Ahead::wait).unwrap_or_default()
+        self.busy.take().and_then(Ahead::wait).unwrap_or_else(|| (Explainer::new(self.from), Story::default()))
     }
 }

@@ -15,10 +15,12 @@
 mod engine;
 mod explaining;
 mod result;
+mod scope;
 mod synchronised;
 mod thread;
 mod watcher;
 
 pub use engine::follow;
 pub use result::{Counts, Followed, ThreadOf};
+pub use scope::{PartWatcher, Scope};
 pub use watcher::{Message, Stretch, Wait, Watcher};

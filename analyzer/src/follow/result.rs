@@ -2,13 +2,14 @@
 
 use crate::blocking::Blocking;
 use crate::critical_path::OnPath;
+use crate::model::Region;
 use crate::replay::Question;
 use crate::timeline::Ns;
 
 /// A thread that was followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadOf {
-    /// The place of its rank in the model.
+    /// The place of its rank in [`Followed::ranks`].
     pub rank: u32,
     /// Its number in the rank's log; 0 is the one that called MPI_Init.
     pub number: u32,
@@ -50,6 +51,12 @@ pub struct Counts {
 }
 
 impl Followed {
+    /// The world rank of a thread.
+    pub fn world_rank(&self, thread: u32) -> u32 {
+        let place = self.threads.get(thread as usize).map_or(0, |thread| thread.rank);
+        self.ranks.get(place as usize).copied().unwrap_or(place)
+    }
+
     /// T_ideal by replay (METRICS §1), in seconds; `None` where it was not asked for, or not all that ranks wait for is known.
     pub fn t_ideal_s(&self) -> Option<f64> {
         let counts = &self.counts;
@@ -67,15 +74,19 @@ impl Followed {
 /// Who waited for whom in a run, and how long it would take otherwise.
 #[derive(Clone, Debug, Default)]
 pub struct Followed {
+    /// World ranks of those that were followed, ascending.
+    pub ranks: Vec<u32>,
+    /// Regions of the run, of which kinds of time are.
+    pub regions: Vec<Region>,
     /// The threads, by number.
     pub threads: Vec<ThreadOf>,
-    /// Waits and their causes.
+    /// Waits in the part of the run that was selected, and their causes wherever they lie.
     pub blocking: Blocking,
-    /// Questions, and the seconds that the run would take then.
+    /// Questions, and the seconds that the part would take then; of a region none.
     pub replays: Vec<(Question, f64)>,
-    /// The critical path, by thread and kind.
+    /// The critical path of the part, by thread and kind; of a region none.
     pub critical_path: Vec<OnPath>,
-    /// Nanoseconds from the first begin of a window to the last end, as corrected.
+    /// Nanoseconds from the first begin of a selected rank's window to the last end, as corrected.
     pub elapsed: Ns,
     /// What could not be matched, and what was corrected.
     pub counts: Counts,

@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn the_nth_heard_is_the_nth_told_whichever_comes_first() {
-        let mut clocks = Clocks::new(&[]);
+        let mut clocks = Clocks::new(&[], 0);
         let mut signals = Signals::default();
         let mut told = |at| Told { thread: 0, at, noted: clocks.note(0) };
         let hear = |signals: &mut Signals, from: &[u32]| {

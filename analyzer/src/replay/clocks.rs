@@ -2,6 +2,10 @@
 //!
 //! A replay goes over the same steps in the same order as the run did; what changes is how long they take. So each thread has a clock
 //! for each replay, in nanoseconds from the begin of the run, and what others will wait for notes the clocks of who does it.
+//!
+//! Of a part of the run the replays are of its window. Before that all is as it was: clocks of replays in which calls take what they took
+//! show the time until the window begins, the others show 0. A thread's time is what its clock shows at the end of its window; of a call
+//! that goes on there, no more than it lasted until then. Behind that clocks go on, for others may wait.
 
 use super::conditions::{Condition, Network, Work};
 use crate::timeline::{Kind, Ns};
@@ -33,11 +37,17 @@ pub struct Clocks {
     /// By number of the note, then by replay.
     noted: Vec<f64>,
     free: Vec<u32>,
+    /// When the first window begins.
+    begin: Ns,
+    /// The window of each thread.
+    windows: Vec<(Ns, Ns)>,
+    /// By thread: its clocks at the end of its window; empty before.
+    at_end: Vec<Vec<f64>>,
 }
 
 impl Clocks {
-    /// Clocks for replays under these conditions, without threads yet.
-    pub fn new(conditions: &[Condition]) -> Self {
+    /// Clocks for replays under these conditions of what begins at a time, without threads yet.
+    pub fn new(conditions: &[Condition], begin: Ns) -> Self {
         let replays = conditions.iter().map(|condition| {
             let (measured, latency_ns, ns_per_byte) = match condition.network {
                 Network::Measured => (true, 0.0, 0.0),
@@ -45,19 +55,69 @@ impl Clocks {
             };
             Replay { work: condition.work.clone(), measured, latency_ns, ns_per_byte }
         });
-        Clocks { replays: replays.collect(), ..Clocks::default() }
+        Clocks { replays: replays.collect(), begin, ..Clocks::default() }
     }
 
-    /// A further thread of a rank that begins `late` nanoseconds after the run; its number is the next one.
-    pub fn add_thread(&mut self, rank: u32, late: Ns) {
+    /// A further thread of a rank that begins `late` nanoseconds after the run, and its window; its number is the next one.
+    pub fn add_thread(&mut self, rank: u32, late: Ns, window: (Ns, Ns)) {
         self.ranks.push(rank);
-        self.now.extend(self.replays.iter().map(|replay| if replay.measured { late as f64 } else { 0.0 }));
+        self.windows.push(window);
+        self.at_end.push(Vec::new());
+        self.now.resize(self.now.len() + self.replays.len(), 0.0);
         self.entered.resize(self.now.len(), 0.0);
+        self.set(self.ranks.len() as u32 - 1, late);
     }
 
-    /// A thread enters a call.
+    /// Sets a thread's clocks to a time that is not behind the begin of its window.
+    fn set(&mut self, thread: u32, time: Ns) {
+        let n = self.replays.len();
+        let (at, shown) = (thread as usize * n, (time - self.begin) as f64);
+        if let Some(clocks) = self.now.get_mut(at..at + n) {
+            clocks
+                .iter_mut()
+                .zip(&self.replays)
+                .for_each(|(clock, replay)| *clock = if replay.measured { shown } else { 0.0 });
+        }
+    }
+
+    fn window(&self, thread: u32) -> (Ns, Ns) {
+        self.windows.get(thread as usize).copied().unwrap_or((self.begin, Ns::MAX))
+    }
+
+    /// A thread is in a call: from when on that counts, with its clocks set where the window begins within; `None`: it does not.
+    pub fn begin_call(&mut self, thread: u32, (from, to): (Ns, Ns)) -> Option<Ns> {
+        let (begin, _) = self.window(thread);
+        if from < begin {
+            if to <= begin {
+                return None;
+            }
+            self.set(thread, begin);
+            self.enter(thread, begin);
+        }
+        Some(from.max(begin))
+    }
+
+    /// The call is over: it counts until the end of the window.
+    pub fn end_call(&mut self, thread: u32, (from, to): (Ns, Ns)) {
+        let (_, end) = self.window(thread);
+        if from <= end && end < to {
+            let n = self.replays.len();
+            let at = thread as usize * n;
+            let entered = self.entered.get(at..at + n).unwrap_or_default();
+            let clocks = self.now.get(at..at + n).unwrap_or_default().iter().zip(entered);
+            let cut = clocks.map(|(&now, &entered)| now.min(entered + (end - from) as f64)).collect();
+            if let Some(place) = self.at_end.get_mut(thread as usize).filter(|place| place.is_empty()) {
+                *place = cut;
+            }
+        }
+    }
+
+    /// A thread enters a call at a time.
     #[inline]
-    pub fn enter(&mut self, thread: u32) {
+    pub fn enter(&mut self, thread: u32, time: Ns) {
+        if time <= self.window(thread).0 {
+            self.set(thread, time);
+        }
         let n = self.replays.len();
         let at = thread as usize * n;
         if let (Some(clocks), Some(place)) = (self.now.get(at..at + n), self.entered.get_mut(at..at + n)) {
@@ -71,9 +131,31 @@ impl Clocks {
         self.now.get_mut(at..at + n).unwrap_or_default()
     }
 
-    /// A thread does `ns` nanoseconds of a kind outside of MPI.
+    /// A thread does something of a kind outside of MPI, from a time until another.
     #[inline]
-    pub fn compute(&mut self, thread: u32, kind: Kind, ns: Ns) {
+    pub fn compute(&mut self, thread: u32, kind: Kind, (from, to): (Ns, Ns)) {
+        let (begin, end) = self.window(thread);
+        if to <= begin {
+            return;
+        }
+        if from < begin {
+            self.set(thread, begin);
+        }
+        let from = from.max(begin);
+        if from <= end && end < to {
+            self.spend(thread, kind, end - from);
+            let clocks = self.of(thread).to_vec();
+            if let Some(place) = self.at_end.get_mut(thread as usize).filter(|place| place.is_empty()) {
+                *place = clocks;
+            }
+            self.spend(thread, kind, to - end);
+        } else {
+            self.spend(thread, kind, to - from);
+        }
+    }
+
+    #[inline]
+    fn spend(&mut self, thread: u32, kind: Kind, ns: Ns) {
         let n = self.replays.len();
         let rank = self.ranks.get(thread as usize).copied().unwrap_or(0);
         let at = thread as usize * n;
@@ -157,11 +239,13 @@ impl Clocks {
         self.free.push(note.0);
     }
 
-    /// The time of each replay: the latest clock of any thread, in seconds.
+    /// The time of each replay: the latest clock of any of the threads at the end of its window, in seconds.
     pub fn times_s(&mut self, threads: impl Iterator<Item = u32>) -> Vec<f64> {
         let mut latest = vec![0.0_f64; self.replays.len()];
         for thread in threads {
-            latest.iter_mut().zip(self.of(thread).iter()).for_each(|(latest, &clock)| *latest = latest.max(clock));
+            let at_end = self.at_end.get(thread as usize).filter(|clocks| !clocks.is_empty()).cloned();
+            let clocks = at_end.unwrap_or_else(|| self.of(thread).to_vec());
+            latest.iter_mut().zip(clocks).for_each(|(latest, clock)| *latest = latest.max(clock));
         }
         latest.into_iter().map(|ns| ns * 1e-9).collect()
     }

@@ -46,6 +46,29 @@ pub struct Condition {
 }
 
 impl Condition {
+    /// The same in a model of which that of the condition is a part: by index of the region, and by place of the rank, in the whole, those
+    /// in the part. What the part does not have is as measured.
+    pub fn in_whole(self, regions: &[Option<u32>], ranks: &[Option<u32>]) -> Condition {
+        let work = match self.work {
+            Work::Measured => Work::Measured,
+            Work::Region { regions: own, factors } => Work::Region {
+                regions: regions
+                    .iter()
+                    .map(|at| at.and_then(|at| own.get(at as usize).copied()).unwrap_or(false))
+                    .collect(),
+                factors: ranks
+                    .iter()
+                    .map(|at| at.and_then(|at| factors.get(at as usize).copied()).unwrap_or(1.0))
+                    .collect(),
+            },
+            Work::Rank(one, factor) => match ranks.iter().position(|&at| at == Some(one)) {
+                Some(at) => Work::Rank(at as u32, factor),
+                None => Work::Measured,
+            },
+        };
+        Condition { work, ..self }
+    }
+
     /// The measured computation on an ideal network: its time is T_ideal.
     pub const IDEAL: Condition = Condition { network: Network::IDEAL, work: Work::Measured };
 

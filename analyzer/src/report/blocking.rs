@@ -1,5 +1,7 @@
 //! Why ranks wait: where, for whom, caused by what.
 
+use std::collections::BTreeMap;
+
 use crate::blocking::WaitState;
 use crate::follow::Counts;
 use crate::gather::operation_name;
@@ -26,10 +28,10 @@ pub struct BlockingTable {
 /// A cause of waiting.
 #[derive(Clone, Debug)]
 pub struct CauseRow {
-    /// Number of the rank that causes it.
-    pub rank: u32,
     /// Path of the region.
     pub region: String,
+    /// Of communication: id of the call site where most of it is, where it is known, and the operation's name.
+    pub call: Option<(Option<u32>, String)>,
     /// What it does there.
     pub cause: Cause,
 }
@@ -58,6 +60,8 @@ pub struct WaitRow {
     pub state: WaitState,
     /// How long.
     pub times: StateTimes,
+    /// The same by world rank.
+    pub ranks: BTreeMap<u32, StateTimes>,
 }
 
 impl BlockingTable {
@@ -65,10 +69,14 @@ impl BlockingTable {
     pub(super) fn new(model: &Model, places: &[Place], split: &ImbalanceSplit) -> Option<BlockingTable> {
         let followed = model.followed.as_ref()?;
         let sums = sums(model, followed, split);
-        let path = |region: u32| model.regions.get(region as usize).map_or_else(String::new, |one| one.path.clone());
-        let number = |rank: u32| model.ranks.get(rank as usize).map_or(rank, |one| one.rank);
+        let path = |region: u32| followed.regions.get(region as usize).map_or_else(String::new, |one| one.path.clone());
+        let first = first_on_line(places);
+        let call = |(site, operation): (Option<u32>, u16)| {
+            let id = site.map(|site| first.get(site as usize).copied().unwrap_or(site));
+            (id, operation_name(operation))
+        };
         let causes = sums.causes.iter();
-        let causes = causes.map(|&cause| CauseRow { rank: number(cause.rank), region: path(cause.region), cause });
+        let causes = causes.map(|&cause| CauseRow { region: path(cause.region), call: cause.call.map(call), cause });
         let phases = sums.phases.iter().map(|&cost| PhaseRow { region: path(cost.region), cost });
         Some(BlockingTable {
             causes: causes.collect(),
@@ -106,10 +114,23 @@ fn wait_rows(waits: &[WaitPlace], places: &[Place], path: impl Fn(u32) -> String
             (row.id, &row.operation, &row.region, row.state) == (id, &operation, &region, wait.state)
         };
         match rows.iter_mut().find(same) {
-            Some(row) => row.times.add(&wait.times),
+            Some(row) => {
+                row.times.add(&wait.times);
+                for (&rank, times) in &wait.ranks {
+                    row.ranks.entry(rank).or_default().add(times);
+                }
+            }
             None => {
                 let place = id.and_then(|id| places.get(id as usize)).cloned().unwrap_or_default();
-                rows.push(WaitRow { place, id, operation, region, state: wait.state, times: wait.times });
+                rows.push(WaitRow {
+                    place,
+                    id,
+                    operation,
+                    region,
+                    state: wait.state,
+                    times: wait.times,
+                    ranks: wait.ranks.clone(),
+                });
             }
         }
     }

@@ -127,7 +127,8 @@ fn measured(parts: &Parts, table: &BlockingTable) -> Vec<Loss> {
             let at = ranks.first().and_then(|&(rank, _)| waits_for(parts, rank));
             let balanced = parts.together && kind == LossKind::Imbalance;
             let remedy = balanced.then(|| remedy(parts.what_if, &phase.region, &ranks)).flatten();
-            let region = parts.model.regions.get(phase.cost.region as usize);
+            let regions = parts.model.followed.as_ref().map_or(&[][..], |followed| &followed.regions);
+            let region = regions.get(phase.cost.region as usize);
             let found = region.is_some_and(|region| region.found);
             Loss { ranks, region: Some(phase.region.clone()), found, at, remedy, ..whole(kind, caused_s) }
         })
@@ -143,7 +144,7 @@ fn measured(parts: &Parts, table: &BlockingTable) -> Vec<Loss> {
 fn causing(table: &BlockingTable, region: &str, class: Class) -> Vec<(u32, f64)> {
     let mut ranks: BTreeMap<u32, f64> = BTreeMap::new();
     for row in table.causes.iter().filter(|row| row.region == region && row.cause.class == class) {
-        *ranks.entry(row.rank).or_default() += row.cause.caused_s;
+        *ranks.entry(row.cause.rank).or_default() += row.cause.caused_s;
     }
     let all: f64 = ranks.values().sum();
     let mut ranks: Vec<(u32, f64)> = ranks.into_iter().map(|(rank, seconds)| (rank, seconds / all)).collect();
@@ -154,8 +155,7 @@ fn causing(table: &BlockingTable, region: &str, class: Class) -> Vec<(u32, f64)>
 
 /// The operation and the place at which ranks wait longest because of a rank.
 fn waits_for(parts: &Parts, rank: u32) -> Option<(String, Place)> {
-    let place = parts.model.ranks.iter().position(|one| one.rank == rank)?;
-    let (site, operation) = waited_because_of(parts.model.followed.as_ref()?, place as u32)?;
+    let (site, operation) = waited_because_of(parts.model.followed.as_ref()?, rank)?;
     Some((operation_name(operation), parts.places.get(site as usize)?.clone()))
 }
 

@@ -80,8 +80,7 @@ impl WhatIf {
         let mut by_kind: BTreeMap<Kind, BTreeMap<u32, f64>> = BTreeMap::new();
         let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
         for part in &followed.critical_path {
-            let place = followed.threads.get(part.thread as usize).map_or(0, |thread| thread.rank);
-            let rank = rank(place).unwrap_or(place);
+            let rank = followed.world_rank(part.thread);
             *by_kind.entry(part.kind).or_default().entry(rank).or_default() += part.ns * 1e-9;
             *by_rank.entry(rank).or_default() += part.ns * 1e-9;
         }
@@ -90,7 +89,10 @@ impl WhatIf {
             .map(|(kind, ranks)| {
                 let longest = ranks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map_or((0, 0.0), |(&rank, &s)| (rank, s));
                 PathRow {
-                    region: region(kind.region()).unwrap_or_default(),
+                    region: followed
+                        .regions
+                        .get(kind.region() as usize)
+                        .map_or_else(String::new, |one| one.path.clone()),
                     activity: kind.activity(),
                     is_delay: kind.is_delay(),
                     time_s: ranks.values().sum(),

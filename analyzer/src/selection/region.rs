@@ -83,7 +83,7 @@ fn find_among(
 /// that a rank spends in it, and what others spend less is their idle time.
 ///
 /// Records, dropped ones and how ranks ended are those of the whole model; samples of usage and of who computes when are not known
-/// of a region.
+/// of a region. Who waits for whom is known of the whole, and stays.
 pub fn within(mut model: Model, region: RegionIdx) -> Model {
     if region == 0 {
         return model;
@@ -102,7 +102,6 @@ pub fn within(mut model: Model, region: RegionIdx) -> Model {
     };
     model.outermost_iterated = (0..model.regions.len() as RegionIdx).filter(is_outermost).collect();
     model.alone = None;
-    model.followed = None;
     (model.loops, model.without_loop) = (Vec::new(), Without::Nothing);
     model
 }

@@ -40,6 +40,11 @@ impl Kind {
         Kind(region << Self::BITS | Self::UNKNOWN)
     }
 
+    /// The same in another region.
+    pub fn in_region(self, region: RegionIdx) -> Kind {
+        Kind(region << Self::BITS | self.0 & ((1 << Self::BITS) - 1))
+    }
+
     /// The region.
     pub fn region(self) -> RegionIdx {
         self.0 >> Self::BITS

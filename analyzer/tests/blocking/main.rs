@@ -4,6 +4,7 @@ mod causes;
 mod chance;
 mod clocks;
 mod damage;
+mod parts;
 mod properties;
 mod replays;
 mod run;

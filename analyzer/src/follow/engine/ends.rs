@@ -12,7 +12,10 @@ impl Engine<'_, '_> {
         let begun = self.threads[at].begun;
         let end = step.end.max(begun);
         if end > begun {
-            self.clocks.communicate(thread, end - begun);
+            if let Some(begin) = self.clocks.begin_call(thread, (begun, end)) {
+                self.clocks.communicate(thread, end - begin);
+                self.clocks.end_call(thread, (begin, end));
+            }
             self.explaining.story.spend(thread, step.kind, end);
             self.tell(thread, (begun, end), step.kind, step.site);
         }

@@ -27,6 +27,7 @@ use rustc_hash::FxHashMap;
 use self::needs::Need;
 use super::explaining::Explaining;
 use super::result::{Counts, Followed, ThreadOf};
+use super::scope::Scope;
 use super::synchronised::Synchronised;
 use super::thread::{Next, Pending, Thread};
 use super::watcher::Watcher;
@@ -43,30 +44,30 @@ use crate::timeline::{Ids, Kind, Ns, Places, RankSteps, RegionTable, Source};
 /// Steps after which what they were is handed over to be explained.
 const HAND_OVER_AFTER: u64 = 1 << 13;
 
-/// Follows the ranks of `run`, of which `survey`, `structure` and `model` were made, and replays it to answer `questions`;
-/// `watcher` is told what they do.
+/// Follows the ranks of `run`, of which `survey`, `structure` and `model` were made, and replays it to answer `questions` about the part
+/// in `scope`, in which waits count; `watcher` is told what they do.
 pub fn follow(
     run: &Run,
     survey: &Survey,
     structure: &Structure,
     model: &Model,
-    questions: Vec<Question>,
+    (scope, questions): (&Scope, Vec<(Question, Condition)>),
     watcher: Option<&mut dyn Watcher>,
     progress: impl Fn(Progress) + Sync,
 ) -> Followed {
     let regions = RegionTable::new(model);
     let ids = Ids { communicators: &model.communicators, places: Places::new(&survey.sites, structure, &regions) };
-    let conditions: Vec<Condition> = questions.iter().map(|question| question.condition(model)).collect();
-    rayon::in_place_scope(|scope| {
+    let (questions, conditions): (Vec<Question>, Vec<Condition>) =
+        questions.into_iter().map(|(question, condition)| (question, scope.condition(condition))).unzip();
+    rayon::in_place_scope(|tasks| {
         let open = |rank: &crate::model::RankModel| {
             let header = run.headers.iter().find(|header| header.rank == rank.rank)?;
             let clock = survey.rank(rank.rank)?.clock.clone()?;
-            let zero = rank.begin_ns.saturating_sub((rank.begin_s * 1e9).round() as Ns);
             let placer = Placer::new(structure, &survey.sites, rank.rank);
-            Some(RankSteps::new(ids, run.log(header).ok()?, clock, zero, placer))
+            Some(RankSteps::new(ids, run.log(header).ok()?, clock, rank.zero_ns(), placer))
         };
-        let source = Source::new(scope, model.ranks.iter().map(open).collect());
-        let mut engine = Engine::new(source, Explaining::new(scope), model, &conditions);
+        let source = Source::new(tasks, model.ranks.iter().map(open).collect());
+        let mut engine = Engine::new(source, Explaining::new(tasks, scope.begin), (model, scope), &conditions);
         if let Some(watcher) = watcher {
             engine.watcher = Some(watcher);
         }
@@ -90,6 +91,9 @@ struct Rank {
 struct Engine<'a, 'scope> {
     source: Source<'a, 'scope>,
     model: &'a Model,
+    scope: &'a Scope,
+    /// Whether all ranks are behind the end of their windows.
+    has_ended: bool,
     /// Places in the model by world rank.
     places: FxHashMap<u32, u32>,
     ranks: Vec<Rank>,
@@ -116,7 +120,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
     fn new(
         source: Source<'a, 'scope>,
         explaining: Explaining<'a, 'scope>,
-        model: &'a Model,
+        (model, scope): (&'a Model, &'a Scope),
         conditions: &[Condition],
     ) -> Self {
         let places = model.ranks.iter().zip(0..).map(|(rank, at)| (rank.rank, at)).collect();
@@ -124,6 +128,8 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         Engine {
             source,
             model,
+            scope,
+            has_ended: false,
             places,
             ranks: model.ranks.iter().map(|_| Rank::default()).collect(),
             threads: Vec::new(),
@@ -134,7 +140,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             accesses: FxHashMap::default(),
             locks: Locks::default(),
             expected: FxHashMap::default(),
-            clocks: Clocks::new(conditions),
+            clocks: Clocks::new(conditions, scope.begin),
             synchronised: Synchronised::new(&model.communicators, n_ranks),
             explaining,
             counts: Counts::default(),
@@ -162,7 +168,9 @@ impl<'a, 'scope> Engine<'a, 'scope> {
                 if self.counts.steps - told >= HAND_OVER_AFTER {
                     progress(Progress::Records(self.counts.steps - told));
                     told = self.counts.steps;
-                    self.explaining.hand_over(self.followed_until());
+                    let now = self.followed_until();
+                    let ends = self.ends(now);
+                    self.explaining.hand_over(now, ends);
                 }
             }
             if !self.read_on() && !self.give_up() {
@@ -178,8 +186,9 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         let world = self.model.ranks.get(rank as usize).map_or(NONE, |rank| rank.rank);
         self.threads.push(Thread::new(rank, world, number, begin));
         self.ranks[rank as usize].threads.insert(number, thread);
-        self.clocks.add_thread(rank, begin);
-        self.explaining.story.begin(begin, number == 0);
+        self.clocks.add_thread(rank, begin, self.scope.window(rank));
+        let idle = self.scope.counts(rank, Kind::new(0, Activity::Management), false, (0, begin));
+        self.explaining.story.begin(begin, number == 0, idle);
         thread
     }
 
@@ -188,15 +197,37 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         self.threads.iter().filter(|thread| !thread.ended).map(|thread| thread.now).min().unwrap_or(0)
     }
 
+    /// When the windows of the selected ranks ended, once all threads are behind: `now` is until when all have been followed. Else, and where
+    /// that was told already, nothing.
+    fn ends(&mut self, now: Ns) -> Vec<(u32, Ns)> {
+        let end = |thread: &Thread| self.scope.window(thread.rank).1;
+        let selected = |thread: &Thread| thread.number == 0 && self.scope.has(thread.rank);
+        let firsts = || (0..).zip(&self.threads).filter(|(_, thread)| selected(thread));
+        if self.has_ended || !self.scope.has_path() || firsts().any(|(_, one)| end(one) > now && !one.ended) {
+            return Vec::new();
+        }
+        let ends = firsts().map(|(at, one)| (at, one.now.min(end(one)))).collect();
+        self.has_ended = true;
+        ends
+    }
+
     fn finish(mut self, questions: Vec<Question>) -> Followed {
         let firsts: Vec<u32> =
             (0..).zip(&self.threads).filter(|(_, thread)| thread.number == 0).map(|(at, _)| at).collect();
+        let firsts: Vec<u32> =
+            firsts.into_iter().filter(|&at| self.scope.has(self.threads[at as usize].rank)).collect();
         let last = firsts.iter().copied().max_by_key(|&at| (self.threads[at as usize].now, Reverse(at)));
-        let elapsed = last.map_or(0, |at| self.threads[at as usize].now);
+        let end = last.map_or(0, |at| self.threads[at as usize].now);
         for &thread in firsts.iter().filter(|&&thread| Some(thread) != last) {
-            self.ends_early(thread, last.unwrap_or(thread), elapsed);
+            self.ends_early(thread, last.unwrap_or(thread), end);
         }
-        let Explained { blocking, critical_path } = self.explaining.finish().finish(last.map(|last| (last, elapsed)));
+        let ends = self.ends(Ns::MAX);
+        let Explained { blocking, critical_path } = self.explaining.finish(&ends).finish();
+        let last_end = firsts.iter().map(|&at| {
+            let thread = &self.threads[at as usize];
+            thread.now.min(self.scope.window(thread.rank).1)
+        });
+        let elapsed = last_end.max().unwrap_or(self.scope.begin) - self.scope.begin;
         let (sends, receives) = self.channels.left();
         self.counts.lone_sends += sends;
         self.counts.lone_receives += receives;
@@ -205,6 +236,8 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         self.counts.lone_neighbours += neighbours;
         self.counts.lone_epochs += epochs;
         Followed {
+            ranks: self.model.ranks.iter().map(|rank| rank.rank).collect(),
+            regions: self.model.regions.clone(),
             threads: self.threads.iter().map(|one| ThreadOf { rank: one.rank, number: one.number }).collect(),
             blocking,
             replays: questions.into_iter().zip(self.clocks.times_s(firsts.into_iter())).collect(),
@@ -212,6 +245,14 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             elapsed,
             counts: self.counts,
         }
+    }
+
+    /// As much of a wait as counts: from `begin` until what it waited for was `done`, and on until that had come.
+    fn counted(&self, key: &WaitKey, (begin, done, end): (Ns, Ns, Ns)) -> WaitSums {
+        let rank = self.threads[key.thread as usize].rank;
+        let counts = |times: (Ns, Ns)| self.scope.counts(rank, key.kind, key.operation != 0, times);
+        let count = u64::from(counts((begin, begin.saturating_add(1))) > 0);
+        WaitSums { count, waiting: counts((begin, done)), delay: counts((done, end)) }
     }
 
     /// A rank's window ends before that of the last.
@@ -227,7 +268,8 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::EarlyEnd };
         let sums = WaitSums { count: 1, waiting: end - begin, delay: 0 };
         let causer = Causer { by, since, share: 1.0, delay: None };
-        self.explaining.story.wait(Wait { key, begin, sums, by }, [causer].into_iter());
+        let counted = self.counted(&key, (begin, end, end));
+        self.explaining.story.wait(Wait { key, begin, sums, counted, by }, [causer].into_iter());
         self.tell_idle(thread, (begin, end), kind, WaitState::EarlyEnd, Some(last));
     }
 }

@@ -16,14 +16,14 @@ impl Engine<'_, '_> {
         let begin = step.begin.saturating_add(self.threads[at].shift).max(self.threads[at].now);
         let computed = begin - self.threads[at].now;
         if computed > 0 {
-            self.clocks.compute(thread, step.before, computed);
+            self.clocks.compute(thread, step.before, (self.threads[at].now, begin));
             self.explaining.story.spend(thread, step.before, begin);
             self.tell(thread, (begin - computed, begin), step.before, NONE);
         }
         self.threads[at].computed = computed;
         self.threads[at].now = begin;
         self.threads[at].begun = begin;
-        self.clocks.enter(thread);
+        self.clocks.enter(thread, begin);
         self.counts.steps += 1;
         let mut ends = false;
         for i in 0..self.threads[at].deeds().len() {

@@ -12,13 +12,16 @@ impl Engine<'_, '_> {
     /// Sums up how long the call waited, for whom and why, and how long it did not.
     pub(super) fn waits(&mut self, thread: u32, step: &Step, (begin, end): (Ns, Ns)) {
         let last = self.needs.iter().map(|need| need.by.at).max().unwrap_or(begin).clamp(begin, end);
-        for need in &self.needs {
-            match need.clocks {
-                At::Noted(noted) => self.clocks.wait_for(thread, noted, need.bytes, need.hops),
-                At::Entered(other) => self.clocks.wait_for_entry(thread, other, need.bytes),
+        if let Some(begin) = self.clocks.begin_call(thread, (begin, end)) {
+            for need in &self.needs {
+                match need.clocks {
+                    At::Noted(noted) => self.clocks.wait_for(thread, noted, need.bytes, need.hops),
+                    At::Entered(other) => self.clocks.wait_for_entry(thread, other, need.bytes),
+                }
             }
+            self.clocks.communicate(thread, end - last.max(begin));
+            self.clocks.end_call(thread, (begin, end));
         }
-        self.clocks.communicate(thread, end - last);
         let waited = self.waited(thread, step, (begin, end));
         if let Some((until, need)) = waited {
             self.blame(thread, step, (begin, until, end), need);
@@ -67,6 +70,7 @@ impl Engine<'_, '_> {
         let key = WaitKey { thread, kind: step.kind, site: step.site, operation: step.operation, state: need.state };
         let waiting = need.by.at.min(until) - begin;
         let sums = WaitSums { count: 1, waiting, delay: until - begin - waiting };
-        self.explaining.story.wait(Wait { key, begin, sums, by: need.by }, causers);
+        let counted = self.counted(&key, (begin, begin + waiting, until));
+        self.explaining.story.wait(Wait { key, begin, sums, counted, by: need.by }, causers);
     }
 }

@@ -11,11 +11,13 @@ use crate::report::what_if::{PathRow, ReplayRow};
 /// Most pairs of ranks that are told: of a thousand ranks there may be a million.
 const MOST_PAIRS: usize = 10_000;
 
+/// Most ranks that are told of each place where ranks wait.
+const MOST_RANKS: usize = 16;
+
 pub(super) fn object(report: &Report) -> Value {
     let Some(table) = &report.blocking else { return Value::Null };
     let sums = &table.sums;
     let class = &sums.by_class;
-    let number = |place: u32| report.ranks.get(place as usize).map_or(place, |row| row.rank);
     let counts = &table.counts;
     json!({
         "total_s": sums.total_s,
@@ -33,8 +35,8 @@ pub(super) fn object(report: &Report) -> Value {
         "states": sums.states.iter().map(|(state, times)| with_times(json!({ "state": state.name() }), times)).collect::<Vec<_>>(),
         "waits": table.places.iter().map(wait).collect::<Vec<_>>(),
         "pairs": sums.pairs.iter().take(MOST_PAIRS).map(|&(waits, causes, seconds)| json!({
-            "waits": number(waits),
-            "causes": number(causes),
+            "waits": waits,
+            "causes": causes,
             "time_s": seconds,
         })).collect::<Vec<_>>(),
         "matching": {
@@ -60,9 +62,11 @@ fn cause(row: &CauseRow) -> Value {
     let cause = &row.cause;
     let own_s = cause.own_s.filter(|&own_s| own_s > 0.0);
     json!({
-        "rank": row.rank,
+        "rank": cause.rank,
         "region": row.region,
         "activity": cause.activity.map(|activity| activity.name()),
+        "callsite": row.call.as_ref().and_then(|call| call.0),
+        "operation": row.call.as_ref().map(|call| &call.1),
         "class": cause.class.name(),
         "caused_s": cause.caused_s,
         "own_s": cause.own_s,
@@ -87,8 +91,16 @@ fn wait(row: &WaitRow) -> Value {
         "operation": row.operation,
         "region": row.region,
         "state": row.state.name(),
+        "ranks": ranks(row),
     });
     with_times(place, &row.times)
+}
+
+/// The ranks that wait longest there.
+fn ranks(row: &WaitRow) -> Vec<Value> {
+    let mut ranks: Vec<(u32, StateTimes)> = row.ranks.iter().map(|(&rank, &times)| (rank, times)).collect();
+    ranks.sort_by(|a, b| b.1.blocked_s().total_cmp(&a.1.blocked_s()));
+    ranks.iter().take(MOST_RANKS).map(|(rank, times)| with_times(json!({ "rank": rank }), times)).collect()
 }
 
 fn with_times(mut value: Value, times: &StateTimes) -> Value {

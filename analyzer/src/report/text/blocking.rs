@@ -36,7 +36,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     );
     if total > 0.0005 * whole {
         text += &classes(table).render(options.columns, DIM);
-        for line in [pairs(report, table), matching(table)].into_iter().flatten() {
+        for line in [pairs(table), matching(table)].into_iter().flatten() {
             writeln!(text, "  {DIM}{}{DIM:#}", wrap(&line, options.columns - 2, 2)).ok();
         }
         text += &format!("\n{}{}", causes(table, options), places(table, options));
@@ -85,18 +85,13 @@ fn classes(table: &BlockingTable) -> Table {
 }
 
 /// Who waits for whom most.
-fn pairs(report: &Report, table: &BlockingTable) -> Option<String> {
-    let number = |place: u32| report.ranks.get(place as usize).map_or(place, |row| row.rank);
+fn pairs(table: &BlockingTable) -> Option<String> {
     let total = table.sums.total_s;
-    let (at, most) =
-        (0..).zip(&table.sums.causes_s).max_by(|a: &(u32, &f64), b| a.1.total_cmp(b.1)).filter(|one| *one.1 > 0.0)?;
-    let mut text =
-        format!("rank {} causes most: {} ({})", number(at), seconds_like(*most, total), percent(most / total));
+    let (at, most) = table.sums.causes_s.iter().max_by(|a, b| a.1.total_cmp(b.1)).filter(|one| *one.1 > 0.0)?;
+    let mut text = format!("rank {} causes most: {} ({})", at, seconds_like(*most, total), percent(most / total));
     let pairs = table.sums.pairs.iter().filter(|pair| pair.0 != pair.1).take(MOST_PAIRS);
     let pairs: Vec<String> = pairs
-        .map(|&(waits, causes, time)| {
-            format!("{} for {}: {}", number(waits), number(causes), seconds_like(time, total))
-        })
+        .map(|&(waits, causes, time)| format!("{} for {}: {}", waits, causes, seconds_like(time, total)))
         .collect();
     if !pairs.is_empty() {
         write!(text, "; longest, rank {}", pairs.join(", ")).ok();
@@ -149,7 +144,7 @@ fn causes(table: &BlockingTable, options: &Options) -> String {
         let own_s = cause.own_s.filter(|&own_s| own_s > 0.0);
         out.row(vec![
             format!("{what} in {}", clean(short_path(&row.region))),
-            row.rank.to_string(),
+            cause.rank.to_string(),
             unit.number(cause.caused_s),
             percent(cause.caused_s / total),
             own_s.map_or_else(|| "–".to_owned(), |own_s| unit.number(own_s)),

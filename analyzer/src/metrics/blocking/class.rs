@@ -1,0 +1,94 @@
+//! Classes of causes (§3.2 of the paper), and the parts of imbalance (METRICS §3).
+
+use lbprof_collector::Activity;
+use lbprof_collector::definition::RegionKind;
+
+use crate::metrics::imbalance::ImbalanceSplit;
+use crate::model::Region;
+use crate::timeline::Kind;
+
+/// What waiting is caused by (§3.2 of the paper).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Class {
+    /// Time in communication that is no waiting itself.
+    Communication,
+    /// Messages on their way.
+    MessageDelay,
+    /// Computation that only parallel work needs.
+    Control,
+    /// Useful or serial work.
+    Imbalance,
+    /// The recorder's own work, and time of which no record tells: not the program's.
+    Recorder,
+}
+
+impl Class {
+    /// That of a kind of time in one of `regions`.
+    pub fn of(regions: &[Region], kind: Kind) -> Class {
+        let region = regions.get(kind.region() as usize).map(|region| region.kind);
+        match kind.activity() {
+            _ if kind.is_delay() => Class::MessageDelay,
+            None | Some(Activity::Recorder) => Class::Recorder,
+            Some(Activity::Computation) if region == Some(RegionKind::Control) => Class::Control,
+            Some(Activity::Computation) => Class::Imbalance,
+            Some(_) => Class::Communication,
+        }
+    }
+
+    /// The name in reports and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Communication => "communication",
+            Class::MessageDelay => "message delay",
+            Class::Control => "control of parallelism",
+            Class::Imbalance => "workload imbalance",
+            Class::Recorder => "recorder",
+        }
+    }
+}
+
+/// Seconds of waiting by what they are caused by. They sum to all waiting.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ByClass {
+    /// Communication.
+    pub communication_s: f64,
+    /// Message delay.
+    pub message_delay_s: f64,
+    /// Control of parallelism.
+    pub control_s: f64,
+    /// Workload imbalance, in three parts: while one rank works alone,
+    pub amdahl_s: f64,
+    /// because some ranks have more to do than others in all,
+    pub global_s: f64,
+    /// and because now one, now another has more to do.
+    pub temporal_s: f64,
+    /// The recorder.
+    pub recorder_s: f64,
+}
+
+impl ByClass {
+    pub(super) fn add(&mut self, class: Class, seconds: f64) {
+        *match class {
+            Class::Communication => &mut self.communication_s,
+            Class::MessageDelay => &mut self.message_delay_s,
+            Class::Control => &mut self.control_s,
+            Class::Imbalance => &mut self.temporal_s,
+            Class::Recorder => &mut self.recorder_s,
+        } += seconds;
+    }
+
+    /// Splits what is caused by workload imbalance, which is all in `temporal_s`, in the three parts of METRICS §3: as much as one rank
+    /// works alone, then as much as follows from the ranks' sums, then the rest.
+    pub(super) fn split(&mut self, split: &ImbalanceSplit) {
+        let all = self.temporal_s;
+        self.amdahl_s = split.amdahl_s.unwrap_or(0.0).min(all);
+        self.global_s = split.global_s.min(all - self.amdahl_s);
+        self.temporal_s = all - self.amdahl_s - self.global_s;
+    }
+
+    /// All classes together.
+    pub fn total_s(&self) -> f64 {
+        let imbalance = self.amdahl_s + self.global_s + self.temporal_s;
+        self.communication_s + self.message_delay_s + self.control_s + imbalance + self.recorder_s
+    }
+}

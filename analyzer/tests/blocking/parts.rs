@@ -1,0 +1,190 @@
+//! Waits, causes and replays of a part of a run: a window of time, a region, ranks.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use lbprof_analyzer::blocking::WaitState;
+use lbprof_analyzer::metrics::blocking::Class;
+use lbprof_analyzer::model::Model;
+use lbprof_analyzer::replay::Question;
+use lbprof_analyzer::selection::Selection;
+use lbprof_collector::script::Script;
+
+use crate::run::Run;
+use crate::support::{model_in, part_in, report_on, written};
+
+fn window(from_ms: f64, to_ms: Option<f64>) -> Selection {
+    let moment = |ms: f64| format!("{ms}ms").parse().unwrap();
+    Selection { from: Some(moment(from_ms)), to: to_ms.map(moment), ..Selection::default() }
+}
+
+fn part(dir: &Path, selection: &Selection) -> Run {
+    let run = Run { model: part_in(dir, selection) };
+    run.check();
+    run
+}
+
+fn region(name: &str) -> Selection {
+    Selection { region: Some(name.into()), ..Selection::default() }
+}
+
+fn ranks(list: &str) -> Selection {
+    Selection { ranks: Some(list.parse().unwrap()), ..Selection::default() }
+}
+
+/// Rank 0 computes 10 in `init` and 4 in `work`, rank 1 waits for both. Then they meet.
+const CHAIN: &str = "ranks 2\nlatency 1\n\
+    rank 0: phase init; compute 10; end; send 1; phase work; compute 4; end; send 1; barrier\n\
+    rank 1: phase first; recv 0; end; phase second; recv 0; end; barrier\n";
+
+fn chain() -> tempfile::TempDir {
+    written(Script::parse(CHAIN).unwrap().scenario().unwrap())
+}
+
+#[test]
+fn a_wait_is_cut_at_the_ends_of_a_window() {
+    let dir = chain();
+    // Rank 1 waits from 0 to 10 for the first message, which comes at 11; from 11 to 14 for the second, which comes at 15; rank 0 waits from 14 to 15
+    // at the barrier.
+    let run = part(dir.path(), &window(4.0, Some(12.0)));
+    assert!((run.waits(WaitState::LateSender) - 8.0).abs() < 1e-6);
+    let times = run.sums().states[&WaitState::LateSender];
+    let ms = (times.waiting_s * 1e3, times.delay_s * 1e3);
+    assert!((ms.0 - 7.0).abs() < 1e-6 && (ms.1 - 1.0).abs() < 1e-6, "{ms:?}");
+    // The first begins before the window.
+    assert_eq!(times.count, 1);
+    assert!((run.elapsed_ms() - 8.0).abs() < 1e-6, "{} ms", run.elapsed_ms());
+    assert!((run.replay_ms(Question::Measured) - 8.0).abs() < 1e-6);
+    // Rank 0 computes all the time.
+    assert!((run.replay_ms(Question::Ideal) - 8.0).abs() < 1e-6);
+    let ranks: Vec<u32> =
+        run.followed().critical_path.iter().map(|part| run.followed().world_rank(part.thread)).collect();
+    assert!(ranks.iter().all(|&rank| rank == 0), "{ranks:?}");
+}
+
+#[test]
+fn causes_before_a_window_keep_their_names() {
+    // In the window rank 1 waits for 1 ms of the message's delay and what rank 0 did before: 10 of 11 in init.
+    let run = part(chain().path(), &window(8.0, Some(10.0)));
+    let causes = run.sums().causes;
+    let init = causes.iter().find(|cause| cause.class == Class::Imbalance).unwrap();
+    assert_eq!(run.followed().regions[init.region as usize].path, "main/init");
+    assert!((init.caused_s * 1e3 - 2.0 * 10.0 / 11.0).abs() < 1e-6, "{init:?}");
+}
+
+#[test]
+fn an_ideal_network_makes_a_window_of_messages_shorter() {
+    // From 10 on: 1 until the first message is there, 4 of computation meanwhile, 1 for the second.
+    let run = part(chain().path(), &window(10.0, None));
+    assert!((run.elapsed_ms() - run.replay_ms(Question::Measured)).abs() < 1e-6);
+    assert!((run.replay_ms(Question::Ideal) - 4.0).abs() < 1e-6, "{}", run.replay_ms(Question::Ideal));
+}
+
+#[test]
+fn balancing_in_a_window_is_of_its_work() {
+    // Four steps; in the window, the last two, ranks compute 10 and 20; before, 30 and 10.
+    let text = "ranks 2\nrank *: repeat 4; iteration step; if $i < 2; compute 30-20*$r; end; if $i > 1; compute 10+10*$r; end; barrier; end; end\n";
+    let dir = written(Script::parse(text).unwrap().scenario().unwrap());
+    let run = part(dir.path(), &window(60.0, None));
+    assert!((run.elapsed_ms() - 40.0).abs() < 1e-6);
+    let balanced = run.followed().replays.iter().find(|(one, _)| matches!(one, Question::Balanced(_))).unwrap().1;
+    assert!((balanced * 1e3 - 30.0).abs() < 1e-6, "{balanced} s");
+    let iterations = Selection {
+        from: Some("iteration=2".parse().unwrap()),
+        to: Some("iteration=3".parse().unwrap()),
+        ..Selection::default()
+    };
+    let run = part(dir.path(), &iterations);
+    assert!((run.waits(WaitState::Barrier) - 20.0).abs() < 1e-6, "{}", run.waits(WaitState::Barrier));
+    assert!((run.replay_ms(Question::Ideal) - 40.0).abs() < 1e-6);
+}
+
+/// Milliseconds of waiting caused, by (rank, region, class).
+type Caused = BTreeMap<(u32, String, Class), f64>;
+
+fn add(all: &mut Caused, run: &Run) {
+    run.causes().into_iter().for_each(|(key, ms)| *all.entry(key).or_default() += ms);
+}
+
+fn assert_same(seed: u64, parts: &Caused, whole: &Caused) {
+    for key in parts.keys().chain(whole.keys()) {
+        let [parts, whole] = [parts, whole].map(|all| all.get(key).copied().unwrap_or(0.0));
+        assert!((parts - whole).abs() < 1e-5, "script {seed}, {key:?}: {parts} ms in parts, {whole} in all");
+    }
+}
+
+/// Calls `check` with runs of chance, their folders and what is found in all of them.
+fn with_runs(check: impl Fn(u64, &Path, &Run)) {
+    for seed in 0..6 {
+        let dir = written(Script::random(seed, 6 + seed as u32).scenario().unwrap());
+        check(seed, dir.path(), &Run { model: model_in(dir.path()) });
+    }
+}
+
+#[test]
+fn windows_that_follow_one_another_add_up_to_the_run() {
+    with_runs(|seed, dir, whole| {
+        let (mut caused, mut total_ms, elapsed_ms) = (Caused::new(), 0.0, whole.elapsed_ms());
+        let edges = [0.0, elapsed_ms / 3.0, elapsed_ms / 1.7];
+        for (at, &from) in edges.iter().enumerate() {
+            let run = part(dir, &window(from, edges.get(at + 1).copied()));
+            add(&mut caused, &run);
+            total_ms += run.elapsed_ms();
+            let replayed_ms = run.replay_ms(Question::Measured);
+            assert!(
+                (replayed_ms - run.elapsed_ms()).abs() < 1e-5,
+                "script {seed}: {replayed_ms} of {}",
+                run.elapsed_ms()
+            );
+        }
+        assert!((total_ms - elapsed_ms).abs() < 1e-5, "script {seed}: {total_ms} ms of {elapsed_ms}");
+        assert_same(seed, &caused, &whole.causes());
+    });
+}
+
+#[test]
+fn waits_of_ranks_add_up_to_those_of_all() {
+    with_runs(|seed, dir, whole| {
+        let n = whole.model.ranks.len() as u32;
+        let halves = [format!("0-{}", n / 2 - 1), format!("{}-", n / 2)];
+        let waits = |run: &Run, state| run.sums().states.get(&state).map_or(0.0, |times| times.blocked_s());
+        let found: Vec<Run> = halves.iter().map(|list| part(dir, &ranks(list))).collect();
+        for state in [WaitState::LateSender, WaitState::LateReceiver, WaitState::AllToAll, WaitState::ForRoot] {
+            let parts: f64 = found.iter().map(|run| waits(run, state)).sum();
+            assert!((parts - waits(whole, state)).abs() < 1e-9, "script {seed}, {state:?}");
+        }
+        let waiting: Vec<u32> = found[1].sums().waits_s.keys().copied().collect();
+        assert!(waiting.iter().all(|&rank| rank >= n / 2), "script {seed}: {waiting:?}");
+    });
+}
+
+#[test]
+fn of_a_region_waits_in_its_calls_count_whatever_they_are_caused_by() {
+    let dir = chain();
+    let run = part(dir.path(), &region("second"));
+    assert!((run.waits(WaitState::LateSender) - 4.0).abs() < 1e-6);
+    assert_eq!(run.sums().states.len(), 1);
+    let causes = run.sums().causes;
+    let path = |at: u32| run.followed().regions[at as usize].path.as_str();
+    assert!(causes.iter().any(|cause| path(cause.region) == "main/work" && cause.own_s.is_none()), "{causes:?}");
+    assert!(run.followed().replays.is_empty() && run.followed().critical_path.is_empty());
+    let report = report_on(&run.model);
+    assert_eq!(report.efficiency.replay_s, None);
+    assert_eq!(report.ranks.iter().map(|row| row.rank).collect::<Vec<_>>(), [0, 1]);
+}
+
+#[test]
+fn a_region_in_a_window_has_what_both_leave() {
+    let selection = Selection { region: Some("first".into()), ..window(4.0, Some(12.0)) };
+    let run = part(chain().path(), &selection);
+    // From 4 to 11.
+    assert!((run.waits(WaitState::LateSender) - 7.0).abs() < 1e-6, "{}", run.waits(WaitState::LateSender));
+}
+
+#[test]
+fn all_ranks_selected_wait_as_all() {
+    with_runs(|seed, dir, whole| {
+        let all: Model = part_in(dir, &ranks("0-"));
+        assert_same(seed, &Run { model: all }.causes(), &whole.causes());
+    });
+}

@@ -6,14 +6,14 @@ export interface PackedText {
     data: string;
 }
 
-type Numbers = Uint8Array | Uint16Array | Uint32Array | Int32Array | Float32Array;
-
-/** An unpacked array: `at(i)` is the number, NaN where there is none. Hot loops read `raw`, `scale` and `none` themselves. */
+/**
+ * An unpacked array: `at(i)` is the number, NaN where there is none. Hot loops read `raw` and `scale` themselves; matrices are
+ * all of one type, so that these loops are compiled for it.
+ */
 export class Packed {
     constructor(
-        readonly raw: Numbers,
+        readonly raw: Float32Array | Float64Array,
         readonly scale: number,
-        readonly none: number,
     ) {}
 
     get length(): number {
@@ -21,29 +21,25 @@ export class Packed {
     }
 
     at(index: number): number {
-        const value = this.raw[index];
-        return value === undefined || value === this.none ? NaN : value * this.scale;
+        return (this.raw[index] ?? NaN) * this.scale;
     }
 }
 
-/** What stands for "none" in each type; NaN (equal to nothing) where no number does. */
-const NONE = { u8: NaN, u16: 65535, u32: 4294967295, i32: NaN, f16: NaN, f32: NaN };
-
 export async function unpack(text: PackedText): Promise<Packed> {
-    const buffer = await gunzip(text.data);
-    return new Packed(numbers(text.type, buffer), text.scale ?? 1, NONE[text.type]);
+    return new Packed(numbers(text.type, await gunzip(text.data)), text.scale ?? 1);
 }
 
-function numbers(type: PackedText["type"], buffer: ArrayBuffer): Numbers {
+/** Whole numbers of 32 bits need more digits than a float has. */
+function numbers(type: PackedText["type"], buffer: ArrayBuffer): Float32Array | Float64Array {
     switch (type) {
         case "u8":
-            return new Uint8Array(buffer);
+            return Float32Array.from(new Uint8Array(buffer));
         case "u16":
-            return new Uint16Array(buffer);
+            return Float32Array.from(new Uint16Array(buffer), (value) => (value === 65535 ? NaN : value));
         case "u32":
-            return new Uint32Array(buffer);
+            return Float64Array.from(new Uint32Array(buffer), (value) => (value === 4294967295 ? NaN : value));
         case "i32":
-            return new Int32Array(buffer);
+            return Float64Array.from(new Int32Array(buffer));
         case "f16":
             return fromHalves(new Uint16Array(buffer));
         case "f32":

@@ -68,6 +68,7 @@ export class Picture {
     private readonly canvas = el("canvas", { tabindex: 0, role: "application" });
     private readonly above = el("canvas", { class: "above", "aria-hidden": "true" });
     private readonly said = el("output", { class: "readout" });
+    private waiting = false;
     private cursor: { x: number; row: number } | null = null;
     private drag: { x: number; y: number; toX: number; toY: number; pan: boolean } | null = null;
 
@@ -111,7 +112,7 @@ export class Picture {
         const x0 = Math.min(Math.max(view.x0, scene.x0), scene.x1 - width);
         const y0 = Math.min(Math.max(view.y0, 0), scene.rows - rows);
         this.view = { x0, x1: x0 + width, y0, y1: y0 + rows };
-        this.draw();
+        this.drawSoon();
         if (!silent) {
             this.scene.moved?.(this.view);
         }
@@ -119,6 +120,17 @@ export class Picture {
 
     reset(): void {
         this.zoomTo(this.whole());
+    }
+
+    /** Draws once before the next frame, however often the view moves until then. */
+    private drawSoon(): void {
+        if (!this.waiting) {
+            this.waiting = true;
+            requestAnimationFrame(() => {
+                this.waiting = false;
+                this.draw();
+            });
+        }
     }
 
     draw(): void {
@@ -181,12 +193,11 @@ export class Picture {
         }
         context.textAlign = "right";
         context.textBaseline = "middle";
-        const least = 13 * ratio;
-        const every = Math.max(1, Math.ceil(((view.y1 - view.y0) * least) / plot.height));
+        const every = roundStep(((view.y1 - view.y0) * 14 * ratio) / plot.height);
         for (let row = Math.ceil(Math.floor(view.y0) / every) * every; row < view.y1; row += every) {
             const middle = plot.py(row + 0.5);
             if (middle > 0 && middle < plot.height) {
-                context.fillText(fit(context, this.scene.rowName(row), (this.left - 10) * ratio), -6 * ratio, middle);
+                context.fillText(fit(context, this.scene.rowName(row), (this.left - 10) * ratio), -6 * ratio, Math.max(middle, 6 * ratio));
             }
         }
     }
@@ -391,6 +402,12 @@ export class Picture {
         }
         this.said.textContent = scene.describe(cursor.x + step / 2, cursor.row).join(" · ");
     }
+}
+
+/** The least of 1, 2, 5, 10, 20, 50 … that is `rough` or more. */
+function roundStep(rough: number): number {
+    const power = 10 ** Math.max(0, Math.floor(Math.log10(rough)));
+    return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= rough) ?? 10 * power;
 }
 
 /** `text`, its begin left out where it is wider than `width`. */

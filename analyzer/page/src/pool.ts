@@ -14,7 +14,7 @@ export interface Range {
  * `order[i]` is the matrix's row that is shown as row i. The cost is the cells in view and the pixels, once each.
  */
 export function poolMeans(matrix: Packed, columns: number, order: number[], view: View, width: number, height: number): Float32Array {
-    const { raw, scale, none } = matrix;
+    const { raw, scale } = matrix;
     const means = new Float32Array(width * height);
     const firstColumn = Math.floor(view.x0);
     const endColumn = Math.min(columns, Math.ceil(view.x1));
@@ -35,7 +35,7 @@ export function poolMeans(matrix: Packed, columns: number, order: number[], view
             const start = order[row] * columns + firstColumn;
             for (let c = 0; c < sums.length; c++) {
                 const value = raw[start + c];
-                if (value !== none && value === value) {
+                if (value === value) {
                     sums[c] += value;
                     counts[c] += 1;
                 }

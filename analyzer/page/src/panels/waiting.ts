@@ -69,7 +69,7 @@ function pairMatrix(of: Blocking, views: Views): Packed {
             cells[at] = (cells[at] || 0) + pair.time_s;
         }
     }
-    return new Packed(cells, 1, NaN);
+    return new Packed(cells, 1);
 }
 
 class Matrix {

@@ -82,16 +82,27 @@ impl RankClock {
 
     /// `ticks` in nanoseconds. Ticks of the whole nanoseconds a tick lasts are multiplied exactly.
     fn ns(&self, ticks: i64) -> i64 {
-        if self.ns_per_tick == 1.0 { ticks } else { (ticks as f64 * self.ns_per_tick).round() as i64 }
+        if self.ns_per_tick == 1.0 { ticks } else { rounded(ticks as f64 * self.ns_per_tick) }
     }
 
     fn offset_ns(&self, ticks: u64) -> i64 {
         let Some((first, last)) = self.offsets else { return 0 };
         let (span, since) = (last.ticks - first.ticks, ticks.clamp(first.ticks, last.ticks) - first.ticks);
         let drift = last.offset_ns.saturating_sub(first.offset_ns);
+        if drift == 0 {
+            return first.offset_ns;
+        }
         let part = if span == 0 { 0.0 } else { since as f64 / span as f64 };
-        first.offset_ns.saturating_add((drift as f64 * part).round() as i64)
+        first.offset_ns.saturating_add(rounded(drift as f64 * part))
     }
+}
+
+/// The nearest whole number, halves away from zero. The same as `f64::round`, which is a call where the processor's generation is not
+/// known, and there are two for each record.
+fn rounded(value: f64) -> i64 {
+    let whole = value as i64;
+    let rest = value - whole as f64;
+    whole.saturating_add(i64::from(rest >= 0.5)).saturating_sub(i64::from(rest <= -0.5))
 }
 
 /// Nanoseconds that a tick lasts, from two instants; `None` where they are the same or make no sense.
@@ -141,6 +152,15 @@ mod tests {
         assert_eq!(clock.nanoseconds(9_000), 12_000 - 800);
         assert_eq!(clock.nanoseconds(12_000), 13_000 - 800);
         assert_eq!(clock.nanoseconds(0), 9_000 - 500);
+    }
+
+    #[test]
+    fn halves_are_rounded_away_from_zero() {
+        let odd = ((1_i64 << 52) + 1) as f64;
+        for value in [0.0, 0.49999999999999994, 0.5, 1.5, 2.5, 1e9 + 0.5, odd, f64::MAX, f64::INFINITY, f64::NAN] {
+            assert_eq!(rounded(value), value.round() as i64, "{value}");
+            assert_eq!(rounded(-value), (-value).round() as i64, "-{value}");
+        }
     }
 
     #[test]

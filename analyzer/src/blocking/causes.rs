@@ -37,12 +37,9 @@ struct Times {
     caused: f64,
 }
 
-/// Which of both paths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
-    Own,
-    Other,
-}
+/// Which of both paths: who waits, or who ended the wait.
+const OWN: bool = true;
+const OTHER: bool = false;
 
 /// Finds causes of waits. It only keeps room between calls.
 #[derive(Default)]
@@ -51,6 +48,8 @@ pub struct Causes {
     times: Vec<Times>,
     /// What is on the paths.
     on_paths: Vec<Doing>,
+    /// The own path since some time, which often is the same for all who end a wait.
+    own: (Ns, Vec<Part>),
     /// Time on both paths, by kind; all 0 between waits.
     kinds: Vec<(f64, f64)>,
     found: Vec<Part>,
@@ -70,6 +69,7 @@ impl Causes {
         causers: &[Causer],
     ) -> &[Part] {
         self.found.clear();
+        self.own.1.clear();
         for causer in causers {
             let ns = (end - begin) as f64 * causer.share;
             if ns > 0.0 {
@@ -101,10 +101,10 @@ impl Causes {
         let at = by.at.min(end);
         let delay = causer.delay.filter(|_| end > at).map(|kind| doings.of(by.thread, kind));
         self.times.resize(doings.all().len(), Times::default());
-        self.follow(Side::Own, own, since, begin);
-        self.follow(Side::Other, other, since, at);
+        self.follow_own(own, since, begin);
+        self.follow::<OTHER>(other, since, at);
         if let Some(doing) = delay {
-            self.spend(Side::Other, Part { doing, ns: (end - at.max(since)) as f64 });
+            self.spend::<OTHER>(Part { doing, ns: (end - at.max(since)) as f64 });
         }
         self.cancel(doings, (thread, by.thread));
         let total: f64 = self.on_paths.iter().map(|doing| self.times[doing.at()].other).sum();
@@ -127,26 +127,40 @@ impl Causes {
     }
 
     /// Adds what a thread did from `from` to `to` to a path, its waits as what caused them.
-    fn follow(&mut self, side: Side, history: &History, from: Ns, to: Ns) {
+    fn follow<const SIDE: bool>(&mut self, history: &History, from: Ns, to: Ns) {
         for piece in history.backwards(from, to) {
             let length = (piece.end - piece.begin) as f64;
             match piece.wait {
-                None => self.spend(side, Part { doing: piece.doing, ns: length }),
+                None => self.spend::<SIDE>(Part { doing: piece.doing, ns: length }),
                 Some((_, causes)) => {
                     let share = length / piece.whole as f64;
-                    causes.iter().for_each(|part| self.spend(side, Part { ns: part.ns * share, ..*part }));
+                    causes.iter().for_each(|part| self.spend::<SIDE>(Part { ns: part.ns * share, ..*part }));
                 }
             }
         }
     }
 
+    /// The same of who waits, to an empty path.
+    fn follow_own(&mut self, history: &History, from: Ns, to: Ns) {
+        let (known_from, mut known) = std::mem::take(&mut self.own);
+        if known_from == from && !known.is_empty() {
+            known.iter().for_each(|&part| self.spend::<OWN>(part));
+        } else {
+            self.follow::<OWN>(history, from, to);
+            known.clear();
+            known.extend(self.on_paths.iter().map(|&doing| Part { doing, ns: self.times[doing.at()].own }));
+        }
+        self.own = (from, known);
+    }
+
     #[inline]
-    fn spend(&mut self, side: Side, part: Part) {
+    fn spend<const SIDE: bool>(&mut self, part: Part) {
         let times = &mut self.times[part.doing.at()];
-        if times.own == 0.0 && times.other == 0.0 {
+        // The own path comes first.
+        if times.own == 0.0 && (SIDE == OWN || times.other == 0.0) {
             self.on_paths.push(part.doing);
         }
-        *(if side == Side::Own { &mut times.own } else { &mut times.other }) += part.ns;
+        *(if SIDE == OWN { &mut times.own } else { &mut times.other }) += part.ns;
     }
 
     #[inline]
@@ -305,6 +319,16 @@ mod tests {
         let share = |thread, at, share| Causer { share, ..causer(thread, at) };
         let found = causes(doings, &histories, (1, 5), &[share(1, 5, 0.75), share(2, 3, 0.25)]);
         assert_eq!(found, [(1, X, 3.0), (2, X, 1.0)]);
+    }
+
+    #[test]
+    fn what_who_waits_did_cancels_for_each_who_ends_it() {
+        // Two of x cancel on both paths: of b remain 2 x and 1 y, of c 2 y.
+        let mut doings = Doings::default();
+        let histories = histories(&mut doings, &[&[(2, X)], &[(4, X), (5, Y)], &[(2, X), (4, Y)]]);
+        let share = |thread, at, share| Causer { share, ..causer(thread, at) };
+        let found = causes(doings, &histories, (2, 5), &[share(1, 5, 0.75), share(2, 4, 0.25)]);
+        assert_eq!(found, [(1, X, 1.5), (1, Y, 0.75), (2, Y, 0.75)]);
     }
 
     #[test]

@@ -118,20 +118,25 @@ impl History {
     }
 
     /// The pieces from `from` to `to`, the last first.
+    #[inline]
     pub fn backwards(&self, from: Ns, to: Ns) -> impl Iterator<Item = Piece<'_>> {
         let until = (self.ended_before(to) + 1).min(self.stretches.len());
-        let pieces = (0..until).rev().map(move |at| (at, self.begin_of(at)));
-        let piece = move |(at, begin): (usize, Ns)| {
-            let stretch = self.stretches[at];
-            Piece {
-                begin: begin.max(from),
-                end: stretch.end.min(to),
-                doing: stretch.doing,
-                wait: self.wait_of(&stretch),
-                whole: stretch.end - begin,
+        let mut rest = &self.stretches[..until];
+        std::iter::from_fn(move || {
+            while let Some((stretch, before)) = rest.split_last() {
+                rest = before;
+                let whole_begin = before.last().map_or(self.begin, |before| before.end);
+                let (begin, end) = (whole_begin.max(from), stretch.end.min(to));
+                if end <= from {
+                    return None;
+                }
+                if end > begin {
+                    let wait = self.wait_of(stretch);
+                    return Some(Piece { begin, end, doing: stretch.doing, wait, whole: stretch.end - whole_begin });
+                }
             }
-        };
-        pieces.map(piece).take_while(move |piece| piece.end > from).filter(|piece| piece.end > piece.begin)
+            None
+        })
     }
 
     /// How many stretches ended before a time, which mostly is a recent one.
@@ -145,10 +150,7 @@ impl History {
         }
     }
 
-    fn begin_of(&self, at: usize) -> Ns {
-        at.checked_sub(1).and_then(|before| self.stretches.get(before)).map_or(self.begin, |before| before.end)
-    }
-
+    #[inline]
     fn wait_of(&self, stretch: &Stretch) -> Option<(Option<EndedBy>, &[Part])> {
         if stretch.wait == NO_WAIT {
             return None;

@@ -117,7 +117,10 @@ impl Transfer {
 impl Channels {
     /// A message is sent: its transfer, and threads that waited for it.
     pub fn send(&mut self, channel: Channel, sent: Side) -> (TransferId, Vec<u32>) {
-        let mut woken = self.probes.remove(&channel).unwrap_or_default();
+        let mut woken = match self.probes.is_empty() {
+            true => Vec::new(),
+            false => self.probes.remove(&channel).unwrap_or_default(),
+        };
         if let Some(id) = self.take_first(channel, false) {
             let transfer = &mut self.all[id as usize];
             transfer.sent = Some(sent);

@@ -232,8 +232,11 @@ impl<'a> RankSteps<'a> {
         self.arrived.clear();
         let any = Flags::ANY_SOURCE.0 | Flags::ANY_TAG.0;
         for record in records {
-            let completes = Operation::completes(record.operation) && record.flags.0 & any != 0;
-            if completes && record.request != NONE && !record.flags.contains(Flags::NOTHING) {
+            if record.flags.0 & any != 0
+                && Operation::completes(record.operation)
+                && record.request != NONE
+                && !record.flags.contains(Flags::NOTHING)
+            {
                 self.arrived.insert(record.request, (record.peer, record.tag));
             }
         }

@@ -1,6 +1,7 @@
 //! A run → its model and the places of its call sites: the passes, in their order.
 
 use lbprof_collector::Problem;
+use lbprof_collector::format::Mode;
 
 use crate::findings::findings;
 use crate::follow::{Followed, PartWatcher, Scope, Watcher, follow};
@@ -188,13 +189,14 @@ impl First {
     /// What to ask of `model`, and under what conditions that is answered; nothing where ranks are not followed.
     fn questions(&self, model: &Model, options: &Options) -> Result<Vec<(Question, Condition)>, SelectionError> {
         let Some(asked) = &options.asked else { return Ok(Vec::new()) };
-        let asked = asked.iter().map(|one| one.question(model)).collect::<Result<Vec<_>, _>>()?;
-        let questions = plan(model, &asked).into_iter();
+        let asked: Vec<_> = asked.iter().map(|one| one.question(model)).collect::<Result<Vec<_>, _>>()?;
+        // What a rank did whose calls are sums cannot be replayed.
+        let questions = if self.survey.profiles { Vec::new() } else { plan(model, &asked) }.into_iter();
         Ok(questions.map(|question| (question, question.condition(model))).collect())
     }
 
     /// Follows the ranks of `run`, of which `all` is, and watches what they do in `watch`, the model of the part in `scope`; nothing where
-    /// calls were recorded as sums, which say nothing of who waited for whom.
+    /// the calls of all ranks were recorded as sums, which say nothing of who waited for whom.
     fn follow(
         &self,
         run: &Run,
@@ -204,7 +206,7 @@ impl First {
         watch: Option<&Model>,
         tell: &(impl Fn(Step) + Sync),
     ) -> (Option<Followed>, Option<Watched>) {
-        if self.survey.profiles {
+        if run.headers.iter().all(|header| header.mode == Mode::Profile) {
             return (None, None);
         }
         let tell = |progress| tell(Step::Following(progress));

@@ -48,6 +48,8 @@ pub struct Counts {
     pub largest_violation: Ns,
     /// Calls with others of ranks of which records are missing, so that they can't be counted on to match.
     pub behind_gaps: u64,
+    /// Calls of other ranks with such ranks: of who waited for whom in them nothing is known.
+    pub not_recorded: u64,
 }
 
 impl Followed {
@@ -65,7 +67,8 @@ impl Followed {
             + counts.mixed_collectives
             + counts.lone_neighbours
             + counts.lone_epochs
-            + counts.behind_gaps;
+            + counts.behind_gaps
+            + counts.not_recorded;
         let ideal = self.replays.iter().find(|(question, _)| *question == Question::Ideal);
         ideal.filter(|_| unknown == 0).map(|&(_, time_s)| time_s)
     }

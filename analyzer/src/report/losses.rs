@@ -88,8 +88,9 @@ pub(super) struct Parts<'a> {
 /// The losses of at least 1 % of the elapsed time, the largest first.
 pub(super) fn rows(parts: &Parts) -> Vec<Loss> {
     let mut losses = match parts.blocking {
-        Some(table) => measured(parts, table),
-        None => estimated(parts),
+        // Where calls of some ranks are not known, what others wait for in collectives is not.
+        Some(table) if table.counts.not_recorded == 0 => measured(parts, table),
+        _ => estimated(parts),
     };
     losses.retain(|loss| loss.lost_s > 0.0 && loss.lost_s >= LEAST * parts.verdict.elapsed_s);
     losses.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s).then(a.kind.cmp(&b.kind)).then(a.region.cmp(&b.region)));

@@ -1,12 +1,12 @@
 //! Runs of which something is missing: what is not known is counted, and not guessed.
 
+use lbprof_analyzer::blocking::WaitState;
 use lbprof_collector::Operation;
-use lbprof_collector::format::Mode;
 use lbprof_collector::scenario::Scenario;
 use lbprof_collector::script::Script;
 
 use crate::run::Run;
-use crate::support::model;
+use crate::support::{model, model_in, written};
 
 const TEXT: &str = "ranks 3\nlatency 0.1\noverhead 0.01\nrank *: repeat 5; iteration step\n\
     compute 5+$r; sendrecv to ($r+1)%$n from ($r+$n-1)%$n; allreduce 8; reduce 8 root 1; end; end\n";
@@ -36,8 +36,6 @@ fn messages_with_a_rank_without_log_are_lone() {
 #[test]
 fn ranks_with_sums_alone_are_not_followed() {
     assert!(model(scenario().profile_mode()).followed.is_none());
-    let one = scenario().header(1, |header| header.mode = Mode::Profile);
-    assert!(model(one).followed.is_none(), "whom the others waited for is not known either");
 }
 
 #[test]
@@ -70,4 +68,23 @@ fn a_rank_that_stops_leaves_the_others_waiting_for_nobody() {
     assert_eq!((counts.messages, counts.lone_receives, counts.lone_collectives), (1, 1, 2), "{counts:?}");
     assert_eq!(run.followed().t_ideal_s(), None);
     assert!((run.followed().elapsed - 28_000_000).abs() <= 1, "nothing is moved: {} ns", run.followed().elapsed);
+}
+
+#[test]
+fn beside_a_rank_with_sums_the_others_are_followed() {
+    // Rank 2 is recorded as sums. Ranks 0 and 1 send to each other, and all meet, five times; rank 0 waits 1 for rank 1.
+    let text = "ranks 3\nlatency 0.1\nrank *: repeat 5; compute 5+$r; if $r == 1; send 0; end; if $r == 0; recv 1; end; barrier; end\n";
+    let scenario = Script::parse(text).unwrap().scenario().unwrap();
+    let whole = Run::of_scenario(Script::parse(text).unwrap().scenario().unwrap());
+    let dir = written(scenario);
+    let sums = written(Script::parse(text).unwrap().scenario().unwrap().profile_mode());
+    let name = "rank-000002.lbp";
+    std::fs::copy(sums.path().join(name), dir.path().join(name)).unwrap();
+    let run = Run { model: model_in(dir.path()) };
+    let counts = run.followed().counts;
+    assert_eq!((counts.messages, counts.collectives, counts.not_recorded), (5, 0, 10), "{counts:?}");
+    let late = WaitState::LateSender;
+    assert!((run.waits(late) - whole.waits(late)).abs() < 1e-6 && run.waits(late) > 5.0);
+    assert_eq!(run.waits(WaitState::Barrier), 0.0, "rank 2 may have been the last");
+    assert!(run.followed().replays.is_empty());
 }

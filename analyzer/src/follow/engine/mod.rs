@@ -106,8 +106,8 @@ struct Engine<'a, 'scope> {
     /// What access epochs wait for that were started, by place of the rank and window.
     accesses: FxHashMap<(u32, u32, i32), HearingId>,
     locks: Locks,
-    /// How many members of a communicator will enter its collectives.
-    expected: FxHashMap<u32, u32>,
+    /// How many members of a communicator will enter its collectives, and whether some lack records.
+    expected: FxHashMap<u32, (u32, bool)>,
     clocks: Clocks,
     synchronised: Synchronised<'a>,
     explaining: Explaining<'a, 'scope>,

@@ -3,7 +3,7 @@
 use lbprof_collector::Operation;
 use lbprof_collector::record::NONE;
 
-use super::Engine;
+use super::{Engine, Rank};
 use crate::follow::thread::Started;
 use crate::matching::{Channel, Entry, Gathering, Side};
 use crate::timeline::{Deed, Meeting, Role, SendMode, Step};
@@ -87,7 +87,7 @@ impl Engine<'_, '_> {
             return None;
         }
         if broken(rank) || other.is_some_and(broken) {
-            self.counts.behind_gaps += 1;
+            *(if broken(rank) { &mut self.counts.behind_gaps } else { &mut self.counts.not_recorded }) += 1;
             return None;
         }
         let (from, to) = if sends { (world, deed.peer) } else { (deed.peer, world) };
@@ -124,7 +124,11 @@ impl Engine<'_, '_> {
         let operation = if several { Operation::Start as u16 } else { step.operation };
         let member = self.member(deed.comm, world, meeting);
         let entry = Entry { rank: world, member, thread, at };
-        let expected = self.expected(deed.comm);
+        let (expected, lacks) = self.expected(deed.comm);
+        if lacks {
+            self.counts.not_recorded += 1;
+            return Started::Nothing;
+        }
         let clocks = &mut self.clocks;
         let entered = self.gatherings.enter(world, (deed.comm, deed.tag), || {
             Gathering::new(entry, operation, meeting, deed.comm, expected, clocks.note(thread))
@@ -160,14 +164,16 @@ impl Engine<'_, '_> {
     }
 
     /// How many members of a communicator are followed and lack no records.
-    fn expected(&mut self, comm: u32) -> u32 {
+    fn expected(&mut self, comm: u32) -> (u32, bool) {
         let (ranks, places) = (&self.ranks, &self.places);
-        let follows =
-            |world: &u32| places.get(world).and_then(|&at| ranks.get(at as usize)).is_some_and(|rank| !rank.broken);
+        let rank = |world: &u32| places.get(world).and_then(|&at| ranks.get(at as usize));
         let members = self.synchronised.members(comm);
-        *self.expected.entry(comm).or_insert_with(|| match members {
-            Some(members) => members.iter().filter(|world| follows(world)).count() as u32,
-            None => places.keys().filter(|world| follows(world)).count() as u32,
+        *self.expected.entry(comm).or_insert_with(|| {
+            let known: Vec<&Rank> = match members {
+                Some(members) => members.iter().filter_map(rank).collect(),
+                None => places.keys().filter_map(rank).collect(),
+            };
+            (known.len() as u32, known.iter().any(|rank| rank.broken))
         })
     }
 }

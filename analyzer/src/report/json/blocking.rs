@@ -52,6 +52,7 @@ pub(super) fn object(report: &Report) -> Value {
             "epochs": counts.epochs,
             "lone_epochs": counts.lone_epochs,
             "behind_gaps": counts.behind_gaps,
+            "not_recorded": counts.not_recorded,
             "violations": counts.violations,
             "largest_violation_s": counts.largest_violation as f64 * 1e-9,
         },

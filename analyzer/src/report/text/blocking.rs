@@ -115,6 +115,7 @@ fn matching(table: &BlockingTable) -> Option<String> {
     tell(counts.lone_neighbours, "neighbour", " that did not enter a collective");
     tell(counts.lone_epochs, "side", " of epochs on windows");
     tell(counts.behind_gaps, "call", " behind lost records");
+    tell(counts.not_recorded, "call", " with ranks that lack records");
     tell(counts.sizes_differ, "message", " of another size than was sent");
     let mut text = String::new();
     if !parts.is_empty() {

@@ -20,7 +20,7 @@ const MOST_RANKS: usize = 4;
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let what_if = &report.what_if;
     let Some(measured_s) = what_if.measured_s.filter(|&measured_s| measured_s > 0.0 && report.ranks.len() > 1) else {
-        return of_a_region(report, options);
+        return not_asked(report, options);
     };
     let unit = TimeUnit::for_max(measured_s);
     let (run, saved) = (format!("run\n[{}]", unit.symbol), format!("saved\n[{}]", unit.symbol));
@@ -44,12 +44,16 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     text + &critical_path(report, options)
 }
 
-/// Of a region it is not asked.
-fn of_a_region(report: &Report, options: &Options) -> String {
-    if report.facts.selected.region.is_none() || report.blocking.is_none() || report.ranks.len() < 2 {
+/// Why it was not asked.
+fn not_asked(report: &Report, options: &Options) -> String {
+    if report.blocking.is_none() || report.ranks.len() < 2 {
         return String::new();
     }
-    let why = "how long it would take otherwise, and what set its time, are known of all of the run or of a window (--from, --to), not of a region";
+    let why = if report.facts.selected.region.is_none() {
+        "not known: calls of some ranks were recorded as sums (LBPROF_MODE=profile, or LBPROF_LIMIT was reached)"
+    } else {
+        "how long it would take otherwise, and what set its time, are known of all of the run or of a window (--from, --to), not of a region"
+    };
     format!("{BOLD}What if{BOLD:#}\n  {DIM}{}{DIM:#}\n\n", wrap(why, options.columns - 2, 2))
 }
 

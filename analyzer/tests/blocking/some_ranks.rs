@@ -23,6 +23,7 @@ fn neighbours_wait_for_the_last_of_those_that_send_to_them() {
         "ineighbor_allgather 8 on line as a; wait a",
         "ineighbor_alltoallw 8 on line as a; waitall a",
         "neighbor_alltoall_init 8 on line as a; start a; wait a",
+        "neighbor_allgather_init 8 on line as a; recv_init null as b; startall a b; waitall a b",
     ] {
         let run = assert_waits(
             &format!(

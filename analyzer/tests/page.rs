@@ -295,7 +295,7 @@ fn a_page_that_cannot_be_written_is_an_error() {
 #[test]
 fn without_following_there_is_no_timeline_and_it_is_told() {
     let dir = written(steps(4));
-    for arguments in [&["--no-blocking"][..], &["--region", "step"], &["--from", "10ms"]] {
+    for arguments in [&["--no-blocking"][..], &["--region", "step"]] {
         let views = data(&page_in(dir.path(), arguments), "views");
         assert_eq!(
             (&views["timeline"], &views["iterations"]["blocking"]),
@@ -306,6 +306,15 @@ fn without_following_there_is_no_timeline_and_it_is_told() {
         assert!(told.contains("no timeline"), "{arguments:?}: {told}");
         assert!(views["iterations"]["computation"].is_object(), "{arguments:?}");
     }
+}
+
+#[test]
+fn the_timeline_of_a_part_of_the_time_is_as_long_as_that() {
+    let dir = written(steps(4));
+    let timeline = |arguments: &[&str]| data(&page_in(dir.path(), arguments), "views")["timeline"].clone();
+    let length = |timeline: &Value| timeline["end_s"].as_f64().unwrap() - timeline["begin_s"].as_f64().unwrap();
+    let (whole, part) = (timeline(&[]), timeline(&["--from", "10ms"]));
+    assert!((length(&whole) - 0.010 - length(&part)).abs() < 1e-9, "{} {}", length(&whole), length(&part));
 }
 
 /// Adds the keys of all objects within a value, but not those that are names of activities or states.

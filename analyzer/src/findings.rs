@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use lbprof_collector::{Activity, Problem, ProblemKind};
 
-use crate::metrics::preemption::{Preemption, preemption};
+use crate::metrics::preemption::{Preemption, preemption, without_core};
 use crate::model::{Model, RankModel};
 use crate::open::n_recorded;
 
@@ -72,6 +72,9 @@ fn of_rank(model: &Model, rank: &RankModel, lost: Option<Preemption>, ended_earl
         );
         let count = rank.usage.map_or(1, |usage| usage.thread_involuntary);
         found.push(problem(ProblemKind::Preempted, count, detail));
+    } else if let Some(share) = without_core(rank) {
+        let detail = format!("rank {}: {:.0} % of the time", rank.rank, 100.0 * share);
+        found.push(problem(ProblemKind::NoCore, 1, detail));
     }
     if rank.other_threads > 0 {
         let detail = format!(

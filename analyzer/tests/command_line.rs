@@ -230,6 +230,11 @@ fn the_first_screen_is_the_default_and_tables_are_asked_for() {
     assert!(first.contains("Largest losses") && first.contains("Data:") && !first.contains("Call sites"), "{first}");
     let proposed = format!("lb-report {} --html report.html", text_of(dir.path()));
     assert!(first.contains(&proposed), "{first}");
+    let part = text(&["--ranks", "0", "--color", "never", "--what-if", "rank=0"]);
+    let proposed = format!("lb-report {} --ranks 0 --what-if 'rank=0' --html report.html", text_of(dir.path()));
+    assert!(part.contains(&proposed.replace('\'', "")) || part.contains(&proposed), "{part}");
+    let asked = text(&["--what-if", "faster=work:2"]);
+    assert!(asked.contains("work were 2 times as fast"), "{asked}");
     assert!(some.contains("Call sites (1 of 2; --full shows all)"), "{some}");
     assert!(full.contains("Call sites\n"), "{full}");
 }
@@ -250,6 +255,10 @@ fn tables_are_written_as_csv() {
     let facts = std::fs::read_to_string(tables.join("facts.csv")).unwrap();
     assert!(facts.contains(&format!("efficiency.load_balance,{}", json["efficiency"]["load_balance"])), "{facts}");
     assert!(tables.join("blocking.causes.csv").exists());
+    std::fs::write(tables.join("notes.txt"), "the user's own").unwrap();
+    lb_report(&[text_of(dir.path()), "--no-blocking", "--csv", text_of(&tables)]).assert().code(0);
+    assert!(!tables.join("blocking.causes.csv").exists(), "a table of the report before");
+    assert!(tables.join("notes.txt").exists());
     assert_fails(&[text_of(dir.path()), "--csv", "/dev/full/x"], dir.path(), 6, "/dev/full/x");
 }
 

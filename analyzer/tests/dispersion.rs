@@ -118,7 +118,7 @@ fn what_is_severe_is_the_users_choice() {
     assert_eq!(document(&grouped)["dispersion"]["groups"]["count"], 2);
     let text = anstream::adapter::strip_str(&text::render(
         &grouped,
-        &text::Options { command: "lb-report", first_screen: false, columns: 100, top: 8, full: false },
+        &text::Options { command: "lb-report", asked: false, first_screen: false, columns: 100, top: 8, full: false },
     ))
     .to_string();
     assert!(text.contains("k-means"), "{text}");
@@ -268,7 +268,14 @@ fn hostile_models_have_a_report() {
             },
         ] {
             let report = chosen(&model, &choices);
-            let options = text::Options { command: "lb-report", first_screen: false, columns: 60, top: 1, full: true };
+            let options = text::Options {
+                command: "lb-report",
+                asked: false,
+                first_screen: false,
+                columns: 60,
+                top: 1,
+                full: true,
+            };
             assert!(text::render(&report, &options).contains("Data:"));
             assert!(document(&report)["dispersion"].is_object());
             assert!(report.dispersion.views.activities[Activity::Recorder as usize].is_none());

@@ -131,6 +131,8 @@ problems! {
     EndMissing = 32, Partial, "copy all files of the run's folder; up to a ring of records (LBPROF_BUFFER) may be missing";
     /// The launcher started more processes than MPI has ranks: each process is a run of its own.
     ForeignLauncher = 33, Doubtful, "use the mpirun of the MPI that the program was built with";
+    /// The rank often had no core while it was in MPI: some of its waiting, and of messages on their way, is waiting for a core.
+    NoCore = 34, Doubtful, "give every rank a core of its own (check binding and oversubscription); then measure again";
 }
 
 /// A problem of one rank, or of the whole run.

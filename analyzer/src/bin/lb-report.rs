@@ -64,8 +64,7 @@ EXAMPLES
       lb-report lbprof-out-2 --top 8
       lb-report lbprof-out-2 --full
 
-  A page to explore; tables for a spreadsheet:
-      lb-report --html report.html
+  Its tables for a spreadsheet:
       lb-report --csv tables
 
   The same as data, for a script:
@@ -155,11 +154,23 @@ struct ReportArguments {
 }
 
 impl ReportArguments {
-    /// The command that makes a report of the same run.
-    fn again(&self) -> String {
-        let words = self.dir.iter().map(|dir| dir.to_string_lossy().into_owned());
-        let words: Vec<String> = ["lb-report".to_owned()].into_iter().chain(words).collect();
-        // A name with a NUL byte, of which the shell can make nothing, there is not.
+    /// The command that makes this report, but for how it is put out.
+    fn again() -> String {
+        const WITH_VALUE: [&str; 6] = ["--top", "--width", "--color", "--csv", "--html", "--json"];
+        const ALONE: [&str; 3] = ["--full", "--quiet", "-q"];
+        let mut words = vec!["lb-report".to_owned()];
+        let mut given = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).peekable();
+        while let Some(word) = given.next() {
+            if WITH_VALUE.contains(&word.as_str()) {
+                // The file of --json may be left out.
+                given.next_if(|value| word != "--json" || !value.starts_with("--"));
+            } else if !ALONE.contains(&word.as_str())
+                && !WITH_VALUE.contains(&word.split('=').next().unwrap_or_default())
+            {
+                words.push(word);
+            }
+        }
+        // A word with a NUL byte, of which the shell can make nothing, there is not.
         shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| "lb-report".to_owned())
     }
 }
@@ -432,8 +443,8 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
         let views = Views::new(&model, &report.clusters.of, watched);
         let content = html::Content { report: &report, views: &views, model: &model, places: &places };
         // The text in it is for readers without scripts: as wide as in a file.
-        let again = arguments.again();
-        let options = text::Options { columns: IN_A_FILE, ..text_options(&arguments.output, &again) };
+        let again = ReportArguments::again();
+        let options = text::Options { columns: IN_A_FILE, ..text_options(arguments, &again) };
         html::replace(path, |out| html::write(&content, &options, out)).with_context(|| path.display().to_string())?;
     }
     if let Some(folder) = &arguments.output.csv {
@@ -456,6 +467,12 @@ fn run_report(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Ex
 /// Each table of the report as a file in a folder, which is made where it is missing.
 fn write_csv(report: &Report, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
+    // Tables of an earlier report must not stay beside those of this one. What is not of ours is left alone.
+    if fs::read_to_string(folder.join("facts.csv")).is_ok_and(|facts| facts.starts_with(csv::HEAD)) {
+        for entry in fs::read_dir(folder)?.flatten().filter(|entry| entry.path().extension() == Some("csv".as_ref())) {
+            fs::remove_file(entry.path())?;
+        }
+    }
     for table in csv::tables(report) {
         let file = File::create(folder.join(format!("{}.csv", table.name)))?;
         write_to(file, |out| csv::write(&table, out))?;
@@ -464,17 +481,19 @@ fn write_csv(report: &Report, folder: &Path) -> io::Result<()> {
 }
 
 fn write_text(report: &Report, arguments: &ReportArguments, common: &Common) -> anyhow::Result<()> {
-    let rendered = text::render(report, &text_options(&arguments.output, &arguments.again()));
+    let rendered = text::render(report, &text_options(arguments, &ReportArguments::again()));
     let mut out = AutoStream::new(io::stdout(), common.color.choice()).lock();
     out.write_all(rendered.as_bytes()).and_then(|()| out.flush()).context("standard output")
 }
 
 /// How the user wants the text.
-fn text_options<'a>(output: &OutputArguments, command: &'a str) -> text::Options<'a> {
+fn text_options<'a>(arguments: &ReportArguments, command: &'a str) -> text::Options<'a> {
+    let output = &arguments.output;
     text::Options {
         command,
         columns: output.width.map_or_else(default_columns, usize::from),
         first_screen: output.top.is_none() && !output.full,
+        asked: !arguments.judging.what_if.is_empty(),
         top: output.top.map_or(usize::MAX, |top| top as usize),
         full: output.full && output.top.is_none(),
     }

@@ -58,6 +58,17 @@ pub fn preemption(rank: &RankModel) -> Option<Preemption> {
     judge(rank.usage.as_ref()?, computation_s)
 }
 
+/// Share of a rank's time without a core from which on its waits tell of the machine as much as of the program.
+pub const MUCH_OF_THE_TIME: f64 = 0.2;
+
+/// The share of its time, 0 to 1, for which `rank` could have run but had no core, in MPI or outside; `None` where that is less than
+/// [`MUCH_OF_THE_TIME`], or not known.
+pub fn without_core(rank: &RankModel) -> Option<f64> {
+    let usage = rank.usage.as_ref().filter(|usage| usage.elapsed_s >= MIN_ELAPSED_S)?;
+    let share = (usage.thread_delayed_s / usage.elapsed_s).min(1.0);
+    (share >= MUCH_OF_THE_TIME).then_some(share)
+}
+
 fn judge(usage: &Usage, computation_s: f64) -> Option<Preemption> {
     if usage.elapsed_s < MIN_ELAPSED_S || computation_s <= 0.0 {
         return None;
@@ -120,6 +131,15 @@ mod tests {
     fn a_rank_with_a_core_of_its_own_is_not() {
         assert_eq!(judge(&usage(0.02, 20), 6.0), None);
         assert_eq!(judge(&usage(2.0, 50), 6.0), None, "a few long delays: the system's own work");
+    }
+
+    #[test]
+    fn a_rank_without_a_core_while_it_waits_is_told() {
+        let rank = |usage| RankModel { usage: Some(usage), ..RankModel::default() };
+        assert_eq!(without_core(&rank(usage(5.0, 1_000_000))), Some(0.5));
+        assert_eq!(without_core(&rank(usage(1.9, 1_000_000))), None);
+        assert_eq!(without_core(&rank(Usage { elapsed_s: 0.05, ..usage(5.0, 900) })), None);
+        assert_eq!(without_core(&RankModel::default()), None);
     }
 
     #[test]

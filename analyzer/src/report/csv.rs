@@ -13,6 +13,9 @@ use super::words::clean;
 /// The name of the table of single values: columns `key` and `value`.
 pub const FACTS: &str = "facts";
 
+/// How the file of that table begins, whatever the report.
+pub const HEAD: &str = "key,value\nschema,lbprof-report/";
+
 /// A table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {

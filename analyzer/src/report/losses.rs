@@ -121,8 +121,11 @@ fn measured(parts: &Parts, table: &BlockingTable) -> Vec<Loss> {
         at: None,
         remedy: None,
     };
+    // Only of what will be told is it worth finding out who and where.
+    let least_s = LEAST * parts.verdict.elapsed_s * n_ranks;
     let mut losses: Vec<Loss> = phases
         .into_iter()
+        .filter(|(.., caused_s)| *caused_s > 0.0 && *caused_s >= least_s)
         .map(|(kind, phase, caused_s)| {
             let ranks = causing(table, &phase.region, phase.cost.class);
             let at = ranks.first().and_then(|&(rank, _)| waits_for(parts, rank));

@@ -124,12 +124,6 @@ impl Report {
         let clusters = Clusters::new(model, places, choices.cluster_radius);
         let verdict = Verdict::of_cluster(model, places, &clusters)
             .unwrap_or_else(|| Verdict::new(model, &efficiency, &regions, &call_sites));
-        // Tables of times are of the selected activities; what is said of computation stays.
-        let only = model.facts.selected.activities.as_deref().map(|activities| only(model, activities));
-        let times = only.as_ref().unwrap_or(model);
-        if only.is_some() {
-            (call_sites, regions) = (call_sites::rows(times, places), regions::rows(model, times));
-        }
         let overheads = OverheadTable::new(model, &efficiency);
         let blocking = BlockingTable::new(model, places, &overheads.imbalance);
         let what_if = WhatIf::new(model);
@@ -142,6 +136,12 @@ impl Report {
             sites: &call_sites,
             together: !clusters.are_apart(),
         });
+        // Tables of times are of the selected activities; what is said of computation, and of losses, stays.
+        let only = model.facts.selected.activities.as_deref().map(|activities| only(model, activities));
+        let times = only.as_ref().unwrap_or(model);
+        if only.is_some() {
+            (call_sites, regions) = (call_sites::rows(times, places), regions::rows(model, times));
+        }
         Report {
             facts: model.facts.clone(),
             data: DataFacts::new(model, &problems),

@@ -83,7 +83,8 @@ pub fn report_on(model: &Model) -> Report {
 
 /// The text of a report, without colours.
 pub fn plain(report: &Report, columns: usize) -> String {
-    let options = text::Options { command: "lb-report", columns, first_screen: false, top: 8, full: false };
+    let options =
+        text::Options { command: "lb-report", asked: false, columns, first_screen: false, top: 8, full: false };
     anstream::adapter::strip_str(&text::render(report, &options)).to_string()
 }
 
@@ -94,7 +95,10 @@ pub fn first_screen(report: &Report, columns: usize) -> String {
 
 /// The first screen of a report, as a terminal gets it.
 pub fn coloured_first_screen(report: &Report, columns: usize) -> String {
-    text::render(report, &text::Options { command: "lb-report", columns, first_screen: true, top: 8, full: false })
+    text::render(
+        report,
+        &text::Options { command: "lb-report", asked: false, columns, first_screen: true, top: 8, full: false },
+    )
 }
 
 /// The JSON document of a report.

@@ -14,6 +14,9 @@ const BAR: usize = 10;
 /// Columns from which on there is room for words beside each line.
 const ROOM_FOR_WORDS: usize = 116;
 
+/// Value from which on it goes without saying what is missing.
+const WELL: f64 = 0.97;
+
 /// One line of the table of efficiencies.
 struct Line {
     name: &'static str,
@@ -37,9 +40,12 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         // Without an ideal time that is known well, a line below says so once.
         let Some(quotient) = line.quotient.filter(|_| certain || at < 3) else { continue };
         writeln!(text, "{}", in_columns(&line, quotient, report, options.columns)).ok();
-        missing.push(format!("{} – {}", line.name.trim_start(), line.missing));
+        // Communication is the product of the two lines below it, where these are known.
+        if line.value.is_some_and(|value| value < WELL) && at > 0 && (at != 2 || !certain) {
+            missing.push(format!("{}: {}", line.name.trim_start(), line.missing));
+        }
     }
-    if options.columns < ROOM_FOR_WORDS {
+    if options.columns < ROOM_FOR_WORDS && !missing.is_empty() {
         let words = missing.join("; ");
         writeln!(text, "  {DIM}{}{DIM:#}", wrap(&words, options.columns - 2, 2)).ok();
     }

@@ -2,12 +2,14 @@
 
 use std::fmt::Write;
 
+use lbprof_collector::ProblemKind;
+
 use super::{BOLD, DIM, LONGEST_NAME, Options};
 use crate::definitions::WHOLE_PROGRAM;
 use crate::replay::Question;
-use crate::report::Report;
 use crate::report::losses::{Loss, LossKind};
 use crate::report::words::{clean, percent, seconds_like, short_path, shorten, wrap};
+use crate::report::{ProblemRow, Report};
 use crate::symbols::Place;
 
 /// Losses on the first screen.
@@ -15,6 +17,9 @@ const FIRST: usize = 3;
 
 /// Share of a loss from which on a rank causes it by itself, as far as words go.
 const NEARLY_ALL: f64 = 0.95;
+
+/// Share of the elapsed time below which nothing is gained, as far as words go.
+const NOTHING: f64 = 0.001;
 
 /// Most ranks in a sentence.
 const MOST_RANKS: usize = 3;
@@ -52,6 +57,10 @@ pub fn sentence(report: &Report, loss: &Loss) -> String {
     } else {
         text.push('.');
     }
+    let without_core = |row: &ProblemRow| matches!(row.kind, ProblemKind::NoCore | ProblemKind::Preempted);
+    if loss.kind == LossKind::Communication && report.problems.iter().any(without_core) {
+        text.push_str(" Some of it is waiting for a core, not for the network.");
+    }
     if let Some(row) = loss.remedy.as_ref() {
         let whole_s = report.what_if.measured_s.unwrap_or(elapsed_s);
         let what = match (row.question, &row.region, row.rank) {
@@ -59,8 +68,10 @@ pub fn sentence(report: &Report, loss: &Loss) -> String {
             (Question::RankAsMean(_), _, Some(rank)) => format!("Bringing rank {rank} down to the mean would save"),
             _ => "Balancing it would save".to_owned(),
         };
-        let saved_s = row.saved_s.max(0.0);
-        write!(text, " {what} about {} ({}).", seconds(saved_s), percent(saved_s / whole_s)).ok();
+        match row.saved_s > NOTHING * whole_s {
+            true => write!(text, " {what} about {} ({}).", seconds(row.saved_s), percent(row.saved_s / whole_s)).ok(),
+            false => write!(text, " Balancing it alone would gain nothing.").ok(),
+        };
     }
     text
 }

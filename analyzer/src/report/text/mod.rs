@@ -42,6 +42,8 @@ pub struct Options<'a> {
     pub columns: usize,
     /// Whether to say no more than the answer: the first screen.
     pub first_screen: bool,
+    /// Whether the user has asked what would be if, so that the first screen has to answer.
+    pub asked: bool,
     /// Rows of a table of which not all are shown.
     pub top: usize,
     /// Whether to show all rows of all tables.
@@ -56,9 +58,10 @@ const FIRST_SCREEN: &[Section] = &[
     head::section,
     selection::section,
     verdict::section,
+    problems::section,
     efficiency::section,
     losses::section,
-    problems::section,
+    what_if::answers,
     next::section,
     data::section,
 ];

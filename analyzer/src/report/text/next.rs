@@ -34,8 +34,9 @@ fn commands(report: &Report) -> Vec<(String, &'static str)> {
     if report.blocking.is_some() && first.is_some_and(|loss| loss.kind == LossKind::Communication) {
         commands.push(("--what-if network=2us,10GB/s".to_owned(), "how long it would take on that network"));
     }
-    if let Some(region) = largest_region(report).filter(|_| !good) {
-        commands.push((format!("--top 8 --region '{region}'"), "what the ranks do there"));
+    let all_regions = report.facts.selected.region.is_none();
+    if let Some(region) = largest_region(report).filter(|_| !good && all_regions) {
+        commands.push((format!("--top 8 --region='{region}'"), "what the ranks do there"));
     }
     commands.push(("--top 8".to_owned(), "all tables; --full: with all rows"));
     commands.push(("--html report.html".to_owned(), "a page to explore"));

@@ -10,10 +10,10 @@ use super::{LONGEST_NAME, Options, clusters};
 use crate::definitions::WHOLE_PROGRAM;
 use crate::open::ranges;
 use crate::replay::Question;
-use crate::report::Report;
 use crate::report::verdict::{GOOD_BALANCE, VerdictKind, WorstRegion};
 use crate::report::what_if::ReplayRow;
 use crate::report::words::{clean, percent, percent_or_dash, plural, seconds, seconds_like, short_path, shorten, wrap};
+use crate::report::{Report, Verdict};
 
 /// Share of the time from which on causes of waiting, and what could be gained, are named.
 const WORTH_NAMING: f64 = 0.02;
@@ -171,12 +171,6 @@ fn loss(report: &Report) -> String {
     let seconds = |part: f64| seconds_like(part, verdict.elapsed_s);
     let share = |part: f64| if verdict.elapsed_s > 0.0 { percent(part / verdict.elapsed_s) } else { "–".to_owned() };
     let lost = format!("{} of {} ({})", seconds(verdict.lost_s), seconds(verdict.elapsed_s), share(verdict.lost_s));
-    let log = match verdict.recorder_s > 0.01 * verdict.elapsed_s {
-        true => format!(", {} to writing the log", seconds(verdict.recorder_s)),
-        false => String::new(),
-    };
-    let to = |what: &str, part: f64| format!("{} to {what}{log}", seconds(part));
-    let communication = "communication and waiting";
     match verdict.kind {
         VerdictKind::Nothing
             if report.ranks.is_empty()
@@ -195,23 +189,29 @@ fn loss(report: &Report) -> String {
                 percent_or_dash(times.parallel())
             )
         }
-        VerdictKind::Imbalance => {
-            format!("{lost} are lost, {}.", to("load imbalance between ranks", verdict.imbalance_s))
-        }
-        VerdictKind::Serialization => format!(
-            "{lost} are lost, {}: in different iterations different ranks are the slowest.",
-            to("imbalance that moves", verdict.serialization_s.unwrap_or(0.0))
-        ),
-        VerdictKind::Communication => {
+        kind => {
             let balanced = times.load_balance().is_some_and(|balance| balance >= GOOD_BALANCE);
-            let also = match balanced {
-                true if report.ranks.len() < 2 => String::new(),
-                true => "; the ranks are well balanced".to_owned(),
-                false => format!(", {} to load imbalance between ranks", seconds(verdict.imbalance_s)),
+            let also = match kind {
+                VerdictKind::Serialization => ": in different iterations different ranks are the slowest",
+                VerdictKind::Communication if balanced && report.ranks.len() > 1 => "; the ranks are well balanced",
+                _ => "",
             };
-            format!("{lost} are lost, {}{also}.", to(communication, verdict.communication_s))
+            format!("{lost} are lost, {}{also}.", parts_of_loss(verdict).join(", "))
         }
     }
+}
+
+/// What is lost to what, the largest part first, those of less than 1 % of the time left out.
+fn parts_of_loss(verdict: &Verdict) -> Vec<String> {
+    let mut parts = [
+        (verdict.imbalance_s, "load imbalance between ranks"),
+        (verdict.serialization_s.unwrap_or(0.0), "imbalance that moves"),
+        (verdict.communication_s, "communication and waiting"),
+        (verdict.recorder_s, "writing the log"),
+    ];
+    parts.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let told = parts.iter().enumerate().filter(|(at, (part, _))| *at == 0 || *part > 0.01 * verdict.elapsed_s);
+    told.map(|(_, (part, what))| format!("{} to {what}", seconds_like(*part, verdict.elapsed_s))).collect()
 }
 
 /// What is missing, in few words.

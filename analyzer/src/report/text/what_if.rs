@@ -18,6 +18,15 @@ const LEAST: f64 = 0.01;
 const MOST_RANKS: usize = 4;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
+    answers_of(report, options) + &critical_path(report, options)
+}
+
+/// The answers alone, where the user has asked.
+pub(super) fn answers(report: &Report, options: &Options) -> String {
+    if options.asked { answers_of(report, options) } else { String::new() }
+}
+
+fn answers_of(report: &Report, options: &Options) -> String {
     let what_if = &report.what_if;
     let Some(measured_s) = what_if.measured_s.filter(|&measured_s| measured_s > 0.0 && report.ranks.len() > 1) else {
         return not_asked(report, options);
@@ -35,13 +44,13 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     }
     let error = measured_s / report.data.elapsed_s - 1.0;
     let how = format!(
-        "every call replayed in its order, waiting computed anew; with everything as it was the replay takes {} ({} of the run)",
+        "every call replayed in its order, waiting computed anew; with everything as it was the replay takes {}, {} off",
         seconds(measured_s),
         signed_percent(error)
     );
     let mut text = format!("{BOLD}What if{BOLD:#}\n{}", rows.render(options.columns, DIM));
     writeln!(text, "  {DIM}{}{DIM:#}\n", wrap(&how, options.columns - 2, 2)).ok();
-    text + &critical_path(report, options)
+    text
 }
 
 /// Why it was not asked.

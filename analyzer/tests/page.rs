@@ -237,6 +237,8 @@ fn of_many_iterations_columns_hold_means_and_say_so() {
     assert!((sum(unpacked(&iterations["mean"])) - of_report("mean_s")).abs() < 1e-4);
     let computation = column(&report["ranks"], "computation_s").iter().sum::<f64>();
     assert!((sum(unpacked(&iterations["computation"])) - computation).abs() < 1e-4 * computation);
+    let passes = unpacked(&iterations["passes"]);
+    assert_eq!((passes.len(), passes[0], passes[1666], passes.iter().sum::<f64>()), (2 * 1667, 3.0, 2.0, 10_000.0));
     let told: Vec<&str> = views["left_out"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     assert!(told.contains(&"columns are means of 3 successive iterations, of 5,000"), "{told:?}");
 }

@@ -1,7 +1,7 @@
 // Arrays of numbers as the page carries them: base64 of gzip of little-endian numbers.
 
 export interface PackedText {
-    type: "u8" | "u16" | "u32" | "i32" | "f16" | "f32";
+    type: "u8" | "u32" | "i32" | "f16" | "f32";
     scale?: number;
     data: string;
 }
@@ -34,8 +34,6 @@ function numbers(type: PackedText["type"], buffer: ArrayBuffer): Float32Array | 
     switch (type) {
         case "u8":
             return Float32Array.from(new Uint8Array(buffer));
-        case "u16":
-            return Float32Array.from(new Uint16Array(buffer), (value) => (value === 65535 ? NaN : value));
         case "u32":
             return Float64Array.from(new Uint32Array(buffer), (value) => (value === 4294967295 ? NaN : value));
         case "i32":

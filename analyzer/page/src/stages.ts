@@ -1,7 +1,6 @@
 // Attributes by stage and rank: F(s, p) of Sinha and Kalé, from matrices by iteration or by slice of time.
 import type { Packed } from "./packed";
-import { attributes } from "./panels/iterations";
-import { iterationsIn, ranksIn, type Views } from "./views";
+import { attributes, iterationsIn, ranksIn, type Views } from "./views";
 
 /** Matrices over the same columns: iterations of the main loop, or slices of time. */
 export interface Source {
@@ -12,8 +11,9 @@ export interface Source {
     unitName: string;
     /** Begin of a column, in that unit. */
     begin(column: number): number;
-    /** Seconds that a rank spends in a column, whatever it does. */
+    /** Seconds that a column is long. */
     elapsed(column: number): number;
+    /** Seconds of all ranks of a row together. */
     attributes: { name: string; seconds(row: number, column: number): number }[];
 }
 
@@ -26,7 +26,7 @@ function iterationSource(views: Views): Source | null {
     if (!of) {
         return null;
     }
-    const seconds = (matrix: Packed) => (row: number, column: number) => matrix.at(row * of.columns + column) * iterationsIn(of, column);
+    const seconds = (matrix: Packed) => (row: number, column: number) => matrix.at(row * of.columns + column) * of.passes.at(row * of.columns + column);
     return {
         name: "iterations",
         columns: of.columns,
@@ -51,7 +51,7 @@ function timeSource(views: Views): Source | null {
         unitName: "s",
         begin: (column) => of.begin_s + column * width,
         elapsed: () => width,
-        attributes: of.states.map((name) => ({ name, seconds: (row, column) => of.share[name].at(row * of.bins + column) * width })),
+        attributes: of.states.map((name) => ({ name, seconds: (row, column) => of.share[name].at(row * of.bins + column) * width * ranksIn(views, row) })),
     };
 }
 
@@ -77,9 +77,8 @@ export function stagesOf(source: Source, attribute: string, columns: number, vie
         elapsed[Math.floor(column / columns)] += source.elapsed(column) || 0;
     }
     for (let row = 0; row < rows; row++) {
-        const ranks = ranksIn(views, row);
         for (let column = 0; column < source.columns; column++) {
-            seconds[Math.floor(column / columns) * rows + row] += (value(row, column) || 0) * ranks;
+            seconds[Math.floor(column / columns) * rows + row] += value(row, column) || 0;
         }
     }
     return { count, columns, seconds, elapsed };

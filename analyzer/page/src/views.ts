@@ -1,5 +1,6 @@
 // The second data element of the page: matrices by rank, iteration, region and time, unpacked.
 import type { Packed } from "./packed";
+import type { Data } from "./panel";
 
 export interface Iterations {
     region: string;
@@ -8,7 +9,9 @@ export interface Iterations {
     per_column: number;
     /** Number of the first iteration of each column. */
     first: number[];
-    /** Rows × columns: seconds of an iteration, the mean of those in the column. */
+    /** Rows × columns: how often a rank of the row went through an iteration of the column. */
+    passes: Packed;
+    /** Rows × columns: seconds of an iteration, the mean of those passes. */
     computation: Packed;
     blocking: Packed | null;
     activities: Record<string, Packed>;
@@ -85,6 +88,12 @@ export interface Views {
     left_out: string[];
 }
 
+/** What is shown, by its name: computation, any activity, waiting. */
+export function attributes(of: Iterations): [string, Packed][] {
+    const list: [string, Packed][] = [["computation", of.computation], ...Object.entries(of.activities)];
+    return of.blocking ? [...list, ["waiting", of.blocking]] : list;
+}
+
 /** Iterations that column `column` stands for: the last may hold fewer. */
 export function iterationsIn(iterations: Iterations, column: number): number {
     return Math.min(iterations.per_column, iterations.count - column * iterations.per_column);
@@ -109,8 +118,16 @@ export function rowName(views: Views, row: number): string {
     return views.ranks.per_row === 1 ? `rank ${first}` : `ranks ${first} to ${next - 1}`;
 }
 
-/** The row that holds `rank`, −1 where none does. */
-export function rowOf(views: Views, rank: number): number {
-    const { first, per_row } = views.ranks;
-    return per_row === 1 ? first.indexOf(rank) : first.findLastIndex((least) => least <= rank);
+/** By rank its row, of each page's data once. */
+const rowsByRank = new WeakMap<Data, Map<number, number>>();
+
+/** The row that holds `rank`, −1 where none does: of a rank that was not selected. */
+export function rowOf(data: Data, rank: number): number {
+    let rows = rowsByRank.get(data);
+    if (!rows) {
+        const { per_row } = data.views.ranks;
+        rows = new Map(data.report.ranks.map((one, place) => [one.rank, Math.floor(place / per_row)]));
+        rowsByRank.set(data, rows);
+    }
+    return rows.get(rank) ?? -1;
 }

@@ -26,7 +26,6 @@ export function unpack({ type, scale = 1, data }) {
     const bytes = gunzipSync(Buffer.from(data, "base64"));
     const read = {
         u8: [1, (at) => bytes.readUInt8(at)],
-        u16: [2, (at) => none(bytes.readUInt16LE(at), 65535)],
         u32: [4, (at) => none(bytes.readUInt32LE(at), 4294967295)],
         i32: [4, (at) => bytes.readInt32LE(at)],
         f16: [2, (at) => half(bytes.readUInt16LE(at))],

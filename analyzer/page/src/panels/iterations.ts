@@ -9,7 +9,7 @@ import type { Data, Panel } from "../panel";
 import { MARGINS, Picture, pictureHeight, type Scene } from "../picture";
 import { paintMeans, poolMeans, robustRange, type Range } from "../pool";
 import { term } from "../tip";
-import { columnName, iterationsIn, rowName, type Iterations } from "../views";
+import { attributes, columnName, iterationsIn, rowName, type Iterations } from "../views";
 import { percent, roundTicks, seconds, secondsLike, shortPath } from "../words";
 
 export const iterations: Panel = {
@@ -21,12 +21,6 @@ export const iterations: Panel = {
         return new HeatMap(data, data.views.iterations as Iterations).fill(host);
     },
 };
-
-/** What is shown, by its name: computation, any activity, waiting. */
-export function attributes(of: Iterations): [string, Packed][] {
-    const list: [string, Packed][] = [["computation", of.computation], ...Object.entries(of.activities)];
-    return of.blocking ? [...list, ["waiting", of.blocking]] : list;
-}
 
 class HeatMap {
     private shown = "computation";

@@ -75,9 +75,9 @@ function scene(data: Data, rows: Pattern[]): Scene {
     };
 }
 
-function secondsOf({ views }: Data, pattern: Pattern, rank: number): number {
-    const region = views.regions.find((one) => one.path === pattern.region);
-    return region?.seconds[pattern.activity]?.at(rowOf(views, rank)) ?? NaN;
+function secondsOf(data: Data, pattern: Pattern, rank: number): number {
+    const region = data.views.regions.find((one) => one.path === pattern.region);
+    return region?.seconds[pattern.activity]?.at(rowOf(data, rank)) ?? NaN;
 }
 
 /** A pixel that stands for several ranks has the longest or the least of them, else what most are. */

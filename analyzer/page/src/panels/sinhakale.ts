@@ -115,7 +115,7 @@ class StagesAndRanks {
 
     /** Rows of the chosen ranks. */
     private rows(): number[] {
-        const { views, report } = this.data;
+        const { report } = this.data;
         if (this.oneRow !== null) {
             return [this.oneRow];
         }
@@ -123,7 +123,7 @@ class StagesAndRanks {
         if (typeof ranks === "string") {
             return [];
         }
-        return [...new Set([...ranks].map((rank) => rowOf(views, rank)))].filter((row) => row >= 0).sort((a, b) => a - b);
+        return [...new Set([...ranks].map((rank) => rowOf(this.data, rank)))].filter((row) => row >= 0).sort((a, b) => a - b);
     }
 
     private chosenStages(): number[] {
@@ -268,8 +268,8 @@ function defaultLength(source: Source): number {
 }
 
 /** What the report says of the same ranks, over all of their time. */
-function wholeRun({ report, views }: Data, rows: number[], attribute: string): number {
+function wholeRun(data: Data, rows: number[], attribute: string): number {
     const wanted = new Set(rows);
-    const ranks = report.ranks.filter((rank) => wanted.has(rowOf(views, rank.rank)));
+    const ranks = data.report.ranks.filter((rank) => wanted.has(rowOf(data, rank.rank)));
     return ranks.reduce((sum, rank) => sum + (attribute === "waiting" ? (rank.blocked_s ?? NaN) : (rank.activities[attribute] ?? 0)), 0);
 }

@@ -40,7 +40,7 @@ class RanksOverTime {
         private readonly data: Data,
         private readonly of: Timeline,
     ) {
-        const rowFor = (rank: number) => rowOf(data.views, rank);
+        const rowFor = (rank: number) => rowOf(data, rank);
         const { rows } = data.views.ranks;
         this.spans = of.spans ? new SpanIndex(of.spans, rows, rowFor) : null;
         this.waits = new SpanIndex(of.waits, rows, rowFor);
@@ -96,7 +96,7 @@ class RanksOverTime {
 
     /** Where the row of a rank is shown, −1 where it is in none. */
     private shownAt = (rank: number): number => {
-        const row = rowOf(this.data.views, rank);
+        const row = rowOf(this.data, rank);
         return row < 0 ? -1 : this.placeOf[row];
     };
 

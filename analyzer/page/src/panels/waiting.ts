@@ -8,7 +8,7 @@ import { paintMeans, poolMeans } from "../pool";
 import type { Blocking, CallSite, Cause, PhaseCost, Report, WaitRow } from "../report";
 import { bar, table } from "../table";
 import { term } from "../tip";
-import { ranksIn, rowName, rowOf, type Views } from "../views";
+import { ranksIn, rowName, rowOf } from "../views";
 import { count, percent, ratio, roundTicks, seconds, secondsLike, shortPath } from "../words";
 import { sitePlace } from "./callsites";
 
@@ -58,12 +58,12 @@ function classes(of: Blocking): HTMLElement {
 }
 
 /** Rows wait, columns are why: seconds, NaN where nobody waits. */
-function pairMatrix(of: Blocking, views: Views): Packed {
-    const { rows } = views.ranks;
+function pairMatrix(of: Blocking, data: Data): Packed {
+    const { rows } = data.views.ranks;
     const cells = new Float32Array(rows * rows).fill(NaN);
     for (const pair of of.pairs) {
-        const row = rowOf(views, pair.waits);
-        const column = rowOf(views, pair.causes);
+        const row = rowOf(data, pair.waits);
+        const column = rowOf(data, pair.causes);
         if (row >= 0 && column >= 0) {
             const at = row * rows + column;
             cells[at] = (cells[at] || 0) + pair.time_s;
@@ -80,7 +80,7 @@ class Matrix {
         private readonly data: Data,
         of: Blocking,
     ) {
-        const matrix = pairMatrix(of, data.views);
+        const matrix = pairMatrix(of, data);
         const n = data.views.ranks.rows;
         const most = of.pairs.reduce((all, pair) => Math.max(all, pair.time_s), 0);
         this.picture = new Picture(this.scene(matrix, n, most), pictureHeight(n, 44, 14, 430));

@@ -4,7 +4,7 @@ use std::io;
 
 use serde_json::{Map, Value, json};
 
-use super::packed::numbers;
+use super::packed::{numbers, whole};
 use super::timeline;
 use crate::model::Model;
 use crate::symbols::Place;
@@ -44,6 +44,7 @@ fn iterations(view: &IterationView) -> io::Result<Value> {
         "per_column": view.columns.per_column(),
         "first": view.columns.first_numbers(),
         "begin_s": numbers(&view.begin_s)?,
+        "passes": whole(&view.counts, 1.0)?,
         "computation": computation,
         "blocking": view.blocking.as_ref().map(|matrix| numbers(&matrix.values)).transpose()?,
         "activities": activities,

@@ -9,6 +9,7 @@ import type { Report } from "./report";
 import { onTheme, toggleTheme } from "./theme";
 import { installTips } from "./tip";
 import type { Views } from "./views";
+import { seconds } from "./words";
 
 /** A panel in the page; `draw` is there once it was built. */
 interface Place {
@@ -55,7 +56,7 @@ class Page {
             "header",
             {},
             el("h1", {}, command),
-            el("span", { class: "sub" }, `${run.ranks} ranks · ${run.hosts} ${run.hosts === 1 ? "host" : "hosts"} · ${run.mpi.split(",")[0]}`),
+            el("span", { class: "sub" }, `${run.ranks} ranks · ${run.hosts} ${run.hosts === 1 ? "host" : "hosts"} · ${run.mpi.split(",")[0]} · ${seconds(run.elapsed_s)}`),
             el("span", { class: "buttons" }, button("dark / light", toggleTheme), button("print", () => window.print())),
         );
         const nav = el("nav", { "aria-label": "Panels" }, ...this.places.map((at) => at.link));

@@ -24,6 +24,9 @@ export interface TableSpec<Row> {
     choose?(row: Row): void;
 }
 
+/** A word that is too long for a narrow cell: it may break anywhere, shorter ones never. */
+const LONG = /\S{21}/;
+
 /** A sortable table; the rows come in the order in which they shall stand at first. */
 export function table<Row>(spec: TableSpec<Row>): HTMLElement {
     const first = spec.first ?? 20;
@@ -61,7 +64,10 @@ function head<Row>(column: Column<Row>, press: () => void): HTMLElement {
 }
 
 function line<Row>(spec: TableSpec<Row>, row: Row): HTMLElement {
-    const cells = spec.columns.map((column) => el("td", { class: column.right ? "right" : undefined }, column.cell(row)));
+    const cells = spec.columns.map((column) => {
+        const cell = column.cell(row);
+        return el("td", { class: column.right ? "right" : undefined }, LONG.test(text(cell)) ? el("span", { class: "long" }, cell) : cell);
+    });
     const element = el("tr", {}, ...cells);
     if (spec.choose) {
         element.classList.add("choosable");

@@ -103,7 +103,9 @@ export function iterationsIn(iterations: Iterations, column: number): number {
 export function columnName(iterations: Iterations, column: number): string {
     const first = iterations.first[column];
     const n = iterationsIn(iterations, column);
-    return n === 1 ? `iteration ${first}` : `iterations ${first} to ${first + n - 1}`;
+    // Numbers may have gaps.
+    const next = iterations.first[column + 1] ?? first + n;
+    return n === 1 ? `iteration ${first}` : `iterations ${first} to ${next - 1}`;
 }
 
 /** How many ranks row `row` of all matrices stands for. */

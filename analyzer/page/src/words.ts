@@ -39,7 +39,7 @@ export function secondsLike(value: number | null | undefined, reference: number)
         unit = unitFor(value);
     }
     const text = inUnit(unit);
-    return `${isZero(text) ? text.replace("-", "") : text} ${unit.symbol}`;
+    return `${text.replace("-", isZero(text) ? "" : "−")} ${unit.symbol}`;
 }
 
 /** A share of 0 to 1 in per cent: `87.4 %`; a dash where there is none. */
@@ -48,7 +48,7 @@ export function percent(share: number | null | undefined): string {
         return DASH;
     }
     const text = `${(100 * share).toFixed(1)} %`;
-    return text === "-0.0 %" ? "0.0 %" : text;
+    return text === "-0.0 %" ? "0.0 %" : text.replace("-", "−");
 }
 
 /** A difference in per cent with its sign: `+12.5 %`. */
@@ -83,7 +83,7 @@ export function bytes(value: number | null | undefined): string {
 
 /** A plain ratio or index: `0.321`. */
 export function ratio(value: number | null | undefined, decimals = 3): string {
-    return isNumber(value) ? value.toFixed(decimals) : DASH;
+    return isNumber(value) ? value.toFixed(decimals).replace("-", "−") : DASH;
 }
 
 /** `1 rank`, `2 ranks`. */

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { source } from "./sources.mjs";
 
 const { sources, stagesOf } = await source("stages");
-const { rowOf } = await source("views");
+const { rowOf, columnName } = await source("views");
 
 const packed = (values) => ({ length: values.length, at: (i) => values[i] });
 const ranks = (numbers, per_row) => {
@@ -45,4 +45,9 @@ test("ranks that were not selected have no row", () => {
         assert.deepEqual(numbers.map((rank) => rowOf(data, rank)), numbers.map((_, place) => Math.floor(place / per_row)));
         assert.deepEqual([2, 7, 10].map((rank) => rowOf(data, rank)), [-1, -1, -1]);
     }
+});
+
+test("a column is named by the iterations in it, whose numbers may have gaps", () => {
+    const iterations = { count: 5, per_column: 2, first: [0, 10, 20] };
+    assert.deepEqual([0, 1, 2].map((column) => columnName(iterations, column)), ["iterations 0 to 9", "iterations 10 to 19", "iteration 20"]);
 });

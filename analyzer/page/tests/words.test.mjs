@@ -11,12 +11,12 @@ test("times have three or four digits and a unit", () => {
 test("times of a sentence have one unit where they fit in it", () => {
     assert.equal(secondsLike(0.0421, 1.2), "0.04 s");
     assert.equal(secondsLike(0.0021, 1.2), "2.10 ms");
-    assert.equal(secondsLike(-0.0021, 1.2), "-2.10 ms");
+    assert.equal(secondsLike(-0.0021, 1.2), "−2.10 ms");
     assert.equal(secondsLike(1.2558e-3, 0.9e-3), "1.26 ms");
 });
 
 test("shares, counts and bytes", () => {
-    assert.deepEqual([-0.0001, 0.874, null].map(percent), ["0.0 %", "87.4 %", "–"]);
+    assert.deepEqual([-0.0001, -0.125, 0.874, null].map(percent), ["0.0 %", "−12.5 %", "87.4 %", "–"]);
     assert.deepEqual([0.125, -0.125, -0.0001].map(signedPercent), ["+12.5 %", "−12.5 %", "0.0 %"]);
     assert.equal(count(1234567), "1,234,567");
     assert.deepEqual([999, 1_320_000].map(bytes), ["999 B", "1.32 MB"]);
@@ -40,4 +40,12 @@ test("every term of the page is one that docs/reading-a-report.md has", () => {
     const terms = [...source.matchAll(/^ {4}"([^"]+)": /gm)].map((found) => found[1]);
     assert.ok(terms.length > 40);
     assert.deepEqual(terms.filter((term) => !docs.includes(term.toLowerCase())), []);
+});
+
+test("every reason for waiting is explained", () => {
+    const names = readFileSync(new URL("../../src/blocking/tables.rs", import.meta.url), "utf8");
+    const states = [...names.matchAll(/WaitState::\w+ => "([^"]+)"/g)].map((found) => found[1]);
+    const source = readFileSync(new URL("../src/glossary.ts", import.meta.url), "utf8");
+    assert.ok(states.length >= 14);
+    assert.deepEqual(states.filter((state) => !source.includes(`"${state}":`)), []);
 });

@@ -41,7 +41,7 @@ pub struct Views {
     pub iterations: Option<IterationView>,
     /// Regions, those that take longest, in the model's order.
     pub regions: Vec<RegionView>,
-    /// What ranks did when; `None` where they were not followed.
+    /// What ranks did when; `None` of a region, and where they were not followed.
     pub timeline: Option<Watched>,
     /// What was reduced, a sentence each.
     pub left_out: Vec<String>,
@@ -62,7 +62,9 @@ impl Views {
         left_out.extend(iterations.iter().flat_map(IterationView::reduced));
         match &seen {
             Some(seen) => left_out.extend(seen.reduced()),
-            None => left_out.push("no timeline, for ranks were not followed through all of their calls".to_owned()),
+            None => {
+                left_out.push("no timeline: there is none of a region, or where calls were not followed".to_owned())
+            }
         }
         Views {
             timeline: seen,

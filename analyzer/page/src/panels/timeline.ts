@@ -18,7 +18,7 @@ export const timeline: Panel = {
     id: "timeline",
     title: "Timeline",
     about: "What each rank does when. Zoom in to see single calls and messages; click on a wait to see who ended it.",
-    missing: ({ views }) => (views.timeline ? null : "There is no timeline: calls were recorded as sums (profile mode), or a region is selected."),
+    missing: ({ views }) => (views.timeline ? null : "There is no timeline: a region is selected, calls were recorded as sums (profile mode), or --no-blocking was given."),
     build(host, data) {
         return new RanksOverTime(data, data.views.timeline as Timeline).fill(host);
     },

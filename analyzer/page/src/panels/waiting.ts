@@ -16,7 +16,7 @@ export const waiting: Panel = {
     id: "waiting",
     title: "Causes of waiting",
     about: "Who made whom wait, and by doing what. All causes together are all waiting.",
-    missing: ({ report }) => (report.blocking ? null : "Causes of waiting are not known: calls were not followed over all ranks (a part of the time or a region is selected, or records are sums)."),
+    missing: ({ report }) => (report.blocking ? null : "Causes of waiting are not known: calls were recorded as sums (profile mode), or --no-blocking was given."),
     build(host, data) {
         const { report } = data;
         const of = report.blocking as Blocking;

@@ -28,7 +28,7 @@ export const whatIf: Panel = {
     id: "whatif",
     title: "What if, critical path",
     about: "How long the run would take under other conditions, and the chain of work and messages that set its time.",
-    missing: ({ report }) => (report.replays.length > 0 || report.critical_path ? null : "Calls were not replayed: a part of the time or a region is selected, or records are missing."),
+    missing: ({ report }) => (report.replays.length > 0 || report.critical_path ? null : "Calls were not replayed: a region is selected, calls were recorded as sums (profile mode), or --no-blocking was given."),
     build(host, { report }) {
         if (report.replays.length > 0) {
             host.append(replays(report));

@@ -163,6 +163,14 @@ pub fn topologies() -> [i32; 3] {
     }
 }
 
+/// Value of MPI_IDENT: the same group.
+pub fn identical() -> i32 {
+    match abi().kind {
+        Kind::Standard => 201,
+        _ => 0,
+    }
+}
+
 /// Value of MPI_CONGRUENT: the same ranks in the same order.
 pub fn congruent() -> i32 {
     match abi().kind {

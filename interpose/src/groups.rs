@@ -4,45 +4,110 @@
 //! given it; groups of the same ranks have the same id.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use lbprof_collector::definition::{Definition, Group, RankList};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::NONE;
 use parking_lot::Mutex;
 
-use crate::abi::abi;
+use crate::abi::{self, abi};
 use crate::thread::Word;
 use crate::{flush, forward, guard, lifecycle};
 
-/// Groups that a log may have.
-const MAX_GROUPS: usize = 1 << 16;
+/// Ranks that all groups of a log may have together.
+const MAX_RANKS: usize = 1 << 20;
 
-/// Ids of groups by their world ranks.
-static KNOWN: Mutex<Option<HashMap<Vec<u32>, u32, foldhash::fast::FixedState>>> = Mutex::new(None);
+/// Whether groups are named: nobody asks for those of calls that are summed up.
+static NAMED: AtomicBool = AtomicBool::new(true);
 
-/// The id of a group, which is defined in the log if it was not before; `None` where there are too many.
+/// Groups that have an id.
+#[derive(Default)]
+struct Known {
+    /// Ids by world ranks.
+    ids: HashMap<Vec<u32>, u32, foldhash::fast::FixedState>,
+    /// That of MPI_COMM_WORLD's group.
+    world: Option<u32>,
+    /// Ranks that they have together.
+    n_ranks: usize,
+}
+
+static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
+
+/// Whether groups are named from here on.
+pub fn name(named: bool) {
+    NAMED.store(named, Relaxed);
+}
+
+/// The id of a group, which is defined in the log if it was not before; `None` where they have too many ranks, or are not named.
 ///
 /// # Safety
 /// `group` is a valid handle.
 pub unsafe fn id(group: Word) -> Option<u32> {
+    if !NAMED.load(Relaxed) {
+        return None;
+    }
     // SAFETY: the caller's promise.
-    let ranks = unsafe { world_ranks(group) };
-    let mut known = KNOWN.lock();
-    let known = known.get_or_insert_default();
-    if let Some(&id) = known.get(&ranks) {
+    let world_size = unsafe { size_as_world(group) };
+    if world_size.is_some()
+        && let Some(id) = KNOWN.lock().as_ref().and_then(|known| known.world)
+    {
         return Some(id);
     }
-    if known.len() >= MAX_GROUPS {
+    let ranks = match world_size {
+        Some(size) => (0..size).collect(),
+        // SAFETY: the caller's promise.
+        None => unsafe { world_ranks(group) },
+    };
+    let mut known = KNOWN.lock();
+    let known = known.get_or_insert_default();
+    let id = defined(known, ranks)?;
+    if world_size.is_some() {
+        known.world = Some(id);
+    }
+    Some(id)
+}
+
+fn defined(known: &mut Known, ranks: Vec<u32>) -> Option<u32> {
+    if let Some(&id) = known.ids.get(&ranks) {
+        return Some(id);
+    }
+    if known.n_ranks + ranks.len() > MAX_RANKS {
         guard::tell(
             ProblemKind::TooMany,
-            format_args!("more than {MAX_GROUPS} groups in one-sided synchronisation; further ones are not named"),
+            format_args!(
+                "groups of more than {MAX_RANKS} ranks in all in one-sided synchronisation; further ones are not named"
+            ),
         );
         return None;
     }
-    let id = known.len() as u32;
+    let id = known.ids.len() as u32;
     flush::define(Definition::Group(Group { id, ranks: RankList::from_ranks(ranks.iter().copied()) }));
-    known.insert(ranks, id);
+    known.n_ranks += ranks.len();
+    known.ids.insert(ranks, id);
     Some(id)
+}
+
+/// How many ranks a group has that is that of MPI_COMM_WORLD; `None`: it is another.
+///
+/// Open MPI looks for each rank by going through the world's, which for a group as large as the world takes a time that grows with its
+/// square. So those of its size are asked first whether they are the same.
+///
+/// # Safety
+/// `group` is a valid handle.
+unsafe fn size_as_world(group: Word) -> Option<u32> {
+    let group = group & abi().handle_mask;
+    let world = lifecycle::world_group()?;
+    let (mut size, mut world_size, mut comparison) = (0i32, 0i32, abi().undefined);
+    // SAFETY: local operations on valid groups.
+    unsafe {
+        forward::call2(c"PMPI_Group_size", group, &raw mut size as Word);
+        forward::call2(c"PMPI_Group_size", world, &raw mut world_size as Word);
+        if size == world_size {
+            forward::call3(c"PMPI_Group_compare", group, world, &raw mut comparison as Word);
+        }
+    }
+    (comparison == abi::identical()).then(|| u32::try_from(size).ok()).flatten()
 }
 
 /// World ranks of a group; empty where MPI gives none. Ranks outside of MPI_COMM_WORLD are [`NONE`].

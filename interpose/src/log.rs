@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use crate::callsite::Sites;
 use crate::file::LogFile;
 use crate::settings::Settings;
-use crate::{clock, guard, process};
+use crate::{clock, groups, guard, process};
 
 /// The log of this rank, while it records.
 pub static LOG: Mutex<Option<RankLog>> = Mutex::new(None);
@@ -56,6 +56,7 @@ impl RankLog {
             second: per_second.max(1),
             sampled_at: second.ticks,
         };
+        groups::name(log.mode == Mode::Events);
         log.sites.refresh(&mut log.new);
         log.define_new();
         Ok(log)
@@ -133,6 +134,7 @@ impl RankLog {
         let failed = !self.took(result);
         if self.limit != 0 && self.writer.bytes() > self.limit && self.mode == Mode::Events {
             self.mode = Mode::Profile;
+            groups::name(false);
             guard::count(ProblemKind::LimitReached, 1);
             self.define(&[Definition::Problem(ProblemKind::LimitReached as u16, 1, String::new())]);
         }

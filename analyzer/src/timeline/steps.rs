@@ -26,6 +26,8 @@ pub struct Ids<'a> {
     pub communicators: &'a [Communicator],
     /// Regions and call sites.
     pub places: Places<'a>,
+    /// World ranks that the run has, ascending.
+    pub ranks: &'a [u32],
 }
 
 /// Reads a rank's log as batches of steps.
@@ -43,7 +45,7 @@ pub struct RankSteps<'a> {
     regions: FxHashMap<u32, RegionIdx>,
     sites: FxHashMap<u64, u32>,
     prepared: Prepared,
-    lists: Lists,
+    lists: Lists<'a>,
     /// What receives that were started for any message have received, where their completion is at hand already.
     arrived: FxHashMap<u32, (i32, i32)>,
     /// Batches that were read with another that was asked for.
@@ -84,7 +86,7 @@ impl<'a> RankSteps<'a> {
         RankSteps {
             ids,
             rank: log.header().rank,
-            lists: Lists::new(log.header().rank, log.header().n_ranks),
+            lists: Lists::new(log.header().rank, ids.ranks),
             log,
             clock,
             zero,

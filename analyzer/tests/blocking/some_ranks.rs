@@ -3,6 +3,8 @@
 use lbprof_analyzer::blocking::WaitState::*;
 use lbprof_analyzer::follow::Counts;
 use lbprof_analyzer::replay::Question;
+use lbprof_collector::definition::{Definition, Group, RankList};
+use lbprof_collector::script::Script;
 
 use crate::run::Run;
 use crate::waits::assert_waits;
@@ -127,4 +129,21 @@ fn what_does_not_name_its_others_is_counted() {
     // A rank that exposes its window to one that never accesses it waits for ever, or is killed.
     let run = Run::of("ranks 2\nrank *: win_create as w\nrank 0: win_post w 1\nrank 1: win_unlock 0 on w\n");
     assert_eq!(run.followed().counts.lone_epochs, 1, "a lock that was not taken");
+}
+
+#[test]
+fn behind_an_epoch_of_an_unknown_group_those_on_its_window_are_not_matched() {
+    // Rank 0 waits 10 in each of three exposures; whom the second was to its log does not tell in so few words as can be looked at.
+    let text = "ranks 3\nrank *: win_create as w\n
+        rank 0: win_post w 1; win_wait w; win_post w 1 2; win_wait w; win_post w 1; win_wait w\n
+        rank 1: repeat 3; compute 10; win_start w 0; win_complete w; end\nrank 2: compute 15; win_start w 0; win_complete w\n";
+    let scenario = || Script::parse(text).unwrap().scenario().unwrap();
+    let whole = Run::of_scenario(scenario());
+    assert!((whole.waits(Complete) - 30.0).abs() < 1e-6, "{}", whole.waits(Complete));
+    let endless = Definition::Group(Group { id: 1, ranks: RankList(vec![(1, 0, u32::MAX)]) });
+    let run = Run::of_scenario(scenario().rank(0, |log| log.define(endless)));
+    let counts = run.followed().counts;
+    // Its own steps from then on, and the accesses of the others.
+    assert_eq!((counts.lone_epochs, counts.behind_gaps, counts.not_recorded), (1, 3, 3), "{counts:?}");
+    assert!((run.waits(Complete) - 10.0).abs() < 1e-6, "{}", run.waits(Complete));
 }

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::needs::Need;
 use super::explaining::Explaining;
@@ -56,7 +56,10 @@ pub fn follow(
     progress: impl Fn(Progress) + Sync,
 ) -> Followed {
     let regions = RegionTable::new(model);
-    let ids = Ids { communicators: &model.communicators, places: Places::new(&survey.sites, structure, &regions) };
+    let mut ranks: Vec<u32> = model.ranks.iter().map(|rank| rank.rank).collect();
+    ranks.sort_unstable();
+    let places = Places::new(&survey.sites, structure, &regions);
+    let ids = Ids { communicators: &model.communicators, places, ranks: &ranks };
     let (questions, conditions): (Vec<Question>, Vec<Condition>) =
         questions.into_iter().map(|(question, condition)| (question, scope.condition(condition))).unzip();
     rayon::in_place_scope(|tasks| {
@@ -66,8 +69,11 @@ pub fn follow(
             let placer = Placer::new(structure, &survey.sites, rank.rank);
             Some(RankSteps::new(ids, run.log(header).ok()?, clock, rank.zero_ns(), placer))
         };
-        let source = Source::new(tasks, model.ranks.iter().map(open).collect());
+        let opened: Vec<Option<RankSteps>> = model.ranks.iter().map(open).collect();
+        let unread: Vec<bool> = opened.iter().map(Option::is_none).collect();
+        let source = Source::new(tasks, opened);
         let mut engine = Engine::new(source, Explaining::new(tasks, scope.begin), (model, scope), &conditions);
+        engine.lacks(&unread);
         if let Some(watcher) = watcher {
             engine.watcher = Some(watcher);
         }
@@ -83,6 +89,8 @@ struct Rank {
     threads: FxHashMap<u32, u32>,
     /// Whether records are missing: what follows can't be counted on to match.
     broken: bool,
+    /// Whether its log could not be opened.
+    unread: bool,
     exhausted: bool,
     /// Lists of world ranks that its deeds name.
     lists: Vec<Arc<[u32]>>,
@@ -105,6 +113,8 @@ struct Engine<'a, 'scope> {
     signals: Signals,
     /// What access epochs wait for that were started, by place of the rank and window.
     accesses: FxHashMap<(u32, u32, i32), HearingId>,
+    /// World ranks whose epochs on a window (communicator, number) can't be counted on to match those of others any more.
+    unknown: FxHashSet<(u32, u32, i32)>,
     locks: Locks,
     /// How many members of a communicator will enter its collectives, and whether some lack records.
     expected: FxHashMap<u32, (u32, bool)>,
@@ -138,6 +148,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             gatherings: Gatherings::default(),
             signals: Signals::default(),
             accesses: FxHashMap::default(),
+            unknown: FxHashSet::default(),
             locks: Locks::default(),
             expected: FxHashMap::default(),
             clocks: Clocks::new(conditions, scope.begin),
@@ -146,6 +157,13 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             counts: Counts::default(),
             needs: Vec::new(),
             watcher: None,
+        }
+    }
+
+    /// Of ranks whose logs can't be read any more nothing is known, as of those that lack records.
+    fn lacks(&mut self, unread: &[bool]) {
+        for (rank, &unread) in self.ranks.iter_mut().zip(unread) {
+            (rank.broken, rank.unread) = (unread, unread);
         }
     }
 
@@ -218,7 +236,9 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             firsts.into_iter().filter(|&at| self.scope.has(self.threads[at as usize].rank)).collect();
         let last = firsts.iter().copied().max_by_key(|&at| (self.threads[at as usize].now, Reverse(at)));
         let end = last.map_or(0, |at| self.threads[at as usize].now);
-        for &thread in firsts.iter().filter(|&&thread| Some(thread) != last) {
+        let is_read = |thread: u32| !self.ranks[self.threads[thread as usize].rank as usize].unread;
+        let early: Vec<u32> = firsts.iter().copied().filter(|&at| Some(at) != last && is_read(at)).collect();
+        for thread in early {
             self.ends_early(thread, last.unwrap_or(thread), end);
         }
         let ends = self.ends(Ns::MAX);

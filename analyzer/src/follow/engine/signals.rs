@@ -45,6 +45,7 @@ impl Engine<'_, '_> {
             self.counts.behind_gaps += 1;
             return false;
         }
+        let window = (self.threads[thread as usize].world, deed.comm, deed.tag);
         let started = match step {
             EpochStep::Lock { exclusive } => {
                 self.lock(thread, deed, exclusive);
@@ -54,9 +55,15 @@ impl Engine<'_, '_> {
                 self.unlock(thread, deed);
                 return false;
             }
+            _ if self.unknown.contains(&window) => {
+                self.counts.behind_gaps += 1;
+                return false;
+            }
             _ => match self.list(thread, deed.peer) {
                 Some(others) => self.synchronise(thread, deed, step, &others),
                 None => {
+                    // What it tells others in this epoch, and hears of them, would be taken for that of the next.
+                    self.unknown.insert(window);
                     self.counts.lone_epochs += 1;
                     return false;
                 }
@@ -117,18 +124,19 @@ impl Engine<'_, '_> {
         self.ranks[self.threads[thread as usize].rank as usize].broken
     }
 
-    /// Those of `worlds` that are followed and lack no records.
-    fn followed(&self, worlds: &[u32]) -> Vec<u32> {
+    /// Those of `worlds` that are followed, and lack neither records nor the groups of epochs on the deed's window.
+    fn followed(&self, worlds: &[u32], deed: &Deed) -> Vec<u32> {
         let follows = |world: &u32| {
             let place = self.places.get(world).and_then(|&place| self.ranks.get(place as usize));
-            place.is_some_and(|rank| !rank.broken)
+            let is_known = self.unknown.is_empty() || !self.unknown.contains(&(*world, deed.comm, deed.tag));
+            is_known && place.is_some_and(|rank| !rank.broken)
         };
         worlds.iter().copied().filter(follows).collect()
     }
 
     fn tell_all(&mut self, thread: u32, deed: &Deed, others: &[u32], says: Says) {
         let (from, at) = (self.threads[thread as usize].world, self.threads[thread as usize].begun);
-        for to in self.followed(others) {
+        for to in self.followed(others, deed) {
             let told = Told { thread, at, noted: self.clocks.note(thread) };
             let (woken, unheard) = self.signals.tell(Line { comm: deed.comm, on: deed.tag, from, to, says }, told);
             unheard.into_iter().for_each(|noted| self.clocks.forget(noted));
@@ -139,7 +147,9 @@ impl Engine<'_, '_> {
     fn hear_all(&mut self, thread: u32, deed: &Deed, others: &[u32], what: (Says, bool, u64)) -> Started {
         let (says, certain, bytes) = what;
         let to = self.threads[thread as usize].world;
-        let from = self.followed(others);
+        let from = self.followed(others, deed);
+        let is_unknown = |&other: &u32| self.unknown.contains(&(other, deed.comm, deed.tag));
+        self.counts.not_recorded += u64::from(!self.unknown.is_empty() && others.iter().any(is_unknown));
         let line = |from| Line { comm: deed.comm, on: deed.tag, from, to, says };
         Started::Hearing(self.signals.hear(from.into_iter().map(line), says, certain, bytes))
     }

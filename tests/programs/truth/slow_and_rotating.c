@@ -1,4 +1,4 @@
-// ranks: 4 8
+// ranks: 4
 // truth: in step k of 8, rank 0 works 100 ms, the others 50 ms, and rank k mod P 100 ms more; a barrier ends each step. The longest of
 // truth: a step is 200 ms when rank 0 has its turn (8/P times), else 150 ms.
 // expect: computation[p] = 8 * (0.050 + 0.050*(p == 0)) + 8/P * 0.100

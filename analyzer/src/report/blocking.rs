@@ -89,16 +89,12 @@ impl BlockingTable {
 }
 
 impl BlockingTable {
-    /// Seconds that ranks wait in an operation at a call site.
-    pub fn blocked_s(&self, id: Option<u32>, operation: &str) -> f64 {
+    /// How long ranks wait in an operation at a call site, in all regions and for all reasons.
+    pub fn waits_at(&self, id: Option<u32>, operation: &str) -> StateTimes {
+        let mut times = StateTimes::default();
         let there = self.places.iter().filter(|row| row.id == id && row.operation == operation);
-        there.map(|row| row.times.blocked_s()).fold(0.0, |sum, one| sum + one)
-    }
-
-    /// The part of that until what was waited for was done, before its message was on its way.
-    pub fn waiting_s(&self, id: Option<u32>, operation: &str) -> f64 {
-        let there = self.places.iter().filter(|row| row.id == id && row.operation == operation);
-        there.map(|row| row.times.waiting_s).fold(0.0, |sum, one| sum + one)
+        there.for_each(|row| times.add(&row.times));
+        times
     }
 }
 

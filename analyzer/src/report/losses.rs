@@ -65,12 +65,17 @@ pub struct Loss {
     pub ranks: Vec<(u32, f64)>,
     /// Path of the region in which it is caused.
     pub region: Option<String>,
-    /// Whether that region was found in the calls, not marked.
-    pub found: bool,
     /// The operation and the place at which ranks wait for it longest; of communication, at which it takes longest.
     pub at: Option<(String, Place)>,
     /// What would be gained without it, by replay; `None` where that was not asked, or is not known.
     pub remedy: Option<ReplayRow>,
+}
+
+impl Loss {
+    /// A loss of which no more is known, by the ranks' sums.
+    fn bare(kind: LossKind, lost_s: f64) -> Loss {
+        Loss { kind, lost_s, measured: false, ranks: Vec::new(), region: None, at: None, remedy: None }
+    }
 }
 
 /// What losses are made from.
@@ -111,16 +116,7 @@ fn measured(parts: &Parts, table: &BlockingTable) -> Vec<Loss> {
             Class::Recorder => recorder_s += cost.total_s(),
         }
     }
-    let whole = |kind, seconds: f64| Loss {
-        kind,
-        lost_s: seconds / n_ranks,
-        measured: true,
-        ranks: Vec::new(),
-        region: None,
-        found: false,
-        at: None,
-        remedy: None,
-    };
+    let whole = |kind, seconds: f64| Loss { measured: true, ..Loss::bare(kind, seconds / n_ranks) };
     // Only of what will be told is it worth finding out who and where.
     let least_s = LEAST * parts.verdict.elapsed_s * n_ranks;
     let mut losses: Vec<Loss> = phases
@@ -131,10 +127,7 @@ fn measured(parts: &Parts, table: &BlockingTable) -> Vec<Loss> {
             let at = ranks.first().and_then(|&(rank, _)| waits_for(parts, rank));
             let balanced = parts.together && kind == LossKind::Imbalance;
             let remedy = balanced.then(|| remedy(parts.what_if, &phase.region, &ranks)).flatten();
-            let regions = parts.model.followed.as_ref().map_or(&[][..], |followed| &followed.regions);
-            let region = regions.get(phase.cost.region as usize);
-            let found = region.is_some_and(|region| region.found);
-            Loss { ranks, region: Some(phase.region.clone()), found, at, remedy, ..whole(kind, caused_s) }
+            Loss { ranks, region: Some(phase.region.clone()), at, remedy, ..whole(kind, caused_s) }
         })
         .collect();
     let ideal = parts.what_if.rows.iter().find(|row| row.question == Question::Ideal);
@@ -180,9 +173,9 @@ fn remedy(what_if: &WhatIf, region: &str, ranks: &[(u32, f64)]) -> Option<Replay
 
 /// The call site at which calls take longest besides waiting for other ranks.
 fn longest_besides_waiting(sites: &[SiteRow], table: &BlockingTable) -> Option<(String, Place)> {
-    let besides_s = |row: &SiteRow| row.sum.seconds - table.waiting_s(row.id, &row.operation);
     let calls = sites.iter().filter(|row| row.activity != Activity::Recorder);
-    let row = calls.max_by(|a, b| besides_s(a).total_cmp(&besides_s(b))).filter(|row| besides_s(row) > 0.0)?;
+    let besides_s = calls.map(|row| (row, row.sum.seconds - table.waits_at(row.id, &row.operation).waiting_s));
+    let (row, _) = besides_s.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, seconds)| *seconds > 0.0)?;
     Some((row.operation.clone(), row.place.clone()))
 }
 
@@ -193,28 +186,17 @@ fn estimated(parts: &Parts) -> Vec<Loss> {
         let site = verdict.waits_at.as_ref()?;
         Some((site.operations.first()?.clone(), site.place.clone()))
     };
-    let loss = |kind, lost_s| Loss {
-        kind,
-        lost_s,
-        measured: false,
-        ranks: Vec::new(),
-        region: None,
-        found: false,
-        at: None,
-        remedy: None,
-    };
     let worst = verdict.worst.as_ref();
     let region = worst.and_then(|worst| worst.region.as_ref());
     vec![
         Loss {
             ranks: worst.map(|worst| (worst.rank, 1.0)).into_iter().collect(),
             region: region.map(|region| region.path.clone()),
-            found: region.is_some_and(|region| region.found),
             at: site(),
-            ..loss(LossKind::Imbalance, verdict.imbalance_s)
+            ..Loss::bare(LossKind::Imbalance, verdict.imbalance_s)
         },
-        Loss { at: site(), ..loss(LossKind::MovingImbalance, verdict.serialization_s.unwrap_or(0.0)) },
-        Loss { at: site(), ..loss(LossKind::Communication, verdict.communication_s) },
-        loss(LossKind::Recorder, verdict.recorder_s),
+        Loss { at: site(), ..Loss::bare(LossKind::MovingImbalance, verdict.serialization_s.unwrap_or(0.0)) },
+        Loss { at: site(), ..Loss::bare(LossKind::Communication, verdict.communication_s) },
+        Loss::bare(LossKind::Recorder, verdict.recorder_s),
     ]
 }

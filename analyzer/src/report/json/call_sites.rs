@@ -6,7 +6,8 @@ use crate::report::{Report, SiteRow};
 use crate::symbols::Place;
 
 pub(super) fn rows(report: &Report) -> Value {
-    let blocked_s = |one: &SiteRow| report.blocking.as_ref().map(|table| table.blocked_s(one.id, &one.operation));
+    let blocked_s =
+        |one: &SiteRow| report.blocking.as_ref().map(|table| table.waits_at(one.id, &one.operation).blocked_s());
     report.call_sites.iter().map(|one| row(one, blocked_s(one))).collect()
 }
 

@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use lbprof_collector::ProblemKind;
 
-use super::{BOLD, DIM, LONGEST_NAME, Options};
+use super::{BOLD, DIM, LONGEST_NAME, Options, region_name};
 use crate::definitions::WHOLE_PROGRAM;
 use crate::replay::Question;
 use crate::report::losses::{Loss, LossKind};
-use crate::report::words::{clean, percent, seconds_like, short_path, shorten, wrap};
+use crate::report::words::{clean, percent, seconds_like, shorten, wrap};
 use crate::report::{ProblemRow, Report};
 use crate::symbols::Place;
 
@@ -80,7 +80,7 @@ pub fn sentence(report: &Report, loss: &Loss) -> String {
 fn what(loss: &Loss) -> String {
     let of = ranks(loss);
     let region = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM);
-    let region = region.map_or_else(String::new, |path| format!(" in {}", region_in_words(path)));
+    let region = region.map_or_else(String::new, |path| format!(" in {}", region_name(path)));
     match loss.kind {
         LossKind::Imbalance if loss.measured => format!("waiting for the computation of {of}{region}"),
         LossKind::Imbalance => {
@@ -99,14 +99,10 @@ fn what(loss: &Loss) -> String {
 fn more_in(loss: &Loss) -> String {
     match loss.region.as_deref() {
         Some(path) if path != WHOLE_PROGRAM => {
-            format!(", most of it more than the others in {}", region_in_words(path))
+            format!(", most of it more than the others in {}", region_name(path))
         }
         _ => String::new(),
     }
-}
-
-fn region_in_words(path: &str) -> String {
-    shorten(&clean(short_path(path)), LONGEST_NAME)
 }
 
 /// `rank 0`, or `ranks 0 (60.0 %), 3 (20.0 %) …`.

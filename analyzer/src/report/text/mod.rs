@@ -29,7 +29,7 @@ mod work;
 use anstyle::Style;
 
 use super::Report;
-use super::words::clean;
+use super::words::{clean, short_path, shorten};
 pub use losses::sentence as loss;
 pub use verdict::verdict;
 
@@ -107,6 +107,11 @@ const WIDE: usize = 96;
 pub fn render(report: &Report, options: &Options) -> String {
     let sections = if options.first_screen { FIRST_SCREEN } else { ALL };
     sections.iter().map(|section| section(report, options)).collect()
+}
+
+/// A region's name in a sentence.
+fn region_name(path: &str) -> String {
+    shorten(&clean(short_path(path)), LONGEST_NAME)
 }
 
 /// A message on one or more lines, its hostile characters escaped.

@@ -6,13 +6,13 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use lbprof_collector::definition::EndReason;
 
-use super::{LONGEST_NAME, Options, clusters};
+use super::{LONGEST_NAME, Options, clusters, region_name};
 use crate::definitions::WHOLE_PROGRAM;
 use crate::open::ranges;
 use crate::replay::Question;
 use crate::report::verdict::{GOOD_BALANCE, VerdictKind, WorstRegion};
 use crate::report::what_if::ReplayRow;
-use crate::report::words::{clean, percent, percent_or_dash, plural, seconds, seconds_like, short_path, shorten, wrap};
+use crate::report::words::{clean, percent, percent_or_dash, plural, seconds, seconds_like, shorten, wrap};
 use crate::report::{Report, Verdict};
 
 /// Share of the time from which on causes of waiting, and what could be gained, are named.
@@ -74,7 +74,7 @@ fn gain(report: &Report) -> String {
     let Some(best) = best.filter(|row| row.saved_s > WORTH_NAMING * measured_s) else { return String::new() };
     let what = match (&best.region, best.rank) {
         (Some(region), _) if region == WHOLE_PROGRAM => "Balancing the ranks".to_owned(),
-        (Some(region), _) => format!("Balancing {}", shorten(&clean(short_path(region)), LONGEST_NAME)),
+        (Some(region), _) => format!("Balancing {}", region_name(region)),
         (None, rank) => format!("Bringing rank {} down to the mean", rank.unwrap_or(0)),
     };
     format!(

@@ -35,6 +35,7 @@
 //! | [`findings`] | problems that no log states |
 //! | [`views`] | what the page of a report shows beside it: matrices of bounded size |
 //! | [`report`] | all that a report says, as data, and one function for each kind of document |
+//! | [`study`] | several runs: the figures that are kept of each, and what follows from many |
 //! | [`dump`] | every record of a run as JSON lines |
 //!
 //! Reading never fails on damage that can be skipped: what is wrong arrives as [`lbprof_collector::Problem`]s beside the
@@ -67,6 +68,7 @@ pub mod selection;
 pub mod sites;
 pub mod span;
 pub mod structure;
+pub mod study;
 pub mod sums;
 pub mod survey;
 pub mod symbols;

@@ -73,9 +73,10 @@ pub struct CallSite {
 }
 
 /// What a region's time is, for the overheads of METRICS.md §3.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub enum RegionKind {
     /// Useful work, the default.
+    #[default]
     Useful,
     /// Control of parallelism: partitioning and the like.
     Control,

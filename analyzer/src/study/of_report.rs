@@ -1,0 +1,76 @@
+//! The figures of a run that a study keeps, from its report.
+
+use lbprof_collector::Activity;
+
+use super::run::{CauseFigures, RankFigures, RegionFigures, Run};
+use crate::model::{Model, RankModel};
+use crate::report::blocking::CauseRow;
+use crate::report::{RegionRow, Report};
+
+impl Run {
+    /// The figures of the run of `model`, whose report is `report`.
+    pub fn new(report: &Report, model: &Model) -> Run {
+        let mut hosts: Vec<String> = model.ranks.iter().map(|rank| rank.host.clone()).collect();
+        hosts.sort_unstable();
+        hosts.dedup();
+        let facts = &report.facts;
+        Run {
+            id: facts.run_id,
+            command: facts.command.clone(),
+            started_unix_s: facts.started_unix_s,
+            hosts,
+            mpi: facts.mpi.clone(),
+            n_ranks: facts.n_ranks,
+            complete: report.data.complete,
+            problems: report.problems.iter().map(|problem| problem.kind.name().to_owned()).collect(),
+            params: facts.params.clone(),
+            times: report.efficiency.times,
+            ideal_by_replay: report.efficiency.replay_s.is_some(),
+            phases: report.overheads.overheads.phases.clone(),
+            iterations: report.iterations.as_ref().map(|iterations| iterations.rows.len() as u64),
+            ranks: model.ranks.iter().map(|rank| rank_figures(report, rank)).collect(),
+            regions: report.regions.iter().map(|row| region_figures(row, model)).collect(),
+            causes: report.blocking.as_ref().map(|table| table.causes.iter().map(cause_figures).collect()),
+        }
+    }
+}
+
+fn rank_figures(report: &Report, rank: &RankModel) -> RankFigures {
+    let waits_s = report.blocking.as_ref().map(|table| &table.sums.waits_s);
+    RankFigures {
+        rank: rank.rank,
+        host: rank.host.clone(),
+        computation_s: rank.inclusive(0)[Activity::Computation as usize],
+        blocked_s: waits_s.map(|waits_s| waits_s.get(&rank.rank).copied().unwrap_or(0.0)),
+        max_resident_bytes: rank.usage.map_or(0, |usage| usage.max_resident),
+    }
+}
+
+fn region_figures(row: &RegionRow, model: &Model) -> RegionFigures {
+    let of = |activity: Activity| -> Vec<f64> {
+        model.ranks.iter().map(|rank| rank.exclusive(row.idx)[activity as usize]).collect()
+    };
+    RegionFigures {
+        path: row.path.clone(),
+        kind: row.kind,
+        found: row.found,
+        times: row.efficiency.times,
+        activities: row.activities.iter().map(|&(activity, ..)| (activity, of(activity))).collect(),
+        iterations: row.iterations.map(|iterations| iterations as u64),
+        invocations: row.totals.invocations,
+        operations: row.totals.operations,
+        quanta: row.totals.quanta,
+        max_resident_bytes: row.totals.max_resident,
+        max_swapped_bytes: row.totals.max_swapped,
+    }
+}
+
+fn cause_figures(row: &CauseRow) -> CauseFigures {
+    CauseFigures {
+        rank: row.cause.rank,
+        region: row.region.clone(),
+        activity: row.cause.activity,
+        class: row.cause.class,
+        caused_s: row.cause.caused_s,
+    }
+}

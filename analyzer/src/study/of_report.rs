@@ -1,10 +1,12 @@
 //! The figures of a run that a study keeps, from its report.
 
+use std::collections::HashMap;
+
 use lbprof_collector::Activity;
 
 use super::run::{CauseFigures, RankFigures, RegionFigures, Run};
 use crate::model::{Model, RankModel};
-use crate::report::blocking::CauseRow;
+use crate::report::blocking::{BlockingTable, CauseRow};
 use crate::report::{RegionRow, Report};
 
 impl Run {
@@ -14,6 +16,7 @@ impl Run {
         hosts.sort_unstable();
         hosts.dedup();
         let facts = &report.facts;
+        let blocked_s = report.blocking.as_ref().map(blocked_by_region);
         Run {
             id: facts.run_id,
             command: facts.command.clone(),
@@ -29,7 +32,7 @@ impl Run {
             phases: report.overheads.overheads.phases.clone(),
             iterations: report.iterations.as_ref().map(|iterations| iterations.rows.len() as u64),
             ranks: model.ranks.iter().map(|rank| rank_figures(report, rank)).collect(),
-            regions: report.regions.iter().map(|row| region_figures(row, model)).collect(),
+            regions: report.regions.iter().map(|row| region_figures(row, model, blocked_s.as_ref())).collect(),
             causes: report.blocking.as_ref().map(|table| table.causes.iter().map(cause_figures).collect()),
         }
     }
@@ -46,7 +49,16 @@ fn rank_figures(report: &Report, rank: &RankModel) -> RankFigures {
     }
 }
 
-fn region_figures(row: &RegionRow, model: &Model) -> RegionFigures {
+/// Seconds of waiting in MPI calls by the region's path; waits before the first call and behind the last are in none.
+fn blocked_by_region(table: &BlockingTable) -> HashMap<&str, f64> {
+    let mut by_region = HashMap::new();
+    for place in table.places.iter().filter(|place| !place.operation.is_empty()) {
+        *by_region.entry(place.region.as_str()).or_default() += place.times.blocked_s();
+    }
+    by_region
+}
+
+fn region_figures(row: &RegionRow, model: &Model, blocked_s: Option<&HashMap<&str, f64>>) -> RegionFigures {
     let of = |activity: Activity| -> Vec<f64> {
         model.ranks.iter().map(|rank| rank.exclusive(row.idx)[activity as usize]).collect()
     };
@@ -56,6 +68,7 @@ fn region_figures(row: &RegionRow, model: &Model) -> RegionFigures {
         found: row.found,
         times: row.efficiency.times,
         activities: row.activities.iter().map(|&(activity, ..)| (activity, of(activity))).collect(),
+        blocked_s: blocked_s.map(|by_region| by_region.get(row.path.as_str()).copied().unwrap_or(0.0)),
         iterations: row.iterations.map(|iterations| iterations as u64),
         invocations: row.totals.invocations,
         operations: row.totals.operations,

@@ -74,6 +74,9 @@ pub struct RegionFigures {
     pub times: Times,
     /// Seconds in it alone by activity: one entry a rank, in the order of [`Run::ranks`]; of the activities that occur.
     pub activities: BTreeMap<Activity, Vec<f64>>,
+    /// Seconds in MPI calls of it alone in which ranks can only wait, messages' delays included, summed over ranks; `None` where they
+    /// were not followed.
+    pub blocked_s: Option<f64>,
     /// Iterations of the rank that has most; `None` where it is not iterated.
     pub iterations: Option<u64>,
     /// Times it was entered.

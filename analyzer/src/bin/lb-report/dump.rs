@@ -1,0 +1,46 @@
+//! `lb-report dump`: every record of a run.
+
+use std::io;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args;
+use lbprof_analyzer::analyse::{self, Analysis};
+use lbprof_analyzer::dump::dump;
+use lbprof_analyzer::open::RunError;
+use lbprof_analyzer::report::Report;
+use lbprof_analyzer::selection::Selection;
+
+use crate::exit::Exit;
+use crate::output::{Common, write_to};
+use crate::run::{analysed, open};
+
+/// Of what, and how.
+#[derive(Args)]
+pub struct DumpArguments {
+    /// Folder of the run; by default the newest lbprof-out* here.
+    dir: Option<PathBuf>,
+
+    /// Only this rank.
+    #[arg(long, value_name = "N")]
+    rank: Option<u32>,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Prints them as JSON lines.
+pub fn run(arguments: &DumpArguments) -> anyhow::Result<Exit> {
+    let run = open(arguments.dir.as_deref(), arguments.common.quiet)?;
+    if let Some(rank) = arguments.rank
+        && !run.headers.iter().any(|header| header.rank == rank)
+    {
+        anyhow::bail!(RunError::NoRank { path: run.dir, rank });
+    }
+    let options =
+        analyse::Options { symbols: !arguments.common.no_symbols, asked: None, ..analyse::Options::default() };
+    let Analysis { model, places, .. } = analysed(&run, &Selection::default(), &options, &arguments.common)?;
+    write_to(io::stdout().lock(), |out| dump(&run, &model, &places, arguments.rank, out)).context("standard output")?;
+    let report = Report::new(&model, &places);
+    Ok(if report.data.complete { Exit::Good } else { Exit::Incomplete })
+}

@@ -1,0 +1,73 @@
+//! `lb-report`: arguments, progress, exit codes, nothing else. Each command is a file, with what the user may choose of it.
+
+mod dump;
+mod examples;
+mod exit;
+mod output;
+mod progress;
+mod report;
+mod run;
+mod shell;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use clap_complete::Shell;
+
+use crate::dump::DumpArguments;
+use crate::exit::{Exit, fail};
+use crate::output::Common;
+use crate::report::ReportArguments;
+
+/// Reports how well the work of a recorded MPI run was balanced, what is lost, and where.
+#[derive(Parser)]
+#[command(name = "lb-report", version, after_help = examples::REPORT, args_conflicts_with_subcommands = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    report: ReportArguments,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Prints every record of a run as JSON lines.
+    Dump(DumpArguments),
+    /// Prints what a shell needs to complete options.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Prints the manual in the format of man; with DIR, writes it there, a file for each command.
+    Man {
+        /// The folder.
+        dir: Option<PathBuf>,
+    },
+}
+
+fn main() -> ExitCode {
+    // To follow all ranks their logs are open at once. What the system refuses is told where a log cannot be opened.
+    let _ = rlimit::increase_nofile_limit(u64::MAX);
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Good };
+            // Help that nobody reads to its end is no error.
+            let _ = error.print();
+            return exit.into();
+        }
+    };
+    let result = match &arguments.command {
+        Some(Command::Dump(dump)) => dump::run(dump),
+        Some(Command::Completions { shell }) => shell::completions(*shell),
+        Some(Command::Man { dir }) => shell::manual(dir.as_deref()),
+        None => report::run(&arguments.report, &arguments.common),
+    };
+    match result {
+        Ok(exit) => exit.into(),
+        Err(error) => fail(&error).into(),
+    }
+}

@@ -1,0 +1,118 @@
+//! The report on one run, in all its forms.
+
+mod arguments;
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use anstream::AutoStream;
+use anyhow::Context;
+use lbprof_analyzer::analyse::{self, Analysis};
+use lbprof_analyzer::report::{Choices, Report, csv, html, json, text};
+use lbprof_analyzer::views::Views;
+
+use self::arguments::OutputArguments;
+pub use self::arguments::ReportArguments;
+use crate::exit::Exit;
+use crate::output::{Common, IN_A_FILE, default_columns, write_to};
+use crate::run::{analysed, open};
+
+/// Makes the report that is asked for.
+pub fn run(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Exit> {
+    if let [other, ..] = arguments.more.as_slice() {
+        let other = text::plain(&other.display().to_string());
+        let _ = writeln!(io::stderr(), "lb-report: one folder at a time: {other} needs a call of its own");
+        return Ok(Exit::Usage);
+    }
+    let OutputArguments { json, html, .. } = &arguments.output;
+    for (option, path) in [("--json", json), ("--html", html)] {
+        if let Some(folder) = path.as_deref().filter(|path| path.is_dir()) {
+            let name = if option == "--html" { " report.html" } else { "" };
+            let folder = text::plain(&folder.display().to_string());
+            let _ = writeln!(
+                io::stderr(),
+                "lb-report: {option} wants a file to write, and {folder} is a folder: lb-report {folder} {option}{name}"
+            );
+            return Ok(Exit::Usage);
+        }
+    }
+    let run = open(arguments.dir.as_deref(), common.quiet)?;
+    let selection = arguments.selection.selection();
+    let options = analyse::Options {
+        symbols: !common.no_symbols,
+        wanted: arguments.iterations.wanted(),
+        iteration_region: arguments.iterations.iteration_region.clone(),
+        cluster_radius: arguments.judging.cluster_radius,
+        asked: (!arguments.judging.no_blocking).then(|| arguments.judging.what_if.clone()),
+        watch: arguments.output.html.is_some(),
+    };
+    let Analysis { mut model, places, watched } = analysed(&run, &selection, &options, common)?;
+    model.facts.t_seq_s = arguments.judging.t_seq;
+    let judging = &arguments.judging;
+    let choices = Choices {
+        ranking: judging.rank_by,
+        groups: judging.groups.map(usize::from),
+        cluster_radius: judging.cluster_radius,
+        all_iterations: arguments.output.full,
+    };
+    let report = Report::with(&model, &places, &choices);
+    if let Some(path) = &arguments.output.html {
+        let views = Views::new(&model, &report.clusters.of, watched);
+        let content = html::Content { report: &report, views: &views, model: &model, places: &places };
+        // The text in it is for readers without scripts: as wide as in a file.
+        let again = ReportArguments::again();
+        let options = text::Options { columns: IN_A_FILE, ..text_options(arguments, &again) };
+        html::replace(path, |out| html::write(&content, &options, out)).with_context(|| path.display().to_string())?;
+    }
+    if let Some(folder) = &arguments.output.csv {
+        write_csv(&report, folder).with_context(|| folder.display().to_string())?;
+    }
+    match &arguments.output.json {
+        None if arguments.output.csv.is_some() || arguments.output.html.is_some() && common.quiet => {}
+        None => write_text(&report, arguments, common)?,
+        Some(path) if path.as_os_str() == "-" => {
+            write_to(io::stdout().lock(), |out| json::write(&report, out)).context("standard output")?;
+        }
+        Some(path) => {
+            let file = File::create(path).with_context(|| path.display().to_string())?;
+            write_to(file, |out| json::write(&report, out)).with_context(|| path.display().to_string())?;
+        }
+    }
+    Ok(if report.data.complete { Exit::Good } else { Exit::Incomplete })
+}
+
+/// Each table of the report as a file in a folder, which is made where it is missing.
+fn write_csv(report: &Report, folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    // Tables of an earlier report must not stay beside those of this one. What is not of ours is left alone.
+    if fs::read_to_string(folder.join("facts.csv")).is_ok_and(|facts| facts.starts_with(csv::HEAD)) {
+        for entry in fs::read_dir(folder)?.flatten().filter(|entry| entry.path().extension() == Some("csv".as_ref())) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    for table in csv::tables(report) {
+        let file = File::create(folder.join(format!("{}.csv", table.name)))?;
+        write_to(file, |out| csv::write(&table, out))?;
+    }
+    Ok(())
+}
+
+fn write_text(report: &Report, arguments: &ReportArguments, common: &Common) -> anyhow::Result<()> {
+    let rendered = text::render(report, &text_options(arguments, &ReportArguments::again()));
+    let mut out = AutoStream::new(io::stdout(), common.color.choice()).lock();
+    out.write_all(rendered.as_bytes()).and_then(|()| out.flush()).context("standard output")
+}
+
+/// How the user wants the text.
+fn text_options<'a>(arguments: &ReportArguments, command: &'a str) -> text::Options<'a> {
+    let output = &arguments.output;
+    text::Options {
+        command,
+        columns: output.width.map_or_else(default_columns, usize::from),
+        first_screen: output.top.is_none() && !output.full,
+        asked: !arguments.judging.what_if.is_empty(),
+        top: output.top.map_or(usize::MAX, |top| top as usize),
+        full: output.full && output.top.is_none(),
+    }
+}

@@ -1,0 +1,45 @@
+//! A run: opened, analysed, and what a study keeps of it.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use lbprof_analyzer::analyse::{self, Analysis};
+use lbprof_analyzer::open::Run;
+use lbprof_analyzer::report::{Report, text};
+use lbprof_analyzer::selection::Selection;
+use lbprof_analyzer::study;
+
+use crate::output::Common;
+use crate::progress::Bar;
+
+/// Opens the run; says which where the user did not.
+pub fn open(dir: Option<&Path>, quiet: bool) -> anyhow::Result<Run> {
+    let run = Run::open(dir)?;
+    if dir.is_none() && !quiet {
+        let _ =
+            writeln!(io::stderr(), "lb-report: the newest run here is {}", text::plain(&run.dir.display().to_string()));
+    }
+    Ok(run)
+}
+
+/// A part of a run, analysed.
+pub fn analysed(
+    run: &Run,
+    selection: &Selection,
+    options: &analyse::Options,
+    common: &Common,
+) -> anyhow::Result<Analysis> {
+    let bar = Bar::new(run, common.quiet);
+    let analysis = analyse::analyse_part(run, selection, options, |step| bar.tell(step));
+    bar.finish();
+    Ok(analysis?)
+}
+
+/// The figures of the run in `dir`, as its report has them.
+#[expect(dead_code, reason = "commands on several runs want it")]
+pub fn figures(dir: &Path, common: &Common) -> anyhow::Result<study::Run> {
+    let run = Run::open(Some(dir))?;
+    let options = analyse::Options { symbols: !common.no_symbols, ..analyse::Options::default() };
+    let Analysis { model, places, .. } = analysed(&run, &Selection::default(), &options, common)?;
+    Ok(study::Run::new(&Report::new(&model, &places), &model))
+}

@@ -34,6 +34,17 @@ export async function show(page, id) {
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 
+/** The innermost of the elements that end farthest to the right, those left out that scroll in a box of their own. */
+export async function widest(page) {
+    return page.evaluate(() => {
+        const scrolls = (element) => element !== null && element !== document.body && (getComputedStyle(element).overflowX !== "visible" || scrolls(element.parentElement));
+        const ends = [...document.querySelectorAll("body *")].filter((element) => element.checkVisibility() && !scrolls(element.parentElement)).map((element) => ({ element, right: element.getBoundingClientRect().right }));
+        const most = Math.max(...ends.map(({ right }) => right));
+        const { element } = ends.findLast(({ right }) => right > most - 0.5);
+        return `<${element.localName} class="${element.className}"> up to ${most.toFixed(0)}: ${element.textContent.slice(0, 60)}`;
+    });
+}
+
 /** How many different colours each visible canvas of a panel has, those over others left out. */
 export async function coloursIn(page, id) {
     return page.$$eval(`#panel-${id} canvas:not(.above)`, (canvases) =>

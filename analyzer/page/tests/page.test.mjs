@@ -1,7 +1,7 @@
 // The page in a real browser: every panel draws, says what the data say, obeys nobody's names, and needs no mouse.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { cell, coloursIn, launch, open, placeIn, show } from "./browser.mjs";
+import { cell, coloursIn, launch, open, placeIn, show, widest } from "./browser.mjs";
 import { dataOf, unpack } from "./data.mjs";
 import { count, percent, seconds } from "./words.mjs";
 
@@ -318,16 +318,26 @@ test("printing makes a PDF of all panels", async () => {
     await close();
 });
 
-for (const name of ["small", "large"]) {
-    test(`${name} fits a window of 900 pixels`, async () => {
-        const { page, close } = await open(browser, name, { width: 900 });
-        for (const id of PANELS) {
-            await show(page, id);
-            const [wide, window] = await page.evaluate(() => [document.scrollingElement.scrollWidth, innerWidth]);
-            assert.ok(wide <= window, `${id} is ${wide} wide`);
-        }
-        await close();
-    });
+/** The fonts of a machine are not known: its own, a wide one, and one wider than any. */
+const FONTS = {
+    "its own font": "",
+    "a wide font": '* { font-family: "DejaVu Sans", Verdana, sans-serif !important; letter-spacing: 0.6px; }',
+    "a very wide font": '* { font-family: "DejaVu Sans Mono", monospace !important; letter-spacing: 2px; }',
+};
+
+for (const name of ["small", "hostile", "large"]) {
+    for (const [font, style] of Object.entries(FONTS)) {
+        test(`${name} fits a window of 900 pixels in ${font}`, async () => {
+            const { page, close } = await open(browser, name, { width: 900 });
+            await page.evaluate((text) => document.head.append(Object.assign(document.createElement("style"), { textContent: text })), style);
+            for (const id of PANELS) {
+                await show(page, id);
+                const [wide, window] = await page.evaluate(() => [document.scrollingElement.scrollWidth, innerWidth]);
+                assert.ok(wide <= window, `${id} is ${wide} wide because of ${wide > window ? await widest(page) : ""}`);
+            }
+            await close();
+        });
+    }
 }
 
 test("the large run tells each of its ranks and iterations", async () => {

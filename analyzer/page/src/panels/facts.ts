@@ -71,7 +71,7 @@ function factTable(run: Run, report: Report): HTMLElement {
         rows.unshift(["selected", chosen.map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join(", ")]);
     }
     const body = el("tbody", {}, ...rows.map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value))));
-    return el("table", { class: "facts" }, el("caption", {}, "The run"), body);
+    return el("div", { class: "table" }, el("table", { class: "facts" }, el("caption", {}, "The run"), body));
 }
 
 function rankTable(report: Report): HTMLElement {

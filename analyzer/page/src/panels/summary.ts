@@ -49,20 +49,21 @@ function efficiencyTree(of: Efficiency): HTMLElement {
     for (const branch of branches(of)) {
         const name = el("td", { class: `depth${branch.depth}` }, term(branch.name));
         const [above, below] = branch.from;
-        const times = `${branch.formula} = ${secondsLike(above, below ?? 1)} / ${seconds(below)}`;
+        // A line may end between the formula and its times alone.
+        const formula = [el("span", {}, branch.formula), " ", el("span", {}, `= ${secondsLike(above, below ?? 1)} / ${seconds(below)}`)];
         body.append(
             el(
                 "tr",
                 { "data-efficiency": branch.name },
                 name,
                 el("td", {}, bar(branch.value ?? 0, percent(branch.value), stateColour("computation"))),
-                el("td", { class: "formula" }, times),
+                el("td", { class: "formula" }, ...formula),
                 el("td", {}, panelLink(branch.panel, branch.means)),
             ),
         );
     }
     const caption = el("caption", {}, "Efficiency: parallel = load balance × micro load balance × transfer");
-    return el("table", { class: "tree" }, caption, body);
+    return el("div", { class: "table" }, el("table", { class: "tree" }, caption, body));
 }
 
 /** The three largest losses, in the words of the text report. */

@@ -3,6 +3,7 @@
 //!
 //! [`Run`] holds a run's figures without its logs; everything else here is made from such runs alone.
 
+pub mod models;
 mod of_report;
 pub mod run;
 

@@ -1,0 +1,86 @@
+//! Laws that many runs follow, and what they say of runs that were not made (METRICS §5; Lemeire et al. 2004, §§3, 5).
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`polynomial`] | least squares |
+//! | [`validation`] | leave-one-out cross validation, and the degree that it chooses |
+//! | [`linear`] | the law T = δ·#op |
+//! | [`regime`] | up to which size that law holds, and what the runs beyond it have in common |
+//! | [`prediction`] | a value that was not measured, and how uncertain it is |
+//!
+//! Everything but the last steps works on points (x, y), whatever they mean.
+
+pub mod linear;
+#[cfg(test)]
+pub(crate) mod noise;
+pub mod polynomial;
+pub mod prediction;
+pub mod regime;
+pub mod validation;
+
+use thiserror::Error;
+
+/// Why there is no model.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum FitError {
+    /// A polynomial through almost as few points as it has coefficients says nothing of others.
+    #[error("too few points: degree {degree} needs {needed} different values, there {}", are(*found))]
+    TooFewPoints {
+        /// The degree.
+        degree: usize,
+        /// How many different values of x it needs.
+        needed: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// Values of x so close to each other that a point's residual cannot be told from rounding.
+    #[error("values too close to each other for degree {degree}")]
+    TooClose {
+        /// The degree.
+        degree: usize,
+    },
+    /// The law through the origin needs runs with operations.
+    #[error("too few points: a law needs 2 runs with operations or quanta, there {}", are(*found))]
+    TooFewRuns {
+        /// How many there are.
+        found: usize,
+    },
+    /// Beyond what was measured, a curve that goes through all points but one or two could go anywhere.
+    #[error("too few points to go beyond them: degree {degree} needs {needed} different values for that, there {}", are(*found))]
+    TooFewBeyond {
+        /// The degree.
+        degree: usize,
+        /// How many different values of x that needs.
+        needed: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A value that is no finite number.
+    #[error("a value is not a number")]
+    NotFinite,
+}
+
+fn are(found: usize) -> String {
+    if found == 1 { "is 1".to_owned() } else { format!("are {found}") }
+}
+
+/// A point: x, and what was measured there.
+pub type Point = (f64, f64);
+
+/// R²: the share of the variance of y that predictions explain, at most 1, and negative where the mean predicts better. `None`
+/// where y is the same everywhere.
+pub(crate) fn r_squared(points: &[Point], residuals: &[f64]) -> Option<f64> {
+    let mean = points.iter().map(|point| point.1).sum::<f64>() / points.len().max(1) as f64;
+    let spread: f64 = points.iter().map(|point| (point.1 - mean).powi(2)).sum();
+    let left: f64 = residuals.iter().map(|residual| residual * residual).sum();
+    (spread > 0.0).then(|| 1.0 - left / spread).filter(|share| share.is_finite())
+}
+
+/// The values of x, ascending, without those that differ from the one before by less than a billionth of their range.
+pub(crate) fn different(points: &[Point]) -> Vec<f64> {
+    let mut values: Vec<f64> = points.iter().map(|point| point.0).collect();
+    values.sort_by(f64::total_cmp);
+    let range = values.last().zip(values.first()).map_or(0.0, |(last, first)| last - first);
+    values.dedup_by(|later, earlier| *later - *earlier <= 1e-9 * range);
+    values
+}

@@ -1,0 +1,246 @@
+//! Polynomials of degree 0 to 4 by least squares.
+//!
+//! Powers of x differ by many orders of magnitude, so the fit is made in u = (x − middle) / half the range, which lies in −1..=1, by QR;
+//! the equation is then written in x.
+
+use nalgebra::{DMatrix, DVector};
+use serde::Serialize;
+
+use super::{FitError, Point, different, r_squared};
+
+/// The highest degree that is tried.
+pub const MAX_DEGREE: usize = 4;
+
+/// What is left of a point that the others do not determine: below, a residual is rounding.
+const LEAST_FREEDOM: f64 = 1e-9;
+
+/// A polynomial that was fitted to points.
+#[derive(Clone, Debug, Serialize)]
+pub struct Fit {
+    /// Its degree.
+    pub degree: usize,
+    /// y = Σ coefficients\[k\]·x^k: in units of y per unit of x to the power of k; degree + 1 of them.
+    pub coefficients: Vec<f64>,
+    /// How many points.
+    pub n_points: usize,
+    /// How many different x they have.
+    pub n_different: usize,
+    /// The smallest and largest x.
+    pub range: (f64, f64),
+    /// Standard deviation of the points from the curve, in the unit of y: √(Σ residual² / (n − degree − 1)).
+    pub deviation: f64,
+    /// R², see [`r_squared`]; `None` where y is the same everywhere.
+    pub r_squared: Option<f64>,
+    /// y less the curve, a point an entry, in their order.
+    pub residuals: Vec<f64>,
+    /// The same, each point left out of the fit that predicts it.
+    pub left_out_residuals: Vec<f64>,
+    #[serde(skip)]
+    scale: Scale,
+    /// Coefficients in u.
+    #[serde(skip)]
+    scaled: DVector<f64>,
+    /// R of the design matrix QR, in u.
+    #[serde(skip)]
+    r: DMatrix<f64>,
+}
+
+/// u = (x − middle) / half.
+#[derive(Clone, Copy, Debug)]
+struct Scale {
+    middle: f64,
+    half: f64,
+}
+
+impl Scale {
+    fn powers(&self, x: f64, n: usize) -> impl Iterator<Item = f64> {
+        let u = (x - self.middle) / self.half;
+        std::iter::successors(Some(1.0), move |power| Some(power * u)).take(n)
+    }
+
+    /// Coefficients in x of the polynomial whose coefficients in u are `scaled`: Horner's scheme on polynomials.
+    fn unscale(&self, scaled: &[f64]) -> Vec<f64> {
+        let (slope, constant) = (1.0 / self.half, -self.middle / self.half);
+        let mut result = vec![0.0; scaled.len()];
+        for &coefficient in scaled.iter().rev() {
+            let mut carried = 0.0;
+            for entry in &mut result {
+                let next = *entry * slope;
+                *entry = *entry * constant + carried;
+                carried = next;
+            }
+            if let Some(first) = result.first_mut() {
+                *first += coefficient;
+            }
+        }
+        result
+    }
+}
+
+/// The polynomial of `degree` with the least squared residuals.
+///
+/// It needs `degree` + 2 different x: with one less it goes through all points, and no point can be left out.
+pub fn fit(points: &[Point], degree: usize) -> Result<Fit, FitError> {
+    if points.iter().any(|(x, y)| !x.is_finite() || !y.is_finite()) {
+        return Err(FitError::NotFinite);
+    }
+    let values = different(points);
+    let &[first, .., last] = values.as_slice() else {
+        return Err(FitError::TooFewPoints { degree, needed: degree + 2, found: values.len() });
+    };
+    if values.len() < degree + 2 {
+        return Err(FitError::TooFewPoints { degree, needed: degree + 2, found: values.len() });
+    }
+    let scale = Scale { middle: first / 2.0 + last / 2.0, half: last / 2.0 - first / 2.0 };
+    let n = degree + 1;
+    let rows = points.iter().flat_map(|&(x, _)| scale.powers(x, n));
+    let (q, r) = DMatrix::from_row_iterator(points.len(), n, rows).qr().unpack();
+    let measured = DVector::from_iterator(points.len(), points.iter().map(|point| point.1));
+    let scaled = r.solve_upper_triangular(&q.tr_mul(&measured)).ok_or(FitError::TooClose { degree })?;
+    let residuals: Vec<f64> = points.iter().map(|&(x, y)| y - value(&scale, &scaled, x)).collect();
+    let left_out_residuals = left_out(&q, &residuals).ok_or(FitError::TooClose { degree })?;
+    let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
+    Ok(Fit {
+        degree,
+        coefficients: scale.unscale(scaled.as_slice()),
+        n_points: points.len(),
+        n_different: values.len(),
+        range: (first, last),
+        deviation: (squares / (points.len() - n) as f64).sqrt(),
+        r_squared: r_squared(points, &residuals),
+        residuals,
+        left_out_residuals,
+        scale,
+        scaled,
+        r,
+    })
+}
+
+fn value(scale: &Scale, scaled: &DVector<f64>, x: f64) -> f64 {
+    scale.powers(x, scaled.len()).zip(scaled.iter()).map(|(power, coefficient)| power * coefficient).sum()
+}
+
+/// Residuals of points that are left out of the fit, without fitting again: residual / (1 − h), where h, the point's leverage, is the
+/// diagonal of Q·Qᵀ. `None` where a point is determined by itself alone.
+///
+/// Source: Allen, "The Relationship Between Variable Selection and Data Augmentation and a Method for Prediction" (1974): PRESS.
+fn left_out(q: &DMatrix<f64>, residuals: &[f64]) -> Option<Vec<f64>> {
+    let free = q.row_iter().map(|row| 1.0 - row.norm_squared());
+    residuals.iter().zip(free).map(|(residual, free)| (free > LEAST_FREEDOM).then(|| residual / free)).collect()
+}
+
+impl Fit {
+    /// The curve at x.
+    pub fn at(&self, x: f64) -> f64 {
+        value(&self.scale, &self.scaled, x)
+    }
+
+    /// The curve's slope at x, in units of y per unit of x.
+    pub fn slope_at(&self, x: f64) -> f64 {
+        let terms = self.scale.powers(x, self.degree).zip(self.scaled.iter().skip(1)).enumerate();
+        terms.map(|(k, (power, coefficient))| (k + 1) as f64 * power * coefficient).sum::<f64>() / self.scale.half
+    }
+
+    /// By how much a new measurement at x varies around the curve, its own deviation and that of the curve together: the standard
+    /// deviation times √(1 + vᵀ(XᵀX)⁻¹v), where v are the powers of x.
+    pub fn deviation_at(&self, x: f64) -> f64 {
+        let powers = DVector::from_iterator(self.degree + 1, self.scale.powers(x, self.degree + 1));
+        let leverage = self.r.tr_solve_upper_triangular(&powers).map_or(f64::INFINITY, |solved| solved.norm_squared());
+        self.deviation * (1.0 + leverage).sqrt()
+    }
+
+    /// How many points there are more than coefficients: the degrees of freedom of [`Fit::deviation`].
+    pub fn freedom(&self) -> usize {
+        self.n_points - self.degree - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(coefficients: &[f64], x: f64) -> f64 {
+        coefficients.iter().rev().fold(0.0, |value, coefficient| value * x + coefficient)
+    }
+
+    fn points(coefficients: &[f64], xs: &[f64]) -> Vec<Point> {
+        xs.iter().map(|&x| (x, of(coefficients, x))).collect()
+    }
+
+    #[test]
+    fn a_line_by_hand() {
+        // Mean x 2, mean y 3; Σ(x−2)(y−3) = 3, Σ(x−2)² = 2: slope 1.5, intercept 0. Residuals 0.5, −1, 0.5: Σ 1.5, one degree of freedom.
+        let line = fit(&[(1.0, 2.0), (2.0, 2.0), (3.0, 5.0)], 1).unwrap();
+        assert!((line.coefficients[0]).abs() < 1e-12 && (line.coefficients[1] - 1.5).abs() < 1e-12, "{line:?}");
+        assert!((line.deviation - 1.5_f64.sqrt()).abs() < 1e-12);
+        assert!((line.r_squared.unwrap() - 0.75).abs() < 1e-12, "1 − 1.5 / 6");
+        assert!((line.slope_at(17.0) - 1.5).abs() < 1e-12);
+        // Leverage at 4: 1/3 + (4 − 2)² / 2.
+        let expected = (1.5_f64 * (1.0 + 1.0 / 3.0 + 2.0)).sqrt();
+        assert!((line.deviation_at(4.0) - expected).abs() < 1e-12);
+        assert_eq!(line.freedom(), 1);
+    }
+
+    #[test]
+    fn coefficients_are_in_the_users_units() {
+        // 2 n³ operations, n in thousands: powers from 1 to 1e16.
+        let cube = fit(&points(&[0.0, 0.0, 0.0, 2.0], &[1000.0, 2000.0, 3000.0, 4000.0, 6000.0]), 3).unwrap();
+        assert!((cube.coefficients[3] - 2.0).abs() < 1e-9, "{cube:?}");
+        assert!((cube.at(5000.0) / 2.5e11 - 1.0).abs() < 1e-12);
+        assert!((cube.slope_at(5000.0) / 1.5e8 - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn too_few_points_are_said() {
+        let two = [(1.0, 1.0), (2.0, 2.0), (2.0, 2.5)];
+        assert_eq!(fit(&two, 1).unwrap_err(), FitError::TooFewPoints { degree: 1, needed: 3, found: 2 });
+        let said = fit(&two, 1).unwrap_err().to_string();
+        assert_eq!(said, "too few points: degree 1 needs 3 different values, there are 2");
+        assert!(fit(&[], 0).is_err() && fit(&[(1.0, 1.0); 9], 0).is_err());
+        assert_eq!(fit(&[(1.0, f64::NAN), (2.0, 1.0)], 0).unwrap_err(), FitError::NotFinite);
+    }
+
+    #[test]
+    fn values_that_rounding_tells_apart_are_one() {
+        let close = [(1.0, 1.0), (1.0 + 1e-15, 1.1), (2.0, 2.0)];
+        assert_eq!(fit(&close, 1).unwrap_err(), FitError::TooFewPoints { degree: 1, needed: 3, found: 2 });
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { rng_seed: proptest::test_runner::RngSeed::Fixed(1), ..ProptestConfig::with_cases(200) })]
+
+        #[test]
+        fn a_polynomial_is_found_again(
+            coefficients in prop::collection::vec(-10.0..10.0_f64, 1..=5),
+            from in -100.0..100.0_f64,
+            step in 0.1..10.0_f64,
+        ) {
+            let degree = coefficients.len() - 1;
+            let xs: Vec<f64> = (0..8).map(|i| from + step * f64::from(i)).collect();
+            let points = points(&coefficients, &xs);
+            let size = points.iter().fold(1e-300_f64, |size, point| size.max(point.1.abs()));
+            let fit = fit(&points, degree).unwrap();
+            for (x, y) in &points {
+                prop_assert!((fit.at(*x) - y).abs() < 1e-9 * size);
+                prop_assert!((of(&fit.coefficients, *x) - y).abs() < 1e-6 * size, "the equation is the curve");
+            }
+        }
+
+        #[test]
+        fn leaving_out_is_fitting_again_without(
+            ys in prop::collection::vec(-1.0..1.0_f64, 8),
+            degree in 0..=4_usize,
+        ) {
+            let points: Vec<Point> = ys.iter().enumerate().map(|(i, &y)| ((i as f64).powi(2), y)).collect();
+            let whole = fit(&points, degree).unwrap();
+            for i in 0..points.len() {
+                let mut others = points.clone();
+                let (x, y) = others.remove(i);
+                let again = y - fit(&others, degree).unwrap().at(x);
+                prop_assert!((whole.left_out_residuals[i] - again).abs() < 1e-6 * (1.0 + again.abs()));
+            }
+        }
+    }
+}

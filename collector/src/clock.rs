@@ -70,9 +70,17 @@ impl RankClock {
         low
     }
 
-    /// Seconds that a tick lasts; a nanosecond where that is not known.
+    /// Seconds of the common clock that a tick lasts between the first and the last offset; a nanosecond where that is not known.
+    ///
+    /// What a rank did and its window are then as long by one clock: at a drift of 10 µs a second its own seconds are not those of others.
     pub fn tick_s(&self) -> f64 {
-        self.ns_per_tick / 1e9
+        let drift = self.offsets.map_or(0.0, |(first, last)| {
+            let ns = last.offset_ns.saturating_sub(first.offset_ns);
+            if ns == 0 { 0.0 } else { ns as f64 / (last.ticks - first.ticks).max(1) as f64 }
+        });
+        // A clock does not lose or gain a second a second.
+        let drift = if drift.abs() < self.ns_per_tick { drift } else { 0.0 };
+        (self.ns_per_tick - drift) / 1e9
     }
 
     /// Whether the length of a tick is known and the clock was compared with rank 0's (it is rank 0's, or there is no other).
@@ -152,6 +160,18 @@ mod tests {
         assert_eq!(clock.nanoseconds(9_000), 12_000 - 800);
         assert_eq!(clock.nanoseconds(12_000), 13_000 - 800);
         assert_eq!(clock.nanoseconds(0), 9_000 - 500);
+    }
+
+    #[test]
+    fn ticks_are_as_long_as_the_time_between_them() {
+        // 6,000 ticks are 2,000 ns of its own, in which it gains 300 ns on the common clock, or loses as much.
+        for (last_ns, expected_ns) in [(800, 1_700), (200, 2_300), (500, 2_000)] {
+            let clock = RankClock::new(&tsc(1), &[], &[offset(3_000, 500), offset(9_000, last_ns)]);
+            assert_eq!(clock.nanoseconds(9_000) - clock.nanoseconds(3_000), expected_ns);
+            assert_eq!((clock.tick_s() * 6_000.0 * 1e9).round() as i64, expected_ns);
+        }
+        let absurd = RankClock::new(&tsc(1), &[], &[offset(3_000, i64::MIN), offset(3_000, i64::MAX)]);
+        assert!(absurd.tick_s() > 0.0);
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use lbprof_analyzer::analyse::analyse;
 use lbprof_analyzer::blocking::WaitState;
 use lbprof_analyzer::follow::Followed;
 use lbprof_analyzer::metrics::blocking::{BlockingSums, Class, sums};
@@ -12,7 +11,7 @@ use lbprof_analyzer::replay::Question;
 use lbprof_collector::scenario::Scenario;
 use lbprof_collector::script::Script;
 
-use crate::support::{marked, model, written};
+use crate::support::model;
 
 /// A run, followed.
 pub struct Run {
@@ -34,15 +33,6 @@ impl Run {
     /// That of a scenario, as sums of which hold what holds for all.
     pub fn of_scenario(scenario: Scenario) -> Run {
         let run = Run { model: model(scenario) };
-        run.check();
-        run
-    }
-
-    /// That of a script whose ranks' clocks drift: a rank's own times are as long as its clock says, not the common one.
-    pub fn drifting(text: &str) -> Run {
-        let dir = written(Script::parse(text).unwrap().scenario().unwrap());
-        let opened = lbprof_analyzer::open::Run::open(Some(dir.path())).unwrap();
-        let run = Run { model: analyse(&opened, &marked(), |_| ()).unwrap().model };
         run.check();
         run
     }

@@ -66,6 +66,54 @@ fn a_found_loop_gives_the_figures_of_the_marked_one() {
     }
 }
 
+/// Paths of the regions that have a time, in their order.
+fn paths(model: &Model) -> Vec<&str> {
+    model.regions.iter().map(|region| region.path.as_str()).collect()
+}
+
+/// Rank 0 hands out two messages to each of the others, in a marked phase.
+fn distributed(rank: u32, script: RankScript) -> RankScript {
+    script.region("distribute", move |script| match rank {
+        0 => (1..6)
+            .fold(script, |script, other| script.at("a").send(other, 1, 800, 0.125).at("b").send(other, 2, 800, 0.125)),
+        _ => script.at("a").recv(0, 1, 800, 0.5).at("b").recv(0, 2, 800, 0.5),
+    })
+}
+
+#[test]
+fn handing_out_in_a_marked_phase_is_no_loop() {
+    let work = |script: RankScript| script.region("work", |script| script.compute(10)).barrier(0.5);
+    let model = found_model(Scenario::ranks(6).each(|rank, script| work(distributed(rank, script))));
+    assert_eq!(paths(&model), ["main", "main/distribute", "main/work"]);
+    assert_eq!(iterations(&model), [None; 6]);
+    // Within a loop it is a part of each iteration.
+    let model = found_model(
+        Scenario::ranks(6)
+            .each(|rank, script| script.compute(1).repeat(10, |_, script| work(distributed(rank, script)))),
+    );
+    assert_eq!(paths(&model), ["main", "main/loop", "main/loop/distribute", "main/loop/work"]);
+    assert_eq!(iterations(&model), [Some(10); 6]);
+}
+
+#[test]
+fn a_queue_of_work_in_a_marked_phase_is_a_loop() {
+    // Rank 0 serves the others by turns, each several times.
+    let serve = |script: RankScript| {
+        script.region("serve", |script| {
+            (0..20).fold(script, |script, i| {
+                let other = 1 + i % 3;
+                script.at("ask").recv(other, 1, 8, 0.25).at("answer").send(other, 2, 800, 0.25)
+            })
+        })
+    };
+    let ask = |script: RankScript| script.at("ask").send(0, 1, 8, 0.25).at("answer").recv(0, 2, 800, 1).compute(5);
+    let model = found_model(Scenario::ranks(4).each(|rank, script| match rank {
+        0 => serve(script),
+        _ => script.region("work", |script| script.repeat(if rank < 3 { 7 } else { 6 }, |_, script| ask(script))),
+    }));
+    assert_eq!(iterations(&model)[0], Some(20));
+}
+
 #[test]
 fn a_slow_rank_that_rotates_is_seen_by_the_micro_load_balance_of_found_iterations() {
     // Each rank is the slow one, with 4 ms, in 5 of 20 steps, and computes 1 ms in the others: 35 ms in all, and 3 ms before them.

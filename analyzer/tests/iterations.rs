@@ -157,7 +157,7 @@ fn program() -> impl Strategy<Value = Program> {
 }
 
 fn window(steps: &[Step], whole_run: bool) -> Vec<FoundLoop> {
-    find_loops(&Window { steps, whole_run, is_collective: &|token| token % 2 == 0 })
+    find_loops(&Window { steps, whole_run, is_collective: &|token| token % 2 == 0, is_fan: &|_| false })
 }
 
 /// The iterations of all of a rank's calls by a loop found.

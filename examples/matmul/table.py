@@ -24,7 +24,7 @@ ROWS = {
 
 def read(run):
     if os.path.isdir(run):
-        # The loop in which rank 0 sends the blocks is no iteration: the phases are the regions.
+        # Calls repeat themselves in phases, as those of the broadcasts, which are no iterations: the phases are the regions.
         command = ["lb-report", run, "--no-detect", "--json"]
         return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     with open(run, encoding="utf-8") as file:

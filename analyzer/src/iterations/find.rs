@@ -25,6 +25,9 @@ pub struct Window<'a> {
     pub whole_run: bool,
     /// Whether a token is a collective operation: a better end of an iteration than a message between two ranks.
     pub is_collective: &'a dyn Fn(u32) -> bool,
+    /// Whether calls of a token hand something out to one rank after another, or collect it: a loop of nothing else, in which no computation
+    /// is worth naming, is none.
+    pub is_fan: &'a dyn Fn(u32) -> bool,
 }
 
 /// What marks the end of each iteration of a loop.
@@ -79,7 +82,7 @@ pub fn find_loops(window: &Window) -> Vec<FoundLoop> {
             least = (least * 2 / 3).min(least - 1);
         }
     }
-    outline::loops(&sequence)
+    outline::loops(&sequence, window)
 }
 
 /// Looks for bodies that repeat themselves at once, always the shortest first: when it is replaced, what it lies in may repeat
@@ -111,7 +114,12 @@ mod tests {
 
     /// The loops: their calls, what ends an iteration, how many iterations, deeper ones behind more `>`, the main one starred.
     fn found(steps: &[Step], whole_run: bool) -> Vec<String> {
-        let loops = find_loops(&Window { steps, whole_run, is_collective: &|token| token == u32::from(b'C') });
+        let loops = find_loops(&Window {
+            steps,
+            whole_run,
+            is_collective: &|token| token == u32::from(b'C'),
+            is_fan: &|token| token == u32::from(b'W'),
+        });
         let letters = |tokens: &[u32]| tokens.iter().filter_map(|&token| char::from_u32(token)).collect::<String>();
         let line = |one: &FoundLoop| {
             let mut depth = 0;
@@ -179,6 +187,23 @@ mod tests {
     fn what_half_of_the_iterations_do_besides_is_a_part_of_them() {
         let besides: String = (0..100).map(|k| if k * k % 7 < 3 { "FR" } else { "FRT" }).collect();
         assert_eq!(in_whole(&format!("S{besides}E")), ["FRT by R: 100 *"]);
+    }
+
+    #[test]
+    fn what_only_hands_out_is_no_loop() {
+        // Between calls 9 of 10 ticks are computed: of 3 among 103 calls nothing worth naming.
+        assert_eq!(in_whole(&format!("S{}WWW", "FGR".repeat(33))), ["FGR by R: 33 *"]);
+        assert_eq!(
+            in_whole(&format!("S{}", "WWWR".repeat(20))),
+            ["RW by R: 20 *", ">W by W: 60"],
+            "most is computed there"
+        );
+        let quick =
+            |(at, call): (usize, u8)| Step { token: call.into(), begin: 100 * at as u64, end: 100 * at as u64 + 99 };
+        let steps: Vec<Step> = format!("S{}", "WWWR".repeat(20)).bytes().enumerate().map(quick).collect();
+        assert_eq!(found(&steps, true), ["RW by R: 20 *"], "calls of it are calls of the loop around it");
+        let steps: Vec<Step> = "SWWWWW".bytes().enumerate().map(quick).collect();
+        assert_eq!(found(&steps, true), [""; 0]);
     }
 
     #[test]

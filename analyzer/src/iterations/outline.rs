@@ -2,12 +2,15 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::iterations::find::{Anchor, FoundLoop};
+use crate::iterations::find::{Anchor, FoundLoop, Step, Window};
 use crate::iterations::judge::FEWEST_ITERATIONS;
 use crate::iterations::sequence::{Item, Sequence, Symbol};
 
+/// Share of the window's time from which on what a loop computes is worth naming, whatever its calls are.
+const WORTH_NAMING: f64 = 0.05;
+
 /// The loops of the window, each behind the loop around it; the main one is the outermost loop that covers most time.
-pub(super) fn loops(sequence: &Sequence) -> Vec<FoundLoop> {
+pub(super) fn loops(sequence: &Sequence, window: &Window) -> Vec<FoundLoop> {
     let mut visited = Visited::default();
     let mut pending: Vec<(Item, Option<Symbol>)> = sequence.items.iter().map(|&item| (item, None)).collect();
     let mut order = Vec::new();
@@ -15,12 +18,18 @@ pub(super) fn loops(sequence: &Sequence) -> Vec<FoundLoop> {
         let Some(found) = sequence.loop_of(item.symbol) else { continue };
         let parts = &sequence.parts[item.parts()];
         let iterations = parts.iter().filter(|part| part.symbol == found.anchor).count();
-        if visited.add(item.symbol, around, iterations, sequence.time(&item)) {
+        if visited.add(item.symbol, around, iterations, (sequence.time(&item), computed(&sequence.steps[item.calls()])))
+        {
             order.push(item.symbol);
         }
         let inner = parts.iter().filter(|part| sequence.loop_of(part.symbol).is_some());
         pending.extend(inner.map(|&part| (part, Some(item.symbol))));
     }
+    let least = WORTH_NAMING * time(sequence.steps) as f64;
+    order.retain(|&symbol| {
+        let is_fan = |&token: &Symbol| (window.is_fan)(sequence.tokens[token as usize]);
+        !sequence.tokens_of(symbol).iter().all(is_fan) || visited.computed(symbol) as f64 >= least
+    });
     // A loop found later is around those found before, never inside of them.
     order.sort_unstable_by(|a, b| b.cmp(a));
     let index: FxHashMap<Symbol, usize> = order.iter().copied().zip(0..).collect();
@@ -33,6 +42,17 @@ pub(super) fn loops(sequence: &Sequence) -> Vec<FoundLoop> {
     loops
 }
 
+/// Ticks from the begin of the first call to the end of the last.
+fn time(steps: &[Step]) -> u64 {
+    steps.first().zip(steps.last()).map_or(0, |(first, last)| last.end.saturating_sub(first.begin))
+}
+
+/// Ticks of these outside of calls.
+fn computed(steps: &[Step]) -> u64 {
+    let calls = steps.iter().map(|step| step.end.saturating_sub(step.begin)).fold(0, u64::saturating_add);
+    time(steps).saturating_sub(calls)
+}
+
 /// What the visits to each loop come to.
 #[derive(Debug, Default)]
 struct Visited(FxHashMap<Symbol, Sums>);
@@ -41,19 +61,26 @@ struct Visited(FxHashMap<Symbol, Sums>);
 struct Sums {
     iterations: usize,
     time: u64,
+    computed: u64,
     around: FxHashMap<Option<Symbol>, u64>,
 }
 
 impl Visited {
     /// Says whether it is the loop's first visit.
-    fn add(&mut self, symbol: Symbol, around: Option<Symbol>, iterations: usize, time: u64) -> bool {
+    fn add(&mut self, symbol: Symbol, around: Option<Symbol>, iterations: usize, (time, computed): (u64, u64)) -> bool {
         let first = !self.0.contains_key(&symbol);
         let sums = self.0.entry(symbol).or_default();
         sums.iterations += iterations;
         sums.time = sums.time.saturating_add(time);
+        sums.computed = sums.computed.saturating_add(computed);
         let there = sums.around.entry(around).or_default();
         *there = there.saturating_add(time);
         first
+    }
+
+    /// Ticks outside of calls.
+    fn computed(&self, symbol: Symbol) -> u64 {
+        self.0.get(&symbol).map_or(0, |sums| sums.computed)
     }
 
     fn found(&self, sequence: &Sequence, symbol: Symbol, index: &FxHashMap<Symbol, usize>) -> Option<FoundLoop> {

@@ -13,9 +13,12 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
+use lbprof_collector::format::BatchHead;
 use lbprof_collector::reader::Item;
 use lbprof_collector::{Operation, Record};
+use rustc_hash::FxHashSet;
 
+use super::fans::Fans;
 use super::groups::{Candidate, candidates, has_loop, repeats_only_what, representative};
 use super::placer::MOST_LOOPS;
 use super::segments::label;
@@ -263,7 +266,13 @@ impl Calls<'_> {
         }
         let is_collective =
             |token: u32| self.survey.tokens.get(token as usize).is_some_and(|token| is_collective(token.operation));
-        let window = Window { steps: window, whole_run: self.is_in_window(), is_collective: &is_collective };
+        let fans = if self.survey.marked_phases { self.fans() } else { FxHashSet::default() };
+        let window = Window {
+            steps: window,
+            whole_run: self.is_in_window(),
+            is_collective: &is_collective,
+            is_fan: &|token| fans.contains(&token),
+        };
         let found = find_loops(&window);
         found.iter().any(|one| one.main).then_some(found)
     }
@@ -315,9 +324,38 @@ impl Calls<'_> {
         known.filter(|(token, _)| is_collective(token.operation))
     }
 
+    /// Kinds of calls in marked regions that only hand out or collect.
+    fn fans(&self) -> FxHashSet<u32> {
+        let mut fans = Fans::default();
+        let mut next = 0;
+        self.each_record(|head, token, record| {
+            if let Some(head) = head {
+                if head.first != next {
+                    fans.begin(head.open.len());
+                }
+                next = head.first;
+            }
+            next += 1;
+            fans.add(record, token);
+            ControlFlow::Continue(())
+        });
+        fans.finish()
+    }
+
     /// Gives each call of the first thread, until `take` has enough, with its kind by the survey's index; returns what these calls
     /// refer to.
     pub(super) fn each_call(&self, mut take: impl FnMut(Option<u32>, &Record) -> ControlFlow<()>) -> Definitions {
+        self.each_record(|_, token, record| match record.is_call() {
+            true => take(token, record),
+            false => ControlFlow::Continue(()),
+        })
+    }
+
+    /// The same of each record; with that of a batch's first record comes its head.
+    fn each_record(
+        &self,
+        mut take: impl FnMut(Option<&BatchHead>, Option<u32>, &Record) -> ControlFlow<()>,
+    ) -> Definitions {
         let mut definitions = Definitions::default();
         let header = self.run.headers.iter().find(|header| header.rank == self.rank.rank);
         let Some(mut log) = header.and_then(|header| self.run.log(header).ok()) else { return definitions };
@@ -327,13 +365,16 @@ impl Calls<'_> {
             match item {
                 Item::Definitions(found) => found.into_iter().for_each(|one| definitions.add(one)),
                 Item::Records { head, records } if head.thread == 0 => {
-                    for record in records.iter().filter(|record| record.is_call()) {
-                        let kind = kinds.of(record);
-                        if kind as usize >= tokens.len() {
-                            let token = kinds.get(kind).map(|kind| Token::of(kind, &self.survey.sites, &definitions));
+                    let heads = std::iter::once(Some(&head)).chain(std::iter::repeat(None));
+                    for (record, head) in records.iter().zip(heads) {
+                        let kind = record.is_call().then(|| kinds.of(record) as usize);
+                        if let Some(kind) = kind.filter(|&kind| kind >= tokens.len()) {
+                            let token =
+                                kinds.get(kind as u32).map(|kind| Token::of(kind, &self.survey.sites, &definitions));
                             tokens.push(token.and_then(|token| self.tokens.get(&token).copied()));
                         }
-                        if take(tokens[kind as usize], record).is_break() {
+                        let token = kind.and_then(|kind| tokens.get(kind).copied().flatten());
+                        if take(head, token, record).is_break() {
                             return definitions;
                         }
                     }

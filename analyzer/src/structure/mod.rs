@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   survey ─→ loops.rs     groups of ranks that run the same calls (groups.rs); of one rank of each, the loops in its calls;
-//!          │               groups that meet in each iteration have the same iterations (together.rs)
+//!          │               groups that meet in each iteration have the same iterations (together.rs); what hands out data in
+//!          │               a marked phase is none (fans.rs)
 //!          └→ segments.rs  the code between two call sites, where enough time goes to it, as a region
 //!                placer.rs  both held against a rank's calls, one by one, while they are folded
 //! ```
@@ -11,6 +12,7 @@
 //! first call. What the user marked is left as it is: with marked iterations no loop is sought, with marked phases no code is named by its call sites.
 
 mod copies;
+mod fans;
 mod groups;
 mod loops;
 mod placer;

@@ -3,7 +3,7 @@
 //! It is what loops and regions are found from before the second pass folds the records into the model. Its size grows with
 //! ranks × kinds of calls and with the pairs of call sites that follow one another, never with records.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use lbprof_collector::Record;
 use lbprof_collector::clock::RankClock;
@@ -69,6 +69,8 @@ pub struct RankSurvey {
     pub counts: Vec<(u32, u64)>,
     /// Its clock, from all that its log holds; `None` where nothing could be read.
     pub clock: Option<RankClock>,
+    /// Of each of its threads, by number: the sequence number behind that of its last record.
+    pub threads: BTreeMap<u32, u64>,
 }
 
 impl RankSurvey {
@@ -163,6 +165,7 @@ struct RankPassState {
     /// When a tick of the rank's clock is how many seconds is known at the end only.
     clock: Header,
     calls: Calls,
+    threads: BTreeMap<u32, u64>,
 }
 
 impl RankPassState {
@@ -173,7 +176,14 @@ impl RankPassState {
             profiles: false,
             clock: header.clone(),
             calls: Calls::default(),
+            threads: BTreeMap::new(),
         }
+    }
+
+    /// Records of a thread lie before a sequence number.
+    fn reaches(&mut self, thread: u32, next: u64) {
+        let last = self.threads.entry(thread).or_default();
+        *last = next.max(*last);
     }
 }
 
@@ -183,9 +193,17 @@ impl RankPass for RankPassState {
     fn item(&mut self, item: Item) {
         match item {
             Item::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
-            Item::Records { head, records } if head.thread == 0 => self.calls.add(&records, head.previous_end),
-            Item::Profile(_) => self.profiles = true,
-            Item::Records { .. } | Item::Problem(_) => {}
+            Item::Records { head, records } => {
+                self.reaches(head.thread, head.first.saturating_add(records.len() as u64));
+                if head.thread == 0 {
+                    self.calls.add(&records, head.previous_end);
+                }
+            }
+            Item::Profile(batch) => {
+                self.reaches(batch.head.thread, batch.next.first);
+                self.profiles = true;
+            }
+            Item::Problem(_) => {}
         }
     }
 
@@ -212,7 +230,13 @@ impl RankPass for RankPassState {
         let counts = (0..).zip(self.calls.counts).collect();
         let phases = || self.definitions.regions.values().filter(|region| region.id != 0);
         Survey {
-            ranks: vec![RankSurvey { rank: self.rank, calls: self.calls.n, counts, clock: Some(clock) }],
+            ranks: vec![RankSurvey {
+                rank: self.rank,
+                calls: self.calls.n,
+                counts,
+                clock: Some(clock),
+                threads: self.threads,
+            }],
             sites,
             tokens,
             pairs,

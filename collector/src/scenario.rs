@@ -230,6 +230,8 @@ pub struct RankScript {
     ending: Ending,
     clock: Clock,
     dropped: u64,
+    /// Other threads: number, when each begins, its records.
+    threads: Vec<(u32, u64, Vec<Record>)>,
 }
 
 /// Milliseconds in ticks.
@@ -278,6 +280,7 @@ impl RankScript {
             ending: Ending::Finalize,
             clock: Clock::default(),
             dropped: 0,
+            threads: Vec::new(),
         }
     }
 
@@ -445,6 +448,16 @@ impl RankScript {
         self = script(self);
         self.records.truncate(n);
         self.marker(Operation::Resume, |_| ())
+    }
+
+    /// Another thread, of a number of its own that is not 0, does meanwhile what `script` does. Its records come first in the log.
+    pub fn thread(mut self, number: u32, script: impl FnOnce(Self) -> Self) -> Self {
+        let (begin, n) = (self.now, self.records.len());
+        self = script(self);
+        let records = self.records.split_off(n);
+        self.threads.push((number, begin, records));
+        self.now = begin;
+        self
     }
 
     /// A definition, before all records.
@@ -656,7 +669,8 @@ impl RankScript {
                 usage.ticks = ahead(usage.ticks);
             }
         }
-        for record in &mut self.records {
+        let others = self.threads.iter_mut().flat_map(|(_, _, records)| records);
+        for record in self.records.iter_mut().chain(others) {
             record.begin = ahead(record.begin);
             record.end = if record.end == 0 { 0 } else { ahead(record.end) };
         }
@@ -673,6 +687,13 @@ impl RankScript {
         let site_ids = std::mem::take(&mut self.site_ids);
         let site_of = |record: &Record| site_ids.get(&record.call_site).map_or(u64::MAX, |&id| u64::from(id));
 
+        for (thread, begin, records) in &self.threads {
+            let mut head = BatchHead { thread: *thread, previous_end: ahead(*begin), ..BatchHead::default() };
+            for batch in records.chunks(self.batch) {
+                log.records(&head, batch, site_of)?;
+                head.advance(batch);
+            }
+        }
         let mut head = BatchHead { previous_end: begin, ..BatchHead::default() };
         let mut fold = Fold::new(head.clone());
         let (written, ringed) = self.records.split_at(self.records.len() - in_ring);

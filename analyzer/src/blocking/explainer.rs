@@ -13,8 +13,9 @@ use super::tables::{Blocking, Sums, WaitKey, WaitState, WaitSums};
 use crate::critical_path::{CriticalPath, OnPath};
 use crate::timeline::{Kind, Ns};
 
-/// Stretches and causes of all histories together from which on old ones are forgotten, and how many each thread may have.
-const MOST_STRETCHES: usize = 1 << 22;
+/// Stretches and causes of all histories together from which on old ones are forgotten.
+pub const MOST_STRETCHES: usize = 1 << 22;
+/// How many each thread may have.
 const MOST_OF_A_THREAD: usize = 1 << 10;
 
 /// Explains waits.
@@ -27,6 +28,10 @@ pub struct Explainer {
     sums: Sums,
     /// The critical path, once its end is known.
     critical: Option<Vec<OnPath>>,
+    /// Stretches and causes from which on old ones are forgotten.
+    most: usize,
+    /// How many were kept at most.
+    kept: usize,
 }
 
 /// Waits explained, and the critical path.
@@ -36,12 +41,15 @@ pub struct Explained {
     pub blocking: Blocking,
     /// The critical path, by thread and kind.
     pub critical_path: Vec<OnPath>,
+    /// Stretches and causes that were kept at most.
+    pub kept: usize,
 }
 
 impl Explainer {
-    /// One that has heard nothing yet. Critical paths begin at `from`.
-    pub fn new(from: Ns) -> Self {
-        Explainer { path: CriticalPath::new(from), ..Explainer::default() }
+    /// One that has heard nothing yet. Critical paths begin at `from`. Of histories of `most` stretches and causes in all old ones are
+    /// forgotten.
+    pub fn new(from: Ns, most: usize) -> Self {
+        Explainer { path: CriticalPath::new(from), most, ..Explainer::default() }
     }
 
     /// Hears a story, which goes on where the last one ended.
@@ -67,11 +75,12 @@ impl Explainer {
     /// Forgets old history where there is too much of it; `now`: all threads have been followed until then.
     pub fn forget(&mut self, now: Ns) {
         let all: usize = self.histories.iter().map(History::size).sum();
-        let most = MOST_STRETCHES.max(MOST_OF_A_THREAD * self.histories.len());
-        if all < most {
+        self.kept = self.kept.max(all);
+        if all < self.most.max(MOST_OF_A_THREAD * self.histories.len()) {
             return;
         }
-        let begin = self.histories.iter().map(History::begin).min().unwrap_or(0);
+        // Of a thread that has ended long ago nothing is left to forget.
+        let begin = self.histories.iter().filter(|one| one.size() > 0).map(History::begin).min().unwrap_or(0);
         let middle = begin + (now - begin).max(0) / 2;
         self.path.sum_up(&self.doings, &self.histories, middle);
         self.histories.iter_mut().for_each(|history| history.forget_before(middle));
@@ -91,7 +100,8 @@ impl Explainer {
 
     /// What was found.
     pub fn finish(self) -> Explained {
-        Explained { blocking: self.sums.finish(&self.doings), critical_path: self.critical.unwrap_or_default() }
+        let blocking = self.sums.finish(&self.doings);
+        Explained { blocking, critical_path: self.critical.unwrap_or_default(), kept: self.kept }
     }
 
     fn begin(&mut self, (at, counted): (Ns, Ns), late: bool) {

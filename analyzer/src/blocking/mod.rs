@@ -14,7 +14,7 @@ mod tables;
 
 pub use causes::Causer;
 pub use doings::{Doing, Doings};
-pub use explainer::{Explained, Explainer};
+pub use explainer::{Explained, Explainer, MOST_STRETCHES};
 pub use history::{EndedBy, History, Part};
 pub use story::{Story, Wait};
 pub use tables::{Blocking, WaitKey, WaitState, WaitSums};

@@ -12,14 +12,14 @@ pub struct Explaining<'a, 'scope> {
     /// What was not handed over yet.
     pub story: Story,
     busy: Option<Ahead<(Explainer, Story)>>,
-    /// Where critical paths begin.
-    from: Ns,
+    /// Where critical paths begin, and how much history is kept.
+    limits: (Ns, usize),
 }
 
 impl<'a, 'scope> Explaining<'a, 'scope> {
-    /// Nothing was told yet. Critical paths begin at `from`.
-    pub fn new(scope: &'a Scope<'scope>, from: Ns) -> Self {
-        Explaining { scope, story: Story::default(), busy: None, from }
+    /// Nothing was told yet. Critical paths begin at `from`; of histories of `most` stretches and causes old ones are forgotten.
+    pub fn new(scope: &'a Scope<'scope>, from: Ns, most: usize) -> Self {
+        Explaining { scope, story: Story::default(), busy: None, limits: (from, most) }
     }
 
     /// Lets the story be explained once those before it are; `now`: all threads have been followed until then; `ends`: when the windows of
@@ -45,6 +45,7 @@ impl<'a, 'scope> Explaining<'a, 'scope> {
     }
 
     fn back(&mut self) -> (Explainer, Story) {
-        self.busy.take().and_then(Ahead::wait).unwrap_or_else(|| (Explainer::new(self.from), Story::default()))
+        let (from, most) = self.limits;
+        self.busy.take().and_then(Ahead::wait).unwrap_or_else(|| (Explainer::new(from, most), Story::default()))
     }
 }

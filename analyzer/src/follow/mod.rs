@@ -21,6 +21,8 @@ mod thread;
 mod watcher;
 
 pub use engine::follow;
+#[cfg(test)]
+mod tests;
 pub use result::{Counts, Followed, ThreadOf};
 pub use scope::{PartWatcher, Scope};
 pub use watcher::{Message, Stretch, Wait, Watcher};

@@ -61,16 +61,22 @@ impl Followed {
 
     /// T_ideal by replay (METRICS §1), in seconds; `None` where it was not asked for, or not all that ranks wait for is known.
     pub fn t_ideal_s(&self) -> Option<f64> {
-        let counts = &self.counts;
-        let unknown = counts.lone_receives
-            + counts.lone_collectives
-            + counts.mixed_collectives
-            + counts.lone_neighbours
-            + counts.lone_epochs
-            + counts.behind_gaps
-            + counts.not_recorded;
         let ideal = self.replays.iter().find(|(question, _)| *question == Question::Ideal);
-        ideal.filter(|_| unknown == 0).map(|&(_, time_s)| time_s)
+        ideal.filter(|_| self.counts.all_is_known()).map(|&(_, time_s)| time_s)
+    }
+}
+
+impl Counts {
+    /// Whether all that ranks wait for is known: else a replay would not wait for it, or wait as long as it was whatever changes.
+    pub fn all_is_known(&self) -> bool {
+        let unknown = self.lone_receives
+            + self.lone_collectives
+            + self.mixed_collectives
+            + self.lone_neighbours
+            + self.lone_epochs
+            + self.behind_gaps
+            + self.not_recorded;
+        unknown == 0
     }
 }
 
@@ -93,4 +99,6 @@ pub struct Followed {
     pub elapsed: Ns,
     /// What could not be matched, and what was corrected.
     pub counts: Counts,
+    /// Stretches of the threads' time, and causes of waits in it, that were kept at most: memory does not grow with the run.
+    pub kept: usize,
 }

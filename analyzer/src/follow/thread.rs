@@ -73,7 +73,9 @@ pub struct Thread {
     pub gives_up: bool,
     /// Whether it stands in the order of time.
     pub queued: bool,
-    /// Whether its log has ended.
+    /// Whether its batches are all that it does.
+    is_whole: bool,
+    /// Whether it has done all that it does.
     pub ended: bool,
 }
 
@@ -96,15 +98,18 @@ impl Thread {
             parked: false,
             gives_up: false,
             queued: false,
+            is_whole: false,
             ended: false,
         }
     }
 
     /// Adds a batch behind the others.
     pub fn add(&mut self, batch: Batch) {
+        self.is_whole |= batch.last;
         if !batch.steps.is_empty() {
             self.batches.push_back(batch);
         }
+        self.ended |= self.is_whole && self.batches.is_empty();
     }
 
     /// Its step; `None`: its batches are at their end.
@@ -129,6 +134,7 @@ impl Thread {
         if self.batches.front().is_some_and(|batch| self.step >= batch.steps.len()) {
             self.batches.pop_front();
             (self.step, self.deed) = (0, 0);
+            self.ended |= self.is_whole && self.batches.is_empty();
         }
     }
 

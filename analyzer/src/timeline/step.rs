@@ -197,4 +197,6 @@ pub struct Batch {
     pub lists: Vec<Arc<[u32]>>,
     /// Whether records before the first are missing, so that what follows can't be counted on to match.
     pub gap: bool,
+    /// Whether the thread does nothing more, and is not the one that called MPI_Init.
+    pub last: bool,
 }

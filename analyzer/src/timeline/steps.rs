@@ -1,6 +1,6 @@
 //! A rank's log as steps, in the ids of the run.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RankList;
@@ -18,6 +18,7 @@ use super::step::{Batch, Deed, EpochStep, Kind, Meeting, Ns, Role, SendMode, Ste
 use crate::definitions::Definitions;
 use crate::model::{Communicator, RegionIdx};
 use crate::structure::Placer;
+use crate::survey::RankSurvey;
 
 /// What all ranks' steps are told in terms of.
 #[derive(Clone, Copy)]
@@ -41,6 +42,8 @@ pub struct RankSteps<'a> {
     definitions: Definitions,
     placer: Option<Placer<'a>>,
     threads: FxHashMap<u32, Thread>,
+    /// Sequence numbers behind the last records of its threads.
+    ends: &'a BTreeMap<u32, u64>,
     comms: FxHashMap<u32, Comm>,
     regions: FxHashMap<u32, RegionIdx>,
     sites: FxHashMap<u64, u32>,
@@ -81,8 +84,14 @@ struct Comm {
 }
 
 impl<'a> RankSteps<'a> {
-    /// Reads `log`, whose times are those of `clock`, as times since `zero` nanoseconds of it.
-    pub fn new(ids: Ids<'a>, log: RankLog, clock: RankClock, zero: Ns, placer: Option<Placer<'a>>) -> Self {
+    /// Reads `log`, of which `survey` is, its times as times since `zero` nanoseconds of `clock`.
+    pub fn new(
+        ids: Ids<'a>,
+        log: RankLog,
+        survey: &'a RankSurvey,
+        (clock, zero): (RankClock, Ns),
+        placer: Option<Placer<'a>>,
+    ) -> Self {
         RankSteps {
             ids,
             rank: log.header().rank,
@@ -93,6 +102,7 @@ impl<'a> RankSteps<'a> {
             definitions: Definitions::default(),
             placer,
             threads: FxHashMap::default(),
+            ends: &survey.threads,
             comms: FxHashMap::default(),
             regions: FxHashMap::default(),
             sites: FxHashMap::default(),
@@ -172,8 +182,15 @@ impl<'a> RankSteps<'a> {
             rest = &from[1..];
         }
         thread.next = head.first.saturating_add(records.len() as u64);
+        out.last = self.is_last(head.thread, &thread);
         self.threads.insert(head.thread, thread);
-        (!out.steps.is_empty() || out.gap).then_some(out)
+        (!out.steps.is_empty() || out.gap || out.last).then_some(out)
+    }
+
+    /// Whether a thread, other than the first, whose window ends with the log, does nothing more.
+    fn is_last(&self, number: u32, thread: &Thread) -> bool {
+        let is_behind = self.ends.get(&number).is_some_and(|&end| thread.next >= end);
+        number != 0 && is_behind && thread.waiting.is_none()
     }
 
     /// The state of the thread of `head`, taken out, and whether records before it are missing.
@@ -206,6 +223,7 @@ impl<'a> RankSteps<'a> {
         (thread.next, thread.paused) = (next.first, next.paused);
         thread.open.clone_from(&next.open);
         self.innermost(&mut thread);
+        out.last = self.is_last(head.thread, &thread);
         self.threads.insert(head.thread, thread);
         Some(out)
     }
@@ -217,7 +235,7 @@ impl<'a> RankSteps<'a> {
         numbers.sort_unstable();
         for number in numbers {
             let Some(mut thread) = self.threads.remove(&number) else { continue };
-            let mut out = Batch { thread: number, ..Batch::default() };
+            let mut out = Batch { thread: number, last: number != 0, ..Batch::default() };
             self.flush_waiting(&mut thread, &mut out);
             if let Some(end) = end.filter(|&end| number == 0 && end > thread.last) {
                 self.compute_until(&mut thread, end, &mut out);

@@ -31,7 +31,7 @@ use super::scope::Scope;
 use super::synchronised::Synchronised;
 use super::thread::{Next, Pending, Thread};
 use super::watcher::Watcher;
-use crate::blocking::{Causer, EndedBy, Explained, Wait, WaitKey, WaitState, WaitSums};
+use crate::blocking::{Causer, EndedBy, Explained, MOST_STRETCHES, Wait, WaitKey, WaitState, WaitSums};
 use crate::matching::{Channels, Gatherings, HearingId, Locks, Signals};
 use crate::model::Model;
 use crate::open::Run;
@@ -55,6 +55,21 @@ pub fn follow(
     watcher: Option<&mut dyn Watcher>,
     progress: impl Fn(Progress) + Sync,
 ) -> Followed {
+    follow_keeping(MOST_STRETCHES, run, survey, structure, model, (scope, questions), watcher, progress)
+}
+
+/// The same with another bound of what is kept of the ranks' histories, see [`Followed::kept`].
+#[expect(clippy::too_many_arguments, reason = "those of `follow`, and what only tests change")]
+pub(super) fn follow_keeping(
+    most: usize,
+    run: &Run,
+    survey: &Survey,
+    structure: &Structure,
+    model: &Model,
+    (scope, questions): (&Scope, Vec<(Question, Condition)>),
+    watcher: Option<&mut dyn Watcher>,
+    progress: impl Fn(Progress) + Sync,
+) -> Followed {
     let regions = RegionTable::new(model);
     let mut ranks: Vec<u32> = model.ranks.iter().map(|rank| rank.rank).collect();
     ranks.sort_unstable();
@@ -65,14 +80,15 @@ pub fn follow(
     rayon::in_place_scope(|tasks| {
         let open = |rank: &crate::model::RankModel| {
             let header = run.headers.iter().find(|header| header.rank == rank.rank)?;
-            let clock = survey.rank(rank.rank)?.clock.clone()?;
+            let survey_of = survey.rank(rank.rank)?;
+            let clock = survey_of.clock.clone()?;
             let placer = Placer::new(structure, &survey.sites, rank.rank);
-            Some(RankSteps::new(ids, run.log(header).ok()?, clock, rank.zero_ns(), placer))
+            Some(RankSteps::new(ids, run.log(header).ok()?, survey_of, (clock, rank.zero_ns()), placer))
         };
         let opened: Vec<Option<RankSteps>> = model.ranks.iter().map(open).collect();
         let unread: Vec<bool> = opened.iter().map(Option::is_none).collect();
         let source = Source::new(tasks, opened);
-        let mut engine = Engine::new(source, Explaining::new(tasks, scope.begin), (model, scope), &conditions);
+        let mut engine = Engine::new(source, Explaining::new(tasks, scope.begin, most), (model, scope), &conditions);
         engine.lacks(&unread);
         if let Some(watcher) = watcher {
             engine.watcher = Some(watcher);
@@ -242,7 +258,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             self.ends_early(thread, last.unwrap_or(thread), end);
         }
         let ends = self.ends(Ns::MAX);
-        let Explained { blocking, critical_path } = self.explaining.finish(&ends).finish();
+        let Explained { blocking, critical_path, kept } = self.explaining.finish(&ends).finish();
         let last_end = firsts.iter().map(|&at| {
             let thread = &self.threads[at as usize];
             thread.now.min(self.scope.window(thread.rank).1)
@@ -264,6 +280,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             critical_path,
             elapsed,
             counts: self.counts,
+            kept,
         }
     }
 

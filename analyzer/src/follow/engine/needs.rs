@@ -93,16 +93,7 @@ impl Engine<'_, '_> {
         let &Transfer { sent: Some(sent), posted: Some(posted), .. } = self.channels.get(id) else { return };
         let waited = posted.at > one.begun && posted.at <= step.end.saturating_add(one.shift);
         if sent.mode == SendMode::Synchronous || sent.is_rendezvous() && waited {
-            self.needs.push(Need {
-                by: EndedBy { thread: posted.thread, at: posted.at },
-                clocks: At::Noted(posted.noted),
-                bytes: sent.bytes,
-                hops: 1,
-                state: WaitState::LateReceiver,
-                delay: Some(Kind::delay(posted.kind.region())),
-                certain: false,
-                waits,
-            });
+            self.needs.push(needs_message(&posted, sent.bytes, WaitState::LateReceiver, waits));
         }
     }
 
@@ -111,7 +102,7 @@ impl Engine<'_, '_> {
         let transfer = self.channels.get_mut(id);
         match transfer.sent {
             Some(sent) => {
-                self.needs.push(needs_message(&sent, waits));
+                self.needs.push(needs_message(&sent, sent.bytes, WaitState::LateSender, waits));
                 true
             }
             None if gives_up => true,
@@ -127,7 +118,7 @@ impl Engine<'_, '_> {
         let Some(channel) = self.channel(thread, deed, false) else { return true };
         match self.channels.peek(channel) {
             Some(sent) => {
-                self.needs.push(needs_message(&sent, true));
+                self.needs.push(needs_message(&sent, sent.bytes, WaitState::LateSender, true));
                 true
             }
             None if self.threads[thread as usize].gives_up => true,
@@ -207,15 +198,16 @@ impl Engine<'_, '_> {
     }
 }
 
-fn needs_message(sent: &Side, waits: bool) -> Need {
+/// A message needs its other side: a receive the send, without which nothing can have arrived, a send its receive.
+fn needs_message(other: &Side, bytes: u64, state: WaitState, waits: bool) -> Need {
     Need {
-        by: EndedBy { thread: sent.thread, at: sent.at },
-        clocks: At::Noted(sent.noted),
-        bytes: sent.bytes,
+        by: EndedBy { thread: other.thread, at: other.at },
+        clocks: At::Noted(other.noted),
+        bytes,
         hops: 1,
-        state: WaitState::LateSender,
-        delay: Some(Kind::delay(sent.kind.region())),
-        certain: true,
+        state,
+        delay: Some(Kind::delay(other.kind.region())),
+        certain: state == WaitState::LateSender,
         waits,
     }
 }

@@ -47,6 +47,9 @@ impl Engine<'_, '_> {
         self.ranks[rank as usize].lists.append(&mut batch.lists);
         let number = batch.thread;
         let known = self.ranks[rank as usize].threads.get(&number).copied();
+        if known.is_none() && batch.steps.is_empty() {
+            return;
+        }
         let thread = known.unwrap_or_else(|| {
             let begin = batch.steps.first().map_or(0, |step| step.begin);
             self.add_thread(rank, number, begin)

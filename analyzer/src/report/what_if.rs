@@ -44,8 +44,11 @@ pub struct PathRow {
 /// Answers, and the critical path.
 #[derive(Clone, Debug, Default)]
 pub struct WhatIf {
-    /// A row a question.
+    /// A row a question: as measured, on an ideal network, then the others, those that gain most first. None where not all that ranks wait
+    /// for is known.
     pub rows: Vec<ReplayRow>,
+    /// Whether all that ranks wait for is known.
+    pub all_is_known: bool,
     /// Seconds of the run as measured, replayed with everything as it was; `None` where the ranks were not followed.
     pub measured_s: Option<f64>,
     /// The critical path by region and activity, the longest first.
@@ -105,6 +108,38 @@ impl WhatIf {
         let mut path_ranks: Vec<(u32, f64)> = by_rank.into_iter().collect();
         path_ranks.sort_by(|a, b| b.1.total_cmp(&a.1));
         let path_s = path_ranks.iter().map(|one| one.1).sum();
-        WhatIf { rows: followed.replays.iter().map(row).collect(), measured_s, path, path_ranks, path_s }
+        let all_is_known = followed.counts.all_is_known();
+        let mut rows: Vec<ReplayRow> = followed.replays.iter().filter(|_| all_is_known).map(row).collect();
+        rows.sort_by_key(place);
+        WhatIf { rows, all_is_known, measured_s, path, path_ranks, path_s }
+    }
+
+    /// The answer that gains most, of those to questions about regions, ranks and real networks.
+    pub fn best(&self) -> Option<&ReplayRow> {
+        self.rows.iter().find(|row| place(row).0 == LAST)
+    }
+
+    /// A region, and one within it, of which the outer one gains less by being balanced, where that is `least_s` seconds or more: the paths.
+    pub fn outer_gains_less(&self, least_s: f64) -> Option<(&str, &str)> {
+        let balanced = || self.rows.iter().filter(|row| matches!(row.question, Question::Balanced(_)));
+        let regions = || balanced().filter_map(|row| Some((row.region.as_deref()?, row.saved_s)));
+        let is_within = |inner: &str, outer: &str| inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'));
+        regions().find_map(|(inner, inner_s)| {
+            let outer = regions().find(|&(outer, outer_s)| is_within(inner, outer) && outer_s + least_s <= inner_s);
+            outer.map(|(outer, _)| (outer, inner))
+        })
+    }
+}
+
+/// The place of the questions that are sorted by what they gain, behind the fixed ones.
+const LAST: u8 = 2;
+
+/// The place of an answer; of those that gain as much to a nanosecond that about a rank comes first, for it says more.
+fn place(row: &ReplayRow) -> (u8, i64, bool) {
+    let lost_ns = (-row.saved_s * 1e9).round() as i64;
+    match row.question {
+        Question::Measured => (0, 0, false),
+        Question::Ideal => (1, 0, false),
+        _ => (LAST, lost_ns, row.rank.is_none()),
     }
 }

@@ -1,12 +1,16 @@
 //! Runs of which something is missing: what is not known is counted, and not guessed.
 
+use std::path::Path;
+
 use lbprof_analyzer::blocking::WaitState;
+use lbprof_analyzer::follow::Counts;
 use lbprof_collector::Operation;
+use lbprof_collector::format::{BLOCK_HEAD_BYTES, BlockHead, BlockKind, log_name};
 use lbprof_collector::scenario::Scenario;
 use lbprof_collector::script::Script;
 
 use crate::run::Run;
-use crate::support::{model, model_in, written};
+use crate::support::{model, model_in, report_on, written};
 
 const TEXT: &str = "ranks 3\nlatency 0.1\noverhead 0.01\nrank *: repeat 5; iteration step\n\
     compute 5+$r; sendrecv to ($r+1)%$n from ($r+$n-1)%$n; allreduce 8; reduce 8 root 1; end; end\n";
@@ -87,4 +91,71 @@ fn beside_a_rank_with_sums_the_others_are_followed() {
     assert!((run.waits(late) - whole.waits(late)).abs() < 1e-6 && run.waits(late) > 5.0);
     assert_eq!(run.waits(WaitState::Barrier), 0.0, "rank 2 may have been the last");
     assert!(run.followed().replays.is_empty());
+}
+
+/// Makes the block of records with this number in a rank's log unreadable.
+fn damage_block(dir: &Path, rank: u32, number: usize) {
+    let path = dir.join(log_name(rank));
+    let mut bytes = std::fs::read(&path).unwrap();
+    let mut heads = (0..bytes.len() - BLOCK_HEAD_BYTES).filter_map(|at| {
+        let head = BlockHead::from_bytes(bytes[at..at + BLOCK_HEAD_BYTES].try_into().unwrap())?;
+        (head.kind == BlockKind::Records as u8).then_some(at)
+    });
+    let at = heads.nth(number).expect("the log has that many blocks");
+    bytes[at + BLOCK_HEAD_BYTES] ^= 0xff;
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn behind_records_lost_within_a_log_nothing_is_matched_with_its_rank() {
+    // A block holds the six records of an iteration. Rank 0 sends to 1, 1 to 2, 2 to 0, and each iteration ends for all at once.
+    let text = "ranks 3\nlatency 0.1\noverhead 0.01\nrank *: repeat 5; iteration step\n\
+        compute 5+$r; sendrecv to ($r+1)%$n from ($r+$n-1)%$n; reduce 8 root 1; allreduce 8; end; end\n";
+    let scenario = || Script::parse(text).unwrap().scenario().unwrap().rank(0, |log| log.batch(6));
+    let whole = Run::of_scenario(scenario());
+    assert_eq!((whole.followed().counts.messages, whole.followed().counts.collectives), (15, 10));
+    for lost in 0..5 {
+        let dir = written(scenario());
+        damage_block(dir.path(), 0, lost);
+        let run = Run { model: model_in(dir.path()) };
+        run.check();
+        let (counts, lost, behind) = (run.followed().counts, lost as u64, 4 - lost as u64);
+        let expected = Counts {
+            steps: counts.steps,
+            // Ranks 1 and 2 have a message of their own; with rank 0 they exchange one each, and meet it in two collectives each.
+            messages: 3 * lost + (5 - lost),
+            collectives: 2 * lost,
+            not_recorded: 6 * (5 - lost),
+            // A send, a receive and two collectives of rank 0 an iteration.
+            behind_gaps: 4 * behind,
+            ..Counts::default()
+        };
+        assert_eq!(counts, expected, "without block {lost}");
+        assert!((run.elapsed_ms() - whole.elapsed_ms()).abs() < 1e-6, "without block {lost}: nothing is moved");
+        // What was waited for in iterations before the gap is known, and only that: rank 1 waits 1 for rank 2 in each as its root.
+        let waits_ms = run.waits(WaitState::AllToAll);
+        assert!((waits_ms - whole.waits(WaitState::AllToAll) * lost as f64 / 5.0).abs() < 1e-6, "{waits_ms} ms");
+        assert_eq!(run.followed().t_ideal_s(), None, "without block {lost}");
+        let report = report_on(&run.model);
+        assert!(report.efficiency.replay_s.is_none(), "without block {lost}");
+        assert!(report.what_if.rows.is_empty(), "without block {lost}: no gain is claimed");
+        assert!(report.losses.iter().all(|loss| loss.remedy.is_none()), "without block {lost}");
+    }
+}
+
+#[test]
+fn records_lost_on_several_ranks_leave_the_others() {
+    // Ranks 2 and 3 lose their third iteration; 0 and 1 go on with each other alone.
+    let text = "ranks 4\nlatency 0.1\nrank *: repeat 6; iteration step; compute 5+$r%2\n\
+        sendrecv to $r+1-2*($r%2) from $r+1-2*($r%2); barrier; end; end\n";
+    let scenario = Script::parse(text).unwrap().scenario().unwrap().each(|_, log| log.batch(5));
+    let dir = written(scenario);
+    [2, 3].into_iter().for_each(|rank| damage_block(dir.path(), rank, 2));
+    let run = Run { model: model_in(dir.path()) };
+    run.check();
+    let counts = run.followed().counts;
+    assert_eq!((counts.messages, counts.collectives), (2 * 6 + 2 * 2, 2), "{counts:?}");
+    // Ranks 2 and 3: a send, a receive and a barrier in each of three iterations. Ranks 0 and 1: four barriers.
+    assert_eq!((counts.behind_gaps, counts.not_recorded), (2 * 3 * 3, 2 * 4), "{counts:?}");
+    assert_eq!(counts.lone_receives + counts.lone_sends + counts.lone_collectives, 0, "{counts:?}");
 }

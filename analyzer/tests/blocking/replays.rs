@@ -4,6 +4,7 @@ use lbprof_analyzer::metrics::load_balance::phase_profile_ideal;
 use lbprof_analyzer::replay::Question;
 
 use crate::run::Run;
+use crate::support::{first_screen, plain, report_on};
 
 /// The ideal time in milliseconds: by replay, and as estimated from iterations.
 fn ideal_ms(text: &str) -> (f64, f64) {
@@ -73,4 +74,43 @@ fn balancing_what_is_unequal_saves_what_was_waited() {
     assert!(!balanced.is_empty() && balanced.iter().all(|ms| (ms - 82.0).abs() < 1e-6), "{balanced:?}");
     // Rank 2 as fast as the mean, 20, is as long as rank 1.
     assert!((run.replay_ms(Question::RankAsMean(2)) - 82.0).abs() < 1e-6);
+}
+
+/// Ranks compute 10 and 20 in a, 20 and 12 in b, and meet behind each, four times.
+const BY_TURNS: &str = "ranks 2\nrank *: repeat 4; iteration step\n\
+    phase a; compute 10+10*$r; barrier; end; phase b; compute 20-8*$r; barrier; end; end; end\n";
+
+#[test]
+fn balancing_a_region_can_gain_less_than_one_in_it() {
+    let run = Run::of(BY_TURNS);
+    let balanced_ms = |path: &str| {
+        let region = run.model.regions.iter().position(|region| region.path == path).unwrap() as u32;
+        run.replay_ms(Question::Balanced(region))
+    };
+    // 40 a step. With a balanced 15 + 20, with b balanced 20 + 16. In all of a step ranks compute 30 and 32: 31 each leaves 10 and 20 in a
+    // almost as they are, 31/32 of 20, and 31/30 of 20 in b.
+    assert!((run.elapsed_ms() - 160.0).abs() < 1e-6);
+    assert!((balanced_ms("main/step/a") - 4.0 * 35.0).abs() < 1e-3);
+    assert!((balanced_ms("main/step/b") - 4.0 * 36.0).abs() < 1e-3);
+    assert!((balanced_ms("main/step") - 4.0 * 20.0 * (31.0 / 32.0 + 31.0 / 30.0)).abs() < 1e-3);
+    let report = report_on(&run.model);
+    assert_eq!(report.what_if.outer_gains_less(0.01), Some(("main/step", "main/step/a")));
+    assert_eq!(report.what_if.outer_gains_less(0.03), None);
+    let text = plain(&report, 100).replace("\n  ", " ");
+    assert!(
+        text.contains("balancing step gains less than balancing step/a in it: it levels what ranks compute"),
+        "{text}"
+    );
+}
+
+#[test]
+fn answers_stand_in_the_order_of_what_they_gain_and_the_first_screen_tells_the_largest() {
+    let run = Run::of(BY_TURNS);
+    let report = report_on(&run.model);
+    let (fixed, others) = report.what_if.rows.split_at(2);
+    let questions: Vec<Question> = fixed.iter().map(|row| row.question).collect();
+    assert_eq!(questions, [Question::Measured, Question::Ideal]);
+    assert!(others.len() >= 3 && others.windows(2).all(|two| two[0].saved_s >= two[1].saved_s), "{others:?}");
+    let screen = first_screen(&report, 100).replace('\n', " ");
+    assert!(screen.contains("Balancing step/a would save about 12.5 % (from 160.0 ms to 140.0 ms)"), "{screen}");
 }

@@ -11,7 +11,6 @@ use crate::definitions::WHOLE_PROGRAM;
 use crate::open::ranges;
 use crate::replay::Question;
 use crate::report::verdict::{GOOD_BALANCE, VerdictKind, WorstRegion};
-use crate::report::what_if::ReplayRow;
 use crate::report::words::{clean, percent, percent_or_dash, plural, seconds, seconds_like, shorten, wrap};
 use crate::report::{Report, Verdict};
 
@@ -62,20 +61,22 @@ pub fn verdict(report: &Report) -> String {
     text + &gain(report)
 }
 
-/// What would be gained most by balancing a region or a rank; of ranks that do not share one work no mean of all is a gain.
+/// What would be gained most of all that was asked; of ranks that do not share one work no mean of all is a gain.
 fn gain(report: &Report) -> String {
     if report.clusters.are_apart() {
         return String::new();
     }
     let what_if = &report.what_if;
     let Some(measured_s) = what_if.measured_s.filter(|measured_s| *measured_s > 0.0) else { return String::new() };
-    let is_balance = |row: &&ReplayRow| matches!(row.question, Question::Balanced(_) | Question::RankAsMean(_));
-    let best = what_if.rows.iter().filter(is_balance).max_by(|a, b| a.saved_s.total_cmp(&b.saved_s));
-    let Some(best) = best.filter(|row| row.saved_s > WORTH_NAMING * measured_s) else { return String::new() };
-    let what = match (&best.region, best.rank) {
-        (Some(region), _) if region == WHOLE_PROGRAM => "Balancing the ranks".to_owned(),
-        (Some(region), _) => format!("Balancing {}", region_name(region)),
-        (None, rank) => format!("Bringing rank {} down to the mean", rank.unwrap_or(0)),
+    let Some(best) = what_if.best().filter(|row| row.saved_s > WORTH_NAMING * measured_s) else { return String::new() };
+    let what = match (best.question, &best.region, best.rank) {
+        (Question::Faster(_, times), Some(region), _) => {
+            format!("Making {} {times} times as fast", region_name(region))
+        }
+        (Question::Network(..), ..) => "The other network".to_owned(),
+        (_, Some(region), _) if region == WHOLE_PROGRAM => "Balancing the ranks".to_owned(),
+        (_, Some(region), _) => format!("Balancing {}", region_name(region)),
+        (_, None, rank) => format!("Bringing rank {} down to the mean", rank.unwrap_or(0)),
     };
     format!(
         " {what} would save about {} (from {} to {}).",

@@ -11,7 +11,7 @@ use crate::report::words::{
     TimeUnit, clean, percent, seconds, seconds_like, short_path, signed_percent, what_was_done, wrap,
 };
 
-/// Share of the critical path from which on a part is told.
+/// Share of the critical path from which on a part is told, and of the run from which on gains differ.
 const LEAST: f64 = 0.01;
 
 /// Most ranks of the critical path that are told in a sentence.
@@ -31,6 +31,9 @@ fn answers_of(report: &Report, options: &Options) -> String {
     let Some(measured_s) = what_if.measured_s.filter(|&measured_s| measured_s > 0.0 && report.ranks.len() > 1) else {
         return not_asked(report, options);
     };
+    if !what_if.all_is_known {
+        return not_known("not known: of some calls the logs do not tell what they waited for (see Waiting)", options);
+    }
     let unit = TimeUnit::for_max(measured_s);
     let (run, saved) = (format!("run\n[{}]", unit.symbol), format!("saved\n[{}]", unit.symbol));
     let mut rows = Table::new(&["<if", &run, &saved, "share"], 0);
@@ -49,7 +52,16 @@ fn answers_of(report: &Report, options: &Options) -> String {
         signed_percent(error)
     );
     let mut text = format!("{BOLD}What if{BOLD:#}\n{}", rows.render(options.columns, DIM));
-    writeln!(text, "  {DIM}{}{DIM:#}\n", wrap(&how, options.columns - 2, 2)).ok();
+    writeln!(text, "  {DIM}{}{DIM:#}", wrap(&how, options.columns - 2, 2)).ok();
+    if let Some((outer, inner)) = what_if.outer_gains_less(LEAST * measured_s) {
+        let [outer, inner] = [outer, inner].map(|path| clean(short_path(path)));
+        let why = format!(
+            "balancing {outer} gains less than balancing {inner} in it: it levels what ranks compute in {outer} in all, and who computes \
+             more in {inner} computes less elsewhere in it"
+        );
+        writeln!(text, "  {DIM}{}{DIM:#}", wrap(&why, options.columns - 2, 2)).ok();
+    }
+    text.push('\n');
     text
 }
 
@@ -63,6 +75,10 @@ fn not_asked(report: &Report, options: &Options) -> String {
     } else {
         "how long it would take otherwise, and what set its time, are known of all of the run or of a window (--from, --to), not of a region"
     };
+    not_known(why, options)
+}
+
+fn not_known(why: &str, options: &Options) -> String {
     format!("{BOLD}What if{BOLD:#}\n  {DIM}{}{DIM:#}\n\n", wrap(why, options.columns - 2, 2))
 }
 

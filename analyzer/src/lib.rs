@@ -36,6 +36,7 @@
 //! | [`views`] | what the page of a report shows beside it: matrices of bounded size |
 //! | [`report`] | all that a report says, as data, and one function for each kind of document |
 //! | [`study`] | several runs: the figures that are kept of each, and what follows from many |
+//! | [`compare`] | what changed between runs: by reason and place, beyond noise or not, conditions for CI |
 //! | [`dump`] | every record of a run as JSON lines |
 //!
 //! Reading never fails on damage that can be skipped: what is wrong arrives as [`lbprof_collector::Problem`]s beside the
@@ -47,6 +48,7 @@ pub mod ahead;
 pub mod analyse;
 pub mod blocking;
 pub mod cluster;
+pub mod compare;
 pub mod concurrency;
 pub mod critical_path;
 pub mod definitions;

@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 
 use super::Report;
 pub use write::write;
-pub(crate) use write::write_compact;
+pub(crate) use write::{write_compact, write_pretty};
 
 /// Name and version of what makes it.
 pub(crate) const GENERATOR: &str = concat!("lb-report ", env!("CARGO_PKG_VERSION"));

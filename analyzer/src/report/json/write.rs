@@ -11,7 +11,12 @@ use crate::report::words::is_hostile;
 
 /// Writes the report as one JSON document that ends with a new line.
 pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    write_with(&document(report), Escaping(PrettyFormatter::new()), out)?;
+    write_pretty(&document(report), out)
+}
+
+/// Writes a value on several lines, with a new line at its end.
+pub(crate) fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    write_with(value, Escaping(PrettyFormatter::new()), &mut *out)?;
     out.write_all(b"\n")
 }
 

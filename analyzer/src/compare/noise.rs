@@ -1,0 +1,175 @@
+//! Whether a difference is more than chance.
+//!
+//! Where the runs tell their noise, that is with at least three in all and two on a side, a difference of means is beyond it if the
+//! two-sided t-test says so at [`LEVEL`]: Welch's where both sides have two runs or more, else Student's, which takes the single
+//! run to scatter as the others do. Of several figures tested together the probabilities are corrected by Holm's method, so that
+//! among many parts of equal runs still none is taken for a change in 95 of 100 cases. Differences too small to matter
+//! ([`Limits::relevant_s`]) are never told.
+//!
+//! With one run a side nothing is known of the noise, and a difference counts from [`Limits::assumed_s`] on.
+//!
+//! Sources: Welch, "The generalization of 'Student's' problem when several different population variances are involved",
+//! Biometrika 34 (1947); Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Statist. 6 (1979).
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Probability with which equal runs are taken for different.
+pub const LEVEL: f64 = 0.05;
+
+/// Share of the elapsed time below which a difference does not matter, however certain it is.
+pub const RELEVANT: f64 = 0.005;
+
+/// Seconds below which a difference is noise where nothing is known of it: a scheduler's time slice.
+pub const SLICE_S: f64 = 0.005;
+
+/// What is taken for noise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// Share of the base's elapsed time that is taken for noise where nothing is known of it.
+    pub share: f64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { share: 0.02 }
+    }
+}
+
+impl Limits {
+    /// Seconds from which on a difference counts where nothing is known of the noise of runs of `elapsed_s` seconds.
+    pub fn assumed_s(&self, elapsed_s: f64) -> f64 {
+        (self.share * elapsed_s).max(SLICE_S)
+    }
+
+    /// Seconds from which on a difference matters where the noise is known.
+    pub fn relevant_s(&self, elapsed_s: f64) -> f64 {
+        RELEVANT.min(self.share) * elapsed_s
+    }
+}
+
+/// Whether so many runs a side tell their noise.
+pub fn is_known(n_base: usize, n_new: usize) -> bool {
+    n_base > 0 && n_new > 0 && n_base + n_new > 2
+}
+
+/// The probability that means of samples from one distribution differ as much as these: of a two-sided t-test, 0..=1.
+///
+/// `None` where the noise is not known ([`is_known`]). Of samples without any scatter 1 where they are equal, else 0.
+pub fn probability(base: &[f64], new: &[f64]) -> Option<f64> {
+    if !is_known(base.len(), new.len()) {
+        return None;
+    }
+    let difference = mean(new) - mean(base);
+    let (error, freedom) = match base.len().min(new.len()) {
+        1 => pooled(base, new),
+        _ => welch(base, new),
+    };
+    if error <= 1e-12 * (mean(base).abs() + mean(new).abs()) {
+        return Some(if difference.abs() <= 1e-9 * mean(base).abs() { 1.0 } else { 0.0 });
+    }
+    let distribution = StudentsT::new(0.0, 1.0, freedom).ok()?;
+    Some(2.0 * distribution.sf((difference / error).abs()))
+}
+
+/// Which of several tests reject at [`LEVEL`] together, by Holm's method.
+pub fn rejected(probabilities: &[f64]) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..probabilities.len()).collect();
+    let at = |idx: usize| probabilities.get(idx).copied().unwrap_or(1.0);
+    order.sort_by(|&a, &b| at(a).total_cmp(&at(b)));
+    let mut rejected = vec![false; probabilities.len()];
+    for (rank, idx) in order.into_iter().enumerate() {
+        if at(idx) > LEVEL / (probabilities.len() - rank) as f64 {
+            break;
+        }
+        if let Some(one) = rejected.get_mut(idx) {
+            *one = true;
+        }
+    }
+    rejected
+}
+
+/// The mean; 0 of nothing.
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// The median; `None` of nothing.
+pub fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let upper = *sorted.get(sorted.len() / 2)?;
+    let lower = *sorted.get(sorted.len().saturating_sub(1) / 2)?;
+    Some((lower + upper) / 2.0)
+}
+
+/// Sum of squared distances from the mean.
+fn squares(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    values.iter().map(|value| (value - mean).powi(2)).sum()
+}
+
+/// Standard error of the difference of means, and degrees of freedom, where both sides scatter alike.
+fn pooled(base: &[f64], new: &[f64]) -> (f64, f64) {
+    let freedom = (base.len() + new.len() - 2) as f64;
+    let variance = (squares(base) + squares(new)) / freedom;
+    ((variance * (1.0 / base.len() as f64 + 1.0 / new.len() as f64)).sqrt(), freedom)
+}
+
+/// The same where each side scatters in its own way; two values a side at least.
+fn welch(base: &[f64], new: &[f64]) -> (f64, f64) {
+    let of = |values: &[f64]| {
+        let n = values.len() as f64;
+        let error = squares(values) / (n - 1.0) / n;
+        (error, error.powi(2) / (n - 1.0))
+    };
+    let ((base, base_part), (new, new_part)) = (of(base), of(new));
+    ((base + new).sqrt(), ((base + new).powi(2) / (base_part + new_part)).max(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two samples of sizes 5 and 6, whose t, degrees of freedom and probability follow by hand: means 20 and 25, variances 2.5
+    /// and 3.5, error sqrt(0.5 + 0.58333) = 1.04083, t = 4.8038, freedom 1.17361 / (0.0625 + 0.068056) = 8.9894.
+    #[test]
+    fn welchs_test_is_as_by_hand() {
+        let base = [18.0, 19.0, 20.0, 21.0, 22.0];
+        let new = [22.5, 23.5, 24.5, 25.5, 26.5, 27.5];
+        let (error, freedom) = welch(&base, &new);
+        assert!((error - 1.040833).abs() < 1e-6 && (freedom - 8.98936).abs() < 1e-4, "{error} {freedom}");
+        // Student's distribution with 8.99 degrees of freedom beyond 4.8038, twice: 0.00097.
+        let probability = probability(&base, &new).unwrap();
+        assert!((0.0009..0.0011).contains(&probability), "{probability}");
+    }
+
+    #[test]
+    fn a_single_run_is_judged_by_the_scatter_of_the_others() {
+        assert_eq!(probability(&[1.0], &[2.0]), None);
+        // Variance 0.01, error sqrt(0.01 · 4/3), t = 10/sqrt(4/3) = 8.66 on 2 degrees of freedom: 0.0131.
+        let far = probability(&[1.0, 1.1, 0.9], &[2.0]).unwrap();
+        assert!((far - 0.0131).abs() < 0.0002, "{far}");
+        assert!(probability(&[1.0, 1.1, 0.9], &[1.1]).unwrap() > 0.4);
+    }
+
+    #[test]
+    fn without_scatter_any_difference_is_certain() {
+        assert_eq!(probability(&[1.0, 1.0], &[1.0, 1.0]), Some(1.0));
+        assert_eq!(probability(&[1.0, 1.0], &[1.1, 1.1]), Some(0.0));
+    }
+
+    #[test]
+    fn of_many_tests_more_is_asked_for() {
+        assert_eq!(rejected(&[0.04]), [true]);
+        assert_eq!(rejected(&[0.04, 0.5]), [false, false]);
+        assert_eq!(rejected(&[0.04, 0.01]), [true, true], "after the first, one is left");
+        assert_eq!(rejected(&[]), [false; 0]);
+    }
+
+    #[test]
+    fn medians_are_in_the_middle() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[4.0, 1.0]), Some(2.5));
+        assert_eq!(median(&[]), None);
+    }
+}

@@ -1,0 +1,200 @@
+//! Changes in words: the same in text, Markdown and JUnit's XML.
+
+use lbprof_collector::Activity;
+
+use super::condition::{Judged, Outcome};
+use super::reasons::What;
+use super::{Change, Comparison, Part, Whose};
+use crate::open::ranges;
+use crate::report::words::{TimeUnit, clean, percent, seconds_like, short_path, shorten, signed_percent};
+
+/// Most columns that a name takes within a sentence.
+const LONGEST_NAME: usize = 60;
+
+/// Most ranks in a sentence or a cell.
+const MOST_RANKS: usize = 3;
+
+/// Share of a change from which on it is all of it, as far as words go.
+const NEARLY_ALL: f64 = 0.95;
+
+/// Share of a change from which on a part of it is worth a word.
+const WORTH_NAMING: f64 = 0.05;
+
+/// The verdict: how much longer or shorter, beyond noise or not, and why most of it.
+pub fn headline(comparison: &Comparison) -> String {
+    let elapsed = &comparison.elapsed;
+    let (base_s, new_s) = (elapsed.base_mean(), elapsed.new_mean());
+    let relative = elapsed.relative().map_or_else(String::new, |share| format!(" ({})", signed_percent(share)));
+    let times = format!("{} instead of {}{relative}", seconds_like(new_s, new_s.max(base_s)), base(elapsed));
+    let means = if elapsed.base.len().max(elapsed.new.len()) > 1 { " in the mean" } else { "" };
+    if comparison.is_noise() {
+        return format!("Nothing beyond noise: {times}{means}.");
+    }
+    let (verb, several) = if elapsed.new.len() > 1 { ("take", "runs") } else { ("takes", "run") };
+    let more = if elapsed.difference() < 0.0 { "less" } else { "longer" };
+    let by = seconds_like(elapsed.difference().abs(), new_s.max(base_s));
+    let first = match elapsed.beyond_noise {
+        true => format!("The new {several} {verb} {by} {more}: {times}{means}."),
+        false => {
+            format!("The elapsed time does not differ beyond noise, but what it is spent on does: {times}{means}.")
+        }
+    };
+    let sign = elapsed.difference().signum();
+    let leads =
+        |part: &&Part| part.total.beyond_noise && (!elapsed.beyond_noise || part.total.difference() * sign > 0.0);
+    let reason = comparison.reasons.iter().find(leads).map_or_else(String::new, |part| because(comparison, part));
+    first + &reason
+}
+
+fn base(elapsed: &Change) -> String {
+    seconds_like(elapsed.base_mean(), elapsed.base_mean().max(elapsed.new_mean()))
+}
+
+/// The reason of most of the change, as a sentence.
+fn because(comparison: &Comparison, part: &Part) -> String {
+    let whole_s = comparison.elapsed.base_mean().max(comparison.elapsed.new_mean());
+    let seconds = |part: f64| seconds_like(part.abs(), whole_s);
+    let (change, all) = (part.total.difference(), comparison.elapsed.difference());
+    let how_much = match change / all {
+        _ if !comparison.elapsed.beyond_noise => format!("{} {}", seconds(change), direction(change)),
+        share if share >= NEARLY_ALL => "All of it".to_owned(),
+        share => format!("{} of it ({})", seconds(change), percent(share)),
+    };
+    let mut text = format!(" {how_much} is by {}{}", what(part), whose(part, whole_s));
+    if part.caused_s.abs() >= WORTH_NAMING * change.abs() && matches!(part.what, What::In(..)) {
+        let own = format!("{} {} itself", seconds(part.own_s), direction(part.own_s));
+        let caused = format!("{} {} of waiting for it", seconds(part.caused_s), direction(part.caused_s));
+        text.push_str(&format!(": {own} in the mean over ranks, and {caused}"));
+    }
+    text + "."
+}
+
+fn direction(change: f64) -> &'static str {
+    if change < 0.0 { "less" } else { "more" }
+}
+
+/// What a part is, in a sentence: `computation in step/force`.
+pub fn what(part: &Part) -> String {
+    match region(part) {
+        Some(region) => format!("{} in {}", part.what.name(), shorten(&region, LONGEST_NAME)),
+        None => part.what.name().to_owned(),
+    }
+}
+
+/// The name of a part's region.
+pub fn region(part: &Part) -> Option<String> {
+    part.region.as_deref().map(|path| clean(short_path(path)))
+}
+
+/// On which ranks, as the end of a sentence.
+fn whose(part: &Part, whole_s: f64) -> String {
+    let seconds = |part: f64| seconds_like(part.abs(), whole_s);
+    let spends = if matches!(part.what, What::In(_, Activity::Computation)) { "computes" } else { "spends" };
+    match &part.whose {
+        Whose::Ranks(ranks) => match ranks.as_slice() {
+            [] => String::new(),
+            [(rank, own_s)] if *own_s != 0.0 => {
+                let more = if *own_s < 0.0 { "shorter" } else { "longer" };
+                format!(", on rank {rank}, which {spends} {} {more} there", seconds(*own_s))
+            }
+            [(rank, _)] => format!(", on rank {rank}"),
+            several => format!(", on ranks {}", some_ranks(several)),
+        },
+        Whose::All(own_s) if *own_s != 0.0 => {
+            let more = if *own_s < 0.0 { "shorter" } else { "longer" };
+            format!(", on all ranks, {} {more} in the mean", seconds(*own_s))
+        }
+        Whose::Longest { rank, over_mean_s, base_over_mean_s } => format!(
+            "; longest on rank {rank}, {} over the mean, where the base had {}",
+            seconds(*over_mean_s),
+            seconds(*base_over_mean_s)
+        ),
+        Whose::All(_) | Whose::Nobody => String::new(),
+    }
+}
+
+fn some_ranks(ranks: &[(u32, f64)]) -> String {
+    let mut first: Vec<u32> = ranks.iter().take(MOST_RANKS).map(|&(rank, _)| rank).collect();
+    first.sort_unstable();
+    let more = ranks.len().saturating_sub(MOST_RANKS);
+    ranges(&first) + &if more > 0 { format!(" and {more} more") } else { String::new() }
+}
+
+/// On which ranks, and by how much their own time changed: as a cell.
+pub fn whose_cell(part: &Part, unit: TimeUnit) -> String {
+    match &part.whose {
+        Whose::Ranks(ranks) => match ranks.as_slice() {
+            [] => "–".to_owned(),
+            [(rank, own_s)] if *own_s == 0.0 => rank.to_string(),
+            [(rank, own_s)] => format!("{rank} ({})", signed(unit, *own_s)),
+            several => some_ranks(several),
+        },
+        Whose::All(own_s) => format!("all ({})", signed(unit, *own_s)),
+        Whose::Longest { rank, over_mean_s, .. } => format!("longest {rank} ({})", signed(unit, *over_mean_s)),
+        Whose::Nobody => "–".to_owned(),
+    }
+}
+
+/// A change in a unit, with its sign: `+12.5`, `−3.0`, `0.0`.
+pub fn signed(unit: TimeUnit, seconds: f64) -> String {
+    let text = unit.number(seconds.abs());
+    let is_zero = text.chars().all(|char| matches!(char, '0' | '.'));
+    match seconds {
+        _ if is_zero => text,
+        seconds if seconds < 0.0 => format!("−{text}"),
+        _ => format!("+{text}"),
+    }
+}
+
+/// What is taken for noise.
+pub fn noise(comparison: &Comparison) -> String {
+    let (base, new) = (comparison.sides.base.runs.len(), comparison.sides.new.runs.len());
+    let limits = &comparison.limits;
+    let elapsed_s = comparison.elapsed.base_mean();
+    if comparison.noise_is_known() {
+        return format!(
+            "Noise is judged from {base} base and {new} new runs, by the t-test at {} (several parts by Holm's method); changes \
+             of less than {} do not matter.",
+            percent(super::noise::LEVEL),
+            seconds_like(limits.relevant_s(elapsed_s), elapsed_s)
+        );
+    }
+    format!(
+        "With one run a side the noise is not known: changes of less than {} ({} of the elapsed time, at least 5 ms) are taken for \
+         it. Several runs a side tell it: --with.",
+        seconds_like(limits.assumed_s(elapsed_s), elapsed_s),
+        percent(limits.share)
+    )
+}
+
+/// A condition's values: `elapsed_s is 2, base 1.6`.
+pub fn values(judged: &Judged) -> String {
+    let number = |value: Option<f64>| value.map_or_else(|| "not known".to_owned(), digits);
+    let base = match (judged.base, judged.text.contains("base")) {
+        (base, true) => format!(", base {}", number(base)),
+        (_, false) => String::new(),
+    };
+    format!("{} is {}{base}", clean(&judged.metric), number(judged.value))
+}
+
+/// A number with four digits: conditions are also on small differences.
+fn digits(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        size if (1e-4..1e6).contains(&size) => {
+            let decimals = (3 - size.log10().floor() as i32).max(0) as usize;
+            let text = format!("{value:.decimals$}");
+            if decimals > 0 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+        }
+        _ => format!("{value:.3e}"),
+    }
+}
+
+/// What a condition says, in a word of a reader: it is one to fail on.
+pub fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Passes => "passes",
+        Outcome::Fails => "FAILS",
+        Outcome::Unknown => "FAILS (not known)",
+    }
+}

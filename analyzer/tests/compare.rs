@@ -1,0 +1,287 @@
+//! Comparisons of runs made by hand: what changed is named first, the parts add up, equal runs differ by nothing.
+
+mod support;
+
+use lbprof_analyzer::compare::condition::Condition;
+use lbprof_analyzer::compare::noise::Limits;
+use lbprof_analyzer::compare::reasons::What;
+use lbprof_analyzer::compare::{Comparison, Named, Part, Side, Sides, Whose, json, junit, markdown, text};
+use lbprof_analyzer::study::Run;
+use lbprof_collector::Activity;
+use lbprof_collector::scenario::{RankScript, Scenario};
+use proptest::prelude::*;
+use support::{found_model, model, report_on};
+
+/// The figures of a scenario.
+fn run(scenario: Scenario) -> Run {
+    let model = model(scenario);
+    Run::new(&report_on(&model), &model)
+}
+
+fn named(name: &str, run: Run) -> Named {
+    Named { name: name.to_owned(), run }
+}
+
+/// A comparison of several runs a side.
+fn compare_all(base: Vec<Run>, new: Vec<Run>) -> Comparison {
+    let side = |name: &str, runs: Vec<Run>| {
+        let named = |(at, mut run): (usize, Run)| {
+            // Runs made by hand have one id all.
+            run.id = if name == "base" { 1 } else { 2 };
+            named(&format!("{name}-{at}"), run)
+        };
+        Side { runs: runs.into_iter().enumerate().map(named).collect() }
+    };
+    Comparison::new(Sides { base: side("base", base), new: side("new", new) }, Limits::default())
+}
+
+fn compare(base: Run, new: Run) -> Comparison {
+    compare_all(vec![base], vec![new])
+}
+
+fn rendered(comparison: &Comparison, conditions: &[&str], columns: usize) -> String {
+    let conditions: Vec<Condition> = conditions.iter().map(|text| text.parse().expect(text)).collect();
+    let judged = Condition::judge_all(&conditions, &comparison.sides).expect("there are the regions");
+    let text = text::render(comparison, &judged, &text::Options { columns, top: 8 });
+    anstream::adapter::strip_str(&text).to_string()
+}
+
+/// 5 steps, in which ranks compute in "force", for as long as `force` says of each, then 4 ms in "move", and meet.
+fn steps(n_ranks: u32, force: impl Fn(u32) -> f64) -> Scenario {
+    let longest = (0..n_ranks).map(&force).fold(0.0, f64::max);
+    Scenario::ranks(n_ranks).each(|rank, script| {
+        let work = force(rank);
+        let step = move |script: RankScript| {
+            let script = script.region("force", |script| script.compute(work));
+            script.region("move", |script| script.compute(4.0)).at("end of step").barrier(longest - work + 0.5)
+        };
+        script.param("size", 512.0).repeat(5, move |_, script| script.iteration("step", step))
+    })
+}
+
+fn before(rank: u32) -> f64 {
+    20.0 - f64::from(rank % 2)
+}
+
+/// The same with region force 30 % slower on rank 2.
+fn after(rank: u32) -> f64 {
+    before(rank) * if rank == 2 { 1.3 } else { 1.0 }
+}
+
+fn first(comparison: &Comparison) -> &Part {
+    comparison.reasons.first().expect("there is a reason")
+}
+
+#[test]
+fn a_region_that_is_slower_on_one_rank_is_named_first() {
+    let comparison = compare(run(steps(4, before)), run(steps(4, after)));
+    // 5 steps of 6 ms more on rank 2; three ranks wait for it. In the mean over ranks it is 7.5 ms, and 22.5 ms of waiting.
+    assert!((comparison.elapsed.difference() - 0.030).abs() < 1e-9, "{:?}", comparison.elapsed);
+    let reason = first(&comparison);
+    assert_eq!(reason.region.as_deref(), Some("main/step/force"));
+    assert!(matches!(reason.what, What::In(_, Activity::Computation)));
+    assert!((reason.total.difference() - 0.030).abs() < 1e-6, "{reason:?}");
+    assert!((reason.own_s - 0.0075).abs() < 1e-9 && (reason.caused_s - 0.0225).abs() < 1e-6, "{reason:?}");
+    let Whose::Ranks(ranks) = &reason.whose else { panic!("{reason:?}") };
+    assert!(matches!(ranks.as_slice(), [(2, own_s)] if (own_s - 0.030).abs() < 1e-9), "{ranks:?}");
+    assert!(reason.total.beyond_noise && !comparison.is_noise());
+    insta::assert_snapshot!(
+        "slower_on_one_rank_100",
+        rendered(&comparison, &["elapsed_s > base * 1.05", "load_balance < 0.5", "transfer < base / 0"], 100)
+    );
+    insta::assert_snapshot!("slower_on_one_rank_60", rendered(&comparison, &["elapsed_s > base * 1.05"], 60));
+}
+
+/// Also where another rank had been the slowest, and where a rank is slower but nobody waits for it.
+#[test]
+fn what_counts_is_whom_ranks_wait_for() {
+    let with = |slow: [f64; 3]| run(steps(3, move |rank| slow[rank as usize]));
+    let comparison = compare(with([20.0, 10.0, 10.0]), with([20.0, 10.0, 26.0]));
+    assert!((comparison.elapsed.difference() - 0.030).abs() < 1e-9);
+    assert!(matches!(&first(&comparison).whose, Whose::Ranks(ranks) if ranks[0].0 == 2), "{:?}", first(&comparison));
+    let comparison = compare(with([20.0, 10.0, 10.0]), with([20.0, 10.0, 13.0]));
+    assert!(comparison.is_noise(), "{:?}", comparison.reasons);
+}
+
+#[test]
+fn what_is_slower_on_all_ranks_is_told_so() {
+    let comparison = compare(run(steps(4, before)), run(steps(4, |rank| before(rank) + 6.0)));
+    assert!(
+        matches!(first(&comparison).whose, Whose::All(own_s) if (own_s - 0.030).abs() < 1e-9),
+        "{:?}",
+        first(&comparison)
+    );
+    let text = rendered(&comparison, &[], 100);
+    assert!(text.contains("on all ranks, 30.0 ms longer in the mean"), "{text}");
+}
+
+#[test]
+fn communication_is_named_by_its_region() {
+    let exchange = |ms: f64| {
+        run(Scenario::ranks(2)
+            .each(|_, script| script.region("exchange", |script| script.compute(50).allreduce(8, ms))))
+    };
+    let comparison = compare(exchange(1.0), exchange(40.0));
+    let reason = first(&comparison);
+    assert_eq!((reason.what.name(), reason.region.as_deref()), ("calls besides waiting", Some("main/exchange")));
+}
+
+#[test]
+fn runs_of_the_same_differ_by_nothing_beyond_noise() {
+    let comparison = compare(run(steps(4, before)), run(steps(4, |rank| before(rank) * 1.01)));
+    assert!(comparison.is_noise());
+    let text = rendered(&comparison, &["elapsed_s > base * 1.05"], 100);
+    assert!(text.contains("Nothing beyond noise: 123.5 ms instead of 122.5 ms (+0.8 %)."), "{text}");
+    assert!(!text.contains("Why"), "{text}");
+    insta::assert_snapshot!("nothing_beyond_noise", text);
+}
+
+#[test]
+fn several_runs_tell_their_noise() {
+    let of = |factors: [f64; 4]| -> Vec<Run> {
+        factors.map(|factor| run(steps(2, move |rank| before(rank) * factor))).into_iter().collect()
+    };
+    // They scatter by 10 %: 4 % are nothing. Where they scatter by 0.2 %, 1 % is something.
+    assert!(compare_all(of([1.0, 1.05, 0.95, 1.02]), of([1.04, 1.09, 0.99, 1.06])).is_noise());
+    let comparison = compare_all(of([1.0, 1.001, 0.999, 1.0]), of([1.011, 1.010, 1.009, 1.010]));
+    assert!(comparison.elapsed.beyond_noise);
+    assert_eq!(first(&comparison).region.as_deref(), Some("main/step/force"));
+    insta::assert_snapshot!("several_runs", rendered(&comparison, &["elapsed_s > base * 1.05"], 100));
+    // One run against several.
+    assert!(
+        compare_all(of([1.0, 1.05, 0.95, 1.02]), vec![run(steps(2, |rank| before(rank) * 2.0))]).elapsed.beyond_noise
+    );
+}
+
+#[test]
+fn regions_match_across_numbers_of_ranks() {
+    let comparison = compare(run(steps(4, before)), run(steps(8, |rank| if rank == 5 { 30.0 } else { 20.0 })));
+    let reason = first(&comparison);
+    assert_eq!(reason.region.as_deref(), Some("main/step/force"));
+    assert!(matches!(reason.whose, Whose::Longest { rank: 5, .. }), "{reason:?}");
+    let text = rendered(&comparison, &[], 100);
+    assert!(text.contains("The number of ranks differs: 4 → 8: times are means over ranks."), "{text}");
+    assert!(text.contains("longest on rank 5"), "{text}");
+}
+
+#[test]
+fn what_else_differs_is_told() {
+    let other = Scenario::ranks(2)
+        .header(0, |header| header.command = vec!["./other".into()])
+        .each(|_, script| script.param("size", 1024.0).region("another", |script| script.compute(10)).barrier(1.0));
+    let mut new = run(other.missing(1));
+    new.complete = false;
+    let text = rendered(&compare(run(steps(2, before)), new), &[], 100);
+    for says in [
+        "! The programs differ: other, scenario. What matches by name is compared.",
+        "! Parameters differ: size 512 → 1,024.",
+        "Data of new-0 are incomplete",
+        "! Only in the base runs: main/step, main/step/force, main/step/move.",
+        "! Only in the new runs: main/another.",
+    ] {
+        assert!(text.contains(says), "{says}: {text}");
+    }
+    let mut base = run(steps(2, before));
+    base.causes = None;
+    let comparison = compare(base, run(steps(2, after)));
+    assert!(!comparison.by_cause);
+    assert!(rendered(&comparison, &[], 100).contains("ranks were not followed"));
+    let twice = run(steps(2, before));
+    let same = Side { runs: vec![named("a", twice)] };
+    let same = Comparison::new(Sides { base: same.clone(), new: same }, Limits::default());
+    assert!(same.remarks[0].contains("is on both sides"), "{:?}", same.remarks);
+}
+
+#[test]
+fn names_reach_neither_terminal_nor_markup() {
+    let evil = "\u{1b}[31m<img src=x>|`";
+    let with = |ms: f64| {
+        run(Scenario::ranks(2).each(|_, script| script.region(evil, |script| script.compute(ms)).barrier(1.0)))
+    };
+    let comparison = compare(with(10.0), with(90.0));
+    let colour = text::render(&comparison, &[], &text::Options { columns: 100, top: 8 });
+    assert!(!colour.contains("\u{1b}[31m<"), "{colour}");
+    let markdown = markdown::render(&comparison, &[]);
+    assert!(!markdown.replace("\\<", "").contains('<') && !markdown.contains('\u{1b}'), "{markdown}");
+    let mut bytes = Vec::new();
+    json::write(&comparison, &[], &mut bytes).unwrap();
+    assert!(!bytes.contains(&0x1b));
+}
+
+#[test]
+fn conditions_go_to_markdown_and_junit() {
+    let comparison = compare(run(steps(4, before)), run(steps(4, after)));
+    let conditions: Vec<Condition> =
+        ["elapsed_s > base * 1.05", "regions[\"main/step/force\"].time_s > base * 1.5", "blocked_s > base / 0"]
+            .map(|text| text.parse().unwrap())
+            .into();
+    let judged = Condition::judge_all(&conditions, &comparison.sides).unwrap();
+    insta::assert_snapshot!("markdown", markdown::render(&comparison, &judged));
+    let mut bytes = Vec::new();
+    junit::write(&comparison, &judged, &mut bytes).unwrap();
+    insta::assert_snapshot!("junit", String::from_utf8(bytes).unwrap());
+    let mut bytes = Vec::new();
+    json::write(&comparison, &judged, &mut bytes).unwrap();
+    insta::assert_snapshot!("json", String::from_utf8(bytes).unwrap());
+}
+
+/// Regions found between calls have names of places, which move.
+#[test]
+fn found_regions_match_where_their_names_move() {
+    let found = |slow: f64| {
+        let model = found_model(Scenario::ranks(2).each(|rank, script| {
+            script.repeat(20, |_, script| {
+                let script =
+                    script.compute(10.0 + slow * f64::from(rank)).at("first").barrier(slow * f64::from(1 - rank) + 0.2);
+                script.compute(5).at("second").barrier(0.2)
+            })
+        }));
+        Run::new(&report_on(&model), &model)
+    };
+    let mut new = found(3.0);
+    // As if lines had been put in before.
+    let moved = |path: &str| path.replace("+0x", "+0x1");
+    new.regions.iter_mut().for_each(|region| region.path = moved(&region.path));
+    new.causes.iter_mut().flatten().for_each(|cause| cause.region = moved(&cause.region));
+    let comparison = compare(found(0.0), new);
+    assert!(comparison.remarks.iter().all(|remark| !remark.starts_with("Only")), "{:?}", comparison.remarks);
+    // The first of 20 passes is none of the loop's.
+    assert!((first(&comparison).total.difference() - 19.0 * 0.003).abs() < 1e-6, "{:?}", first(&comparison));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever ranks do, and however many there are, the parts add up to the change of the elapsed time.
+    #[test]
+    fn the_parts_add_up(
+        base in prop::collection::vec((0.0..20.0f64, 0.0..20.0f64, 0.0..5.0f64), 1..5),
+        new in prop::collection::vec((0.0..20.0f64, 0.0..20.0f64, 0.0..5.0f64), 1..5),
+        same in any::<bool>(),
+    ) {
+        let scenario = |ranks: &[(f64, f64, f64)]| {
+            let longest = ranks.iter().map(|(a, _, late)| a + late).fold(0.0, f64::max);
+            let ranks = ranks.to_vec();
+            Scenario::ranks(ranks.len() as u32).each(move |rank, script| {
+                let (a, b, late) = ranks[rank as usize];
+                let script = script.late(late).region("a", |script| script.compute(a));
+                let script = script.barrier(longest - a - late + 0.1).region("b", |script| script.compute(b).allreduce(8, 0.1 + 20.0 - b));
+                // Each ends at a time of its own: some are idle.
+                script.compute(a)
+            })
+        };
+        let n = if same { base.len().min(new.len()) } else { usize::MAX };
+        let comparison = compare(run(scenario(&base[..n.min(base.len())])), run(scenario(&new[..n.min(new.len())])));
+        prop_assert!(comparison.by_cause);
+        let change_s = comparison.elapsed.difference();
+        for parts in [&comparison.reasons, &comparison.places] {
+            let sum: f64 = parts.iter().map(|part| part.total.difference()).sum();
+            prop_assert!((sum - change_s).abs() < 1e-9, "{} of {}: {:?}", sum, change_s, parts);
+            let split: f64 = parts.iter().map(|part| part.own_s + part.caused_s).sum();
+            prop_assert!((split - change_s).abs() < 1e-9);
+        }
+        // What is idle is waited for somebody: nothing is left of it by reason.
+        let idle = comparison.reasons.iter().find(|part| part.what == What::Idle);
+        prop_assert!(idle.is_none_or(|part| part.total.new_mean().abs() < 1e-6), "{:?}", idle);
+    }
+}

@@ -2,6 +2,9 @@
 
 mod support;
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use lbprof_analyzer::compare::condition::Condition;
 use lbprof_analyzer::compare::noise::Limits;
 use lbprof_analyzer::compare::reasons::What;
@@ -11,6 +14,7 @@ use lbprof_collector::Activity;
 use lbprof_collector::scenario::{RankScript, Scenario};
 use proptest::prelude::*;
 use support::{found_model, model, report_on};
+use tempfile::TempDir;
 
 /// The figures of a scenario.
 fn run(scenario: Scenario) -> Run {
@@ -283,5 +287,125 @@ proptest! {
         // What is idle is waited for somebody: nothing is left of it by reason.
         let idle = comparison.reasons.iter().find(|part| part.what == What::Idle);
         prop_assert!(idle.is_none_or(|part| part.total.new_mean().abs() < 1e-6), "{:?}", idle);
+    }
+}
+
+/// lb-report compare, with arguments, in a folder that holds runs "base", "same" and "slow".
+fn lb_report(here: &Path, arguments: &[&str]) -> assert_cmd::assert::Assert {
+    let mut command = assert_cmd::Command::cargo_bin("lb-report").expect("lb-report is built");
+    command.args(arguments).current_dir(here).env_remove("CLICOLOR_FORCE").assert()
+}
+
+fn runs() -> TempDir {
+    let here = tempfile::tempdir().expect("a folder");
+    steps(4, before).write(&here.path().join("base")).expect("a run");
+    steps(4, before).run_id(2).write(&here.path().join("same")).expect("a run");
+    steps(4, after).run_id(3).write(&here.path().join("slow")).expect("a run");
+    steps(4, after).run_id(4).missing(1).write(&here.path().join("partial")).expect("a run");
+    here
+}
+
+#[test]
+fn exit_codes_tell_conditions() {
+    let here = runs();
+    let code = |arguments: &[&str], code: i32| {
+        let output = lb_report(here.path(), arguments).code(code).get_output().clone();
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (text, _) = code(&["compare", "base", "slow"], 0);
+    assert!(text.contains("computation in step/force, on rank 2"), "{text}");
+    let (text, _) = code(&["compare", "base", "same", "--fail-if", "elapsed_s > base * 1.05"], 0);
+    assert!(text.contains("Nothing beyond noise") && text.contains("passes"), "{text}");
+    let slower = ["compare", "base", "slow", "--fail-if", "elapsed_s > base * 1.05", "--fail-if", "load_balance < 0.5"];
+    let (text, _) = code(&slower, 3);
+    assert!(text.contains("  FAILS  elapsed_s > base * 1.05: elapsed_s is 0.1525, base 0.1225"), "{text}");
+    assert!(text.contains("  passes  load_balance < 0.5"), "{text}");
+    // What is not known does not pass; that data are missing is told where conditions pass.
+    code(&["compare", "base", "same", "--fail-if", "elapsed_s / (base - base) > 1"], 3);
+    code(&["compare", "base", "partial", "--fail-if", "elapsed_s > base * 9"], 4);
+    for (wrong, says) in [
+        (&["compare", "base"][..], "BASE… --with NEW…"),
+        (&["compare", "base", "same", "slow"], "BASE… --with NEW…"),
+        (&["compare", "base", "same", "--fail-if", "elapsed > 3"], "there is no metric elapsed; there is elapsed_s"),
+        (
+            &["compare", "base", "same", "--fail-if", "regions[\"main/forc\"].time_s > 3"],
+            "no run has a region main/forc",
+        ),
+        (&["base", "--fail-if", "elapsed_s > base"], "there is no base without lb-report compare"),
+        (&["compare", "base", "same", "--json", "--markdown"], "only one of --json and --markdown"),
+    ] {
+        let (out, message) = code(wrong, 2);
+        assert!(message.contains(says) && out.is_empty(), "{wrong:?}: {message}");
+    }
+    code(&["compare", "base", "nowhere"], 5);
+    // A run by itself.
+    code(&["base", "--fail-if", "parallel_efficiency < 0.9"], 0);
+    let (_, message) = code(&["slow", "--fail-if", "parallel_efficiency < 0.9"], 3);
+    assert_eq!(message, "lb-report: parallel_efficiency < 0.9: FAILS: parallel_efficiency is 0.8197\n");
+}
+
+#[test]
+fn several_runs_a_side_and_documents() {
+    let here = runs();
+    lb_report(
+        here.path(),
+        &[
+            "compare",
+            "base",
+            "same",
+            "--with",
+            "slow",
+            "slow",
+            "--json",
+            "c.json",
+            "--markdown",
+            "c.md",
+            "--junit",
+            "c.xml",
+        ],
+    )
+    .code(0);
+    let read = |name: &str| std::fs::read_to_string(here.path().join(name)).expect(name);
+    let document: serde_json::Value = serde_json::from_str(&read("c.json")).expect("it is JSON");
+    assert_eq!((&document["schema"], &document["noise"]["known"]), (&"lbprof-compare/1".into(), &true.into()));
+    assert_eq!(document["new"]["runs"].as_array().map(Vec::len), Some(2));
+    assert!(read("c.md").starts_with("**The new runs take 30.0 ms longer:") && read("c.xml").starts_with("<?xml"));
+    let stdout = lb_report(here.path(), &["compare", "base", "slow", "--json"]).code(0).get_output().stdout.clone();
+    assert!(stdout.starts_with(b"{\n") && stdout.ends_with(b"}\n"));
+}
+
+/// Every key of the JSON is in its document, and nothing else is.
+#[test]
+fn all_keys_are_documented() {
+    let document = include_str!("../../docs/compare-json.md");
+    let documented: BTreeSet<String> = document
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+        .map(|(key, _)| key.to_owned())
+        .collect();
+    let conditions: Vec<Condition> = vec!["elapsed_s > base".parse().unwrap()];
+    let mut written = BTreeSet::new();
+    for new in [run(steps(4, after)), run(steps(3, after))] {
+        let comparison = compare(run(steps(4, before)), new);
+        let judged = Condition::judge_all(&conditions, &comparison.sides).unwrap();
+        keys("", &json::document(&comparison, &judged), &mut written);
+    }
+    assert_eq!(documented, written);
+}
+
+fn keys(prefix: &str, value: &serde_json::Value, found: &mut BTreeSet<String>) {
+    match value {
+        // Of the user's own names one stands for all.
+        serde_json::Value::Object(object) => object.iter().for_each(|(name, value)| {
+            let name = if prefix.ends_with("params.") { "*" } else { name };
+            // Both sides, and both lists of parts, have the same keys.
+            let key = format!("{prefix}{name}").replace("new.", "base.").replace("places[]", "reasons[]");
+            found.insert(key.clone());
+            keys(&format!("{key}."), value, found);
+        }),
+        serde_json::Value::Array(list) => {
+            list.iter().for_each(|value| keys(&format!("{}[].", prefix.trim_end_matches('.')), value, found));
+        }
+        _ => {}
     }
 }

@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn names_are_text() {
-        assert_eq!(escaped("a|b <img> [x](y) `c` *d*"), r"a\|b \<img\> \[x\]\(y\) \`c\` \*d\*");
+        assert_eq!(escaped("a|b <img> [x](y) `c` *d*"), r"a\|b \<img\> \[x\](y) \`c\` \*d\*");
         assert_eq!(escaped("step/force, 12.5 %"), "step/force, 12.5 %");
     }
 }

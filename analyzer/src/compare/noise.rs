@@ -3,7 +3,7 @@
 //! Where the runs tell their noise, that is with at least three in all and two on a side, a difference of means is beyond it if the
 //! two-sided t-test says so at [`LEVEL`]: Welch's where both sides have two runs or more, else Student's, which takes the single
 //! run to scatter as the others do. Of several figures tested together the probabilities are corrected by Holm's method, so that
-//! among many parts of equal runs still none is taken for a change in 95 of 100 cases. Differences too small to matter
+//! among many parts of equal runs still none is taken for a change in 95 of 100 cases; parts that hardly take time are left out. Differences too small to matter
 //! ([`Limits::relevant_s`]) are never told.
 //!
 //! With one run a side nothing is known of the noise, and a difference counts from [`Limits::assumed_s`] on.

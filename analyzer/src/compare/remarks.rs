@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use lbprof_collector::ProblemKind;
+
 use super::{Side, Sides};
 use crate::report::words::{plural, quantity};
 use crate::study::Run;
@@ -17,11 +19,12 @@ pub fn remarks(sides: &Sides) -> Vec<String> {
     remarks.extend(programs(base, new));
     remarks.extend([("base", base), ("new", new)].into_iter().filter_map(|(name, side)| mixed(name, side)));
     remarks.extend(incomplete(base).into_iter().chain(incomplete(new)));
+    remarks.extend(without_core(base, new));
     let Some((first, second)) = base.runs.first().zip(new.runs.first()) else { return remarks };
     let (first, second) = (&first.run, &second.run);
     remarks.extend(params(first, second));
     remarks.extend(differs("The number of ranks differs", first, second, |run| run.n_ranks.to_string(), RANKS));
-    remarks.extend(differs("The MPI library differs", first, second, |run| mpi(run), ""));
+    remarks.extend(differs("The MPI library differs", first, second, mpi, ""));
     remarks.extend(differs("The number of hosts differs", first, second, |run| run.hosts.len().to_string(), ""));
     if first.ideal_by_replay != second.ideal_by_replay {
         let text = "The ideal time is by replay on one side and estimated on the other: micro load balance and transfer \
@@ -76,6 +79,15 @@ fn incomplete(side: &Side) -> Vec<String> {
         format!("Data of {} are incomplete ({}): lb-report on it tells more.", named.name, some(problems))
     };
     partial.map(text).collect()
+}
+
+/// That times scatter because ranks shared cores with something.
+fn without_core(base: &Side, new: &Side) -> Option<String> {
+    let is_such = |name: &String| [ProblemKind::NoCore, ProblemKind::Preempted].iter().any(|kind| kind.name() == name);
+    let all = base.runs.iter().chain(&new.runs).filter(|named| named.run.problems.iter().any(is_such));
+    let names: Vec<String> = all.map(|named| named.name.clone()).collect();
+    (!names.is_empty())
+        .then(|| format!("Ranks had to wait for a core in {}: times scatter more.", some(names.into_iter())))
 }
 
 fn params(base: &Run, new: &Run) -> Option<String> {

@@ -57,6 +57,7 @@ fn because(comparison: &Comparison, part: &Part) -> String {
     let (change, all) = (part.total.difference(), comparison.elapsed.difference());
     let how_much = match change / all {
         _ if !comparison.elapsed.beyond_noise => format!("{} {}", seconds(change), direction(change)),
+        share if share > 2.0 - NEARLY_ALL => format!("More than all of it ({})", percent(share)),
         share if share >= NEARLY_ALL => "All of it".to_owned(),
         share => format!("{} of it ({})", seconds(change), percent(share)),
     };
@@ -65,6 +66,9 @@ fn because(comparison: &Comparison, part: &Part) -> String {
         let own = format!("{} {} itself", seconds(part.own_s), direction(part.own_s));
         let caused = format!("{} {} of waiting for it", seconds(part.caused_s), direction(part.caused_s));
         text.push_str(&format!(": {own} in the mean over ranks, and {caused}"));
+    }
+    if !part.total.beyond_noise {
+        text.push_str("; by itself that is within noise");
     }
     text + "."
 }

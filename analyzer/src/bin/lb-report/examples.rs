@@ -40,6 +40,10 @@ EXAMPLES
       source <(lb-report completions bash)
       lb-report man | man -l -
 
+  What changed between two runs; in CI, fail where the new one is 5 % slower:
+      lb-report compare before after
+      lb-report compare before after --fail-if 'elapsed_s > base * 1.05'
+
   Every call of rank 3, as JSON lines:
       lb-report dump lbprof-out --rank 3
 
@@ -47,9 +51,33 @@ EXIT CODES
   0  the report was made
   1  lb-report itself failed; please report it
   2  the command line was wrong, or selects what the run does not have
-  3  (reserved) a condition on the run does not hold
+  3  a condition to fail on (--fail-if) holds, or is not known
   4  the report was made, from incomplete data
   5  there is no run that can be read
   6  the report could not be written
 
 docs/reading-a-report.md explains every figure, docs/report-json.md every key of the JSON.";
+
+/// Of `lb-report compare`.
+pub const COMPARE: &str = "\
+EXAMPLES
+  What changed between two runs, and why:
+      lb-report compare lbprof-out lbprof-out-2
+
+  Several runs a side, which tell the noise:
+      lb-report compare before-1 before-2 before-3 --with after-1 after-2 after-3
+
+  In CI: fail where the new run is slower by 5 %, or less efficient than it has to be:
+      lb-report compare before after --fail-if 'elapsed_s > base * 1.05' --fail-if 'parallel_efficiency < 0.9'
+      lb-report compare before after --fail-if 'regions[\"main/step/force\"].time_s > base * 1.1' --junit result.xml
+
+CONDITIONS
+  A metric, numbers, base (the metric of the runs to compare with), + - * / and parentheses, compared by < <= > >= == or !=.
+  Metrics are named as in the JSON report: elapsed_s, parallel_efficiency, load_balance, micro_load_balance, transfer,
+  communication, t_ideal_s, max_computation_s, blocked_s …; of a region also time_s, invocations, operations.
+  A metric that is not known fails. Of several runs it is the median.
+
+EXIT CODES
+  As of lb-report; 3 where a condition to fail on holds, or is not known.
+
+docs/reading-a-report.md explains every figure, docs/compare-json.md every key of the JSON.";

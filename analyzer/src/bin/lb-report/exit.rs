@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use lbprof_analyzer::compare::condition::ConditionError;
 use lbprof_analyzer::open::RunError;
 use lbprof_analyzer::report::text;
 use lbprof_analyzer::selection::SelectionError;
@@ -17,7 +18,7 @@ pub enum Exit {
     Bug = 1,
     /// The command line was wrong, or selects what the run does not have.
     Usage = 2,
-    /// A condition on the run does not hold. Reserved for comparisons.
+    /// A condition to fail on holds, or is not known.
     Condition = 3,
     /// The report was made, from incomplete data.
     Incomplete = 4,
@@ -43,7 +44,7 @@ pub fn fail(error: &anyhow::Error) -> Exit {
     let _ = writeln!(io::stderr(), "lb-report: {message}");
     if error.is::<RunError>() {
         Exit::NoData
-    } else if error.is::<SelectionError>() {
+    } else if error.is::<SelectionError>() || error.is::<ConditionError>() {
         Exit::Usage
     } else if io.is_some() {
         Exit::Output

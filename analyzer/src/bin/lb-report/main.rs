@@ -1,5 +1,6 @@
 //! `lb-report`: arguments, progress, exit codes, nothing else. Each command is a file, with what the user may choose of it.
 
+mod compare;
 mod dump;
 mod examples;
 mod exit;
@@ -15,6 +16,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
+use crate::compare::CompareArguments;
 use crate::dump::DumpArguments;
 use crate::exit::{Exit, fail};
 use crate::output::Common;
@@ -34,6 +36,9 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Tells what changed between runs, by reason, and fails on conditions: for CI.
+    #[command(after_help = examples::COMPARE)]
+    Compare(CompareArguments),
     /// Prints every record of a run as JSON lines.
     Dump(DumpArguments),
     /// Prints what a shell needs to complete options.
@@ -61,6 +66,7 @@ fn main() -> ExitCode {
         }
     };
     let result = match &arguments.command {
+        Some(Command::Compare(compare)) => compare::run(compare),
         Some(Command::Dump(dump)) => dump::run(dump),
         Some(Command::Completions { shell }) => shell::completions(*shell),
         Some(Command::Man { dir }) => shell::manual(dir.as_deref()),

@@ -36,7 +36,6 @@ pub fn analysed(
 }
 
 /// The figures of the run in `dir`, as its report has them.
-#[expect(dead_code, reason = "commands on several runs want it")]
 pub fn figures(dir: &Path, common: &Common) -> anyhow::Result<study::Run> {
     let run = Run::open(Some(dir))?;
     let options = analyse::Options { symbols: !common.no_symbols, ..analyse::Options::default() };

@@ -15,10 +15,10 @@
 mod metric;
 mod parse;
 
-use std::fmt;
 use std::str::FromStr;
 
 use super::{Side, Sides};
+use crate::report::words::clean;
 pub use metric::{Metric, names};
 
 /// What is wrong with a condition as such, whatever the runs are.
@@ -191,12 +191,14 @@ pub struct Judged {
     pub sides: Option<(f64, f64)>,
 }
 
-impl Condition {
-    /// The condition as the user wrote it.
-    pub fn text(&self) -> &str {
-        &self.text
+impl Judged {
+    /// What it says, as a sentence; hostile characters are escaped.
+    pub fn sentence(&self) -> String {
+        format!("{}: {}: {}", clean(&self.text), super::words::outcome(self.outcome), super::words::values(self))
     }
+}
 
+impl Condition {
     /// What it says of `new`, against `base` where there is one.
     ///
     /// Errors: it needs a base, and there is none; or a region that no run has, which is a slip of the pen. A region that only some runs
@@ -232,12 +234,6 @@ impl Condition {
         let like = all.max_by(|a, b| strsim::jaro_winkler(a, path).total_cmp(&strsim::jaro_winkler(b, path)));
         let instead = like.map_or_else(String::new, |like| format!("; there is {like}"));
         Err(ConditionError::NoRegion { text: self.text.clone(), region: path.clone(), instead })
-    }
-}
-
-impl fmt::Display for Condition {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(&self.text)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use lbprof_analyzer::compare::condition::Condition;
 use lbprof_analyzer::metrics::dispersion::Ranking;
 use lbprof_analyzer::selection::asked::Asked;
 use lbprof_analyzer::selection::{ActivitySet, Moment, RankSet, Selection};
@@ -33,7 +34,7 @@ pub struct ReportArguments {
 impl ReportArguments {
     /// The command that makes this report, but for how it is put out.
     pub fn again() -> String {
-        const WITH_VALUE: [&str; 6] = ["--top", "--width", "--color", "--csv", "--html", "--json"];
+        const WITH_VALUE: [&str; 7] = ["--top", "--width", "--color", "--csv", "--html", "--json", "--fail-if"];
         const ALONE: [&str; 3] = ["--full", "--quiet", "-q"];
         let mut words = vec!["lb-report".to_owned()];
         let mut given = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).peekable();
@@ -132,6 +133,11 @@ pub struct JudgingArguments {
     /// faster=REGION:2 or network=1.5us,10GB/s. May be given several times.
     #[arg(long, value_name = "QUESTION")]
     pub what_if: Vec<Asked>,
+
+    /// Fail (exit code 3) if this holds: 'parallel_efficiency < 0.9', 'regions["main/force"].load_balance < 80 %'; lb-report compare
+    /// knows conditions against another run, and their metrics. May be given several times.
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<Condition>,
 
     /// Seconds that the same work takes on one rank, for speedup and overheads; by default the computation of all ranks.
     #[arg(long, value_name = "SECONDS", value_parser = positive)]

@@ -9,11 +9,15 @@ use std::path::Path;
 use anstream::AutoStream;
 use anyhow::Context;
 use lbprof_analyzer::analyse::{self, Analysis};
+use lbprof_analyzer::compare::condition::{Condition, Judged, Outcome};
+use lbprof_analyzer::compare::{Named, Side};
 use lbprof_analyzer::report::{Choices, Report, csv, html, json, text};
+use lbprof_analyzer::study;
 use lbprof_analyzer::views::Views;
 
 use self::arguments::OutputArguments;
 pub use self::arguments::ReportArguments;
+use crate::compare;
 use crate::exit::Exit;
 use crate::output::{Common, IN_A_FILE, default_columns, write_to};
 use crate::run::{analysed, open};
@@ -57,6 +61,10 @@ pub fn run(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Exit>
         all_iterations: arguments.output.full,
     };
     let report = Report::with(&model, &places, &choices);
+    let judged = match judging.fail_if.as_slice() {
+        [] => Vec::new(),
+        conditions => judged(conditions, study::Run::new(&report, &model))?,
+    };
     if let Some(path) = &arguments.output.html {
         let views = Views::new(&model, &report.clusters.of, watched);
         let content = html::Content { report: &report, views: &views, model: &model, places: &places };
@@ -79,7 +87,17 @@ pub fn run(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Exit>
             write_to(file, |out| json::write(&report, out)).with_context(|| path.display().to_string())?;
         }
     }
-    Ok(if report.data.complete { Exit::Good } else { Exit::Incomplete })
+    Ok(compare::exit(&judged, report.data.complete))
+}
+
+/// What conditions say of a run by itself; those that fail are told on standard error, for standard output may be for a program.
+fn judged(conditions: &[Condition], run: study::Run) -> anyhow::Result<Vec<Judged>> {
+    let side = Side { runs: vec![Named { name: String::new(), run }] };
+    let judged = conditions.iter().map(|condition| condition.judge(&side, None)).collect::<Result<Vec<_>, _>>()?;
+    for failed in judged.iter().filter(|judged| judged.outcome != Outcome::Passes) {
+        let _ = writeln!(io::stderr(), "lb-report: {}", failed.sentence());
+    }
+    Ok(judged)
 }
 
 /// Each table of the report as a file in a folder, which is made where it is missing.

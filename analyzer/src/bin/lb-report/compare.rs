@@ -1,0 +1,160 @@
+//! What changed between runs, and conditions on them.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anstream::AutoStream;
+use anyhow::Context;
+use clap::Args;
+use lbprof_analyzer::compare::condition::{Condition, Judged, Outcome};
+use lbprof_analyzer::compare::noise::Limits;
+use lbprof_analyzer::compare::{Comparison, Named, Side, Sides, json, junit, markdown, text};
+
+use crate::exit::Exit;
+use crate::output::{Common, default_columns, write_to};
+use crate::run::figures;
+
+/// Rows of a table where the user does not say.
+const ROWS: usize = 8;
+
+#[derive(Args)]
+pub struct CompareArguments {
+    /// The run to compare with and the one that is compared; before --with any number of runs to compare with. Each is a folder.
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<PathBuf>,
+
+    /// The runs that are compared, where there are several a side: they tell what is noise.
+    #[arg(long, value_name = "RUN", num_args = 1..)]
+    with: Vec<PathBuf>,
+
+    /// Fail (exit code 3) if this holds: 'elapsed_s > base * 1.05', 'parallel_efficiency < 0.9',
+    /// 'regions["main/force"].time_s > base * 1.1'. May be given several times.
+    #[arg(long, value_name = "CONDITION")]
+    fail_if: Vec<Condition>,
+
+    /// Per cent of the elapsed time that are taken for noise where runs do not tell it, for there is one a side.
+    #[arg(long, value_name = "PERCENT", default_value_t = 2.0, value_parser = percent)]
+    noise: f64,
+
+    #[command(flatten)]
+    output: CompareOutput,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+struct CompareOutput {
+    /// Write the comparison as JSON to FILE too, or to standard output instead where FILE is - or not given.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    json: Option<PathBuf>,
+
+    /// The same as Markdown, for the summary of a CI job.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    markdown: Option<PathBuf>,
+
+    /// Write what the conditions say to FILE as JUnit's XML, a test a condition.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+
+    /// Show N rows of each table.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    top: Option<u32>,
+
+    /// Show all rows, unless --top says how many.
+    #[arg(long)]
+    full: bool,
+
+    /// Columns of a line; by default those of the terminal, up to 120, or 100 in a file.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(60..))]
+    width: Option<u16>,
+}
+
+impl CompareOutput {
+    fn options(&self) -> text::Options {
+        let rows = if self.full { usize::MAX } else { ROWS };
+        text::Options {
+            columns: self.width.map_or_else(default_columns, usize::from),
+            top: self.top.map_or(rows, |top| top as usize),
+        }
+    }
+}
+
+/// A share in per cent.
+fn percent(text: &str) -> Result<f64, String> {
+    let percent = text.trim_end_matches('%').trim_end().parse().ok();
+    percent.filter(|percent| (0.0..=100.0).contains(percent)).ok_or_else(|| "0 to 100 per cent, as in 2".to_owned())
+}
+
+/// Compares runs as the user asked for it.
+pub fn run(arguments: &CompareArguments) -> anyhow::Result<Exit> {
+    let Some((base, new)) = sides(arguments) else {
+        let message =
+            "two runs are compared, lb-report compare BASE NEW, or several: lb-report compare BASE… --with NEW…";
+        let _ = writeln!(io::stderr(), "lb-report: {message}");
+        return Ok(Exit::Usage);
+    };
+    let output = &arguments.output;
+    let is_stdout = |path: &Option<PathBuf>| path.as_deref().is_some_and(|path| path == "-");
+    if is_stdout(&output.json) && is_stdout(&output.markdown) {
+        let _ = writeln!(io::stderr(), "lb-report: only one of --json and --markdown can go to standard output");
+        return Ok(Exit::Usage);
+    }
+    let common = &arguments.common;
+    let sides = Sides { base: side(base, common)?, new: side(new, common)? };
+    let comparison = Comparison::new(sides, Limits { share: arguments.noise / 100.0 });
+    let judged = Condition::judge_all(&arguments.fail_if, &comparison.sides)?;
+    if let Some(path) = &output.json {
+        written(path, |out| json::write(&comparison, &judged, out))?;
+    }
+    if let Some(path) = &output.markdown {
+        written(path, |out| out.write_all(markdown::render(&comparison, &judged).as_bytes()))?;
+    }
+    if let Some(path) = &output.junit {
+        written(path, |out| junit::write(&comparison, &judged, out))?;
+    }
+    if !is_stdout(&output.json) && !is_stdout(&output.markdown) {
+        let rendered = text::render(&comparison, &judged, &output.options());
+        let mut out = AutoStream::new(io::stdout(), common.color.choice()).lock();
+        out.write_all(rendered.as_bytes()).and_then(|()| out.flush()).context("standard output")?;
+    }
+    Ok(exit(&judged, comparison.complete()))
+}
+
+/// How to end after conditions were judged.
+pub fn exit(judged: &[Judged], complete: bool) -> Exit {
+    match judged.iter().all(|judged| judged.outcome == Outcome::Passes) {
+        false => Exit::Condition,
+        true if complete => Exit::Good,
+        true => Exit::Incomplete,
+    }
+}
+
+/// The runs of either side; `None` where it is not clear which are which.
+fn sides(arguments: &CompareArguments) -> Option<(&[PathBuf], &[PathBuf])> {
+    match (arguments.runs.as_slice(), arguments.with.as_slice()) {
+        ([base, new], []) => Some((std::slice::from_ref(base), std::slice::from_ref(new))),
+        (_, []) => None,
+        (base, new) => Some((base, new)),
+    }
+}
+
+fn side(runs: &[PathBuf], common: &Common) -> anyhow::Result<Side> {
+    let runs: anyhow::Result<Vec<Named>> = runs.iter().map(|path| named(path, common)).collect();
+    Ok(Side { runs: runs? })
+}
+
+fn named(path: &Path, common: &Common) -> anyhow::Result<Named> {
+    Ok(Named { name: path.display().to_string(), run: figures(path, common)? })
+}
+
+/// Writes a file, or to standard output where it is `-`.
+fn written(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
+    if path.as_os_str() == "-" {
+        return write_to(io::stdout().lock(), write).context("standard output");
+    }
+    let file = File::create(path).with_context(|| path.display().to_string())?;
+    write_to(file, write).with_context(|| path.display().to_string())
+}

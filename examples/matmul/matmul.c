@@ -6,6 +6,10 @@
  *     mpicc -O2 -g -I../../interpose/include matmul.c -o matmul -lm
  *     mpirun -n 4 lb-run ./matmul 800
  *     mpirun -n 4 lb-run ./matmul 800 --sleep     # sleeps 100 ms when cutting, and 400 ms / p instead of multiplying: known times
+ *     mpirun -n 4 lb-run ./matmul 80 --sleep 50   # sleeps 50 ns for each operation of cutting and multiplying: a known law
+ *
+ * Each phase counts its operations and quanta. An operation of cutting is a number that is copied, of multiplying a product or a sum. A quantum of
+ * distributing and broadcasting is a number that a rank receives: of all ranks together 2 n^2 (1 - 1/p), and n^2 (r + c - 2).
  */
 #include <math.h>
 #include <mpi.h>
@@ -88,9 +92,10 @@ static double error_of(const double *c, int i, int j)
 int main(int argc, char **argv)
 {
     int rank, size, sleeps = argc > 2 && !strcmp(argv[2], "--sleep");
+    double ns = sleeps && argc > 3 ? atof(argv[3]) : 0; /* for an operation; 0: the same times for all sizes */
     n = argc > 1 ? atoi(argv[1]) : 800;
     if (n < 1) {
-        fprintf(stderr, "matmul: how large are the matrices? matmul N [--sleep]\n");
+        fprintf(stderr, "matmul: how large are the matrices? matmul N [--sleep [NS]]\n");
         return 2;
     }
     /* Before MPI_Init, as if they came from elsewhere: making them is no part of the run. Only rank 0 uses its own. */
@@ -122,7 +127,7 @@ int main(int argc, char **argv)
             blocks[2 * p + 1] = cut(b, p / columns, p % columns);
         }
         if (sleeps)
-            sleep_ms(100);
+            sleep_ms(ns > 0 ? 2.0 * n * n * ns / 1e6 : 100);
         LBPROF_WORK(2.0 * n * n, 2.0 * n * n);
         LBPROF_PHASE_END("partition");
     }
@@ -141,6 +146,7 @@ int main(int argc, char **argv)
         MPI_Recv(blocks[0], own, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Recv(blocks[1], own, MPI_DOUBLE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
+    LBPROF_WORK(0, rank == 0 ? 0 : 2.0 * own);
     LBPROF_PHASE_END("distribute");
 
     /* Blocks of A lie beside each other: the strip is put together row by row. Those of B lie below each other. */
@@ -160,12 +166,13 @@ int main(int argc, char **argv)
             memcpy(block, blocks[1], sizeof(double) * own);
         MPI_Bcast(block, height(k) * width(j), MPI_DOUBLE, k, column);
     }
+    LBPROF_WORK(0, (double)height(i) * (n - width(j)) + (double)(n - height(i)) * width(j));
     LBPROF_PHASE_END("broadcast");
 
     LBPROF_PHASE_BEGIN("multiply");
     double *c = calloc((size_t)own + 1, sizeof *c);
     if (sleeps)
-        sleep_ms(400.0 / size);
+        sleep_ms(ns > 0 ? 2.0 * n * own * ns / 1e6 : 400.0 / size);
     else
         multiply(strip_a, strip_b, c, height(i), n, width(j));
     LBPROF_WORK(2.0 * n * own, own);

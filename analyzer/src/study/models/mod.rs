@@ -7,17 +7,38 @@
 //! | [`linear`] | the law T = δ·#op |
 //! | [`regime`] | up to which size that law holds, and what the runs beyond it have in common |
 //! | [`prediction`] | a value that was not measured, and how uncertain it is |
+//! | [`phases`] | a run's figures by phase |
+//! | [`variables`] | what differs between runs |
+//! | [`quantity`] | what relations are between |
+//! | [`totals`] | overhead ratios, efficiency and speedup |
+//! | [`relations`] | all relations of a study's runs |
+//! | [`forecast`] | what a run would take that was not made |
+//! | [`equation`] | equations as readers write them |
+//! | [`causal`] | the graph of all relations |
 //!
-//! Everything but the last steps works on points (x, y), whatever they mean.
+//! The first five work on points (x, y), whatever they mean.
 
+pub mod causal;
+pub mod equation;
+pub mod forecast;
+#[cfg(test)]
+pub(crate) mod generated;
 pub mod linear;
 #[cfg(test)]
 pub(crate) mod noise;
+pub mod phases;
 pub mod polynomial;
 pub mod prediction;
+pub mod quantity;
 pub mod regime;
+pub mod relations;
+pub mod totals;
 pub mod validation;
+pub mod variables;
 
+pub use relations::Models;
+
+use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 /// Why there is no model.
@@ -62,6 +83,12 @@ pub enum FitError {
 
 fn are(found: usize) -> String {
     if found == 1 { "is 1".to_owned() } else { format!("are {found}") }
+}
+
+impl Serialize for FitError {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 /// A point: x, and what was measured there.

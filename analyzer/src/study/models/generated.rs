@@ -1,0 +1,69 @@
+//! Runs by formula, for tests: the matrix multiplication of the paper, with known δ.
+
+use lbprof_collector::Activity;
+
+use crate::metrics::overhead::{Phase, PhaseTime};
+use crate::study::Run;
+use crate::study::run::RegionFigures;
+
+/// Seconds for an operation, and for a quantum.
+pub const DELTA: f64 = 50e-9;
+/// See above.
+pub const DELTA_Q: f64 = 20e-9;
+/// Seconds for a swapped byte.
+pub const DELTA_SWAP: f64 = 2e-9;
+
+/// Rows and columns of ranks: r·c = P, r near the root.
+pub fn grid(p: u32) -> (f64, f64) {
+    let root = f64::from(p).sqrt() as u32;
+    let rows = (1..=root).rev().find(|rows| p.is_multiple_of(*rows)).unwrap_or(1);
+    (f64::from(rows), f64::from(p / rows))
+}
+
+/// A multiplication of matrices of n by n on p ranks; beyond `memory` bytes a rank swaps.
+pub fn multiplication(p: u32, n: f64, memory: f64) -> Run {
+    let ranks = f64::from(p);
+    let (rows, columns) = grid(p);
+    let (operations, quanta) = (2.0 * n.powi(3), n * n * (rows + columns - 2.0));
+    let used = 24.0 * n * n / ranks;
+    let swapped = (used - memory).max(0.0);
+    let (multiply_s, broadcast_s) = (DELTA * operations + DELTA_SWAP * swapped, DELTA_Q * quanta);
+    let idle_s = 0.5 * broadcast_s;
+    let of = |seconds: f64| vec![seconds / ranks; p as usize];
+    let phases = vec![
+        PhaseTime { phase: Phase::Useful, seconds: of(multiply_s) },
+        PhaseTime { phase: Phase::Activity(Activity::Collective), seconds: of(broadcast_s + idle_s) },
+    ];
+    let region = |path: &str, activity: Activity, seconds: f64| RegionFigures {
+        path: path.to_owned(),
+        activities: [(activity, of(seconds))].into(),
+        blocked_s: Some(0.0),
+        max_resident_bytes: used.min(memory) as u64,
+        max_swapped_bytes: swapped as u64,
+        ..RegionFigures::default()
+    };
+    let regions = vec![
+        region("main", Activity::Computation, 0.0),
+        RegionFigures {
+            quanta,
+            blocked_s: Some(idle_s),
+            ..region("main/broadcast", Activity::Collective, broadcast_s + idle_s)
+        },
+        RegionFigures { operations, ..region("main/multiply", Activity::Computation, multiply_s) },
+    ];
+    Run {
+        command: vec!["./matmul".to_owned()],
+        n_ranks: p,
+        params: [("n".to_owned(), n)].into(),
+        phases,
+        regions,
+        ..Run::default()
+    }
+}
+
+/// Those of n = 40, 60 … 160 on two ranks, and of n = 80 on 1 to 16 ranks; nothing swaps.
+pub fn study() -> Vec<Run> {
+    let sizes = [40.0, 60.0, 80.0, 100.0, 120.0, 140.0, 160.0].map(|n| multiplication(2, n, f64::INFINITY));
+    let ranks = [1, 4, 6, 8, 9, 16].map(|p| multiplication(p, 80.0, f64::INFINITY));
+    sizes.into_iter().chain(ranks).collect()
+}

@@ -1,0 +1,101 @@
+//! What differs between runs: the number of ranks and the user's parameters; and groups of runs in which only one of them does.
+
+use std::collections::BTreeMap;
+
+use crate::study::Run;
+
+/// The name of the number of ranks among variables. A parameter of this name is not seen.
+pub const RANKS: &str = "P";
+
+/// The variables of a run: P and its parameters.
+pub fn variables(run: &Run) -> BTreeMap<String, f64> {
+    let mut variables = run.params.clone();
+    variables.insert(RANKS.to_owned(), f64::from(run.n_ranks));
+    variables
+}
+
+/// Runs in which one variable differs alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// Indices of the runs, by the variable's value.
+    pub runs: Vec<usize>,
+    /// What the others are in all of them.
+    pub held: BTreeMap<String, f64>,
+    /// How many different values the variable has.
+    pub n_different: usize,
+}
+
+/// Names of variables that differ between runs, P first.
+pub fn varying(runs: &[BTreeMap<String, f64>]) -> Vec<String> {
+    let mut names: Vec<&String> = runs.iter().flat_map(BTreeMap::keys).collect();
+    names.sort_by_key(|name| (*name != RANKS, *name));
+    names.dedup();
+    let differs = |name: &&&String| {
+        let mut values = runs.iter().filter_map(|run| run.get(**name));
+        let first = values.next();
+        first.is_some_and(|first| values.any(|value| value != first))
+    };
+    names.iter().filter(differs).map(|name| (*name).clone()).collect()
+}
+
+/// The groups of runs that have `name` and differ in nothing else, those with most values of it first; of as many, those with most
+/// runs; of those the largest.
+pub fn groups(runs: &[BTreeMap<String, f64>], name: &str) -> Vec<Group> {
+    let mut groups: BTreeMap<Vec<(&str, u64)>, Group> = BTreeMap::new();
+    for (at, variables) in runs.iter().enumerate() {
+        if !variables.contains_key(name) {
+            continue;
+        }
+        let held = || variables.iter().filter(|(other, _)| *other != name);
+        let key = held().map(|(other, value)| (other.as_str(), value.to_bits())).collect();
+        let new = || Group { runs: Vec::new(), held: held().map(|(k, v)| (k.clone(), *v)).collect(), n_different: 0 };
+        groups.entry(key).or_insert_with(new).runs.push(at);
+    }
+    let value = |at: usize| runs[at].get(name).copied().unwrap_or(f64::NAN);
+    let mut groups: Vec<Group> = groups.into_values().collect();
+    for group in &mut groups {
+        group.runs.sort_by(|&a, &b| value(a).total_cmp(&value(b)));
+        let mut values: Vec<f64> = group.runs.iter().map(|&at| value(at)).collect();
+        values.dedup();
+        group.n_different = values.len();
+    }
+    let size = |group: &Group| group.held.values().sum::<f64>();
+    groups.sort_by(|a, b| {
+        let most = (b.n_different, b.runs.len()).cmp(&(a.n_different, a.runs.len()));
+        most.then_with(|| size(b).total_cmp(&size(a)))
+    });
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(p: f64, n: f64) -> BTreeMap<String, f64> {
+        [(RANKS.to_owned(), p), ("n".to_owned(), n)].into()
+    }
+
+    #[test]
+    fn the_group_with_most_values_comes_first() {
+        let mut runs =
+            vec![run(1.0, 40.0), run(2.0, 80.0), run(2.0, 60.0), run(2.0, 40.0), run(4.0, 40.0), run(2.0, 40.0)];
+        let by_n = groups(&runs, "n");
+        assert_eq!((by_n[0].runs.clone(), by_n[0].n_different), (vec![3, 5, 2, 1], 3));
+        assert_eq!(by_n[0].held, [("P".to_owned(), 2.0)].into());
+        assert_eq!(by_n.len(), 3);
+        assert_eq!(by_n[1].held["P"], 4.0, "of as many the largest");
+        assert_eq!(groups(&runs, RANKS)[0].runs, [0, 3, 5, 4]);
+        assert_eq!(varying(&runs), ["P", "n"]);
+        // A run without the parameter is in no group of it, and with no other in one.
+        runs.push([(RANKS.to_owned(), 8.0)].into());
+        assert_eq!(groups(&runs, "n"), by_n);
+        assert_eq!(groups(&runs, RANKS)[0].runs.len(), 4);
+    }
+
+    #[test]
+    fn what_is_the_same_everywhere_is_no_variable() {
+        assert!(varying(&[run(2.0, 40.0), run(2.0, 40.0)]).is_empty());
+        assert_eq!(varying(&[run(2.0, 40.0), run(2.0, 41.0)]), ["n"]);
+        assert!(varying(&[]).is_empty() && groups(&[], "n").is_empty());
+    }
+}

@@ -84,6 +84,20 @@ pub enum RegionKind {
     Serial,
 }
 
+impl RegionKind {
+    /// All of them.
+    pub const ALL: [RegionKind; 3] = [RegionKind::Useful, RegionKind::Control, RegionKind::Serial];
+
+    /// The name in JSON and in studies.
+    pub fn name(self) -> &'static str {
+        match self {
+            RegionKind::Useful => "useful",
+            RegionKind::Control => "control",
+            RegionKind::Serial => "serial",
+        }
+    }
+}
+
 /// A region: a path of nested phases.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct Region {

@@ -75,6 +75,12 @@ impl Table {
         widths.iter().sum::<usize>() - flexible + flexible.min(LEAST_FLEXIBLE) + INDENT * widths.len()
     }
 
+    /// Columns of the terminal that it takes when nothing is shortened.
+    pub fn natural_width(&self) -> usize {
+        let widths = self.widths();
+        widths.iter().sum::<usize>() + INDENT * widths.len()
+    }
+
     fn widths(&self) -> Vec<usize> {
         let widest = |column: usize| {
             let cells = self.rows.iter().map(|row| width(&row[column]));

@@ -3,8 +3,15 @@
 //!
 //! [`Run`] holds a run's figures without its logs; everything else here is made from such runs alone.
 
+pub mod export;
+pub mod key;
 pub mod models;
 mod of_report;
 pub mod run;
+pub mod store;
+pub mod table;
+pub mod text;
 
+pub use key::{Condition, NotInStudy, numbers};
 pub use run::Run;
+pub use store::{Kept, StoreError, Study};

@@ -36,6 +36,10 @@ EXAMPLES
   How long the run would take with a region twice as fast:
       lb-report --what-if faster=force:2
 
+  Keep the figures of several runs, and show them side by side:
+      lb-report study add scaling.study out-1 out-2 out-4
+      lb-report study show scaling.study
+
   Complete lb-report's options in bash; its manual:
       source <(lb-report completions bash)
       lb-report man | man -l -
@@ -50,11 +54,11 @@ EXAMPLES
 EXIT CODES
   0  the report was made
   1  lb-report itself failed; please report it
-  2  the command line was wrong, or selects what the run does not have
+  2  the command line was wrong, or selects what the run or the study does not have
   3  a condition to fail on (--fail-if) holds, or is not known
   4  the report was made, from incomplete data
-  5  there is no run that can be read
-  6  the report could not be written
+  5  there is no run, or no study, that can be read
+  6  the report or the study could not be written
 
 docs/reading-a-report.md explains every figure, docs/report-json.md every key of the JSON.";
 
@@ -81,3 +85,31 @@ EXIT CODES
   As of lb-report; 3 where a condition to fail on holds, or is not known.
 
 docs/reading-a-report.md explains every figure, docs/compare-json.md every key of the JSON.";
+
+/// Of `lb-report study`.
+pub const STUDY: &str = "\
+EXAMPLES
+  Record a program on 1 to 8 ranks, and put the runs into a study:
+      for p in 1 2 4 8; do mpirun -n $p lb-run --dir out-$p ./program; done
+      lb-report study add scaling.study out-*
+
+  Its runs; side by side, with speedup against the run with the fewest ranks:
+      lb-report study list scaling.study
+      lb-report study show scaling.study
+
+  Name a parameter that the program does not state itself (LBPROF_PARAM), and show the runs by it:
+      lb-report study add grid.study out-512 --param n=512
+      lb-report study add grid.study out-1024 --param n=1024
+      lb-report study show grid.study --by n --where ranks=4
+
+  Of one region; of work that grows with the ranks; against a certain run:
+      lb-report study show scaling.study --region force
+      lb-report study show scaling.study --weak
+      lb-report study show scaling.study --base 2
+
+  All that is kept, for a script, pandas or R:
+      lb-report study export scaling.study --json - | jq .runs
+      lb-report study export scaling.study --csv tables
+      sqlite3 scaling.study 'SELECT n_ranks, elapsed_s FROM runs'
+
+A study is one file; docs/study-format.md explains its tables.";

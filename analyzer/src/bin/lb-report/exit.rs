@@ -7,6 +7,7 @@ use lbprof_analyzer::compare::condition::ConditionError;
 use lbprof_analyzer::open::RunError;
 use lbprof_analyzer::report::text;
 use lbprof_analyzer::selection::SelectionError;
+use lbprof_analyzer::study::{NotInStudy, StoreError};
 
 /// How lb-report ends. The numbers are documented in its help and in docs/reading-a-report.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,15 +17,15 @@ pub enum Exit {
     Good = 0,
     /// lb-report itself failed: a mistake of ours.
     Bug = 1,
-    /// The command line was wrong, or selects what the run does not have.
+    /// The command line was wrong, or selects what the run or the study does not have.
     Usage = 2,
     /// A condition to fail on holds, or is not known.
     Condition = 3,
     /// The report was made, from incomplete data.
     Incomplete = 4,
-    /// There is no run that can be read.
+    /// There is no run, or no study, that can be read.
     NoData = 5,
-    /// The report could not be written.
+    /// The report or the study could not be written.
     Output = 6,
 }
 
@@ -42,13 +43,27 @@ pub fn fail(error: &anyhow::Error) -> Exit {
     }
     let message = text::plain(&format!("{error:#}"));
     let _ = writeln!(io::stderr(), "lb-report: {message}");
-    if error.is::<RunError>() {
+    if let Some(error) = error.downcast_ref::<StoreError>() {
+        of_study(error)
+    } else if error.is::<RunError>() || matches!(error.downcast_ref(), Some(NotInStudy::NoRuns)) {
         Exit::NoData
-    } else if error.is::<SelectionError>() || error.is::<ConditionError>() {
+    } else if error.is::<SelectionError>() || error.is::<ConditionError>() || error.is::<NotInStudy>() {
         Exit::Usage
     } else if io.is_some() {
         Exit::Output
     } else {
         Exit::Bug
+    }
+}
+
+fn of_study(error: &StoreError) -> Exit {
+    match error {
+        StoreError::Twice { .. } | StoreError::NoRun { .. } => Exit::Usage,
+        StoreError::Busy { .. } | StoreError::Full { .. } | StoreError::Unwritable { .. } => Exit::Output,
+        StoreError::Missing { .. }
+        | StoreError::NotAStudy { .. }
+        | StoreError::Newer { .. }
+        | StoreError::Damaged { .. }
+        | StoreError::Failed { .. } => Exit::NoData,
     }
 }

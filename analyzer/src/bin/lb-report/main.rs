@@ -9,6 +9,7 @@ mod progress;
 mod report;
 mod run;
 mod shell;
+mod study;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -21,6 +22,7 @@ use crate::dump::DumpArguments;
 use crate::exit::{Exit, fail};
 use crate::output::Common;
 use crate::report::ReportArguments;
+use crate::study::StudyArguments;
 
 /// Reports how well the work of a recorded MPI run was balanced, what is lost, and where.
 #[derive(Parser)]
@@ -39,6 +41,8 @@ enum Command {
     /// Tells what changed between runs, by reason, and fails on conditions: for CI.
     #[command(after_help = examples::COMPARE)]
     Compare(CompareArguments),
+    /// Keeps the figures of several runs, and shows them side by side.
+    Study(StudyArguments),
     /// Prints every record of a run as JSON lines.
     Dump(DumpArguments),
     /// Prints what a shell needs to complete options.
@@ -67,6 +71,7 @@ fn main() -> ExitCode {
     };
     let result = match &arguments.command {
         Some(Command::Compare(compare)) => compare::run(compare),
+        Some(Command::Study(study)) => study::run(study),
         Some(Command::Dump(dump)) => dump::run(dump),
         Some(Command::Completions { shell }) => shell::completions(*shell),
         Some(Command::Man { dir }) => shell::manual(dir.as_deref()),

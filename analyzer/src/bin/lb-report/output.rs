@@ -1,8 +1,11 @@
 //! Where results go, and how they look there.
 
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
 
-use anstream::ColorChoice;
+use anstream::{AutoStream, ColorChoice};
+use anyhow::Context;
 use clap::{Args, ValueEnum};
 
 /// What all commands understand.
@@ -20,6 +23,32 @@ pub struct Common {
     /// When to colour [default: auto, on a terminal unless NO_COLOR is set].
     #[arg(long, value_name = "WHEN", hide_default_value = true, default_value = "auto")]
     pub color: Color,
+}
+
+/// How a text is put out by commands that read no run.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub struct Display {
+    /// Columns of a line; by default those of the terminal, up to 120, or 100 in a file.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(60..))]
+    pub width: Option<u16>,
+
+    /// When to colour [default: auto, on a terminal unless NO_COLOR is set].
+    #[arg(long, value_name = "WHEN", hide_default_value = true, default_value = "auto")]
+    pub color: Color,
+}
+
+impl Display {
+    /// Columns of a line.
+    pub fn columns(&self) -> usize {
+        self.width.map_or_else(default_columns, usize::from)
+    }
+
+    /// Prints a text that may have colours.
+    pub fn print(&self, text: &str) -> anyhow::Result<()> {
+        let mut out = AutoStream::new(io::stdout(), self.color.choice()).lock();
+        out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")
+    }
 }
 
 /// When to colour.
@@ -55,4 +84,13 @@ pub fn write_to(sink: impl Write, write: impl FnOnce(&mut dyn Write) -> io::Resu
     let mut out = BufWriter::new(sink);
     write(&mut out)?;
     out.flush()
+}
+
+/// Writes to a file, or to standard output where it is `-`.
+pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
+    if path.as_os_str() == "-" {
+        return write_to(io::stdout().lock(), write).context("standard output");
+    }
+    let written = File::create(path).and_then(|file| write_to(file, write));
+    written.with_context(|| path.display().to_string())
 }

@@ -23,6 +23,10 @@ pub enum Class {
 }
 
 impl Class {
+    /// All of them.
+    pub const ALL: [Class; 5] =
+        [Class::Communication, Class::MessageDelay, Class::Control, Class::Imbalance, Class::Recorder];
+
     /// That of a kind of time in one of `regions`.
     pub fn of(regions: &[Region], kind: Kind) -> Class {
         let region = regions.get(kind.region() as usize).map(|region| region.kind);

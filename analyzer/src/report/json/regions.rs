@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use lbprof_collector::definition::RegionKind;
 use serde_json::{Value, json};
 
 use super::efficiency;
@@ -16,11 +15,6 @@ fn row(report: &Report, row: &RegionRow) -> Value {
     let (at, dispersion) = (row.idx as usize, &report.dispersion);
     let index = dispersion.views.regions.get(at).copied().flatten();
     let cells = dispersion.views.rows.get(at).copied().unwrap_or_default();
-    let kind = match row.kind {
-        RegionKind::Useful => "useful",
-        RegionKind::Control => "control",
-        RegionKind::Serial => "serial",
-    };
     let activities: BTreeMap<&str, Value> = row
         .activities
         .iter()
@@ -39,7 +33,7 @@ fn row(report: &Report, row: &RegionRow) -> Value {
     json!({
         "path": row.path,
         "source": if row.found { "found" } else { "marked" },
-        "kind": kind,
+        "kind": row.kind.name(),
         "iterated": row.iterated,
         "time_s": row.time_s,
         "share": row.share,

@@ -1,0 +1,98 @@
+//! `lb-report study add`: runs into a study.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use lbprof_analyzer::open;
+use lbprof_analyzer::report::text;
+use lbprof_analyzer::study::{Run, StoreError, Study};
+
+use crate::exit::{Exit, fail};
+use crate::output::Common;
+use crate::run::figures;
+
+/// What to add, and to what.
+#[derive(Args)]
+pub struct AddArguments {
+    /// The study's file.
+    study: PathBuf,
+
+    /// Folders of runs.
+    #[arg(required = true)]
+    dirs: Vec<PathBuf>,
+
+    /// A parameter of all these runs, a number; wins over what the program stated by LBPROF_PARAM. May be given several times.
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = param)]
+    params: Vec<(String, f64)>,
+
+    /// Put a run that is in the study already in the place of what is kept of it.
+    #[arg(long)]
+    replace: bool,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+/// A parameter and its value.
+fn param(text: &str) -> Result<(String, f64), String> {
+    let wrong = || "a name and a number, as in n=512 or dt=1e-3".to_owned();
+    let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+    let (name, value) = (name.trim(), value.trim().parse().ok().filter(|value: &f64| value.is_finite()));
+    if matches!(name, "ranks" | "run" | "program" | "host") {
+        return Err(format!("{name} is known of each run anyway: choose another name"));
+    }
+    match value {
+        Some(value) if !name.is_empty() => Ok((name.to_owned(), value)),
+        _ => Err(wrong()),
+    }
+}
+
+/// Adds each run by itself: one that cannot be added does not keep the others out.
+pub fn run(arguments: &AddArguments) -> anyhow::Result<Exit> {
+    let mut study = Study::open_or_create(&arguments.study)?;
+    let mut exit = Exit::Good;
+    for dir in &arguments.dirs {
+        let added = match add(&mut study, dir, arguments) {
+            Ok(added) => added,
+            // What is wrong with the study is so for all.
+            Err(error) if is_of_study(&error) => return Err(error),
+            Err(error) => fail(&error),
+        };
+        exit = if exit == Exit::Good || exit == Exit::Incomplete && added != Exit::Good { added } else { exit };
+    }
+    Ok(exit)
+}
+
+fn is_of_study(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<StoreError>().is_some_and(|error| !matches!(error, StoreError::Twice { .. }))
+}
+
+fn add(study: &mut Study, dir: &Path, arguments: &AddArguments) -> anyhow::Result<Exit> {
+    // To read a long run takes a while: whether it is wanted is known before.
+    let id = open::Run::open(Some(dir))?.headers.first().map_or(0, |header| header.run_id);
+    if let Some(number) = study.number_of(id)?
+        && !arguments.replace
+    {
+        anyhow::bail!(StoreError::Twice { path: arguments.study.clone(), id, number });
+    }
+    let mut run = figures(dir, &arguments.common)?;
+    run.params.extend(arguments.params.iter().cloned());
+    let others: Vec<String> = study.programs()?.into_iter().filter(|program| program != run.program()).collect();
+    let number = study.add(&run, arguments.replace)?;
+    if !arguments.common.quiet {
+        let mut told = format!("run {number}: {}", text::plain(&lbprof_analyzer::study::text::one_line(&run)));
+        if !others.is_empty() {
+            told.push_str(&format!(
+                "\nlb-report: the study also holds runs of {}: tables keep the programs apart",
+                text::plain(&others.join(", "))
+            ));
+        }
+        let _ = writeln!(io::stderr(), "lb-report: {told}");
+    }
+    Ok(exit_of(&run))
+}
+
+fn exit_of(run: &Run) -> Exit {
+    if run.complete { Exit::Good } else { Exit::Incomplete }
+}

@@ -1,0 +1,45 @@
+//! `lb-report study`: several runs, their figures in one file. Each command is a file.
+
+mod add;
+mod export;
+mod list;
+mod remove;
+mod show;
+
+use clap::{Args, Subcommand};
+
+use crate::examples;
+use crate::exit::Exit;
+
+/// What to do with a study.
+#[derive(Args)]
+#[command(after_help = examples::STUDY, arg_required_else_help = true)]
+pub struct StudyArguments {
+    #[command(subcommand)]
+    command: StudyCommand,
+}
+
+#[derive(Subcommand)]
+enum StudyCommand {
+    /// Adds runs to a study, which is begun where there is none.
+    Add(add::AddArguments),
+    /// Lists the runs of a study.
+    List(list::ListArguments),
+    /// Shows runs side by side: times, efficiencies, overheads, speedup.
+    Show(show::ShowArguments),
+    /// Removes runs from a study.
+    Remove(remove::RemoveArguments),
+    /// Writes all that a study holds as JSON or CSV.
+    Export(export::ExportArguments),
+}
+
+/// Does it.
+pub fn run(arguments: &StudyArguments) -> anyhow::Result<Exit> {
+    match &arguments.command {
+        StudyCommand::Add(arguments) => add::run(arguments),
+        StudyCommand::List(arguments) => list::run(arguments),
+        StudyCommand::Show(arguments) => show::run(arguments),
+        StudyCommand::Remove(arguments) => remove::run(arguments),
+        StudyCommand::Export(arguments) => export::run(arguments),
+    }
+}

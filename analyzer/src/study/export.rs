@@ -1,0 +1,72 @@
+//! A study's tables as they are, for other programs: docs/study-format.md explains each column.
+
+use std::io;
+
+use rusqlite::types::{Value as Cell, ValueRef};
+use serde_json::{Map, Value};
+
+use super::store::{StoreError, Study, TABLES};
+
+/// A table of a study.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Its name.
+    pub name: &'static str,
+    /// The names of its columns.
+    pub columns: Vec<String>,
+    /// Its cells, row by row, in the order of the table's key.
+    pub rows: Vec<Vec<Value>>,
+}
+
+/// All tables of a study, as of one moment.
+pub fn tables(study: &Study) -> Result<Vec<Table>, StoreError> {
+    study.read(|connection| {
+        let table = |&(name, key): &(&'static str, &str)| {
+            let mut select = connection.prepare(&format!("SELECT * FROM {name} ORDER BY {key}"))?;
+            let columns: Vec<String> = select.column_names().map(str::to_owned).collect();
+            let n = columns.len();
+            let rows = select.query_map([], |row| (0..n).map(|at| Ok(value(row.get_ref(at)?))).collect())?;
+            let rows = rows.collect::<rusqlite::Result<_>>()?;
+            Ok(Table { name, columns, rows })
+        };
+        TABLES.iter().map(table).collect()
+    })
+}
+
+/// Writes all tables as one JSON object: a list of rows for each.
+pub fn write_json(tables: &[Table], out: &mut dyn io::Write) -> io::Result<()> {
+    let mut document = Map::new();
+    document.insert("schema".to_owned(), "lbprof-study/1".into());
+    for table in tables {
+        let row = |cells: &Vec<Value>| -> Value {
+            table.columns.iter().cloned().zip(cells.iter().cloned()).collect::<Map<String, Value>>().into()
+        };
+        document.insert(table.name.to_owned(), table.rows.iter().map(row).collect());
+    }
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    writeln!(out)
+}
+
+/// Writes a table as CSV, its head first; an empty cell is NULL.
+pub fn write_csv(table: &Table, out: &mut dyn io::Write) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(&table.columns)?;
+    for row in &table.rows {
+        writer.write_record(row.iter().map(|cell| match cell {
+            Value::Null => String::new(),
+            Value::String(text) => crate::report::words::clean(text),
+            other => other.to_string(),
+        }))?;
+    }
+    writer.flush()
+}
+
+/// A cell; what is no number in JSON is null.
+fn value(cell: ValueRef) -> Value {
+    match Cell::try_from(cell) {
+        Ok(Cell::Integer(number)) => number.into(),
+        Ok(Cell::Real(number)) => number.into(),
+        Ok(Cell::Text(text)) => text.into(),
+        Ok(Cell::Null | Cell::Blob(_)) | Err(_) => Value::Null,
+    }
+}

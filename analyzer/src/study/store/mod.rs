@@ -1,0 +1,166 @@
+//! A study: runs in one SQLite file, which `sqlite3`, pandas and R can read. docs/study-format.md has its tables.
+//!
+//! - The file has a rollback journal, not a write-ahead log, which file systems of clusters do not carry.
+//! - Who writes takes the file's lock before he reads what he decides by, so two that add at once both add.
+//! - A run is added in one transaction: all of it, or nothing of it.
+//! - What the file holds is checked as it is read: it may have been damaged, or be somebody else's.
+
+mod error;
+mod names;
+mod read;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
+
+pub use self::error::StoreError;
+pub use self::schema::TABLES;
+use super::Run;
+
+/// How long to wait for another that writes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A study's file, open.
+#[derive(Debug)]
+pub struct Study {
+    path: PathBuf,
+    connection: Connection,
+}
+
+/// A run in a study.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    /// Its number: 1, 2 … in the order in which runs were added; that of a run that was removed is not given again.
+    pub number: u32,
+    /// Its figures.
+    pub run: Run,
+}
+
+impl Study {
+    /// The study in `path`, which must be there.
+    pub fn open(path: &Path) -> Result<Study, StoreError> {
+        match fs::metadata(path) {
+            // To SQLite a single byte is as good as none.
+            Ok(found) if found.is_file() && found.len() != 1 => Study::connect(path, OpenFlags::empty()),
+            Ok(_) => Err(StoreError::NotAStudy { path: path.to_owned() }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Err(StoreError::Missing { path: path.to_owned() })
+            }
+            Err(error) => Err(StoreError::Failed { path: path.to_owned(), what: error.to_string() }),
+        }
+    }
+
+    /// The study in `path`, begun there where there is none.
+    pub fn open_or_create(path: &Path) -> Result<Study, StoreError> {
+        if path.is_dir() {
+            return Err(StoreError::NotAStudy { path: path.to_owned() });
+        }
+        Study::connect(path, OpenFlags::SQLITE_OPEN_CREATE)
+    }
+
+    fn connect(path: &Path, more: OpenFlags) -> Result<Study, StoreError> {
+        let failed = |error| error::of(path, error);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
+        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        // A file from elsewhere must not run anything of its own.
+        connection.pragma_update(None, "trusted_schema", false).map_err(failed)?;
+        connection.pragma_update(None, "foreign_keys", true).map_err(failed)?;
+        let study = Study { path: path.to_owned(), connection };
+        schema::check(&study.connection, path)?;
+        Ok(study)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The number of the run with `id`, where the study holds it.
+    pub fn number_of(&self, id: u64) -> Result<Option<u32>, StoreError> {
+        let found = self.read(|connection| Ok(number_of(connection, id)?.into_iter().collect()))?;
+        Ok(found.first().copied())
+    }
+
+    /// Adds a run, and tells its number. A run that is there already is an error, unless it is to `replace` that.
+    pub fn add(&mut self, run: &Run, replace: bool) -> Result<u32, StoreError> {
+        let path = self.path.clone();
+        let failed = |error| error::of(&path, error);
+        let transaction = self.begin()?;
+        schema::create(&transaction, &path)?;
+        let number = number_of(&transaction, run.id).map_err(failed)?;
+        match number {
+            Some(number) if !replace => return Err(StoreError::Twice { path, id: run.id, number }),
+            Some(number) => drop(write::remove(&transaction, number).map_err(failed)?),
+            None => {}
+        }
+        let number = write::add(&transaction, run, number).map_err(failed)?;
+        transaction.commit().map_err(failed)?;
+        Ok(number)
+    }
+
+    /// Removes the runs of these numbers: all of them, or none where one is not there.
+    pub fn remove(&mut self, numbers: &[u32]) -> Result<(), StoreError> {
+        let path = self.path.clone();
+        let failed = |error| error::of(&path, error);
+        let transaction = self.begin()?;
+        for &number in numbers {
+            if schema::is_empty(&transaction).map_err(failed)?
+                || write::remove(&transaction, number).map_err(failed)? == 0
+            {
+                return Err(StoreError::NoRun { path, run: number.to_string() });
+            }
+        }
+        transaction.commit().map_err(failed)
+    }
+
+    /// All runs, by number.
+    pub fn runs(&self) -> Result<Vec<Kept>, StoreError> {
+        self.read(read::runs)
+    }
+
+    /// Programs whose runs it holds, each once, sorted.
+    pub fn programs(&self) -> Result<Vec<String>, StoreError> {
+        self.read(|connection| {
+            let mut select = connection.prepare("SELECT DISTINCT program FROM runs ORDER BY program")?;
+            select.query_map([], |row| row.get(0))?.collect()
+        })
+    }
+
+    /// Reads a list as of one moment, whatever is added meanwhile; of a study in which nothing was ever written it is empty.
+    pub(super) fn read<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> rusqlite::Result<Vec<T>>,
+    ) -> Result<Vec<T>, StoreError> {
+        let transaction = self.connection.unchecked_transaction().map_err(|error| self.failed(error))?;
+        match schema::is_empty(&transaction).map_err(|error| self.failed(error))? {
+            true => Ok(Vec::new()),
+            false => read(&transaction).map_err(|error| self.failed(error)),
+        }
+    }
+
+    /// The lock to write, before anything is read.
+    fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
+        let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
+        begun.map_err(|error| error::of(&self.path, error))
+    }
+
+    fn failed(&self, error: rusqlite::Error) -> StoreError {
+        error::of(&self.path, error)
+    }
+}
+
+/// A run's id as the study has it, and as reports print it: 16 hexadecimal digits.
+pub fn id_text(id: u64) -> String {
+    format!("{id:016x}")
+}
+
+fn number_of(connection: &Connection, id: u64) -> rusqlite::Result<Option<u32>> {
+    connection.query_row("SELECT run FROM runs WHERE id = ?1", [id_text(id)], |row| row.get(0)).optional()
+}

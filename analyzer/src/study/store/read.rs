@@ -1,0 +1,173 @@
+//! Rows → a run's figures. Nothing is trusted: an unknown name, a rank that is not there, a number out of range is an error.
+
+use std::collections::BTreeMap;
+
+use rusqlite::types::{FromSql, Type};
+use rusqlite::{Connection, Row};
+
+use super::{Kept, names};
+use crate::metrics::load_balance::Times;
+use crate::metrics::overhead::{Phase, PhaseTime};
+use crate::study::Run;
+use crate::study::run::{CauseFigures, RankFigures, RegionFigures};
+
+/// All runs, by number.
+pub(super) fn runs(connection: &Connection) -> rusqlite::Result<Vec<Kept>> {
+    let mut select = connection.prepare("SELECT * FROM runs ORDER BY run")?;
+    let heads = select.query_map([], |row| Ok(Kept { number: row.get("run")?, run: head(row)? }))?;
+    let mut all = heads.collect::<rusqlite::Result<Vec<Kept>>>()?;
+    for Kept { number, run } in &mut all {
+        fill(connection, *number, run)?;
+    }
+    Ok(all)
+}
+
+/// What of a run is in other tables.
+fn fill(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Result<()> {
+    run.hosts = rows(connection, "SELECT host FROM hosts WHERE run = ?1 ORDER BY position", number, |row| row.get(0))?;
+    run.problems =
+        rows(connection, "SELECT problem FROM problems WHERE run = ?1 ORDER BY position", number, |row| row.get(0))?;
+    let params = "SELECT name, value FROM params WHERE run = ?1";
+    run.params =
+        rows(connection, params, number, |row| Ok((row.get("name")?, real(row, "value")?)))?.into_iter().collect();
+    run.ranks = rows(connection, "SELECT * FROM ranks WHERE run = ?1 ORDER BY rank", number, rank)?;
+    run.phases = phases(connection, number, &run.ranks)?;
+    run.regions = regions(connection, number, &run.ranks)?;
+    if let Some(causes) = &mut run.causes {
+        *causes = rows(connection, "SELECT * FROM causes WHERE run = ?1 ORDER BY position", number, cause)?;
+    }
+    Ok(())
+}
+
+fn head(row: &Row) -> rusqlite::Result<Run> {
+    let id: String = row.get("id")?;
+    let command: String = row.get("command")?;
+    let followed: bool = row.get("followed")?;
+    Ok(Run {
+        id: u64::from_str_radix(&id, 16).map_err(|error| wrong(error.into()))?,
+        command: serde_json::from_str(&command).map_err(|error| wrong(error.into()))?,
+        started_unix_s: whole(row, "started_unix_s")?,
+        mpi: row.get("mpi")?,
+        n_ranks: row.get("n_ranks")?,
+        complete: row.get("complete")?,
+        times: times(row)?,
+        ideal_by_replay: row.get("ideal_by_replay")?,
+        iterations: whole_or_none(row, "iterations")?,
+        causes: followed.then(Vec::new),
+        ..Run::default()
+    })
+}
+
+fn rank(row: &Row) -> rusqlite::Result<RankFigures> {
+    Ok(RankFigures {
+        rank: row.get("rank")?,
+        host: row.get("host")?,
+        computation_s: real(row, "computation_s")?,
+        blocked_s: row.get("blocked_s")?,
+        max_resident_bytes: whole(row, "max_resident_bytes")?,
+    })
+}
+
+fn phases(connection: &Connection, number: u32, ranks: &[RankFigures]) -> rusqlite::Result<Vec<PhaseTime>> {
+    let cell = |row: &Row| Ok((names::phase(row)?, row.get::<_, u32>("rank")?, real(row, "seconds")?));
+    let mut found: BTreeMap<Phase, Vec<f64>> = BTreeMap::new();
+    for (phase, rank, seconds) in rows(connection, "SELECT * FROM phases WHERE run = ?1", number, cell)? {
+        let by_rank = found.entry(phase).or_insert_with(|| vec![0.0; ranks.len()]);
+        *of_rank(by_rank, ranks, rank)? = seconds;
+    }
+    let in_order = Phase::ALL.into_iter();
+    Ok(in_order.filter_map(|phase| Some(PhaseTime { phase, seconds: found.remove(&phase)? })).collect())
+}
+
+fn regions(connection: &Connection, number: u32, ranks: &[RankFigures]) -> rusqlite::Result<Vec<RegionFigures>> {
+    let region = |row: &Row| Ok((row.get::<_, i64>("region")?, region(row)?));
+    let select = "SELECT * FROM regions WHERE run = ?1 ORDER BY region";
+    let (keys, mut all): (Vec<i64>, Vec<RegionFigures>) = rows(connection, select, number, region)?.into_iter().unzip();
+    let cell = |row: &Row| {
+        let place = (row.get::<_, i64>("region")?, row.get::<_, u32>("rank")?);
+        Ok((place, names::activity(row)?, real(row, "seconds")?))
+    };
+    let select = "SELECT * FROM region_times WHERE run = ?1";
+    for ((key, rank), activity, seconds) in rows(connection, select, number, cell)? {
+        let at = keys.binary_search(&key).map_err(|_| wrong(format!("there is no region {key}").into()))?;
+        let Some(region) = all.get_mut(at) else { continue };
+        let by_rank = region.activities.entry(activity).or_insert_with(|| vec![0.0; ranks.len()]);
+        *of_rank(by_rank, ranks, rank)? = seconds;
+    }
+    Ok(all)
+}
+
+fn region(row: &Row) -> rusqlite::Result<RegionFigures> {
+    Ok(RegionFigures {
+        path: row.get("path")?,
+        kind: names::kind(row)?,
+        found: row.get("found")?,
+        times: times(row)?,
+        activities: BTreeMap::new(),
+        blocked_s: row.get("blocked_s")?,
+        iterations: whole_or_none(row, "iterations")?,
+        invocations: whole(row, "invocations")?,
+        operations: real(row, "operations")?,
+        quanta: real(row, "quanta")?,
+        max_resident_bytes: whole(row, "max_resident_bytes")?,
+        max_swapped_bytes: whole(row, "max_swapped_bytes")?,
+    })
+}
+
+fn cause(row: &Row) -> rusqlite::Result<CauseFigures> {
+    let is_known = row.get::<_, Option<String>>("activity")?.is_some();
+    Ok(CauseFigures {
+        rank: row.get("rank")?,
+        region: row.get("region")?,
+        activity: is_known.then(|| names::activity(row)).transpose()?,
+        class: names::class(row)?,
+        caused_s: real(row, "caused_s")?,
+    })
+}
+
+fn times(row: &Row) -> rusqlite::Result<Times> {
+    Ok(Times {
+        elapsed_s: real(row, "elapsed_s")?,
+        max_computation_s: real(row, "max_computation_s")?,
+        avg_computation_s: real(row, "avg_computation_s")?,
+        t_ideal_s: row.get("t_ideal_s")?,
+    })
+}
+
+/// All rows of one run that a statement selects.
+fn rows<T>(
+    connection: &Connection,
+    select: &str,
+    number: u32,
+    read: impl FnMut(&Row) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    connection.prepare_cached(select)?.query_map([number], read)?.collect()
+}
+
+/// The place of a rank's figure.
+fn of_rank<'a, T>(by_rank: &'a mut [T], ranks: &[RankFigures], rank: u32) -> rusqlite::Result<&'a mut T> {
+    let at = ranks.binary_search_by_key(&rank, |figures| figures.rank).ok();
+    at.and_then(|at| by_rank.get_mut(at)).ok_or_else(|| wrong(format!("there is no rank {rank}").into()))
+}
+
+/// A number; what SQLite keeps as NULL is not one.
+fn real(row: &Row, column: &str) -> rusqlite::Result<f64> {
+    Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
+}
+
+fn whole(row: &Row, column: &str) -> rusqlite::Result<u64> {
+    let value: i64 = get(row, column)?;
+    u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(0, value))
+}
+
+fn whole_or_none(row: &Row, column: &str) -> rusqlite::Result<Option<u64>> {
+    get::<Option<i64>>(row, column)?.map(|_| whole(row, column)).transpose()
+}
+
+fn get<T: FromSql>(row: &Row, column: &str) -> rusqlite::Result<T> {
+    row.get(column)
+}
+
+fn wrong(what: Box<dyn std::error::Error + Send + Sync>) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(0, Type::Text, what)
+}

@@ -1,0 +1,181 @@
+//! What a run has by itself: times, efficiencies, overheads.
+
+use super::{Cell, Line, Section, Unit};
+use crate::metrics::load_balance::Times;
+use crate::metrics::overhead::{Overheads, Phase, PhaseTime};
+use crate::study::key::NotInStudy;
+use crate::study::run::{RegionFigures, Run};
+use crate::study::store::Kept;
+
+/// Share of the elapsed time by which an estimate of the ideal time may be above it, as rounding makes it.
+const ABOVE: f64 = 1.005;
+
+/// Figures of a run, or of one of its regions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figures {
+    /// Number of the run.
+    pub number: u32,
+    /// Whether no data of it are missing.
+    pub complete: bool,
+    /// Its times; `None` where it does not have the region.
+    pub times: Option<Times>,
+    /// Whether the ideal time is that of a replay.
+    pub by_replay: bool,
+    /// Whether an estimate of the ideal time was left out, for it is above the elapsed time: ranks do not wait for each other at the
+    /// end of each iteration.
+    pub no_ideal: bool,
+    /// Iterations of the main loop, or of the region.
+    pub iterations: Option<u64>,
+    /// Its overheads; of the whole program alone.
+    pub overheads: Option<Overheads>,
+    /// Numbers of the runs that its time on one rank is of; empty where it is assumed.
+    pub on_one_rank: Vec<u32>,
+}
+
+impl Figures {
+    /// Those of `run`, whose time on one rank may be among `all`.
+    pub fn of(run: &Kept, all: &[Kept], region: Option<&str>) -> Figures {
+        let Kept { number, run } = run;
+        let found = region.and_then(|path| region_of(run, path));
+        let (times, iterations) = match region {
+            Some(_) => (found.map(|region| region.times), found.and_then(|region| region.iterations)),
+            None => (Some(run.times), run.iterations),
+        };
+        let by_replay = run.ideal_by_replay && region.is_none();
+        let too_long = |times: &Times| times.t_ideal_s.is_some_and(|ideal_s| ideal_s > ABOVE * times.elapsed_s);
+        let no_ideal = !by_replay && times.as_ref().is_some_and(too_long);
+        let times = times.map(|times| if no_ideal { Times { t_ideal_s: None, ..times } } else { times });
+        let sequential = on_one_rank(run, all);
+        let overheads = (region.is_none() && !run.phases.is_empty()).then(|| {
+            let t_seq_s = Cell::of(sequential.iter().map(|kept| kept.run.times.elapsed_s));
+            Overheads::of(run.phases.clone(), run.times.elapsed_s, t_seq_s.map(|cell| cell.value))
+        });
+        let on_one_rank = sequential.iter().map(|kept| kept.number).collect();
+        let complete = run.complete;
+        Figures { number: *number, complete, times, by_replay, no_ideal, iterations, overheads, on_one_rank }
+    }
+
+    /// A share of an iteration of `seconds`.
+    fn per_iteration(&self, seconds: f64) -> Option<f64> {
+        let iterations = self.iterations.filter(|&iterations| iterations > 0)?;
+        Some(seconds / iterations as f64)
+    }
+}
+
+/// Complete runs of the same program with the same parameters on one rank.
+pub fn on_one_rank<'a>(run: &Run, all: &'a [Kept]) -> Vec<&'a Kept> {
+    let same = |other: &&Kept| {
+        let other = &other.run;
+        other.n_ranks == 1 && other.complete && other.program() == run.program() && other.params == run.params
+    };
+    all.iter().filter(same).collect()
+}
+
+/// A region by its path, or the end of it.
+pub fn region_of<'a>(run: &'a Run, path: &str) -> Option<&'a RegionFigures> {
+    let is_end = |region: &&RegionFigures| region.path.strip_suffix(path).is_some_and(|outer| outer.ends_with('/'));
+    run.region(path).or_else(|| run.regions.iter().find(is_end))
+}
+
+/// Refuses a region that no run has.
+pub(super) fn check_region(runs: &[Kept], path: &str) -> Result<(), NotInStudy> {
+    const MOST: usize = 12;
+    if runs.iter().any(|run| region_of(&run.run, path).is_some()) {
+        return Ok(());
+    }
+    let mut known: Vec<String> = Vec::new();
+    for region in runs.iter().flat_map(|run| &run.run.regions) {
+        if known.len() < MOST && !known.contains(&region.path) {
+            known.push(region.path.clone());
+        }
+    }
+    Err(NotInStudy::NoRegion { path: path.to_owned(), known })
+}
+
+/// A figure of a run: its name, whether more of it is better, and how it follows from others.
+type Row = (&'static str, bool, fn(&Figures) -> Option<f64>);
+
+/// Times, in seconds.
+const TIMES: &[Row] = &[
+    ("elapsed T", false, |run| Some(run.times?.elapsed_s)),
+    ("longest computation", false, |run| Some(run.times?.max_computation_s)),
+    ("mean computation", false, |run| Some(run.times?.avg_computation_s)),
+    ("ideal T", false, |run| run.times?.t_ideal_s),
+];
+
+/// Times of an iteration, in seconds.
+const ITERATION: &[Row] = &[
+    ("elapsed", false, |run| run.per_iteration(run.times?.elapsed_s)),
+    ("computing", false, |run| run.per_iteration(run.times?.avg_computation_s)),
+    ("communicating", false, |run| run.per_iteration(run.times?.elapsed_s - run.times?.avg_computation_s)),
+];
+
+/// Efficiencies, as shares.
+const EFFICIENCIES: &[Row] = &[
+    ("parallel efficiency η", true, |run| run.times?.parallel()),
+    ("load balance LB", true, |run| run.times?.load_balance()),
+    ("communication", true, |run| run.times?.communication()),
+    ("micro load balance µLB", true, |run| run.times?.micro_load_balance()),
+    ("transfer", true, |run| run.times?.transfer()),
+];
+
+/// Name of the section of efficiencies.
+pub const EFFICIENCY: &str = "Efficiency";
+
+/// Name of the section of times.
+pub const TIME: &str = "Time";
+
+/// Name of the section of overheads.
+pub const OVERHEADS: &str = "Overheads";
+
+/// The sections of the figures of each column's runs; those of which nothing is known are left out.
+pub fn sections(columns: &[Vec<Figures>]) -> Vec<Section> {
+    let section = |name, unit, rows: &[Row]| Section {
+        name,
+        unit,
+        lines: rows
+            .iter()
+            .map(|&(name, more, of)| line(name, more, columns, of))
+            .filter(|line| line.cells.iter().any(Option::is_some))
+            .collect(),
+    };
+    let overheads = Section { name: OVERHEADS, unit: Unit::Share, lines: overheads(columns) };
+    let all = [
+        section(TIME, Unit::Seconds, TIMES),
+        section("Of an iteration", Unit::Seconds, ITERATION),
+        section(EFFICIENCY, Unit::Share, EFFICIENCIES),
+        overheads,
+    ];
+    all.into_iter().filter(|section| !section.lines.is_empty()).collect()
+}
+
+fn overheads(columns: &[Vec<Figures>]) -> Vec<Line> {
+    let occurs = |phase: Phase| {
+        let mut all = columns.iter().flatten().filter_map(|run| run.overheads.as_ref());
+        all.any(|overheads| overheads.phases.iter().any(|one| one.phase == phase))
+    };
+    let ratio = |run: &Figures, phase: Phase| {
+        let overheads = run.overheads.as_ref()?;
+        // A phase that does not occur in this run takes no time.
+        let total_s = overheads.phases.iter().find(|one| one.phase == phase).map_or(0.0, PhaseTime::total_s);
+        overheads.ratio_of(total_s)
+    };
+    let phases = Phase::ALL.into_iter().filter(|&phase| occurs(phase));
+    let mut lines: Vec<Line> =
+        phases.map(|phase| line(phase.name(), false, columns, |run| ratio(run, phase))).collect();
+    if !lines.is_empty() {
+        lines.push(line("efficiency 1/Σ", true, columns, |run| run.overheads.as_ref()?.efficiency()));
+    }
+    lines
+}
+
+/// The line of a figure: of repeated runs its median.
+pub(super) fn line(
+    name: &'static str,
+    more_is_better: bool,
+    columns: &[Vec<Figures>],
+    of: impl Fn(&Figures) -> Option<f64>,
+) -> Line {
+    let cells = columns.iter().map(|runs| Cell::of(runs.iter().filter_map(&of))).collect();
+    Line { name, more_is_better: Some(more_is_better), cells }
+}

@@ -77,3 +77,4 @@ pub mod symbols;
 pub mod timeline;
 pub mod times;
 pub mod views;
+pub mod whole_file;

@@ -104,6 +104,9 @@ fn wrong_use_is_told_with_what_is_right() {
     let here = tempfile::tempdir().unwrap();
     assert_fails(&["--nonsense"], here.path(), 2, "--nonsense");
     assert_fails(&["--top", "0"], here.path(), 2, "0 is not in 1..");
+    assert_fails(&["--t-seq", "-3"], here.path(), 2, "must be more than 0");
+    assert_fails(&["lbprof-out", "dump"], here.path(), 2, "lb-report dump DIR");
+    assert_fails(&["lbprof-out", "other"], here.path(), 2, "one folder at a time");
 }
 
 #[test]
@@ -270,6 +273,9 @@ fn shells_and_man_are_served() {
     let page = lb_report(&["man"]).assert().code(0).get_output().stdout.clone();
     let page = String::from_utf8(page).unwrap();
     assert!(page.contains(".TH lb-report 1") && page.contains("EXIT CODES"), "{page}");
+    let synopsis = page.lines().find(|line| line.contains("\\-\\-ranks")).unwrap().replace('\\', "");
+    assert!(synopsis.contains("[--ranks LIST]") && synopsis.contains("[--json [FILE]]"), "{synopsis}");
+    assert!(synopsis.contains("[--full]") && synopsis.ends_with("[DIR]"), "{synopsis}");
     lb_report(&["man", text_of(here.path())]).assert().code(0);
     assert!(here.path().join("lb-report.1").exists() && here.path().join("lb-report-dump.1").exists());
 }
@@ -284,7 +290,10 @@ fn incomplete_data_end_with_four_and_a_report() {
 #[test]
 fn a_report_that_cannot_be_written_is_an_error() {
     let dir = written(late_sender());
-    assert_fails(&[text_of(dir.path()), "--json", "/nowhere/report.json"], dir.path(), 6, "/nowhere/report.json");
+    for option in ["--json", "--html"] {
+        let error = "/nowhere/report.x: No such file or directory";
+        assert_fails(&[text_of(dir.path()), option, "/nowhere/report.x"], dir.path(), 6, error);
+    }
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_lb-report"));
     assert_eq!(child.arg(dir.path()).stdout(full).status().unwrap().code(), Some(6));

@@ -6,7 +6,7 @@
 pub mod activities;
 pub mod asked;
 pub mod moment;
-mod names;
+pub mod names;
 pub mod ranks;
 pub mod region;
 pub mod spans;

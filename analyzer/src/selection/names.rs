@@ -27,6 +27,21 @@ pub fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a s
     found.into_iter().map(|(_, name)| name).take(MOST).collect()
 }
 
+/// That no call site has `wanted` in its label, as --loop asks, with those of the `functions` that call MPI which it may have meant.
+pub fn no_call_site<'a>(wanted: &str, functions: impl Iterator<Item = &'a str>) -> String {
+    // What a function belongs to is seldom typed.
+    let own_name = |function: &'a str| function.rsplit("::").next().unwrap_or(function);
+    let mut names: Vec<&str> = functions.map(own_name).collect();
+    names.sort_unstable();
+    names.dedup();
+    let (meant, which) = match near(wanted, names.iter().copied()) {
+        found if found.is_empty() => (names, "functions that call MPI are"),
+        found => (found, "like it are"),
+    };
+    let known = if meant.is_empty() { String::new() } else { format!("; {which} {}", some_of(meant.into_iter())) };
+    format!("no call site has \"{wanted}\" (--loop) in its label, or it is called but once{known}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -43,5 +58,13 @@ mod tests {
         assert_eq!(near("froce", names.into_iter()), ["force"]);
         assert_eq!(near("Neigh", names.into_iter()), ["neighbour"]);
         assert!(near("zzz", names.into_iter()).is_empty());
+    }
+
+    #[test]
+    fn functions_are_proposed_that_a_call_site_may_lie_in() {
+        let functions = ["LAMMPS_NS::CommBrick::reverse_comm", "solve", "LAMMPS_NS::CommBrick::reverse_comm"];
+        let told = |wanted| no_call_site(wanted, functions.into_iter());
+        assert!(told("revers_comm").ends_with("; like it are reverse_comm"), "{}", told("revers_comm"));
+        assert!(told("xyz").ends_with("; functions that call MPI are reverse_comm, solve"), "{}", told("xyz"));
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Context;
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 
 use crate::Arguments;
@@ -19,9 +19,38 @@ pub fn completions(shell: Shell) -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
+/// A command and those under it, with a synopsis that has the values of options, too.
+fn with_synopsis(command: Command) -> Command {
+    let name = command.get_bin_name().unwrap_or_else(|| command.get_name()).to_owned();
+    let mut words = vec![name];
+    for option in command.get_arguments().filter(|one| !one.is_positional() && !one.is_hide_set()) {
+        let Some(long) = option.get_long() else { continue };
+        let short = option.get_short().map_or_else(String::new, |short| format!("-{short}|"));
+        let takes_value = option.get_action().takes_values();
+        let names = option.get_value_names().filter(|_| takes_value).unwrap_or_default().join(" ");
+        let value = match option.get_num_args().map_or(1, |count| count.min_values()) {
+            _ if names.is_empty() => String::new(),
+            0 => format!(" [{names}]"),
+            _ => format!(" {names}"),
+        };
+        words.push(format!("[{short}--{long}{value}]"));
+    }
+    for one in command.get_positionals().filter(|one| !one.is_hide_set()) {
+        let name = one.get_value_names().unwrap_or_default().join(" ");
+        words.push(if one.is_required_set() { name } else { format!("[{name}]") });
+    }
+    let mut usage = words.join(" ");
+    if command.has_subcommands() {
+        usage.push_str(&format!("\n{} COMMAND ...", words[0]));
+    }
+    command.override_usage(usage).mut_subcommands(with_synopsis)
+}
+
 /// Prints the manual, or writes it to a folder, a file for each command.
 pub fn manual(dir: Option<&Path>) -> anyhow::Result<Exit> {
-    let command = Arguments::command();
+    let mut command = Arguments::command().disable_help_subcommand(true);
+    command.build();
+    let command = with_synopsis(command);
     match dir {
         Some(dir) => {
             let written = fs::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(command, dir));

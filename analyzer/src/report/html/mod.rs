@@ -4,7 +4,6 @@
 //! from logs are text everywhere: the template escapes them, and in the data elements no character is left that markup begins
 //! or ends with.
 
-mod file;
 mod packed;
 mod timeline;
 mod views;
@@ -21,7 +20,6 @@ use super::words::clean;
 use crate::model::Model;
 use crate::symbols::Place;
 use crate::views::Views;
-pub use file::replace;
 
 /// The parts of the page.
 #[derive(Template)]

@@ -140,7 +140,7 @@ pub struct JudgingArguments {
     pub fail_if: Vec<Condition>,
 
     /// Seconds that the same work takes on one rank, for speedup and overheads; by default the computation of all ranks.
-    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    #[arg(long, value_name = "SECONDS", value_parser = positive, allow_hyphen_values = true)]
     pub t_seq: Option<f64>,
 }
 
@@ -148,7 +148,8 @@ pub struct JudgingArguments {
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArguments {
-    /// Write the report as JSON to FILE instead, or to standard output where FILE is - or not given.
+    /// Write the report as JSON to FILE instead, or to standard output where FILE is - or not given: the folder stands before it then,
+    /// as in lb-report lbprof-out --json.
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<PathBuf>,
 

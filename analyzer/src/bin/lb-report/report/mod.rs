@@ -2,18 +2,24 @@
 
 mod arguments;
 
-use std::fs::{self, File};
+use std::collections::BTreeSet;
+use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
 use anstream::AutoStream;
 use anyhow::Context;
+use clap::CommandFactory;
 use lbprof_analyzer::analyse::{self, Analysis};
 use lbprof_analyzer::compare::condition::{Condition, Judged, Outcome};
 use lbprof_analyzer::compare::{Named, Side};
 use lbprof_analyzer::report::{Choices, Report, csv, html, json, text};
+use lbprof_analyzer::selection::names::no_call_site;
+use lbprof_analyzer::structure::Without;
 use lbprof_analyzer::study;
+use lbprof_analyzer::symbols::Place;
 use lbprof_analyzer::views::Views;
+use lbprof_analyzer::whole_file::replace;
 
 use self::arguments::OutputArguments;
 pub use self::arguments::ReportArguments;
@@ -26,7 +32,11 @@ use crate::run::{analysed, open};
 pub fn run(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Exit> {
     if let [other, ..] = arguments.more.as_slice() {
         let other = text::plain(&other.display().to_string());
-        let _ = writeln!(io::stderr(), "lb-report: one folder at a time: {other} needs a call of its own");
+        let told = match crate::Arguments::command().find_subcommand(&other) {
+            Some(_) => format!("a command stands before the folder: lb-report {other} DIR"),
+            None => format!("one folder at a time: {other} needs a call of its own"),
+        };
+        let _ = writeln!(io::stderr(), "lb-report: {told}");
         return Ok(Exit::Usage);
     }
     let OutputArguments { json, html, .. } = &arguments.output;
@@ -65,13 +75,16 @@ pub fn run(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Exit>
         [] => Vec::new(),
         conditions => judged(conditions, study::Run::new(&report, &model))?,
     };
+    if !common.quiet {
+        warn_of_no_loop(&report, &places, arguments.iterations.loop_at.as_deref());
+    }
     if let Some(path) = &arguments.output.html {
         let views = Views::new(&model, &report.clusters.of, watched);
         let content = html::Content { report: &report, views: &views, model: &model, places: &places };
         // The text in it is for readers without scripts: as wide as in a file.
         let again = ReportArguments::again();
         let options = text::Options { columns: IN_A_FILE, ..text_options(arguments, &again) };
-        html::replace(path, |out| html::write(&content, &options, out)).with_context(|| path.display().to_string())?;
+        replace(path, |out| html::write(&content, &options, out)).with_context(|| path.display().to_string())?;
     }
     if let Some(folder) = &arguments.output.csv {
         write_csv(&report, folder).with_context(|| folder.display().to_string())?;
@@ -83,8 +96,7 @@ pub fn run(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Exit>
             write_to(io::stdout().lock(), |out| json::write(&report, out)).context("standard output")?;
         }
         Some(path) => {
-            let file = File::create(path).with_context(|| path.display().to_string())?;
-            write_to(file, |out| json::write(&report, out)).with_context(|| path.display().to_string())?;
+            replace(path, |out| json::write(&report, out)).with_context(|| path.display().to_string())?;
         }
     }
     Ok(compare::exit(&judged, report.data.complete))
@@ -104,16 +116,29 @@ fn judged(conditions: &[Condition], run: study::Run) -> anyhow::Result<Vec<Judge
 fn write_csv(report: &Report, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     // Tables of an earlier report must not stay beside those of this one. What is not of ours is left alone.
-    if fs::read_to_string(folder.join("facts.csv")).is_ok_and(|facts| facts.starts_with(csv::HEAD)) {
-        for entry in fs::read_dir(folder)?.flatten().filter(|entry| entry.path().extension() == Some("csv".as_ref())) {
-            fs::remove_file(entry.path())?;
+    let facts = fs::read_to_string(folder.join("facts.csv"));
+    let is_ours = facts.is_ok_and(|facts| facts.starts_with(csv::HEAD));
+    let mut written = BTreeSet::new();
+    for table in csv::tables(report) {
+        let path = folder.join(format!("{}.csv", table.name));
+        replace(&path, |out| csv::write(&table, out))?;
+        written.insert(path);
+    }
+    for entry in fs::read_dir(folder)?.flatten().filter(|_| is_ours) {
+        let path = entry.path();
+        if path.extension() == Some("csv".as_ref()) && !written.contains(&path) {
+            fs::remove_file(path)?;
         }
     }
-    for table in csv::tables(report) {
-        let file = File::create(folder.join(format!("{}.csv", table.name)))?;
-        write_to(file, |out| csv::write(&table, out))?;
-    }
     Ok(())
+}
+
+/// Tells that no call is what --loop names, and what it may have meant.
+fn warn_of_no_loop(report: &Report, places: &[Place], wanted: Option<&str>) {
+    if let Some(wanted) = wanted.filter(|_| report.loops.without == Without::NoSuchCallSite) {
+        let functions = places.iter().map(Place::function_label).filter(|name| !name.is_empty());
+        let _ = writeln!(io::stderr(), "lb-report: {}", text::plain(&no_call_site(wanted, functions)));
+    }
 }
 
 fn write_text(report: &Report, arguments: &ReportArguments, common: &Common) -> anyhow::Result<()> {

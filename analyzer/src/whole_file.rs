@@ -20,7 +20,9 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>
     // What a new file may be done with is for the user's umask to say.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut new = builder.tempfile_in(folder)?;
+    fs::metadata(folder)?;
+    // The error's own text has the name of what is written beside the file.
+    let mut new = builder.tempfile_in(folder).map_err(|error| io::Error::from(error.kind()))?;
     write_all(new.as_file_mut(), write)?;
     new.persist(path).map_err(|error| error.error)?;
     Ok(())
@@ -47,6 +49,14 @@ mod tests {
         replace(&path, |out| out.write_all(b"new")).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn what_cannot_be_made_is_told_without_a_name_that_nobody_gave() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = replace(&folder.path().join("none/report.html"), |out| out.write_all(b"new")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(!error.to_string().contains(".lb-report"), "{error}");
     }
 
     #[cfg(unix)]

@@ -9,7 +9,7 @@ use lbprof_analyzer::analyse::{Options, analyse_part};
 use lbprof_analyzer::gather::operation_name;
 use lbprof_analyzer::model::Model;
 use lbprof_analyzer::open::Run;
-use lbprof_analyzer::report::Report;
+use lbprof_analyzer::report::{Report, text};
 use lbprof_analyzer::selection::Selection;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::scenario::{RankScript, Scenario};
@@ -50,6 +50,19 @@ fn everything_is_computed_from_the_selected_ranks_alone() {
     assert_eq!(region.totals.invocations, 6);
     let sends = report.call_sites.iter().find(|row| row.operation == "Send").unwrap();
     assert_eq!((sends.sum.calls, sends.sum.sent), (6, 100 * (1 + 2 + 3 + 6 + 7)));
+}
+
+#[test]
+fn a_rank_that_is_waited_for_but_not_selected_is_told_as_such() {
+    let dir = written(eight_ranks());
+    // All wait for rank 7 in the barrier, and balancing the first four does not change that.
+    let report = report_on(&part_in(dir.path(), &ranks("0-3")));
+    let told = text::loss(&report, &report.losses[0]);
+    assert!(told.contains("waiting for the computation of rank 7 (not selected) in work"), "{told}");
+    assert!(!told.contains("would"), "{told}");
+    let report = report_on(&part_in(dir.path(), &ranks("4-")));
+    let told = text::loss(&report, &report.losses[0]);
+    assert!(told.contains("waiting for the computation of rank 7 in work"), "{told}");
 }
 
 #[test]
@@ -505,6 +518,10 @@ fn of_a_region_only_its_own_is_told() {
     assert!((report.data.elapsed_s - 0.032).abs() < 1e-12);
     assert!((report.ranks[0].idle_s - 0.012).abs() < 1e-12);
     insta::assert_snapshot!(head(&report, 100));
+    // What ranks call elsewhere, and whether they computed alone, one region does not tell; nor are its calls sums.
+    let text = plain(&report, 100);
+    assert!(report.clusters.rows.is_empty() && report.clusters.of == [None; 4]);
+    assert!(!text.contains("recorded as sums") && !text.contains("marked iterations"), "{text}");
     let step = report_on(&part_in(dir.path(), &region("main/step")));
     assert_eq!(step.iterations.as_ref().map(|one| (one.region.as_str(), one.rows.len())), Some(("main/step", 4)));
     let output = report_on(&part_in(dir.path(), &region("output")));

@@ -106,6 +106,11 @@ impl Clusters {
         }
     }
 
+    /// Nothing is known of `n_ranks` ranks.
+    pub(super) fn none(n_ranks: usize) -> Clusters {
+        Clusters { of: vec![None; n_ranks], iterate_together: true, ..Clusters::default() }
+    }
+
     /// Whether ranks run different code.
     pub fn differ(&self) -> bool {
         self.rows.len() + self.alone.len() > 1

@@ -125,7 +125,10 @@ fn measured(parts: &Parts, table: &BlockingTable) -> Vec<Loss> {
         .map(|(kind, phase, caused_s)| {
             let ranks = causing(table, &phase.region, phase.cost.class);
             let at = ranks.first().and_then(|&(rank, _)| waits_for(parts, rank));
-            let balanced = parts.together && kind == LossKind::Imbalance;
+            // Balancing the selected ranks does nothing to one that is not.
+            let selected =
+                ranks.first().is_none_or(|&(first, _)| parts.model.ranks.iter().any(|one| one.rank == first));
+            let balanced = parts.together && kind == LossKind::Imbalance && selected;
             let remedy = balanced.then(|| remedy(parts.what_if, &phase.region, &ranks)).flatten();
             Loss { ranks, region: Some(phase.region.clone()), at, remedy, ..whole(kind, caused_s) }
         })

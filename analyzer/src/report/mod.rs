@@ -121,7 +121,11 @@ impl Report {
         let mut call_sites = call_sites::rows(model, places);
         let mut regions = regions::rows(model, model);
         let problems = problems::rows(model);
-        let clusters = Clusters::new(model, places, choices.cluster_radius);
+        // What ranks call in one region alone does not tell whether they run the same code.
+        let clusters = match &model.facts.selected.region {
+            Some(_) => Clusters::none(model.ranks.len()),
+            None => Clusters::new(model, places, choices.cluster_radius),
+        };
         let verdict = Verdict::of_cluster(model, places, &clusters)
             .unwrap_or_else(|| Verdict::new(model, &efficiency, &regions, &call_sites));
         let overheads = OverheadTable::new(model, &efficiency);

@@ -26,6 +26,8 @@ pub enum NotAlone {
     OneRank,
     /// Calls were recorded as sums.
     NoCalls,
+    /// A region is selected, and what others do meanwhile outside of it is not told.
+    OfRegion,
     /// The clocks of hosts cannot be compared.
     NoCommonClock,
 }
@@ -36,6 +38,7 @@ impl OverheadTable {
         let alone = match &model.alone {
             _ if model.ranks.len() < 2 => Err(NotAlone::OneRank),
             Some(alone) => Ok(alone.clone()),
+            None if model.facts.selected.region.is_some() => Err(NotAlone::OfRegion),
             None if !model.facts.common_clock => Err(NotAlone::NoCommonClock),
             None => Err(NotAlone::NoCalls),
         };

@@ -3,6 +3,8 @@
 use lbprof_collector::Activity;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::structure::OTHER;
+
 /// A unit for times of a column, and how many decimals it takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeUnit {
@@ -151,18 +153,23 @@ pub fn what_was_done(activity: Option<Activity>, is_delay: bool) -> &'static str
 }
 
 /// A region's path without the whole program, and without the outer regions of a long one: as a place in a sentence or a table.
+/// Code that has no name of its own keeps the one around it, which tells it from others.
 pub fn short_path(path: &str) -> &str {
     const LONG: usize = 36;
-    let mut rest = path.strip_prefix("main/").unwrap_or(path);
-    while width(rest) > LONG {
-        // A '/' in a name is written \/.
-        let end = rest.match_indices('/').map(|(at, _)| at).find(|&at| at == 0 || rest.as_bytes()[at - 1] != b'\\');
-        match end {
-            Some(at) => rest = &rest[at + 1..],
-            None => break,
-        }
+    let least = if path.ends_with(OTHER) { 2 } else { 1 };
+    let names = |path: &str| separators(path).count() + 1;
+    let mut rest = path.strip_prefix("main/").filter(|rest| names(rest) >= least).unwrap_or(path);
+    while width(rest) > LONG && names(rest) > least {
+        let Some((_, inner)) = separators(rest).next().and_then(|at| rest.split_at_checked(at + 1)) else { break };
+        rest = inner;
     }
     rest
+}
+
+/// Where names of a path are separated: a '/' in a name is written \/.
+fn separators(path: &str) -> impl Iterator<Item = usize> {
+    let is_escaped = |at: usize| path.get(..at).is_some_and(|before| before.ends_with('\\'));
+    path.match_indices('/').map(|(at, _)| at).filter(move |&at| !is_escaped(at))
 }
 
 /// `text` in at most `columns`, its middle left out where it is longer: the begin says what it is, the end where.
@@ -299,5 +306,10 @@ mod tests {
         );
         let escaped = format!("main/a{}/b\\/c", "x".repeat(40));
         assert_eq!(short_path(&escaped), "b\\/c");
+        assert_eq!(short_path("main/other code between calls"), "main/other code between calls");
+        assert_eq!(
+            short_path("main/loop/loop in CommBrick::reverse_comm/other code between calls"),
+            "loop in CommBrick::reverse_comm/other code between calls"
+        );
     }
 }

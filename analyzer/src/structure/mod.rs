@@ -27,6 +27,7 @@ use crate::iterations::split::Class;
 use crate::open::Run;
 use crate::survey::{Survey, Token};
 use crate::symbols::Resolved;
+pub use segments::OTHER;
 use segments::Segments;
 
 /// What the user wants found.

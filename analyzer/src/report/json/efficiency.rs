@@ -14,6 +14,7 @@ pub(super) fn object(row: &EfficiencyRow) -> Value {
         "parallel": times.parallel(),
         "elapsed_s": times.elapsed_s,
         "t_ideal_s": times.t_ideal_s,
+        "t_ideal_certain": row.certain_ideal().is_some(),
         "t_ideal_phase_profile_s": row.phase_profile.map(|ideal| ideal.seconds),
         "t_ideal_phase_profile_error_s": row.phase_profile.map(|ideal| ideal.error_s),
         "t_ideal_phase_profile_bound_s": row.phase_profile.map(|ideal| ideal.bound_s),

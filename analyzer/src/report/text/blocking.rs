@@ -19,7 +19,7 @@ const LEAST: f64 = 0.005;
 const MOST_PAIRS: usize = 3;
 
 /// Columns that give way where lines are short.
-const SPARE: &[&[&str]] = &[&["count"], &["own"], &["on its"]];
+const SPARE: &[&[&str]] = &[&["count"], &["own"], &["transit"]];
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let Some(table) = &report.blocking else { return not_known(report) };
@@ -166,7 +166,7 @@ fn places(table: &BlockingTable, options: &Options) -> String {
     let all = rows.len();
     let shown = if options.full { all } else { all.min(options.top.max(1)) };
     let unit = TimeUnit::for_max(rows.first().map_or(0.0, |row| row.times.blocked_s()));
-    let (waiting, delay) = (format!("waiting\n[{}]", unit.symbol), format!("on its\nway [{}]", unit.symbol));
+    let (waiting, delay) = (format!("waiting\n[{}]", unit.symbol), format!("transit\n[{}]", unit.symbol));
     let mut out = Table::new(&["<why", "<call", "<at", "count", &waiting, &delay, "share"], 2);
     for row in rows.into_iter().take(shown) {
         let place = if row.id.is_some() { clean(&row.place.label()) } else { String::new() };

@@ -129,9 +129,8 @@ fn ideal_time(report: &Report) -> String {
     let seconds = |part: f64| seconds_like(part, elapsed_s);
     if let Some(replay_s) = report.efficiency.replay_s {
         let estimate = report.efficiency.phase_profile.map_or_else(String::new, |ideal| {
-            let iterations = if report.loops.rows.is_empty() { "marked" } else { "found" };
             let difference = signed_percent(ideal.seconds / replay_s - 1.0);
-            format!("; the estimate from {iterations} iterations is {} ({difference})", seconds(ideal.seconds))
+            format!("; the estimate from {} is {} ({difference})", iterations(report), seconds(ideal.seconds))
         });
         return format!("ideal: all calls replayed on an ideal network, {}{estimate}", seconds(replay_s));
     }
@@ -156,8 +155,8 @@ fn ideal_time(report: &Report) -> String {
             )
         }
         Some(ideal) => format!(
-            "ideal: estimate from {} iterations, {}, too short by {} at most",
-            if report.loops.rows.is_empty() { "marked" } else { "found" },
+            "ideal: estimate from {}, {}, too short by {} at most",
+            iterations(report),
             seconds(ideal.seconds),
             seconds(ideal.bound_s)
         ),
@@ -165,6 +164,15 @@ fn ideal_time(report: &Report) -> String {
             "micro load balance and transfer need iterations on all ranks that compute".to_owned()
         }
         None => "micro load balance and transfer need iterations, found or marked (LBPROF_ITERATION_BEGIN)".to_owned(),
+    }
+}
+
+/// What an estimate is made from. A region alone does not tell which iterations it is in.
+fn iterations(report: &Report) -> &'static str {
+    match (&report.facts.selected.region, report.loops.rows.is_empty()) {
+        (Some(_), _) => "iterations",
+        (None, true) => "marked iterations",
+        (None, false) => "found iterations",
     }
 }
 

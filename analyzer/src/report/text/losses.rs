@@ -47,7 +47,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 pub fn sentence(report: &Report, loss: &Loss) -> String {
     let elapsed_s = report.verdict.elapsed_s;
     let seconds = |part: f64| seconds_like(part, elapsed_s);
-    let mut text = format!("{} ({}): {}", seconds(loss.lost_s), percent(loss.lost_s / elapsed_s), what(loss));
+    let mut text = format!("{} ({}): {}", seconds(loss.lost_s), percent(loss.lost_s / elapsed_s), what(report, loss));
     if let Some((operation, place)) = &loss.at {
         let at = place_in_words(operation, place);
         match loss.kind {
@@ -77,8 +77,8 @@ pub fn sentence(report: &Report, loss: &Loss) -> String {
 }
 
 /// What is lost by, and through whom.
-fn what(loss: &Loss) -> String {
-    let of = ranks(loss);
+fn what(report: &Report, loss: &Loss) -> String {
+    let of = ranks(report, loss);
     let region = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM);
     let region = region.map_or_else(String::new, |path| format!(" in {}", region_name(path)));
     match loss.kind {
@@ -105,13 +105,20 @@ fn more_in(loss: &Loss) -> String {
     }
 }
 
-/// `rank 0`, or `ranks 0 (60.0 %), 3 (20.0 %) …`.
-fn ranks(loss: &Loss) -> String {
+/// `rank 0`, or `ranks 0 (60.0 %), 3 (20.0 %) …`. Selected ranks may wait for others, which says so.
+fn ranks(report: &Report, loss: &Loss) -> String {
+    let is_selected = |rank: u32| report.ranks.iter().any(|row| row.rank == rank);
     match loss.ranks.as_slice() {
         [] => "other ranks".to_owned(),
-        [(rank, share), ..] if *share >= NEARLY_ALL => format!("rank {rank}"),
+        [(rank, share), ..] if *share >= NEARLY_ALL => match is_selected(*rank) {
+            true => format!("rank {rank}"),
+            false => format!("rank {rank} (not selected)"),
+        },
         ranks => {
-            let named = ranks.iter().take(MOST_RANKS).map(|(rank, share)| format!("{rank} ({})", percent(*share)));
+            let named = ranks.iter().take(MOST_RANKS).map(|&(rank, share)| match is_selected(rank) {
+                true => format!("{rank} ({})", percent(share)),
+                false => format!("{rank} ({}, not selected)", percent(share)),
+            });
             let more = if ranks.len() > MOST_RANKS { " …" } else { "" };
             format!("ranks {}{more}", named.collect::<Vec<_>>().join(", "))
         }

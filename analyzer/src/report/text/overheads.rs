@@ -107,6 +107,7 @@ fn alone(table: &OverheadTable) -> Option<String> {
             })
         }
         Err(NotAlone::NoCalls) => unknown("calls were recorded as sums"),
+        Err(NotAlone::OfRegion) => unknown("a region is selected"),
         Err(NotAlone::NoCommonClock) => unknown("the clocks of hosts cannot be compared"),
         Err(NotAlone::OneRank) => None,
     }

@@ -20,10 +20,12 @@ export interface ChartSpec {
     xText(value: number): string;
     /** Places on the axis that may be ticks: whole numbers alone, where true. */
     whole?: boolean;
+    /** Ticks where they are not at round places. */
+    ticks?(from: number, to: number, wanted: number): { at: number; text: string }[];
     range?: [number, number];
     left?: number;
     right?: number;
-    /** A click on the place with this index. */
+    /** A click on the place with this index, or Enter. */
     choose?(index: number): void;
     /** The axis was zoomed by brush. */
     zoomed?(from: number, to: number): void;
@@ -35,8 +37,11 @@ const WHOLE = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((power) => [1, 2, 5].map((factor)
 /** A chart that follows its width and the theme. */
 export class Chart {
     readonly element = el("div", { class: "chart" });
+    private readonly said = el("output", { class: "unseen" });
     private plot: uPlot | null = null;
     private silent = false;
+    /** Where the cursor of the keyboard is, as an index of the places. */
+    private cursor: number | null = null;
 
     constructor(private spec: ChartSpec) {
         onTheme(() => this.draw());
@@ -53,6 +58,7 @@ export class Chart {
         if (width < 50) {
             return;
         }
+        const hadFocus = this.plot?.over === document.activeElement;
         this.plot?.destroy();
         const { spec } = this;
         const data = [spec.x, ...spec.series.map((series) => series.values)] as unknown as uPlot.AlignedData;
@@ -62,6 +68,10 @@ export class Chart {
         const canvas = this.element.querySelector("canvas");
         canvas?.setAttribute("role", "img");
         canvas?.setAttribute("aria-label", spec.label);
+        this.element.append(this.said);
+        if (spec.choose) {
+            this.listen(this.plot.over, hadFocus);
+        }
     }
 
     /** Shows this part of the axis, without telling anyone. */
@@ -70,6 +80,43 @@ export class Chart {
         this.plot?.setScale("x", { min: from, max: to });
         // uPlot commits on the next microtask.
         queueMicrotask(() => queueMicrotask(() => (this.silent = false)));
+    }
+
+    /** Makes a place choosable by keyboard, too. */
+    private listen(over: HTMLElement, hadFocus: boolean): void {
+        over.tabIndex = 0;
+        over.setAttribute("role", "application");
+        over.setAttribute("aria-label", `${this.spec.label}. Arrow keys move, Enter chooses.`);
+        over.addEventListener("keydown", (event) => this.key(event));
+        if (hadFocus) {
+            over.focus({ preventScroll: true });
+            this.point(this.cursor ?? 0);
+        }
+    }
+
+    private key(event: KeyboardEvent): void {
+        const last = this.spec.x.length - 1;
+        const far = event.shiftKey ? 10 : 1;
+        const moves: Record<string, number> = { ArrowLeft: -far, ArrowRight: far, Home: -Infinity, End: Infinity };
+        const move = moves[event.key];
+        if (move !== undefined) {
+            this.point(this.cursor === null ? (move === Infinity ? last : 0) : this.cursor + move);
+        } else if (event.key === "Enter" && this.cursor !== null) {
+            this.spec.choose?.(this.cursor);
+        } else {
+            return;
+        }
+        event.preventDefault();
+    }
+
+    /** Shows the cursor at a place, and says what is there. */
+    private point(index: number): void {
+        const { spec, plot } = this;
+        const at = Math.max(0, Math.min(spec.x.length - 1, index));
+        this.cursor = at;
+        plot?.setCursor({ left: plot.valToPos(spec.x[at], "x"), top: 0 });
+        const values = spec.series.map((series) => `${series.name} ${spec.text(series.values[at])}`);
+        this.said.textContent = `${spec.xText(spec.x[at])}: ${values.join(", ")}`;
     }
 
     private options(width: number): uPlot.Options {
@@ -83,7 +130,7 @@ export class Chart {
             cursor: { y: false, drag: { x: spec.zoomed !== undefined, y: false } },
             scales: { x: { time: false, range: barRange(spec) }, y: { range: (_, low, high) => spec.range ?? [Math.min(0, low), high > 0 ? high * 1.08 : 1] } },
             axes: [
-                { ...axis, values: (_, ticks) => ticks.map(spec.xText), incrs: spec.whole ? WHOLE : undefined, space: 90, size: 28 },
+                { ...axis, ...this.places(width), incrs: spec.whole ? WHOLE : undefined, space: 90, size: 28 },
                 { ...axis, values: (_, ticks) => ticks.map(spec.text), size: spec.left ?? 76, space: 28 },
             ],
             series: [{ value: (_, value) => (value === null ? "" : spec.xText(value)), label: "" }, ...spec.series.map((series) => line(series, spec))],
@@ -99,6 +146,17 @@ export class Chart {
                 ready: [(plot) => plot.over.addEventListener("click", () => this.click(plot))],
             },
         };
+    }
+
+    /** Where ticks are, and their texts. */
+    private places(width: number): uPlot.Axis {
+        const { ticks, xText } = this.spec;
+        if (!ticks) {
+            return { values: (_, at) => at.map(xText) };
+        }
+        const wanted = width / 110;
+        const shown = ({ scales: { x } }: uPlot) => ticks(x.min ?? 0, x.max ?? 0, wanted);
+        return { splits: (plot) => shown(plot).map(({ at }) => at), values: (plot) => shown(plot).map(({ text }) => text) };
     }
 
     private click(plot: uPlot): void {

@@ -48,6 +48,11 @@ export interface Efficiency {
     parallel: number | null;
     elapsed_s: number;
     t_ideal_s: number | null;
+    /** Whether it is known well: else the two ratios are bounds. */
+    t_ideal_certain: boolean;
+    t_ideal_phase_profile_s: number | null;
+    t_ideal_phase_profile_bound_s: number | null;
+    t_ideal_replay_s: number | null;
     max_computation_s: number;
     avg_computation_s: number;
 }
@@ -222,6 +227,7 @@ export interface Loop {
     iterations_max: number;
     covered: number;
     sureness: string | null;
+    doubt: string | null;
 }
 
 /** Where time is lost; `lost_s` is a mean over ranks. */

@@ -1,6 +1,6 @@
 // Attributes by stage and rank: F(s, p) of Sinha and Kalé, from matrices by iteration or by slice of time.
 import type { Packed } from "./packed";
-import { attributes, iterationsIn, ranksIn, type Views } from "./views";
+import { attributes, iterationsIn, lastIn, ranksIn, type Views } from "./views";
 
 /** Matrices over the same columns: iterations of the main loop, or slices of time. */
 export interface Source {
@@ -11,6 +11,8 @@ export interface Source {
     unitName: string;
     /** Begin of a column, in that unit. */
     begin(column: number): number;
+    /** Its end, in that unit; of iterations the number of the last one. */
+    end(column: number): number;
     /** Seconds that a column is long. */
     elapsed(column: number): number;
     /** Seconds of all ranks of a row together. */
@@ -33,6 +35,7 @@ function iterationSource(views: Views): Source | null {
         unit: of.per_column,
         unitName: "iterations",
         begin: (column) => of.first[column],
+        end: (column) => lastIn(of, column),
         elapsed: (column) => of.elapsed.at(column) * iterationsIn(of, column),
         attributes: attributes(of).map(([name, matrix]) => ({ name, seconds: seconds(matrix) })),
     };
@@ -50,6 +53,7 @@ function timeSource(views: Views): Source | null {
         unit: width,
         unitName: "s",
         begin: (column) => of.begin_s + column * width,
+        end: (column) => of.begin_s + (column + 1) * width,
         elapsed: () => width,
         attributes: of.states.map((name) => ({ name, seconds: (row, column) => of.share[name].at(row * of.bins + column) * width * ranksIn(views, row) })),
     };

@@ -1,13 +1,22 @@
 // Tables: sorted by any column, cut to a screenful until asked for all.
 import { button, el } from "./dom";
 import { explain } from "./tip";
+import { oneUnit } from "./words";
 
 export interface Column<Row> {
     title: string;
     /** The glossary's word for it. */
     term?: string;
-    /** What a cell says. */
-    cell(row: Row): string | Node;
+    /** What a cell says; of times that follows. */
+    cell?(row: Row): string | Node;
+    /** Seconds: all of the column in one unit. */
+    time?(row: Row): number | null | undefined;
+    /** The colour of a bar beside the time. */
+    bar?(row: Row): string;
+    /** How long it is, of its room; the time's share of the longest where nothing is said. */
+    share?(row: Row): number;
+    /** What stands behind the time. */
+    behind?(row: Row): string;
     /** What it is sorted by; texts are sorted by themselves. */
     by?(row: Row): number | null;
     /** Numbers stand to the right. */
@@ -27,8 +36,29 @@ export interface TableSpec<Row> {
 /** A word that is too long for a narrow cell: it may break anywhere, shorter ones never. */
 const LONG = /\S{21}/;
 
+/** A column as it is shown. */
+interface Shown<Row> extends Column<Row> {
+    cell(row: Row): string | Node;
+}
+
+/** What is shown of a column: times in one unit, with bars. */
+function shown<Row>(column: Column<Row>, rows: Row[]): Shown<Row> {
+    const { time } = column;
+    if (!time) {
+        return { ...column, cell: column.cell ?? (() => "") };
+    }
+    const longest = rows.reduce((most, row) => Math.max(most, Math.abs(time(row) || 0)), 0);
+    const words = oneUnit(longest);
+    const cell = (row: Row) => {
+        const text = words(time(row)) + (column.behind?.(row) ?? "");
+        return column.bar ? bar(column.share?.(row) ?? (time(row) || 0) / (longest || 1), text, column.bar(row)) : text;
+    };
+    return { by: (row) => time(row) ?? null, right: !column.bar, ...column, cell };
+}
+
 /** A sortable table; the rows come in the order in which they shall stand at first. */
-export function table<Row>(spec: TableSpec<Row>): HTMLElement {
+export function table<Row>({ columns, ...rest }: TableSpec<Row>): HTMLElement {
+    const spec = { ...rest, columns: columns.map((column) => shown(column, rest.rows)) };
     const first = spec.first ?? 20;
     let rows = spec.rows;
     let all = rows.length <= first;
@@ -63,7 +93,7 @@ function head<Row>(column: Column<Row>, press: () => void): HTMLElement {
     return el("th", { scope: "col", class: column.right ? "right" : undefined, "aria-sort": "none" }, control);
 }
 
-function line<Row>(spec: TableSpec<Row>, row: Row): HTMLElement {
+function line<Row>(spec: Omit<TableSpec<Row>, "columns"> & { columns: Shown<Row>[] }, row: Row): HTMLElement {
     const cells = spec.columns.map((column) => {
         const cell = column.cell(row);
         return el("td", { class: column.right ? "right" : undefined }, LONG.test(text(cell)) ? el("span", { class: "long" }, cell) : cell);
@@ -77,7 +107,7 @@ function line<Row>(spec: TableSpec<Row>, row: Row): HTMLElement {
 }
 
 /** Rows without a value stand last, whichever way it goes. */
-function compare<Row>(column: Column<Row>, a: Row, b: Row, down: boolean): number {
+function compare<Row>(column: Shown<Row>, a: Row, b: Row, down: boolean): number {
     const sign = down ? -1 : 1;
     if (!column.by) {
         return sign * text(column.cell(a)).localeCompare(text(column.cell(b)));

@@ -21,7 +21,15 @@ export function onTheme(redraw: () => void): void {
     dark.addEventListener("change", redraw);
 }
 
+/** Has the colours of the style sheet one after another, of which each is one of two. */
+const probe = document.createElement("span");
+probe.hidden = true;
+
 /** A colour of the style sheet, as pictures need it. */
 export function colour(name: "text" | "dim" | "line" | "back" | "card" | "cell" | "accent"): string {
-    return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+    if (!probe.isConnected) {
+        document.body.append(probe);
+    }
+    probe.style.color = `var(--${name})`;
+    return getComputedStyle(probe).color;
 }

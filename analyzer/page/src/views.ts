@@ -99,13 +99,22 @@ export function iterationsIn(iterations: Iterations, column: number): number {
     return Math.min(iterations.per_column, iterations.count - column * iterations.per_column);
 }
 
-/** `iteration 7`, or `iterations 10 to 14` where a column holds several. */
-export function columnName(iterations: Iterations, column: number): string {
+/** Number of the last iteration of a column: of several with gaps between their numbers, the last that it may be. */
+export function lastIn(iterations: Iterations, column: number): number {
     const first = iterations.first[column];
     const n = iterationsIn(iterations, column);
-    // Numbers may have gaps.
-    const next = iterations.first[column + 1] ?? first + n;
-    return n === 1 ? `iteration ${first}` : `iterations ${first} to ${next - 1}`;
+    return n === 1 ? first : (iterations.first[column + 1] ?? first + n) - 1;
+}
+
+/** `iteration 7`, or `iterations 10 to 14` where a column holds several. */
+export function columnName(iterations: Iterations, column: number): string {
+    const [first, last] = [iterations.first[column], lastIn(iterations, column)];
+    return first === last ? `iteration ${first}` : `iterations ${first} to ${last}`;
+}
+
+/** Whether the numbers of iterations follow one another without gaps, as far as columns tell. */
+export function isGapless({ first, per_column }: Iterations): boolean {
+    return first.every((number, column) => number === first[0] + column * per_column);
 }
 
 /** How many ranks row `row` of all matrices stands for. */

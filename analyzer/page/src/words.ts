@@ -42,6 +42,22 @@ export function secondsLike(value: number | null | undefined, reference: number)
     return `${text.replace("-", isZero(text) ? "" : "−")} ${unit.symbol}`;
 }
 
+/** Times of a column, of which this is the longest, in one unit: those that are too short for it are less than its last digit. */
+export function oneUnit(longest: number): (value: number | null | undefined) => string {
+    const unit = unitFor(longest);
+    const decimals = Math.min(unit.decimals, 2);
+    return (value) => {
+        if (!isNumber(value)) {
+            return DASH;
+        }
+        const text = (value * unit.scale).toFixed(decimals);
+        if (!/^[-0.]*$/.test(text)) {
+            return `${text.replace("-", "−")} ${unit.symbol}`;
+        }
+        return value > 0 ? `< ${(10 ** -decimals).toFixed(decimals)} ${unit.symbol}` : `${text.replace("-", "")} ${unit.symbol}`;
+    };
+}
+
 /** A share of 0 to 1 in per cent: `87.4 %`; a dash where there is none. */
 export function percent(share: number | null | undefined): string {
     if (!isNumber(share)) {
@@ -96,19 +112,24 @@ export function keepUnits(text: string): string {
     return text.replace(/(\d) (?=(%|s|ms|µs|B|kB|MB|GB|TB)(?![\w]))/g, "$1\u00a0");
 }
 
-/** A region's path without the whole program, and without the outer regions of a long one: as a place in a sentence or a table. */
-export function shortPath(path: string): string {
-    let rest = path.replace(/^main\//, "");
-    // A '/' in a name is written \/.
-    for (let inner = innerOf(rest); rest.length > 36 && inner !== null; inner = innerOf(rest)) {
-        rest = inner;
-    }
-    return rest;
-}
+/** How code is named that lies between calls and has no name of its own. */
+const OTHER = "other code between calls";
 
-function innerOf(path: string): string | null {
-    const found = /(?<!\\)\//.exec(path);
-    return found ? path.slice(found.index + 1) : null;
+/**
+ * A region's path without the whole program, and without the outer regions of a long one: as a place in a sentence or a table.
+ * Code that has no name of its own keeps the one around it, which tells it from others.
+ */
+export function shortPath(path: string): string {
+    // A '/' in a name is written \/.
+    const names = path.split(/(?<!\\)\//);
+    const least = path.endsWith(OTHER) ? 2 : 1;
+    if (names[0] === "main" && names.length > least) {
+        names.shift();
+    }
+    while (names.join("/").length > 36 && names.length > least) {
+        names.shift();
+    }
+    return names.join("/");
 }
 
 /** Round numbers between `low` and `high`, about `wanted` of them. */

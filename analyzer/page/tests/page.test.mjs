@@ -168,6 +168,51 @@ test("a click on a rank shows it alone by stage", async () => {
     await close();
 });
 
+test("the keyboard chooses a rank and a stage in charts", async () => {
+    const { report } = dataOf("small");
+    const { page, complaints, close } = await open(browser, "small");
+    await show(page, "views");
+    const chart = (number) => page.locator("#panel-views .u-over").nth(number);
+    const press = async (...keys) => {
+        for (const key of keys) {
+            await page.keyboard.press(key);
+        }
+    };
+    await chart(1).focus();
+    await press("ArrowRight", "ArrowRight", "ArrowRight", "Enter");
+    assert.match(await page.innerText("#panel-views .only"), /only rank 2/);
+    assert.equal(await cell(page, "views", "What was chosen", "computation", "these ranks in the whole run"), seconds(report.ranks[2].computation_s));
+    // The focus stays where it was, and so does the cursor.
+    await press("ArrowLeft", "Enter");
+    assert.match(await page.innerText("#panel-views .only"), /only rank 1/);
+    await press("Enter");
+    assert.equal(await page.innerText("#panel-views .only"), "");
+    await chart(0).focus();
+    await press("End", "Enter");
+    assert.match(await page.innerText("#panel-views .only"), /only stage 19 /);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test("where the ideal time is not known well, ratios are not told as if it were", async () => {
+    for (const name of ["small", "hostile", "sums"]) {
+        const { efficiency: of } = dataOf(name).report;
+        const { page, close } = await open(browser, name);
+        const rows = page.locator('tr[data-efficiency="transfer"] .value');
+        const told = await rows.allTextContents();
+        const longest = Math.min(of.t_ideal_phase_profile_s + of.t_ideal_phase_profile_bound_s, of.elapsed_s);
+        if (of.t_ideal_certain) {
+            assert.deepEqual(told, [percent(of.transfer)]);
+        } else if (of.t_ideal_phase_profile_s === null) {
+            assert.deepEqual(told, []);
+            assert.match(await page.innerText("#panel-summary"), /need iterations/);
+        } else {
+            assert.deepEqual(told, [`${percent(of.transfer)} to ${percent(longest / of.elapsed_s)}`]);
+        }
+        await close();
+    }
+});
+
 test("a wait is told with its rank, state and the rank that ended it", async () => {
     const { views } = dataOf("small");
     const { waits, begin_s, end_s } = views.timeline;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { bytes, count, percent, roundTicks, seconds, secondsLike, shortPath, signedPercent } from "./words.mjs";
+import { bytes, count, oneUnit, percent, roundTicks, seconds, secondsLike, shortPath, signedPercent } from "./words.mjs";
 
 test("times have three or four digits and a unit", () => {
     assert.deepEqual([12.294, 1234.4, 0.0421, 0, null, NaN].map(seconds), ["12.29 s", "1234 s", "42.10 ms", "0.00 s", "–", "–"]);
@@ -15,6 +15,11 @@ test("times of a sentence have one unit where they fit in it", () => {
     assert.equal(secondsLike(1.2558e-3, 0.9e-3), "1.26 ms");
 });
 
+test("times of a column have one unit", () => {
+    assert.deepEqual([1.2, 0.0421, 0.0021, 0, null, -0.0021].map(oneUnit(1.2)), ["1.20 s", "0.04 s", "< 0.01 s", "0.00 s", "–", "0.00 s"]);
+    assert.deepEqual([0.4, 1e-4].map(oneUnit(0.4)), ["400.0 ms", "0.1 ms"]);
+});
+
 test("shares, counts and bytes", () => {
     assert.deepEqual([-0.0001, -0.125, 0.874, null].map(percent), ["0.0 %", "−12.5 %", "87.4 %", "–"]);
     assert.deepEqual([0.125, -0.125, -0.0001].map(signedPercent), ["+12.5 %", "−12.5 %", "0.0 %"]);
@@ -25,6 +30,8 @@ test("shares, counts and bytes", () => {
 test("long paths lose their outer regions", () => {
     assert.equal(shortPath("main"), "main");
     assert.equal(shortPath("main/step/force"), "step/force");
+    assert.equal(shortPath("main/other code between calls"), "main/other code between calls");
+    assert.equal(shortPath("main/loop/loop in CommBrick::reverse_comm/other code between calls"), "loop in CommBrick::reverse_comm/other code between calls");
     assert.equal(shortPath("main/loop/loop in CommBrick::reverse_comm/CommBrick::forward_comm"), "CommBrick::forward_comm");
     assert.equal(shortPath(`main/a${"x".repeat(40)}/b\\/c`), "b\\/c");
 });

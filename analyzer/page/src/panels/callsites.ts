@@ -3,8 +3,8 @@ import { el, field } from "../dom";
 import { stateColour } from "../palette";
 import type { Panel } from "../panel";
 import type { CallSite } from "../report";
-import { bar, table } from "../table";
-import { bytes, count, percent, secondsLike } from "../words";
+import { table } from "../table";
+import { bytes, count, percent } from "../words";
 
 /** Function, file and line, as far as they are known. */
 export function sitePlace(site: CallSite): string {
@@ -34,7 +34,6 @@ export const callSites: Panel = {
 };
 
 function siteTable(rows: CallSite[], ranks: number): HTMLElement {
-    const longest = Math.max(...rows.map((row) => row.time_s / ranks), 1e-12);
     return table<CallSite>({
         caption: "Call sites; mean over ranks",
         rows,
@@ -42,9 +41,9 @@ function siteTable(rows: CallSite[], ranks: number): HTMLElement {
         columns: [
             { title: "call", cell: (row) => row.operation },
             { title: "at", term: "call site", cell: (row) => el("span", { title: [row.function, row.file, row.module].filter(Boolean).join("\n") }, sitePlace(row)) },
-            { title: "mean", cell: (row) => bar(row.time_s / ranks / longest, secondsLike(row.time_s / ranks, longest), stateColour(row.activity)), by: (row) => row.time_s },
-            { title: "waiting", term: "waiting", cell: (row) => (row.blocked_s === null ? "–" : `${secondsLike(row.blocked_s / ranks, longest)} (${percent(row.time_s > 0 ? row.blocked_s / row.time_s : 0)})`), by: (row) => row.blocked_s, right: true },
-            { title: "longest", cell: (row) => secondsLike(row.max_s, longest), by: (row) => row.max_s, right: true },
+            { title: "mean", time: (row) => row.time_s / ranks, bar: (row) => stateColour(row.activity) },
+            { title: "waiting", term: "waiting", time: ({ blocked_s: waiting }) => (waiting === null ? null : waiting / ranks), behind: (row) => (row.blocked_s === null ? "" : ` (${percent(row.time_s > 0 ? row.blocked_s / row.time_s : 0)})`) },
+            { title: "longest", time: (row) => row.max_s },
             { title: "on rank", cell: (row) => String(row.max_rank), by: (row) => row.max_rank, right: true },
             { title: "calls", cell: (row) => count(row.calls), by: (row) => row.calls, right: true },
             { title: "bytes", cell: (row) => (row.bytes ? bytes(row.bytes) : "–"), by: (row) => row.bytes, right: true },

@@ -3,9 +3,9 @@ import { el } from "../dom";
 import { stateColour } from "../palette";
 import type { Panel } from "../panel";
 import type { Loop, Problem, RankRow, Report, Run } from "../report";
-import { bar, table } from "../table";
+import { table } from "../table";
 import { term } from "../tip";
-import { count, percent, plural, seconds, secondsLike, signedPercent } from "../words";
+import { count, percent, plural, seconds, signedPercent } from "../words";
 
 const WORD = { note: "note", partial: "incomplete", doubtful: "doubtful" };
 
@@ -75,7 +75,6 @@ function factTable(run: Run, report: Report): HTMLElement {
 }
 
 function rankTable(report: Report): HTMLElement {
-    const longest = Math.max(...report.ranks.map((rank) => rank.computation_s), 1e-12);
     const mpi = (rank: RankRow) => Object.entries(rank.activities).reduce((sum, [name, time]) => (name === "computation" || name === "recorder" ? sum : sum + time), 0);
     return table<RankRow>({
         caption: "Ranks",
@@ -84,11 +83,11 @@ function rankTable(report: Report): HTMLElement {
             { title: "rank", cell: (row) => String(row.rank), by: (row) => row.rank, right: true },
             { title: "host", cell: (row) => row.host },
             { title: "cluster", term: "cluster", cell: (row) => (row.cluster === null ? "–" : String(row.cluster)), by: (row) => row.cluster, right: true },
-            { title: "computation", term: "computation", cell: (row) => bar(row.computation_s / longest, secondsLike(row.computation_s, longest), stateColour("computation")), by: (row) => row.computation_s },
+            { title: "computation", term: "computation", time: (row) => row.computation_s, bar: () => stateColour("computation") },
             { title: "over mean", cell: (row) => signedPercent(row.over_mean), by: (row) => row.over_mean, right: true },
-            { title: "in MPI", cell: (row) => secondsLike(mpi(row), longest), by: mpi, right: true },
-            { title: "waits", term: "waiting", cell: (row) => secondsLike(row.blocked_s, longest), by: (row) => row.blocked_s, right: true },
-            { title: "causes waiting", term: "cause", cell: (row) => secondsLike(row.blocking_caused_s, longest), by: (row) => row.blocking_caused_s, right: true },
+            { title: "in MPI", time: mpi },
+            { title: "waits", term: "waiting", time: (row) => row.blocked_s },
+            { title: "causes waiting", term: "cause", time: (row) => row.blocking_caused_s },
         ],
     });
 }
@@ -102,8 +101,8 @@ function clusterTable(report: Report): HTMLElement {
             { title: "ranks", cell: (row) => count(row.ranks.length), by: (row) => row.ranks.length, right: true },
             { title: "parallel efficiency", term: "parallel efficiency", cell: (row) => percent(row.efficiency.parallel), by: (row) => row.efficiency.parallel, right: true },
             { title: "load balance", term: "load balance", cell: (row) => percent(row.efficiency.load_balance), by: (row) => row.efficiency.load_balance, right: true },
-            { title: "longest computation", term: "computation", cell: (row) => seconds(row.efficiency.max_computation_s), by: (row) => row.efficiency.max_computation_s, right: true },
-            { title: "elapsed", term: "elapsed", cell: (row) => seconds(row.efficiency.elapsed_s), by: (row) => row.efficiency.elapsed_s, right: true },
+            { title: "longest computation", term: "computation", time: (row) => row.efficiency.max_computation_s },
+            { title: "elapsed", term: "elapsed", time: (row) => row.efficiency.elapsed_s },
         ],
     });
 }

@@ -8,9 +8,11 @@ import { scaleGradient, scalePixels, SERIES, type ScaleName } from "../palette";
 import type { Data, Panel } from "../panel";
 import { MARGINS, Picture, pictureHeight, type Scene } from "../picture";
 import { paintMeans, poolMeans, robustRange, type Range } from "../pool";
+import type { Report } from "../report";
+import { iterationTicks } from "../ticks";
 import { term } from "../tip";
 import { attributes, columnName, iterationsIn, rowName, type Iterations } from "../views";
-import { percent, roundTicks, seconds, secondsLike, shortPath } from "../words";
+import { count, percent, seconds, secondsLike, shortPath } from "../words";
 
 export const iterations: Panel = {
     id: "iterations",
@@ -51,6 +53,12 @@ class HeatMap {
         if (views.cluster_of_row) {
             orders.push(["cluster", "cluster"]);
         }
+        const { efficiency: whole } = this.data.report;
+        const known = (whole.t_ideal_phase_profile_bound_s ?? 0) <= 0.05 * whole.elapsed_s;
+        const loop = doubt(this.data.report);
+        if (loop) {
+            host.append(loop);
+        }
         host.append(
             el(
                 "div",
@@ -65,7 +73,7 @@ class HeatMap {
             this.picture.element,
             el("h3", {}, term("computation"), " by iteration: longest of a rank, and mean of all"),
             this.times.element,
-            el("h3", {}, term("load balance"), " of each iteration, and ", term("micro load balance"), " of all up to it"),
+            el("h3", {}, term("load balance"), " of each iteration, and ", term("micro load balance"), ` of all up to it, ${known ? "by iterations" : "at most: ranks also wait within them"}`),
             this.balance.element,
             el("p", { class: "hint" }, "Wheel: zoom along iterations, with Shift along ranks. Drag: zoom to the part; with Shift: move. Double click: all. In the charts, drag zooms, too."),
         );
@@ -147,29 +155,22 @@ class HeatMap {
         );
     }
 
-    /** Charts have the number of the iteration on their axis, the picture the number of the column. */
+    /** Charts have columns on their axis, as the picture has: numbers of iterations may have gaps. */
     private zoomCharts(x0: number, x1: number): void {
-        const place = (x: number) => this.of.first[0] + x * this.of.per_column;
         for (const chart of [this.times, this.balance]) {
-            chart.zoomTo(place(x0), place(x1));
+            chart.zoomTo(x0, x1);
         }
     }
 
-    private zoomed(from: number, to: number): void {
-        const column = (x: number) => (x - this.of.first[0]) / this.of.per_column;
-        const view = { ...this.picture.view, x0: column(from), x1: column(to) };
-        this.picture.zoomTo(view);
-    }
-
     private axis() {
-        const middle = 0.5 * this.of.per_column;
+        const { of } = this;
         return {
-            x: this.of.first.map((first) => first + middle),
-            xText: (x: number) => `${Math.floor(x)}`,
-            whole: true,
+            x: of.first.map((_, column) => column + 0.5),
+            xText: (x: number) => columnName(of, Math.max(0, Math.min(of.columns - 1, Math.floor(x)))),
+            ticks: (from: number, to: number, wanted: number) => iterationTicks(of, from, to, wanted),
             left: MARGINS.left,
             right: MARGINS.right,
-            zoomed: (from: number, to: number) => this.zoomed(from, to),
+            zoomed: (x0: number, x1: number) => this.picture.zoomTo({ ...this.picture.view, x0, x1 }),
         };
     }
 
@@ -206,11 +207,24 @@ class HeatMap {
     }
 }
 
-/** Ticks at round iterations. */
-export function iterationTicks(of: Iterations, from: number, to: number, wanted: number): { at: number; text: string }[] {
-    const start = of.first[0];
-    const place = (column: number) => start + column * of.per_column;
-    return roundTicks(place(from), place(to), wanted)
-        .filter((tick) => tick % 1 === 0)
-        .map((tick) => ({ at: (tick - start) / of.per_column, text: String(tick) }));
+/** What speaks for another loop, by its name in the report. */
+const DOUBTS: Record<string, string> = {
+    amounts: "iterations carry very different amounts of data, as calls of one function from many places do",
+    other_calls: "many calls within its iterations are not the loop's",
+    few_kinds: "it has few kinds of calls, which may be in a function that is called from many places",
+    other_ranks: "other ranks that make some of these calls have more iterations",
+    little_carried: "its calls carry hardly any data, so that iterations in which there is none may have no calls",
+    interpreter: "all calls of a script have the same few call sites",
+};
+
+/** What to know of the loop before its iterations are believed: that it was found, and is not sure. */
+function doubt({ loops }: Report): HTMLElement | null {
+    const unsure = loops.find((loop) => loop.told && loop.sureness !== null && loop.sureness !== "sure");
+    if (!unsure) {
+        return null;
+    }
+    const differ = unsure.iterations_min !== unsure.iterations_max;
+    const why = unsure.doubt ? (DOUBTS[unsure.doubt] ?? unsure.doubt) : differ ? `ranks count ${count(unsure.iterations_min)} to ${count(unsure.iterations_max)} iterations` : "its iterations differ, are few, or take little of the time";
+    const advice = "Mark the iterations (LBPROF_ITERATION_BEGIN), or name a call that ends one (--loop CALLSITE), if this is not the program's.";
+    return el("p", { class: `loop ${unsure.sureness}` }, `This loop was found in the calls, and is `, el("b", {}, unsure.sureness), `: ${why}. ${advice}`);
 }

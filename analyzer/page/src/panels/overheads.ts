@@ -6,7 +6,7 @@ import type { Panel } from "../panel";
 import type { OverheadPhase, Report } from "../report";
 import { bar, table } from "../table";
 import { term } from "../tip";
-import { percent, ratio, seconds, secondsLike } from "../words";
+import { percent, ratio, seconds } from "../words";
 
 export const overheads: Panel = {
     id: "overheads",
@@ -45,7 +45,7 @@ function phases(report: Report): HTMLElement {
         columns: [
             { title: "phase", cell: (row) => term(row.phase) },
             { title: "overhead ratio", term: "overhead ratio", cell: (row) => bar((row.ratio ?? 0) / most, percent(row.ratio), phaseColour(row.phase)), by: (row) => row.ratio },
-            { title: "mean of a rank", cell: (row) => seconds(row.time_s / ranks), by: (row) => row.time_s, right: true },
+            { title: "mean of a rank", time: (row) => row.time_s / ranks },
             { title: "largest ratio", cell: (row) => percent(row.ratio_by_rank ? Math.max(...row.ratio_by_rank) : null), by: (row) => (row.ratio_by_rank ? Math.max(...row.ratio_by_rank) : null), right: true },
         ],
     });
@@ -54,13 +54,13 @@ function phases(report: Report): HTMLElement {
 function imbalance(report: Report): HTMLElement {
     const of = report.overheads.imbalance;
     const parts = ["amdahl", "global", "temporal"].map((name) => ({ name: name === "amdahl" ? "Amdahl" : name, time: of[`${name}_s`], ratio: of[`${name}_ratio`] }));
-    const most = Math.max(...parts.map((part) => part.time ?? 0), 1e-12);
+    const ranks = report.run.ranks_present;
     return table({
         caption: "Of that from imbalance: what ranks wait for others that compute",
         rows: parts,
         columns: [
             { title: "part", cell: (row) => term(row.name) },
-            { title: "time", cell: (row) => bar((row.time ?? 0) / most, secondsLike(row.time, most), stateColour("waiting")), by: (row) => row.time },
+            { title: "mean of a rank", time: ({ time }) => (time === null ? null : time / ranks), bar: () => stateColour("waiting") },
             { title: "ratio", term: "overhead ratio", cell: (row) => percent(row.ratio), by: (row) => row.ratio, right: true },
         ],
     });

@@ -6,7 +6,7 @@ import type { Data, Panel } from "../panel";
 import { Picture, type Plot, type Scene } from "../picture";
 import { putOver } from "../pool";
 import type { ActivityRow, Pattern, RegionRow, Report } from "../report";
-import { bar, table } from "../table";
+import { table } from "../table";
 import { term } from "../tip";
 import { rowOf } from "../views";
 import { count, percent, ratio, roundTicks, seconds, secondsLike, shortPath } from "../words";
@@ -131,17 +131,16 @@ function star(severe: boolean, text: string): string {
 
 function activityTable(report: Report): HTMLElement {
     const rows = [...report.activities].sort((a, b) => (b.sid_a ?? -1) - (a.sid_a ?? -1));
-    const longest = Math.max(...rows.map((row) => row.mean_s), 1e-12);
     return table<ActivityRow>({
         caption: "Dispersion by activity (★: severe)",
         rows,
         columns: [
             { title: "activity", cell: (row) => term(row.name) },
-            { title: "mean of a rank", cell: (row) => bar(row.mean_s / longest, secondsLike(row.mean_s, longest), stateColour(row.name)), by: (row) => row.time_s },
+            { title: "mean of a rank", time: (row) => row.mean_s, bar: (row) => stateColour(row.name) },
             { title: "share", cell: (row) => percent(row.share), by: (row) => row.share, right: true },
             { title: "ID_A", term: "ID_A", cell: (row) => ratio(row.id_a), by: (row) => row.id_a, right: true },
             { title: "SID_A", term: "SID_A", cell: (row) => star(row.severe, ratio(row.sid_a, 4)), by: (row) => row.sid_a, right: true },
-            { title: "longest", cell: (row) => `${secondsLike(row.max_s, longest)} (rank ${row.max_rank})`, by: (row) => row.max_s, right: true },
+            { title: "longest", time: (row) => row.max_s, behind: (row) => ` (rank ${row.max_rank})` },
             { title: "most of it in", term: "region", cell: (row) => shortPath(row.worst_region ?? "–") },
         ],
     });
@@ -149,14 +148,13 @@ function activityTable(report: Report): HTMLElement {
 
 function regionTable(report: Report): HTMLElement {
     const rows = report.regions.filter((row) => row.time_s > 0).sort((a, b) => (b.sid_c ?? -1) - (a.sid_c ?? -1));
-    const longest = Math.max(...rows.map((row) => row.time_s / report.run.ranks_present), 1e-12);
     return table<RegionRow>({
         caption: `Dispersion by region, inner regions excluded (★: severe, by ${report.dispersion.rank_by})`,
         rows,
         first: 15,
         columns: [
             { title: "region", term: "region", cell: (row) => shortPath(row.path) },
-            { title: "mean of a rank", cell: (row) => bar(row.time_s / report.run.ranks_present / longest, secondsLike(row.time_s / report.run.ranks_present, longest), stateColour("management")), by: (row) => row.time_s },
+            { title: "mean of a rank", time: (row) => row.time_s / report.run.ranks_present, bar: () => stateColour("management") },
             { title: "share", cell: (row) => percent(row.share), by: (row) => row.share, right: true },
             { title: "ID_C", term: "ID_C", cell: (row) => ratio(row.id_c), by: (row) => row.id_c, right: true },
             { title: "SID_C", term: "SID_C", cell: (row) => star(row.severe, ratio(row.sid_c, 4)), by: (row) => row.sid_c, right: true },
@@ -164,6 +162,12 @@ function regionTable(report: Report): HTMLElement {
             { title: "group", term: "group", cell: (row) => (row.group === null ? "–" : String(row.group)), by: (row) => row.group, right: true },
         ],
     });
+}
+
+/** The rank that computes longest, where that is more than noise. */
+function slowest(row: RegionRow): number | null {
+    const { max_computation_s: longest, avg_computation_s: mean } = row.efficiency;
+    return longest - mean > 0.01 * longest ? row.slowest_rank : null;
 }
 
 function efficiencyTable(report: Report): HTMLElement {
@@ -176,11 +180,11 @@ function efficiencyTable(report: Report): HTMLElement {
             { title: "region", term: "region", cell: (row) => row.path },
             { title: "kind", cell: (row) => row.kind },
             { title: "iterations", term: "iteration", cell: (row) => count(row.iterations), by: (row) => row.iterations, right: true },
-            { title: "elapsed", cell: (row) => seconds(row.efficiency.elapsed_s), by: (row) => row.efficiency.elapsed_s, right: true },
+            { title: "elapsed", time: (row) => row.efficiency.elapsed_s },
             share("parallel", "parallel efficiency", (row) => row.efficiency.parallel),
             share("load balance", "load balance", (row) => row.efficiency.load_balance),
             share("communication", "communication efficiency", (row) => row.efficiency.communication),
-            { title: "slowest rank", cell: (row) => (row.slowest_rank === null ? "–" : String(row.slowest_rank)), by: (row) => row.slowest_rank, right: true },
+            { title: "slowest rank", cell: (row) => String(slowest(row) ?? "–"), by: slowest, right: true },
         ],
     });
 }

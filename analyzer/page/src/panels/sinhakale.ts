@@ -143,7 +143,7 @@ class StagesAndRanks {
         if (source.unitName === "s") {
             return `stage ${stage} (${secondsLike(source.begin(first), this.data.report.run.elapsed_s)} to ${secondsLike(source.begin(last), this.data.report.run.elapsed_s)})`;
         }
-        const end = last < source.columns ? source.begin(last) - 1 : source.begin(last - 1) + source.unit - 1;
+        const end = source.end(last - 1);
         return end > source.begin(first) ? `stage ${stage} (iterations ${source.begin(first)} to ${end})` : `stage ${stage} (iteration ${source.begin(first)})`;
     }
 
@@ -252,11 +252,11 @@ class StagesAndRanks {
             rows: of,
             columns: [
                 { title: "attribute", cell: (row) => term(row.name) },
-                { title: "all ranks", cell: (row) => seconds(row.sum), by: (row) => row.sum, right: true },
-                { title: "mean of a rank", cell: (row) => seconds(row.sum / ranks), by: (row) => row.sum, right: true },
+                { title: "all ranks", time: (row) => row.sum },
+                { title: "mean of a rank", time: (row) => row.sum / ranks },
                 { title: "share of their time", cell: (row) => percent(row.sum / (ranks * elapsed)), by: (row) => row.sum, right: true },
-                { title: "longest", cell: (row) => (row.sum > 0 ? `${seconds(row.longest)} (${rowName(views, row.most)})` : "–"), by: (row) => row.longest, right: true },
-                { title: "these ranks in the whole run", cell: (row) => seconds(row.whole), by: (row) => row.whole, right: true },
+                { title: "longest", time: (row) => (row.sum > 0 ? row.longest : null), behind: (row) => (row.sum > 0 ? ` (${rowName(views, row.most)})` : "") },
+                { title: "these ranks in the whole run", time: (row) => row.whole },
             ],
         });
     }

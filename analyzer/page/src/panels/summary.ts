@@ -6,7 +6,7 @@ import type { Efficiency, Report } from "../report";
 import { bar, table } from "../table";
 import { term } from "../tip";
 import { count, keepUnits, percent, plural, seconds, secondsLike } from "../words";
-import { question } from "./whatif";
+import { question, questions } from "./whatif";
 import { problemList } from "./facts";
 
 export const summary: Panel = {
@@ -26,22 +26,55 @@ interface Branch {
     name: string;
     depth: number;
     value: number | null;
+    /** The least that it may be, where it is not known well. */
+    least?: number;
     formula: string;
     from: [number | null, number | null];
     means: string;
     panel: string;
 }
 
+/** The longest that the ideal time may be, where it is not known well; null where it is not known at all. */
+function longestIdeal(of: Efficiency): number | null {
+    const { t_ideal_phase_profile_s: ideal, t_ideal_phase_profile_bound_s: bound, elapsed_s: elapsed } = of;
+    return ideal === null || ideal > 1.005 * elapsed ? null : Math.min(ideal + (bound ?? 0), elapsed);
+}
+
 function branches(of: Efficiency): Branch[] {
     const { avg_computation_s: mean, max_computation_s: longest, elapsed_s: elapsed, t_ideal_s: ideal } = of;
-    const row = (name: string, depth: number, value: number | null, formula: string, from: [number | null, number | null], means: string, panel: string) => ({ name, depth, value, formula, from, means, panel });
-    return [
+    const row = (name: string, depth: number, value: number | null, formula: string, from: [number | null, number | null], means: string, panel: string, least?: number) => ({ name, depth, value, formula, from, means, panel, least });
+    const whole = [
         row("parallel efficiency", 0, of.parallel, "mean / elapsed", [mean, elapsed], "the share that computes", "views"),
         row("load balance", 1, of.load_balance, "mean / longest", [mean, longest], "lost: ranks that compute longer", "iterations"),
         row("communication efficiency", 1, of.communication, "longest / elapsed", [longest, elapsed], "lost: MPI on the longest rank", "waiting"),
-        row("micro load balance", 2, of.micro_load_balance, "longest / ideal", [longest, ideal], "lost: another rank slow each time", "iterations"),
-        row("transfer", 2, of.transfer, "ideal / elapsed", [ideal, elapsed], "lost: messages, calls themselves", "timeline"),
     ];
+    const most = of.t_ideal_certain ? ideal : longestIdeal(of);
+    if (ideal === null || most === null) {
+        return whole;
+    }
+    const bound = (value: number) => (of.t_ideal_certain ? undefined : value);
+    const transfer = of.t_ideal_certain ? of.transfer : most / elapsed;
+    return [
+        ...whole,
+        row("micro load balance", 2, of.micro_load_balance, "longest / ideal", [longest, ideal], "lost: another rank slow each time", "iterations", bound(longest / most)),
+        row("transfer", 2, transfer, "ideal / elapsed", [ideal, elapsed], "lost: messages, calls themselves", "timeline", bound(of.transfer ?? 0)),
+    ];
+}
+
+/** How the ideal time is known, or why it is not. */
+function aboutIdeal(of: Efficiency): string | null {
+    const { t_ideal_phase_profile_s: ideal, t_ideal_phase_profile_bound_s: bound, elapsed_s: elapsed } = of;
+    if (of.t_ideal_replay_s !== null) {
+        return null;
+    }
+    if (ideal === null) {
+        return "Micro load balance and transfer need iterations, found or marked, on all ranks that compute.";
+    }
+    if (ideal > 1.005 * elapsed) {
+        return `Micro load balance and transfer are not known: the ideal time by iterations, ${seconds(ideal)}, is above the elapsed time, for ranks do not wait for each other at the end of each.`;
+    }
+    const error = `${seconds(ideal)} by iterations and may be up to ${secondsLike(bound, elapsed)} longer`;
+    return of.t_ideal_certain ? `The ideal time is ${error}.` : `Micro load balance and transfer are ranges: the ideal time is ${error}, for ranks also wait for each other within them.`;
 }
 
 function efficiencyTree(of: Efficiency): HTMLElement {
@@ -56,14 +89,20 @@ function efficiencyTree(of: Efficiency): HTMLElement {
                 "tr",
                 { "data-efficiency": branch.name },
                 name,
-                el("td", {}, bar(branch.value ?? 0, percent(branch.value), stateColour("computation"))),
+                el("td", {}, bar(branch.least ?? branch.value ?? 0, range(branch), stateColour("computation"))),
                 el("td", { class: "formula" }, ...formula),
                 el("td", {}, panelLink(branch.panel, branch.means)),
             ),
         );
     }
     const caption = el("caption", {}, "Efficiency: parallel = load balance × micro load balance × transfer");
-    return el("div", { class: "table" }, el("table", { class: "tree" }, caption, body));
+    const about = aboutIdeal(of);
+    return el("div", { class: "table" }, el("table", { class: "tree" }, caption, body), about === null ? null : el("p", { class: "hint" }, about));
+}
+
+/** `87.4 %`, or `60.1 % to 87.4 %` where it is not known better. */
+function range({ least, value }: Branch): string {
+    return least === undefined ? percent(value) : `${percent(least)} to ${percent(value)}`;
 }
 
 /** The three largest losses, in the words of the text report. */
@@ -81,7 +120,7 @@ function lossList({ losses }: Report): HTMLElement {
 }
 
 function whatIf(report: Report): HTMLElement {
-    const asked = report.replays.filter((replay) => replay.what !== "as measured");
+    const asked = questions(report);
     if (asked.length === 0) {
         return el("div");
     }
@@ -93,8 +132,8 @@ function whatIf(report: Report): HTMLElement {
         first: 6,
         columns: [
             { title: "if", term: "what if", cell: (row) => panelLink("whatif", question(row)) },
-            { title: "run", cell: (row) => bar(row.time_s / elapsed, secondsLike(row.time_s, elapsed), SERIES[1]), by: (row) => row.time_s },
-            { title: "saved", cell: (row) => `${secondsLike(row.saved_s, elapsed)} (${percent(row.saved_s / elapsed)})`, by: (row) => row.saved_s, right: true },
+            { title: "run", time: (row) => row.time_s, bar: () => SERIES[1], share: (row) => row.time_s / elapsed },
+            { title: "saved", time: (row) => row.saved_s, behind: (row) => ` (${percent(row.saved_s / elapsed)})` },
         ],
     });
 }

@@ -12,13 +12,13 @@ import { waitOf, type Wait } from "../timeline/waits";
 import { table } from "../table";
 import { term } from "../tip";
 import { rowName, rowOf, type Timeline } from "../views";
-import { percent, roundTicks, secondsLike, secondsTick, seconds, shortPath } from "../words";
+import { oneUnit, percent, roundTicks, secondsLike, secondsTick, seconds, shortPath } from "../words";
 
 export const timeline: Panel = {
     id: "timeline",
     title: "Timeline",
     about: "What each rank does when. Zoom in to see single calls and messages; click on a wait to see who ended it.",
-    missing: ({ views }) => (views.timeline ? null : "There is no timeline: a region is selected, calls were recorded as sums (profile mode), or --no-blocking was given."),
+    missing: ({ views, report }) => (views.timeline ? null : report.selection?.region ? "There is no timeline of a region: it shows all of the run, or a window." : "There is no timeline: calls were recorded as sums (profile mode), or --no-blocking was given."),
     build(host, data) {
         return new RanksOverTime(data, data.views.timeline as Timeline).fill(host);
     },
@@ -196,17 +196,17 @@ class RanksOverTime {
         if (top.length === 0) {
             return el("p", { class: "missing" }, "No waits are known here.");
         }
-        const most = top[0].end - top[0].begin;
+        const words = oneUnit(top[0].end - top[0].begin);
         return table<Wait>({
             caption: "Longest waits",
             rows: top,
             first: 6,
             columns: [
-                { title: "wait", cell: (row) => button(secondsLike(row.end - row.begin, most), () => (this.select(row), this.zoomTo(row))), by: (row) => row.end - row.begin, right: true },
+                { title: "wait", cell: (row) => button(words(row.end - row.begin), () => (this.select(row), this.zoomTo(row))), by: (row) => row.end - row.begin, right: true },
                 { title: "rank", cell: (row) => String(row.rank), by: (row) => row.rank, right: true },
                 { title: "for rank", term: "cause", cell: (row) => (row.causer === null ? "–" : String(row.causer)), by: (row) => row.causer, right: true },
                 { title: "why", term: "waiting", cell: (row) => term(row.state) },
-                { title: "from", cell: (row) => secondsLike(row.begin, of.end_s), by: (row) => row.begin, right: true },
+                { title: "from", time: (row) => row.begin },
                 { title: "region", term: "region", cell: (row) => shortPath(row.region) },
                 { title: "at", term: "call site", cell: (row) => row.site },
             ],

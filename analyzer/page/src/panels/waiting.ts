@@ -9,7 +9,7 @@ import type { Blocking, CallSite, Cause, PhaseCost, Report, WaitRow } from "../r
 import { bar, table } from "../table";
 import { term } from "../tip";
 import { ranksIn, rowName, rowOf } from "../views";
-import { count, percent, ratio, roundTicks, seconds, secondsLike, shortPath } from "../words";
+import { count, oneUnit, percent, ratio, roundTicks, seconds, secondsLike, shortPath } from "../words";
 import { sitePlace } from "./callsites";
 
 export const waiting: Panel = {
@@ -43,13 +43,12 @@ function classes(of: Blocking): HTMLElement {
     const by = of.by_class;
     const imbalance = (by.imbalance_amdahl ?? 0) + (by.imbalance_global ?? 0) + (by.imbalance_temporal ?? 0);
     const rows = PARTS.map(([name, word, depth]) => ({ word, depth, time: name === "imbalance" ? imbalance : (by[name] ?? 0) })).filter((row) => row.time > 0);
-    const most = Math.max(...rows.map((row) => row.time), 1e-12);
     const element = table({
         caption: "By what it is caused",
         rows,
         columns: [
             { title: "cause", term: "cause", cell: (row) => el("span", { class: `depth${row.depth}` }, term(row.word)) },
-            { title: "waiting", term: "waiting", cell: (row) => bar(row.time / most, secondsLike(row.time, most), stateColour("waiting")), by: (row) => row.time },
+            { title: "waiting", term: "waiting", time: (row) => row.time, bar: () => stateColour("waiting") },
             { title: "share", cell: (row) => percent(row.time / of.total_s), by: (row) => row.time, right: true },
         ],
     });
@@ -126,7 +125,6 @@ function causeName(cause: Cause): string {
 }
 
 function causes(of: Blocking, report: Report): HTMLElement {
-    const most = of.causes[0]?.caused_s ?? 1;
     const element = table<Cause>({
         caption: "Causes: what a rank does that others wait for",
         rows: of.causes,
@@ -135,9 +133,9 @@ function causes(of: Blocking, report: Report): HTMLElement {
             { title: "what a rank does", term: "cause", cell: causeName },
             { title: "rank", cell: (row) => String(row.rank), by: (row) => row.rank, right: true },
             { title: "class", cell: (row) => term(row.class) },
-            { title: "waiting caused", term: "waiting", cell: (row) => bar(row.caused_s / most, secondsLike(row.caused_s, most), stateColour("waiting")), by: (row) => row.caused_s },
+            { title: "waiting caused", term: "waiting", time: (row) => row.caused_s, bar: () => stateColour("waiting") },
             { title: "share", cell: (row) => percent(row.caused_s / of.total_s), by: (row) => row.caused_s, right: true },
-            { title: "own time", cell: (row) => secondsLike(row.own_s, most), by: (row) => row.own_s, right: true },
+            { title: "own time", time: (row) => row.own_s },
             { title: "β", term: "β", cell: (row) => ratio(row.beta, 2), by: (row) => row.beta, right: true },
         ],
     });
@@ -150,6 +148,7 @@ function causes(of: Blocking, report: Report): HTMLElement {
 
 function phases(of: Blocking): HTMLElement {
     const most = of.phases[0]?.total_s ?? 1;
+    const words = oneUnit(most);
     return table<PhaseCost>({
         caption: "Total cost of phases, all ranks together: own time and the waiting that it causes",
         rows: of.phases,
@@ -157,17 +156,17 @@ function phases(of: Blocking): HTMLElement {
         columns: [
             { title: "region", term: "region", cell: (row) => shortPath(row.region) },
             { title: "class", cell: (row) => term(row.class) },
-            { title: "own time", cell: (row) => secondsLike(row.own_s, most), by: (row) => row.own_s, right: true },
-            { title: "waiting caused", term: "waiting", cell: (row) => secondsLike(row.caused_s, most), by: (row) => row.caused_s, right: true },
-            { title: "total cost", term: "total cost", cell: (row) => costBar(row, most), by: (row) => row.total_s },
+            { title: "own time", time: (row) => row.own_s },
+            { title: "waiting caused", term: "waiting", time: (row) => row.caused_s },
+            { title: "total cost", term: "total cost", cell: (row) => costBar(row, most, words(row.total_s)), by: (row) => row.total_s },
             { title: "β", term: "β", cell: (row) => ratio(row.beta, 2), by: (row) => row.beta, right: true },
         ],
     });
 }
 
 /** Own time and waiting caused, one behind the other. A message's delay has no time of its own. */
-function costBar(row: PhaseCost, most: number): HTMLElement {
-    const element = bar(0, secondsLike(row.total_s, most), "");
+function costBar(row: PhaseCost, most: number, text: string): HTMLElement {
+    const element = bar(0, text, "");
     const room = element.querySelector(".room") as HTMLElement;
     room.classList.add("stacked");
     const part = (time: number, colour: string) => {
@@ -182,14 +181,13 @@ function costBar(row: PhaseCost, most: number): HTMLElement {
 }
 
 function states(of: Blocking): HTMLElement {
-    const most = Math.max(...of.states.map((row) => row.waiting_s + row.delay_s), 1e-12);
     return table({
         caption: "Why ranks wait",
         rows: of.states,
         columns: [
             { title: "why", term: "waiting", cell: (row) => term(row.state) },
-            { title: "time", cell: (row) => bar((row.waiting_s + row.delay_s) / most, secondsLike(row.waiting_s + row.delay_s, most), stateColour("waiting")), by: (row) => row.waiting_s + row.delay_s },
-            { title: "of that on its way", term: "on its way", cell: (row) => secondsLike(row.delay_s, most), by: (row) => row.delay_s, right: true },
+            { title: "time", time: (row) => row.waiting_s + row.delay_s, bar: () => stateColour("waiting") },
+            { title: "of that transit", term: "transit", time: (row) => row.delay_s },
             { title: "count", cell: (row) => count(row.count), by: (row) => row.count, right: true },
         ],
     });
@@ -198,7 +196,6 @@ function states(of: Blocking): HTMLElement {
 function waitsBySite(of: Blocking, report: Report): HTMLElement {
     const sites = new Map<number | null, CallSite>(report.callsites.map((site) => [site.id, site]));
     const place = (row: WaitRow) => (row.callsite === null ? "–" : sites.has(row.callsite) ? sitePlace(sites.get(row.callsite) as CallSite) : "–");
-    const most = Math.max(...of.waits.map((row) => row.waiting_s + row.delay_s), 1e-12);
     return table<WaitRow>({
         caption: "Where ranks wait",
         rows: of.waits,
@@ -207,7 +204,7 @@ function waitsBySite(of: Blocking, report: Report): HTMLElement {
             { title: "call", cell: (row) => row.operation || "–" },
             { title: "at", term: "call site", cell: place },
             { title: "why", term: "waiting", cell: (row) => term(row.state) },
-            { title: "time", cell: (row) => bar((row.waiting_s + row.delay_s) / most, secondsLike(row.waiting_s + row.delay_s, most), stateColour("waiting")), by: (row) => row.waiting_s + row.delay_s },
+            { title: "time", time: (row) => row.waiting_s + row.delay_s, bar: () => stateColour("waiting") },
             { title: "count", cell: (row) => count(row.count), by: (row) => row.count, right: true },
         ],
     });

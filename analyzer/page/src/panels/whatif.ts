@@ -3,8 +3,8 @@ import { el } from "../dom";
 import { SERIES, stateColour } from "../palette";
 import type { Panel } from "../panel";
 import type { PathPart, Replay, Report } from "../report";
-import { bar, table } from "../table";
-import { bytes, percent, seconds, secondsLike, shortPath } from "../words";
+import { table } from "../table";
+import { bytes, percent, seconds, shortPath } from "../words";
 
 /** What a replay asks, as words. */
 export function question(replay: Replay): string {
@@ -28,7 +28,7 @@ export const whatIf: Panel = {
     id: "whatif",
     title: "What if, critical path",
     about: "How long the run would take under other conditions, and the chain of work and messages that set its time.",
-    missing: ({ report }) => (report.replays.length > 0 || report.critical_path ? null : "Calls were not replayed: a region is selected, calls were recorded as sums (profile mode), or --no-blocking was given."),
+    missing: ({ report }) => (report.replays.length > 0 || report.critical_path ? null : report.selection?.region ? "How long it would take otherwise, and what set its time, are known of all of the run or of a window, not of a region." : "Calls were not replayed: they were recorded as sums (profile mode), or --no-blocking was given."),
     build(host, { report }) {
         if (report.replays.length > 0) {
             host.append(replays(report));
@@ -39,15 +39,20 @@ export const whatIf: Panel = {
     },
 };
 
+/** What was asked, that which saves most first. */
+export function questions(report: Report): Replay[] {
+    return report.replays.filter((replay) => replay.what !== "as measured").sort((a, b) => b.saved_s - a.saved_s);
+}
+
 function replays(report: Report): HTMLElement {
     const measured = report.replays.find((replay) => replay.what === "as measured")?.time_s ?? report.run.elapsed_s;
     return table<Replay>({
         caption: `What if: all calls replayed in their order. The run took ${seconds(report.run.elapsed_s)}, its replay with everything as it was ${seconds(measured)}`,
-        rows: report.replays.filter((replay) => replay.what !== "as measured"),
+        rows: questions(report),
         columns: [
             { title: "if", term: "what if", cell: question },
-            { title: "run", cell: (row) => bar(row.time_s / measured, secondsLike(row.time_s, measured), SERIES[1]), by: (row) => row.time_s },
-            { title: "saved", cell: (row) => secondsLike(row.saved_s, measured), by: (row) => row.saved_s, right: true },
+            { title: "run", time: (row) => row.time_s, bar: () => SERIES[1], share: (row) => row.time_s / measured },
+            { title: "saved", time: (row) => row.saved_s },
             { title: "share", cell: (row) => percent(row.saved_s / measured), by: (row) => row.saved_s, right: true },
         ],
     });
@@ -59,14 +64,13 @@ function partName(part: PathPart): string {
 
 function parts(report: Report): HTMLElement {
     const path = report.critical_path as NonNullable<Report["critical_path"]>;
-    const longest = path.parts[0]?.time_s ?? 1;
     return table<PathPart>({
         caption: `Critical path, ${seconds(path.time_s)}: what was done on it`,
         rows: path.parts,
         first: 15,
         columns: [
             { title: "part", term: "critical path", cell: partName },
-            { title: "time", cell: (row) => bar(row.time_s / longest, secondsLike(row.time_s, longest), stateColour(row.activity ?? "")), by: (row) => row.time_s },
+            { title: "time", time: (row) => row.time_s, bar: (row) => stateColour(row.activity ?? "") },
             { title: "share", cell: (row) => percent(row.time_s / path.time_s), by: (row) => row.time_s, right: true },
             { title: "most on", cell: (row) => `rank ${row.rank} (${percent(row.rank_s / row.time_s)})`, by: (row) => row.rank, right: true },
         ],
@@ -75,14 +79,13 @@ function parts(report: Report): HTMLElement {
 
 function ranks(report: Report): HTMLElement {
     const path = report.critical_path as NonNullable<Report["critical_path"]>;
-    const longest = path.ranks[0]?.time_s ?? 1;
     return table({
         caption: "Which ranks it goes through",
         rows: path.ranks,
         first: 15,
         columns: [
             { title: "rank", cell: (row) => String(row.rank), by: (row) => row.rank, right: true },
-            { title: "time", cell: (row) => bar(row.time_s / longest, secondsLike(row.time_s, longest), SERIES[0]), by: (row) => row.time_s },
+            { title: "time", time: (row) => row.time_s, bar: () => SERIES[0] },
             { title: "share", cell: (row) => percent(row.time_s / path.time_s), by: (row) => row.time_s, right: true },
         ],
     });

@@ -55,11 +55,11 @@ function factTable(run: Run, report: Report): HTMLElement {
         [term("elapsed"), seconds(run.elapsed_s)],
         ["MPI", `${run.mpi} (${run.abi})`],
         ["started", `${started} UTC`],
-        ["records", `${count(run.events)}, of these ${count(run.calls)} MPI calls; ${count(run.dropped_events)} dropped`],
+        ["records", `${count(run.events)}, of ${count(run.calls)} MPI calls and what else happened; ${count(run.dropped_events)} dropped`],
         [term("recorder", "recorder's own time"), seconds(run.recorder_s)],
         [term("idle"), seconds(run.idle_s)],
-        [term("not recorded"), seconds(run.paused_s + run.unknown_s)],
-        [term("clock error"), run.clock_error_s === null ? "clocks of hosts were not compared" : seconds(run.clock_error_s)],
+        [term("not recorded"), seconds(Math.round(1e9 * (run.paused_s + run.unknown_s)) / 1e9)],
+        [term("clock error"), run.hosts === 1 ? "none: one clock" : run.clock_error_s === null ? "clocks of hosts were not compared" : seconds(run.clock_error_s)],
         ["data", run.complete ? "complete" : "incomplete"],
         ["settings", run.settings.join("  ") || "–"],
         ["parameters", Object.entries(run.params).map(([name, value]) => `${name} = ${value}`).join(", ") || "–"],
@@ -108,7 +108,7 @@ function clusterTable(report: Report): HTMLElement {
 }
 
 function loopTable(report: Report): HTMLElement {
-    const place = (loop: Loop) => (loop.ends_at ? `${loop.ends_at.operation} at ${loop.ends_at.function ?? "?"}${loop.ends_at.file ? ` (${loop.ends_at.file}:${loop.ends_at.line})` : ""}` : "–");
+    const place = (loop: Loop) => (loop.ends_at ? loop.ends_at.operation + (loop.ends_at.function ? ` at ${loop.ends_at.function}` : "") + (loop.ends_at.file ? ` (${loop.ends_at.file}:${loop.ends_at.line})` : "") : "–");
     return table<Loop>({
         caption: "Loops found in the calls",
         rows: report.loops,

@@ -141,12 +141,13 @@ function whatIf(report: Report): HTMLElement {
 function dataLine({ run }: Report): HTMLElement {
     const ranks = run.ranks_present === run.ranks ? `all ${plural(run.ranks, "rank")}` : `${run.ranks_present} of ${plural(run.ranks, "rank")}`;
     const share = run.recorder_s / Math.max(run.ranks_present * run.elapsed_s, 1e-12);
-    const clock = run.clock_error_s === null ? "clocks of hosts were not compared" : `clocks agree to ${seconds(run.clock_error_s)}`;
+    const clock = run.hosts === 1 ? "one clock" : run.clock_error_s === null ? "clocks of hosts were not compared" : `clocks agree to ${seconds(run.clock_error_s)}`;
+    const recorder = share > 0 && share < 0.001 ? `${(100 * share).toFixed(2)} %` : percent(share);
     return el(
         "p",
         { class: "data" },
         panelLink("facts", "Data"),
-        `: ${ranks}, ${count(run.events)} records, ${count(run.dropped_events)} dropped; the recorder took ${seconds(run.recorder_s)} (${percent(share)}); ${clock}; ${seconds(run.elapsed_s)} elapsed.`,
+        `: ${ranks}, ${count(run.events)} records, ${count(run.dropped_events)} dropped; the recorder took ${seconds(run.recorder_s)} (${recorder}); ${clock}; ${seconds(run.elapsed_s)} elapsed.`,
     );
 }
 

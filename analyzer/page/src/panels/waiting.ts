@@ -183,11 +183,11 @@ function costBar(row: PhaseCost, most: number, text: string): HTMLElement {
 function states(of: Blocking): HTMLElement {
     return table({
         caption: "Why ranks wait",
-        rows: of.states,
+        rows: [...of.states].sort((a, b) => b.waiting_s + b.delay_s - a.waiting_s - a.delay_s),
         columns: [
             { title: "why", term: "waiting", cell: (row) => term(row.state) },
             { title: "time", time: (row) => row.waiting_s + row.delay_s, bar: () => stateColour("waiting") },
-            { title: "of that transit", term: "transit", time: (row) => row.delay_s },
+            { title: "of that transit", term: "transit", time: (row) => row.delay_s || null },
             { title: "count", cell: (row) => count(row.count), by: (row) => row.count, right: true },
         ],
     });
@@ -203,6 +203,7 @@ function waitsBySite(of: Blocking, report: Report): HTMLElement {
         columns: [
             { title: "call", cell: (row) => row.operation || "–" },
             { title: "at", term: "call site", cell: place },
+            { title: "in", term: "region", cell: (row) => shortPath(row.region) },
             { title: "why", term: "waiting", cell: (row) => term(row.state) },
             { title: "time", time: (row) => row.waiting_s + row.delay_s, bar: () => stateColour("waiting") },
             { title: "count", cell: (row) => count(row.count), by: (row) => row.count, right: true },

@@ -113,3 +113,29 @@ EXAMPLES
       sqlite3 scaling.study 'SELECT n_ranks, elapsed_s FROM runs'
 
 A study is one file; docs/study-format.md explains its tables.";
+
+/// Of `lb-report study add`.
+pub const ADD: &str = "\
+EXAMPLES
+  Runs with the parameters that the program states (LBPROF_PARAM); another that it does not:
+      lb-report study add scaling.study out-1 out-2 out-4
+      lb-report study add scaling.study out-8 --param n=512 --param method=2
+
+  A run that is there already, with its parameter put right:
+      lb-report study add scaling.study out-8 --param n=1024 --replace";
+
+/// Of `lb-report study show`.
+pub const SHOW: &str = "\
+EXAMPLES
+  By ranks, a table for each combination of parameters:
+      lb-report study show scaling.study
+
+  By the problem size, on 4 and on 8 ranks:
+      lb-report study show scaling.study --by n --where ranks=4 --where ranks=8
+
+  All in one table; work that grows with the ranks; a region:
+      lb-report study show scaling.study --by ranks,n
+      lb-report study show scaling.study --weak
+      lb-report study show scaling.study --region force --base 3
+
+'Several runs' in docs/reading-a-report.md explains the figures.";

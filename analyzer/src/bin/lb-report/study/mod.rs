@@ -22,10 +22,12 @@ pub struct StudyArguments {
 #[derive(Subcommand)]
 enum StudyCommand {
     /// Adds runs to a study, which is begun where there is none.
+    #[command(after_help = examples::ADD)]
     Add(add::AddArguments),
     /// Lists the runs of a study.
     List(list::ListArguments),
     /// Shows runs side by side: times, efficiencies, overheads, speedup.
+    #[command(after_help = examples::SHOW)]
     Show(show::ShowArguments),
     /// Removes runs from a study.
     Remove(remove::RemoveArguments),

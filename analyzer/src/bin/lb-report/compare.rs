@@ -1,6 +1,5 @@
 //! What changed between runs, and conditions on them.
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,7 +11,7 @@ use lbprof_analyzer::compare::noise::Limits;
 use lbprof_analyzer::compare::{Comparison, Named, Side, Sides, json, junit, markdown, text};
 
 use crate::exit::Exit;
-use crate::output::{Common, default_columns, write_to};
+use crate::output::{Common, default_columns, write_file};
 use crate::run::figures;
 
 /// Rows of a table where the user does not say.
@@ -107,13 +106,13 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<Exit> {
     let comparison = Comparison::new(sides, Limits { share: arguments.noise / 100.0 });
     let judged = Condition::judge_all(&arguments.fail_if, &comparison.sides)?;
     if let Some(path) = &output.json {
-        written(path, |out| json::write(&comparison, &judged, out))?;
+        write_file(path, |out| json::write(&comparison, &judged, out))?;
     }
     if let Some(path) = &output.markdown {
-        written(path, |out| out.write_all(markdown::render(&comparison, &judged).as_bytes()))?;
+        write_file(path, |out| out.write_all(markdown::render(&comparison, &judged).as_bytes()))?;
     }
     if let Some(path) = &output.junit {
-        written(path, |out| junit::write(&comparison, &judged, out))?;
+        write_file(path, |out| junit::write(&comparison, &judged, out))?;
     }
     if !is_stdout(&output.json) && !is_stdout(&output.markdown) {
         let rendered = text::render(&comparison, &judged, &output.options());
@@ -148,13 +147,4 @@ fn side(runs: &[PathBuf], common: &Common) -> anyhow::Result<Side> {
 
 fn named(path: &Path, common: &Common) -> anyhow::Result<Named> {
     Ok(Named { name: path.display().to_string(), run: figures(path, common)? })
-}
-
-/// Writes a file, or to standard output where it is `-`.
-fn written(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
-    if path.as_os_str() == "-" {
-        return write_to(io::stdout().lock(), write).context("standard output");
-    }
-    let file = File::create(path).with_context(|| path.display().to_string())?;
-    write_to(file, write).with_context(|| path.display().to_string())
 }

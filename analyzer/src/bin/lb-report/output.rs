@@ -1,12 +1,12 @@
 //! Where results go, and how they look there.
 
-use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use lbprof_analyzer::whole_file::replace;
 
 /// What all commands understand.
 #[derive(Args)]
@@ -86,11 +86,10 @@ pub fn write_to(sink: impl Write, write: impl FnOnce(&mut dyn Write) -> io::Resu
     out.flush()
 }
 
-/// Writes to a file, or to standard output where it is `-`.
+/// Writes a file, which is there as a whole or not at all, or to standard output where it is `-`.
 pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
     if path.as_os_str() == "-" {
         return write_to(io::stdout().lock(), write).context("standard output");
     }
-    let written = File::create(path).and_then(|file| write_to(file, write));
-    written.with_context(|| path.display().to_string())
+    replace(path, write).with_context(|| path.display().to_string())
 }

@@ -25,7 +25,7 @@ use self::arguments::OutputArguments;
 pub use self::arguments::ReportArguments;
 use crate::compare;
 use crate::exit::Exit;
-use crate::output::{Common, IN_A_FILE, default_columns, write_to};
+use crate::output::{Common, IN_A_FILE, default_columns, write_file};
 use crate::run::{analysed, open};
 
 /// Makes the report that is asked for.
@@ -92,12 +92,7 @@ pub fn run(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Exit>
     match &arguments.output.json {
         None if arguments.output.csv.is_some() || arguments.output.html.is_some() && common.quiet => {}
         None => write_text(&report, arguments, common)?,
-        Some(path) if path.as_os_str() == "-" => {
-            write_to(io::stdout().lock(), |out| json::write(&report, out)).context("standard output")?;
-        }
-        Some(path) => {
-            replace(path, |out| json::write(&report, out)).with_context(|| path.display().to_string())?;
-        }
+        Some(path) => write_file(path, |out| json::write(&report, out))?,
     }
     Ok(compare::exit(&judged, report.data.complete))
 }

@@ -45,7 +45,7 @@ export function secondsLike(value: number | null | undefined, reference: number)
 /** Times of a column, of which this is the longest, in one unit: those that are too short for it are less than its last digit. */
 export function oneUnit(longest: number): (value: number | null | undefined) => string {
     const unit = unitFor(longest);
-    const decimals = Math.min(unit.decimals, 2);
+    const { decimals } = unit;
     return (value) => {
         if (!isNumber(value)) {
             return DASH;

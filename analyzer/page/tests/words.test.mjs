@@ -16,7 +16,8 @@ test("times of a sentence have one unit where they fit in it", () => {
 });
 
 test("times of a column have one unit", () => {
-    assert.deepEqual([1.2, 0.0421, 0.0021, 0, null, -0.0021].map(oneUnit(1.2)), ["1.20 s", "0.04 s", "< 0.01 s", "0.00 s", "–", "0.00 s"]);
+    assert.deepEqual([1.2, 0.0421, 0.0021, 0, null, -0.0021].map(oneUnit(1.2)), ["1.200 s", "0.042 s", "0.002 s", "0.000 s", "–", "−0.002 s"]);
+    assert.deepEqual([25.3, 0.0021].map(oneUnit(25.3)), ["25.30 s", "< 0.01 s"]);
     assert.deepEqual([0.4, 1e-4].map(oneUnit(0.4)), ["400.0 ms", "0.1 ms"]);
 });
 

@@ -107,6 +107,11 @@ EXAMPLES
       lb-report study show scaling.study --weak
       lb-report study show scaling.study --base 2
 
+  How operations, times and speedup depend on ranks and parameters; what a run on 64 ranks would take:
+      lb-report study model grid.study
+      lb-report study model grid.study --at P=64,n=2048
+      lb-report study graph grid.study --dot - | dot -Tsvg > grid.svg
+
   All that is kept, for a script, pandas or R:
       lb-report study export scaling.study --json - | jq .runs
       lb-report study export scaling.study --csv tables

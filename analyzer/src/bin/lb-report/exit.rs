@@ -7,6 +7,7 @@ use lbprof_analyzer::compare::condition::ConditionError;
 use lbprof_analyzer::open::RunError;
 use lbprof_analyzer::report::text;
 use lbprof_analyzer::selection::SelectionError;
+use lbprof_analyzer::study::models::{ForecastError, ModelError};
 use lbprof_analyzer::study::{NotInStudy, StoreError};
 
 /// How lb-report ends. The numbers are documented in its help and in docs/reading-a-report.md.
@@ -47,6 +48,8 @@ pub fn fail(error: &anyhow::Error) -> Exit {
         of_study(error)
     } else if error.is::<RunError>() || matches!(error.downcast_ref(), Some(NotInStudy::NoRuns)) {
         Exit::NoData
+    } else if error.is::<ModelError>() || error.is::<ForecastError>() {
+        Exit::Usage
     } else if error.is::<SelectionError>() || error.is::<ConditionError>() || error.is::<NotInStudy>() {
         Exit::Usage
     } else if io.is_some() {

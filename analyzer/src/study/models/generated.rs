@@ -10,8 +10,8 @@ use crate::study::run::RegionFigures;
 pub const DELTA: f64 = 50e-9;
 /// See above.
 pub const DELTA_Q: f64 = 20e-9;
-/// Seconds for a swapped byte.
-pub const DELTA_SWAP: f64 = 2e-9;
+/// Seconds for a swapped byte, on so slow a disk that swapping is seen beside n³ operations.
+pub const DELTA_SWAP: f64 = 10e-6;
 
 /// Rows and columns of ranks: r·c = P, r near the root.
 pub fn grid(p: u32) -> (f64, f64) {
@@ -54,6 +54,7 @@ pub fn multiplication(p: u32, n: f64, memory: f64) -> Run {
     Run {
         command: vec!["./matmul".to_owned()],
         n_ranks: p,
+        complete: true,
         params: [("n".to_owned(), n)].into(),
         phases,
         regions,

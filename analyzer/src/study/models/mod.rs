@@ -15,14 +15,17 @@
 //! | [`forecast`] | what a run would take that was not made |
 //! | [`equation`] | equations as readers write them |
 //! | [`causal`] | the graph of all relations |
+//! | [`text`], [`json`], [`dot`] | all of it for a terminal and for scripts; the graph for Graphviz |
 //!
 //! The first five work on points (x, y), whatever they mean.
 
 pub mod causal;
+pub mod dot;
 pub mod equation;
 pub mod forecast;
 #[cfg(test)]
 pub(crate) mod generated;
+pub mod json;
 pub mod linear;
 #[cfg(test)]
 pub(crate) mod noise;
@@ -32,11 +35,13 @@ pub mod prediction;
 pub mod quantity;
 pub mod regime;
 pub mod relations;
+pub mod text;
 pub mod totals;
 pub mod validation;
 pub mod variables;
 
-pub use relations::Models;
+pub use forecast::ForecastError;
+pub use relations::{ModelError, Models};
 
 use serde::{Serialize, Serializer};
 use thiserror::Error;

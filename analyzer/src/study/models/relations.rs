@@ -21,7 +21,7 @@ use super::totals::{Totals, totals};
 use super::validation::{Chosen, choose};
 use super::variables::{Group, groups, variables, varying};
 use super::{FitError, Point};
-use crate::study::Run;
+use crate::study::{Kept, Run};
 
 /// The least share of P·T, in any of the runs, of a phase that is looked at though nothing was counted in it.
 pub const LEAST_SHARE: f64 = 0.01;
@@ -35,6 +35,27 @@ pub enum ModelError {
     /// A law of several programs has no meaning.
     #[error("runs of different programs ({}): a model needs runs of one", .0.join(", "))]
     Programs(Vec<String>),
+    /// The runs differ in nothing, and nothing was counted in them.
+    #[error(
+        "these runs have the same P and parameters: models need runs that differ in one, or that count work (LBPROF_WORK)"
+    )]
+    NothingDiffers,
+    /// No phase has the region.
+    #[error("no model of a region {path}; there are: {}", .known.join(", "))]
+    NoRegion {
+        /// What was asked for.
+        path: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+    /// Nothing depends on it.
+    #[error("no model against {name}; there are: {}", .known.join(", "))]
+    NoQuantity {
+        /// What was asked for.
+        name: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
 }
 
 /// All that follows from the runs of a study.
@@ -123,9 +144,10 @@ impl Relation {
             .map(|chosen| chosen.relative_error().is_none_or(|error| error <= super::regime::LEEWAY))
     }
 
-    /// Whether `to` does not depend on `from`: no degree but 0 predicts it better.
+    /// Whether `to` does not depend on `from`: degree 0 describes it, and no other predicts it better.
     pub fn is_independent(&self) -> bool {
-        self.law().is_none() && self.polynomial.as_ref().is_some_and(|chosen| chosen.fit.degree == 0)
+        let is_constant = self.polynomial.as_ref().is_some_and(|chosen| chosen.fit.degree == 0);
+        is_constant && self.law().is_none() && self.is_polynomial() == Some(true)
     }
 
     /// The linear law, where it describes the runs or the part of them up to a size.
@@ -135,6 +157,12 @@ impl Relation {
 }
 
 impl Models {
+    /// Those of runs of a study, of one program.
+    pub fn of_study(kept: &[Kept]) -> Result<Models, ModelError> {
+        let runs: Vec<Run> = kept.iter().map(|kept| kept.run.clone()).collect();
+        Ok(Models { numbers: kept.iter().map(|kept| kept.number).collect(), ..Models::of(&runs)? })
+    }
+
     /// Those of `runs`, of one program.
     pub fn of(runs: &[Run]) -> Result<Models, ModelError> {
         let programs: BTreeSet<&str> = runs.iter().map(Run::program).collect();
@@ -365,12 +393,7 @@ mod tests {
     fn runs_that_swap_are_named_with_their_memory() {
         let memory = 24.0 * 1000.0 * 1000.0;
         let sizes = [200.0, 400.0, 600.0, 800.0, 1000.0, 3000.0, 4000.0, 5000.0];
-        // So slow a disk that swapping is seen beside n³ operations of 50 ns.
-        let mut runs = sizes.map(|n| multiplication(1, n, memory)).to_vec();
-        for (run, n) in runs.iter_mut().zip(sizes) {
-            let excess_s = 5000.0 * DELTA_SWAP * (24.0 * n * n - memory).max(0.0);
-            run.regions[2].activities.values_mut().for_each(|seconds| seconds[0] += excess_s);
-        }
+        let runs = sizes.map(|n| multiplication(1, n, memory));
         let models = Models::of(&runs).unwrap();
         let found = relation(&models, "#op main/multiply", "T_comp main/multiply");
         assert!((found.law().unwrap().law.delta / DELTA - 1.0).abs() < 1e-9, "of the runs that do not swap");
@@ -379,7 +402,7 @@ mod tests {
         assert_eq!(named, [(3000.0, Some(192_000_000)), (4000.0, Some(360_000_000)), (5000.0, Some(576_000_000))]);
         assert_eq!(found.leaving[0].max_resident_bytes, Some(24_000_000));
         let swap = found.swap.as_ref().unwrap();
-        assert!((swap.delta / (5001.0 * DELTA_SWAP) - 1.0).abs() < 1e-6, "{swap:?}");
+        assert!((swap.delta / DELTA_SWAP - 1.0).abs() < 1e-6, "{swap:?}");
     }
 
     #[test]

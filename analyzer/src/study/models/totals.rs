@@ -15,7 +15,7 @@ pub struct Totals {
     pub t_par_s: f64,
     /// T_seq: seconds on one rank.
     pub t_seq_s: f64,
-    /// Whether T_seq is that of runs on one rank with the same parameters (the median of several); else it is the run's own useful and
+    /// Whether T_seq is that of complete runs on one rank with the same parameters (the median of several); else it is the run's own useful and
     /// serial work.
     pub is_measured: bool,
     /// T_comp, T_comm and T_idle: seconds summed over ranks and regions; `None`: not known, and part of the ones before.
@@ -59,9 +59,9 @@ fn one(run: &Run, figures: &PhasesOfRun, measured_s: Option<f64>) -> Totals {
     }
 }
 
-/// The median time of runs on one rank with the parameters of `run`.
+/// The median time of complete runs on one rank with the parameters of `run`.
 fn t_seq_s(run: &Run, runs: &[Run]) -> Option<f64> {
-    let alone = runs.iter().filter(|other| other.n_ranks == 1 && other.params == run.params);
+    let alone = runs.iter().filter(|other| other.complete && other.n_ranks == 1 && other.params == run.params);
     let mut times: Vec<f64> = alone.map(|other| other.phases.iter().map(|phase| phase.total_s()).sum()).collect();
     times.sort_by(f64::total_cmp);
     let half = times.len() / 2;
@@ -92,7 +92,7 @@ mod tests {
             blocked_s: Some(f64::from(n_ranks) * blocked_s),
             ..RegionFigures::default()
         };
-        Run { n_ranks, phases, regions: vec![main], ..Run::default() }
+        Run { n_ranks, complete: true, phases, regions: vec![main], ..Run::default() }
     }
 
     fn of(runs: &[Run]) -> Vec<Totals> {

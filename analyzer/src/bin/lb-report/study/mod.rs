@@ -2,7 +2,9 @@
 
 mod add;
 mod export;
+mod graph;
 mod list;
+mod model;
 mod remove;
 mod show;
 
@@ -29,6 +31,10 @@ enum StudyCommand {
     /// Shows runs side by side: times, efficiencies, overheads, speedup.
     #[command(after_help = examples::SHOW)]
     Show(show::ShowArguments),
+    /// Shows the laws that runs follow, and what runs with other P and parameters would take.
+    Model(model::ModelArguments),
+    /// Shows what depends on what, with equations.
+    Graph(graph::GraphArguments),
     /// Removes runs from a study.
     Remove(remove::RemoveArguments),
     /// Writes all that a study holds as JSON or CSV.
@@ -41,6 +47,8 @@ pub fn run(arguments: &StudyArguments) -> anyhow::Result<Exit> {
         StudyCommand::Add(arguments) => add::run(arguments),
         StudyCommand::List(arguments) => list::run(arguments),
         StudyCommand::Show(arguments) => show::run(arguments),
+        StudyCommand::Model(arguments) => model::run(arguments),
+        StudyCommand::Graph(arguments) => graph::run(arguments),
         StudyCommand::Remove(arguments) => remove::run(arguments),
         StudyCommand::Export(arguments) => export::run(arguments),
     }

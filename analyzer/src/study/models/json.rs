@@ -1,0 +1,87 @@
+//! Models and the causal model as JSON: the structs themselves, times in seconds; what is not known is null. docs/study-models-json.md
+//! explains the keys.
+
+use serde::Serialize;
+
+use super::causal::Graph;
+use super::forecast::Forecast;
+use super::relations::Models;
+
+/// The version of both documents; another one means that a key has another meaning, or is gone.
+pub const SCHEMA: &str = "lbprof-models/1";
+
+#[derive(Serialize)]
+struct Document<'a, T> {
+    schema: &'static str,
+    #[serde(flatten)]
+    content: &'a T,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    forecast: Option<&'a Forecast>,
+}
+
+/// All models, with what a run would take where that was asked.
+pub fn models(models: &Models, forecast: Option<&Forecast>) -> serde_json::Result<String> {
+    document(&Document { schema: SCHEMA, content: models, forecast })
+}
+
+/// The causal model.
+pub fn graph(graph: &Graph) -> serde_json::Result<String> {
+    document(&Document { schema: SCHEMA, content: graph, forecast: None })
+}
+
+fn document<T: Serialize>(document: &Document<T>) -> serde_json::Result<String> {
+    serde_json::to_string_pretty(document).map(|text| text + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::Value;
+
+    use super::super::generated::{multiplication, study};
+    use super::*;
+
+    #[test]
+    fn the_documents_have_what_a_page_draws() {
+        let of = Models::of(&study()).unwrap();
+        let found: Value = serde_json::from_str(&models(&of, None).unwrap()).unwrap();
+        assert_eq!((&found["schema"], &found["n_runs"]), (&SCHEMA.into(), &13.into()));
+        let relations = found["phases"][0]["relations"].as_array().unwrap();
+        let of_time = relations.iter().find(|one| one["from"] == "#op main/multiply").unwrap();
+        assert_eq!(of_time["linear"]["regime"], "whole");
+        assert_eq!(of_time["points"].as_array().unwrap().len(), 13);
+        let graph: Value = serde_json::from_str(&graph(&Graph::of(&of)).unwrap()).unwrap();
+        assert_eq!(graph["edges"][0]["because"]["kind"], "fitted");
+    }
+
+    fn keys(of: &Value, into: &mut BTreeSet<String>) {
+        match of {
+            Value::Object(map) => map.iter().for_each(|(key, value)| {
+                // Names of variables are the user's.
+                into.insert(key.clone());
+                keys(value, into);
+            }),
+            Value::Array(list) => list.iter().for_each(|value| keys(value, into)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn the_document_explains_every_key() {
+        let explained = include_str!("../../../../docs/study-models-json.md");
+        let sizes = [200.0, 400.0, 600.0, 800.0, 1000.0, 1500.0, 2000.0];
+        let of = Models::of(&sizes.map(|n| multiplication(1, n, 24e6))).unwrap();
+        let forecast = of.forecast(&[("n".to_owned(), 3000.0)].into()).unwrap();
+        let mut found = BTreeSet::new();
+        for document in [models(&of, Some(&forecast)).unwrap(), graph(&Graph::of(&of)).unwrap()] {
+            keys(&serde_json::from_str(&document).unwrap(), &mut found);
+        }
+        found.retain(|key| !matches!(key.as_str(), "P" | "n"));
+        let missing: Vec<&String> = found
+            .iter()
+            .filter(|key| !explained.contains(&format!("`{key}`")) && !explained.contains(&format!("\"{key}\"")))
+            .collect();
+        assert!(found.len() > 40 && missing.is_empty(), "{missing:?}");
+    }
+}

@@ -65,6 +65,7 @@ fn runs_are_added_and_listed() {
     assert_eq!(rows[1][..6], ["1", "scenario", "1", "n=64", "241.0", "ms"]);
     assert_eq!(rows[3][..6], ["3", "scenario", "4", "n=64", "81.00", "ms"]);
     assert!(list.lines().skip(1).take(3).all(|line| line.ends_with("complete")), "{list}");
+    insta::assert_snapshot!("list_80", told(here.path(), &["study", "list", "s", "--width", "80"]));
     let again = ["study", "add", "s", "out-4", "--replace", "--param", "n=1e3", "--param", "dt=0.5"];
     let message =
         String::from_utf8(lb_report(here.path(), &again).assert().code(0).get_output().stderr.clone()).unwrap();

@@ -70,6 +70,12 @@ fn what_columns_do_not_tell_makes_tables_of_its_own() {
     assert_eq!(runs_of(&by(&["n"])), [[[1], [4]], [[2], [5]], [[3], [6]]].map(|table| table.map(Vec::from).to_vec()));
     assert_eq!(runs_of(&by(&["n", "ranks"])), [[[1], [2], [3], [4], [5], [6]].map(Vec::from).to_vec()]);
     assert_eq!(runs_of(&by(&["ranks", "n"])), [[[1], [4], [2], [5], [3], [6]].map(Vec::from).to_vec()]);
+    let weak = Wanted { weak: true, ..Wanted::default() };
+    assert_eq!(
+        runs_of(&weak),
+        [[[1], [4], [2], [5], [3], [6]].map(Vec::from).to_vec()],
+        "what grows is in no other table"
+    );
     let only = Wanted { conditions: vec!["n=2e2".parse().unwrap(), "ranks=1".parse().unwrap()], ..by(&["n"]) };
     assert_eq!(runs_of(&only), [[vec![4]]].map(Vec::from));
     let either =
@@ -173,6 +179,13 @@ fn runs_without_a_parameter_are_told() {
     let found = tables(&all, &by(&["n", "ranks"])).unwrap();
     assert_eq!(found[0].columns[0].runs, [4], "first, for it has none");
     assert!(found[0].remarks.contains(&Remark::NoParam { name: "n".to_owned(), runs: vec![4] }));
+    let apart = tables(&all, &Wanted::default()).unwrap();
+    let without = |table: &&Table| table.remarks.iter().any(|remark| matches!(remark, Remark::NoParam { .. }));
+    assert_eq!(
+        runs(&apart.iter().filter(without).cloned().collect::<Vec<_>>()),
+        [[vec![4]]],
+        "also where it tells no columns apart"
+    );
     assert!(matches!(tables(&all, &by(&["m"])), Err(NotInStudy::NoParam { .. })));
     assert_eq!(tables(&[], &Wanted::default()), Err(NotInStudy::NoRuns));
 }

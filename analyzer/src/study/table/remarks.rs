@@ -5,6 +5,7 @@ use super::grouping::Group;
 use super::scaling::Base;
 use super::{Line, Table, Wanted};
 use crate::study::key::Value;
+use crate::study::store::Kept;
 
 /// Something that a reader of the figures must know.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +46,7 @@ pub enum Remark {
     NoBase,
     /// Data of these runs are missing.
     Incomplete(Vec<u32>),
-    /// Runs without a parameter that the columns are told apart by.
+    /// Runs without a parameter that others of the program have.
     NoParam {
         /// The parameter.
         name: String,
@@ -64,6 +65,7 @@ pub(super) fn remarks(
     group: &Group,
     figures: &[Vec<Figures>],
     bases: &[Option<Base>],
+    all: &[Kept],
     wanted: &Wanted,
 ) -> Vec<Remark> {
     let mut remarks = not_shortest(table);
@@ -75,7 +77,7 @@ pub(super) fn remarks(
     if !incomplete.is_empty() {
         remarks.push(Remark::Incomplete(incomplete));
     }
-    remarks.extend(table.by.iter().filter_map(|key| without(group, key)));
+    remarks.extend(params(group, all).iter().filter_map(|key| without(group, key)));
     let has_ideal = |run: &Figures| run.times.is_some_and(|times| times.t_ideal_s.is_some());
     remarks.push(Remark::Ideal {
         replayed: those(&|run| has_ideal(run) && run.by_replay),
@@ -131,6 +133,15 @@ fn not_shortest(table: &Table) -> Vec<Remark> {
         (balance.is_some() || efficiency.is_some()).then_some(Remark::NotShortest { shortest, balance, efficiency })
     };
     ranks.into_iter().filter_map(of_ranks).collect()
+}
+
+/// Parameters of any run of the program, each once.
+fn params(group: &Group, all: &[Kept]) -> Vec<String> {
+    let of_program = all.iter().filter(|run| run.run.program() == group.program);
+    let mut names: Vec<String> = of_program.flat_map(|run| run.run.params.keys().cloned()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 /// Runs that do not have a parameter.

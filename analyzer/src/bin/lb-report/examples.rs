@@ -56,7 +56,7 @@ EXIT CODES
   1  lb-report itself failed; please report it
   2  the command line was wrong, or selects what the run or the study does not have
   3  a condition to fail on (--fail-if) holds, or is not known
-  4  the report was made, from incomplete data
+  4  the report was made, or the run added to a study, from incomplete data
   5  there is no run, or no study, that can be read
   6  the report or the study could not be written
 

@@ -4,7 +4,9 @@
 //!
 //! - `small`: 4 ranks on 2 hosts, 20 marked iterations, rank 3 the slowest, messages between neighbours;
 //! - `hostile`: the same with names that are markup, quotes and escape codes;
-//! - `sums`: the same recorded as sums, so without timeline and waiting.
+//! - `sums`: the same recorded as sums, so without timeline and waiting;
+//! - `study`: runs of a multiplication of matrices, of several sizes on several numbers of ranks, the largest of which swap;
+//! - `hostile-study`: some of them with such names.
 
 use std::io;
 use std::path::PathBuf;
@@ -38,7 +40,41 @@ fn main() -> io::Result<()> {
     };
     run(&PLAIN).write(&folder.join("small"))?;
     run(&HOSTILE).write(&folder.join("hostile"))?;
-    run(&PLAIN).profile_mode().write(&folder.join("sums"))
+    run(&PLAIN).profile_mode().write(&folder.join("sums"))?;
+    for (study, names, sizes) in [("study", &PLAIN, &SIZES[..]), ("hostile-study", &HOSTILE, &SIZES[..4])] {
+        for &n in sizes {
+            for ranks in [1, 2, 4, 8] {
+                multiplication(names, ranks, n).write(&folder.join(study).join(format!("{n}-{ranks}")))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Sizes of matrices.
+const SIZES: [u32; 6] = [100, 200, 300, 400, 500, 600];
+
+/// From this size on there is too little memory.
+const TOO_LARGE: u32 = 600;
+
+/// A multiplication of matrices of `n` rows: 2n³ operations of 1 ns, of which ranks do a share each, after 3n² numbers were sent around.
+fn multiplication(names: &'static Names, ranks: u32, n: u32) -> Scenario {
+    let (size, share) = (f64::from(n), 1.0 / f64::from(ranks));
+    let operations = 2.0 * size.powi(3) * share;
+    let swapped = if n >= TOO_LARGE { 1 << 30 } else { 0 };
+    let compute_ms = operations * 1e-6 * if swapped > 0 { 1.5 } else { 1.0 };
+    let quanta = 3.0 * size * size * share;
+    Scenario::ranks(ranks).run_id(u64::from(n) << 8 | u64::from(ranks)).each(|rank, script| {
+        // Rank r waits a little for those before it.
+        let exchange_ms = quanta * 2e-5 * f64::from(ranks - 1) + 0.01;
+        script
+            .param(names.step, size)
+            .region(names.halo, |script| script.work(0.0, quanta).allreduce(8, exchange_ms))
+            .region(names.force, |script| script.compute(compute_ms).work(operations, 0.0))
+            .memory(1 << 30, swapped)
+            .compute(0.02 * f64::from(rank))
+            .barrier(0.02 * f64::from(ranks - rank))
+    })
 }
 
 /// A solver that computes, exchanges with its neighbour and agrees in each step.

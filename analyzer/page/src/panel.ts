@@ -7,7 +7,10 @@ export interface Data {
     views: Views;
 }
 
-export interface Panel {
+export type Panel = PanelOf<Data>;
+
+/** A panel of a page of other data. */
+export interface PanelOf<Data> {
     id: string;
     title: string;
     /** One sentence on what the panel is for. */

@@ -9,6 +9,7 @@ use clap::Args;
 use lbprof_analyzer::compare::condition::{Condition, Judged, Outcome};
 use lbprof_analyzer::compare::noise::Limits;
 use lbprof_analyzer::compare::{Comparison, Named, Side, Sides, json, junit, markdown, text};
+use lbprof_analyzer::study::{StoreError, Study, key};
 
 use crate::exit::Exit;
 use crate::output::{Common, default_columns, write_file};
@@ -19,7 +20,7 @@ const ROWS: usize = 8;
 
 #[derive(Args)]
 pub struct CompareArguments {
-    /// The run to compare with and the one that is compared; before --with any number of runs to compare with. Each is a folder.
+    /// The run to compare with and the one that is compared; before --with any number of runs to compare with. Each is a folder, or STUDY:NUMBER.
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
 
@@ -145,6 +146,14 @@ fn side(runs: &[PathBuf], common: &Common) -> anyhow::Result<Side> {
     Ok(Side { runs: runs? })
 }
 
+/// A run in a folder, or, where there is none of the name, in a study: `scaling.study:3`.
 fn named(path: &Path, common: &Common) -> anyhow::Result<Named> {
-    Ok(Named { name: path.display().to_string(), run: figures(path, common)? })
+    let name = path.display().to_string();
+    let in_study = path.to_str().and_then(|text| text.rsplit_once(':')).filter(|_| !path.exists());
+    let Some((study, number)) = in_study else { return Ok(Named { name, run: figures(path, common)? }) };
+    let runs = Study::open(Path::new(study))?.runs()?;
+    let wanted = key::number(&runs, number);
+    let found = runs.into_iter().find(|kept| Some(kept.number) == wanted);
+    let kept = found.ok_or_else(|| StoreError::NoRun { path: PathBuf::from(study), run: number.to_owned() })?;
+    Ok(Named { name, run: kept.run })
 }

@@ -112,6 +112,9 @@ EXAMPLES
       lb-report study model grid.study --at P=64,n=2048
       lb-report study graph grid.study --dot - | dot -Tsvg > grid.svg
 
+  A page for a browser, with plots, models and the causal model, in one file:
+      lb-report study html scaling.study scaling.html
+
   All that is kept, for a script, pandas or R:
       lb-report study export scaling.study --json - | jq .runs
       lb-report study export scaling.study --csv tables

@@ -21,20 +21,35 @@ use crate::model::Model;
 use crate::symbols::Place;
 use crate::views::Views;
 
-/// The parts of the page.
+/// A page: what `analyzer/page` is built into, and the data that it reads.
 #[derive(Template)]
 #[template(path = "page.html")]
-struct Page {
-    generator: &'static str,
-    title: String,
-    style: &'static str,
-    script: &'static str,
-    /// The report for readers without scripts.
-    text: String,
-    /// JSON in which nothing is markup.
-    report: String,
-    /// The same of the page's own data.
-    views: String,
+pub(crate) struct Page {
+    /// Title of the window.
+    pub title: String,
+    /// CSS.
+    pub style: &'static str,
+    /// JavaScript.
+    pub script: &'static str,
+    /// What readers without scripts see.
+    pub text: String,
+    /// Ids of elements and the JSON in them, in which nothing is markup ([`inert`]).
+    pub data: Vec<(&'static str, String)>,
+    /// Name and version of what makes it.
+    pub generator: &'static str,
+}
+
+impl Page {
+    /// A page of the panels in `style` and `script`.
+    pub(crate) fn new(title: String, (style, script): (&'static str, &'static str)) -> Page {
+        Page { title, style, script, text: String::new(), data: Vec::new(), generator: GENERATOR }
+    }
+
+    /// Writes it.
+    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.write_into(out)?;
+        out.write_all(b"\n")
+    }
 }
 
 /// What a page is made of.
@@ -53,22 +68,22 @@ pub struct Content<'a> {
 /// Writes the report and what the page shows beside it as one HTML document; `options` are those of the text in it.
 pub fn write(content: &Content, options: &text::Options, out: &mut dyn Write) -> io::Result<()> {
     let &Content { report, views, model, places } = content;
+    let title = format!("lbprof: {}", clean(&report.facts.command.join(" ")));
+    let built = (include_str!("../../../page/dist/page.css"), include_str!("../../../page/dist/page.js"));
     let page = Page {
-        generator: GENERATOR,
-        title: format!("lbprof: {}", clean(&report.facts.command.join(" "))),
-        style: include_str!("../../../page/dist/page.css"),
-        script: include_str!("../../../page/dist/page.js"),
         text: anstream::adapter::strip_str(&text::render(report, options)).to_string(),
-        report: inert(&json::document(report))?,
-        views: inert(&views::document(views, model, places)?)?,
+        data: vec![
+            ("report", inert(&json::document(report))?),
+            ("views", inert(&views::document(views, model, places)?)?),
+        ],
+        ..Page::new(title, built)
     };
-    page.write_into(out)?;
-    out.write_all(b"\n")
+    page.write(out)
 }
 
 /// A value as JSON that can stand in an HTML element: without `<`, `>`, `&`, control characters and U+2028, all of which occur in
 /// strings alone, where an escape stands for them.
-fn inert(value: &Value) -> io::Result<String> {
+pub(crate) fn inert(value: &Value) -> io::Result<String> {
     let mut bytes = Vec::new();
     json::write_compact(value, &mut bytes)?;
     let text = String::from_utf8(bytes).map_err(io::Error::other)?;
@@ -97,5 +112,8 @@ mod tests {
         let script = include_str!("../../../page/dist/page.js").to_ascii_lowercase();
         assert!(!script.contains("</script") && !script.contains("<!--"));
         assert!(!include_str!("../../../page/dist/page.css").to_ascii_lowercase().contains("</style"));
+        let script = include_str!("../../../page/dist/study.js").to_ascii_lowercase();
+        assert!(!script.contains("</script") && !script.contains("<!--"));
+        assert!(!include_str!("../../../page/dist/study.css").to_ascii_lowercase().contains("</style"));
     }
 }

@@ -8,6 +8,7 @@ mod show;
 use anstyle::{AnsiColor, Style};
 
 pub use list::{list, one_line};
+pub use remarks::sentences;
 pub use show::show;
 
 use super::key::{RANKS, Value};
@@ -32,7 +33,7 @@ fn value(value: &Value) -> String {
 }
 
 /// `4 ranks`, `n=512`.
-fn named(key: &str, of: &Value) -> String {
+pub(super) fn named(key: &str, of: &Value) -> String {
     match of {
         Value::Number(number) if key == RANKS => plural(*number as u64, "rank"),
         _ => format!("{}={}", clean(key), value(of)),

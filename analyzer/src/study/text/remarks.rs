@@ -20,6 +20,11 @@ pub(super) fn lines(table: &Table, columns: usize) -> String {
     text
 }
 
+/// What must be said beside a table, a sentence each.
+pub fn sentences(table: &Table) -> Vec<String> {
+    table.remarks.iter().filter_map(|remark| sentence(table, remark)).map(|(_, text)| text).collect()
+}
+
 fn sentence(table: &Table, remark: &Remark) -> Option<(Style, String)> {
     let (style, text) = match remark {
         Remark::NotShortest { shortest, balance, efficiency } => {

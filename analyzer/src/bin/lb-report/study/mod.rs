@@ -3,6 +3,7 @@
 mod add;
 mod export;
 mod graph;
+mod html;
 mod list;
 mod model;
 mod remove;
@@ -35,6 +36,8 @@ enum StudyCommand {
     Model(model::ModelArguments),
     /// Shows what depends on what, with equations.
     Graph(graph::GraphArguments),
+    /// Writes a page for a browser: scaling, models, the causal model. One file that needs no network.
+    Html(html::HtmlArguments),
     /// Removes runs from a study.
     Remove(remove::RemoveArguments),
     /// Writes all that a study holds as JSON or CSV.
@@ -49,6 +52,7 @@ pub fn run(arguments: &StudyArguments) -> anyhow::Result<Exit> {
         StudyCommand::Show(arguments) => show::run(arguments),
         StudyCommand::Model(arguments) => model::run(arguments),
         StudyCommand::Graph(arguments) => graph::run(arguments),
+        StudyCommand::Html(arguments) => html::run(arguments),
         StudyCommand::Remove(arguments) => remove::run(arguments),
         StudyCommand::Export(arguments) => export::run(arguments),
     }

@@ -1,0 +1,136 @@
+// What all pages share: the head, panels of which one is shown at a time, dark and light, paper.
+import { button, el } from "./dom";
+import type { PanelOf } from "./panel";
+import { onTheme, toggleTheme } from "./theme";
+
+/** The JSON in an element of the page. */
+export function read(id: string): unknown {
+    return JSON.parse(document.getElementById(id)?.textContent ?? "null");
+}
+
+/** A panel in the page; `draw` is there once it was built. */
+interface Place<Data> {
+    panel: PanelOf<Data>;
+    section: HTMLElement;
+    body: HTMLElement;
+    link: HTMLAnchorElement;
+    draw?: () => void;
+}
+
+function place<Data>(panel: PanelOf<Data>): Place<Data> {
+    const link = el("a", { href: `#${panel.id}` }, panel.title);
+    const body = el("div", { class: "body" });
+    const section = el("section", { id: `panel-${panel.id}`, "aria-label": panel.title, tabindex: -1, hidden: true }, el("h2", {}, panel.title), el("p", { class: "about" }, panel.about), body);
+    return { panel, section, body, link };
+}
+
+/** Builds a panel, or says why there is nothing in it. */
+function build<Data>(at: Place<Data>, data: Data): void {
+    if (at.draw) {
+        return;
+    }
+    const missing = at.panel.missing?.(data) ?? null;
+    if (missing !== null) {
+        at.body.append(el("p", { class: "missing" }, missing));
+    }
+    at.draw = (missing === null ? at.panel.build(at.body, data) : undefined) ?? (() => {});
+}
+
+/** The page: a head, and panels of which one is shown at a time. */
+export class Page<Data> {
+    private readonly places: Place<Data>[];
+    private shown: Place<Data>;
+    private printing = false;
+
+    constructor(
+        panels: PanelOf<Data>[],
+        private readonly data: Data,
+        head: { title: string; sub: string },
+    ) {
+        this.places = panels.map((panel) => place(panel));
+        this.shown = this.places[0];
+        document.title = `lbprof: ${head.title || "report"}`;
+        const header = el(
+            "header",
+            {},
+            el("h1", {}, head.title),
+            el("span", { class: "sub" }, head.sub),
+            el("span", { class: "buttons" }, button("dark / light", toggleTheme), button("print", () => window.print())),
+        );
+        const nav = el("nav", { "aria-label": "Panels" }, ...this.places.map((at) => at.link));
+        const content = el("div", { class: "panels" }, ...this.places.map((at) => at.section));
+        document.getElementById("page")?.replaceChildren(header, el("div", { class: "below" }, nav, content));
+        this.listen();
+        this.show(false);
+    }
+
+    private listen(): void {
+        window.addEventListener("hashchange", () => this.show(true));
+        onTheme(() => this.draw());
+        new ResizeObserver(() => this.draw()).observe(document.body);
+        window.addEventListener("beforeprint", () => this.print(true));
+        window.addEventListener("afterprint", () => this.print(false));
+    }
+
+    /** Shows the panel that the address names, else the first. */
+    private show(moveFocus: boolean): void {
+        const id = window.location.hash.slice(1);
+        this.shown = this.places.find((at) => at.panel.id === id) ?? this.places[0];
+        for (const at of this.places) {
+            at.section.hidden = at !== this.shown;
+            at.link.removeAttribute("aria-current");
+        }
+        this.shown.link.setAttribute("aria-current", "page");
+        build(this.shown, this.data);
+        this.draw();
+        if (moveFocus) {
+            window.scrollTo(0, 0);
+            this.shown.section.focus({ preventScroll: true });
+        }
+    }
+
+    private draw(): void {
+        for (const at of this.places) {
+            if (!at.section.hidden) {
+                at.draw?.();
+            }
+        }
+    }
+
+    /** Paper shows all panels, in light colours. */
+    private print(begins: boolean): void {
+        if (this.printing === begins) {
+            return;
+        }
+        this.printing = begins;
+        const root = document.documentElement;
+        if (begins) {
+            root.dataset.before = root.dataset.theme ?? "";
+            root.dataset.theme = "light";
+            for (const at of this.places) {
+                at.section.hidden = false;
+                build(at, this.data);
+            }
+            this.draw();
+        } else {
+            root.dataset.theme = root.dataset.before || undefined;
+            if (!root.dataset.before) {
+                delete root.dataset.theme;
+            }
+            this.show(false);
+        }
+    }
+}
+
+/** Begins a page, or says that it could not. */
+export function begin(start: () => Promise<void>): void {
+    start()
+        .then(() => {
+            document.documentElement.dataset.ready = "true";
+        })
+        .catch((error: unknown) => {
+            const text = "This page could not be shown; the text report is in its source. ";
+            document.getElementById("page")?.replaceChildren(el("p", { class: "missing" }, text + String(error)));
+            throw error;
+        });
+}

@@ -1,0 +1,19 @@
+// The page of a study: its runs, how they scale, and the laws that they follow.
+import "uplot/dist/uPlot.min.css";
+import "../style.css";
+import "./study.css";
+import { Page, begin, read } from "../shell";
+import { installTips } from "../tip";
+import { plural } from "../words";
+import { causal } from "./causal";
+import type { StudyData } from "./data";
+import { models } from "./models";
+import { runs } from "./runs";
+import { scaling } from "./scaling";
+
+begin(async () => {
+    installTips();
+    const data = read("study") as StudyData;
+    const programs = [...new Set(data.runs.map((run) => run.program))].join(", ");
+    new Page([runs, scaling, models, causal], data, { title: data.name, sub: `${plural(data.runs.length, "run")} of ${programs}` });
+});

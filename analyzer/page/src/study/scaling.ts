@@ -1,0 +1,85 @@
+// Figures of the runs against the ranks or a parameter.
+import { choice, el, field } from "../dom";
+import { SERIES } from "../palette";
+import type { PanelOf } from "../panel";
+import { colour } from "../theme";
+import { percent, ratio, seconds } from "../words";
+import type { Scaling, ScalingTable, Section, StudyData } from "./data";
+import { type PlotSpec, Plot, type Series } from "./plot";
+import { number } from "./runs";
+
+/** More lines than this nobody tells apart. */
+const MOST = 8;
+
+export const scaling: PanelOf<StudyData> = {
+    id: "scaling",
+    title: "Scaling",
+    about: "How times, speedup, efficiencies and overheads go with the ranks or a parameter; a line for each set of runs that have all else in common.",
+    missing: (data) => (data.scaling.length > 0 ? null : "All runs have the same ranks and parameters."),
+    build(host, data) {
+        let shown = data.scaling[0];
+        let first = 0;
+        const charts = el("div", { class: "plots" });
+        const remarks = el("ul", { class: "hint" });
+        const which = el("div", { class: "controls" });
+        let plots: Plot[] = [];
+        const draw = () => plots.forEach((plot) => plot.draw());
+        const fill = () => {
+            const tables = shown.tables;
+            which.replaceChildren();
+            if (tables.length > MOST) {
+                const groups: [string, string][] = [];
+                for (let at = 0; at < tables.length; at += MOST) {
+                    groups.push([String(at), `${at + 1} to ${Math.min(at + MOST, tables.length)} of ${tables.length}`]);
+                }
+                which.append(field("sets of runs", choice(groups, String(first), (value) => ((first = Number(value)), fill()))));
+            }
+            const some = tables.slice(first, first + MOST);
+            const specs = lines(some).map(([section, name]) => spec(shown, some, section, name));
+            plots = specs.map((one) => new Plot(one));
+            charts.replaceChildren(...plots.map((plot, at) => el("figure", {}, el("figcaption", {}, specs[at].label), plot.element)));
+            remarks.replaceChildren(...[...new Set(some.flatMap((table) => table.remarks))].map((remark) => el("li", {}, remark)));
+            draw();
+        };
+        const names = data.scaling.map((one, at): [string, string] => [String(at), one.by]);
+        const select = choice(names, "0", (value) => {
+            shown = data.scaling[Number(value)];
+            first = 0;
+            fill();
+        });
+        host.append(el("div", { class: "controls" }, field("against", select)), which, charts, remarks);
+        fill();
+        return draw;
+    },
+};
+
+/** The figures that any of the tables has, by section. */
+function lines(tables: ScalingTable[]): [Section, string][] {
+    const found = new Map<string, [Section, string]>();
+    for (const section of tables.flatMap((table) => table.sections)) {
+        for (const line of section.lines) {
+            found.set(`${section.name}/${line.name}`, found.get(`${section.name}/${line.name}`) ?? [section, line.name]);
+        }
+    }
+    return [...found.values()].sort((a, b) => order(a[0]) - order(b[0]));
+}
+
+/** Speedup first: it is what a study of ranks is made for. */
+function order(section: Section): number {
+    return ["Scaling", "Time", "Efficiency", "Overheads"].findIndex((name) => section.name.startsWith(name)) + 1 || 9;
+}
+
+function spec(of: Scaling, tables: ScalingTable[], section: Section, name: string): PlotSpec {
+    const text = { seconds, share: percent, ratio: (value: number) => ratio(value, 2) }[section.unit];
+    const several = tables.length > 1;
+    const series = tables.map((table, at): Series => {
+        const values = table.sections.find((one) => one.name === section.name)?.lines.find((line) => line.name === name)?.values;
+        return { name: several ? table.fixed || table.program : name, x: table.x, y: values ?? table.x.map(() => null), colour: SERIES[at % SERIES.length], kind: "both" };
+    });
+    const places = [...new Set(tables.flatMap((table) => table.x))].sort((a, b) => a - b);
+    if (of.by === "ranks" && name === "speedup") {
+        // Against the fewest ranks.
+        series.push({ name: "ideal", x: places, y: places.map((ranks) => ranks / places[0]), colour: colour("dim"), kind: "line", dashed: true });
+    }
+    return { label: `${section.name.toLowerCase()}: ${name}`, series, height: 230, text, xText: (x) => `${of.by === "ranks" ? "" : `${of.by} `}${number(x)}`, places: places.length <= 12 ? places : undefined };
+}

@@ -1,0 +1,171 @@
+//! A study as one HTML file that needs nothing beside it: its runs, how they scale, the laws that they follow, the causal model.
+//!
+//! The page is made in `analyzer/page/src/study`; docs/page-data.md says what it reads. Names are text everywhere.
+
+mod laws;
+mod scaling;
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use super::models::Models;
+use super::models::causal::Graph;
+use super::store::Kept;
+use super::table::{Wanted, tables};
+use super::text;
+use crate::report::html::{Page, inert};
+use crate::report::words::clean;
+
+/// Columns of the text for readers without scripts.
+const COLUMNS: usize = 100;
+
+/// Writes the page of a study of this name.
+pub fn write(name: &str, runs: &[Kept], out: &mut dyn Write) -> io::Result<()> {
+    let built = (include_str!("../../../page/dist/study.css"), include_str!("../../../page/dist/study.js"));
+    let tables = tables(runs, &Wanted::default()).unwrap_or_default();
+    let page = Page {
+        text: anstream::adapter::strip_str(&text::show(&tables, COLUMNS)).to_string(),
+        data: vec![("study", inert(&document(name, runs))?)],
+        ..Page::new(format!("lbprof: {}", clean(name)), built)
+    };
+    page.write(out)
+}
+
+/// All that the page shows, as JSON.
+pub fn document(name: &str, runs: &[Kept]) -> Value {
+    let params: BTreeSet<&String> = runs.iter().flat_map(|kept| kept.run.params.keys()).collect();
+    let mut problems = Vec::new();
+    let mut programs = Vec::new();
+    for (program, own) in by_program(runs) {
+        let figures: Vec<_> = own.iter().map(|kept| kept.run.clone()).collect();
+        match Models::of(&figures) {
+            Ok(models) => {
+                let numbers: Vec<u32> = own.iter().map(|kept| kept.number).collect();
+                programs.push(json!({
+                    "program": clean(program),
+                    "relations": laws::relations(&models, &numbers),
+                    "graph": laws::graph(&Graph::of(&models)),
+                }));
+            }
+            Err(error) => problems.push(format!("{program}: {error}.")),
+        }
+    }
+    json!({
+        "schema": "lbprof-study-page/1",
+        "name": name,
+        "params": params,
+        "runs": runs.iter().map(run).collect::<Value>(),
+        "scaling": scaling::views(runs),
+        "programs": programs,
+        "problems": problems,
+    })
+}
+
+/// The runs of each program, in the order of their names.
+fn by_program(runs: &[Kept]) -> Vec<(&str, Vec<&Kept>)> {
+    let names: BTreeSet<&str> = runs.iter().map(|kept| kept.run.program()).collect();
+    let of = |name: &str| runs.iter().filter(|kept| kept.run.program() == name).collect();
+    names.into_iter().map(|name| (name, of(name))).collect()
+}
+
+fn run(kept: &Kept) -> Value {
+    let Kept { number, run } = kept;
+    let times = &run.times;
+    json!({
+        "number": number,
+        "program": run.program(),
+        "ranks": run.n_ranks,
+        "params": run.params,
+        "hosts": run.hosts,
+        "started_unix_s": run.started_unix_s,
+        "command": run.command,
+        "complete": run.complete,
+        "elapsed_s": times.elapsed_s,
+        "max_computation_s": times.max_computation_s,
+        "avg_computation_s": times.avg_computation_s,
+        "t_ideal_s": times.t_ideal_s,
+        "parallel": times.parallel(),
+        "load_balance": times.load_balance(),
+        "micro_load_balance": times.micro_load_balance(),
+        "transfer": times.transfer(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::models::generated;
+
+    fn study() -> Vec<Kept> {
+        (1..).zip(generated::study()).map(|(number, run)| Kept { number, run }).collect()
+    }
+
+    fn page(name: &str, runs: &[Kept]) -> String {
+        let mut bytes = Vec::new();
+        write(name, runs, &mut bytes).expect("writing to memory");
+        String::from_utf8(bytes).expect("HTML is UTF-8")
+    }
+
+    #[test]
+    fn relations_are_told_with_their_points_and_what_is_left_of_each() {
+        let document = document("a study", &study());
+        let relations = document["programs"][0]["relations"].as_array().unwrap();
+        let law = relations.iter().find(|one| one["is_law"] == true && one["from"] == "#op multiply").unwrap();
+        assert_eq!(law["equation"], "T_comp = 50.0 ns/operation·#op");
+        let points = law["points"].as_array().unwrap();
+        assert_eq!(points.len(), 13);
+        assert!(points.is_sorted_by_key(|point| point["x"].as_f64().unwrap() as u64));
+        // Each residual is of its own point, and the curve goes through what the law says.
+        for point in points {
+            let expected = 50e-9 * point["x"].as_f64().unwrap();
+            let (y, residual) = (point["y"].as_f64().unwrap(), point["residual"].as_f64().unwrap());
+            assert!((y - residual - expected).abs() < 1e-6 * expected, "{point}");
+        }
+        let curve = law["curve"].as_array().unwrap();
+        assert_eq!(curve.len(), STEPS_AND_ONE);
+        assert_eq!(curve[0][0], points[0]["x"]);
+        let graph = &document["programs"][0]["graph"];
+        assert!(graph["edges"].as_array().unwrap().iter().any(|edge| edge["to"] == "S" && edge["kind"] == "defined"));
+    }
+
+    const STEPS_AND_ONE: usize = 81;
+
+    #[test]
+    fn scaling_is_against_ranks_and_parameters_with_a_value_a_place() {
+        let document = document("a study", &study());
+        let scaling = document["scaling"].as_array().unwrap();
+        assert_eq!(scaling.iter().map(|one| &one["by"]).collect::<Vec<_>>(), ["ranks", "n"]);
+        for table in scaling.iter().flat_map(|one| one["tables"].as_array().unwrap()) {
+            let places = table["x"].as_array().unwrap();
+            assert!(places.is_sorted_by(|a, b| a.as_f64() < b.as_f64()));
+            let lines = table["sections"].as_array().unwrap().iter().flat_map(|one| one["lines"].as_array().unwrap());
+            assert!(lines.map(|line| line["values"].as_array().unwrap().len()).all(|n| n == places.len()));
+        }
+    }
+
+    #[test]
+    fn names_are_no_markup() {
+        let hostile = "</script><script>alert(1)</script>\u{202e}";
+        let mut runs = study();
+        for kept in &mut runs {
+            kept.run.command = vec![hostile.to_owned()];
+            kept.run.params.insert(hostile.to_owned(), 1.0);
+            kept.run.regions.iter_mut().for_each(|region| region.path = format!("{}/{hostile}", region.path));
+        }
+        let page = page(hostile, &runs);
+        assert!(!page.contains("<script>alert") && !page.contains('\u{202e}'));
+        assert_eq!(page.matches("</script>").count(), 2, "its data and its script");
+    }
+
+    #[test]
+    fn of_several_programs_each_has_models_of_its_own() {
+        let mut runs = study();
+        let mut other = runs[0].clone();
+        other.run.command = vec!["other".to_owned()];
+        runs.push(other);
+        let document = document("a study", &runs);
+        assert_eq!(document["programs"].as_array().unwrap().len(), 2);
+    }
+}

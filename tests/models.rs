@@ -14,8 +14,8 @@ use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
 use serde_json::Value;
 
-/// Nanoseconds for an operation.
-const DELTA_NS: f64 = 200.0;
+/// Nanoseconds for an operation: so many that a rank which wakes some milliseconds late on a busy machine does not matter.
+const DELTA_NS: f64 = 1000.0;
 
 /// n and numbers of ranks: five sizes on two ranks, one size on four numbers of ranks.
 const RUNS: [(u32, usize); 8] = [(40, 2), (60, 2), (80, 2), (100, 2), (120, 2), (80, 1), (80, 4), (80, 8)];

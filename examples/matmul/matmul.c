@@ -6,7 +6,7 @@
  *     mpicc -O2 -g -I../../interpose/include matmul.c -o matmul -lm
  *     mpirun -n 4 lb-run ./matmul 800
  *     mpirun -n 4 lb-run ./matmul 800 --sleep     # sleeps 100 ms when cutting, and 400 ms / p instead of multiplying: known times
- *     mpirun -n 4 lb-run ./matmul 80 --sleep 50   # sleeps 50 ns for each operation of cutting and multiplying: a known law
+ *     mpirun -n 4 lb-run ./matmul 80 --sleep 1000 # sleeps 1 µs for each operation of cutting and multiplying: a known law
  *
  * Each phase counts its operations and quanta. An operation of cutting is a number that is copied, of multiplying a product or a sum. A quantum of
  * distributing and broadcasting is a number that a rank receives: of all ranks together 2 n^2 (1 - 1/p), and n^2 (r + c - 2).

@@ -3,16 +3,16 @@
 #
 # usage: study.sh [FOLDER]        FOLDER: of the runs and the study; by default ./study. lb-run and lb-report are found by PATH.
 #
-# matmul sleeps 50 ns for an operation, so δ is known, on any number of cores. NS= (nothing): it multiplies; then take no more ranks than cores.
+# matmul sleeps 1000 ns for an operation, so δ is known, on any number of cores. NS= (nothing): it multiplies; then take no more ranks than cores.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 folder=${1:-study}
-ns=${NS-50}
+ns=${NS-1000}
 mpirun=${MPIRUN:-mpirun --oversubscribe}
 mkdir -p "$folder"
 ${MPICC:-mpicc} -O2 -g -I"$here/../../interpose/include" "$here/matmul.c" -o "$folder/matmul" -lm
 cd "$folder"
-for n in ${SIZES:-60 80 100 120 140 160}; do
+for n in ${SIZES:-20 40 60 80 100 120}; do
     for p in ${RANKS:-1 2 4 6 8}; do
         # shellcheck disable=SC2086  # words of their own
         LBPROF_DIR=out-$n-$p $mpirun -n "$p" lb-run ./matmul "$n" ${ns:+--sleep "$ns"}

@@ -48,15 +48,19 @@ pub fn fail(error: &anyhow::Error) -> Exit {
         of_study(error)
     } else if error.is::<RunError>() || matches!(error.downcast_ref(), Some(NotInStudy::NoRuns)) {
         Exit::NoData
-    } else if error.is::<ModelError>() || error.is::<ForecastError>() {
-        Exit::Usage
-    } else if error.is::<SelectionError>() || error.is::<ConditionError>() || error.is::<NotInStudy>() {
+    } else if is_usage(error) {
         Exit::Usage
     } else if io.is_some() {
         Exit::Output
     } else {
         Exit::Bug
     }
+}
+
+/// Whether it is about something that the user asked for.
+fn is_usage(error: &anyhow::Error) -> bool {
+    let of_study = error.is::<NotInStudy>() || error.is::<ModelError>() || error.is::<ForecastError>();
+    of_study || error.is::<SelectionError>() || error.is::<ConditionError>()
 }
 
 fn of_study(error: &StoreError) -> Exit {

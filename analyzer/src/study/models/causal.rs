@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::equation;
 use super::phases::Part;
 use super::quantity::Quantity;
-use super::regime::Regime;
+use super::regime::{LEEWAY, Regime};
 use super::relations::{Models, Relation};
 
 /// What a node is, in the order from causes to effects.
@@ -189,6 +189,9 @@ fn because(relation: &Relation) -> Because {
                 Some(format!("up to {} = {}; {runs} above it", from.symbol(), equation::digits(*x)))
             }
             Regime::Unknown { found } => Some(format!("{found} sizes: too few to see where it ends")),
+            Regime::Whole if model.law.relative_error().is_some_and(|error| error > LEEWAY) => {
+                Some("no curve fits well".to_owned())
+            }
             _ => None,
         };
         return Because::Fitted {

@@ -28,7 +28,7 @@ const LEAST: usize = 3;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Regime {
-    /// Everywhere.
+    /// Everywhere, or no polynomial predicts better: the law's error says which.
     Whole,
     /// Up to a size, from which on all points lie above it.
     Until {

@@ -16,7 +16,7 @@ use thiserror::Error;
 use super::linear::{Law, law};
 use super::phases::{Part, PhasesOfRun};
 use super::quantity::Quantity;
-use super::regime::{LinearModel, Regime, linear_model};
+use super::regime::{LEEWAY, LinearModel, Regime, linear_model};
 use super::totals::{Totals, totals};
 use super::validation::{Chosen, choose};
 use super::variables::{Group, groups, variables, varying};
@@ -137,11 +137,9 @@ pub struct Leaving {
 }
 
 impl Relation {
-    /// Whether a polynomial describes it: its LOOCV error is at most [`super::regime::LEEWAY`] of the values. `None` where there is none.
+    /// Whether a polynomial describes it: its LOOCV error is at most [`LEEWAY`] of the values. `None` where there is none.
     pub fn is_polynomial(&self) -> Option<bool> {
-        self.polynomial
-            .as_ref()
-            .map(|chosen| chosen.relative_error().is_none_or(|error| error <= super::regime::LEEWAY))
+        self.polynomial.as_ref().map(|chosen| chosen.relative_error().is_none_or(|error| error <= LEEWAY))
     }
 
     /// Whether `to` does not depend on `from`: degree 0 describes it, and no other predicts it better.

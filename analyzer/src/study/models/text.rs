@@ -7,10 +7,10 @@ use anstyle::Style;
 
 use super::causal::{Because, Edge, Graph};
 use super::equation::{self, digits, time};
-use super::forecast::{Expected, Forecast};
+use super::forecast::{Expected, Forecast, Step};
 
 use super::quantity::Quantity;
-use super::regime::{LinearModel, Regime};
+use super::regime::{LEEWAY, LinearModel, Regime};
 use super::relations::{Leaving, ModelError, Models, PhaseModels, Relation};
 use super::validation::Chosen;
 use crate::report::table::Table;
@@ -143,6 +143,9 @@ fn law(model: &LinearModel, relation: &Relation) -> String {
     let share = if law.delta == 0.0 { 0.0 } else { law.delta_error / law.delta };
     let error = law.relative_error().map_or_else(|| "–".to_owned(), percent);
     let where_it_holds = match &model.regime {
+        Regime::Whole if law.relative_error().is_some_and(|error| error > LEEWAY) => {
+            "fits badly, and no polynomial better".to_owned()
+        }
         Regime::Whole => "holds for all sizes".to_owned(),
         Regime::Until { x, .. } => format!("holds up to {} = {}", from.symbol(), digits(*x)),
         Regime::Nowhere => "does not hold".to_owned(),
@@ -224,7 +227,7 @@ pub fn forecast(forecast: &Forecast, columns: usize) -> String {
     for step in &forecast.steps {
         let from: Vec<String> = step.from.iter().map(|from| clean(&from.label())).collect();
         let by = match (&step.why_not, &step.of) {
-            (Some(why_not), _) => clean(why_not),
+            (Some(_), _) => "not known, see below".to_owned(),
             (None, Quantity::ParallelTime) => "(Σ T) / P".to_owned(),
             _ if step.is_beyond_regime => format!("{}, beyond the linear regime", from.join(", ")),
             _ => from.join(", "),
@@ -243,6 +246,8 @@ fn remarks(forecast: &Forecast, columns: usize) -> String {
     let mut remarks = vec![
         "from – to: 95 of 100 measurements, where the models hold. Times of phases are summed over ranks.".to_owned(),
     ];
+    let unknown = |step: &Step| Some(format!("{}: {}.", clean(&step.of.label()), clean(step.why_not.as_ref()?)));
+    remarks.extend(forecast.steps.iter().filter_map(unknown));
     let far = |(name, widths): (&String, &f64)| {
         format!("{} lies outside of what was measured, by {} times that range.", clean(name), digits(*widths))
     };
@@ -351,6 +356,13 @@ mod tests {
         let of = Models::of(&study()).unwrap();
         let asked = [("P".to_owned(), 16.0), ("n".to_owned(), 400.0)].into();
         insta::assert_snapshot!(bare(&forecast(&of.forecast(&asked).unwrap(), 100)));
+    }
+
+    #[test]
+    fn a_forecast_says_what_it_does_not_know() {
+        let two = [40.0, 60.0].map(|n| multiplication(2, n, f64::INFINITY));
+        let of = Models::of(&two).unwrap().forecast(&[("n".to_owned(), 100.0)].into()).unwrap();
+        insta::assert_snapshot!(bare(&forecast(&of, 100)));
     }
 
     #[test]

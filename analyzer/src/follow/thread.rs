@@ -51,8 +51,10 @@ pub struct Thread {
     pub world: u32,
     /// Number in the rank's log.
     pub number: u32,
-    /// Its batches; the first is at hand.
-    batches: VecDeque<Batch>,
+    /// The batch at hand; without steps where there is none.
+    batch: Batch,
+    /// Those behind it.
+    later: VecDeque<Batch>,
     step: usize,
     deed: usize,
     /// Whether it is within the call of its step.
@@ -86,7 +88,8 @@ impl Thread {
             rank,
             world,
             number,
-            batches: VecDeque::new(),
+            batch: Batch::default(),
+            later: VecDeque::new(),
             step: 0,
             deed: 0,
             in_call: false,
@@ -106,22 +109,23 @@ impl Thread {
     /// Adds a batch behind the others.
     pub fn add(&mut self, batch: Batch) {
         self.is_whole |= batch.last;
-        if !batch.steps.is_empty() {
-            self.batches.push_back(batch);
+        if self.batch.steps.is_empty() {
+            self.batch = batch;
+        } else if !batch.steps.is_empty() {
+            self.later.push_back(batch);
         }
-        self.ended |= self.is_whole && self.batches.is_empty();
+        self.ended |= self.is_whole && self.batch.steps.is_empty();
     }
 
     /// Its step; `None`: its batches are at their end.
     pub fn step(&self) -> Option<&Step> {
-        self.batches.front()?.steps.get(self.step)
+        self.batch.steps.get(self.step)
     }
 
     /// The deeds of its step.
     pub fn deeds(&self) -> &[Deed] {
-        let Some(batch) = self.batches.front() else { return &[] };
-        let n = batch.steps.get(self.step).map_or(0, |step| usize::from(step.deeds));
-        batch.deeds.get(self.deed..self.deed + n).unwrap_or_default()
+        let n = self.step().map_or(0, |step| usize::from(step.deeds));
+        self.batch.deeds.get(self.deed..self.deed + n).unwrap_or_default()
     }
 
     /// Goes on to the next step.
@@ -131,10 +135,10 @@ impl Thread {
         self.in_call = false;
         self.gives_up = false;
         self.started.clear();
-        if self.batches.front().is_some_and(|batch| self.step >= batch.steps.len()) {
-            self.batches.pop_front();
+        if self.step >= self.batch.steps.len() {
+            self.batch = self.later.pop_front().unwrap_or_default();
             (self.step, self.deed) = (0, 0);
-            self.ended |= self.is_whole && self.batches.is_empty();
+            self.ended |= self.is_whole && self.batch.steps.is_empty();
         }
     }
 

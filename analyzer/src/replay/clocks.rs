@@ -28,6 +28,11 @@ struct Replay {
 #[derive(Debug, Default)]
 pub struct Clocks {
     replays: Vec<Replay>,
+    /// By replay: 1 where calls take what they took besides waiting, else 0.
+    measured: Vec<f64>,
+    /// By thread, what it did last outside of MPI, and then by replay, how many times as long that takes.
+    kinds: Vec<Option<Kind>>,
+    rates: Vec<f64>,
     /// The rank of each thread.
     ranks: Vec<u32>,
     /// By thread, then by replay.
@@ -55,7 +60,9 @@ impl Clocks {
             };
             Replay { work: condition.work.clone(), measured, latency_ns, ns_per_byte }
         });
-        Clocks { replays: replays.collect(), begin, ..Clocks::default() }
+        let replays: Vec<Replay> = replays.collect();
+        let measured = replays.iter().map(|replay| if replay.measured { 1.0 } else { 0.0 }).collect();
+        Clocks { replays, measured, begin, ..Clocks::default() }
     }
 
     /// A further thread of a rank that begins `late` nanoseconds after the run, and its window; its number is the next one.
@@ -65,6 +72,8 @@ impl Clocks {
         self.at_end.push(Vec::new());
         self.now.resize(self.now.len() + self.replays.len(), 0.0);
         self.entered.resize(self.now.len(), 0.0);
+        self.rates.resize(self.now.len(), 0.0);
+        self.kinds.push(None);
         self.set(self.ranks.len() as u32 - 1, late);
     }
 
@@ -157,16 +166,26 @@ impl Clocks {
     #[inline]
     fn spend(&mut self, thread: u32, kind: Kind, ns: Ns) {
         let n = self.replays.len();
-        let rank = self.ranks.get(thread as usize).copied().unwrap_or(0);
         let at = thread as usize * n;
-        let Some(clocks) = self.now.get_mut(at..at + n) else { return };
-        let computes = kind.is_computation();
-        for (clock, replay) in clocks.iter_mut().zip(&self.replays) {
-            if computes {
-                *clock += ns as f64 * replay.factor(rank, kind);
-            } else if replay.measured {
-                *clock += ns as f64;
-            }
+        if self.kinds.get(thread as usize) != Some(&Some(kind)) {
+            self.find_rates(thread, kind);
+        }
+        let (Some(clocks), Some(rates)) = (self.now.get_mut(at..at + n), self.rates.get(at..at + n)) else { return };
+        for (clock, rate) in clocks.iter_mut().zip(rates) {
+            *clock += ns as f64 * rate;
+        }
+    }
+
+    /// Finds how many times as long a thread's time of a kind outside of MPI takes in each replay.
+    fn find_rates(&mut self, thread: u32, kind: Kind) {
+        let (n, at) = (self.replays.len(), thread as usize);
+        let rank = self.ranks.get(at).copied().unwrap_or(0);
+        let (Some(rates), Some(known)) = (self.rates.get_mut(at * n..at * n + n), self.kinds.get_mut(at)) else {
+            return;
+        };
+        *known = Some(kind);
+        for ((rate, replay), &measured) in rates.iter_mut().zip(&self.replays).zip(&self.measured) {
+            *rate = if kind.is_computation() { replay.factor(rank, kind) } else { measured };
         }
     }
 
@@ -176,10 +195,8 @@ impl Clocks {
         let n = self.replays.len();
         let at = thread as usize * n;
         let Some(clocks) = self.now.get_mut(at..at + n) else { return };
-        for (clock, replay) in clocks.iter_mut().zip(&self.replays) {
-            if replay.measured {
-                *clock += ns as f64;
-            }
+        for (clock, measured) in clocks.iter_mut().zip(&self.measured) {
+            *clock += ns as f64 * measured;
         }
     }
 

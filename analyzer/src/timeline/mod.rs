@@ -3,10 +3,11 @@
 //! ```text
 //!   log ─→ steps.rs   a rank's records as steps: computation and the call at its end, in the ids of the run
 //!            │        (roles.rs: what an operation does with others; lists.rs: with which of
-//!            │        several; places.rs: where it is)
+//!            │        several; places.rs: where it is; dense.rs: what the log's numbers mean)
 //!            └→ source.rs  the steps of all ranks, read ahead in parallel
 //! ```
 
+mod dense;
 mod lists;
 mod persistent;
 mod places;

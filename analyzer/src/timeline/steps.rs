@@ -10,6 +10,7 @@ use lbprof_collector::record::{Flags, NO_PEER, NONE};
 use lbprof_collector::{Activity, Operation, Record};
 use rustc_hash::FxHashMap;
 
+use super::dense::Dense;
 use super::lists::Lists;
 use super::persistent::Prepared;
 use super::places::Places;
@@ -44,9 +45,9 @@ pub struct RankSteps<'a> {
     threads: FxHashMap<u32, Thread>,
     /// Sequence numbers behind the last records of its threads.
     ends: &'a BTreeMap<u32, u64>,
-    comms: FxHashMap<u32, Comm>,
-    regions: FxHashMap<u32, RegionIdx>,
-    sites: FxHashMap<u64, u32>,
+    comms: Dense<Comm>,
+    regions: Dense<RegionIdx>,
+    sites: Dense<u32>,
     prepared: Prepared,
     lists: Lists<'a>,
     /// What receives that were started for any message have received, where their completion is at hand already.
@@ -67,8 +68,12 @@ struct Thread {
     marked: (u32, u32),
     /// The region, as an index, and what the time since `last` is.
     before: Kind,
+    /// What that was found from: the region's number, and whether recording is paused.
+    placed: Option<(u32, bool)>,
     /// A call whose parts may follow in the next batch, with how many are missing.
-    waiting: Option<(Step, Vec<Deed>, u32)>,
+    waiting: Option<(Step, u32)>,
+    /// What it and its parts do.
+    deeds: Vec<Deed>,
     /// The recorder's flushes between that call and its parts.
     flushes: Vec<Step>,
     /// What the last call was, for its parts.
@@ -103,9 +108,9 @@ impl<'a> RankSteps<'a> {
             placer,
             threads: FxHashMap::default(),
             ends: &survey.threads,
-            comms: FxHashMap::default(),
-            regions: FxHashMap::default(),
-            sites: FxHashMap::default(),
+            comms: Dense::default(),
+            regions: Dense::default(),
+            sites: Dense::default(),
             prepared: Prepared::default(),
             arrived: FxHashMap::default(),
             ready: VecDeque::new(),
@@ -205,7 +210,9 @@ impl<'a> RankSteps<'a> {
             open: head.open.clone(),
             marked: (0, NONE),
             before: Kind::new(0, Activity::Computation),
+            placed: None,
             waiting: None,
+            deeds: Vec::new(),
             flushes: Vec::new(),
             talk: Talk::Nothing,
         };
@@ -218,7 +225,7 @@ impl<'a> RankSteps<'a> {
         let (mut thread, _) = self.thread(head);
         let mut out = Batch { thread: head.thread, gap: true, ..Batch::default() };
         self.flush_waiting(&mut thread, &mut out);
-        thread.before = Kind::unknown(0);
+        (thread.before, thread.placed) = (Kind::unknown(0), None);
         self.compute_until(&mut thread, next.previous_end, &mut out);
         (thread.next, thread.paused) = (next.first, next.paused);
         thread.open.clone_from(&next.open);
@@ -344,10 +351,14 @@ impl<'a> RankSteps<'a> {
                 let receives = deed.filter(|_| talk == Talk::StartExchange);
                 let receives = receives.map(|deed| Deed { role: Role::StartRecvAny, bytes: 0, ..deed });
                 step.deeds = u16::from(deed.is_some()) + u16::from(receives.is_some());
-                out.deeds.extend(deed.into_iter().chain(receives));
+                out.deeds.extend(deed);
+                out.deeds.extend(receives);
                 out.steps.push(step);
             }
-            _ => thread.waiting = Some((step, deed.into_iter().filter(|_| !silent).collect(), missing)),
+            _ => {
+                thread.deeds.extend(deed.filter(|_| !silent));
+                thread.waiting = Some((step, missing));
+            }
         }
     }
 
@@ -367,8 +378,8 @@ impl<'a> RankSteps<'a> {
             Some(Operation::Started) => self.started(record),
             _ => None,
         };
-        let Some((_, deeds, missing)) = &mut thread.waiting else { return };
-        deeds.extend(deed);
+        let Some((_, missing)) = &mut thread.waiting else { return };
+        thread.deeds.extend(deed);
         *missing = missing.saturating_sub(1);
         if *missing == 0 {
             self.flush_waiting(thread, out);
@@ -377,10 +388,12 @@ impl<'a> RankSteps<'a> {
 
     /// Lets go of a call whose parts are all there, or will not come.
     fn flush_waiting(&mut self, thread: &mut Thread, out: &mut Batch) {
-        if let Some((step, deeds, _)) = thread.waiting.take() {
-            let n = u16::try_from(deeds.len()).unwrap_or(u16::MAX);
+        if let Some((step, _)) = thread.waiting.take() {
+            let n = u16::try_from(thread.deeds.len()).unwrap_or(u16::MAX);
+            thread.deeds.truncate(usize::from(n));
             out.steps.push(Step { deeds: n, ..step });
-            out.deeds.extend(deeds.into_iter().take(usize::from(n)));
+            out.deeds.extend_from_slice(&thread.deeds);
+            thread.deeds.clear();
         }
         out.steps.append(&mut thread.flushes);
     }
@@ -514,7 +527,7 @@ impl<'a> RankSteps<'a> {
     /// The run's index of a communicator, and the world rank of a peer in it.
     fn peer(&mut self, comm: u32, peer: i32) -> (u32, u32) {
         let (definitions, communicators) = (&self.definitions, self.ids.communicators);
-        let known = self.comms.entry(comm).or_insert_with(|| {
+        let known = self.comms.of(comm.into(), || {
             let found = definitions.communicators.get(&comm);
             let index = found.and_then(|found| communicators.binary_search_by_key(&found.uid, |one| one.uid).ok());
             let peers = found.map(|found| if found.remote.is_empty() { &found.group } else { &found.remote });
@@ -525,7 +538,7 @@ impl<'a> RankSteps<'a> {
 
     fn site(&mut self, call_site: u64) -> u32 {
         let (definitions, places) = (&self.definitions, &self.ids.places);
-        *self.sites.entry(call_site).or_insert_with(|| {
+        *self.sites.of(call_site, || {
             let id = u32::try_from(call_site).ok();
             id.and_then(|id| places.sites.find(definitions, id)).unwrap_or(NONE)
         })
@@ -546,8 +559,12 @@ impl<'a> RankSteps<'a> {
     }
 
     fn place(&mut self, thread: &mut Thread, region: u32) {
+        if thread.placed == Some((region, thread.paused)) {
+            return;
+        }
+        thread.placed = Some((region, thread.paused));
         let (rank, definitions, places) = (self.rank, &self.definitions, &self.ids.places);
-        let region = *self.regions.entry(region).or_insert_with(|| places.region(rank, definitions, region));
+        let region = *self.regions.of(region.into(), || places.region(rank, definitions, region));
         thread.before = match thread.paused {
             true => Kind::unknown(region),
             false => Kind::new(region, Activity::Computation),

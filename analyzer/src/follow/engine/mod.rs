@@ -112,14 +112,25 @@ struct Rank {
     lists: Vec<Arc<[u32]>>,
 }
 
+/// The places of ranks in the model, by world rank: these ascend, and mostly all are there.
+struct ByWorld(Vec<u32>);
+
+impl ByWorld {
+    fn get(&self, world: u32) -> Option<u32> {
+        match self.0.get(world as usize) {
+            Some(&found) if found == world => Some(world),
+            _ => self.0.binary_search(&world).ok().map(|at| at as u32),
+        }
+    }
+}
+
 struct Engine<'a, 'scope> {
     source: Source<'a, 'scope>,
     model: &'a Model,
     scope: &'a Scope,
     /// Whether all ranks are behind the end of their windows.
     has_ended: bool,
-    /// Places in the model by world rank.
-    places: FxHashMap<u32, u32>,
+    places: ByWorld,
     ranks: Vec<Rank>,
     threads: Vec<Thread>,
     /// Threads by when they go on; at the same time what begins is before what ends, which may need it.
@@ -149,7 +160,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         (model, scope): (&'a Model, &'a Scope),
         conditions: &[Condition],
     ) -> Self {
-        let places = model.ranks.iter().zip(0..).map(|(rank, at)| (rank.rank, at)).collect();
+        let places = ByWorld(model.ranks.iter().map(|rank| rank.rank).collect());
         let n_ranks = model.facts.n_ranks.max(model.ranks.last().map_or(0, |rank| rank.rank.saturating_add(1)));
         Engine {
             source,

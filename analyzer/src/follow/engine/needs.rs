@@ -158,7 +158,7 @@ impl Engine<'_, '_> {
             Meeting::FromRoot if is_root => return true,
             Meeting::FromRoot => {
                 let root = gathering.entries.iter().find(|entry| Some(entry.rank) == gathering.root);
-                (root.copied(), root.is_some() || gathering.root.is_none_or(|root| !self.places.contains_key(&root)))
+                (root.copied(), root.is_some() || gathering.root.is_none_or(|root| self.places.get(root).is_none()))
             }
             Meeting::ToRoot if !is_root => return true,
             Meeting::ToRoot => (latest(&gathering.entries, |entry| entry.rank != world), complete),

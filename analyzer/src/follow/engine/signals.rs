@@ -127,7 +127,7 @@ impl Engine<'_, '_> {
     /// Those of `worlds` that are followed, and lack neither records nor the groups of epochs on the deed's window.
     fn followed(&self, worlds: &[u32], deed: &Deed) -> Vec<u32> {
         let follows = |world: &u32| {
-            let place = self.places.get(world).and_then(|&place| self.ranks.get(place as usize));
+            let place = self.places.get(*world).and_then(|place| self.ranks.get(place as usize));
             let is_known = self.unknown.is_empty() || !self.unknown.contains(&(*world, deed.comm, deed.tag));
             is_known && place.is_some_and(|rank| !rank.broken)
         };

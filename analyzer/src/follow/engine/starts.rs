@@ -80,7 +80,7 @@ impl Engine<'_, '_> {
     pub(super) fn channel(&mut self, thread: u32, deed: &Deed, sends: bool) -> Option<Channel> {
         let own = &self.threads[thread as usize];
         let (rank, world) = (own.rank, own.world);
-        let other = self.places.get(&deed.peer).copied();
+        let other = self.places.get(deed.peer);
         let broken = |place: u32| self.ranks.get(place as usize).is_none_or(|rank| rank.broken);
         if deed.comm == NONE || other.is_none() {
             *(if sends { &mut self.counts.lone_sends } else { &mut self.counts.lone_receives }) += 1;
@@ -166,12 +166,12 @@ impl Engine<'_, '_> {
     /// How many members of a communicator are followed and lack no records.
     fn expected(&mut self, comm: u32) -> (u32, bool) {
         let (ranks, places) = (&self.ranks, &self.places);
-        let rank = |world: &u32| places.get(world).and_then(|&at| ranks.get(at as usize));
+        let rank = |world: &u32| places.get(*world).and_then(|at| ranks.get(at as usize));
         let members = self.synchronised.members(comm);
         *self.expected.entry(comm).or_insert_with(|| {
             let known: Vec<&Rank> = match members {
                 Some(members) => members.iter().filter_map(rank).collect(),
-                None => places.keys().filter_map(rank).collect(),
+                None => places.0.iter().filter_map(rank).collect(),
             };
             (known.len() as u32, known.iter().any(|rank| rank.broken))
         })

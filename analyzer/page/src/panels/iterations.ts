@@ -18,7 +18,7 @@ export const iterations: Panel = {
     id: "iterations",
     title: "Iterations × ranks",
     about: "How long each rank took in each iteration of the main loop: a bright row is a slow rank, a bright column a slow iteration.",
-    missing: ({ views }) => (views.iterations ? null : "No iterations are marked in the program, and none were found in its calls. LBPROF_ITERATION_BEGIN marks them."),
+    missing: ({ views, report }) => (views.iterations ? null : report.selection?.region ? "No iterations lie in the selected region." : "No iterations are marked in the program, and none were found in its calls. LBPROF_ITERATION_BEGIN marks them."),
     build(host, data) {
         return new HeatMap(data, data.views.iterations as Iterations).fill(host);
     },

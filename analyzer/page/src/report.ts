@@ -238,10 +238,21 @@ export interface LossRow {
     text: string;
 }
 
+/** The part of the run that all figures are of; what is null is not restricted. */
+export interface Selected {
+    ranks: number[] | null;
+    region: string | null;
+    activities: string[] | null;
+    from_s: number | null;
+    from_iteration: number | null;
+    to_s: number | null;
+    to_iteration: number | null;
+}
+
 export interface Report {
     generator: string;
     run: Run;
-    selection: Record<string, unknown> | null;
+    selection: Selected | null;
     verdict: { kind: string; text: string; lost_s: number; [key: string]: unknown };
     losses: LossRow[];
     efficiency: Efficiency;

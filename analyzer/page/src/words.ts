@@ -107,6 +107,20 @@ export function plural(n: number, word: string): string {
     return `${count(n)} ${word}${n === 1 ? "" : "s"}`;
 }
 
+/** Ascending numbers: `0-3, 7`. */
+export function ranges(numbers: number[]): string {
+    const parts: [number, number][] = [];
+    for (const number of numbers) {
+        const last = parts.at(-1);
+        if (last && last[1] + 1 === number) {
+            last[1] = number;
+        } else {
+            parts.push([number, number]);
+        }
+    }
+    return parts.map(([first, last]) => (first === last ? String(first) : `${first}-${last}`)).join(", ");
+}
+
 /** A text in which a number and its unit stay on one line. */
 export function keepUnits(text: string): string {
     return text.replace(/(\d) (?=(%|s|ms|µs|B|kB|MB|GB|TB)(?![\w]))/g, "$1\u00a0");

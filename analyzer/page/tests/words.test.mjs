@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { bytes, count, oneUnit, percent, roundTicks, seconds, secondsLike, shortPath, signedPercent } from "./words.mjs";
+import { bytes, count, oneUnit, percent, ranges, roundTicks, seconds, secondsLike, shortPath, signedPercent } from "./words.mjs";
 
 test("times have three or four digits and a unit", () => {
     assert.deepEqual([12.294, 1234.4, 0.0421, 0, null, NaN].map(seconds), ["12.29 s", "1234 s", "42.10 ms", "0.00 s", "–", "–"]);
@@ -26,6 +26,11 @@ test("shares, counts and bytes", () => {
     assert.deepEqual([0.125, -0.125, -0.0001].map(signedPercent), ["+12.5 %", "−12.5 %", "0.0 %"]);
     assert.equal(count(1234567), "1,234,567");
     assert.deepEqual([999, 1_320_000].map(bytes), ["999 B", "1.32 MB"]);
+});
+
+test("successive numbers are a range", () => {
+    assert.equal(ranges([0, 1, 2, 3, 7]), "0-3, 7");
+    assert.equal(ranges([5]), "5");
 });
 
 test("long paths lose their outer regions", () => {

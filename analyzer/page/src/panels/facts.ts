@@ -5,7 +5,7 @@ import type { Panel } from "../panel";
 import type { Loop, Problem, RankRow, Report, Run } from "../report";
 import { table } from "../table";
 import { term } from "../tip";
-import { count, percent, plural, seconds, signedPercent } from "../words";
+import { count, percent, plural, ranges, seconds, signedPercent } from "../words";
 
 const WORD = { note: "note", partial: "incomplete", doubtful: "doubtful" };
 
@@ -19,6 +19,22 @@ export function problemList(problems: Problem[]): HTMLElement {
         list.append(el("li", { class: problem.severity }, el("b", {}, WORD[problem.severity]), `${who}: ${problem.meaning}${details}`, advice));
     }
     return list;
+}
+
+/** What was selected, in words; null where that is all of the run. */
+export function selected({ selection: of, run }: Report): string | null {
+    if (!of) {
+        return null;
+    }
+    const moment = (word: string, time: number | null, iteration: number | null) => (iteration !== null ? `${word} iteration ${iteration}` : time !== null ? `${word} ${seconds(time)}` : null);
+    const parts = [
+        of.ranks && `${of.ranks.length === 1 ? "rank" : "ranks"} ${ranges(of.ranks)} (${count(of.ranks.length)} of ${plural(run.ranks, "rank")})`,
+        moment("from", of.from_s, of.from_iteration),
+        moment("to", of.to_s, of.to_iteration),
+        of.region && `region ${of.region}`,
+        of.activities && `time in ${of.activities.join(", ")}`,
+    ];
+    return parts.filter(Boolean).join(", ");
 }
 
 export const facts: Panel = {
@@ -67,8 +83,7 @@ function factTable(run: Run, report: Report): HTMLElement {
         ["run", run.id],
     ];
     if (report.selection) {
-        const chosen = Object.entries(report.selection).filter(([, value]) => value !== null);
-        rows.unshift(["selected", chosen.map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join(", ")]);
+        rows.unshift(["selected", selected(report) ?? "–"]);
     }
     const body = el("tbody", {}, ...rows.map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value))));
     return el("div", { class: "table" }, el("table", { class: "facts" }, el("caption", {}, "The run"), body));

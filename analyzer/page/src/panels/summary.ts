@@ -7,13 +7,17 @@ import { bar, table } from "../table";
 import { term } from "../tip";
 import { count, keepUnits, percent, plural, seconds, secondsLike } from "../words";
 import { question, questions } from "./whatif";
-import { problemList } from "./facts";
+import { problemList, selected } from "./facts";
 
 export const summary: Panel = {
     id: "summary",
     title: "Summary",
     about: "What this run lost, where, and what would help.",
     build(host, { report }: Data) {
+        const chosen = selected(report);
+        if (chosen) {
+            host.append(el("p", { class: "selected" }, el("b", {}, "Selected"), `: ${chosen}. All figures are of this alone.`));
+        }
         host.append(el("p", { class: "verdict", id: "verdict" }, keepUnits(report.verdict.text)));
         if (report.run.problems.length > 0) {
             host.append(problemList(report.run.problems));

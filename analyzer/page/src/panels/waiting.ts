@@ -5,7 +5,7 @@ import { scaleGradient, scalePixels, stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
 import { Picture, pictureHeight, type Scene } from "../picture";
 import { paintMeans, poolMeans } from "../pool";
-import type { Blocking, CallSite, Cause, PhaseCost, Report, WaitRow } from "../report";
+import type { Blocking, CallSite, Cause, Pair, PhaseCost, Report, WaitRow } from "../report";
 import { bar, table } from "../table";
 import { term } from "../tip";
 import { ranksIn, rowName, rowOf } from "../views";
@@ -81,12 +81,14 @@ class Matrix {
     ) {
         const matrix = pairMatrix(of, data);
         const n = data.views.ranks.rows;
-        const most = of.pairs.reduce((all, pair) => Math.max(all, pair.time_s), 0);
+        const isShown = (pair: Pair) => rowOf(data, pair.waits) >= 0 && rowOf(data, pair.causes) >= 0;
+        const most = of.pairs.filter(isShown).reduce((all, pair) => Math.max(all, pair.time_s), 0);
+        const others = of.pairs.filter((pair) => !isShown(pair)).reduce((sum, pair) => sum + pair.time_s, 0);
         this.picture = new Picture(this.scene(matrix, n, most), pictureHeight(n, 44, 14, 430));
         const scale = el("span", { class: "scale" });
         scale.style.background = scaleGradient("viridis");
         const legend = el("div", { class: "legend" }, "0 s", scale, seconds(most));
-        this.element = el("div", { class: "matrix" }, el("h3", {}, "Who (row) waits for whom (column)"), legend, this.picture.element);
+        this.element = el("div", { class: "matrix" }, el("h3", {}, "Who (row) waits for whom (column)"), legend, this.picture.element, others > 0 && el("p", { class: "hint" }, `Ranks that are not selected are waited for ${seconds(others)}.`));
     }
 
     draw(): void {
@@ -119,24 +121,30 @@ class Matrix {
     }
 }
 
+/** What is caused by next to nothing is caused by something else. */
+function beta(value: number | null): string {
+    return value !== null && value >= 1000 ? "> 1000" : ratio(value, 2);
+}
+
 function causeName(cause: Cause): string {
     const what = cause.class === "message delay" ? "messages on their way" : (cause.activity ?? "not recorded");
     return `${what} in ${shortPath(cause.region)}`;
 }
 
 function causes(of: Blocking, report: Report): HTMLElement {
+    const isSelected = new Set(report.ranks.map((rank) => rank.rank));
     const element = table<Cause>({
         caption: "Causes: what a rank does that others wait for",
         rows: of.causes,
         first: 10,
         columns: [
             { title: "what a rank does", term: "cause", cell: causeName },
-            { title: "rank", cell: (row) => String(row.rank), by: (row) => row.rank, right: true },
+            { title: "rank", cell: (row) => (isSelected.has(row.rank) ? String(row.rank) : `${row.rank} (not selected)`), by: (row) => row.rank, right: true },
             { title: "class", cell: (row) => term(row.class) },
             { title: "waiting caused", term: "waiting", time: (row) => row.caused_s, bar: () => stateColour("waiting") },
             { title: "share", cell: (row) => percent(row.caused_s / of.total_s), by: (row) => row.caused_s, right: true },
             { title: "own time", time: (row) => row.own_s },
-            { title: "β", term: "β", cell: (row) => ratio(row.beta, 2), by: (row) => row.beta, right: true },
+            { title: "β", term: "β", cell: (row) => beta(row.beta), by: (row) => row.beta, right: true },
         ],
     });
     element.id = "causes";
@@ -159,7 +167,7 @@ function phases(of: Blocking): HTMLElement {
             { title: "own time", time: (row) => row.own_s },
             { title: "waiting caused", term: "waiting", time: (row) => row.caused_s },
             { title: "total cost", term: "total cost", cell: (row) => costBar(row, most, words(row.total_s)), by: (row) => row.total_s },
-            { title: "β", term: "β", cell: (row) => ratio(row.beta, 2), by: (row) => row.beta, right: true },
+            { title: "β", term: "β", cell: (row) => beta(row.beta), by: (row) => row.beta, right: true },
         ],
     });
 }

@@ -374,6 +374,25 @@ fn several_runs_a_side_and_documents() {
     assert!(stdout.starts_with(b"{\n") && stdout.ends_with(b"}\n"));
 }
 
+#[test]
+fn runs_of_a_study_are_compared_and_shown_on_a_page() {
+    let here = runs();
+    lb_report(here.path(), &["study", "add", "force.study", "base", "slow"]).code(0);
+    let stdout = lb_report(here.path(), &["compare", "force.study:1", "slow"]).code(0).get_output().stdout.clone();
+    let text = String::from_utf8(stdout).unwrap();
+    assert!(text.contains("computation in step/force, on rank 2"), "{text}");
+    lb_report(here.path(), &["compare", "force.study:1", "force.study:2", "--fail-if", "elapsed_s > base"]).code(3);
+    lb_report(here.path(), &["compare", "force.study:1", "force.study:7"]).code(2);
+    lb_report(here.path(), &["compare", "force.study:1", "none.study:7"]).code(5);
+    lb_report(here.path(), &["study", "html", "force.study", "force.html"]).code(0).stdout("");
+    let page = std::fs::read_to_string(here.path().join("force.html")).expect("the page");
+    assert!(
+        page.starts_with("<!doctype html>") && page.contains("id=\"study\"") && page.contains("default-src 'none'")
+    );
+    lb_report(here.path(), &["study", "html", "none.study", "none.html"]).code(5);
+    assert!(!here.path().join("none.html").exists());
+}
+
 /// Every key of the JSON is in its document, and nothing else is.
 #[test]
 fn all_keys_are_documented() {

@@ -167,7 +167,7 @@ pub fn number(runs: &[Kept], text: &str) -> Option<u32> {
 
 /// The numbers of runs in a study, by numbers or ids.
 pub fn numbers(study: &Study, texts: &[String]) -> Result<Vec<u32>, StoreError> {
-    let runs = study.runs()?;
+    let runs = study.heads()?;
     let missing = |text: &String| StoreError::NoRun { path: study.path().to_owned(), run: text.clone() };
     let mut numbers =
         texts.iter().map(|text| number(&runs, text).ok_or_else(|| missing(text))).collect::<Result<Vec<u32>, _>>()?;

@@ -125,6 +125,11 @@ impl Study {
         self.read(read::runs)
     }
 
+    /// The same without what is told by rank, phase, region or cause: for lists.
+    pub fn heads(&self) -> Result<Vec<Kept>, StoreError> {
+        self.read(read::heads)
+    }
+
     /// Programs whose runs it holds, each once, sorted.
     pub fn programs(&self) -> Result<Vec<String>, StoreError> {
         self.read(|connection| {

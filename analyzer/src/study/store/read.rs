@@ -13,23 +13,38 @@ use crate::study::run::{CauseFigures, RankFigures, RegionFigures};
 
 /// All runs, by number.
 pub(super) fn runs(connection: &Connection) -> rusqlite::Result<Vec<Kept>> {
-    let mut select = connection.prepare("SELECT * FROM runs ORDER BY run")?;
-    let heads = select.query_map([], |row| Ok(Kept { number: row.get("run")?, run: head(row)? }))?;
-    let mut all = heads.collect::<rusqlite::Result<Vec<Kept>>>()?;
+    let mut all = heads(connection)?;
     for Kept { number, run } in &mut all {
         fill(connection, *number, run)?;
     }
     Ok(all)
 }
 
-/// What of a run is in other tables.
-fn fill(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Result<()> {
-    run.hosts = rows(connection, "SELECT host FROM hosts WHERE run = ?1 ORDER BY position", number, |row| row.get(0))?;
-    run.problems =
-        rows(connection, "SELECT problem FROM problems WHERE run = ?1 ORDER BY position", number, |row| row.get(0))?;
+/// The same without what is told by rank, phase, region or cause.
+pub(super) fn heads(connection: &Connection) -> rusqlite::Result<Vec<Kept>> {
+    let mut select = connection.prepare("SELECT * FROM runs ORDER BY run")?;
+    let heads = select.query_map([], |row| Ok(Kept { number: row.get("run")?, run: head(row)? }))?;
+    let mut all = heads.collect::<rusqlite::Result<Vec<Kept>>>()?;
+    for Kept { number, run } in &mut all {
+        lists(connection, *number, run)?;
+    }
+    Ok(all)
+}
+
+/// Hosts, problems and parameters of a run.
+fn lists(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Result<()> {
+    let hosts = "SELECT host FROM hosts WHERE run = ?1 ORDER BY position";
+    run.hosts = rows(connection, hosts, number, |row| row.get(0))?;
+    let problems = "SELECT problem FROM problems WHERE run = ?1 ORDER BY position";
+    run.problems = rows(connection, problems, number, |row| row.get(0))?;
     let params = "SELECT name, value FROM params WHERE run = ?1";
-    run.params =
-        rows(connection, params, number, |row| Ok((row.get("name")?, real(row, "value")?)))?.into_iter().collect();
+    let params = rows(connection, params, number, |row| Ok((row.get("name")?, real(row, "value")?)))?;
+    run.params = params.into_iter().collect();
+    Ok(())
+}
+
+/// What is told of a run by rank, phase, region or cause.
+fn fill(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Result<()> {
     run.ranks = rows(connection, "SELECT * FROM ranks WHERE run = ?1 ORDER BY rank", number, rank)?;
     run.phases = phases(connection, number, &run.ranks)?;
     run.regions = regions(connection, number, &run.ranks)?;

@@ -92,7 +92,10 @@ fn a_run_comes_back_as_it_was() {
         assert_eq!(study.add(&run, false).unwrap(), number);
     }
     drop(study);
-    let kept = Study::open(&dir.path().join("a.study")).unwrap().runs().unwrap();
+    let study = Study::open(&dir.path().join("a.study")).unwrap();
+    let kept = study.runs().unwrap();
+    let (heads, ranks) = (study.heads().unwrap(), vec![]);
+    assert_eq!(heads[0].run, Run { ranks, phases: vec![], regions: vec![], causes: Some(vec![]), ..run(1, 3) });
     assert_eq!(kept.iter().map(|kept| kept.number).collect::<Vec<u32>>(), [1, 2, 3]);
     assert_eq!(kept.into_iter().map(|kept| kept.run).collect::<Vec<Run>>(), [run(1, 3), not_followed, nothing]);
 }

@@ -20,7 +20,7 @@ pub struct ListArguments {
 
 /// Prints a line for each run.
 pub fn run(arguments: &ListArguments) -> anyhow::Result<Exit> {
-    let runs = Study::open(&arguments.study)?.runs()?;
+    let runs = Study::open(&arguments.study)?.heads()?;
     arguments.display.print(&text::list(&runs, arguments.display.columns()))?;
     Ok(Exit::Good)
 }

@@ -295,3 +295,34 @@ fn each_table_and_column_is_documented() {
         assert_eq!(rows, table.columns, "{}", table.name);
     }
 }
+
+#[test]
+fn models_and_the_causal_model_are_told() {
+    let here = study();
+    let text = told(here.path(), &["study", "model", "s", "--width", "80"]);
+    assert!(text.contains("T_comp against P  3 runs\n") && text.contains("error by degree  0: "), "{text}");
+    let document: Value = serde_json::from_str(&told(here.path(), &["study", "model", "s", "--json", "-"])).unwrap();
+    assert_eq!((&document["schema"], &document["n_runs"]), (&"lbprof-models/1".into(), &3.into()));
+    assert_eq!(document["numbers"], serde_json::json!([1, 2, 3]));
+    assert!(told(here.path(), &["study", "graph", "s"]).contains("E = 1 / Σ Ovh holds in all runs"));
+    assert!(told(here.path(), &["study", "graph", "s", "--dot", "-"]).starts_with("digraph "));
+    // Three numbers of ranks are too few to go beyond them.
+    let far = told(here.path(), &["study", "model", "s", "--at", "ranks=64"]);
+    assert!(far.contains("a run with P = 64") && far.contains("too few points to go beyond them"), "{far}");
+}
+
+#[test]
+fn models_of_what_is_not_there_are_refused() {
+    let here = study();
+    let refused = |options: &[&str], says: &str| {
+        assert_fails(here.path(), &[&["study", "model", "s"], options].concat(), 2, says);
+    };
+    refused(&["--at", "m=1"], "m does not differ between these runs; these do: P");
+    refused(&["--at", "P=0.5"], "P is a whole number from 1 on");
+    refused(&["--at", "P"], "a name and a number");
+    refused(&["--region", "nowhere"], "no model of a region nowhere; there are: main");
+    refused(&["--against", "m"], "no model against m; there are: P");
+    refused(&["--where", "ranks=3"], "no run has ranks=3");
+    refused(&["--where", "ranks=4"], "models need runs that differ");
+    assert_fails(here.path(), &["study", "model", "nothing"], 5, "there is no such study");
+}

@@ -1,12 +1,13 @@
 //! Regions of several runs that are the same, by their names.
 //!
-//! First by path. Regions found in the calls are named by source lines, which move when the program is changed: of those whose paths
-//! differ, the first of a run is the same as the first of another if they agree but for line numbers and offsets in a module, the second as the
-//! second, and so on.
+//! First by path. Regions found in the calls are named by source lines, which move when the program is changed, and lie in loops, of which
+//! one more or less may be found: of those whose paths differ, the first of a run is the same as the first of another if they agree but for
+//! loops around them; of the rest if they also agree but for line numbers and offsets in a module; the second as the second, and so on.
 
 use std::collections::HashMap;
 
 use crate::study::Run;
+use crate::study::run::RegionFigures;
 
 /// The regions of several runs.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +22,7 @@ impl Regions {
     /// Those of `runs`.
     pub fn new<'a>(runs: impl Iterator<Item = &'a Run>) -> Regions {
         let mut regions = Regions::default();
-        // By path, and of found ones by path without lines, the same in all runs.
+        // By path, and of found ones by what does not change with loops and lines, the same in all runs.
         let mut known: HashMap<String, usize> = HashMap::new();
         let mut alike: HashMap<String, Vec<usize>> = HashMap::new();
         for run in runs {
@@ -33,25 +34,35 @@ impl Regions {
                     taken.get_mut(idx).into_iter().for_each(|taken| *taken = true);
                 }
             }
-            for region in run.regions.iter().filter(|region| !known.contains_key(&region.path)).collect::<Vec<_>>() {
-                let bare = without_lines(&region.path);
-                let same = alike.get(&bare).filter(|_| region.found);
-                let same = same.and_then(|all| all.iter().find(|&&idx| taken.get(idx) == Some(&false)).copied());
-                let idx = same.unwrap_or_else(|| {
-                    regions.paths.push(region.path.clone());
-                    taken.push(true);
-                    if region.found {
-                        alike.entry(bare).or_default().push(regions.paths.len() - 1);
-                    }
-                    regions.paths.len() - 1
+            let mut left: Vec<&RegionFigures> = run.regions.iter().filter(|one| !own.contains_key(&one.path)).collect();
+            for key in [without_loops, without_loops_and_lines] {
+                left.retain(|region| {
+                    let same = alike.get(&key(&region.path)).filter(|_| region.found);
+                    let Some(idx) =
+                        same.and_then(|all| all.iter().find(|&&idx| taken.get(idx) == Some(&false)).copied())
+                    else {
+                        return true;
+                    };
+                    taken[idx] = true;
+                    regions.paths[idx].clone_from(&region.path);
+                    own.insert(region.path.clone(), idx);
+                    false
                 });
-                if let (Some(taken), Some(path)) = (taken.get_mut(idx), regions.paths.get_mut(idx)) {
-                    *taken = true;
-                    path.clone_from(&region.path);
-                }
-                known.insert(region.path.clone(), idx);
-                own.insert(region.path.clone(), idx);
             }
+            for region in left {
+                own.insert(region.path.clone(), regions.paths.len());
+                regions.paths.push(region.path.clone());
+            }
+            for region in run.regions.iter().filter(|region| region.found && !known.contains_key(&region.path)) {
+                for key in [without_loops(&region.path), without_loops_and_lines(&region.path)] {
+                    let same = alike.entry(key).or_default();
+                    let idx = own[&region.path];
+                    if !same.contains(&idx) {
+                        same.push(idx);
+                    }
+                }
+            }
+            known.extend(own.iter().map(|(path, &idx)| (path.clone(), idx)));
             regions.of.push(own);
         }
         regions
@@ -73,6 +84,26 @@ impl Regions {
     }
 }
 
+/// A path without the loops around its last part: `main/loop/loop in f/g` becomes `main/g`.
+fn without_loops(path: &str) -> String {
+    // A slash within a name has a backslash before it.
+    let ends = path.match_indices('/').map(|(at, _)| at).filter(|&at| !path[..at].ends_with('\\'));
+    let mut kept = String::new();
+    let mut from = 0;
+    for at in ends {
+        let name = &path[from..at];
+        if name != "loop" && !name.starts_with("loop ") {
+            kept.extend([name, "/"]);
+        }
+        from = at + 1;
+    }
+    kept + &path[from..]
+}
+
+fn without_loops_and_lines(path: &str) -> String {
+    without_lines(&without_loops(path))
+}
+
 /// A path without line numbers and offsets in modules: `solve (cg.c:120)` becomes `solve (cg.c:)`, `app+0x40` `app+0x`.
 fn without_lines(path: &str) -> String {
     let mut text = String::with_capacity(path.len());
@@ -91,7 +122,6 @@ fn without_lines(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::run::RegionFigures;
 
     fn run(regions: &[(&str, bool)]) -> Run {
         let region = |&(path, found): &(&str, bool)| RegionFigures { path: path.into(), found, ..Default::default() };
@@ -102,6 +132,30 @@ mod tests {
     fn lines_and_offsets_are_no_part_of_a_name() {
         assert_eq!(without_lines("main/solve (cg.c:120) → app+0x4f"), "main/solve (cg.c:) → app+0x");
         assert_eq!(without_lines("a::b+1/c:d"), "a::b+1/c:d");
+    }
+
+    #[test]
+    fn loops_around_a_region_are_no_part_of_its_name() {
+        assert_eq!(without_loops("main/loop/loop in f (a.c:3)/loop 2/f (a.c:3 → 9)"), "main/f (a.c:3 → 9)");
+        assert_eq!(without_loops("main/loop"), "main/loop");
+        assert_eq!(without_loops(r"main/a\/loop/loop/g"), r"main/a\/loop/g");
+        let base =
+            run(&[("main", false), ("main/loop", true), ("main/loop/f (a.c:3)", true), ("main/f (a.c:9)", true)]);
+        let new = run(&[
+            ("main", false),
+            ("main/loop", true),
+            ("main/loop/loop in f", true),
+            ("main/loop/f (a.c:4)", true),
+            ("main/loop/loop in f/f (a.c:3)", true),
+        ]);
+        let regions = Regions::new([&base, &new].into_iter());
+        assert_eq!(regions.idx(0, "main/loop/f (a.c:3)"), regions.idx(1, "main/loop/loop in f/f (a.c:3)"));
+        assert_eq!(
+            regions.idx(0, "main/f (a.c:9)"),
+            regions.idx(1, "main/loop/f (a.c:4)"),
+            "what is left by its function"
+        );
+        assert!(!regions.has(0, regions.idx(1, "main/loop/loop in f").unwrap()));
     }
 
     #[test]

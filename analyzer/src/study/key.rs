@@ -1,4 +1,4 @@
-//! What runs are told apart by: their parameters, number of ranks, program, hosts, number in the study.
+//! What runs are told apart by: their parameters, number of ranks, program, hosts, MPI library, number in the study.
 
 use std::cmp::Ordering;
 use std::str::FromStr;
@@ -11,14 +11,14 @@ use super::store::{Kept, StoreError, Study};
 pub const RANKS: &str = "ranks";
 
 /// Keys that every run has; all others are parameters.
-pub const BUILT_IN: [&str; 4] = [RANKS, "run", "program", "host"];
+pub const BUILT_IN: [&str; 5] = [RANKS, "run", "program", "host", "mpi"];
 
 /// What a run has for a key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A number: of ranks, of the run, or a parameter.
     Number(f64),
-    /// A name: of the program, or of hosts with spaces between.
+    /// A name: of the program, of the MPI library, or of hosts with spaces between.
     Text(String),
 }
 
@@ -30,6 +30,7 @@ impl Value {
             "run" => Some(Value::Number(f64::from(run.number))),
             "program" => Some(Value::Text(run.run.program().to_owned())),
             "host" => Some(Value::Text(run.run.hosts.join(" "))),
+            "mpi" => Some(Value::Text(mpi_name(&run.run.mpi).to_owned())),
             param => run.run.params.get(param).copied().map(Value::Number),
         }
     }
@@ -43,6 +44,11 @@ impl Value {
             (Value::Text(_), Value::Number(_)) => Ordering::Greater,
         }
     }
+}
+
+/// Name and version of an MPI library, without how it was packaged.
+fn mpi_name(mpi: &str) -> &str {
+    mpi.split(',').next().unwrap_or_default()
 }
 
 /// An order of lists of values; a value that is missing comes first.

@@ -30,7 +30,7 @@ pub fn groups<'a>(runs: &'a [Kept], wanted: &Wanted) -> Vec<Group<'a>> {
         let by = if wanted.by.is_empty() { default_by(&of_program, &varying, wanted) } else { wanted.by.clone() };
         let rest: Vec<String> = varying.into_iter().filter(|key| !by.contains(key) && key != "run").collect();
         for (_, runs) in apart(of_program, &rest) {
-            all.push(group(runs, &by, wanted.each));
+            all.push(group(runs, &by, &rest, wanted.each));
         }
     }
     all
@@ -59,11 +59,13 @@ fn default_by(runs: &[&Kept], varying: &[String], wanted: &Wanted) -> Vec<String
     if side_by_side && !wanted.weak { ranks } else { params }
 }
 
-fn group<'a>(runs: Vec<&'a Kept>, by: &[String], each: bool) -> Group<'a> {
+fn group<'a>(runs: Vec<&'a Kept>, by: &[String], rest: &[String], each: bool) -> Group<'a> {
     let owned: Vec<Kept> = runs.iter().map(|&run| run.clone()).collect();
     let fixed = keys(&owned).into_iter().filter(|key| {
         !by.contains(key)
             && !matches!(key.as_str(), "run" | "program" | "host")
+            // It is told where there are runs under several.
+            && (key != "mpi" || rest.contains(key))
             && apart(runs.clone(), std::slice::from_ref(key)).len() == 1
     });
     let fixed = fixed.filter_map(|key| Some((key.clone(), Value::of(runs.first()?, &key)?))).collect();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use lbprof_analyzer::open;
 use lbprof_analyzer::report::text;
+use lbprof_analyzer::study::key::BUILT_IN;
 use lbprof_analyzer::study::{Run, StoreError, Study};
 
 use crate::exit::{Exit, fail};
@@ -39,7 +40,7 @@ fn param(text: &str) -> Result<(String, f64), String> {
     let wrong = || "a name and a number, as in n=512 or dt=1e-3".to_owned();
     let (name, value) = text.split_once('=').ok_or_else(wrong)?;
     let (name, value) = (name.trim(), value.trim().parse().ok().filter(|value: &f64| value.is_finite()));
-    if matches!(name, "ranks" | "run" | "program" | "host") {
+    if BUILT_IN.contains(&name) {
         return Err(format!("{name} is known of each run anyway: choose another name"));
     }
     match value {

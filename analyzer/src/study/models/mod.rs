@@ -96,16 +96,20 @@ impl Serialize for FitError {
     }
 }
 
+/// Of the size of the values: smaller differences are rounding.
+pub(crate) const ROUNDING: f64 = 1e-9;
+
 /// A point: x, and what was measured there.
 pub type Point = (f64, f64);
 
 /// R²: the share of the variance of y that predictions explain, at most 1, and negative where the mean predicts better. `None`
-/// where y is the same everywhere.
+/// where y is the same everywhere but for rounding.
 pub(crate) fn r_squared(points: &[Point], residuals: &[f64]) -> Option<f64> {
     let mean = points.iter().map(|point| point.1).sum::<f64>() / points.len().max(1) as f64;
     let spread: f64 = points.iter().map(|point| (point.1 - mean).powi(2)).sum();
     let left: f64 = residuals.iter().map(|residual| residual * residual).sum();
-    (spread > 0.0).then(|| 1.0 - left / spread).filter(|share| share.is_finite())
+    let size: f64 = points.iter().map(|point| point.1.powi(2)).sum();
+    (spread > ROUNDING * ROUNDING * size).then(|| 1.0 - left / spread).filter(|share| share.is_finite())
 }
 
 /// The values of x, ascending, without those that differ from the one before by less than a billionth of their range.

@@ -184,6 +184,13 @@ mod tests {
     }
 
     #[test]
+    fn rounding_is_no_variance_to_explain() {
+        let tenth = 0.1 + 0.2 - 0.2;
+        let flat = fit(&[(1.0, 0.1), (2.0, tenth), (3.0, 0.1), (4.0, tenth)], 0).unwrap();
+        assert_eq!(flat.r_squared, None, "0.1 and {tenth:e}");
+    }
+
+    #[test]
     fn coefficients_are_in_the_users_units() {
         // 2 n³ operations, n in thousands: powers from 1 to 1e16.
         let cube = fit(&points(&[0.0, 0.0, 0.0, 2.0], &[1000.0, 2000.0, 3000.0, 4000.0, 6000.0]), 3).unwrap();

@@ -10,10 +10,7 @@
 use serde::Serialize;
 
 use super::polynomial::{Fit, MAX_DEGREE, fit};
-use super::{FitError, Point};
-
-/// Of the size of the values: smaller errors are rounding.
-const ROUNDING: f64 = 1e-9;
+use super::{FitError, Point, ROUNDING};
 
 /// How well polynomials of a degree predict points that they were not fitted to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -125,6 +125,8 @@ fn what_is_wrong_is_told() {
     assert_fails(here.path(), &["study", "add", "s", "out-2"], 2, "in the study already, as run 2; --replace");
     assert_fails(here.path(), &["study", "add", "s", "nowhere"], 5, "nowhere: there is no such folder");
     assert_fails(here.path(), &["study", "add", "no/folder/s", "out-2"], 6, "cannot be written");
+    let twice = ["study", "add", "s", "out-2", "--replace", "--param", "m=1", "--param", "m=2"];
+    assert_fails(here.path(), &twice, 2, "--param m is given twice");
     for param in ["n", "n=", "n=many", "=3", "n=nan", "ranks=3"] {
         assert_fails(here.path(), &["study", "add", "s", "out-2", "--param", param], 2, "--param");
     }
@@ -150,6 +152,26 @@ fn what_is_wrong_is_told() {
         assert_fails(here.path(), &["study", command, "cut"], 5, "cut: the study is damaged");
     }
     assert_fails(here.path(), &["study", "add", "cut", "out-2"], 5, "cut: the study is damaged");
+}
+
+/// SQLite has names that are no files; what it kept under them would be gone at the end.
+#[test]
+fn a_study_is_a_file_whatever_its_name() {
+    let here = study();
+    for name in [":memory:", "file:a?mode=memory"] {
+        lb_report(here.path(), &["study", "add", name, "out-1"]).assert().code(0);
+        assert!(here.path().join(name).is_file(), "{name}");
+        assert!(told(here.path(), &["study", "list", name]).contains("scenario"), "{name}");
+    }
+}
+
+#[test]
+fn a_study_is_begun_by_its_first_run() {
+    let here = study();
+    assert_fails(here.path(), &["study", "add", "new", "nowhere"], 5, "nowhere: there is no such folder");
+    assert!(!here.path().join("new").exists());
+    lb_report(here.path(), &["study", "add", "new", "nowhere", "out-1"]).assert().code(5);
+    assert!(told(here.path(), &["study", "list", "new"]).contains("\n    1  scenario"));
 }
 
 #[test]

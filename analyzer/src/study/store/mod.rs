@@ -67,7 +67,9 @@ impl Study {
     fn connect(path: &Path, more: OpenFlags) -> Result<Study, StoreError> {
         let failed = |error| error::of(path, error);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
-        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+        // Where no folder is before them, SQLite takes ":memory:", "file:…" and the like for something else than a file.
+        let place = Path::new(".").join(path);
+        let connection = Connection::open_with_flags(place, flags).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
         // A file from elsewhere must not run anything of its own.
         connection.pragma_update(None, "trusted_schema", false).map_err(failed)?;

@@ -84,12 +84,13 @@ fn rank(row: &Row) -> rusqlite::Result<RankFigures> {
 }
 
 fn phases(connection: &Connection, number: u32, ranks: &[RankFigures]) -> rusqlite::Result<Vec<PhaseTime>> {
-    let cell = |row: &Row| Ok((names::phase(row)?, row.get::<_, u32>("rank")?, real(row, "seconds")?));
+    let cell = |row: &Row| Ok((names::phase(row)?, row.get("rank")?, seconds(row)?));
     let mut found: BTreeMap<Phase, Vec<f64>> = BTreeMap::new();
-    for (phase, rank, seconds) in rows(connection, "SELECT * FROM phases WHERE run = ?1", number, cell)? {
-        let by_rank = found.entry(phase).or_insert_with(|| vec![0.0; ranks.len()]);
-        *of_rank(by_rank, ranks, rank)? = seconds;
+    let select = "SELECT * FROM phases WHERE run = ?1 ORDER BY phase, rank";
+    for (phase, rank, seconds) in rows(connection, select, number, cell)? {
+        push(found.entry(phase).or_default(), ranks, rank, seconds)?;
     }
+    found.values().try_for_each(|by_rank| of_all(by_rank, ranks))?;
     let in_order = Phase::ALL.into_iter();
     Ok(in_order.filter_map(|phase| Some(PhaseTime { phase, seconds: found.remove(&phase)? })).collect())
 }
@@ -100,15 +101,15 @@ fn regions(connection: &Connection, number: u32, ranks: &[RankFigures]) -> rusql
     let (keys, mut all): (Vec<i64>, Vec<RegionFigures>) = rows(connection, select, number, region)?.into_iter().unzip();
     let cell = |row: &Row| {
         let place = (row.get::<_, i64>("region")?, row.get::<_, u32>("rank")?);
-        Ok((place, names::activity(row)?, real(row, "seconds")?))
+        Ok((place, names::activity(row)?, seconds(row)?))
     };
-    let select = "SELECT * FROM region_times WHERE run = ?1";
+    let select = "SELECT * FROM region_times WHERE run = ?1 ORDER BY region, activity, rank";
     for ((key, rank), activity, seconds) in rows(connection, select, number, cell)? {
         let at = keys.binary_search(&key).map_err(|_| wrong(format!("there is no region {key}").into()))?;
         let Some(region) = all.get_mut(at) else { continue };
-        let by_rank = region.activities.entry(activity).or_insert_with(|| vec![0.0; ranks.len()]);
-        *of_rank(by_rank, ranks, rank)? = seconds;
+        push(region.activities.entry(activity).or_default(), ranks, rank, seconds)?;
     }
+    all.iter().flat_map(|region| region.activities.values()).try_for_each(|by_rank| of_all(by_rank, ranks))?;
     Ok(all)
 }
 
@@ -159,10 +160,33 @@ fn rows<T>(
     connection.prepare_cached(select)?.query_map([number], read)?.collect()
 }
 
-/// The place of a rank's figure.
-fn of_rank<'a, T>(by_rank: &'a mut [T], ranks: &[RankFigures], rank: u32) -> rusqlite::Result<&'a mut T> {
-    let at = ranks.binary_search_by_key(&rank, |figures| figures.rank).ok();
-    at.and_then(|at| by_rank.get_mut(at)).ok_or_else(|| wrong(format!("there is no rank {rank}").into()))
+/// Adds the figure of the next rank. Lists grow with the rows that there are: a file of a few rows makes none that are long.
+fn push(by_rank: &mut Vec<f64>, ranks: &[RankFigures], rank: u32, seconds: f64) -> rusqlite::Result<()> {
+    if ranks.get(by_rank.len()).is_none_or(|next| next.rank != rank) {
+        return Err(wrong(format!("there is no rank {rank}, or nothing of one before it").into()));
+    }
+    by_rank.push(seconds);
+    Ok(())
+}
+
+/// Refuses a list that lacks ranks.
+fn of_all(by_rank: &[f64], ranks: &[RankFigures]) -> rusqlite::Result<()> {
+    match ranks.get(by_rank.len()) {
+        None => Ok(()),
+        Some(next) => Err(wrong(format!("there is nothing of rank {}", next.rank).into())),
+    }
+}
+
+/// Seconds below which a time under 0 is but rounding.
+const ROUNDING_S: f64 = 1e-6;
+
+/// A time in the column of that name.
+fn seconds(row: &Row) -> rusqlite::Result<f64> {
+    let seconds = real(row, "seconds")?;
+    match seconds.is_finite() && seconds >= -ROUNDING_S {
+        true => Ok(seconds.max(0.0)),
+        false => Err(wrong("a time is below 0, or no number".into())),
+    }
 }
 
 /// A number; what SQLite keeps as NULL is not one.

@@ -154,12 +154,27 @@ fn tables(connection: &Connection) -> rusqlite::Result<i64> {
     connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
 }
 
-/// Refuses a file in which pages are missing or do not fit together.
+/// Refuses a file in which pages are missing or do not fit together, or one whose tables are none: a view of their name computes what
+/// it likes, for as long as it likes, and so does a trigger.
 fn intact(connection: &Connection, path: &Path) -> Result<(), StoreError> {
-    let found: String =
-        connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(|error| error::of(path, error))?;
+    let failed = |error| error::of(path, error);
+    let damaged = |what: String| Err(StoreError::Damaged { path: path.to_owned(), what });
+    for (table, _) in TABLES {
+        if count(connection, "type = 'table' AND rootpage > 0 AND name = ?1", table).map_err(failed)? == 0 {
+            return damaged(format!("there is no table {table}"));
+        }
+    }
+    if count(connection, "type = ?1", "trigger").map_err(failed)? > 0 {
+        return damaged("it has triggers".to_owned());
+    }
+    let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
     match found.as_str() {
         "ok" => Ok(()),
-        _ => Err(StoreError::Damaged { path: path.to_owned(), what: found.replace('\n', " ") }),
+        _ => damaged(found.replace('\n', " ")),
     }
+}
+
+/// How many things of the file are so.
+fn count(connection: &Connection, so: &str, value: &str) -> rusqlite::Result<i64> {
+    connection.query_row(&format!("SELECT count(*) FROM sqlite_master WHERE {so}"), [value], |row| row.get(0))
 }

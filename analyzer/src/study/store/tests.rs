@@ -240,7 +240,15 @@ fn rows_that_make_no_sense_are_damage() {
         "UPDATE phases SET rank = rank + 1000",
         "UPDATE causes SET activity = 'sleep'",
         "UPDATE ranks SET max_resident_bytes = -4",
+        "UPDATE region_times SET seconds = -0.5",
+        "UPDATE region_times SET seconds = NULL",
+        "UPDATE phases SET seconds = 9e999",
         "DELETE FROM ranks",
+        "DELETE FROM region_times WHERE rank = 0",
+        "DELETE FROM region_times WHERE rank > 0",
+        "DELETE FROM phases WHERE rank > 0",
+        "CREATE TRIGGER t AFTER DELETE ON runs BEGIN DELETE FROM causes; END",
+        "DROP TABLE hosts; CREATE VIEW hosts AS SELECT 1 AS run, 0 AS position, 'node1' AS host",
         "DROP TABLE causes",
     ] {
         let (dir, mut study) = study();

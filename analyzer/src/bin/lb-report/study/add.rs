@@ -1,5 +1,6 @@
 //! `lb-report study add`: runs into a study.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -23,7 +24,8 @@ pub struct AddArguments {
     #[arg(required = true)]
     dirs: Vec<PathBuf>,
 
-    /// A parameter of all these runs, a number; wins over what the program stated by LBPROF_PARAM. May be given several times.
+    /// A parameter of all these runs, a number; wins over what the program stated by LBPROF_PARAM. May be given several times, for
+    /// several parameters.
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = param)]
     params: Vec<(String, f64)>,
 
@@ -51,7 +53,17 @@ fn param(text: &str) -> Result<(String, f64), String> {
 
 /// Adds each run by itself: one that cannot be added does not keep the others out.
 pub fn run(arguments: &AddArguments) -> anyhow::Result<Exit> {
-    let mut study = Study::open_or_create(&arguments.study)?;
+    let mut names = BTreeSet::new();
+    if let Some((name, _)) = arguments.params.iter().find(|(name, _)| !names.insert(name)) {
+        let _ = writeln!(
+            io::stderr(),
+            "lb-report: --param {} is given twice: a run has one value of it",
+            text::plain(name)
+        );
+        return Ok(Exit::Usage);
+    }
+    // A study is begun by its first run: where none can be read there is none.
+    let mut study = arguments.study.exists().then(|| Study::open_or_create(&arguments.study)).transpose()?;
     let mut exit = Exit::Good;
     for dir in &arguments.dirs {
         let added = match add(&mut study, dir, arguments) {
@@ -69,16 +81,21 @@ fn is_of_study(error: &anyhow::Error) -> bool {
     error.downcast_ref::<StoreError>().is_some_and(|error| !matches!(error, StoreError::Twice { .. }))
 }
 
-fn add(study: &mut Study, dir: &Path, arguments: &AddArguments) -> anyhow::Result<Exit> {
+fn add(study: &mut Option<Study>, dir: &Path, arguments: &AddArguments) -> anyhow::Result<Exit> {
     // To read a long run takes a while: whether it is wanted is known before.
     let id = open::Run::open(Some(dir))?.headers.first().map_or(0, |header| header.run_id);
-    if let Some(number) = study.number_of(id)?
+    let number = study.as_ref().map(|study| study.number_of(id)).transpose()?.flatten();
+    if let Some(number) = number
         && !arguments.replace
     {
         anyhow::bail!(StoreError::Twice { path: arguments.study.clone(), id, number });
     }
     let mut run = figures(dir, &arguments.common)?;
     run.params.extend(arguments.params.iter().cloned());
+    let study = match study {
+        Some(study) => study,
+        none => none.insert(Study::open_or_create(&arguments.study)?),
+    };
     let others: Vec<String> = study.programs()?.into_iter().filter(|program| program != run.program()).collect();
     let number = study.add(&run, arguments.replace)?;
     if !arguments.common.quiet {

@@ -191,6 +191,41 @@ fn runs_without_a_parameter_are_told() {
 }
 
 #[test]
+fn runs_under_other_mpi_libraries_are_no_base_unless_they_stand_side_by_side() {
+    let under = |mpi: &str, mut kept: Kept| {
+        kept.run.mpi = mpi.to_owned();
+        kept
+    };
+    let all = [
+        under("MPICH Version:      4.0.2\nrelease date: 2022", run(1, 1, &[], 20.0)),
+        under("Open MPI v5.0.8, package: x", run(2, 2, &[], 8.0)),
+        under("Open MPI v5.0.8, package: y", run(3, 4, &[], 5.0)),
+    ];
+    let found = tables(&all, &Wanted::default()).unwrap();
+    assert_eq!(runs(&found), [vec![vec![1]], vec![vec![2], vec![3]]]);
+    assert_eq!(line(&found[1], "Scaling", "speedup"), [1.0, 1.6]);
+    assert!(found[1].remarks.contains(&Remark::Sequential { measured: Vec::new(), assumed: vec![2, 3] }));
+    // So it is where the other library is not wanted.
+    let only = Wanted { conditions: vec!["mpi=Open*".parse().unwrap()], ..Wanted::default() };
+    assert_eq!(line(&tables(&all, &only).unwrap()[0], "Scaling", "speedup"), [1.0, 1.6]);
+    let side_by_side = tables(&all, &by(&["mpi", "ranks"])).unwrap();
+    assert_eq!(runs(&side_by_side), [[[1], [2], [3]].map(Vec::from).to_vec()]);
+    assert_eq!(line(&side_by_side[0], "Scaling", "speedup"), [1.0, 2.5, 4.0]);
+    let against = tables(&all, &Wanted { base: Some(1), ..Wanted::default() }).unwrap();
+    assert_eq!(line(&against[1], "Scaling", "speedup"), [2.5, 4.0], "a base that is wanted");
+}
+
+#[test]
+fn what_has_no_time_is_no_base() {
+    let mut all = [run(1, 1, &[], 20.0), run(2, 2, &[], 8.0), run(3, 4, &[], 5.0)];
+    all[0].run.times.elapsed_s = f64::NAN;
+    let found = tables(&all, &Wanted::default()).unwrap();
+    assert_eq!(line(&found[0], "Scaling", "speedup"), [-1.0, 1.0, 1.6]);
+    let sequential = found[0].remarks.iter().find(|remark| matches!(remark, Remark::Sequential { .. }));
+    assert_eq!(sequential, Some(&Remark::Sequential { measured: Vec::new(), assumed: vec![1, 2, 3] }));
+}
+
+#[test]
 fn programs_are_kept_apart() {
     let mut all = grid();
     all[5].run.command = vec!["/opt/bin/wave".to_owned(), "-x".to_owned()];
@@ -207,6 +242,18 @@ fn the_better_balanced_run_is_named_where_it_is_longer_on_as_many_ranks() {
     let found = tables(&[run(1, 4, &[("b", 1.0)], 3.0), run(2, 4, &[("b", 2.0)], 6.0)], &Wanted::default()).unwrap();
     let warned = Remark::NotShortest { shortest: 0, balance: None, efficiency: Some(1) };
     assert!(found[0].remarks.contains(&warned), "{:?}", found[0].remarks);
+    // Nor is it where work was counted, and is other work.
+    let counted = |number: u32, operations: f64| {
+        let mut kept = run(number, 4, &[("b", f64::from(number))], 3.0 * f64::from(number));
+        kept.run.regions[1].operations = operations;
+        kept
+    };
+    let warns = |runs: &[Kept]| {
+        let found = tables(runs, &Wanted::default()).unwrap();
+        found[0].remarks.iter().any(|remark| matches!(remark, Remark::NotShortest { .. }))
+    };
+    assert!(warns(&[counted(1, 1e6), counted(2, 1e6)]));
+    assert!(!warns(&[counted(1, 1e6), counted(2, 8e6)]));
     // Fewer ranks are always more efficient: nothing to warn of.
     let scaled = tables(&[run(1, 2, &[], 6.0), run(2, 4, &[], 3.0)], &Wanted::default()).unwrap();
     assert!(!scaled[0].remarks.iter().any(|remark| matches!(remark, Remark::NotShortest { .. })));

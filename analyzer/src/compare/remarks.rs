@@ -7,6 +7,7 @@ use lbprof_collector::ProblemKind;
 use super::{Side, Sides};
 use crate::report::words::{plural, quantity};
 use crate::study::Run;
+use crate::study::key::mpi_name;
 
 /// Most names in a sentence.
 const MOST: usize = 6;
@@ -24,7 +25,7 @@ pub fn remarks(sides: &Sides) -> Vec<String> {
     let (first, second) = (&first.run, &second.run);
     remarks.extend(params(first, second));
     remarks.extend(differs("The number of ranks differs", first, second, |run| run.n_ranks.to_string(), RANKS));
-    remarks.extend(differs("The MPI library differs", first, second, mpi, ""));
+    remarks.extend(differs("The MPI library differs", first, second, |run| mpi_name(&run.mpi).to_owned(), ""));
     remarks.extend(differs("The number of hosts differs", first, second, |run| run.hosts.len().to_string(), ""));
     if first.ideal_by_replay != second.ideal_by_replay {
         let text = "The ideal time is by replay on one side and estimated on the other: micro load balance and transfer \
@@ -103,11 +104,6 @@ fn params(base: &Run, new: &Run) -> Option<String> {
 fn differs(what: &str, base: &Run, new: &Run, of: impl Fn(&Run) -> String, so: &str) -> Option<String> {
     let (base, new) = (of(base), of(new));
     (base != new).then(|| format!("{what}: {base} → {new}{so}."))
-}
-
-/// Name and version of the MPI library, without what it says besides.
-fn mpi(run: &Run) -> String {
-    run.mpi.lines().next().unwrap_or_default().split(',').next().unwrap_or_default().trim().to_owned()
 }
 
 /// The first of several, and how many more there are.

@@ -46,9 +46,9 @@ impl Value {
     }
 }
 
-/// Name and version of an MPI library, without how it was packaged.
-fn mpi_name(mpi: &str) -> &str {
-    mpi.split(',').next().unwrap_or_default()
+/// Name and version of an MPI library: what its version string begins with, without how and when it was made.
+pub fn mpi_name(mpi: &str) -> &str {
+    mpi.lines().next().unwrap_or_default().split(',').next().unwrap_or_default().trim()
 }
 
 /// An order of lists of values; a value that is missing comes first.
@@ -133,8 +133,8 @@ pub enum NotInStudy {
 }
 
 /// Keys of the runs: those that every run has, then all parameters, each once.
-pub fn keys(runs: &[Kept]) -> Vec<String> {
-    let mut params: Vec<String> = runs.iter().flat_map(|run| run.run.params.keys().cloned()).collect();
+pub fn keys<'a>(runs: impl IntoIterator<Item = &'a Kept>) -> Vec<String> {
+    let mut params: Vec<String> = runs.into_iter().flat_map(|run| run.run.params.keys().cloned()).collect();
     params.sort_unstable();
     params.dedup();
     params.retain(|name| !BUILT_IN.contains(&name.as_str()));

@@ -1,7 +1,9 @@
 //! Runs → tables and their columns.
 
+use std::borrow::Cow;
+
 use super::Wanted;
-use crate::study::key::{RANKS, Value, compare, keys};
+use crate::study::key::{RANKS, Value, compare, keys, mpi_name};
 use crate::study::store::Kept;
 
 /// Runs of one table.
@@ -38,13 +40,13 @@ pub fn groups<'a>(runs: &'a [Kept], wanted: &Wanted) -> Vec<Group<'a>> {
 
 /// P and parameters that are not the same in all runs.
 fn varying(runs: &[&Kept]) -> Vec<String> {
-    let owned: Vec<Kept> = runs.iter().map(|&run| run.clone()).collect();
     let differs = |key: &String| {
         let mut values = runs.iter().map(|run| Value::of(run, key));
         let first = values.next().flatten();
         values.any(|value| value != first)
     };
-    keys(&owned).into_iter().filter(|key| !matches!(key.as_str(), "run" | "program" | "host")).filter(differs).collect()
+    let keys = keys(runs.iter().copied()).into_iter();
+    keys.filter(|key| !matches!(key.as_str(), "run" | "program" | "host")).filter(differs).collect()
 }
 
 /// What columns are told apart by where the user does not say: P, unless that leaves each run alone in its table.
@@ -60,8 +62,7 @@ fn default_by(runs: &[&Kept], varying: &[String], wanted: &Wanted) -> Vec<String
 }
 
 fn group<'a>(runs: Vec<&'a Kept>, by: &[String], rest: &[String], each: bool) -> Group<'a> {
-    let owned: Vec<Kept> = runs.iter().map(|&run| run.clone()).collect();
-    let fixed = keys(&owned).into_iter().filter(|key| {
+    let fixed = keys(runs.iter().copied()).into_iter().filter(|key| {
         !by.contains(key)
             && !matches!(key.as_str(), "run" | "program" | "host")
             // It is told where there are runs under several.
@@ -76,6 +77,15 @@ fn group<'a>(runs: Vec<&'a Kept>, by: &[String], rest: &[String], each: bool) ->
     }
     let columns = apart(runs, &told_by).into_iter().map(|(_, runs)| runs).collect();
     Group { program, fixed, by: by.to_vec(), columns }
+}
+
+/// Those of `all` that `run` may be compared with: under the same MPI library, unless the columns of its table tell libraries apart.
+pub fn comparable<'a>(run: &Kept, group: &Group, all: &'a [Kept]) -> Cow<'a, [Kept]> {
+    let is_alike = |other: &&Kept| mpi_name(&other.run.mpi) == mpi_name(&run.run.mpi);
+    if group.by.iter().any(|key| key == "mpi") || all.iter().all(|other| is_alike(&other)) {
+        return Cow::Borrowed(all);
+    }
+    all.iter().filter(is_alike).cloned().collect()
 }
 
 /// Runs with the same values together, in the order of the values.

@@ -10,6 +10,8 @@ pub mod grouping;
 pub mod remarks;
 pub mod scaling;
 
+use std::borrow::Cow;
+
 use super::key::{self, Condition, NotInStudy, Value};
 use super::store::Kept;
 use figures::Figures;
@@ -149,7 +151,9 @@ pub fn tables(runs: &[Kept], wanted: &Wanted) -> Result<Vec<Table>, NotInStudy> 
 }
 
 fn table(group: &Group, all: &[Kept], wanted: &Wanted) -> Table {
-    let of_run = |run: &&Kept| Figures::of(run, all, wanted.region.as_deref());
+    let first = group.columns.iter().flatten().next();
+    let comparable = first.map_or(Cow::Borrowed(all), |run| grouping::comparable(run, group, all));
+    let of_run = |run: &&Kept| Figures::of(run, &comparable, wanted.region.as_deref());
     let figures: Vec<Vec<Figures>> = group.columns.iter().map(|runs| runs.iter().map(of_run).collect()).collect();
     let columns: Vec<Column> = group.columns.iter().map(|runs| column(runs, &group.by)).collect();
     let bases = scaling::bases(group, all, wanted);

@@ -1,5 +1,8 @@
 //! What must be said beside a table.
 
+use std::collections::BTreeSet;
+use std::ops::Add;
+
 use super::figures::{self, Figures};
 use super::grouping::Group;
 use super::scaling::Base;
@@ -42,7 +45,7 @@ pub enum Remark {
         /// Whether the work grows with the ranks.
         weak: bool,
     },
-    /// There is nothing to compare with: all runs with the same parameters have as many ranks.
+    /// There is nothing to compare with: all runs with the same parameters whose time is known have as many ranks.
     NoBase,
     /// Data of these runs are missing.
     Incomplete(Vec<u32>),
@@ -68,7 +71,7 @@ pub(super) fn remarks(
     all: &[Kept],
     wanted: &Wanted,
 ) -> Vec<Remark> {
-    let mut remarks = not_shortest(table);
+    let mut remarks = not_shortest(table, group);
     let runs = || figures.iter().flatten();
     let those = |which: &dyn Fn(&Figures) -> bool| -> Vec<u32> {
         runs().filter(|run| which(run)).map(|run| run.number).collect()
@@ -86,7 +89,8 @@ pub(super) fn remarks(
     });
     if runs().any(|run| run.overheads.is_some()) {
         let assumed = those(&|run| run.overheads.as_ref().is_some_and(|overheads| !overheads.is_given));
-        let mut measured: Vec<u32> = runs().flat_map(|run| run.on_one_rank.iter().copied()).collect();
+        let is_given = |run: &&Figures| run.overheads.as_ref().is_some_and(|overheads| overheads.is_given);
+        let mut measured: Vec<u32> = runs().filter(is_given).flat_map(|run| run.on_one_rank.iter().copied()).collect();
         measured.sort_unstable();
         measured.dedup();
         remarks.push(Remark::Sequential { measured, assumed });
@@ -104,8 +108,8 @@ pub(super) fn remarks(
     remarks
 }
 
-/// Of all columns with as many ranks: the warning where the shortest is not the best balanced.
-fn not_shortest(table: &Table) -> Vec<Remark> {
+/// Of all columns with as many ranks and, where it was counted, as much work: the warning where the shortest is not the best balanced.
+fn not_shortest(table: &Table, group: &Group) -> Vec<Remark> {
     let lines = |section: &str, at: usize| {
         table.sections.iter().find(|one| one.name == section).and_then(|section| section.lines.get(at))
     };
@@ -114,14 +118,12 @@ fn not_shortest(table: &Table) -> Vec<Remark> {
     else {
         return Vec::new();
     };
-    let mut ranks: Vec<u32> = table.columns.iter().map(|column| column.n_ranks).collect();
-    ranks.sort_unstable();
-    ranks.dedup();
-    let of_ranks = |n_ranks: u32| {
+    let sizes: Vec<(u32, u64)> =
+        group.columns.iter().map(|runs| runs.first().map_or((0, 0), |run| size(run))).collect();
+    let each: BTreeSet<(u32, u64)> = sizes.iter().copied().collect();
+    let of_size = |size: (u32, u64)| {
         let best = |line: &Line| -> Option<usize> {
-            let cell = |(at, cell): (usize, &Option<super::Cell>)| {
-                cell.filter(|_| table.columns.get(at).is_some_and(|column| column.n_ranks == n_ranks))
-            };
+            let cell = |(at, cell): (usize, &Option<super::Cell>)| cell.filter(|_| sizes.get(at) == Some(&size));
             let cells = line.cells.iter().enumerate().map(cell).collect();
             Some(Line { cells, ..line.clone() }.best_and_worst()?.0)
         };
@@ -132,7 +134,13 @@ fn not_shortest(table: &Table) -> Vec<Remark> {
         let (balance, efficiency) = (other(balance), other(efficiency));
         (balance.is_some() || efficiency.is_some()).then_some(Remark::NotShortest { shortest, balance, efficiency })
     };
-    ranks.into_iter().filter_map(of_ranks).collect()
+    each.into_iter().filter_map(of_size).collect()
+}
+
+/// How large a run is: its ranks, and the bits of #op, which is 0 where nothing was counted.
+fn size(run: &Kept) -> (u32, u64) {
+    let operations = run.run.regions.iter().map(|region| region.operations).fold(0.0, f64::add);
+    (run.run.n_ranks, operations.to_bits())
 }
 
 /// Parameters of any run of the program, each once.

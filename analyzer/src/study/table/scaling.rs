@@ -1,7 +1,7 @@
 //! Speedup and efficiency against a base (METRICS §3; strong scaling: the same work on more ranks, weak: work that grows with them).
 
 use super::figures::{Figures, line};
-use super::grouping::Group;
+use super::grouping::{Group, comparable};
 use super::{Cell, Column, Line, Section, Unit, Wanted};
 use crate::study::store::Kept;
 
@@ -47,7 +47,7 @@ pub fn bases(group: &Group, all: &[Kept], wanted: &Wanted) -> Vec<Option<Base>> 
     if let Some(number) = wanted.base {
         let base = all.iter().find(|run| run.number == number);
         let base = base.filter(|run| run.run.program() == group.program);
-        let base = base.and_then(|run| Base::of(&alike(run, all, true), region));
+        let base = base.and_then(|run| Base::of(&alike(run, &comparable(run, group, all), true), region));
         return vec![base; group.columns.len()];
     }
     if wanted.weak {
@@ -55,12 +55,17 @@ pub fn bases(group: &Group, all: &[Kept], wanted: &Wanted) -> Vec<Option<Base>> 
         let base = least.and_then(|runs| Base::of(runs, region));
         return vec![base.filter(|_| group.columns.len() > 1); group.columns.len()];
     }
-    group.columns.iter().map(|runs| least_ranks(runs.first()?, all, region)).collect()
+    let of_column = |runs: &Vec<&Kept>| {
+        let run = runs.first()?;
+        least_ranks(run, &comparable(run, group, all), region)
+    };
+    group.columns.iter().map(of_column).collect()
 }
 
-/// The runs with the fewest ranks among those with the parameters of `run`; `None` where all have as many ranks.
+/// The runs with the fewest ranks among those with the parameters of `run` whose time is known; `None` where all have as many ranks.
 fn least_ranks(run: &Kept, all: &[Kept], region: Option<&str>) -> Option<Base> {
-    let alike = alike(run, all, false);
+    let is_known = |run: &&Kept| Figures::of(run, &[], region).times.is_some_and(|times| times.elapsed_s.is_finite());
+    let alike: Vec<&Kept> = alike(run, all, false).into_iter().filter(is_known).collect();
     let least = alike.iter().map(|run| run.run.n_ranks).min()?;
     let differ = alike.iter().any(|run| run.run.n_ranks != least);
     let of_least: Vec<&Kept> = alike.into_iter().filter(|run| run.run.n_ranks == least).collect();

@@ -39,7 +39,8 @@ fn sentence(table: &Table, remark: &Remark) -> Option<(Style, String)> {
         Remark::Sequential { measured, assumed } => (DIM, sequential(measured, assumed)),
         Remark::Against { base, weak } => (DIM, against(base.as_ref(), *weak)),
         Remark::NoBase if table.columns.len() > 1 => {
-            let why = "no speedup: no two runs with the same parameters have different numbers of ranks";
+            let why =
+                "no speedup: no two runs with the same parameters and a known time have different numbers of ranks";
             (DIM, format!("{why}; --base RUN compares with any run"))
         }
         Remark::NoBase => return None,

@@ -28,8 +28,8 @@ pub struct ShowArguments {
     #[arg(long, value_name = "PATH")]
     region: Option<String>,
 
-    /// The run that speedup and efficiency are against, by number or id; by default, of runs with the same parameters, that with
-    /// the smallest number of ranks.
+    /// The run that speedup and efficiency are against, by number or id; by default, or where it is "smallest", of runs with the
+    /// same parameters, that with the smallest number of ranks.
     #[arg(long, value_name = "RUN")]
     base: Option<String>,
 

@@ -302,6 +302,7 @@ fn runs() -> TempDir {
     steps(4, before).run_id(2).write(&here.path().join("same")).expect("a run");
     steps(4, after).run_id(3).write(&here.path().join("slow")).expect("a run");
     steps(4, after).run_id(4).missing(1).write(&here.path().join("partial")).expect("a run");
+    steps(4, after).run_id(5).write(&here.path().join("slow-2")).expect("a run");
     here
 }
 
@@ -332,6 +333,8 @@ fn exit_codes_tell_conditions() {
             "no run has a region main/forc",
         ),
         (&["base", "--fail-if", "elapsed_s > base"], "there is no base without lb-report compare"),
+        (&["compare", "base", "./base", "--with", "slow"], "base and ./base are the same run"),
+        (&["compare", "base", "--with", "slow", "same", "slow"], "slow and slow are the same run"),
         (&["compare", "base", "same", "--json", "--markdown"], "only one of --json and --markdown"),
     ] {
         let (out, message) = code(wrong, 2);
@@ -355,7 +358,7 @@ fn several_runs_a_side_and_documents() {
             "same",
             "--with",
             "slow",
-            "slow",
+            "slow-2",
             "--json",
             "c.json",
             "--markdown",

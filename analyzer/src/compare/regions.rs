@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use crate::report::words::separators;
 use crate::study::Run;
 use crate::study::run::RegionFigures;
 
@@ -16,6 +17,8 @@ pub struct Regions {
     pub paths: Vec<String>,
     /// For each run, by path: which of these it is.
     of: Vec<HashMap<String, usize>>,
+    /// For each run: the path of those of them that it has.
+    paths_of: Vec<HashMap<usize, String>>,
 }
 
 impl Regions {
@@ -63,6 +66,7 @@ impl Regions {
                 }
             }
             known.extend(own.iter().map(|(path, &idx)| (path.clone(), idx)));
+            regions.paths_of.push(own.iter().map(|(path, &idx)| (idx, path.clone())).collect());
             regions.of.push(own);
         }
         regions
@@ -75,22 +79,20 @@ impl Regions {
 
     /// Whether a run has a region.
     pub fn has(&self, run: usize, idx: usize) -> bool {
-        self.of.get(run).is_some_and(|own| own.values().any(|&one| one == idx))
+        self.path_in(run, idx).is_some()
     }
 
     /// The path of a region in a run; `None` where the run has no such region.
     pub fn path_in(&self, run: usize, idx: usize) -> Option<&str> {
-        self.of.get(run)?.iter().find_map(|(path, &one)| (one == idx).then_some(path.as_str()))
+        self.paths_of.get(run)?.get(&idx).map(String::as_str)
     }
 }
 
 /// A path without the loops around its last part: `main/loop/loop in f/g` becomes `main/g`.
 fn without_loops(path: &str) -> String {
-    // A slash within a name has a backslash before it.
-    let ends = path.match_indices('/').map(|(at, _)| at).filter(|&at| !path[..at].ends_with('\\'));
     let mut kept = String::new();
     let mut from = 0;
-    for at in ends {
+    for at in separators(path) {
         let name = &path[from..at];
         if name != "loop" && !name.starts_with("loop ") {
             kept.extend([name, "/"]);

@@ -78,17 +78,17 @@ fn remarks(comparison: &Comparison, options: &Options) -> String {
     if lines.is_empty() { lines } else { lines + "\n" }
 }
 
-/// Columns that give way to names where lines are short.
-const SPARE: &[&[&str]] = &[&["share"], &["caused"], &["own"], &["base"], &["new"]];
+/// Columns that give way to names where lines are short; the ranking is by share.
+const SPARE: &[&[&str]] = &[&["caused"], &["own"], &["base"], &["new"], &["share"]];
 
 fn reasons(comparison: &Comparison, options: &Options) -> String {
     let unit = unit(comparison);
     let of = format!("change\n[{}]", unit.symbol);
     let mut table = Table::new(&["<region", "<what", "own", "caused", &of, "share", "rank"], 0);
     let shown = shown(&comparison.reasons, unit, options);
-    for part in &shown {
+    for (part, name) in shown.iter().zip(words::regions(&shown)) {
         table.row(vec![
-            words::region(part).unwrap_or_default(),
+            name,
             part.what.name().to_owned(),
             words::signed(unit, part.own_s),
             words::signed(unit, part.caused_s),
@@ -118,9 +118,9 @@ fn places(comparison: &Comparison, options: &Options) -> String {
     let (base, new, changed) = (of("base"), of("new"), of("change"));
     let mut table = Table::new(&["<region", "<what", &base, &new, &changed, "share", "rank"], 0);
     let shown = shown(&comparison.places, unit, options);
-    for part in &shown {
+    for (part, name) in shown.iter().zip(words::regions(&shown)) {
         table.row(vec![
-            words::region(part).unwrap_or_default(),
+            name,
             part.what.name().to_owned(),
             unit.number(part.total.base_mean()),
             unit.number(part.total.new_mean()),

@@ -1,12 +1,14 @@
 //! Changes in words: the same in text, Markdown and JUnit's XML.
 
+use std::collections::BTreeSet;
+
 use lbprof_collector::Activity;
 
 use super::condition::{Judged, Outcome};
 use super::reasons::What;
 use super::{Change, Comparison, Part, Whose};
 use crate::open::ranges;
-use crate::report::words::{TimeUnit, clean, percent, seconds_like, short_path, shorten, signed_percent};
+use crate::report::words::{TimeUnit, clean, percent, seconds_like, separators, short_path, shorten, signed_percent};
 
 /// Most columns that a name takes within a sentence.
 const LONGEST_NAME: usize = 60;
@@ -83,6 +85,27 @@ pub fn what(part: &Part) -> String {
         Some(region) => format!("{} in {}", part.what.name(), shorten(&region, LONGEST_NAME)),
         None => part.what.name().to_owned(),
     }
+}
+
+/// Names of the regions of parts in a table: a region whose short name another one has too is named by as much of its path as tells
+/// it apart. Empty where a part is in none.
+pub fn regions(parts: &[&Part]) -> Vec<String> {
+    let paths: BTreeSet<&str> = parts.iter().filter_map(|part| part.region.as_deref()).collect();
+    let name = |part: &&Part| part.region.as_deref().map_or_else(String::new, |path| clean(unique(path, &paths)));
+    parts.iter().map(name).collect()
+}
+
+/// The short name of a path; of several of `paths` that have the same, the shortest end that the others do not have.
+fn unique<'a>(path: &'a str, paths: &BTreeSet<&str>) -> &'a str {
+    let name = short_path(path);
+    let alike: Vec<&str> = paths.iter().copied().filter(|&other| other != path && short_path(other) == name).collect();
+    if alike.is_empty() {
+        return name;
+    }
+    let is_unique =
+        |end: &&str| !alike.iter().any(|other| other.strip_suffix(*end).is_some_and(|outer| outer.ends_with('/')));
+    let ends: Vec<&str> = separators(path).filter_map(|at| path.get(at + 1..)).collect();
+    ends.into_iter().rev().filter(|end| end.len() >= name.len()).find(is_unique).unwrap_or(path)
 }
 
 /// The name of a part's region.
@@ -174,10 +197,7 @@ pub fn noise(comparison: &Comparison) -> String {
 /// A condition's values: `elapsed_s is 2, base 1.6`.
 pub fn values(judged: &Judged) -> String {
     let number = |value: Option<f64>| value.map_or_else(|| "not known".to_owned(), digits);
-    let base = match (judged.base, judged.text.contains("base")) {
-        (base, true) => format!(", base {}", number(base)),
-        (_, false) => String::new(),
-    };
+    let base = if judged.has_base { format!(", base {}", number(judged.base)) } else { String::new() };
     format!("{} is {}{base}", clean(&judged.metric), number(judged.value))
 }
 
@@ -200,5 +220,41 @@ pub fn outcome(outcome: Outcome) -> &'static str {
         Outcome::Passes => "passes",
         Outcome::Fails => "FAILS",
         Outcome::Unknown => "FAILS (not known)",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regions_of_one_name_are_told_apart() {
+        let paths = [
+            "main/loop in a_long_function_of_its_own/solve (cg.c:120 → cg.c:140)",
+            "main/loop in another_long_function/solve (cg.c:120 → cg.c:140)",
+            "main/step/force",
+            "main/force",
+            r"main/loop in some_other_long_function/x\/solve (cg.c:120 → cg.c:140)",
+        ];
+        let all: BTreeSet<&str> = paths.into();
+        let names = paths.map(|path| unique(path, &all));
+        assert_eq!(short_path(paths[0]), short_path(paths[1]), "so that there is something to tell apart");
+        let told = [
+            "loop in a_long_function_of_its_own/solve (cg.c:120 → cg.c:140)",
+            "loop in another_long_function/solve (cg.c:120 → cg.c:140)",
+            "step/force",
+            "force",
+            r"x\/solve (cg.c:120 → cg.c:140)",
+        ];
+        assert_eq!(names, told);
+        let part = |path: &str| Part {
+            what: What::Idle,
+            region: Some(path.to_owned()),
+            total: Change::default(),
+            own_s: 0.0,
+            caused_s: 0.0,
+            whose: Whose::Nobody,
+        };
+        assert_eq!(regions(&[&part(paths[0]), &part(paths[1])]), told[..2]);
     }
 }

@@ -167,7 +167,7 @@ pub fn short_path(path: &str) -> &str {
 }
 
 /// Where names of a path are separated: a '/' in a name is written \/.
-fn separators(path: &str) -> impl Iterator<Item = usize> {
+pub(crate) fn separators(path: &str) -> impl Iterator<Item = usize> {
     let is_escaped = |at: usize| path.get(..at).is_some_and(|before| before.ends_with('\\'));
     path.match_indices('/').map(|(at, _)| at).filter(move |&at| !is_escaped(at))
 }

@@ -9,6 +9,7 @@ use clap::Args;
 use lbprof_analyzer::compare::condition::{Condition, Judged, Outcome};
 use lbprof_analyzer::compare::noise::Limits;
 use lbprof_analyzer::compare::{Comparison, Named, Side, Sides, json, junit, markdown, text};
+use lbprof_analyzer::report::text::plain;
 use lbprof_analyzer::study::{StoreError, Study, key};
 
 use crate::exit::Exit;
@@ -104,6 +105,14 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<Exit> {
     }
     let common = &arguments.common;
     let sides = Sides { base: side(base, common)?, new: side(new, common)? };
+    if let Some((first, again)) = twice(&sides.base).or_else(|| twice(&sides.new)) {
+        let (first, again) = (plain(&first.name), plain(&again.name));
+        let _ = writeln!(
+            io::stderr(),
+            "lb-report: {first} and {again} are the same run: twice on a side it tells no noise"
+        );
+        return Ok(Exit::Usage);
+    }
     let comparison = Comparison::new(sides, Limits { share: arguments.noise / 100.0 });
     let judged = Condition::judge_all(&arguments.fail_if, &comparison.sides)?;
     if let Some(path) = &output.json {
@@ -144,6 +153,15 @@ fn sides(arguments: &CompareArguments) -> Option<(&[PathBuf], &[PathBuf])> {
 fn side(runs: &[PathBuf], common: &Common) -> anyhow::Result<Side> {
     let runs: anyhow::Result<Vec<Named>> = runs.iter().map(|path| named(path, common)).collect();
     Ok(Side { runs: runs? })
+}
+
+/// A run that is there twice on a side: it would be taken for a repetition that does not scatter.
+fn twice(side: &Side) -> Option<(&Named, &Named)> {
+    let earlier = |at: usize| side.runs.iter().take(at);
+    side.runs.iter().enumerate().find_map(|(at, again)| {
+        let first = earlier(at).find(|first| first.run.id == again.run.id && again.run.id != 0)?;
+        Some((first, again))
+    })
 }
 
 /// A run in a folder, or, where there is none of the name, in a study: `scaling.study:3`.

@@ -185,7 +185,9 @@ pub struct Judged {
     pub metric: String,
     /// The metric of the new runs; `None` where it is not known.
     pub value: Option<f64>,
-    /// That of the base, where there is one and it is known.
+    /// Whether the condition speaks of the base.
+    pub has_base: bool,
+    /// The metric of the base, where there is one and it is known.
     pub base: Option<f64>,
     /// Both sides of the comparison.
     pub sides: Option<(f64, f64)>,
@@ -204,7 +206,8 @@ impl Condition {
     /// Errors: it needs a base, and there is none; or a region that no run has, which is a slip of the pen. A region that only some runs
     /// have makes it unknown.
     pub fn judge(&self, new: &Side, base: Option<&Side>) -> Result<Judged, ConditionError> {
-        if base.is_none() && (self.left.has_base() || self.right.has_base()) {
+        let has_base = self.left.has_base() || self.right.has_base();
+        if base.is_none() && has_base {
             return Err(ConditionError::NoBase(self.text.clone()));
         }
         self.check_region(new, base)?;
@@ -216,7 +219,7 @@ impl Condition {
             Some((left, right)) if self.comparison.holds(left, right) => Outcome::Fails,
             Some(_) => Outcome::Passes,
         };
-        Ok(Judged { text: self.text.clone(), outcome, metric: self.metric.to_string(), value, base, sides })
+        Ok(Judged { text: self.text.clone(), outcome, metric: self.metric.to_string(), value, has_base, base, sides })
     }
 
     /// What each of `conditions` says of the new side, against the base.
@@ -290,6 +293,18 @@ mod tests {
         let condition: Condition = r#"regions["main/a b"].time_s > base"#.parse().unwrap();
         let bare = Side { runs: vec![Named::default()] };
         assert_eq!(condition.judge(&side(2.0), Some(&bare)).unwrap().outcome, Outcome::Unknown, "the base lacks it");
+    }
+
+    #[test]
+    fn a_base_is_told_where_the_condition_speaks_of_it() {
+        let mut new = side(2.0);
+        new.runs[0].run.regions[0].path = "main/database".into();
+        let values = |text: &str| {
+            super::super::words::values(&text.parse::<Condition>().unwrap().judge(&new, Some(&new)).unwrap())
+        };
+        let told = values(r#"regions["main/database"].time_s > 1"#);
+        assert!(told.contains("database") && !told.contains(", base"), "{told}");
+        assert_eq!(values("elapsed_s > base * 2"), "elapsed_s is 2, base 2");
     }
 
     #[test]

@@ -127,7 +127,7 @@ fn what_is_wrong_is_told() {
     assert_fails(here.path(), &["study", "add", "no/folder/s", "out-2"], 6, "cannot be written");
     let twice = ["study", "add", "s", "out-2", "--replace", "--param", "m=1", "--param", "m=2"];
     assert_fails(here.path(), &twice, 2, "--param m is given twice");
-    for param in ["n", "n=", "n=many", "=3", "n=nan", "ranks=3"] {
+    for param in ["n", "n=", "n=many", "=3", "n=nan", "ranks=3", "P=3"] {
         assert_fails(here.path(), &["study", "add", "s", "out-2", "--param", param], 2, "--param");
     }
     assert_fails(

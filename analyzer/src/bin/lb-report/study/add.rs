@@ -8,6 +8,7 @@ use clap::Args;
 use lbprof_analyzer::open;
 use lbprof_analyzer::report::text;
 use lbprof_analyzer::study::key::BUILT_IN;
+use lbprof_analyzer::study::models::variables::RANKS;
 use lbprof_analyzer::study::{Run, StoreError, Study};
 
 use crate::exit::{Exit, fail};
@@ -42,6 +43,9 @@ fn param(text: &str) -> Result<(String, f64), String> {
     let wrong = || "a name and a number, as in n=512 or dt=1e-3".to_owned();
     let (name, value) = text.split_once('=').ok_or_else(wrong)?;
     let (name, value) = (name.trim(), value.trim().parse().ok().filter(|value: &f64| value.is_finite()));
+    if name == RANKS {
+        return Err(format!("{RANKS} is the number of ranks in models: choose another name"));
+    }
     if BUILT_IN.contains(&name) {
         return Err(format!("{name} is known of each run anyway: choose another name"));
     }
@@ -100,6 +104,11 @@ fn add(study: &mut Option<Study>, dir: &Path, arguments: &AddArguments) -> anyho
     let number = study.add(&run, arguments.replace)?;
     if !arguments.common.quiet {
         let mut told = format!("run {number}: {}", text::plain(&lbprof_analyzer::study::text::one_line(&run)));
+        if run.params.contains_key(RANKS) {
+            told.push_str(&format!(
+                "\nlb-report: {RANKS} is the number of ranks in models, which do not see the program's parameter of that name"
+            ));
+        }
         if !others.is_empty() {
             told.push_str(&format!(
                 "\nlb-report: the study also holds runs of {}: tables keep the programs apart",

@@ -9,6 +9,7 @@ pub mod key;
 pub mod models;
 mod of_report;
 pub mod run;
+pub mod sequential;
 pub mod store;
 pub mod table;
 pub mod text;

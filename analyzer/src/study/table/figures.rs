@@ -5,6 +5,7 @@ use crate::metrics::load_balance::Times;
 use crate::metrics::overhead::{Overheads, Phase, PhaseTime};
 use crate::study::key::NotInStudy;
 use crate::study::run::{RegionFigures, Run};
+use crate::study::sequential::{is_on_one_rank, t_seq_s};
 use crate::study::store::Kept;
 
 /// Share of the elapsed time by which an estimate of the ideal time may be above it, as rounding makes it.
@@ -45,12 +46,11 @@ impl Figures {
         let too_long = |times: &Times| times.t_ideal_s.is_some_and(|ideal_s| ideal_s > ABOVE * times.elapsed_s);
         let no_ideal = !by_replay && times.as_ref().is_some_and(too_long);
         let times = times.map(|times| if no_ideal { Times { t_ideal_s: None, ..times } } else { times });
-        let sequential = on_one_rank(run, all);
         let overheads = (region.is_none() && !run.phases.is_empty()).then(|| {
-            let t_seq_s = Cell::of(sequential.iter().map(|kept| kept.run.times.elapsed_s));
-            Overheads::of(run.phases.clone(), run.times.elapsed_s, t_seq_s.map(|cell| cell.value))
+            let t_seq_s = t_seq_s(run, all.iter().map(|kept| &kept.run));
+            Overheads::of(run.phases.clone(), run.times.elapsed_s, t_seq_s)
         });
-        let on_one_rank = sequential.iter().map(|kept| kept.number).collect();
+        let on_one_rank = all.iter().filter(|other| is_on_one_rank(&other.run, run)).map(|kept| kept.number).collect();
         let complete = run.complete;
         Figures { number: *number, complete, times, by_replay, no_ideal, iterations, overheads, on_one_rank }
     }
@@ -60,15 +60,6 @@ impl Figures {
         let iterations = self.iterations.filter(|&iterations| iterations > 0)?;
         Some(seconds / iterations as f64)
     }
-}
-
-/// Complete runs of the same program with the same parameters on one rank.
-pub fn on_one_rank<'a>(run: &Run, all: &'a [Kept]) -> Vec<&'a Kept> {
-    let same = |other: &&Kept| {
-        let other = &other.run;
-        other.n_ranks == 1 && other.complete && other.program() == run.program() && other.params == run.params
-    };
-    all.iter().filter(same).collect()
 }
 
 /// A region by its path, or the end of it.

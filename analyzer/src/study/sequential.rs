@@ -1,19 +1,15 @@
 //! T_seq, the time on one rank, of which overheads, efficiency and speedup are shares (METRICS §3): the same in tables and models.
 
 use super::Run;
-use super::key::mpi_name;
 use super::table::Cell;
 
-/// Whether `other` is `run` on one rank: complete, of the same program with the same parameters under the same MPI library.
+/// Whether `other` is `run` on one rank: complete, of the same program with the same parameters.
 pub fn is_on_one_rank(other: &Run, run: &Run) -> bool {
-    other.n_ranks == 1
-        && other.complete
-        && other.program() == run.program()
-        && other.params == run.params
-        && mpi_name(&other.mpi) == mpi_name(&run.mpi)
+    other.n_ranks == 1 && other.complete && other.program() == run.program() && other.params == run.params
 }
 
-/// T_seq of `run` in seconds: the median elapsed time of those of `all` that are it on one rank; `None` where none is.
+/// T_seq of `run` in seconds: the median elapsed time of those of `all` that are it on one rank; `None` where none is. Who
+/// asks leaves out of `all` what is not to be compared, as runs under another MPI library.
 pub fn t_seq_s<'a>(run: &Run, all: impl IntoIterator<Item = &'a Run>) -> Option<f64> {
     let alone = all.into_iter().filter(|other| is_on_one_rank(other, run));
     Cell::of(alone.map(|other| other.times.elapsed_s)).map(|cell| cell.value)

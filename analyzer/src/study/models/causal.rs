@@ -93,12 +93,15 @@ pub struct Graph {
     pub independent: Vec<(Quantity, Quantity)>,
     /// The largest |E·Σ Ovh − 1| of a run: that E = 1/Σ Ovh holds. `None` where no run has an efficiency.
     pub difference: Option<f64>,
+    /// What has to be known of the runs, a sentence each.
+    pub remarks: Vec<String>,
 }
 
 impl Graph {
     /// That of `models`.
     pub fn of(models: &Models) -> Graph {
-        let mut graph = Graph { program: models.program.clone(), n_runs: models.n_runs, ..Graph::default() };
+        let (program, remarks) = (models.program.clone(), models.remarks.clone());
+        let mut graph = Graph { program, n_runs: models.n_runs, remarks, ..Graph::default() };
         let mut parts: BTreeSet<Part> = BTreeSet::new();
         for relation in models.phases.iter().flat_map(|phase| &phase.relations) {
             let Quantity::Time(_, part) = &relation.to else {
@@ -173,7 +176,7 @@ fn kind(id: &Quantity) -> NodeKind {
         Quantity::Variable(_) => NodeKind::Variable,
         Quantity::Operations(_) | Quantity::Quanta(_) => NodeKind::Work,
         Quantity::Time(..) => NodeKind::Phase,
-        Quantity::Total(_) | Quantity::Other => NodeKind::Total,
+        Quantity::Total(_) | Quantity::Other | Quantity::Rest => NodeKind::Total,
         Quantity::ParallelTime | Quantity::SequentialTime | Quantity::Speedup => NodeKind::Result,
     }
 }

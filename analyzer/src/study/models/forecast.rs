@@ -10,18 +10,18 @@
 //! That is an assumption, which the result states. Uncertainties of steps are taken to be independent: their squares add up.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use thiserror::Error;
 
-use super::FitError;
-use super::phases::Part;
 use super::prediction::Prediction;
 use super::quantity::Quantity;
 use super::regime::Regime;
-use super::relations::{Models, Relation};
-use super::variables::{Group, RANKS, groups};
+use super::relations::{LEAST_SHARE, Models, Relation};
+use super::validation::choose;
+use super::variables::{Group, RANKS};
+use super::{FitError, Point, ROUNDING};
 
 /// Why there is no forecast.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -42,6 +42,9 @@ pub enum ForecastError {
         /// The value.
         value: f64,
     },
+    /// What takes how long under one MPI library says little of another.
+    #[error("the runs are under different MPI libraries: {}; --where mpi=NAME chooses those of one", .0.join(", "))]
+    Libraries(Vec<String>),
 }
 
 fn these_do(names: &[String]) -> String {
@@ -85,6 +88,9 @@ pub struct Forecast {
     pub is_product: bool,
     /// Its quantities, causes before effects; the last one is T_par. Times are summed over ranks but that.
     pub steps: Vec<Step>,
+    /// The largest share of P·T, in any of the runs at hand, of time that is in no phase above and so not in T_par; 0 where it is in a step of its
+    /// own.
+    pub left_out: f64,
 }
 
 /// Runs that vary one variable.
@@ -110,6 +116,15 @@ impl Expected {
         (self.high - self.low) / 2.0
     }
 
+    /// An error where all of it lies below 0 by more than rounding of values of `size`: the curve goes where no time and no count is.
+    fn not_below_0(self, size: f64) -> Result<Expected, String> {
+        if self.high < -ROUNDING * size {
+            Err("the curve through the runs is below 0 there".to_owned())
+        } else {
+            Ok(self)
+        }
+    }
+
     /// No time and no count is below 0.
     fn not_negative(self) -> Expected {
         Expected { value: self.value.max(0.0), low: self.low.max(0.0), high: self.high.max(0.0) }
@@ -127,21 +142,24 @@ impl Models {
                 return Err(ForecastError::NoValue { name: name.clone(), value });
             }
         }
+        let libraries: BTreeSet<&String> = self.libraries.iter().collect();
+        if libraries.len() > 1 {
+            return Err(ForecastError::Libraries(libraries.into_iter().cloned().collect()));
+        }
         let variables = self.completed(asked);
         let mut forecast = Forecast {
             widths_outside: asked.iter().filter_map(|(name, &value)| self.outside(name, value)).collect(),
-            is_product: self.base(&variables).is_none_or(|base| !base.differing.is_empty()),
+            is_product: self.bases(&variables).first().is_none_or(|base| !base.differing.is_empty()),
             steps: Vec::new(),
+            left_out: 0.0,
             variables,
         };
         for phase in &self.phases {
-            for part in Part::ALL {
-                let time = Quantity::Time(phase.region.clone(), part);
-                if phase.relations.iter().any(|relation| relation.to == time) {
-                    self.add_time(&mut forecast, time, &phase.relations);
-                }
+            for part in phase.parts() {
+                self.add_time(&mut forecast, Quantity::Time(phase.region.clone(), part), &phase.relations);
             }
         }
+        self.add_rest(&mut forecast);
         self.add_total(&mut forecast);
         Ok(forecast)
     }
@@ -149,9 +167,8 @@ impl Models {
     /// `asked`, and of other variables what they are in the most runs that fit: those of the group that the first is taken from.
     fn completed(&self, asked: &BTreeMap<String, f64>) -> BTreeMap<String, f64> {
         let mut variables = asked.clone();
-        let first =
-            asked.keys().max_by_key(|name| groups(&self.runs, name).first().map_or(0, |group| group.n_different));
-        let group = first.and_then(|name| groups(&self.runs, name).into_iter().next());
+        let first = asked.keys().max_by_key(|name| self.groups(name).first().map_or(0, |group| group.n_different));
+        let group = first.and_then(|name| self.groups(name).into_iter().next());
         let any = || self.runs.last().cloned().unwrap_or_default();
         for (name, value) in group.map_or_else(any, |group| group.held) {
             if self.variables.contains(&name) {
@@ -169,44 +186,74 @@ impl Models {
         (widths > 0.0).then(|| (name.to_owned(), widths))
     }
 
-    /// The runs to start from: those that differ least from `variables` in what they hold, where they vary a variable enough for a fit.
-    fn base(&self, variables: &BTreeMap<String, f64>) -> Option<Base> {
-        let of =
-            |name: &String| groups(&self.runs, name).into_iter().map(|group| (name.clone(), group)).collect::<Vec<_>>();
+    /// Runs to start from, the best first: those that differ least from `variables` in what they hold, where they vary a variable enough
+    /// for a fit; of as good ones the largest.
+    fn bases(&self, variables: &BTreeMap<String, f64>) -> Vec<Base> {
+        let of = |name: &String| self.groups(name).into_iter().map(|group| (name.clone(), group)).collect::<Vec<_>>();
         let bases = self.variables.iter().flat_map(of).map(|(name, group)| {
             let differs = |other: &&String| **other != name && group.held.get(*other) != variables.get(*other);
             Base { differing: self.variables.iter().filter(differs).cloned().collect(), name, group }
         });
+        let mut bases: Vec<Base> = bases.collect();
         // What depends on P is the least likely to be a polynomial: better a factor of another variable.
-        bases.max_by_key(|base| {
+        bases.sort_by_key(|base| {
             let is_ranks = base.name == RANKS;
-            (base.group.n_different >= 3, Reverse(base.differing.len()), base.group.n_different, is_ranks)
-        })
+            Reverse((base.group.n_different >= 3, Reverse(base.differing.len()), base.group.n_different, is_ranks))
+        });
+        bases
     }
 
     /// `of` at `variables`, from the runs that vary one of them, and factors of the others.
     fn on_variables_at(&self, of: &Quantity, variables: &BTreeMap<String, f64>) -> Result<Expected, String> {
-        let base = self.base(variables).ok_or("no variable differs between these runs")?;
-        let Base { name, group, differing } = base;
+        let mut why_not = None;
+        for base in self.bases(variables) {
+            let (_, points) = self.points(&Quantity::Variable(base.name.clone()), of, &base.group);
+            let is_zero = points.iter().all(|point| point.1 == 0.0);
+            if points.is_empty() && base.differing.is_empty() {
+                return Err(format!("not known in the runs{}", self.at(&base.group)));
+            }
+            // No factor makes another number of 0.
+            if is_zero && !base.differing.is_empty() {
+                let what = if points.is_empty() { "not known" } else { "0" };
+                why_not.get_or_insert_with(|| format!("{what} in the runs{}", self.at(&base.group)));
+                continue;
+            }
+            return self.of_base(of, &base, &points, variables);
+        }
+        Err(why_not.unwrap_or_else(|| "no variable differs between these runs".to_owned()))
+    }
+
+    /// What the runs of a group have in common: ` at P = 1`.
+    fn at(&self, group: &Group) -> String {
+        let held = group.held.iter().filter(|(name, _)| self.variables.contains(name));
+        let held: Vec<String> = held.map(|(name, value)| format!("{name} = {value}")).collect();
+        if held.is_empty() { String::new() } else { format!(" at {}", held.join(", ")) }
+    }
+
+    /// `of` at `variables`, from the `points` of a base and factors of the variables that differ there.
+    fn of_base(
+        &self,
+        of: &Quantity,
+        base: &Base,
+        points: &[Point],
+        variables: &BTreeMap<String, f64>,
+    ) -> Result<Expected, String> {
         let known = |name: &String| variables.get(name).copied().ok_or_else(|| format!("{name} is not given"));
-        let zero = Expected { value: 0.0, low: 0.0, high: 0.0 };
-        let Some(relation) = self.relation(Quantity::Variable(name.clone()), of.clone(), &group) else {
-            return Ok(zero);
-        };
-        let mut expected = Expected::of(&on_polynomial(&relation, known(&name)?).map_err(|error| error.to_string())?);
-        for other in &differing {
-            let best = groups(&self.runs, other).into_iter().next().ok_or("no runs")?;
-            let Some(relation) = self.relation(Quantity::Variable(other.clone()), of.clone(), &best) else {
-                return Ok(zero);
-            };
-            let held = group.held.get(other).copied().ok_or_else(|| format!("{other} is not known in all runs"))?;
-            let of = |value: f64| on_polynomial(&relation, value).map_err(|error| format!("{other}: {error}"));
-            let (there, here) = (of(known(other)?)?, of(held)?);
-            if here.value <= 0.0 {
-                return Err(format!("{} is 0 at {other} = {held}", relation.to.symbol()));
+        let mut expected = on_points(points, known(&base.name)?)?;
+        for other in &base.differing {
+            let held = base.group.held.get(other).copied();
+            let held = held.ok_or_else(|| format!("{other} is not known in all runs"))?;
+            let variable = Quantity::Variable(other.clone());
+            let points = self.groups(other).into_iter().map(|group| self.points(&variable, of, &group).1);
+            let points = points.into_iter().find(|points| points.iter().any(|point| point.1 != 0.0));
+            let points = points.ok_or_else(|| format!("0 or not known in all runs that differ in {other} alone"))?;
+            let at = |value: f64| on_points(&points, value).map_err(|error| format!("{other}: {error}"));
+            let (there, here) = (at(known(other)?)?, at(held)?);
+            if here.value <= 0.0 || here.low <= 0.0 {
+                return Err(format!("no factor: at {other} = {held} {} may be 0", of.symbol()));
             }
             let factor = there.value / here.value;
-            let half = (there.half_width() / here.value).hypot(factor * here.half_width() / here.value);
+            let half = (there.half() / here.value).hypot(factor * here.half() / here.value);
             expected =
                 Expected::around(expected.value * factor, (expected.half() * factor).hypot(expected.value * half));
         }
@@ -236,14 +283,30 @@ impl Models {
             }
         };
         let found = x.ok_or_else(|| format!("nothing is known of {}", work.symbol()));
-        let found = found.and_then(|x| on_work_at(relation, &x).map_err(|error| error.to_string()));
+        let found = found.and_then(|x| on_work_at(relation, &x));
         let is_beyond_regime = x.is_some_and(|x| is_beyond(relation, x.value));
         forecast.steps.push(Step { is_beyond_regime, ..Step::new(time, found, vec![work.clone()]) });
     }
 
-    /// Adds T_par: the sum of what the phases take, over P.
+    /// Adds the time that is in no phase above, where it is as much as a phase that is looked at.
+    fn add_rest(&self, forecast: &mut Forecast) {
+        let share = self.rest_share();
+        if share < LEAST_SHARE {
+            forecast.left_out = share;
+            return;
+        }
+        let found = self.on_variables_at(&Quantity::Rest, &forecast.variables);
+        forecast.steps.push(Step::new(
+            Quantity::Rest,
+            found,
+            self.variables.iter().cloned().map(Quantity::Variable).collect(),
+        ));
+    }
+
+    /// Adds T_par: the sum of what the phases and the rest take, over P.
     fn add_total(&self, forecast: &mut Forecast) {
-        let times: Vec<&Step> = forecast.steps.iter().filter(|step| matches!(step.of, Quantity::Time(..))).collect();
+        let times: Vec<&Step> =
+            forecast.steps.iter().filter(|step| matches!(step.of, Quantity::Time(..) | Quantity::Rest)).collect();
         let from = times.iter().map(|step| step.of.clone()).collect();
         let known: Option<Vec<Expected>> = times.iter().map(|step| step.expected).collect();
         let n = forecast.variables.get(RANKS).or_else(|| self.runs.first()?.get(RANKS));
@@ -269,12 +332,11 @@ impl Step {
     }
 }
 
-fn on_polynomial(relation: &Relation, x: f64) -> Result<Prediction, FitError> {
-    match (&relation.polynomial, &relation.no_polynomial) {
-        (Some(chosen), _) => Prediction::of_fit(&chosen.fit, x),
-        (None, Some(error)) => Err(error.clone()),
-        (None, None) => Err(FitError::NotFinite),
-    }
+/// What a polynomial through `points` says of `x`.
+fn on_points(points: &[Point], x: f64) -> Result<Expected, String> {
+    let chosen = choose(points).map_err(|error| error.to_string())?;
+    let prediction = Prediction::of_fit(&chosen.fit, x).map_err(|error| error.to_string())?;
+    Expected::of(&prediction).not_below_0(chosen.size)
 }
 
 /// Whether x lies beyond the linear regime.
@@ -283,21 +345,26 @@ fn is_beyond(relation: &Relation, x: f64) -> bool {
 }
 
 /// The time of so much work: by the linear law where it holds, else by the polynomial; its own uncertainty, and that of the work.
-fn on_work_at(relation: &Relation, work: &Expected) -> Result<Expected, FitError> {
+fn on_work_at(relation: &Relation, work: &Expected) -> Result<Expected, String> {
     let law = relation.law().filter(|_| !is_beyond(relation, work.value));
-    let (prediction, slope) = match (law, &relation.polynomial) {
-        (Some(model), _) => (Prediction::of_law(&model.law, work.value)?, model.law.delta),
-        (None, Some(chosen)) => (Prediction::of_fit(&chosen.fit, work.value)?, chosen.fit.slope_at(work.value)),
-        (None, None) => return Err(relation.no_polynomial.clone().unwrap_or(FitError::NotFinite)),
+    let (prediction, slope, size) = match (law, &relation.polynomial) {
+        (Some(model), _) => (Prediction::of_law(&model.law, work.value), model.law.delta, model.law.size),
+        (None, Some(chosen)) => {
+            (Prediction::of_fit(&chosen.fit, work.value), chosen.fit.slope_at(work.value), chosen.size)
+        }
+        (None, None) => return Err(relation.no_polynomial.as_ref().unwrap_or(&FitError::NotFinite).to_string()),
     };
-    Ok(Expected::around(prediction.value, prediction.half_width().hypot(slope * work.half())).not_negative())
+    let prediction = prediction.map_err(|error| error.to_string())?;
+    let expected = Expected::around(prediction.value, prediction.half_width().hypot(slope * work.half()));
+    Ok(expected.not_below_0(size)?.not_negative())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::generated::{DELTA, DELTA_Q, multiplication, study};
+    use super::super::generated::{DELTA, DELTA_Q, full_grid, multiplication, study};
     use super::RANKS;
     use super::*;
+    use crate::metrics::overhead::{Phase, PhaseTime};
 
     fn asked(values: &[(&str, f64)]) -> BTreeMap<String, f64> {
         values.iter().map(|&(name, value)| (name.to_owned(), value)).collect()
@@ -335,6 +402,119 @@ mod tests {
         let step = found.steps.iter().find(|step| step.of.to_string() == "#q main/broadcast").unwrap();
         let expected = step.expected.unwrap();
         assert!(expected.low < 4.0 * 14400.0 && 4.0 * 14400.0 < expected.high, "its interval knows: {expected:?}");
+    }
+
+    /// What is said of a quantity: its value, or why there is none.
+    fn said(models: &Models, at: &[(&str, f64)], of: &str) -> Result<Expected, String> {
+        let found = models.forecast(&asked(at)).unwrap();
+        let step = found.steps.into_iter().find(|step| step.of.to_string() == of).unwrap();
+        step.expected.ok_or_else(|| step.why_not.unwrap())
+    }
+
+    #[test]
+    fn what_is_0_on_one_rank_is_not_so_on_more() {
+        let models = Models::of(&full_grid()).unwrap();
+        let at = [(RANKS, 16.0), ("n", 200.0)];
+        // #q is 0, n² … 4 n² on 1, 2, 4, 6, 8 ranks; the line through them is 278/134 times as high at 16 as at 8.
+        let expected = 4.0 * 200.0 * 200.0 * 278.0 / 134.0;
+        let quanta = said(&models, &at, "#q main/broadcast").unwrap();
+        assert!((quanta.value / expected - 1.0).abs() < 1e-9 && quanta.low < 0.8 * quanta.value, "{quanta:?}");
+        let communication = said(&models, &at, "T_comm main/broadcast").unwrap();
+        assert!((communication.value / (DELTA_Q * expected) - 1.0).abs() < 1e-9, "{communication:?}");
+        // Where only runs on one rank vary n, nothing is known of more ranks.
+        let few = [40.0, 60.0, 80.0, 100.0, 120.0].map(|n| multiplication(1, n, f64::INFINITY));
+        let others = [2, 4].map(|p| multiplication(p, 80.0, f64::INFINITY));
+        let models = Models::of(&few.iter().cloned().chain(others).collect::<Vec<_>>()).unwrap();
+        let why_not = said(&models, &[(RANKS, 4.0), ("n", 120.0)], "#q main/broadcast").unwrap_err();
+        assert!(why_not.contains("too few points"), "{why_not}");
+        // Nor is there a factor that makes another number of 0.
+        let models = Models::of(&few).unwrap();
+        let there = [(RANKS.to_owned(), 4.0), ("n".to_owned(), 110.0)].into();
+        let why_not = Models { variables: vec![RANKS.to_owned(), "n".to_owned()], ..models }
+            .on_variables_at(&Quantity::Quanta("main/broadcast".to_owned()), &there);
+        assert_eq!(why_not.unwrap_err(), "0 in the runs at P = 1");
+        // On one rank it is 0 indeed.
+        let alone = said(&Models::of(&full_grid()).unwrap(), &[(RANKS, 1.0), ("n", 200.0)], "T_par").unwrap();
+        assert!((alone.value / 0.8 - 1.0).abs() < 1e-9, "{alone:?}");
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_0() {
+        let mut runs = full_grid();
+        for run in runs.iter_mut().filter(|run| run.n_ranks == 4) {
+            run.regions.iter_mut().for_each(|region| region.blocked_s = None);
+        }
+        let models = Models::of(&runs).unwrap();
+        let without_work = |mut models: Models| {
+            models.phases.iter_mut().for_each(|phase| {
+                phase.relations.retain(|relation| matches!(relation.from, Quantity::Variable(_)));
+            });
+            models
+        };
+        let at = [(RANKS, 4.0), ("n", 150.0)];
+        for part in ["T_comm main/broadcast", "T_idle main/broadcast"] {
+            let why_not = said(&without_work(models.clone()), &at, part).unwrap_err();
+            assert_eq!(why_not, "not known in the runs at P = 4");
+        }
+        // Waiting that is not told from communication is in no law of it.
+        let comm = said(&models, &at, "T_comm main/broadcast").unwrap();
+        assert!((comm.value / (DELTA_Q * 2.0 * 150.0 * 150.0) - 1.0).abs() < 1e-9, "{comm:?}");
+        assert_eq!(models.remarks.len(), 1, "{:?}", models.remarks);
+    }
+
+    #[test]
+    fn time_in_no_phase_is_part_of_the_whole() {
+        let with = |share: f64| {
+            let mut runs = full_grid();
+            for run in &mut runs {
+                let all_s: f64 = run.phases.iter().map(PhaseTime::total_s).sum();
+                let seconds = vec![share * all_s / f64::from(run.n_ranks); run.n_ranks as usize];
+                run.phases.push(PhaseTime { phase: Phase::Idle, seconds });
+            }
+            Models::of(&runs).unwrap()
+        };
+        // As much idle time outside of calls as there is of all else.
+        let (half, at) = (with(1.0), [(RANKS, 4.0), ("n", 160.0)]);
+        let measured = (DELTA * 2.0 * 160.0_f64.powi(3) + 1.5 * DELTA_Q * 2.0 * 160.0 * 160.0) / 4.0;
+        let found = said(&half, &at, "T_par").unwrap();
+        assert!((found.value / (2.0 * measured) - 1.0).abs() < 1e-6, "{found:?} {measured}");
+        assert_eq!(half.forecast(&asked(&at)).unwrap().left_out, 0.0);
+        let little = with(0.005).forecast(&asked(&at)).unwrap();
+        assert!((little.left_out - 0.005 / 1.005).abs() < 1e-9, "{little:?}");
+        assert!(little.steps.iter().all(|step| step.of != Quantity::Rest));
+    }
+
+    #[test]
+    fn a_curve_below_0_is_no_forecast() {
+        let points = [(1.0, 4.0), (2.0, 3.0), (3.0, 2.0), (4.0, 1.0)];
+        assert!(on_points(&points, 4.5).unwrap().value > 0.4);
+        assert_eq!(on_points(&points, 10.0).unwrap_err(), "the curve through the runs is below 0 there");
+    }
+
+    #[test]
+    fn runs_under_several_libraries_are_no_base() {
+        let mut runs = study();
+        for run in &mut runs[..3] {
+            run.mpi = "MPICH 4.2.0, built".to_owned();
+        }
+        let models = Models::of(&runs).unwrap();
+        let error = models.forecast(&asked(&[("n", 320.0)])).unwrap_err();
+        assert_eq!(error, ForecastError::Libraries(vec![String::new(), "MPICH 4.2.0".to_owned()]));
+        let on_n = models.whole.iter().find(|one| one.from == Quantity::Variable("n".to_owned())).unwrap();
+        assert!(on_n.runs.iter().all(|&run| run >= 3), "{:?}", on_n.runs);
+        assert!(models.remarks[0].contains("different MPI libraries"), "{:?}", models.remarks);
+    }
+
+    #[test]
+    fn sums_of_runs_without_all_ranks_are_in_no_model() {
+        let mut runs = full_grid();
+        let last = runs.last_mut().unwrap();
+        last.complete = false;
+        last.phases.iter_mut().for_each(|phase| phase.seconds.truncate(phase.seconds.len() - 1));
+        let models = Models::of(&runs).unwrap();
+        let sums = models.phases.iter().flat_map(|phase| &phase.relations);
+        assert!(sums.into_iter().all(|relation| !relation.runs.contains(&(runs.len() - 1))));
+        assert_eq!(models.remarks[0], "Data are incomplete: run 35.");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use lbprof_collector::Activity;
 
+use crate::metrics::load_balance::Times;
 use crate::metrics::overhead::{Phase, PhaseTime};
 use crate::study::Run;
 use crate::study::run::RegionFigures;
@@ -29,6 +30,7 @@ pub fn multiplication(p: u32, n: f64, memory: f64) -> Run {
     let swapped = (used - memory).max(0.0);
     let (multiply_s, broadcast_s) = (DELTA * operations + DELTA_SWAP * swapped, DELTA_Q * quanta);
     let idle_s = 0.5 * broadcast_s;
+    let elapsed_s = (multiply_s + broadcast_s + idle_s) / ranks;
     let of = |seconds: f64| vec![seconds / ranks; p as usize];
     let phases = vec![
         PhaseTime { phase: Phase::Useful, seconds: of(multiply_s) },
@@ -56,10 +58,22 @@ pub fn multiplication(p: u32, n: f64, memory: f64) -> Run {
         n_ranks: p,
         complete: true,
         params: [("n".to_owned(), n)].into(),
+        times: Times {
+            elapsed_s,
+            max_computation_s: multiply_s / ranks,
+            avg_computation_s: multiply_s / ranks,
+            t_ideal_s: None,
+        },
         phases,
         regions,
         ..Run::default()
     }
+}
+
+/// All of P = 1, 2, 4, 6, 8 with n = 40, 60 … 160; nothing swaps.
+pub fn full_grid() -> Vec<Run> {
+    let of = |p: u32| [40.0, 60.0, 80.0, 100.0, 120.0, 140.0, 160.0].map(|n| multiplication(p, n, f64::INFINITY));
+    [1, 2, 4, 6, 8].into_iter().flat_map(of).collect()
 }
 
 /// Those of n = 40, 60 … 160 on two ranks, and of n = 80 on 1 to 16 ranks; nothing swaps.

@@ -13,6 +13,7 @@
 //! | [`totals`] | overhead ratios, efficiency and speedup |
 //! | [`relations`] | all relations of a study's runs |
 //! | [`forecast`] | what a run would take that was not made |
+//! | [`remarks`] | what a reader has to know of the runs |
 //! | [`equation`] | equations as readers write them |
 //! | [`causal`] | the graph of all relations |
 //! | [`text`], [`json`], [`dot`] | all of it for a terminal and for scripts; the graph for Graphviz |
@@ -35,6 +36,7 @@ pub mod prediction;
 pub mod quantity;
 pub mod regime;
 pub mod relations;
+mod remarks;
 pub mod text;
 pub mod totals;
 pub mod validation;

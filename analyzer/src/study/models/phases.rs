@@ -71,6 +71,12 @@ pub struct PhasesOfRun {
     pub other_s: f64,
     /// P·T: seconds of all ranks.
     pub all_s: f64,
+    /// How many ranks these are sums over.
+    pub n_read: u32,
+    /// Whether logs of other ranks are missing.
+    pub is_partial: bool,
+    /// Whether waiting in MPI calls is known.
+    pub is_followed: bool,
 }
 
 impl Figures {
@@ -110,7 +116,13 @@ fn communication() -> impl Iterator<Item = Activity> {
 impl PhasesOfRun {
     /// Those of `run`.
     pub fn new(run: &Run) -> PhasesOfRun {
-        let mut result = PhasesOfRun::default();
+        let n_read = run.phases.first().map_or(run.n_ranks, |phase| phase.seconds.len() as u32);
+        let mut result = PhasesOfRun {
+            n_read,
+            is_partial: n_read < run.n_ranks,
+            is_followed: run.regions.iter().any(|region| region.blocked_s.is_some()),
+            ..PhasesOfRun::default()
+        };
         let is_marked = run.regions.iter().skip(1).any(|region| !region.found);
         let mut names: BTreeMap<&str, String> = BTreeMap::new();
         for region in &run.regions {
@@ -149,6 +161,24 @@ impl PhasesOfRun {
     /// Seconds of a part of the whole run; `None` where not known.
     pub fn part_s(&self, part: Part) -> Option<f64> {
         self.seconds[part as usize]
+    }
+}
+
+/// Where some of `runs` were followed, forgets T_comm of the others: waiting is in it, as it is not in theirs.
+pub fn forget_unfollowed(runs: &mut [PhasesOfRun]) {
+    if !runs.iter().any(|run| run.is_followed) {
+        return;
+    }
+    for run in runs.iter_mut().filter(|run| !run.is_followed) {
+        let of_regions = run.regions.values_mut().map(|figures| &mut figures.seconds);
+        for [_, communication, idle] in of_regions.chain([&mut run.seconds]) {
+            // Who makes no calls does not wait in them.
+            if *communication == Some(0.0) {
+                *idle = idle.or(Some(0.0));
+            } else {
+                (*communication, *idle) = (None, None);
+            }
+        }
     }
 }
 

@@ -22,6 +22,9 @@ pub enum Quantity {
     Total(Part),
     /// Seconds of the recorder and those of which no record tells, summed over ranks.
     Other,
+    /// Seconds of P·T that are in no time of a phase that is modelled, summed over ranks: idle time outside of calls, of [`Quantity::Other`],
+    /// of small phases.
+    Rest,
     /// T_par: seconds that the run takes.
     ParallelTime,
     /// T_seq: seconds that it takes on one rank.
@@ -62,6 +65,7 @@ impl Quantity {
             Quantity::Quanta(_) => "#q",
             Quantity::Time(_, part) | Quantity::Total(part) => part.symbol(),
             Quantity::Other => "T_other",
+            Quantity::Rest => "T_rest",
             Quantity::ParallelTime => "T_par",
             Quantity::SequentialTime => "T_seq",
             Quantity::Speedup => "S",

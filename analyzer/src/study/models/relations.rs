@@ -14,13 +14,15 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::linear::{Law, law};
-use super::phases::{Part, PhasesOfRun};
+use super::phases::{Part, PhasesOfRun, forget_unfollowed};
 use super::quantity::Quantity;
 use super::regime::{LEEWAY, LinearModel, Regime, linear_model};
+use super::remarks::remarks;
 use super::totals::{Totals, totals};
 use super::validation::{Chosen, choose};
 use super::variables::{Group, groups, variables, varying};
-use super::{FitError, Point};
+use super::{FitError, Point, ROUNDING};
+use crate::study::key::mpi_name;
 use crate::study::{Kept, Run};
 
 /// The least share of P·T, in any of the runs, of a phase that is looked at though nothing was counted in it.
@@ -69,7 +71,9 @@ pub struct Models {
     pub numbers: Vec<u32>,
     /// The variables of each run.
     pub runs: Vec<BTreeMap<String, f64>>,
-    /// Names of those that differ between runs, P first.
+    /// The MPI library of each run.
+    pub libraries: Vec<String>,
+    /// Names of the variables that differ between runs, P first.
     pub variables: Vec<String>,
     /// The phases, the one that takes most of any run first.
     pub phases: Vec<PhaseModels>,
@@ -77,6 +81,8 @@ pub struct Models {
     pub whole: Vec<Relation>,
     /// Overheads, efficiency and speedup of each run.
     pub totals: Vec<Totals>,
+    /// What has to be known of the runs, a sentence each.
+    pub remarks: Vec<String>,
     #[serde(skip)]
     pub(super) figures: Vec<PhasesOfRun>,
 }
@@ -154,30 +160,50 @@ impl Relation {
     }
 }
 
+impl PhaseModels {
+    /// The parts of its time that something is known of.
+    pub fn parts(&self) -> impl Iterator<Item = Part> {
+        let is_modelled =
+            |part: &Part| self.relations.iter().any(|one| one.to == Quantity::Time(self.region.clone(), *part));
+        Part::ALL.into_iter().filter(is_modelled)
+    }
+}
+
 impl Models {
-    /// Those of runs of a study, of one program.
-    pub fn of_study(kept: &[Kept]) -> Result<Models, ModelError> {
-        let runs: Vec<Run> = kept.iter().map(|kept| kept.run.clone()).collect();
-        Ok(Models { numbers: kept.iter().map(|kept| kept.number).collect(), ..Models::of(&runs)? })
+    /// Those of some runs of a study, of one program; times on one rank may be among `all`.
+    pub fn of_study(some: &[Kept], all: &[Kept]) -> Result<Models, ModelError> {
+        let runs: Vec<Run> = some.iter().map(|kept| kept.run.clone()).collect();
+        let all: Vec<&Run> = all.iter().map(|kept| &kept.run).collect();
+        Models::among(&runs, &all, some.iter().map(|kept| kept.number).collect())
     }
 
     /// Those of `runs`, of one program.
     pub fn of(runs: &[Run]) -> Result<Models, ModelError> {
+        Models::among(runs, &runs.iter().collect::<Vec<_>>(), (1..).take(runs.len()).collect())
+    }
+
+    fn among(runs: &[Run], all: &[&Run], numbers: Vec<u32>) -> Result<Models, ModelError> {
         let programs: BTreeSet<&str> = runs.iter().map(Run::program).collect();
         let program = programs.first().ok_or(ModelError::NoRuns)?;
         if programs.len() > 1 {
             return Err(ModelError::Programs(programs.iter().map(|name| (*name).to_owned()).collect()));
         }
-        let figures: Vec<PhasesOfRun> = runs.iter().map(PhasesOfRun::new).collect();
+        let mut figures: Vec<PhasesOfRun> = runs.iter().map(PhasesOfRun::new).collect();
+        let totals = totals(runs, &figures, all);
+        let libraries: Vec<String> = runs.iter().map(|run| mpi_name(&run.mpi).to_owned()).collect();
+        let remarks = remarks(runs, &numbers, &figures, &libraries);
+        forget_unfollowed(&mut figures);
         let mut models = Models {
             program: (*program).to_owned(),
             n_runs: runs.len(),
-            numbers: (1..).take(runs.len()).collect(),
+            numbers,
             runs: runs.iter().map(variables).collect(),
+            libraries,
             variables: Vec::new(),
             phases: Vec::new(),
             whole: Vec::new(),
-            totals: totals(runs, &figures),
+            totals,
+            remarks,
             figures,
         };
         models.variables = varying(&models.runs);
@@ -222,26 +248,53 @@ impl Models {
         (!relations.is_empty()).then(|| PhaseModels { share: self.share(&region, &Part::ALL), relations, region })
     }
 
-    /// A quantity in a run; `None` where it has none.
+    /// A quantity in a run; `None` where it has none. Sums over ranks are not known where logs of ranks are missing.
     pub fn value(&self, of: &Quantity, run: usize) -> Option<f64> {
         let figures = self.figures.get(run)?;
         let totals = self.totals.get(run)?;
+        let sums = || Some(figures).filter(|figures| !figures.is_partial);
         match of {
             Quantity::Variable(name) => self.runs.get(run)?.get(name).copied(),
-            Quantity::Operations(region) => Some(figures.regions.get(region)?.operations),
-            Quantity::Quanta(region) => Some(figures.regions.get(region)?.quanta),
-            Quantity::Time(region, part) => figures.regions.get(region)?.part_s(*part),
-            Quantity::Total(part) => figures.part_s(*part),
-            Quantity::Other => Some(figures.other_s),
+            Quantity::Operations(region) => Some(sums()?.regions.get(region)?.operations),
+            Quantity::Quanta(region) => Some(sums()?.regions.get(region)?.quanta),
+            Quantity::Time(region, part) => sums()?.regions.get(region)?.part_s(*part),
+            Quantity::Total(part) => sums()?.part_s(*part),
+            Quantity::Other => Some(sums()?.other_s),
+            Quantity::Rest => self.rest_s(sums()?),
             Quantity::ParallelTime => Some(totals.t_par_s),
             Quantity::SequentialTime => Some(totals.t_seq_s),
             Quantity::Speedup => totals.speedup,
         }
     }
 
+    fn rest_s(&self, figures: &PhasesOfRun) -> Option<f64> {
+        let mut rest_s = figures.all_s;
+        for phase in &self.phases {
+            let Some(region) = figures.regions.get(&phase.region) else { continue };
+            for part in phase.parts() {
+                rest_s -= region.part_s(part)?;
+            }
+        }
+        Some(if rest_s.abs() <= ROUNDING * figures.all_s { 0.0 } else { rest_s })
+    }
+
+    /// The largest share of P·T of [`Quantity::Rest`] in any run.
+    pub(super) fn rest_share(&self) -> f64 {
+        let share = |(run, figures): (usize, &PhasesOfRun)| {
+            let share = self.value(&Quantity::Rest, run)? / figures.all_s;
+            Some(share).filter(|share| share.is_finite())
+        };
+        self.figures.iter().enumerate().filter_map(share).fold(0.0, f64::max)
+    }
+
+    /// The groups of runs in which only `name` differs.
+    pub(super) fn groups(&self, name: &str) -> Vec<Group> {
+        groups(&self.runs, &self.libraries, name)
+    }
+
     /// `to` against each variable, in the largest group of runs in which it differs alone.
     fn on_variables(&self, to: &Quantity) -> Vec<Relation> {
-        let group = |name: &String| groups(&self.runs, name).into_iter().next();
+        let group = |name: &String| self.groups(name).into_iter().next();
         let of = |name: &String| self.relation(Quantity::Variable(name.clone()), to.clone(), &group(name)?);
         self.variables.iter().filter_map(of).collect()
     }
@@ -262,10 +315,15 @@ impl Models {
         Some(relation)
     }
 
+    /// The runs of `group` in which `from` and `to` are known, and these.
+    pub(super) fn points(&self, from: &Quantity, to: &Quantity, group: &Group) -> (Vec<usize>, Vec<Point>) {
+        let point = |&run: &usize| Some((run, (self.value(from, run)?, self.value(to, run)?)));
+        group.runs.iter().filter_map(point).unzip()
+    }
+
     /// How `to` depends on `from` in the runs of `group`; `None` where `to` is 0 or not known in all of them.
-    pub(super) fn relation(&self, from: Quantity, to: Quantity, group: &Group) -> Option<Relation> {
-        let point = |&run: &usize| Some((run, (self.value(&from, run)?, self.value(&to, run)?)));
-        let (runs, points): (Vec<usize>, Vec<Point>) = group.runs.iter().filter_map(point).unzip();
+    fn relation(&self, from: Quantity, to: Quantity, group: &Group) -> Option<Relation> {
+        let (runs, points) = self.points(&from, &to, group);
         if points.iter().all(|point| point.1 == 0.0) {
             return None;
         }

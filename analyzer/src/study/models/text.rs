@@ -76,7 +76,9 @@ fn head(models: &Models, columns: usize) -> String {
     let runs = format!("{BOLD}{}{BOLD:#}  {}", clean(&models.program), plural(models.n_runs as u64, "run"));
     let with = if ranges.is_empty() { "all with the same P and parameters".to_owned() } else { ranges.join(", ") };
     let errors = "Errors are of points left out (LOOCV), in per cent of the values; * is the degree that they choose.";
-    format!("{}\n{DIM}{}{DIM:#}\n\n", wrap(&format!("{runs}, {with}"), columns, 2), wrap(errors, columns, 0))
+    let remarks: String =
+        models.remarks.iter().map(|remark| format!("{}\n", wrap(&clean(remark), columns, 2))).collect();
+    format!("{}\n{remarks}{DIM}{}{DIM:#}\n\n", wrap(&format!("{runs}, {with}"), columns, 2), wrap(errors, columns, 0))
 }
 
 fn range(models: &Models, name: &str) -> String {
@@ -252,6 +254,18 @@ fn remarks(forecast: &Forecast, columns: usize) -> String {
         format!("{} lies outside of what was measured, by {} times that range.", clean(name), digits(*widths))
     };
     remarks.extend(forecast.widths_outside.iter().map(far));
+    if forecast.steps.iter().any(|step| step.of == Quantity::Rest) {
+        remarks.push(
+            "T_rest is the time in no phase above: idle outside of MPI calls, of the recorder, not recorded, of small phases."
+                .to_owned(),
+        );
+    }
+    if forecast.left_out > 0.0 {
+        remarks.push(format!(
+            "T_par leaves out the time in no phase above, up to {} of all time in these runs.",
+            percent(forecast.left_out)
+        ));
+    }
     if forecast.is_product {
         remarks.push(
             "P and parameters are taken to act as factors of their own: no runs vary one of them there.".to_owned(),
@@ -312,6 +326,7 @@ fn graph_remarks(graph: &Graph) -> Vec<String> {
         .iter()
         .map(|(from, to)| format!("{} has no influence on {}.", clean(&from.label()), to.join(", ")))
         .collect();
+    remarks.extend(graph.remarks.iter().map(|remark| clean(remark)));
     remarks.extend(graph.difference.map(|difference| match difference {
         difference if difference < 1e-6 => format!("E = 1 / Σ Ovh holds in all runs, to {difference:.0e}."),
         difference => {

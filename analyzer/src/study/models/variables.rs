@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::study::Run;
 
-/// The name of the number of ranks among variables. A parameter of this name is not seen.
+/// The name of the number of ranks among variables. A parameter of this name is not seen: `study add` refuses one, and tells of
+/// one that the program stated.
 pub const RANKS: &str = "P";
 
 /// The variables of a run: P and its parameters.
@@ -38,10 +39,13 @@ pub fn varying(runs: &[BTreeMap<String, f64>]) -> Vec<String> {
     names.iter().filter(differs).map(|name| (*name).clone()).collect()
 }
 
-/// The groups of runs that have `name` and differ in nothing else, those with most values of it first; of as many, those with most
+/// What the runs of a group have in common: their MPI library, and the bits of other variables.
+type Key<'a> = (Option<&'a String>, Vec<(&'a str, u64)>);
+
+/// The groups of runs that have `name` and differ in nothing else, nor in their `libraries`, an entry a run; those with most values of it first; of as many, those with most
 /// runs; of those the largest.
-pub fn groups(runs: &[BTreeMap<String, f64>], name: &str) -> Vec<Group> {
-    let mut groups: BTreeMap<Vec<(&str, u64)>, Group> = BTreeMap::new();
+pub fn groups(runs: &[BTreeMap<String, f64>], libraries: &[String], name: &str) -> Vec<Group> {
+    let mut groups: BTreeMap<Key, Group> = BTreeMap::new();
     for (at, variables) in runs.iter().enumerate() {
         if !variables.contains_key(name) {
             continue;
@@ -49,7 +53,7 @@ pub fn groups(runs: &[BTreeMap<String, f64>], name: &str) -> Vec<Group> {
         let held = || variables.iter().filter(|(other, _)| *other != name);
         let key = held().map(|(other, value)| (other.as_str(), value.to_bits())).collect();
         let new = || Group { runs: Vec::new(), held: held().map(|(k, v)| (k.clone(), *v)).collect(), n_different: 0 };
-        groups.entry(key).or_insert_with(new).runs.push(at);
+        groups.entry((libraries.get(at), key)).or_insert_with(new).runs.push(at);
     }
     let value = |at: usize| runs[at].get(name).copied().unwrap_or(f64::NAN);
     let mut groups: Vec<Group> = groups.into_values().collect();
@@ -79,23 +83,31 @@ mod tests {
     fn the_group_with_most_values_comes_first() {
         let mut runs =
             vec![run(1.0, 40.0), run(2.0, 80.0), run(2.0, 60.0), run(2.0, 40.0), run(4.0, 40.0), run(2.0, 40.0)];
-        let by_n = groups(&runs, "n");
+        let by_n = groups(&runs, &[], "n");
         assert_eq!((by_n[0].runs.clone(), by_n[0].n_different), (vec![3, 5, 2, 1], 3));
         assert_eq!(by_n[0].held, [("P".to_owned(), 2.0)].into());
         assert_eq!(by_n.len(), 3);
         assert_eq!(by_n[1].held["P"], 4.0, "of as many the largest");
-        assert_eq!(groups(&runs, RANKS)[0].runs, [0, 3, 5, 4]);
+        assert_eq!(groups(&runs, &[], RANKS)[0].runs, [0, 3, 5, 4]);
         assert_eq!(varying(&runs), ["P", "n"]);
         // A run without the parameter is in no group of it, and with no other in one.
         runs.push([(RANKS.to_owned(), 8.0)].into());
-        assert_eq!(groups(&runs, "n"), by_n);
-        assert_eq!(groups(&runs, RANKS)[0].runs.len(), 4);
+        assert_eq!(groups(&runs, &[], "n"), by_n);
+        assert_eq!(groups(&runs, &[], RANKS)[0].runs.len(), 4);
+    }
+
+    #[test]
+    fn runs_under_another_library_are_in_another_group() {
+        let runs = vec![run(1.0, 40.0), run(2.0, 40.0), run(4.0, 40.0), run(2.0, 40.0)];
+        let libraries = ["A", "A", "A", "B"].map(str::to_owned);
+        let found: Vec<Vec<usize>> = groups(&runs, &libraries, RANKS).into_iter().map(|group| group.runs).collect();
+        assert_eq!(found, [vec![0, 1, 2], vec![3]]);
     }
 
     #[test]
     fn what_is_the_same_everywhere_is_no_variable() {
         assert!(varying(&[run(2.0, 40.0), run(2.0, 40.0)]).is_empty());
         assert_eq!(varying(&[run(2.0, 40.0), run(2.0, 41.0)]), ["n"]);
-        assert!(varying(&[]).is_empty() && groups(&[], "n").is_empty());
+        assert!(varying(&[]).is_empty() && groups(&[], &[], "n").is_empty());
     }
 }

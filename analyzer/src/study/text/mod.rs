@@ -41,7 +41,7 @@ pub(super) fn named(key: &str, of: &Value) -> String {
 }
 
 /// `run 3`, `runs 1, 2 and 5`.
-fn runs(numbers: &[u32]) -> String {
+pub(super) fn runs(numbers: &[u32]) -> String {
     match numbers {
         [one] => format!("run {one}"),
         _ => format!("runs {}", listed(&numbers.iter().map(u32::to_string).collect::<Vec<_>>())),

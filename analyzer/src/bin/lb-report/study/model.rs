@@ -74,7 +74,8 @@ pub fn run(arguments: &ModelArguments) -> anyhow::Result<Exit> {
 
 /// The models of those runs of a study that meet all conditions, and whether they are complete.
 pub fn of(study: &Path, conditions: &[Condition]) -> anyhow::Result<(Models, Exit)> {
-    let runs = key::selected(&Study::open(study)?.runs()?, conditions)?;
+    let all = Study::open(study)?.runs()?;
+    let runs = key::selected(&all, conditions)?;
     let exit = if runs.iter().all(|kept: &Kept| kept.run.complete) { Exit::Good } else { Exit::Incomplete };
-    Ok((Models::of_study(&runs)?, exit))
+    Ok((Models::of_study(&runs, &all)?, exit))
 }

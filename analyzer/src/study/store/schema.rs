@@ -125,9 +125,11 @@ pub(super) fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
 /// Refuses a file that is no study, is of a later version, or is damaged.
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let failed = |error| error::of(path, error);
-    match stated(connection).map_err(failed)? {
-        (0, 0) if tables(connection).map_err(failed)? == 0 => Ok(()),
-        (APPLICATION_ID, 1..=VERSION) => intact(connection, path),
+    // As of one moment: another may begin the study meanwhile.
+    let moment = connection.unchecked_transaction().map_err(failed)?;
+    match stated(&moment).map_err(failed)? {
+        (0, 0) if tables(&moment).map_err(failed)? == 0 => Ok(()),
+        (APPLICATION_ID, 1..=VERSION) => intact(&moment, path),
         (APPLICATION_ID, found) => Err(StoreError::Newer { path: path.to_owned(), found, newest: VERSION }),
         _ => Err(StoreError::NotAStudy { path: path.to_owned() }),
     }

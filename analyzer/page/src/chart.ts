@@ -1,7 +1,8 @@
 // Line and bar charts by uPlot, in the page's colours and with times in the page's words.
 import uPlot from "uplot";
-import { colour, onTheme } from "./theme";
+import { onTheme } from "./theme";
 import { el } from "./dom";
+import { axisLook, label } from "./drawn";
 
 export interface Series {
     name: string;
@@ -65,9 +66,7 @@ export class Chart {
         this.silent = true;
         this.plot = new uPlot(this.options(width), data, this.element);
         this.silent = false;
-        const canvas = this.element.querySelector("canvas");
-        canvas?.setAttribute("role", "img");
-        canvas?.setAttribute("aria-label", spec.label);
+        label(this.element, spec.label);
         this.element.append(this.said);
         if (spec.choose) {
             this.listen(this.plot.over, hadFocus);
@@ -121,7 +120,7 @@ export class Chart {
 
     private options(width: number): uPlot.Options {
         const { spec } = this;
-        const axis = { stroke: colour("dim"), grid: { stroke: colour("line"), width: 1 }, ticks: { stroke: colour("line"), width: 1 }, font: "11px system-ui, sans-serif" };
+        const axis = axisLook();
         return {
             width,
             height: spec.height,

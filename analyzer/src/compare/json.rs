@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::condition::Judged;
 use super::{Change, Comparison, Part, Side, Whose, noise, words};
+use crate::metrics::median::median;
 use crate::report::json::{GENERATOR, write_pretty};
 
 /// Name and version of the schema.
@@ -63,7 +64,7 @@ fn side(side: &Side) -> Value {
     });
     json!({
         "runs": runs.collect::<Value>(),
-        "elapsed_median_s": noise::median(&values),
+        "elapsed_median_s": median(&values),
         "elapsed_min_s": values.iter().copied().reduce(f64::min),
         "elapsed_max_s": values.iter().copied().reduce(f64::max),
     })

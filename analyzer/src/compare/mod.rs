@@ -16,6 +16,7 @@ pub mod text;
 mod words;
 
 use crate::metrics::load_balance::Times;
+use crate::metrics::median::median;
 use crate::study::Run;
 use noise::{Limits, mean};
 pub use parts::{Part, Whose};
@@ -47,7 +48,7 @@ impl Side {
     /// The median over runs of what all of them have.
     pub fn median(&self, of: impl Fn(&Run) -> Option<f64>) -> Option<f64> {
         let values: Option<Vec<f64>> = self.runs.iter().map(|named| of(&named.run)).collect();
-        noise::median(&values?)
+        median(&values?)
     }
 }
 

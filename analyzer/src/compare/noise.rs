@@ -93,15 +93,6 @@ pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The median; `None` of nothing.
-pub fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let upper = *sorted.get(sorted.len() / 2)?;
-    let lower = *sorted.get(sorted.len().saturating_sub(1) / 2)?;
-    Some((lower + upper) / 2.0)
-}
-
 /// Sum of squared distances from the mean.
 fn squares(values: &[f64]) -> f64 {
     let mean = mean(values);
@@ -164,12 +155,5 @@ mod tests {
         assert_eq!(rejected(&[0.04, 0.5]), [false, false]);
         assert_eq!(rejected(&[0.04, 0.01]), [true, true], "after the first, one is left");
         assert_eq!(rejected(&[]), [false; 0]);
-    }
-
-    #[test]
-    fn medians_are_in_the_middle() {
-        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(&[4.0, 1.0]), Some(2.5));
-        assert_eq!(median(&[]), None);
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use lbprof_collector::ProblemKind;
 
 use super::{Side, Sides};
+use crate::report::words::mpi_name;
 use crate::report::words::{plural, quantity};
 use crate::study::Run;
-use crate::study::key::mpi_name;
 
 /// Most names in a sentence.
 const MOST: usize = 6;

@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::condition::{Judged, Outcome};
 use super::{Comparison, Part, Side, words};
+use crate::metrics::median::median;
 use crate::report::table::Table;
 use crate::report::words::{TimeUnit, clean, percent, percent_or_dash, plural, seconds_like, shorten, wrap};
 
@@ -83,26 +84,8 @@ const SPARE: &[&[&str]] = &[&["caused"], &["own"], &["base"], &["new"], &["share
 
 fn reasons(comparison: &Comparison, options: &Options) -> String {
     let unit = unit(comparison);
-    let of = format!("change\n[{}]", unit.symbol);
-    let mut table = Table::new(&["<region", "<what", "own", "caused", &of, "share", "rank"], 0);
-    let shown = shown(&comparison.reasons, unit, options);
-    for (part, name) in shown.iter().zip(words::regions(&shown)) {
-        table.row(vec![
-            name,
-            part.what.name().to_owned(),
-            words::signed(unit, part.own_s),
-            words::signed(unit, part.caused_s),
-            change(part, unit),
-            share(comparison, part.total.difference()),
-            words::whose_cell(part, unit),
-        ]);
-    }
-    let blank = || String::new();
-    for (name, seconds) in sums(comparison, &comparison.reasons, &shown, unit) {
-        let cells =
-            [name, blank(), blank(), blank(), words::signed(unit, seconds), share(comparison, seconds), blank()];
-        table.row(cells.to_vec());
-    }
+    let two = |part: &Part| [words::signed(unit, part.own_s), words::signed(unit, part.caused_s)];
+    let table = changes(comparison, &comparison.reasons, ["own", "caused"], two, options);
     let how = match comparison.by_cause {
         true => {
             "own time and the waiting that it causes, means over ranks; ~ is within noise; rank: by how much its own changed"
@@ -114,28 +97,42 @@ fn reasons(comparison: &Comparison, options: &Options) -> String {
 
 fn places(comparison: &Comparison, options: &Options) -> String {
     let unit = unit(comparison);
-    let of = |name: &str| format!("{name}\n[{}]", unit.symbol);
-    let (base, new, changed) = (of("base"), of("new"), of("change"));
-    let mut table = Table::new(&["<region", "<what", &base, &new, &changed, "share", "rank"], 0);
-    let shown = shown(&comparison.places, unit, options);
+    let heads = ["base", "new"].map(|name| format!("{name}\n[{}]", unit.symbol));
+    let two = |part: &Part| [part.total.base_mean(), part.total.new_mean()].map(|seconds| unit.number(seconds));
+    let table = changes(comparison, &comparison.places, heads.each_ref().map(String::as_str), two, options);
+    section("Where the time goes", "means over ranks, waiting where it is spent", table, options)
+}
+
+/// What `parts` add to the change, and what all others do; `two` columns of each part stand before its change.
+fn changes(
+    comparison: &Comparison,
+    parts: &[Part],
+    [first, second]: [&str; 2],
+    two: impl Fn(&Part) -> [String; 2],
+    options: &Options,
+) -> Table {
+    let unit = unit(comparison);
+    let of = format!("change\n[{}]", unit.symbol);
+    let mut table = Table::new(&["<region", "<what", first, second, &of, "share", "rank"], 0);
+    let shown = shown(parts, unit, options);
     for (part, name) in shown.iter().zip(words::regions(&shown)) {
+        let [first, second] = two(part);
         table.row(vec![
             name,
             part.what.name().to_owned(),
-            unit.number(part.total.base_mean()),
-            unit.number(part.total.new_mean()),
+            first,
+            second,
             change(part, unit),
             share(comparison, part.total.difference()),
             words::whose_cell(part, unit),
         ]);
     }
-    let blank = || String::new();
-    for (name, seconds) in sums(comparison, &comparison.places, &shown, unit) {
-        let cells =
-            [name, blank(), blank(), blank(), words::signed(unit, seconds), share(comparison, seconds), blank()];
-        table.row(cells.to_vec());
+    let blank = String::new;
+    for (name, seconds) in sums(comparison, parts, &shown, unit) {
+        let change = words::signed(unit, seconds);
+        table.row(vec![name, blank(), blank(), blank(), change, share(comparison, seconds), blank()]);
     }
-    section("Where the time goes", "means over ranks, waiting where it is spent", table, options)
+    table
 }
 
 fn section(name: &str, how: &str, table: Table, options: &Options) -> String {
@@ -197,7 +194,7 @@ fn elapsed(comparison: &Comparison, options: &Options) -> String {
     let head = format!("median\n[{}]", unit.symbol);
     let mut table = Table::new(&["<elapsed time", "runs", &head, "mean", "shortest", "longest", "spread"], 0);
     for (name, values) in [("base", &comparison.elapsed.base), ("new", &comparison.elapsed.new)] {
-        let median_s = super::noise::median(values).unwrap_or(0.0);
+        let median_s = median(values).unwrap_or(0.0);
         let shortest = values.iter().copied().reduce(f64::min).unwrap_or(0.0);
         let longest = values.iter().copied().reduce(f64::max).unwrap_or(0.0);
         table.row(vec![

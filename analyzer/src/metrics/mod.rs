@@ -4,6 +4,7 @@ pub mod blocking;
 pub mod dispersion;
 pub mod imbalance;
 pub mod load_balance;
+pub mod median;
 pub mod overhead;
 pub mod preemption;
 pub mod trend;

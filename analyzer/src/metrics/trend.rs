@@ -11,6 +11,8 @@
 
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 
+use super::median::median;
+
 /// Probability below which a finding is no chance.
 pub const SIGNIFICANCE: f64 = 1e-4;
 
@@ -111,7 +113,7 @@ pub fn trend(values: &[f64]) -> Option<Trend> {
     }
     let blocks = n.min(BLOCKS);
     let bounds = |block: usize| block * n / blocks..(block + 1) * n / blocks;
-    let level: Vec<f64> = (0..blocks).map(|block| median(&values[bounds(block)])).collect();
+    let level: Vec<f64> = (0..blocks).map(|block| typical_of(&values[bounds(block)])).collect();
     let middle = |block: usize| (bounds(block).start + bounds(block).end - 1) as f64 / 2.0;
     let pairs = || (0..blocks).flat_map(|late| (0..late).map(move |early| (early, late)));
     let slopes: Vec<f64> =
@@ -120,7 +122,7 @@ pub fn trend(values: &[f64]) -> Option<Trend> {
     let z = (score.abs() - 1).max(0) as f64 / kendall_variance(&level).max(f64::MIN_POSITIVE).sqrt();
     let p_value = 2.0 * Normal::standard().sf(z);
     (p_value < SIGNIFICANCE).then(|| Trend {
-        slope: median(&slopes),
+        slope: typical_of(&slopes),
         first: level[0],
         last: level[blocks - 1],
         p_value,
@@ -267,14 +269,14 @@ fn size(values: &[f64], period: &Period) -> f64 {
             let of = |picked: bool| -> Vec<f64> {
                 (0..values.len()).filter(|&at| is_one(at) == picked).map(|at| values[at]).collect()
             };
-            (median(&of(true)) - median(&of(false))).abs()
+            (typical_of(&of(true)) - typical_of(&of(false))).abs()
         }
     }
 }
 
 /// The median of the values at each place of a period.
 fn levels(values: &[f64], length: usize) -> Vec<f64> {
-    let at = |first| median(&values.iter().skip(first).step_by(length).copied().collect::<Vec<f64>>());
+    let at = |first| typical_of(&values.iter().skip(first).step_by(length).copied().collect::<Vec<f64>>());
     (0..length).map(at).collect()
 }
 
@@ -288,7 +290,7 @@ fn flatten(values: &mut [f64], period: &Period) {
             (0..period.length).map(picked).collect()
         }
     };
-    let base = median(&levels);
+    let base = typical_of(&levels);
     for (at, value) in values.iter_mut().enumerate() {
         *value -= levels[at % period.length] - base;
     }
@@ -300,9 +302,9 @@ fn warm_up(values: &[f64]) -> Option<WarmUp> {
     const MOST: usize = 50;
     let most = (values.len() / 10).clamp(3, MOST);
     let following = &values[most..values.len().min(6 * most + 10)];
-    let typical = median(following);
+    let typical = typical_of(following);
     let distances: Vec<f64> = following.iter().map(|value| (value - typical).abs()).collect();
-    let limit = typical + (6.0 * 1.4826 * median(&distances)).max(0.2 * typical.abs());
+    let limit = typical + (6.0 * 1.4826 * typical_of(&distances)).max(0.2 * typical.abs());
     let iterations = values.iter().take_while(|value| **value > limit).count();
     // More of them than were looked at are no start but a different part of the run.
     (0 < iterations && iterations < most).then(|| WarmUp {
@@ -311,18 +313,9 @@ fn warm_up(values: &[f64]) -> Option<WarmUp> {
     })
 }
 
-/// The middle value; the mean of the two of an even number; 0 of none.
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    if sorted.is_empty() {
-        return 0.0;
-    }
-    let middle = sorted.len() / 2;
-    let (below, &mut high, _) = sorted.select_nth_unstable_by(middle, f64::total_cmp);
-    match values.len() % 2 {
-        1 => high,
-        _ => (below.iter().copied().fold(f64::NEG_INFINITY, f64::max) + high) / 2.0,
-    }
+/// The median; 0 of none.
+fn typical_of(values: &[f64]) -> f64 {
+    median(values).unwrap_or(0.0)
 }
 
 #[cfg(test)]

@@ -166,6 +166,11 @@ pub fn short_path(path: &str) -> &str {
     rest
 }
 
+/// Name and version of an MPI library: what its version string begins with, without how and when it was made.
+pub fn mpi_name(mpi: &str) -> &str {
+    mpi.lines().next().unwrap_or_default().split(',').next().unwrap_or_default().trim()
+}
+
 /// Where names of a path are separated: a '/' in a name is written \/.
 pub(crate) fn separators(path: &str) -> impl Iterator<Item = usize> {
     let is_escaped = |at: usize| path.get(..at).is_some_and(|before| before.ends_with('\\'));

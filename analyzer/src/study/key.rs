@@ -6,6 +6,7 @@ use std::str::FromStr;
 use wildmatch::WildMatch;
 
 use super::store::{Kept, StoreError, Study};
+use crate::report::words::mpi_name;
 
 /// The key of P.
 pub const RANKS: &str = "ranks";
@@ -44,11 +45,6 @@ impl Value {
             (Value::Text(_), Value::Number(_)) => Ordering::Greater,
         }
     }
-}
-
-/// Name and version of an MPI library: what its version string begins with, without how and when it was made.
-pub fn mpi_name(mpi: &str) -> &str {
-    mpi.lines().next().unwrap_or_default().split(',').next().unwrap_or_default().trim()
 }
 
 /// An order of lists of values; a value that is missing comes first.

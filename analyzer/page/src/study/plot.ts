@@ -1,7 +1,8 @@
 // Points and curves over a number, by uPlot: each series has places of its own.
 import uPlot from "uplot";
 import { el } from "../dom";
-import { colour, onTheme } from "../theme";
+import { axisLook, label } from "../drawn";
+import { onTheme } from "../theme";
 
 export interface Series {
     name: string;
@@ -46,14 +47,12 @@ export class Plot {
         }
         this.plot?.destroy();
         this.plot = new uPlot(this.options(width), aligned(this.spec.series), this.element);
-        const canvas = this.element.querySelector("canvas");
-        canvas?.setAttribute("role", "img");
-        canvas?.setAttribute("aria-label", this.spec.label);
+        label(this.element, this.spec.label);
     }
 
     private options(width: number): uPlot.Options {
         const { spec } = this;
-        const axis = { stroke: colour("dim"), grid: { stroke: colour("line"), width: 1 }, ticks: { stroke: colour("line"), width: 1 }, font: "11px system-ui, sans-serif" };
+        const axis = axisLook();
         return {
             width,
             height: spec.height,

@@ -3,8 +3,6 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anstream::AutoStream;
-use anyhow::Context;
 use clap::Args;
 use lbprof_analyzer::compare::condition::{Condition, Judged, Outcome};
 use lbprof_analyzer::compare::noise::Limits;
@@ -13,7 +11,7 @@ use lbprof_analyzer::report::text::plain;
 use lbprof_analyzer::study::{StoreError, Study, key};
 
 use crate::exit::Exit;
-use crate::output::{Common, default_columns, write_file};
+use crate::output::{Common, default_columns, print, write_file};
 use crate::run::figures;
 
 /// Rows of a table where the user does not say.
@@ -126,8 +124,7 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<Exit> {
     }
     if !is_stdout(&output.json) && !is_stdout(&output.markdown) {
         let rendered = text::render(&comparison, &judged, &output.options());
-        let mut out = AutoStream::new(io::stdout(), common.color.choice()).lock();
-        out.write_all(rendered.as_bytes()).and_then(|()| out.flush()).context("standard output")?;
+        print(&rendered, common.color)?;
     }
     Ok(exit(&judged, comparison.complete()))
 }
@@ -136,8 +133,7 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<Exit> {
 pub fn exit(judged: &[Judged], complete: bool) -> Exit {
     match judged.iter().all(|judged| judged.outcome == Outcome::Passes) {
         false => Exit::Condition,
-        true if complete => Exit::Good,
-        true => Exit::Incomplete,
+        true => Exit::made(complete),
     }
 }
 

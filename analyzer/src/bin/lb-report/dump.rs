@@ -42,5 +42,5 @@ pub fn run(arguments: &DumpArguments) -> anyhow::Result<Exit> {
     let Analysis { model, places, .. } = analysed(&run, &Selection::default(), &options, &arguments.common)?;
     write_to(io::stdout().lock(), |out| dump(&run, &model, &places, arguments.rank, out)).context("standard output")?;
     let report = Report::new(&model, &places);
-    Ok(if report.data.complete { Exit::Good } else { Exit::Incomplete })
+    Ok(Exit::made(report.data.complete))
 }

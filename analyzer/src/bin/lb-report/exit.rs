@@ -30,6 +30,13 @@ pub enum Exit {
     Output = 6,
 }
 
+impl Exit {
+    /// How a report ends that was made of all data, or not.
+    pub fn made(complete: bool) -> Exit {
+        if complete { Exit::Good } else { Exit::Incomplete }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
         ExitCode::from(exit as u8)

@@ -46,9 +46,14 @@ impl Display {
 
     /// Prints a text that may have colours.
     pub fn print(&self, text: &str) -> anyhow::Result<()> {
-        let mut out = AutoStream::new(io::stdout(), self.color.choice()).lock();
-        out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")
+        print(text, self.color)
     }
+}
+
+/// Prints a text that may have colours.
+pub fn print(text: &str, color: Color) -> anyhow::Result<()> {
+    let mut out = AutoStream::new(io::stdout(), color.choice()).lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")
 }
 
 /// When to colour.
@@ -61,7 +66,7 @@ pub enum Color {
 
 impl Color {
     /// The same for what writes.
-    pub fn choice(self) -> ColorChoice {
+    fn choice(self) -> ColorChoice {
         match self {
             Color::Auto => ColorChoice::Auto,
             Color::Always => ColorChoice::Always,

@@ -2,7 +2,7 @@
 
 use super::{BOLD, DIM, LONGEST_NAME, Options};
 use crate::report::Report;
-use crate::report::words::{clean, count, plural, seconds, shorten, wrap};
+use crate::report::words::{clean, count, mpi_name, plural, seconds, shorten, wrap};
 
 /// Most parameters of the user's in the head.
 const MOST_PARAMS: usize = 8;
@@ -18,7 +18,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         parts[0].push_str(&format!(" on {}", clean(&rank.host)));
     }
     if !facts.mpi.is_empty() {
-        parts.push(mpi_name(&facts.mpi));
+        parts.push(shown_mpi(&facts.mpi));
     }
     parts.push(format!("{} elapsed", seconds(report.data.elapsed_s)));
     parts.extend(facts.params.iter().take(MOST_PARAMS).map(|(name, value)| format!("{}={value}", clean(name))));
@@ -37,9 +37,8 @@ fn ranks(report: &Report) -> String {
     }
 }
 
-/// Name and version of an MPI, without what its version string says besides.
-fn mpi_name(mpi: &str) -> String {
-    let first = mpi.lines().next().unwrap_or_default().split(',').next().unwrap_or_default();
-    let words: Vec<&str> = first.split_whitespace().collect();
+/// Name and version of an MPI, as a line has room for them.
+fn shown_mpi(mpi: &str) -> String {
+    let words: Vec<&str> = mpi_name(mpi).split_whitespace().collect();
     shorten(&clean(&words.join(" ")), LONGEST_NAME)
 }

@@ -6,6 +6,7 @@ use lbprof_collector::Activity;
 use serde::Serialize;
 
 use crate::metrics::overhead::Phase;
+use crate::report::words::separators;
 use crate::study::Run;
 use crate::study::run::RegionFigures;
 
@@ -182,11 +183,9 @@ pub fn forget_unfollowed(runs: &mut [PhasesOfRun]) {
     }
 }
 
-/// The path of the region around that of `path`; `None`: there is none. A '/' in a name is written \/.
+/// The path of the region around that of `path`; `None`: there is none.
 fn outer(path: &str) -> Option<&str> {
-    let bytes = path.as_bytes();
-    let at = path.rmatch_indices('/').map(|(at, _)| at).find(|&at| at > 0 && bytes[at - 1] != b'\\')?;
-    Some(&path[..at])
+    path.get(..separators(path).filter(|&at| at > 0).last()?)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::linear::{Law, law};
 use super::validation::choose;
 use super::{FitError, Point, different};
+use crate::metrics::median::median;
 
 /// By which share T / #op may differ from the law at least before a point is said to leave it.
 pub const LEEWAY: f64 = 0.1;
@@ -86,7 +87,7 @@ fn end_of_regime(sorted: &[Point]) -> Option<usize> {
     ends.iter().enumerate().skip(LEAST - 1).rev().map(|(at, &end)| (at, end)).find_map(|(at, end)| {
         let limit = limit(&ratios[..end]);
         let last = &ratios[ends[at - 1]..end];
-        let is_end = ratios[end..].iter().all(|ratio| *ratio > limit) && median(last) <= limit;
+        let is_end = ratios[end..].iter().all(|ratio| *ratio > limit) && median(last).is_some_and(|last| last <= limit);
         is_end.then_some(end)
     })
 }
@@ -94,17 +95,10 @@ fn end_of_regime(sorted: &[Point]) -> Option<usize> {
 /// T / #op above which a point leaves the law of others that have `ratios`: their median, and [`LEEWAY`] of that or four deviations,
 /// the deviation being estimated by the median of the differences from the median.
 fn limit(ratios: &[f64]) -> f64 {
-    let middle = median(ratios);
+    let middle = median(ratios).unwrap_or(0.0);
     let differences: Vec<f64> = ratios.iter().map(|ratio| (ratio - middle).abs()).collect();
     // Of a normal distribution the deviation is 1.4826 times that.
-    middle + (LEEWAY * middle).max(DEVIATIONS * 1.4826 * median(&differences))
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let half = sorted.len() / 2;
-    if sorted.len() % 2 == 1 { sorted[half] } else { (sorted[half - 1] + sorted[half]) / 2.0 }
+    middle + (LEEWAY * middle).max(DEVIATIONS * 1.4826 * median(&differences).unwrap_or(0.0))
 }
 
 /// Whether the law predicts points left out as well as a polynomial, or is wrong by [`LEEWAY`] at most.

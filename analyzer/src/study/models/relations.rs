@@ -22,7 +22,7 @@ use super::totals::{Totals, totals};
 use super::validation::{Chosen, choose};
 use super::variables::{Group, groups, variables, varying};
 use super::{FitError, Point, ROUNDING};
-use crate::study::key::mpi_name;
+use crate::report::words::mpi_name;
 use crate::study::{Kept, Run};
 
 /// The least share of P·T, in any of the runs, of a phase that is looked at though nothing was counted in it.

@@ -4,8 +4,8 @@
 use serde::Serialize;
 
 use super::phases::{Part, PhasesOfRun};
+use crate::report::words::mpi_name;
 use crate::study::Run;
-use crate::study::key::mpi_name;
 use crate::study::sequential::t_seq_s;
 
 /// A run's sums.

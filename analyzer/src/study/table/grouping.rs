@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::Wanted;
-use crate::study::key::{RANKS, Value, compare, keys, mpi_name};
+use crate::report::words::mpi_name;
+use crate::study::key::{RANKS, Value, compare, keys};
 use crate::study::store::Kept;
 
 /// Runs of one table.

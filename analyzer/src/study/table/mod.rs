@@ -14,6 +14,7 @@ use std::borrow::Cow;
 
 use super::key::{self, Condition, NotInStudy, Value};
 use super::store::Kept;
+use crate::metrics::median::median;
 use figures::Figures;
 use grouping::Group;
 pub use remarks::Remark;
@@ -127,12 +128,10 @@ impl Line {
 impl Cell {
     /// The figure of repeated runs, in any order; `None` where there is none.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Cell> {
-        let mut values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
-        values.sort_by(f64::total_cmp);
-        let (&least, &largest) = (values.first()?, values.last()?);
-        let upper = values.len() / 2;
-        let (a, b) = (values.get(upper.saturating_sub(1 - values.len() % 2))?, values.get(upper)?);
-        Some(Cell { value: f64::midpoint(*a, *b), range: (least, largest) })
+        let values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
+        let least = values.iter().copied().reduce(f64::min)?;
+        let largest = values.iter().copied().reduce(f64::max)?;
+        Some(Cell { value: median(&values)?, range: (least, largest) })
     }
 }
 

@@ -7,7 +7,6 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use anstream::AutoStream;
 use anyhow::Context;
 use clap::CommandFactory;
 use lbprof_analyzer::analyse::{self, Analysis};
@@ -25,7 +24,7 @@ use self::arguments::OutputArguments;
 pub use self::arguments::ReportArguments;
 use crate::compare;
 use crate::exit::Exit;
-use crate::output::{Common, IN_A_FILE, default_columns, write_file};
+use crate::output::{Common, IN_A_FILE, default_columns, print, write_file};
 use crate::run::{analysed, open};
 
 /// Makes the report that is asked for.
@@ -138,8 +137,7 @@ fn warn_of_no_loop(report: &Report, places: &[Place], wanted: Option<&str>) {
 
 fn write_text(report: &Report, arguments: &ReportArguments, common: &Common) -> anyhow::Result<()> {
     let rendered = text::render(report, &text_options(arguments, &ReportArguments::again()));
-    let mut out = AutoStream::new(io::stdout(), common.color.choice()).lock();
-    out.write_all(rendered.as_bytes()).and_then(|()| out.flush()).context("standard output")
+    print(&rendered, common.color)
 }
 
 /// How the user wants the text.

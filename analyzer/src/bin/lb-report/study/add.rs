@@ -121,5 +121,5 @@ fn add(study: &mut Option<Study>, dir: &Path, arguments: &AddArguments) -> anyho
 }
 
 fn exit_of(run: &Run) -> Exit {
-    if run.complete { Exit::Good } else { Exit::Incomplete }
+    Exit::made(run.complete)
 }

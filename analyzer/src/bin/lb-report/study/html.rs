@@ -28,5 +28,5 @@ pub fn run(arguments: &HtmlArguments) -> anyhow::Result<Exit> {
     }
     let name = study.file_name().unwrap_or(study.as_os_str()).to_string_lossy();
     replace(file, |out| html::write(&name, &runs, out)).with_context(|| file.display().to_string())?;
-    Ok(if runs.iter().all(|kept| kept.run.complete) { Exit::Good } else { Exit::Incomplete })
+    Ok(Exit::made(runs.iter().all(|kept| kept.run.complete)))
 }

@@ -76,6 +76,6 @@ pub fn run(arguments: &ModelArguments) -> anyhow::Result<Exit> {
 pub fn of(study: &Path, conditions: &[Condition]) -> anyhow::Result<(Models, Exit)> {
     let all = Study::open(study)?.runs()?;
     let runs = key::selected(&all, conditions)?;
-    let exit = if runs.iter().all(|kept: &Kept| kept.run.complete) { Exit::Good } else { Exit::Incomplete };
+    let exit = Exit::made(runs.iter().all(|kept: &Kept| kept.run.complete));
     Ok((Models::of_study(&runs, &all)?, exit))
 }

@@ -63,5 +63,5 @@ pub fn run(arguments: &ShowArguments) -> anyhow::Result<Exit> {
     let shown: Vec<u32> =
         tables.iter().flat_map(|table| &table.columns).flat_map(|column| column.runs.clone()).collect();
     let is_incomplete = |kept: &Kept| shown.contains(&kept.number) && !kept.run.complete;
-    Ok(if runs.iter().any(is_incomplete) { Exit::Incomplete } else { Exit::Good })
+    Ok(Exit::made(!runs.iter().any(is_incomplete)))
 }

@@ -62,13 +62,17 @@ impl CriticalPath {
 
     fn sums(&self, doings: &Doings, histories: &[History], thread: u32, time: Ns) -> Sums {
         let mut sums = Sums::default();
+        let mut spent = vec![0.0; doings.all().len()];
+        // Each thread's history is gone through backwards.
+        let mut reach = vec![usize::MAX; histories.len()];
         let (mut thread, mut time) = (thread, time);
         // A wait in a collective ends when the last one enters, so the path may change over without going back in time; damaged clocks
         // may let threads wait for each other in a circle.
         let mut changes_at_once = 0;
         'thread: while let Some(history) = histories.get(thread as usize) {
-            for piece in history.backwards(self.from, time) {
-                let kind = doings.get(piece.doing).1;
+            let reach = &mut reach[thread as usize];
+            *reach = history.reach(*reach, time);
+            for piece in history.pieces_of(*reach, self.from, time) {
                 let by = piece.wait.and_then(|(by, _)| by).filter(|by| by.thread != thread && by.at <= piece.end);
                 match by {
                     Some(by)
@@ -79,6 +83,7 @@ impl CriticalPath {
                         let at = by.at.max(begin).max(self.from).min(piece.end);
                         // From the send to the end of the wait the message was on its way.
                         if at < piece.end {
+                            let kind = doings.get(piece.doing).1;
                             *sums.entry((by.thread, Kind::delay(kind.region()))).or_default() +=
                                 (piece.end - at) as f64;
                         }
@@ -86,13 +91,16 @@ impl CriticalPath {
                         (thread, time) = (by.thread, at);
                         continue 'thread;
                     }
-                    _ => *sums.entry((thread, kind)).or_default() += (piece.end - piece.begin) as f64,
+                    _ => spent[piece.doing.at()] += (piece.end - piece.begin) as f64,
                 }
             }
             if let Some(before) = self.until_begin.get(thread as usize) {
                 before.iter().for_each(|(&key, &ns)| *sums.entry(key).or_default() += ns);
             }
             break;
+        }
+        for (&doing, ns) in doings.all().iter().zip(spent).filter(|&(_, ns)| ns > 0.0) {
+            *sums.entry(doing).or_default() += ns;
         }
         sums
     }

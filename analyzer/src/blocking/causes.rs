@@ -7,8 +7,9 @@
 //!                                                     is the cause. Waits on a path are replaced by their causes.
 //! ```
 
-use super::doings::{Doing, Doings};
+use super::doings::Doings;
 use super::history::{EndedBy, History, Part};
+use super::paths::Paths;
 use crate::timeline::{Kind, Ns};
 
 /// Most causes that are kept of one wait, and the smallest share of it that is kept. What smaller ones caused is shared out among those
@@ -29,29 +30,12 @@ pub struct Causer {
     pub delay: Option<Kind>,
 }
 
-/// What threads did and do on both paths to a wait, and what caused it, in nanoseconds; all 0 between waits.
-#[derive(Clone, Copy, Debug, Default)]
-struct Times {
-    own: f64,
-    other: f64,
-    caused: f64,
-}
-
-/// Which of both paths: who waits, or who ended the wait.
-const OWN: bool = true;
-const OTHER: bool = false;
-
 /// Finds causes of waits. It only keeps room between calls.
 #[derive(Default)]
 pub struct Causes {
-    /// By number of what is done.
-    times: Vec<Times>,
-    /// What is on the paths.
-    on_paths: Vec<Doing>,
-    /// The own path since some time, which often is the same for all who end a wait.
-    own: (Ns, Vec<Part>),
-    /// Time on both paths, by kind; all 0 between waits.
-    kinds: Vec<(f64, f64)>,
+    paths: Paths,
+    /// Nanoseconds of the wait that were caused, by number of what is done; all 0 between waits.
+    caused: Vec<f64>,
     found: Vec<Part>,
 }
 
@@ -69,7 +53,7 @@ impl Causes {
         causers: &[Causer],
     ) -> &[Part] {
         self.found.clear();
-        self.own.1.clear();
+        self.paths.clear();
         for causer in causers {
             let ns = (end - begin) as f64 * causer.share;
             if ns > 0.0 {
@@ -77,7 +61,7 @@ impl Causes {
             }
         }
         for part in &mut self.found {
-            part.ns = std::mem::take(&mut self.times[part.doing.at()].caused);
+            part.ns = std::mem::take(&mut self.caused[part.doing.at()]);
         }
         keep_the_largest(&mut self.found, doings);
         &self.found
@@ -100,131 +84,35 @@ impl Causes {
         let since = causer.since.max(own.begin()).max(other.begin());
         let at = by.at.min(end);
         let delay = causer.delay.filter(|_| end > at).map(|kind| doings.of(by.thread, kind));
-        self.times.resize(doings.all().len(), Times::default());
-        self.follow_own(own, since, begin);
-        self.follow::<OTHER>(other, since, at);
+        self.paths.follow_own(doings, own, since, begin);
+        self.paths.follow_other(doings, other, since, at);
         if let Some(doing) = delay {
-            self.spend::<OTHER>(Part { doing, ns: (end - at.max(since)) as f64 });
+            self.paths.add_other(doings, Part { doing, ns: (end - at.max(since)) as f64 });
         }
-        self.cancel(doings, (thread, by.thread));
-        let total: f64 = self.on_paths.iter().map(|doing| self.times[doing.at()].other).sum();
+        self.paths.cancel(doings, (thread, by.thread));
+        self.caused.resize(doings.all().len(), 0.0);
+        let total: f64 = self.paths.all().iter().map(|one| one.other).sum();
         if total > 0.0 {
-            for i in 0..self.on_paths.len() {
-                let doing = self.on_paths[i];
-                self.cause(Part { doing, ns: self.times[doing.at()].other / total * ns });
+            for one in self.paths.all() {
+                cause(&mut self.caused, &mut self.found, Part { doing: one.doing, ns: one.other / total * ns });
             }
         } else {
             // Nothing is known of what he did: the wait is of that which he did last.
             let last = other.backwards(Ns::MIN, at).next().map(|piece| piece.doing);
             let doing = last.unwrap_or_else(|| doings.of(by.thread, Kind::unknown(0)));
-            self.times.resize(doings.all().len(), Times::default());
-            self.cause(Part { doing, ns });
-        }
-        for doing in self.on_paths.drain(..) {
-            let times = &mut self.times[doing.at()];
-            (times.own, times.other) = (0.0, 0.0);
+            self.caused.resize(doings.all().len(), 0.0);
+            cause(&mut self.caused, &mut self.found, Part { doing, ns });
         }
     }
+}
 
-    /// Adds what a thread did from `from` to `to` to a path, its waits as what caused them.
-    fn follow<const SIDE: bool>(&mut self, history: &History, from: Ns, to: Ns) {
-        for piece in history.backwards(from, to) {
-            let length = (piece.end - piece.begin) as f64;
-            match piece.wait {
-                None => self.spend::<SIDE>(Part { doing: piece.doing, ns: length }),
-                Some((_, causes)) => {
-                    let share = length / piece.whole as f64;
-                    causes.iter().for_each(|part| self.spend::<SIDE>(Part { ns: part.ns * share, ..*part }));
-                }
-            }
-        }
+#[inline]
+fn cause(all: &mut [f64], found: &mut Vec<Part>, part: Part) {
+    let caused = &mut all[part.doing.at()];
+    if *caused == 0.0 && part.ns > 0.0 {
+        found.push(part);
     }
-
-    /// The same of who waits, to an empty path.
-    fn follow_own(&mut self, history: &History, from: Ns, to: Ns) {
-        let (known_from, mut known) = std::mem::take(&mut self.own);
-        if known_from == from && !known.is_empty() {
-            known.iter().for_each(|&part| self.spend::<OWN>(part));
-        } else {
-            self.follow::<OWN>(history, from, to);
-            known.clear();
-            known.extend(self.on_paths.iter().map(|&doing| Part { doing, ns: self.times[doing.at()].own }));
-        }
-        self.own = (from, known);
-    }
-
-    #[inline]
-    fn spend<const SIDE: bool>(&mut self, part: Part) {
-        let times = &mut self.times[part.doing.at()];
-        // The own path comes first.
-        if times.own == 0.0 && (SIDE == OWN || times.other == 0.0) {
-            self.on_paths.push(part.doing);
-        }
-        *(if SIDE == OWN { &mut times.own } else { &mut times.other }) += part.ns;
-    }
-
-    #[inline]
-    fn cause(&mut self, part: Part) {
-        let caused = &mut self.times[part.doing.at()].caused;
-        if *caused == 0.0 && part.ns > 0.0 {
-            self.found.push(part);
-        }
-        *caused += part.ns;
-    }
-
-    /// Takes from the other's path what is on the own path, too; `threads` are those whose paths they are.
-    fn cancel(&mut self, doings: &Doings, threads: (u32, u32)) {
-        let mut remains = false;
-        for doing in &self.on_paths {
-            let times = &mut self.times[doing.at()];
-            let common = times.own.min(times.other);
-            times.own -= common;
-            times.other -= common;
-            remains |= times.own > 0.0;
-        }
-        if remains {
-            self.cancel_own(doings, threads);
-            self.cancel_kinds(doings);
-        }
-    }
-
-    /// Cancels what each of both did itself, kind by kind.
-    fn cancel_own(&mut self, doings: &Doings, threads: (u32, u32)) {
-        for &mine in &self.on_paths {
-            let (thread, kind) = doings.get(mine);
-            let own = self.times[mine.at()].own;
-            if thread != threads.0 || own == 0.0 {
-                continue;
-            }
-            if let Some(his) = doings.find(threads.1, kind) {
-                let common = own.min(self.times[his.at()].other);
-                self.times[mine.at()].own -= common;
-                self.times[his.at()].other -= common;
-            }
-        }
-    }
-
-    /// Cancels what is left of each kind in proportion.
-    fn cancel_kinds(&mut self, doings: &Doings) {
-        let kind_of = |doing: &Doing| doings.get(*doing).1.0 as usize;
-        for doing in &self.on_paths {
-            let (kind, times) = (kind_of(doing), self.times[doing.at()]);
-            if self.kinds.len() <= kind {
-                self.kinds.resize(kind + 1, (0.0, 0.0));
-            }
-            self.kinds[kind].0 += times.own;
-            self.kinds[kind].1 += times.other;
-        }
-        for doing in &self.on_paths {
-            let (own, others) = self.kinds[kind_of(doing)];
-            if own > 0.0 && others > 0.0 {
-                self.times[doing.at()].other *= (others - own).max(0.0) / others;
-            }
-        }
-        for doing in &self.on_paths {
-            self.kinds[kind_of(doing)] = (0.0, 0.0);
-        }
-    }
+    *caused += part.ns;
 }
 
 /// Sorts causes by size; the smallest beyond a number are shared out among the others.
@@ -266,8 +154,7 @@ mod tests {
     fn causes(mut doings: Doings, histories: &[History], wait: (Ns, Ns), causers: &[Causer]) -> Vec<(u32, Kind, f64)> {
         let mut causes = Causes::default();
         let found = causes.of(&mut doings, histories, 0, wait, causers).to_vec();
-        assert!(causes.times.iter().all(|times| (times.own, times.other, times.caused) == (0.0, 0.0, 0.0)));
-        assert!(causes.kinds.iter().all(|&times| times == (0.0, 0.0)));
+        assert!(causes.caused.iter().all(|&ns| ns == 0.0));
         let named = |part: &Part| (doings.get(part.doing).0, doings.get(part.doing).1, part.ns);
         found.iter().map(named).collect()
     }

@@ -120,8 +120,20 @@ impl History {
     /// The pieces from `from` to `to`, the last first.
     #[inline]
     pub fn backwards(&self, from: Ns, to: Ns) -> impl Iterator<Item = Piece<'_>> {
-        let until = (self.ended_before(to) + 1).min(self.stretches.len());
-        let mut rest = &self.stretches[..until];
+        self.pieces_of(self.reach(usize::MAX, to), from, to)
+    }
+
+    /// How many of the stretches reach `to`, of which no more than `most` do.
+    #[inline]
+    pub fn reach(&self, most: usize, to: Ns) -> usize {
+        let known = self.stretches.get(..most).unwrap_or(&self.stretches);
+        (ended_before(known, to) + 1).min(known.len())
+    }
+
+    /// The pieces from `from` to `to`, the last first, of the first `n` stretches, which reach that.
+    #[inline]
+    pub fn pieces_of(&self, n: usize, from: Ns, to: Ns) -> impl Iterator<Item = Piece<'_>> {
+        let mut rest = self.stretches.get(..n).unwrap_or(&self.stretches);
         std::iter::from_fn(move || {
             while let Some((stretch, before)) = rest.split_last() {
                 rest = before;
@@ -139,14 +151,26 @@ impl History {
         })
     }
 
-    /// How many stretches ended before a time, which mostly is a recent one.
-    fn ended_before(&self, time: Ns) -> usize {
-        const RECENT: usize = 16;
-        let n = self.stretches.len();
-        let behind = self.stretches.iter().rev().take(RECENT).take_while(|stretch| stretch.end >= time).count();
-        match behind {
-            RECENT => self.stretches.partition_point(|stretch| stretch.end < time),
-            _ => n - behind,
+    /// Tells what was done from `from` to `to`, the last first: of waits what they were caused by.
+    #[inline]
+    pub fn spent(&self, from: Ns, to: Ns, mut spend: impl FnMut(Part)) {
+        let mut ahead = self.stretches[..self.reach(usize::MAX, to)].iter().rev().peekable();
+        while let Some(stretch) = ahead.next() {
+            let whole_begin = ahead.peek().map_or(self.begin, |before| before.end);
+            let (begin, end) = (whole_begin.max(from), stretch.end.min(to));
+            if end > begin {
+                let ns = (end - begin) as f64;
+                match self.wait_of(stretch) {
+                    None => spend(Part { doing: stretch.doing, ns }),
+                    Some((_, causes)) => {
+                        let share = ns / (stretch.end - whole_begin) as f64;
+                        causes.iter().for_each(|part| spend(Part { ns: part.ns * share, ..*part }));
+                    }
+                }
+            }
+            if whole_begin <= from {
+                break;
+            }
         }
     }
 
@@ -171,6 +195,21 @@ impl History {
         self.waits_from = self.waits_from.wrapping_add(waits as u32);
         self.causes_from = self.causes_from.wrapping_add(causes as u32);
     }
+}
+
+/// How many of `stretches` ended before a time, which mostly is near their end: looked for from there, in strides that double.
+#[inline]
+fn ended_before(stretches: &[Stretch], time: Ns) -> usize {
+    let mut rest = stretches;
+    let mut stride = 4;
+    while let Some(at) = rest.len().checked_sub(stride) {
+        if rest[at].end < time {
+            return at + rest[at..].partition_point(|stretch| stretch.end < time);
+        }
+        rest = &rest[..at];
+        stride *= 2;
+    }
+    rest.partition_point(|stretch| stretch.end < time)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod causes;
 mod doings;
 mod explainer;
 mod history;
+mod paths;
 mod story;
 mod tables;
 

@@ -5,7 +5,11 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use rayon::Scope;
 
 /// Work under way.
-pub struct Ahead<T>(Receiver<T>);
+pub struct Ahead<T> {
+    from: Receiver<T>,
+    /// What came out, once that was seen.
+    done: Option<T>,
+}
 
 impl<T: Send> Ahead<T> {
     /// Begins work on a thread of the pool.
@@ -18,16 +22,31 @@ impl<T: Send> Ahead<T> {
             // Nobody waits for it any more where all was given up.
             let _ = to.send(work());
         });
-        Ahead(from)
+        Ahead { from, done: None }
+    }
+
+    /// Whether it is done, or was broken off: [`Ahead::wait`] does not wait then.
+    pub fn is_over(&mut self) -> bool {
+        if self.done.is_none() {
+            match self.from.try_recv() {
+                Ok(done) => self.done = Some(done),
+                Err(TryRecvError::Disconnected) => return true,
+                Err(TryRecvError::Empty) => return false,
+            }
+        }
+        true
     }
 
     /// What came out; `None` where it was broken off. A thread of the pool works itself meanwhile, for there may be no other.
     pub fn wait(self) -> Option<T> {
+        if self.done.is_some() {
+            return self.done;
+        }
         loop {
-            match self.0.try_recv() {
+            match self.from.try_recv() {
                 Ok(done) => return Some(done),
                 Err(TryRecvError::Disconnected) => return None,
-                Err(TryRecvError::Empty) if rayon::yield_now().is_none() => return self.0.recv().ok(),
+                Err(TryRecvError::Empty) if rayon::yield_now().is_none() => return self.from.recv().ok(),
                 Err(TryRecvError::Empty) => std::thread::yield_now(),
             }
         }

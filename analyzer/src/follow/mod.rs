@@ -14,6 +14,7 @@
 
 mod engine;
 mod explaining;
+mod requests;
 mod result;
 mod scope;
 mod synchronised;

@@ -1,8 +1,9 @@
 //! Where a thread is in its steps.
 
 use std::collections::VecDeque;
+use std::rc::Rc;
 
-use crate::matching::{HearingId, MeetingId, Side, TransferId};
+use crate::matching::{HearingId, MeetingId, TransferId};
 use crate::timeline::{Batch, Deed, Ns, Step};
 
 /// What was started and is not over.
@@ -20,27 +21,47 @@ pub enum Started {
     /// What some others tell.
     Hearing(HearingId),
     /// A receive of which it is not known yet what it receives.
-    Any(Side),
+    Any(TransferId),
     /// Something with a rank of which nothing is known.
     Nothing,
 }
 
-/// When a thread goes on, and whether a call ends then.
+/// When a thread goes on; what begins then is before what ends. One number, for it is compared all the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Next {
-    /// When.
-    pub time: Ns,
-    /// Whether it is the end of a call, and no begin.
-    pub ends: bool,
-}
+pub struct Next(Ns);
 
 impl Next {
     /// Behind all others.
-    pub const NEVER: Next = Next { time: Ns::MAX, ends: true };
+    pub const NEVER: Next = Next(Ns::MAX);
+
+    /// The begin of a call at a time, or the end of one.
+    pub fn at(time: Ns, ends: bool) -> Next {
+        Next(time.saturating_mul(2).saturating_add(Ns::from(ends)))
+    }
 }
 
-/// What a request stands for: a combined send and receive stands for two, others for one.
+/// What a deed started, or a request stands for: a combined send and receive stands for two, others for one.
 pub type Pending = [Started; 2];
+
+/// Nothing that ends.
+pub const NOTHING: Pending = [Started::Nothing; 2];
+
+/// A place in a batch, which stays while it is looked at.
+pub struct Here {
+    batch: Rc<Batch>,
+    step: usize,
+    deed: usize,
+}
+
+impl Here {
+    /// The step, and its deeds; `None`: the thread's batches are at their end.
+    #[inline]
+    pub fn step(&self) -> Option<(&Step, &[Deed])> {
+        let step = self.batch.steps.get(self.step)?;
+        let deeds = self.batch.deeds.get(self.deed..self.deed + usize::from(step.deeds));
+        Some((step, deeds.unwrap_or_default()))
+    }
+}
 
 /// A thread.
 #[derive(Debug)]
@@ -52,7 +73,7 @@ pub struct Thread {
     /// Number in the rank's log.
     pub number: u32,
     /// The batch at hand; without steps where there is none.
-    batch: Batch,
+    batch: Rc<Batch>,
     /// Those behind it.
     later: VecDeque<Batch>,
     step: usize,
@@ -67,8 +88,8 @@ pub struct Thread {
     pub now: Ns,
     /// How much later than by its clock it is.
     pub shift: Ns,
-    /// What the deeds of its step started, in their order.
-    pub started: Vec<Started>,
+    /// What the deeds of its step started, in their order; of those that complete requests what these stand for, once it was asked for.
+    pub started: Vec<Pending>,
     /// Whether it waits for another to be followed first.
     pub parked: bool,
     /// Whether what it waits for was given up.
@@ -88,7 +109,7 @@ impl Thread {
             rank,
             world,
             number,
-            batch: Batch::default(),
+            batch: Rc::default(),
             later: VecDeque::new(),
             step: 0,
             deed: 0,
@@ -110,7 +131,7 @@ impl Thread {
     pub fn add(&mut self, batch: Batch) {
         self.is_whole |= batch.last;
         if self.batch.steps.is_empty() {
-            self.batch = batch;
+            self.batch = Rc::new(batch);
         } else if !batch.steps.is_empty() {
             self.later.push_back(batch);
         }
@@ -122,10 +143,10 @@ impl Thread {
         self.batch.steps.get(self.step)
     }
 
-    /// The deeds of its step.
-    pub fn deeds(&self) -> &[Deed] {
-        let n = self.step().map_or(0, |step| usize::from(step.deeds));
-        self.batch.deeds.get(self.deed..self.deed + n).unwrap_or_default()
+    /// Where it is: its step and what belongs to it.
+    #[inline]
+    pub fn here(&self) -> Here {
+        Here { batch: Rc::clone(&self.batch), step: self.step, deed: self.deed }
     }
 
     /// Goes on to the next step.
@@ -136,7 +157,7 @@ impl Thread {
         self.gives_up = false;
         self.started.clear();
         if self.step >= self.batch.steps.len() {
-            self.batch = self.later.pop_front().unwrap_or_default();
+            self.batch = self.later.pop_front().map(Rc::new).unwrap_or_default();
             (self.step, self.deed) = (0, 0);
             self.ended |= self.is_whole && self.batch.steps.is_empty();
         }
@@ -146,6 +167,6 @@ impl Thread {
     pub fn next(&self) -> Option<Next> {
         let step = self.step()?;
         let time = if self.in_call { step.end } else { step.begin };
-        Some(Next { time: time.saturating_add(self.shift).max(self.now), ends: self.in_call })
+        Some(Next::at(time.saturating_add(self.shift).max(self.now), self.in_call))
     }
 }

@@ -102,6 +102,9 @@ pub struct Channels {
 const FEWEST: usize = 1 << 12;
 
 impl Transfer {
+    /// Neither side is there.
+    const NOTHING: Transfer = Transfer { sent: None, posted: None, waiter: NOBODY, over: 0, next: LAST };
+
     /// The thread that waits for the send, which waits no more.
     pub fn take_waiter(&mut self) -> Option<u32> {
         let waiter = std::mem::replace(&mut self.waiter, NOBODY);
@@ -115,32 +118,44 @@ impl Transfer {
 }
 
 impl Channels {
-    /// A message is sent: its transfer, and threads that waited for it.
-    pub fn send(&mut self, channel: Channel, sent: Side) -> (TransferId, Vec<u32>) {
-        let mut woken = match self.probes.is_empty() {
-            true => Vec::new(),
-            false => self.probes.remove(&channel).unwrap_or_default(),
-        };
-        if let Some(id) = self.take_first(channel, false) {
-            let transfer = &mut self.all[id as usize];
-            transfer.sent = Some(sent);
-            woken.extend(transfer.take_waiter());
-            return (TransferId(id), woken);
+    /// A message is sent: its transfer, and the thread that waited for it.
+    #[inline]
+    pub fn send(&mut self, channel: Channel, sent: Side) -> (TransferId, Option<u32>) {
+        match self.first_or_last(channel, true, || Transfer { sent: Some(sent), ..Transfer::NOTHING }) {
+            (id, true) => {
+                let transfer = &mut self.all[id as usize];
+                transfer.sent = Some(sent);
+                (TransferId(id), transfer.take_waiter())
+            }
+            (id, false) => (TransferId(id), None),
         }
-        let id = self.add(Transfer { sent: Some(sent), posted: None, waiter: NOBODY, over: 0, next: LAST });
-        self.put_last(channel, id, true);
-        (TransferId(id), woken)
+    }
+
+    /// Threads that waited for any message of a channel on which one was sent.
+    pub fn take_probes(&mut self, channel: Channel) -> Vec<u32> {
+        if self.probes.is_empty() { Vec::new() } else { self.probes.remove(&channel).unwrap_or_default() }
     }
 
     /// A receive is posted.
+    #[inline]
     pub fn post(&mut self, channel: Channel, posted: Side) -> TransferId {
-        if let Some(id) = self.take_first(channel, true) {
+        let (id, was_sent) =
+            self.first_or_last(channel, false, || Transfer { posted: Some(posted), ..Transfer::NOTHING });
+        if was_sent {
             self.all[id as usize].posted = Some(posted);
-            return TransferId(id);
         }
-        let id = self.add(Transfer { sent: None, posted: Some(posted), waiter: NOBODY, over: 0, next: LAST });
-        self.put_last(channel, id, false);
         TransferId(id)
+    }
+
+    /// A receive is posted of which it is not known yet on which channel.
+    pub fn post_any(&mut self, posted: Side) -> TransferId {
+        TransferId(add(&mut self.all, &mut self.free, Transfer { posted: Some(posted), ..Transfer::NOTHING }))
+    }
+
+    /// What such a receive has posted: it is no more.
+    pub fn take_any(&mut self, id: TransferId) -> Option<Side> {
+        self.free.push(id.0);
+        self.all.get_mut(id.0 as usize)?.posted.take()
     }
 
     /// The transfer.
@@ -209,42 +224,46 @@ impl Channels {
         (sends, receives)
     }
 
-    fn add(&mut self, transfer: Transfer) -> u32 {
-        match self.free.pop() {
-            Some(id) => {
-                self.all[id as usize] = transfer;
-                id
-            }
-            None => {
-                self.all.push(transfer);
-                self.all.len() as u32 - 1
-            }
-        }
-    }
-
-    /// Takes the first of a channel's queue, if it holds sends, or receives.
-    fn take_first(&mut self, channel: Channel, sends: bool) -> Option<u32> {
-        let queue = self.queues.get_mut(&channel)?;
-        let first = queue.first;
-        if first == LAST || queue.are_sends != sends {
-            return None;
-        }
-        queue.first = self.all[first as usize].next;
-        self.all[first as usize].next = LAST;
-        Some(first)
-    }
-
-    fn put_last(&mut self, channel: Channel, id: u32, are_sends: bool) {
+    /// Takes the first of a channel's queue where that holds the other sides, and says so; else adds `new`, a send or not, as its last.
+    #[inline]
+    fn first_or_last(&mut self, channel: Channel, is_send: bool, new: impl FnOnce() -> Transfer) -> (u32, bool) {
         if self.queues.len() >= self.sweep_at.max(FEWEST) {
-            self.queues.retain(|_, queue| queue.first != LAST);
-            self.sweep_at = 2 * self.queues.len();
+            self.sweep();
         }
-        let queue = self.queues.entry(channel).or_insert(Queue { first: LAST, last: LAST, are_sends });
-        if queue.first == LAST {
-            *queue = Queue { first: id, last: id, are_sends };
+        let queue = self.queues.entry(channel).or_insert(Queue { first: LAST, last: LAST, are_sends: is_send });
+        let first = queue.first;
+        if first != LAST && queue.are_sends != is_send {
+            queue.first = std::mem::replace(&mut self.all[first as usize].next, LAST);
+            return (first, true);
+        }
+        let id = add(&mut self.all, &mut self.free, new());
+        if first == LAST {
+            *queue = Queue { first: id, last: id, are_sends: is_send };
         } else {
             self.all[queue.last as usize].next = id;
             queue.last = id;
+        }
+        (id, false)
+    }
+
+    /// Drops empty queues.
+    #[cold]
+    fn sweep(&mut self) {
+        self.queues.retain(|_, queue| queue.first != LAST);
+        self.sweep_at = 2 * self.queues.len();
+    }
+}
+
+/// A further one of `all`, or one that is `free`.
+fn add(all: &mut Vec<Transfer>, free: &mut Vec<u32>, transfer: Transfer) -> u32 {
+    match free.pop() {
+        Some(id) => {
+            all[id as usize] = transfer;
+            id
+        }
+        None => {
+            all.push(transfer);
+            all.len() as u32 - 1
         }
     }
 }

@@ -28,11 +28,11 @@ impl Engine<'_, '_> {
     /// The thread's call ends, unless others have to be followed first.
     pub(super) fn end(&mut self, thread: u32) -> bool {
         let at = thread as usize;
-        let Some(&step) = self.threads[at].step() else { return true };
+        let here = self.threads[at].here();
+        let Some((step, deeds)) = here.step() else { return true };
         self.needs.clear();
-        for i in 0..self.threads[at].deeds().len() {
-            let deed = self.threads[at].deeds()[i];
-            if !self.needs_of(thread, &step, &deed, i) {
+        for (i, deed) in deeds.iter().enumerate() {
+            if !self.needs_of(thread, step, deed, i) {
                 self.threads[at].parked = true;
                 return false;
             }
@@ -46,10 +46,9 @@ impl Engine<'_, '_> {
         }
         let end = earliest.max(certain);
         self.needs_progress((begin, end));
-        self.waits(thread, &step, (begin, end));
-        for i in 0..self.threads[at].deeds().len() {
-            let deed = self.threads[at].deeds()[i];
-            self.is_over(thread, &deed, i, (begin, end));
+        self.waits(thread, step, (begin, end));
+        for (i, deed) in deeds.iter().enumerate() {
+            self.is_over(thread, deed, i, (begin, end));
         }
         let one = &mut self.threads[at];
         one.now = end;
@@ -60,15 +59,15 @@ impl Engine<'_, '_> {
 
     /// A deed's part of the call is over.
     fn is_over(&mut self, thread: u32, deed: &Deed, i: usize, (begin, end): (Ns, Ns)) {
+        let [first, second] = self.started(thread, i);
         match deed.role {
-            Role::Send | Role::Recv | Role::Meet(_) => {
-                let started = self.threads[thread as usize].started.get(i).copied();
-                started.into_iter().for_each(|started| self.started_is_over(thread, deed, started, (begin, end)));
+            Role::Send | Role::Recv | Role::Meet(_) | Role::Done | Role::Found => {
+                self.started_is_over(thread, deed, first, (begin, end));
+                self.started_is_over(thread, deed, second, (begin, end));
             }
-            Role::Done | Role::Found | Role::Cancelled => {
-                let rank = self.threads[thread as usize].rank as usize;
-                for started in self.ranks[rank].requests.remove(&deed.request).into_iter().flatten() {
-                    if let (Role::Cancelled, Started::Transfer { id, sends: false }) = (deed.role, started)
+            Role::Cancelled => {
+                for started in [first, second] {
+                    if let Started::Transfer { id, sends: false } = started
                         && let Some(channel) = self.channel(thread, deed, false)
                     {
                         self.channels.cancel_receive(channel, id);
@@ -76,14 +75,12 @@ impl Engine<'_, '_> {
                     self.started_is_over(thread, deed, started, (begin, end));
                 }
             }
-            Role::Epoch(epoch) => {
-                let started = self.threads[thread as usize].started.get(i).copied();
-                self.epoch_is_over(thread, deed, epoch, started.unwrap_or(Started::Nothing), (begin, end));
-            }
+            Role::Epoch(epoch) => self.epoch_is_over(thread, deed, epoch, first, (begin, end)),
             _ => {}
         }
     }
 
+    #[inline]
     fn started_is_over(&mut self, thread: u32, deed: &Deed, started: Started, (begin, end): (Ns, Ns)) {
         match started {
             Started::Transfer { id, sends } => {
@@ -112,7 +109,7 @@ impl Engine<'_, '_> {
                 }
             }
             Started::Hearing(id) => self.heard(thread, id, (begin, end)),
-            Started::Any(side) => self.clocks.forget(side.noted),
+            Started::Any(id) => self.channels.take_any(id).into_iter().for_each(|side| self.clocks.forget(side.noted)),
             Started::Nothing => {}
         }
     }

@@ -26,10 +26,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::needs::Need;
 use super::explaining::Explaining;
+use super::requests::Requests;
 use super::result::{Counts, Followed, ThreadOf};
 use super::scope::Scope;
 use super::synchronised::Synchronised;
-use super::thread::{Next, Pending, Thread};
+use super::thread::{Next, Thread};
 use super::watcher::Watcher;
 use crate::blocking::{Causer, EndedBy, Explained, MOST_STRETCHES, Wait, WaitKey, WaitState, WaitSums};
 use crate::matching::{Channels, Gatherings, HearingId, Locks, Signals};
@@ -99,8 +100,8 @@ pub(super) fn follow_keeping(
 /// What is known of a rank, whatever its threads do.
 #[derive(Default)]
 struct Rank {
-    /// What was started under requests, by their number.
-    requests: FxHashMap<u32, Pending>,
+    /// What was started under requests.
+    requests: Requests,
     /// Its threads by number.
     threads: FxHashMap<u32, u32>,
     /// Whether records are missing: what follows can't be counted on to match.
@@ -206,10 +207,9 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         }
         let mut told = 0;
         loop {
-            while let Some(Reverse((_, thread))) = self.order.pop() {
-                let until = self.order.peek().map_or(Next::NEVER, |Reverse((next, _))| *next);
-                self.threads[thread as usize].queued = false;
-                self.go_on(thread, until);
+            let mut first = self.first();
+            while let Some(thread) = first {
+                first = self.go_on(thread);
                 if self.counts.steps - told >= HAND_OVER_AFTER {
                     progress(Progress::Records(self.counts.steps - told));
                     told = self.counts.steps;

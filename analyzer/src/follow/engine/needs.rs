@@ -5,7 +5,7 @@ use lbprof_collector::{Activity, Operation};
 
 use super::Engine;
 use crate::blocking::{EndedBy, WaitState};
-use crate::follow::thread::Started;
+use crate::follow::thread::{NOTHING, Pending, Started};
 use crate::matching::{Entry, Gathering, MeetingId, SENT_AT_ONCE, Side, Transfer, TransferId};
 use crate::replay::Noted;
 use crate::timeline::{Deed, EpochStep, Kind, Meeting, Ns, Role, SendMode, Step};
@@ -42,35 +42,61 @@ impl Engine<'_, '_> {
     pub(super) fn needs_of(&mut self, thread: u32, step: &Step, deed: &Deed, i: usize) -> bool {
         let waits = !matches!(deed.role, Role::Found | Role::Epoch(EpochStep::Test));
         match deed.role {
-            Role::Cancelled => true,
+            Role::Cancelled => {
+                let pending = self.completed(thread, deed, i);
+                self.keep(thread, i, pending);
+                true
+            }
             Role::Probe => self.needs_any(thread, deed),
             Role::Epoch(EpochStep::Lock { exclusive }) => {
                 self.needs_lock(thread, step, deed, exclusive);
                 true
             }
             Role::Done | Role::Found => {
-                let rank = self.threads[thread as usize].rank as usize;
-                let Some(mut pending) = self.ranks[rank].requests.get(&deed.request).copied() else { return true };
-                if pending.iter().any(|started| matches!(started, Started::Any(_))) {
-                    pending = pending.map(|started| self.find_what_any_received(thread, deed, started));
-                    self.ranks[rank].requests.insert(deed.request, pending);
-                }
+                let pending = self.completed(thread, deed, i).map(|one| self.find_what_any_received(thread, deed, one));
+                self.keep(thread, i, pending);
                 pending.into_iter().all(|started| self.needs_of_started(thread, step, started, waits))
             }
             _ => {
-                let started = self.threads[thread as usize].started.get(i).copied();
-                started.is_none_or(|started| self.needs_of_started(thread, step, started, waits))
+                let [started, _] = self.started(thread, i);
+                self.needs_of_started(thread, step, started, waits)
             }
         }
     }
 
-    /// A receive from any source has received: now it is known from whom.
-    fn find_what_any_received(&mut self, thread: u32, deed: &Deed, started: Started) -> Started {
-        let Started::Any(side) = started else { return started };
-        match self.channel(thread, deed, false) {
-            Some(channel) => Started::Transfer { id: self.channels.post(channel, side), sends: false },
-            None => Started::Nothing,
+    /// What the i-th deed of a thread's call started.
+    pub(super) fn started(&self, thread: u32, i: usize) -> Pending {
+        self.threads[thread as usize].started.get(i).copied().unwrap_or(NOTHING)
+    }
+
+    /// What the request stands for that the i-th deed of a thread's call completes.
+    fn completed(&mut self, thread: u32, deed: &Deed, i: usize) -> Pending {
+        match self.started(thread, i) {
+            [Started::Nothing, Started::Nothing] => {
+                let rank = self.threads[thread as usize].rank as usize;
+                self.ranks[rank].requests.complete(deed.request)
+            }
+            // It was asked for before, when others had to be followed first.
+            known => known,
         }
+    }
+
+    fn keep(&mut self, thread: u32, i: usize, pending: Pending) {
+        if let Some(place) = self.threads[thread as usize].started.get_mut(i) {
+            *place = pending;
+        }
+    }
+
+    /// A receive from any source has received: now it is known from whom.
+    #[inline]
+    fn find_what_any_received(&mut self, thread: u32, deed: &Deed, started: Started) -> Started {
+        let Started::Any(id) = started else { return started };
+        let Some(side) = self.channels.take_any(id) else { return Started::Nothing };
+        let Some(channel) = self.channel(thread, deed, false) else {
+            self.clocks.forget(side.noted);
+            return Started::Nothing;
+        };
+        Started::Transfer { id: self.channels.post(channel, side), sends: false }
     }
 
     fn needs_of_started(&mut self, thread: u32, step: &Step, started: Started, waits: bool) -> bool {

@@ -12,6 +12,14 @@ const READ_ON: usize = 16;
 impl Engine<'_, '_> {
     /// Puts a thread where its next step belongs in the order of time, with what its rank's log has next where there is none.
     pub(super) fn queue(&mut self, thread: u32) {
+        if let Some(next) = self.next(thread) {
+            self.order.push(Reverse((next, thread)));
+        }
+    }
+
+    /// When a thread goes on that does not stand in the order of time and will now: with what its rank's log has next where there is nothing
+    /// at hand.
+    pub(super) fn next(&mut self, thread: u32) -> Option<Next> {
         let at = thread as usize;
         while self.threads[at].step().is_none() && self.threads[at].number == 0 && !self.threads[at].ended {
             let rank = self.threads[at].rank;
@@ -20,13 +28,12 @@ impl Engine<'_, '_> {
             }
         }
         let one = &mut self.threads[at];
-        if let Some(next) = one.next()
-            && !one.parked
-            && !one.queued
-        {
-            one.queued = true;
-            self.order.push(Reverse((next, thread)));
+        if one.parked || one.queued {
+            return None;
         }
+        let next = one.next()?;
+        one.queued = true;
+        Some(next)
     }
 
     /// Reads a rank's next batch, of whatever thread; whether there was one.
@@ -60,23 +67,38 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Does what a thread does until `until`, or until it waits for others to be followed.
-    pub(super) fn go_on(&mut self, thread: u32, until: Next) {
+    /// The first thread in the order of time, which does not stand there any more.
+    pub(super) fn first(&mut self) -> Option<u32> {
+        let Reverse((_, thread)) = self.order.pop()?;
+        self.threads[thread as usize].queued = false;
+        Some(thread)
+    }
+
+    /// Goes on with the thread that was the first until another is, or until it waits for others to be followed; that which is then.
+    pub(super) fn go_on(&mut self, thread: u32) -> Option<u32> {
+        let until = self.order.peek().map_or(Next::NEVER, |Reverse((next, _))| *next);
         loop {
             let one = &self.threads[thread as usize];
             match one.next() {
                 Some(next) if next > until => break,
                 Some(_) if one.in_call => {
                     if !self.end(thread) {
-                        return;
+                        return self.first();
                     }
                 }
                 Some(_) => self.begin(thread),
                 None if one.number == 0 && !one.ended => break,
-                None => return,
+                None => return self.first(),
             }
         }
-        self.queue(thread);
+        let Some(next) = self.next(thread) else { return self.first() };
+        let first = match self.order.peek_mut() {
+            // In its place at once, which is less to do than to put one in and to take another out.
+            Some(mut place) if place.0 < (next, thread) => std::mem::replace(&mut place.0, (next, thread)).1,
+            _ => thread,
+        };
+        self.threads[first as usize].queued = false;
+        Some(first)
     }
 
     pub(super) fn wake(&mut self, thread: u32) {

@@ -69,7 +69,7 @@ impl Engine<'_, '_> {
                 }
             },
         };
-        self.threads[thread as usize].started.push(started);
+        self.threads[thread as usize].started.push([started, Started::Nothing]);
         true
     }
 

@@ -12,7 +12,8 @@ impl Engine<'_, '_> {
     /// The thread computes up to its next call and enters it.
     pub(super) fn begin(&mut self, thread: u32) {
         let at = thread as usize;
-        let Some(&step) = self.threads[at].step() else { return };
+        let here = self.threads[at].here();
+        let Some((step, deeds)) = here.step() else { return };
         let begin = step.begin.saturating_add(self.threads[at].shift).max(self.threads[at].now);
         let computed = begin - self.threads[at].now;
         if computed > 0 {
@@ -26,14 +27,13 @@ impl Engine<'_, '_> {
         self.clocks.enter(thread, begin);
         self.counts.steps += 1;
         let mut ends = false;
-        for i in 0..self.threads[at].deeds().len() {
-            let deed = self.threads[at].deeds()[i];
-            ends |= self.starts(thread, &step, &deed);
+        for deed in deeds {
+            ends |= self.starts(thread, step, deed);
         }
         if ends {
             self.threads[at].in_call = true;
         } else {
-            self.end_without(thread, &step);
+            self.end_without(thread, step);
         }
     }
 
@@ -47,7 +47,10 @@ impl Engine<'_, '_> {
             Role::Send | Role::StartSend => self.send(thread, step, deed),
             Role::Recv | Role::StartRecv => self.post(thread, step, deed),
             Role::Meet(meeting) | Role::StartMeet(meeting) => self.enter(thread, step, deed, meeting),
-            Role::StartRecvAny => Started::Any(self.side(thread, step, 0)),
+            Role::StartRecvAny => {
+                let side = self.side(thread, step, 0);
+                Started::Any(self.channels.post_any(side))
+            }
             Role::Done | Role::Found | Role::Cancelled | Role::Probe => Started::Nothing,
         };
         match deed.role {
@@ -56,7 +59,7 @@ impl Engine<'_, '_> {
                 false
             }
             _ => {
-                self.threads[thread as usize].started.push(started);
+                self.threads[thread as usize].started.push([started, Started::Nothing]);
                 true
             }
         }
@@ -65,9 +68,7 @@ impl Engine<'_, '_> {
     fn request(&mut self, thread: u32, request: u32, started: Started) {
         let rank = self.threads[thread as usize].rank;
         if request != NONE {
-            let none = [Started::Nothing; 2];
-            let [first, second] = self.ranks[rank as usize].requests.entry(request).or_insert(none);
-            *(if matches!(first, Started::Nothing) { first } else { second }) = started;
+            self.ranks[rank as usize].requests.start(request, started);
         }
     }
 
@@ -97,6 +98,7 @@ impl Engine<'_, '_> {
     fn send(&mut self, thread: u32, step: &Step, deed: &Deed) -> Started {
         let Some(channel) = self.channel(thread, deed, true) else { return Started::Nothing };
         let side = Side { mode: deed.mode, ..self.side(thread, step, deed.bytes) };
+        self.channels.take_probes(channel).into_iter().for_each(|thread| self.wake(thread));
         let (id, woken) = self.channels.send(channel, side);
         woken.into_iter().for_each(|thread| self.wake(thread));
         Started::Transfer { id, sends: true }

@@ -14,86 +14,132 @@ use crate::timeline::{Kind, Ns};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Noted(u32);
 
-/// What changes in a replay.
-#[derive(Clone, Debug)]
-struct Replay {
-    work: Work,
-    /// Whether calls take what they took besides waiting.
-    measured: bool,
-    latency_ns: f64,
-    ns_per_byte: f64,
+/// How many replays go side by side, so that a processor counts their clocks together.
+const WIDTH: usize = 4;
+
+/// Something of some replays.
+type Lanes = [f64; WIDTH];
+
+/// What is known of a thread besides its clocks.
+#[derive(Debug)]
+struct Thread {
+    rank: u32,
+    window: (Ns, Ns),
+    /// What it did last outside of MPI, of which its rates are.
+    kind: Option<Kind>,
+    /// Its clocks at the end of its window; empty before.
+    at_end: Vec<f64>,
 }
 
 /// The clocks of all threads in all replays.
 #[derive(Debug, Default)]
 pub struct Clocks {
-    replays: Vec<Replay>,
+    /// How long computation takes, by replay.
+    work: Vec<Work>,
     /// By replay: 1 where calls take what they took besides waiting, else 0.
-    measured: Vec<f64>,
-    /// By thread, what it did last outside of MPI, and then by replay, how many times as long that takes.
-    kinds: Vec<Option<Kind>>,
-    rates: Vec<f64>,
-    /// The rank of each thread.
-    ranks: Vec<u32>,
+    measured: Vec<Lanes>,
+    /// Of the network, by replay, in nanoseconds.
+    latency: Vec<Lanes>,
+    per_byte: Vec<Lanes>,
+    threads: Vec<Thread>,
+    /// By thread, then by replay: how many times as long what it did last outside of MPI takes.
+    rates: Vec<Lanes>,
     /// By thread, then by replay.
-    now: Vec<f64>,
+    now: Vec<Lanes>,
     /// The same when each thread entered its last call.
-    entered: Vec<f64>,
+    entered: Vec<Lanes>,
     /// By number of the note, then by replay.
-    noted: Vec<f64>,
+    noted: Vec<Lanes>,
     free: Vec<u32>,
     /// When the first window begins.
     begin: Ns,
-    /// The window of each thread.
-    windows: Vec<(Ns, Ns)>,
-    /// By thread: its clocks at the end of its window; empty before.
-    at_end: Vec<Vec<f64>>,
+}
+
+/// What belongs to number `at` in `all`, where each has `n`.
+#[inline]
+fn of(all: &[Lanes], at: u32, n: usize) -> &[Lanes] {
+    let from = at as usize * n;
+    all.get(from..from + n).unwrap_or_default()
+}
+
+/// The same, to change it.
+#[inline]
+fn of_mut(all: &mut [Lanes], at: u32, n: usize) -> &mut [Lanes] {
+    let from = at as usize * n;
+    all.get_mut(from..from + n).unwrap_or_default()
+}
+
+/// Changes each of `clocks` by what belongs to it in `others`.
+#[inline]
+fn change(clocks: &mut [Lanes], others: &[Lanes], by: impl Fn(f64, f64) -> f64) {
+    for (clocks, others) in clocks.iter_mut().zip(others) {
+        for (clock, &other) in clocks.iter_mut().zip(others) {
+            *clock = by(*clock, other);
+        }
+    }
+}
+
+/// The later of two times, neither of which is NaN.
+#[inline]
+fn later(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
 }
 
 impl Clocks {
     /// Clocks for replays under these conditions of what begins at a time, without threads yet.
     pub fn new(conditions: &[Condition], begin: Ns) -> Self {
-        let replays = conditions.iter().map(|condition| {
-            let (measured, latency_ns, ns_per_byte) = match condition.network {
-                Network::Measured => (true, 0.0, 0.0),
-                Network::Given { latency_s, bytes_per_s } => (false, latency_s * 1e9, 1e9 / bytes_per_s),
+        let network = |what: fn(Network) -> f64| -> Vec<Lanes> {
+            let lanes = |some: &[Condition]| {
+                let mut lanes = [0.0; WIDTH];
+                lanes.iter_mut().zip(some).for_each(|(lane, condition)| *lane = what(condition.network));
+                lanes
             };
-            Replay { work: condition.work.clone(), measured, latency_ns, ns_per_byte }
-        });
-        let replays: Vec<Replay> = replays.collect();
-        let measured = replays.iter().map(|replay| if replay.measured { 1.0 } else { 0.0 }).collect();
-        Clocks { replays, measured, begin, ..Clocks::default() }
+            conditions.chunks(WIDTH).map(lanes).collect()
+        };
+        Clocks {
+            work: conditions.iter().map(|condition| condition.work.clone()).collect(),
+            measured: network(|network| if network == Network::Measured { 1.0 } else { 0.0 }),
+            latency: network(|network| match network {
+                Network::Measured => 0.0,
+                Network::Given { latency_s, .. } => latency_s * 1e9,
+            }),
+            per_byte: network(|network| match network {
+                Network::Measured => 0.0,
+                Network::Given { bytes_per_s, .. } => 1e9 / bytes_per_s,
+            }),
+            begin,
+            ..Clocks::default()
+        }
+    }
+
+    /// How many lanes hold a clock for each replay.
+    #[inline]
+    fn n(&self) -> usize {
+        self.measured.len()
     }
 
     /// A further thread of a rank that begins `late` nanoseconds after the run, and its window; its number is the next one.
     pub fn add_thread(&mut self, rank: u32, late: Ns, window: (Ns, Ns)) {
-        self.ranks.push(rank);
-        self.windows.push(window);
-        self.at_end.push(Vec::new());
-        self.now.resize(self.now.len() + self.replays.len(), 0.0);
-        self.entered.resize(self.now.len(), 0.0);
-        self.rates.resize(self.now.len(), 0.0);
-        self.kinds.push(None);
-        self.set(self.ranks.len() as u32 - 1, late);
+        self.threads.push(Thread { rank, window, kind: None, at_end: Vec::new() });
+        for all in [&mut self.now, &mut self.entered, &mut self.rates] {
+            all.resize(self.threads.len() * self.measured.len(), [0.0; WIDTH]);
+        }
+        self.set(self.threads.len() as u32 - 1, late);
     }
 
     /// Sets a thread's clocks to a time that is not behind the begin of its window.
     fn set(&mut self, thread: u32, time: Ns) {
-        let n = self.replays.len();
-        let (at, shown) = (thread as usize * n, (time - self.begin) as f64);
-        if let Some(clocks) = self.now.get_mut(at..at + n) {
-            clocks
-                .iter_mut()
-                .zip(&self.replays)
-                .for_each(|(clock, replay)| *clock = if replay.measured { shown } else { 0.0 });
-        }
+        let (n, shown) = (self.n(), (time - self.begin) as f64);
+        change(of_mut(&mut self.now, thread, n), &self.measured, |_, measured| shown * measured);
     }
 
+    #[inline]
     fn window(&self, thread: u32) -> (Ns, Ns) {
-        self.windows.get(thread as usize).copied().unwrap_or((self.begin, Ns::MAX))
+        self.threads.get(thread as usize).map_or((self.begin, Ns::MAX), |thread| thread.window)
     }
 
     /// A thread is in a call: from when on that counts, with its clocks set where the window begins within; `None`: it does not.
+    #[inline]
     pub fn begin_call(&mut self, thread: u32, (from, to): (Ns, Ns)) -> Option<Ns> {
         let (begin, _) = self.window(thread);
         if from < begin {
@@ -107,17 +153,22 @@ impl Clocks {
     }
 
     /// The call is over: it counts until the end of the window.
+    #[inline]
     pub fn end_call(&mut self, thread: u32, (from, to): (Ns, Ns)) {
         let (_, end) = self.window(thread);
         if from <= end && end < to {
-            let n = self.replays.len();
-            let at = thread as usize * n;
-            let entered = self.entered.get(at..at + n).unwrap_or_default();
-            let clocks = self.now.get(at..at + n).unwrap_or_default().iter().zip(entered);
+            let n = self.n();
+            let entered = of(&self.entered, thread, n).as_flattened();
+            let clocks = of(&self.now, thread, n).as_flattened().iter().zip(entered);
             let cut = clocks.map(|(&now, &entered)| now.min(entered + (end - from) as f64)).collect();
-            if let Some(place) = self.at_end.get_mut(thread as usize).filter(|place| place.is_empty()) {
-                *place = cut;
-            }
+            self.ends(thread, cut);
+        }
+    }
+
+    /// A thread's clocks at the end of its window, where they are not known yet.
+    fn ends(&mut self, thread: u32, clocks: Vec<f64>) {
+        if let Some(thread) = self.threads.get_mut(thread as usize).filter(|thread| thread.at_end.is_empty()) {
+            thread.at_end = clocks;
         }
     }
 
@@ -127,17 +178,8 @@ impl Clocks {
         if time <= self.window(thread).0 {
             self.set(thread, time);
         }
-        let n = self.replays.len();
-        let at = thread as usize * n;
-        if let (Some(clocks), Some(place)) = (self.now.get(at..at + n), self.entered.get_mut(at..at + n)) {
-            place.copy_from_slice(clocks);
-        }
-    }
-
-    fn of(&mut self, thread: u32) -> &mut [f64] {
-        let n = self.replays.len();
-        let at = thread as usize * n;
-        self.now.get_mut(at..at + n).unwrap_or_default()
+        let n = self.n();
+        change(of_mut(&mut self.entered, thread, n), of(&self.now, thread, n), |_, now| now);
     }
 
     /// A thread does something of a kind outside of MPI, from a time until another.
@@ -153,10 +195,8 @@ impl Clocks {
         let from = from.max(begin);
         if from <= end && end < to {
             self.spend(thread, kind, end - from);
-            let clocks = self.of(thread).to_vec();
-            if let Some(place) = self.at_end.get_mut(thread as usize).filter(|place| place.is_empty()) {
-                *place = clocks;
-            }
+            let clocks = of(&self.now, thread, self.n()).as_flattened().to_vec();
+            self.ends(thread, clocks);
             self.spend(thread, kind, to - end);
         } else {
             self.spend(thread, kind, to - from);
@@ -165,120 +205,107 @@ impl Clocks {
 
     #[inline]
     fn spend(&mut self, thread: u32, kind: Kind, ns: Ns) {
-        let n = self.replays.len();
-        let at = thread as usize * n;
-        if self.kinds.get(thread as usize) != Some(&Some(kind)) {
+        let n = self.n();
+        if self.threads.get(thread as usize).is_some_and(|thread| thread.kind != Some(kind)) {
             self.find_rates(thread, kind);
         }
-        let (Some(clocks), Some(rates)) = (self.now.get_mut(at..at + n), self.rates.get(at..at + n)) else { return };
-        for (clock, rate) in clocks.iter_mut().zip(rates) {
-            *clock += ns as f64 * rate;
-        }
+        change(of_mut(&mut self.now, thread, n), of(&self.rates, thread, n), |now, rate| now + ns as f64 * rate);
     }
 
     /// Finds how many times as long a thread's time of a kind outside of MPI takes in each replay.
     fn find_rates(&mut self, thread: u32, kind: Kind) {
-        let (n, at) = (self.replays.len(), thread as usize);
-        let rank = self.ranks.get(at).copied().unwrap_or(0);
-        let (Some(rates), Some(known)) = (self.rates.get_mut(at * n..at * n + n), self.kinds.get_mut(at)) else {
-            return;
-        };
-        *known = Some(kind);
-        for ((rate, replay), &measured) in rates.iter_mut().zip(&self.replays).zip(&self.measured) {
-            *rate = if kind.is_computation() { replay.factor(rank, kind) } else { measured };
+        let n = self.n();
+        let Some(known) = self.threads.get_mut(thread as usize) else { return };
+        known.kind = Some(kind);
+        let rates = of_mut(&mut self.rates, thread, n);
+        rates.copy_from_slice(&self.measured);
+        if kind.is_computation() {
+            for (rate, work) in rates.as_flattened_mut().iter_mut().zip(&self.work) {
+                *rate = factor(work, known.rank, kind);
+            }
         }
     }
 
     /// A thread is `ns` nanoseconds in MPI without waiting.
     #[inline]
     pub fn communicate(&mut self, thread: u32, ns: Ns) {
-        let n = self.replays.len();
-        let at = thread as usize * n;
-        let Some(clocks) = self.now.get_mut(at..at + n) else { return };
-        for (clock, measured) in clocks.iter_mut().zip(&self.measured) {
-            *clock += ns as f64 * measured;
-        }
+        let n = self.n();
+        change(of_mut(&mut self.now, thread, n), &self.measured, |now, measured| now + ns as f64 * measured);
     }
 
     /// Notes a thread's clocks.
+    #[inline]
     pub fn note(&mut self, thread: u32) -> Noted {
-        let n = self.replays.len();
+        let n = self.n();
         let note = self.free.pop().unwrap_or_else(|| {
             let next = self.noted.len().checked_div(n).unwrap_or(0) as u32;
-            self.noted.resize(self.noted.len() + n, 0.0);
+            self.noted.resize(self.noted.len() + n, [0.0; WIDTH]);
             next
         });
-        let from = thread as usize * n;
-        let to = note as usize * n;
-        if let (Some(clocks), Some(place)) = (self.now.get(from..from + n), self.noted.get_mut(to..to + n)) {
-            place.copy_from_slice(clocks);
-        }
+        change(of_mut(&mut self.noted, note, n), of(&self.now, thread, n), |_, now| now);
         Noted(note)
     }
 
     /// Makes what is noted the later of it and a thread's clocks.
     pub fn note_later(&mut self, note: Noted, thread: u32) {
-        let n = self.replays.len();
-        let (from, to) = (thread as usize * n, note.0 as usize * n);
-        if let (Some(clocks), Some(place)) = (self.now.get(from..from + n), self.noted.get_mut(to..to + n)) {
-            place.iter_mut().zip(clocks).for_each(|(noted, &clock)| *noted = noted.max(clock));
-        }
+        let n = self.n();
+        change(of_mut(&mut self.noted, note.0, n), of(&self.now, thread, n), later);
     }
 
     /// A thread can't go on before what is noted, and `bytes` bytes that take `steps` steps to come.
     #[inline]
     pub fn wait_for(&mut self, thread: u32, note: Noted, bytes: u64, steps: u32) {
-        let n = self.replays.len();
-        let (at, from) = (thread as usize * n, note.0 as usize * n);
-        let (Some(clocks), Some(noted)) = (self.now.get_mut(at..at + n), self.noted.get(from..from + n)) else {
-            return;
-        };
-        for ((clock, &noted), replay) in clocks.iter_mut().zip(noted).zip(&self.replays) {
-            let travels = (replay.latency_ns + bytes as f64 * replay.ns_per_byte) * f64::from(steps);
-            *clock = clock.max(noted + travels);
-        }
+        let n = self.n();
+        let (clocks, from) = (of_mut(&mut self.now, thread, n), of(&self.noted, note.0, n));
+        wait(clocks, from, (&self.latency, &self.per_byte), bytes, steps);
     }
 
     /// A thread can't go on before another entered its last call, and `bytes` bytes have come from there.
     pub fn wait_for_entry(&mut self, thread: u32, other: u32, bytes: u64) {
-        let n = self.replays.len();
-        let (at, from) = (thread as usize * n, other as usize * n);
-        let (Some(clocks), Some(entered)) = (self.now.get_mut(at..at + n), self.entered.get(from..from + n)) else {
-            return;
-        };
-        for ((clock, &entered), replay) in clocks.iter_mut().zip(entered).zip(&self.replays) {
-            *clock = clock.max(entered + replay.latency_ns + bytes as f64 * replay.ns_per_byte);
-        }
+        let n = self.n();
+        let (clocks, from) = (of_mut(&mut self.now, thread, n), of(&self.entered, other, n));
+        wait(clocks, from, (&self.latency, &self.per_byte), bytes, 1);
     }
 
     /// What is noted is not needed any more.
+    #[inline]
     pub fn forget(&mut self, note: Noted) {
         self.free.push(note.0);
     }
 
     /// The time of each replay: the latest clock of any of the threads at the end of its window, in seconds.
     pub fn times_s(&mut self, threads: impl Iterator<Item = u32>) -> Vec<f64> {
-        let mut latest = vec![0.0_f64; self.replays.len()];
+        let mut latest = vec![0.0_f64; self.work.len()];
         for thread in threads {
-            let at_end = self.at_end.get(thread as usize).filter(|clocks| !clocks.is_empty()).cloned();
-            let clocks = at_end.unwrap_or_else(|| self.of(thread).to_vec());
-            latest.iter_mut().zip(clocks).for_each(|(latest, clock)| *latest = latest.max(clock));
+            let at_end = self.threads.get(thread as usize).map(|thread| thread.at_end.as_slice());
+            let now = of(&self.now, thread, self.n()).as_flattened();
+            let clocks = at_end.filter(|clocks| !clocks.is_empty()).unwrap_or(now);
+            latest.iter_mut().zip(clocks).for_each(|(latest, &clock)| *latest = latest.max(clock));
         }
         latest.into_iter().map(|ns| ns * 1e-9).collect()
     }
 }
 
-impl Replay {
-    /// How many times as long a rank's computation of a kind takes.
-    #[inline]
-    fn factor(&self, rank: u32, kind: Kind) -> f64 {
-        match &self.work {
-            Work::Measured => 1.0,
-            Work::Region { regions, factors } if regions.get(kind.region() as usize) == Some(&true) => {
-                factors.get(rank as usize).copied().unwrap_or(1.0)
-            }
-            Work::Rank(one, factor) if *one == rank => *factor,
-            _ => 1.0,
+/// Makes clocks the later of them and of what comes from others over networks of these latencies, and times for a byte.
+#[inline]
+fn wait(clocks: &mut [Lanes], from: &[Lanes], networks: (&[Lanes], &[Lanes]), bytes: u64, steps: u32) {
+    let (bytes, steps) = (bytes as f64, f64::from(steps));
+    for (((clocks, from), latency), per_byte) in clocks.iter_mut().zip(from).zip(networks.0).zip(networks.1) {
+        for i in 0..WIDTH {
+            clocks[i] = later(clocks[i], from[i] + (latency[i] + bytes * per_byte[i]) * steps);
         }
+    }
+}
+
+/// How many times as long a rank's computation of a kind takes.
+#[inline]
+fn factor(work: &Work, rank: u32, kind: Kind) -> f64 {
+    match work {
+        Work::Measured => 1.0,
+        Work::Region { regions, factors } if regions.get(kind.region() as usize) == Some(&true) => {
+            factors.get(rank as usize).copied().unwrap_or(1.0)
+        }
+        Work::Rank(one, factor) if *one == rank => *factor,
+        _ => 1.0,
     }
 }

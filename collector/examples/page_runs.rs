@@ -5,12 +5,14 @@
 //! - `small`: 4 ranks on 2 hosts, 20 marked iterations, rank 3 the slowest, messages between neighbours;
 //! - `hostile`: the same with names that are markup, quotes and escape codes;
 //! - `sums`: the same recorded as sums, so without timeline and waiting;
+//! - `gaps`: the same without the records of some calls of rank 1, which can't be read;
 //! - `study`: runs of a multiplication of matrices, of several sizes on several numbers of ranks, the largest of which swap;
 //! - `hostile-study`: some of them with such names.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use lbprof_collector::format::{BLOCK_HEAD_BYTES, BlockHead, BlockKind, log_name};
 use lbprof_collector::scenario::{RankScript, Scenario};
 
 const RANKS: u32 = 4;
@@ -41,6 +43,8 @@ fn main() -> io::Result<()> {
     run(&PLAIN).write(&folder.join("small"))?;
     run(&HOSTILE).write(&folder.join("hostile"))?;
     run(&PLAIN).profile_mode().write(&folder.join("sums"))?;
+    run(&PLAIN).rank(1, |log| log.batch(8)).write(&folder.join("gaps"))?;
+    damage(&folder.join("gaps").join(log_name(1)))?;
     for (study, names, sizes) in [("study", &PLAIN, &SIZES[..]), ("hostile-study", &HOSTILE, &SIZES[..4])] {
         for &n in sizes {
             for ranks in [1, 2, 4, 8] {
@@ -49,6 +53,18 @@ fn main() -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Makes the block of records in the middle of a log unreadable.
+fn damage(log: &Path) -> io::Result<()> {
+    let mut bytes = std::fs::read(log)?;
+    let is_head = |at: &usize| {
+        let head = bytes[*at..].first_chunk().and_then(BlockHead::from_bytes);
+        head.is_some_and(|head| head.kind == BlockKind::Records as u8)
+    };
+    let heads: Vec<usize> = (0..bytes.len()).filter(is_head).collect();
+    bytes[heads[heads.len() / 2] + BLOCK_HEAD_BYTES] ^= 0xff;
+    std::fs::write(log, bytes)
 }
 
 /// Sizes of matrices.

@@ -1,5 +1,5 @@
 // The run under other conditions, and the chain that set its time.
-import { el } from "../dom";
+import { el, panelLink } from "../dom";
 import { SERIES, stateColour } from "../palette";
 import type { Panel } from "../panel";
 import type { PathPart, Replay, Report } from "../report";
@@ -32,6 +32,9 @@ export const whatIf: Panel = {
     build(host, { report }) {
         if (report.replays.length > 0) {
             host.append(replays(report));
+        } else {
+            const calls = panelLink("waiting", "Causes of waiting");
+            host.append(el("p", { class: "hint" }, "How long the run would take otherwise is not known: of some calls the logs do not tell what they waited for (", calls, ")."));
         }
         if (report.critical_path) {
             host.append(el("div", { class: "columns" }, parts(report), ranks(report)));

@@ -245,6 +245,20 @@ mod tests {
     }
 
     #[test]
+    fn what_reaches_a_time_is_found_from_wherever_it_is_looked_for() {
+        let mut history = History::new(0);
+        (1..=200).for_each(|i| history.spend(10 * i, doing(i as u32 % 2)));
+        for time in 0..=2010 {
+            // The first that ends then or later is the last that reaches it.
+            let expected = (1..=200).filter(|i| 10 * i < time).count().min(199) + 1;
+            assert_eq!(history.reach(usize::MAX, time), expected, "{time}");
+            assert_eq!(history.reach(expected, time), expected, "{time}, known to be no more");
+            let piece = |most| history.pieces_of(history.reach(most, time), 0, time).next().map(|piece| piece.end);
+            assert_eq!(piece(usize::MAX), piece(expected), "{time}");
+        }
+    }
+
+    #[test]
     fn what_is_forgotten_takes_its_causes_along() {
         let mut history = History::new(0);
         let part = |ns| Part { doing: doing(7), ns };

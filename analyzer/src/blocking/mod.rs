@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   story.rs   what threads did and whom they waited for, in the order in which it was found out
-//!      └→ explainer.rs   history.rs: kept as far back as needed; causes.rs: why they waited; tables.rs: summed up
+//!      └→ explainer.rs   history.rs: kept as far back as needed; causes.rs: why they waited, by both paths.rs; tables.rs: summed up
 //! ```
 
 mod causes;

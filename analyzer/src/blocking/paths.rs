@@ -155,3 +155,39 @@ impl Paths {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_own_path_stays_for_others_who_end_the_same_wait() {
+        let mut doings = Doings::default();
+        let kinds = [Kind(1 << 4), Kind(2 << 4), Kind(3 << 4)];
+        let mut history = |thread, parts: &[(Ns, usize)]| {
+            let mut history = History::new(0);
+            parts.iter().for_each(|&(end, kind)| history.spend(end, doings.of(thread, kinds[kind])));
+            history
+        };
+        let (own, first, second) =
+            (history(0, &[(4, 0), (6, 1)]), history(1, &[(7, 0), (10, 1)]), history(2, &[(3, 2), (8, 1)]));
+        let left = |paths: &mut Paths, (thread, other): (u32, &History), since| {
+            paths.follow_own(&doings, &own, since, 6);
+            paths.follow_other(&doings, other, since, 10);
+            paths.cancel(&doings, (0, thread));
+            assert!(paths.kinds.iter().all(|&sums| sums == (0.0, 0.0)));
+            paths.all().iter().filter(|one| one.other > 0.0).map(|one| (one.thread, one.kind, one.other)).collect()
+        };
+        let mut paths = Paths::default();
+        let [x, y, z] = kinds;
+        let expected = [[(1, y, 1.0), (1, x, 3.0)], [(2, y, 3.0), (2, z, 3.0)], [(1, y, 2.0), (1, x, 2.0)]]
+            .map(|one| one.to_vec());
+        // One after the other since the same time, since another one, and each alone.
+        let found: [Vec<_>; 3] =
+            [left(&mut paths, (1, &first), 0), left(&mut paths, (2, &second), 0), left(&mut paths, (1, &first), 5)];
+        assert_eq!(found, expected);
+        paths.clear();
+        assert_eq!(left(&mut paths, (2, &second), 0), expected[1]);
+        assert_eq!(left(&mut Paths::default(), (1, &first), 5), expected[2]);
+    }
+}

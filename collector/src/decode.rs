@@ -6,13 +6,15 @@ use crate::model::{COLUMNS, Column, Context, Entry, MASKS, Model, PAIRS, Recent,
 use crate::operation::Operation;
 use crate::record::{Flags, NO_PEER, NONE, Record};
 
-/// Columns that are read from their begins.
-type Columns<'a> = [&'a [u8]; COLUMNS];
-
 /// Turns columns back into records, reusing its memory.
 pub struct Decoder {
     model: Model,
+    /// The times of a batch, and [`ROOM`] bytes behind them.
+    times: Vec<u8>,
 }
+
+/// Bytes that may be read behind the last time.
+const ROOM: usize = 16;
 
 impl Default for Decoder {
     fn default() -> Self {
@@ -23,7 +25,7 @@ impl Default for Decoder {
 impl Decoder {
     /// A decoder without any memory for records yet.
     pub fn new() -> Self {
-        Decoder { model: Model::new() }
+        Decoder { model: Model::new(), times: Vec::new() }
     }
 
     /// The batch whose columns are `plain` and `tail`, or `None` where they hold none. The memory taken is at most
@@ -32,40 +34,41 @@ impl Decoder {
         let (head, used) = get::<BatchHead>(plain)?;
         let mut rest = &plain[used..];
         let n = usize::try_from(take_varint(&mut rest)?).ok().filter(|&n| n <= MAX_RECORDS)?;
-        let mut columns = columns(rest)?;
-        let mut times = tail;
-        let codes = take_slice(&mut times, n.div_ceil(2))?;
+        let mut wrong = Wrong { columns: columns(rest)?, next: 0, mask: 0 };
+        let (codes, times) = tail.split_at_checked(n.div_ceil(2))?;
+        self.times.clear();
+        self.times.extend_from_slice(times);
+        self.times.resize(times.len() + ROOM, 0);
 
         self.model.reset();
         let mut records = Vec::with_capacity(n);
         let mut recent = Recent::default();
-        let mut times = Times { bytes: times, at: 0 };
+        let mut at = 0;
         let mut previous_end = head.previous_end;
-        let (mut surprise_at, mut mask) = next_surprise(0, &mut columns)?;
-        for i in 0..n {
+        wrong.find_next()?;
+        while records.len() < n {
+            let i = records.len();
             let code = codes.get(i / 2)? >> (4 * (i % 2)) & 15;
-            let (n_gap, n_duration) = match PAIRS.get(usize::from(code)) {
-                Some(&pair) => pair,
-                None => {
-                    let [lengths] = *take_slice(&mut columns[Column::Lengths as usize], 1)? else { return None };
-                    (lengths & 15, lengths >> 4)
-                }
+            let (gap, duration);
+            (gap, duration, at) = match TIMES[usize::from(code)] {
+                Some(pair) => pair.take(&self.times, at)?,
+                None => odd_pair(&self.times, at, &mut wrong.columns[Column::Lengths as usize])?,
             };
-            let begin = previous_end.wrapping_add(times.take(n_gap)?);
-            let end = begin.wrapping_add(times.take(n_duration)?);
-            let entry = if i == surprise_at {
-                let entry = self.surprise(mask, recent, &mut columns)?;
-                (surprise_at, mask) = next_surprise(i + 1, &mut columns)?;
-                entry
-            } else {
-                self.model.guess(recent.slot())?
-            };
-            let record = entry.record(recent, begin, end);
+            if i == wrong.next {
+                wrong.learn(&mut self.model, recent)?;
+            }
+            let entry = self.model.guess(recent.slot())?;
+            let begin = previous_end.wrapping_add(gap);
+            let end = begin.wrapping_add(duration);
+            previous_end = end_of(begin, end);
+            if records.len() == records.capacity() {
+                // Never so: but now the compiler knows that there is room.
+                return None;
+            }
+            records.push(entry.record(recent, begin, end));
             recent.advance(entry);
-            previous_end = end_of(&record);
-            records.push(record);
         }
-        let all_used = times.at == times.bytes.len() && columns.iter().all(|column| column.is_empty());
+        let all_used = at == times.len() && wrong.columns.iter().all(|column| column.is_empty());
         all_used.then_some((head, records))
     }
 
@@ -77,21 +80,52 @@ impl Decoder {
         }
         records.iter().filter(|record| !known(record.operation)).count() as u64
     }
+}
 
-    /// The entry of a record that was guessed wrong, in what `mask` tells.
-    #[inline(never)]
-    fn surprise(&mut self, mask: u8, recent: Recent, columns: &mut Columns) -> Option<&Entry> {
+/// Columns that are read from their begins.
+type Columns<'a> = [&'a [u8]; COLUMNS];
+
+/// What is told of the records that were guessed wrong.
+struct Wrong<'a> {
+    columns: Columns<'a>,
+    /// Index of the next one; `usize::MAX`: there is none.
+    next: usize,
+    /// Which of its fields are told.
+    mask: u8,
+}
+
+impl Wrong<'_> {
+    /// Makes the guess of the next one right, and finds the one behind it.
+    #[cold]
+    fn learn(&mut self, model: &mut Model, recent: Recent) -> Option<()> {
         let slot = recent.slot();
-        let (context, base) = if mask & mask::CONTEXT == 0 {
-            (self.model.guess(slot)?.context, self.model.guesses.get(slot)?.checked_sub(1)?)
+        let (context, base) = if self.mask & mask::CONTEXT == 0 {
+            (model.guess(slot)?.context, model.guesses.get(slot)?.checked_sub(1)?)
         } else {
-            let context = next_context(&mut self.model.contexts, &mut columns[Column::Contexts as usize])?;
-            (context, self.model.contexts.get(context as usize)?.last)
+            let context = next_context(&mut model.contexts, &mut self.columns[Column::Contexts as usize])?;
+            (context, model.contexts.get(context as usize)?.last)
         };
-        let relative = self.model.contexts.get(context as usize)?.relative;
-        let entry = self.model.learn(slot, context, base)?;
-        change(entry, mask, relative, recent, columns)?;
-        Some(entry)
+        let relative = model.contexts.get(context as usize)?.relative;
+        change(model.learn(slot, context, base)?, self.mask, relative, recent, &mut self.columns)?;
+        self.next += 1;
+        self.find_next()
+    }
+
+    /// Finds the next one, from record `next` on.
+    fn find_next(&mut self) -> Option<()> {
+        let steps = &mut self.columns[Column::Steps as usize];
+        if steps.is_empty() {
+            self.next = usize::MAX;
+            return Some(());
+        }
+        let step = usize::try_from(take_varint(steps)?).ok()?;
+        let (run, common) = (step / MASKS.len(), step % MASKS.len());
+        self.mask = match common {
+            0 => *take_slice(&mut self.columns[Column::Masks as usize], 1)?.first()?,
+            common => *MASKS.get(common)?,
+        };
+        self.next = self.next.checked_add(run)?;
+        Some(())
     }
 }
 
@@ -106,21 +140,6 @@ fn columns(mut rest: &[u8]) -> Option<Columns<'_>> {
         *column = take_slice(&mut rest, size)?;
     }
     rest.is_empty().then_some(columns)
-}
-
-/// Index of the next record, from `i` on, that was guessed wrong, and its mask; `usize::MAX`: there is none.
-fn next_surprise(i: usize, columns: &mut Columns) -> Option<(usize, u8)> {
-    let steps = &mut columns[Column::Steps as usize];
-    if steps.is_empty() {
-        return Some((usize::MAX, 0));
-    }
-    let step = usize::try_from(take_varint(steps)?).ok()?;
-    let (run, common) = (step / MASKS.len(), step % MASKS.len());
-    let mask = match common {
-        0 => *take_slice(&mut columns[Column::Masks as usize], 1)?.first()?,
-        common => *MASKS.get(common)?,
-    };
-    Some((i.checked_add(run)?, mask))
 }
 
 /// The next context in its column.
@@ -172,32 +191,59 @@ fn gone(from: i32, distance: u64) -> i32 {
     distance.checked_sub(1).map_or(NO_PEER, |distance| from.wrapping_add(unzigzag(distance) as i32))
 }
 
-/// The times, read from their begin.
-struct Times<'a> {
-    bytes: &'a [u8],
-    at: usize,
+/// How two times of at most eight bytes are taken out of these.
+#[derive(Clone, Copy)]
+struct Pair {
+    /// The bits of the first.
+    first: u64,
+    /// Those of the second, from the lowest on.
+    second: u64,
+    /// How many bits the first takes.
+    bits: u8,
+    /// How many bytes both take.
+    bytes: u8,
 }
 
-impl Times<'_> {
-    /// The next value, of `n` bytes.
-    #[inline(always)]
-    fn take(&mut self, n: u8) -> Option<u64> {
-        let n = usize::from(n);
-        if n > 8 {
-            return None;
-        }
-        let mut value = [0; 8];
-        if let Some(eight) = self.bytes.get(self.at..self.at + 8) {
-            value.copy_from_slice(eight);
-        } else {
-            let rest = self.bytes.get(self.at..)?;
-            value.get_mut(..rest.len())?.copy_from_slice(rest);
-            if rest.len() < n {
-                return None;
-            }
-        }
-        self.at += n;
-        let unused = 64 - 8 * n as u32;
-        Some(u64::from_le_bytes(value).checked_shl(unused).map_or(0, |value| value >> unused))
+/// The pair of times of each code; `None` of [`OTHER_PAIR`](crate::model::OTHER_PAIR), whose lengths are told.
+const TIMES: [Option<Pair>; 16] = {
+    let mut times = [None; 16];
+    let mut code = 0;
+    while code < PAIRS.len() {
+        let (first, second) = PAIRS[code];
+        times[code] = Some(Pair { first: low(first), second: low(second), bits: 8 * first, bytes: first + second });
+        code += 1;
     }
+    times
+};
+
+/// The bits of the lowest `n` bytes, up to 8.
+const fn low(n: u8) -> u64 {
+    if n == 0 { 0 } else { u64::MAX >> (64 - 8 * n as u32) }
+}
+
+impl Pair {
+    /// The two times that lie at `at`, and where the next ones lie.
+    #[inline(always)]
+    fn take(self, times: &[u8], at: usize) -> Option<(u64, u64, usize)> {
+        let both = eight(times, at)?;
+        Some((both & self.first, both >> self.bits & self.second, at + usize::from(self.bytes)))
+    }
+}
+
+/// The same of times whose lengths are the next of their column.
+#[cold]
+fn odd_pair(times: &[u8], at: usize, lengths: &mut &[u8]) -> Option<(u64, u64, usize)> {
+    let [lengths] = *take_slice(lengths, 1)? else { return None };
+    let (first, second) = (lengths & 15, lengths >> 4);
+    if first > 8 || second > 8 {
+        return None;
+    }
+    let between = at + usize::from(first);
+    Some((eight(times, at)? & low(first), eight(times, between)? & low(second), between + usize::from(second)))
+}
+
+/// Eight bytes at `at`.
+#[inline(always)]
+fn eight(times: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(*times.get(at..)?.first_chunk()?))
 }

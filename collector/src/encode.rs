@@ -103,7 +103,7 @@ impl Encoder {
             }
 
             let (gap, duration) = (record.begin.wrapping_sub(previous_end), record.end.wrapping_sub(record.begin));
-            previous_end = end_of(record);
+            previous_end = end_of(record.begin, record.end);
             let (n_gap, n_duration) = (significant_bytes(gap), significant_bytes(duration));
             let code = CODES[n_gap * 16 + n_duration];
             self.codes[i] = code;

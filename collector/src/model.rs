@@ -101,12 +101,12 @@ pub(crate) struct Entry {
     pub received: u64,
     pub peer: i32,
     pub tag: i32,
-    pub operation: u16,
-    pub flags: Flags,
-    pub count: u32,
     pub comm: u32,
     /// The record's `request`, less the newest request where it is relative.
     request: u32,
+    pub operation: u16,
+    pub flags: Flags,
+    pub count: u32,
     /// All ones where `request` is relative, else 0.
     relative: u32,
     /// How far such a record moves the newest request.
@@ -275,8 +275,8 @@ pub(crate) fn significant_bytes(value: u64) -> usize {
     (71 - value.leading_zeros() as usize) / 8
 }
 
-/// The end from which the next record's begin is counted.
+/// The end from which the begin of what follows a record is counted.
 #[inline(always)]
-pub(crate) fn end_of(record: &Record) -> u64 {
-    if record.end == 0 { record.begin } else { record.end }
+pub(crate) fn end_of(begin: u64, end: u64) -> u64 {
+    if end == 0 { begin } else { end }
 }

@@ -317,7 +317,7 @@ impl RankSampler {
                         self.from = end;
                     }
                 }
-            } else {
+            } else if !record.is_part() {
                 self.marker(record, begin, &is_serial);
             }
         }
@@ -355,12 +355,11 @@ impl RankSampler {
     #[cold]
     fn marker(&mut self, record: &Record, begin: u64, is_serial: &impl Fn(u32) -> bool) {
         let cuts = match record.operation() {
-            Some(operation) if operation.is_part() => false,
             Some(Operation::Pause | Operation::Resume) => true,
             Some(Operation::RegionEnter | Operation::RegionLeave) => is_serial(record.request),
             _ => false,
         };
-        if cuts || self.state == State::InCall && !record.operation().is_some_and(Operation::is_part) {
+        if cuts || self.state == State::InCall {
             self.leave(begin);
             self.from = begin;
             if record.operation() == Some(Operation::Pause) {

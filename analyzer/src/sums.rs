@@ -116,7 +116,7 @@ impl ThreadSums {
     #[inline(always)]
     fn place(&mut self, record: &Record, placed: Placed) {
         // A part adds to the call before it.
-        if !record.is_call() && record.is_part() {
+        if record.is_part() {
             return;
         }
         if let Some((region, iteration)) = placed.within(self.fold.innermost_open()) {

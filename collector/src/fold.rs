@@ -524,16 +524,17 @@ impl<T: IterationTimes> Fold<T> {
 
     #[inline(never)]
     fn marker(&mut self, record: &Record, begin: u64, end: u64, site: &mut impl FnMut(&Record) -> u64) {
-        let value = || (f64::from_bits(record.sent), f64::from_bits(record.received));
-        if !record.is_part() {
-            self.set_unfinished(None);
-        }
         if end > begin {
             // Of those that this version knows only a flush has time.
             let cell = Cell { ticks: end - begin, calls: 1, sent: 0, received: 0 };
             self.cell(record.activity()).add(&cell);
             self.add_time(record.activity(), end - begin);
         }
+        if record.is_part() {
+            return self.part(record, site);
+        }
+        self.set_unfinished(None);
+        let value = || (f64::from_bits(record.sent), f64::from_bits(record.received));
         match record.operation() {
             Some(Operation::RegionEnter) => self.enter(record.request, record.count, begin),
             Some(Operation::RegionLeave) => self.leave(record.request, begin),
@@ -556,7 +557,6 @@ impl<T: IterationTimes> Fold<T> {
             }
             Some(Operation::Pause) => (self.paused, self.not_computing) = (true, true),
             Some(Operation::Resume) => (self.paused, self.not_computing) = (false, false),
-            _ if record.is_part() => self.part(record, site),
             _ => {}
         }
     }

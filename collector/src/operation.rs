@@ -66,8 +66,15 @@ macro_rules! operations {
             pub const ALL: &[Operation] = &[$(Operation::$call,)* $(Operation::$marker,)*];
 
             /// The operation of a number in a log, or `None` for one that this version does not know.
+            #[inline]
             pub fn from_number(number: u16) -> Option<Operation> {
-                match number { $($number => Some(Operation::$call),)* $($marker_number => Some(Operation::$marker),)* _ => None }
+                static BY_NUMBER: [Option<Operation>; Operation::NUMBERS] = {
+                    let mut all = [None; Operation::NUMBERS];
+                    $(all[$number] = Some(Operation::$call);)*
+                    $(all[$marker_number] = Some(Operation::$marker);)*
+                    all
+                };
+                BY_NUMBER.get(usize::from(number)).copied().flatten()
             }
 
             /// The name: an MPI function's without `MPI_`, or the marker's.
@@ -398,9 +405,14 @@ impl Operation {
     /// Numbers from here on are markers and parts of calls, not calls.
     pub const FIRST_MARKER: u16 = 1000;
 
-    /// Whether it is a part of the call before it: no call of its own, without time of its own.
-    pub const fn is_part(self) -> bool {
-        matches!(self, Operation::Completed | Operation::Received | Operation::Started)
+    /// All numbers are below.
+    pub const NUMBERS: usize = 1024;
+
+    /// Whether a number is that of a part of the call before it: no call of its own, without time of its own.
+    pub const fn is_part(number: u16) -> bool {
+        number == Operation::Completed as u16
+            || number == Operation::Received as u16
+            || number == Operation::Started as u16
     }
 
     /// Whether a number is that of a call or part that completes requests, or of the end of a split transfer to a file: what they

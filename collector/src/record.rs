@@ -98,7 +98,7 @@ impl Record {
 
     /// Whether the record is a part of the call before it.
     pub fn is_part(&self) -> bool {
-        !self.is_call() && self.operation().is_some_and(Operation::is_part)
+        Operation::is_part(self.operation)
     }
 }
 

@@ -1,9 +1,8 @@
 //! What a thread's records add up to, in a form that stays small however many iterations there are.
 //!
-//! The collector's fold has a wide row for each region and iteration that is marked. Its sums are therefore taken every few thousand
-//! records and kept by region, iterations as columns of only those activities that occur ([`crate::times`]). Time of iterations that
-//! were found, which may be as short as a call, goes there at once. Numbers are those of the rank's log, times are ticks;
-//! [`crate::gather`] translates both.
+//! Sums are kept by region; of iterations, which may be as short as a call, only their time, in columns of those activities that occur
+//! ([`crate::times`]). The collector's fold puts it there at once: a row of all sums for each region and iteration, as in a profile,
+//! would cost more than the records. Numbers are those of the rank's log, times are ticks; [`crate::gather`] translates both.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -15,10 +14,10 @@ use lbprof_collector::{Activity, Record};
 
 use crate::definitions::Definitions;
 use crate::span::{Span, SpanFold};
-use crate::structure::{Placed, Placer};
+use crate::structure::{FoundRegion, Placed, Placer};
 use crate::times::Times;
 
-/// Records after which sums are taken from the fold: its rows are then still in the processor's caches.
+/// Records after which sums are taken from the fold: the iterations that it lists are then still in the processor's caches.
 const TAKE_AFTER: usize = 1 << 13;
 
 /// A fold over one thread, and what was taken from it.
@@ -135,7 +134,10 @@ impl ThreadSums {
     pub fn finish(mut self) -> Sums {
         self.fold.end();
         self.take();
-        for (region, times) in self.fold.take_times().all() {
+        // A marked region of which iterations have no time has none of its own.
+        let has_some =
+            |&(region, ref times): &(u32, Times)| !times.is_empty() || FoundRegion::of_number(region).is_some();
+        for (region, times) in self.fold.take_times().all().filter(has_some) {
             self.sums.regions.entry(region).or_default().times.append(&times);
         }
         Sums { begin: self.begin, uncut: self.fold.is_uncut(), ..self.sums }

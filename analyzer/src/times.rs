@@ -105,6 +105,11 @@ impl Times {
         Times { numbers, ticks }
     }
 
+    /// Whether it holds no iteration.
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
     /// Numbers of iterations, in the order in which they are.
     pub fn numbers(&self) -> &[u32] {
         &self.numbers

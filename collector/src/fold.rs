@@ -25,10 +25,12 @@ use crate::record::{Flags, NONE, Record};
 struct Open {
     region: u32,
     iteration: u32,
-    /// When it was entered, in ticks.
-    entered: u64,
+    /// Its own iteration, or that in which it was entered.
+    within: u32,
     /// The row of its time.
     row: u32,
+    /// When it was entered, in ticks.
+    entered: u64,
 }
 
 /// Time in one region and iteration, by activity.
@@ -73,10 +75,9 @@ fn kind_of(record: &Record) -> u32 {
     u32::from(record.operation) | u32::from(record.flags.0 & 7) << 16
 }
 
-/// Takes the time by iteration of what is placed with [`Fold::place_in`], in place of the fold: for iterations so short that rows
-/// of all sums would cost more than the records.
+/// Takes the time by iteration, in place of the fold: for iterations so short that rows of all sums would cost more than the records.
 pub trait IterationTimes: Default {
-    /// Whether it does; else rows of the fold are by iteration.
+    /// Whether it does; else rows of the fold are by iteration. Rows of profiles that are absorbed are in any case.
     const APART: bool;
 
     /// Time that follows is of this region and iteration; of none where the iteration is [`NONE`].
@@ -201,14 +202,16 @@ impl<T: IterationTimes> Fold<T> {
     #[inline(never)]
     fn move_to(&mut self, region: u32, iteration: u32) {
         self.settle_computing();
-        let row = self.row_at(region, if T::APART { NONE } else { iteration });
+        let row = self.row_in(region, iteration);
         (self.region, self.iteration, self.row) = (region, iteration, row);
         self.times.move_to(region, iteration);
     }
 
     /// What was kept apart of the time by iteration, since the last call.
     pub fn take_times(&mut self) -> T {
-        std::mem::take(&mut self.times)
+        let times = std::mem::take(&mut self.times);
+        self.times.move_to(self.region, self.iteration);
+        times
     }
 
     /// The innermost region that markers have opened, and its iteration; (0, [`NONE`]) where none is open.
@@ -338,7 +341,7 @@ impl<T: IterationTimes> Fold<T> {
         self.open.clear();
         for (i, &OpenRegion { region, iteration }) in head.open.iter().enumerate() {
             let entered = entered.get(i).copied().unwrap_or(head.previous_end);
-            self.open.push(Open { region, iteration, entered, row: 0 });
+            self.open.push(Open { region, iteration, entered, within: NONE, row: 0 });
         }
         self.last_call = NONE;
         self.set_unfinished(None);
@@ -347,11 +350,11 @@ impl<T: IterationTimes> Fold<T> {
 
     /// Finds the rows of all open regions anew, outermost first.
     fn find_rows(&mut self) {
-        let mut iteration = NONE;
+        let mut within = NONE;
         for i in 0..self.open.len() {
             let open = self.open[i];
-            iteration = if open.iteration == NONE { iteration } else { open.iteration };
-            self.open[i].row = self.row_at(open.region, iteration);
+            within = if open.iteration == NONE { within } else { open.iteration };
+            self.open[i] = Open { within, row: self.row_in(open.region, within), ..open };
         }
         self.innermost();
     }
@@ -359,13 +362,16 @@ impl<T: IterationTimes> Fold<T> {
     /// Makes the innermost open region, or region 0, the one that time goes to.
     fn innermost(&mut self) {
         self.settle_computing();
-        (self.region, self.row) = match self.open.last() {
-            Some(open) => (open.region, open.row),
-            None => (0, self.row_at(0, NONE)),
+        (self.region, self.iteration, self.row) = match self.open.last() {
+            Some(open) => (open.region, open.within, open.row),
+            None => (0, NONE, self.row_at(0, NONE)),
         };
-        self.iteration = self.rows[self.row as usize].iteration;
-        // Rows of open regions are by iteration.
-        self.times.move_to(self.region, NONE);
+        self.times.move_to(self.region, self.iteration);
+    }
+
+    /// The row of time that is spent in a region and iteration.
+    fn row_in(&mut self, region: u32, iteration: u32) -> u32 {
+        self.row_at(region, if T::APART { NONE } else { iteration })
     }
 
     fn row_at(&mut self, region: u32, iteration: u32) -> u32 {
@@ -575,8 +581,9 @@ impl<T: IterationTimes> Fold<T> {
     }
 
     fn enter(&mut self, region: u32, iteration: u32, begin: u64) {
-        let row = self.row_at(region, if iteration == NONE { self.iteration } else { iteration });
-        self.open.push(Open { region, iteration, entered: begin, row });
+        let within = if iteration == NONE { self.iteration } else { iteration };
+        let row = self.row_in(region, within);
+        self.open.push(Open { region, iteration, entered: begin, within, row });
         self.innermost();
         let totals = self.regions.entry(region).or_default();
         totals.invocations = totals.invocations.saturating_add(1);

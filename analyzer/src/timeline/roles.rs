@@ -54,10 +54,25 @@ pub enum On {
     File,
 }
 
+/// What the operation of a number in a log is to other ranks.
+#[inline]
+pub fn talk_of(number: u16) -> Talk {
+    static BY_NUMBER: [Talk; Operation::NUMBERS] = {
+        let mut all = [Talk::Nothing; Operation::NUMBERS];
+        let mut at = 0;
+        while at < Operation::ALL.len() {
+            all[Operation::ALL[at] as usize] = talk(Operation::ALL[at]);
+            at += 1;
+        }
+        all
+    };
+    BY_NUMBER.get(usize::from(number)).copied().unwrap_or(Talk::Nothing)
+}
+
 /// What `operation` is to other ranks (MPI-4.1 chapters 3 to 8, 12, 14).
 ///
 /// Flushes and unlocks move data: whether they wait for another rank cannot be told.
-pub fn talk(operation: Operation) -> Talk {
+const fn talk(operation: Operation) -> Talk {
     use Meeting::{All, FromRoot, Neighbours, Prefix, ToRoot};
     use Operation as O;
     use SendMode::{Buffered, Standard, Synchronous};

@@ -14,7 +14,7 @@ use super::dense::Dense;
 use super::lists::Lists;
 use super::persistent::Prepared;
 use super::places::Places;
-use super::roles::{On, Talk, talk};
+use super::roles::{On, Talk, talk_of};
 use super::step::{Batch, Deed, EpochStep, Kind, Meeting, Ns, Role, SendMode, Step};
 use crate::definitions::Definitions;
 use crate::model::{Communicator, RegionIdx};
@@ -70,14 +70,23 @@ struct Thread {
     before: Kind,
     /// What that was found from: the region's number, and whether recording is paused.
     placed: Option<(u32, bool)>,
-    /// A call whose parts may follow in the next batch, with how many are missing.
-    waiting: Option<(Step, u32)>,
-    /// What it and its parts do.
+    /// The last call, where parts of it may follow.
+    waiting: Option<Waiting>,
+    /// That call, if its parts follow in the next batch, and the recorder's flushes behind it; and what it and its parts do.
+    steps: Vec<Step>,
     deeds: Vec<Deed>,
-    /// The recorder's flushes between that call and its parts.
-    flushes: Vec<Step>,
     /// What the last call was, for its parts.
     talk: Talk,
+}
+
+/// A call whose parts may follow.
+#[derive(Clone, Copy)]
+struct Waiting {
+    /// How many are missing.
+    missing: u32,
+    /// Where its step and its deeds begin in the batch.
+    step: usize,
+    deeds: usize,
 }
 
 /// A communicator of the rank's log.
@@ -147,10 +156,9 @@ impl<'a> RankSteps<'a> {
 
     /// The steps of a batch of records; `None` where all of them wait for what follows.
     fn batch(&mut self, head: &BatchHead, records: &[Record]) -> Option<Batch> {
-        let (thread, gap) = self.thread(head);
-        let mut thread = thread;
-        let mut out = Batch { thread: head.thread, steps: Vec::with_capacity(records.len()), gap, ..Batch::default() };
-        out.deeds.reserve(records.len());
+        let (mut thread, gap) = self.thread(head);
+        let mut out = thread.begin(head.thread, records.len());
+        out.gap = gap;
         self.look_ahead(records);
         let mut rest = records;
         // What lies before a call is where the call is, as the sums have it.
@@ -173,7 +181,7 @@ impl<'a> RankSteps<'a> {
                 self.marker(&mut thread, record, &mut out);
             }
             let Some(call) = from.first() else { break };
-            self.flush_waiting(&mut thread, &mut out);
+            thread.end_waiting(&mut out);
             if let Some((placed, outside)) = placed {
                 if let Some(outside) = outside {
                     let place = outside.within(thread.marked);
@@ -187,6 +195,7 @@ impl<'a> RankSteps<'a> {
             rest = &from[1..];
         }
         thread.next = head.first.saturating_add(records.len() as u64);
+        thread.carry(&mut out);
         out.last = self.is_last(head.thread, &thread);
         self.threads.insert(head.thread, thread);
         (!out.steps.is_empty() || out.gap || out.last).then_some(out)
@@ -212,8 +221,8 @@ impl<'a> RankSteps<'a> {
             before: Kind::new(0, Activity::Computation),
             placed: None,
             waiting: None,
+            steps: Vec::new(),
             deeds: Vec::new(),
-            flushes: Vec::new(),
             talk: Talk::Nothing,
         };
         self.innermost(&mut thread);
@@ -223,8 +232,9 @@ impl<'a> RankSteps<'a> {
     /// Goes over records that were folded when they were recorded: nothing is known of what they did with others.
     fn skip(&mut self, head: &BatchHead, next: &BatchHead) -> Option<Batch> {
         let (mut thread, _) = self.thread(head);
-        let mut out = Batch { thread: head.thread, gap: true, ..Batch::default() };
-        self.flush_waiting(&mut thread, &mut out);
+        let mut out = thread.begin(head.thread, 0);
+        out.gap = true;
+        thread.end_waiting(&mut out);
         (thread.before, thread.placed) = (Kind::unknown(0), None);
         self.compute_until(&mut thread, next.previous_end, &mut out);
         (thread.next, thread.paused) = (next.first, next.paused);
@@ -242,8 +252,9 @@ impl<'a> RankSteps<'a> {
         numbers.sort_unstable();
         for number in numbers {
             let Some(mut thread) = self.threads.remove(&number) else { continue };
-            let mut out = Batch { thread: number, last: number != 0, ..Batch::default() };
-            self.flush_waiting(&mut thread, &mut out);
+            let mut out = thread.begin(number, 0);
+            out.last = number != 0;
+            thread.end_waiting(&mut out);
             if let Some(end) = end.filter(|&end| number == 0 && end > thread.last) {
                 self.compute_until(&mut thread, end, &mut out);
             }
@@ -287,11 +298,10 @@ impl<'a> RankSteps<'a> {
         let begin = record.begin.max(thread.last);
         if record.operation == Operation::Flush as u16 && thread.waiting.is_some() {
             // The ring was full before the parts of the last call.
-            let step = self.step(thread, record);
-            thread.flushes.push(step);
+            out.steps.push(self.step(thread, record));
             return;
         }
-        self.flush_waiting(thread, out);
+        thread.end_waiting(out);
         match record.operation() {
             Some(Operation::RegionEnter) => {
                 self.compute_until(thread, begin, out);
@@ -311,8 +321,7 @@ impl<'a> RankSteps<'a> {
                 self.innermost(thread);
             }
             _ if record.end > begin => {
-                let step = self.step(thread, record);
-                out.steps.push(step);
+                out.steps.push(self.step(thread, record));
             }
             _ => {}
         }
@@ -336,40 +345,41 @@ impl<'a> RankSteps<'a> {
 
     fn call(&mut self, thread: &mut Thread, record: &Record, out: &mut Batch) {
         let mut step = self.step(thread, record);
-        let unfinished = record.end == 0 || record.flags.contains(Flags::UNFINISHED);
-        let talk = record.operation().map_or(Talk::Nothing, talk);
+        let talk = talk_of(record.operation);
         thread.talk = talk;
-        let silent = record.flags.contains(Flags::NOTHING) || record.flags.contains(Flags::FAILED);
-        let deed = self.deed(record, talk, unfinished).filter(|_| !silent || talk == Talk::Exchange);
         let missing = match talk {
             Talk::Exchange => 1,
             Talk::Wait | Talk::Test | Talk::Start => Self::several(record),
             _ => 0,
         };
-        match missing {
-            0 => {
-                let receives = deed.filter(|_| talk == Talk::StartExchange);
-                let receives = receives.map(|deed| Deed { role: Role::StartRecvAny, bytes: 0, ..deed });
-                step.deeds = u16::from(deed.is_some()) + u16::from(receives.is_some());
-                out.deeds.extend(deed);
-                out.deeds.extend(receives);
-                out.steps.push(step);
-            }
-            _ => {
-                thread.deeds.extend(deed.filter(|_| !silent));
-                thread.waiting = Some((step, missing));
+        let deeds = out.deeds.len();
+        let silent = record.flags.contains(Flags::NOTHING) || record.flags.contains(Flags::FAILED);
+        if let Some(deed) = self.deed(record, talk, missing > 0).filter(|_| !silent) {
+            out.deeds.push(deed);
+            if talk == Talk::StartExchange {
+                out.deeds.push(Deed { role: Role::StartRecvAny, bytes: 0, ..deed });
             }
         }
+        match missing {
+            0 => step.deeds = (out.deeds.len() - deeds) as u16,
+            _ => thread.waiting = Some(Waiting { missing, step: out.steps.len(), deeds }),
+        }
+        out.steps.push(step);
     }
 
     /// How many parts follow a call that completes or starts several requests.
     fn several(record: &Record) -> u32 {
-        let many =
-            [Operation::Waitall, Operation::Waitsome, Operation::Testall, Operation::Testsome, Operation::Startall];
-        if many.iter().any(|&one| one as u16 == record.operation) { record.count } else { 0 }
+        match record.operation() {
+            Some(Operation::Waitall | Operation::Waitsome | Operation::Testall) => record.count,
+            Some(Operation::Testsome | Operation::Startall) => record.count,
+            _ => 0,
+        }
     }
 
     fn part(&mut self, thread: &mut Thread, record: &Record, out: &mut Batch) {
+        let Some(waiting) = &mut thread.waiting else { return };
+        waiting.missing = waiting.missing.saturating_sub(1);
+        let is_last = waiting.missing == 0;
         let deed = match record.operation() {
             Some(Operation::Received) if !record.flags.contains(Flags::NOTHING) => {
                 Some(self.message(record, Role::Recv, record.received))
@@ -378,28 +388,17 @@ impl<'a> RankSteps<'a> {
             Some(Operation::Started) => self.started(record),
             _ => None,
         };
-        let Some((_, missing)) = &mut thread.waiting else { return };
-        thread.deeds.extend(deed);
-        *missing = missing.saturating_sub(1);
-        if *missing == 0 {
-            self.flush_waiting(thread, out);
+        if let Some(deed) = deed {
+            out.deeds.push(deed);
+        }
+        if is_last {
+            thread.end_waiting(out);
         }
     }
 
-    /// Lets go of a call whose parts are all there, or will not come.
-    fn flush_waiting(&mut self, thread: &mut Thread, out: &mut Batch) {
-        if let Some((step, _)) = thread.waiting.take() {
-            let n = u16::try_from(thread.deeds.len()).unwrap_or(u16::MAX);
-            thread.deeds.truncate(usize::from(n));
-            out.steps.push(Step { deeds: n, ..step });
-            out.deeds.extend_from_slice(&thread.deeds);
-            thread.deeds.clear();
-        }
-        out.steps.append(&mut thread.flushes);
-    }
-
-    /// What a call does with others by its own record.
-    fn deed(&mut self, record: &Record, talk: Talk, unfinished: bool) -> Option<Deed> {
+    /// What a call does with others by its own record, apart from its parts.
+    fn deed(&mut self, record: &Record, talk: Talk, has_parts: bool) -> Option<Deed> {
+        let unfinished = record.end == 0 || record.flags.contains(Flags::UNFINISHED);
         match talk {
             Talk::Nothing => None,
             // One that never returned has sent, or entered, but is not known to have received.
@@ -419,9 +418,8 @@ impl<'a> RankSteps<'a> {
                 self.prepared.add(record, talk);
                 None
             }
-            Talk::Start if Self::several(record) > 0 => None,
+            Talk::Start | Talk::Wait | Talk::Test if has_parts => None,
             Talk::Start => self.started(record),
-            Talk::Wait | Talk::Test if Self::several(record) > 0 => None,
             Talk::Wait | Talk::Test => self.completion(record, talk),
             Talk::Meet(meeting, on) => Some(self.meet(record, Role::Meet(meeting), on)),
             Talk::StartMeet(meeting) => Some(self.meet(record, Role::StartMeet(meeting), On::Communicator)),
@@ -569,5 +567,36 @@ impl<'a> RankSteps<'a> {
             true => Kind::unknown(region),
             false => Kind::new(region, Activity::Computation),
         };
+    }
+}
+
+impl Thread {
+    /// A batch of thread `number`, with room for so many steps; it goes on with the call whose parts may follow.
+    fn begin(&mut self, number: u32, room: usize) -> Batch {
+        let mut out = Batch { thread: number, steps: Vec::with_capacity(room), ..Batch::default() };
+        out.deeds.reserve(room);
+        out.steps.append(&mut self.steps);
+        out.deeds.append(&mut self.deeds);
+        out
+    }
+
+    /// Keeps the call whose parts may follow for the next batch.
+    fn carry(&mut self, out: &mut Batch) {
+        if let Some(waiting) = &mut self.waiting {
+            self.steps.extend(out.steps.drain(waiting.step..));
+            self.deeds.extend(out.deeds.drain(waiting.deeds..));
+            (waiting.step, waiting.deeds) = (0, 0);
+        }
+    }
+
+    /// Gives the call whose parts may follow what it and its parts did: they are all there, or will not come.
+    fn end_waiting(&mut self, out: &mut Batch) {
+        if let Some(waiting) = self.waiting.take() {
+            let n = u16::try_from(out.deeds.len() - waiting.deeds).unwrap_or(u16::MAX);
+            out.deeds.truncate(waiting.deeds + usize::from(n));
+            if let Some(step) = out.steps.get_mut(waiting.step) {
+                step.deeds = n;
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@ use crate::blocking::WaitState;
 use crate::timeline::{Kind, Ns};
 
 /// Is told what threads do, in the order in which they are followed.
-pub trait Watcher {
+pub trait Watcher: Send {
     /// A thread did one thing for some time. Of a thread these come in the order of time.
     fn spends(&mut self, stretch: &Stretch);
 

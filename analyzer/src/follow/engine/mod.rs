@@ -78,7 +78,9 @@ pub(super) fn follow_keeping(
     let ids = Ids { communicators: &model.communicators, places, ranks: &ranks };
     let (questions, conditions): (Vec<Question>, Vec<Condition>) =
         questions.into_iter().map(|(question, condition)| (question, scope.condition(condition))).unzip();
-    rayon::in_place_scope(|tasks| {
+    let progress = &progress;
+    // On a thread of the pool, so that there are as many as there are cores, and this one does itself what it would wait for.
+    rayon::scope(|tasks| {
         let open = |rank: &crate::model::RankModel| {
             let header = run.headers.iter().find(|header| header.rank == rank.rank)?;
             let survey_of = survey.rank(rank.rank)?;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::blocking::{Doings, History};
+use crate::blocking::{Doing, Doings, History};
 use crate::timeline::{Kind, Ns};
 
 /// A part of the critical path.
@@ -30,6 +30,17 @@ pub struct OnPath {
 
 /// Nanoseconds on a path, by thread and kind.
 type Sums = FxHashMap<(u32, Kind), f64>;
+
+/// What is needed to sum up a path, empty between paths: these may be many, of as many threads.
+#[derive(Default)]
+struct Room {
+    /// Nanoseconds by number of what is done, and what of it is on the path.
+    spent: Vec<f64>,
+    on_path: Vec<Doing>,
+    /// How far into its history it was gone back, by thread, and which were.
+    reach: Vec<usize>,
+    visited: Vec<u32>,
+}
 
 /// The paths to the begin of all histories.
 #[derive(Debug, Default)]
@@ -48,7 +59,7 @@ impl CriticalPath {
 
     /// The path to what a thread does at a time, in no order, each thread and kind once.
     pub fn to(&self, doings: &Doings, histories: &[History], thread: u32, time: Ns) -> Vec<OnPath> {
-        let sums = self.sums(doings, histories, thread, time);
+        let sums = self.sums(&mut Room::default(), doings, histories, thread, time);
         let mut parts: Vec<OnPath> = sums.into_iter().map(|((thread, kind), ns)| OnPath { thread, kind, ns }).collect();
         parts.sort_by_key(|part| (part.thread, part.kind));
         parts
@@ -56,21 +67,25 @@ impl CriticalPath {
 
     /// Sums up the paths to `time`, so that what is before it can be forgotten.
     pub fn sum_up(&mut self, doings: &Doings, histories: &[History], time: Ns) {
+        let mut room = Room::default();
         let threads = 0..histories.len() as u32;
-        self.until_begin = threads.map(|thread| Arc::new(self.sums(doings, histories, thread, time))).collect();
+        let sums = threads.map(|thread| Arc::new(self.sums(&mut room, doings, histories, thread, time)));
+        self.until_begin = sums.collect();
     }
 
-    fn sums(&self, doings: &Doings, histories: &[History], thread: u32, time: Ns) -> Sums {
+    fn sums(&self, room: &mut Room, doings: &Doings, histories: &[History], thread: u32, time: Ns) -> Sums {
         let mut sums = Sums::default();
-        let mut spent = vec![0.0; doings.all().len()];
-        // Each thread's history is gone through backwards.
-        let mut reach = vec![usize::MAX; histories.len()];
+        room.spent.resize(doings.all().len(), 0.0);
+        room.reach.resize(histories.len(), usize::MAX);
         let (mut thread, mut time) = (thread, time);
         // A wait in a collective ends when the last one enters, so the path may change over without going back in time; damaged clocks
         // may let threads wait for each other in a circle.
         let mut changes_at_once = 0;
         'thread: while let Some(history) = histories.get(thread as usize) {
-            let reach = &mut reach[thread as usize];
+            let reach = &mut room.reach[thread as usize];
+            if *reach == usize::MAX {
+                room.visited.push(thread);
+            }
             *reach = history.reach(*reach, time);
             for piece in history.pieces_of(*reach, self.from, time) {
                 let by = piece.wait.and_then(|(by, _)| by).filter(|by| by.thread != thread && by.at <= piece.end);
@@ -91,7 +106,13 @@ impl CriticalPath {
                         (thread, time) = (by.thread, at);
                         continue 'thread;
                     }
-                    _ => spent[piece.doing.at()] += (piece.end - piece.begin) as f64,
+                    _ => {
+                        let spent = &mut room.spent[piece.doing.at()];
+                        if *spent == 0.0 {
+                            room.on_path.push(piece.doing);
+                        }
+                        *spent += (piece.end - piece.begin) as f64;
+                    }
                 }
             }
             if let Some(before) = self.until_begin.get(thread as usize) {
@@ -99,9 +120,10 @@ impl CriticalPath {
             }
             break;
         }
-        for (&doing, ns) in doings.all().iter().zip(spent).filter(|&(_, ns)| ns > 0.0) {
-            *sums.entry(doing).or_default() += ns;
+        for doing in room.on_path.drain(..) {
+            *sums.entry(doings.get(doing)).or_default() += std::mem::take(&mut room.spent[doing.at()]);
         }
+        room.visited.drain(..).for_each(|thread| room.reach[thread as usize] = usize::MAX);
         sums
     }
 }

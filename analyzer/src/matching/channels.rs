@@ -2,7 +2,8 @@
 //!
 //! Messages of one sender to one receiver with the same communicator and tag are received in the order in which they are sent, by the
 //! receives that match them in the order in which these are posted. So the n-th send of a channel belongs to the n-th receive that
-//! receives from it. What a receive from any source or with any tag received is known when it is asked for here.
+//! receives from it. Of a receive from any source or with any tag it may be known only at its end which channel it receives from: until then it
+//! stands in no queue.
 
 use rustc_hash::FxHashMap;
 
@@ -154,8 +155,9 @@ impl Channels {
 
     /// What such a receive has posted: it is no more.
     pub fn take_any(&mut self, id: TransferId) -> Option<Side> {
+        let posted = self.all.get_mut(id.0 as usize)?.posted.take()?;
         self.free.push(id.0);
-        self.all.get_mut(id.0 as usize)?.posted.take()
+        Some(posted)
     }
 
     /// The transfer.

@@ -81,8 +81,8 @@ fn change(clocks: &mut [Lanes], others: &[Lanes], by: impl Fn(f64, f64) -> f64) 
 
 /// The later of two times, neither of which is NaN.
 #[inline]
-fn later(a: f64, b: f64) -> f64 {
-    if a > b { a } else { b }
+fn later(clock: f64, other: f64) -> f64 {
+    if other > clock { other } else { clock }
 }
 
 impl Clocks {
@@ -105,7 +105,8 @@ impl Clocks {
             }),
             per_byte: network(|network| match network {
                 Network::Measured => 0.0,
-                Network::Given { bytes_per_s, .. } => 1e9 / bytes_per_s,
+                // No bytes take no time on the slowest network, either.
+                Network::Given { bytes_per_s, .. } => (1e9 / bytes_per_s).min(f64::MAX),
             }),
             begin,
             ..Clocks::default()
@@ -221,7 +222,7 @@ impl Clocks {
         rates.copy_from_slice(&self.measured);
         if kind.is_computation() {
             for (rate, work) in rates.as_flattened_mut().iter_mut().zip(&self.work) {
-                *rate = factor(work, known.rank, kind);
+                *rate = factor(work, known.rank, kind).min(f64::MAX);
             }
         }
     }
@@ -274,7 +275,7 @@ impl Clocks {
     }
 
     /// The time of each replay: the latest clock of any of the threads at the end of its window, in seconds.
-    pub fn times_s(&mut self, threads: impl Iterator<Item = u32>) -> Vec<f64> {
+    pub fn times_s(&self, threads: impl Iterator<Item = u32>) -> Vec<f64> {
         let mut latest = vec![0.0_f64; self.work.len()];
         for thread in threads {
             let at_end = self.threads.get(thread as usize).map(|thread| thread.at_end.as_slice());
@@ -307,5 +308,28 @@ fn factor(work: &Work, rank: u32, kind: Kind) -> f64 {
         }
         Work::Rank(one, factor) if *one == rank => *factor,
         _ => 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lbprof_collector::Activity;
+
+    use super::*;
+
+    #[test]
+    fn no_bytes_and_no_work_take_no_time_however_slow_both_are() {
+        let network = Network::Given { latency_s: 0.0, bytes_per_s: f64::MIN_POSITIVE / 4.0 };
+        let slow = Work::Rank(1, f64::INFINITY);
+        let mut clocks = Clocks::new(&[Condition { network, work: slow }], 0);
+        (0..2).for_each(|rank| clocks.add_thread(rank, 0, (0, Ns::MAX)));
+        let computation = Kind::new(0, Activity::Computation);
+        clocks.compute(0, computation, (0, 100));
+        clocks.compute(1, computation, (50, 50));
+        let noted = clocks.note(0);
+        clocks.wait_for(1, noted, 0, 3);
+        assert_eq!(clocks.times_s([1].into_iter()), [100.0 * 1e-9]);
+        clocks.wait_for(1, noted, 8, 1);
+        assert_eq!(clocks.times_s([1].into_iter()), [f64::INFINITY]);
     }
 }

@@ -379,7 +379,7 @@ impl<'a> RankSteps<'a> {
     fn part(&mut self, thread: &mut Thread, record: &Record, out: &mut Batch) {
         let Some(waiting) = &mut thread.waiting else { return };
         waiting.missing = waiting.missing.saturating_sub(1);
-        let is_last = waiting.missing == 0;
+        let (is_last, first) = (waiting.missing == 0, waiting.deeds);
         let deed = match record.operation() {
             Some(Operation::Received) if !record.flags.contains(Flags::NOTHING) => {
                 Some(self.message(record, Role::Recv, record.received))
@@ -388,7 +388,10 @@ impl<'a> RankSteps<'a> {
             Some(Operation::Started) => self.started(record),
             _ => None,
         };
-        if let Some(deed) = deed {
+        // More than a step can have need not be carried from batch to batch.
+        if let Some(deed) = deed
+            && out.deeds.len() - first < usize::from(u16::MAX)
+        {
             out.deeds.push(deed);
         }
         if is_last {

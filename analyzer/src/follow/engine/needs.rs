@@ -82,9 +82,11 @@ impl Engine<'_, '_> {
     }
 
     fn keep(&mut self, thread: u32, i: usize, pending: Pending) {
-        if let Some(place) = self.threads[thread as usize].started.get_mut(i) {
-            *place = pending;
+        let started = &mut self.threads[thread as usize].started;
+        if started.len() <= i {
+            started.resize(i + 1, NOTHING);
         }
+        started[i] = pending;
     }
 
     /// A receive from any source has received: now it is known from whom.

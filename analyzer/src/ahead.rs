@@ -38,17 +38,13 @@ impl<T: Send> Ahead<T> {
     }
 
     /// What came out; `None` where it was broken off. A thread of the pool works itself meanwhile, for there may be no other.
-    pub fn wait(self) -> Option<T> {
-        if self.done.is_some() {
-            return self.done;
-        }
-        loop {
-            match self.from.try_recv() {
-                Ok(done) => return Some(done),
-                Err(TryRecvError::Disconnected) => return None,
-                Err(TryRecvError::Empty) if rayon::yield_now().is_none() => return self.from.recv().ok(),
-                Err(TryRecvError::Empty) => std::thread::yield_now(),
+    pub fn wait(mut self) -> Option<T> {
+        while !self.is_over() {
+            if rayon::yield_now().is_none() {
+                return self.from.recv().ok();
             }
+            std::thread::yield_now();
         }
+        self.done
     }
 }

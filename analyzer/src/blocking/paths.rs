@@ -79,14 +79,9 @@ impl Paths {
         &mut self.all[at]
     }
 
-    #[cold]
-    fn grow(&mut self, doings: &Doings) {
-        self.places.resize(doings.all().len(), NOWHERE);
-    }
-
     fn add(&mut self, doings: &Doings, doing: Doing) -> usize {
         if self.places.len() <= doing.at() {
-            self.grow(doings);
+            self.places.resize(doings.all().len(), NOWHERE);
         }
         self.places[doing.at()] = self.all.len() as u32;
         let (thread, kind) = doings.get(doing);

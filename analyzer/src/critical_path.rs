@@ -147,7 +147,8 @@ mod tests {
         let mut doings = Doings::default();
         let mut first = History::new(0);
         first.spend(3, doings.of(0, computation(1)));
-        first.wait(10, doings.of(0, barrier), Some(EndedBy { thread: 1, at: 10 }), &[]);
+        first.wait(10, doings.of(0, barrier));
+        first.explain(Some(EndedBy { thread: 1, at: 10 }), &[]);
         first.spend(12, doings.of(0, computation(2)));
         let mut last = History::new(0);
         last.spend(10, doings.of(1, computation(1)));
@@ -162,7 +163,8 @@ mod tests {
         let mut doings = Doings::default();
         let mut waits_for = |thread: u32| {
             let mut history = History::new(0);
-            history.wait(5, doings.of(1 - thread, kind), Some(EndedBy { thread, at: 5 }), &[]);
+            history.wait(5, doings.of(1 - thread, kind));
+            history.explain(Some(EndedBy { thread, at: 5 }), &[]);
             history
         };
         let histories = [waits_for(1), waits_for(0)];

@@ -180,7 +180,8 @@ mod tests {
     fn a_wait_on_the_path_is_replaced_by_its_causes() {
         let mut doings = Doings::default();
         let mut middle = history(&mut doings, 1, &[(2, X)]);
-        middle.wait(8, doings.of(1, Y), None, &[Part { doing: doings.of(2, X), ns: 6.0 }]);
+        middle.wait(8, doings.of(1, Y));
+        middle.explain(None, &[Part { doing: doings.of(2, X), ns: 6.0 }]);
         let histories = [history(&mut doings, 0, &[(2, X)]), middle];
         assert_eq!(causes(doings, &histories, (2, 8), &[causer(1, 8)]), [(2, X, 6.0)]);
     }
@@ -191,7 +192,8 @@ mod tests {
         let mut doings = Doings::default();
         let mut waited = |thread, more: Ns| {
             let mut history = History::new(0);
-            history.wait(5, doings.of(thread, Y), None, &[Part { doing: doings.of(2, X), ns: 5.0 }]);
+            history.wait(5, doings.of(thread, Y));
+            history.explain(None, &[Part { doing: doings.of(2, X), ns: 5.0 }]);
             history.spend(5 + more, doings.of(thread, X));
             history
         };

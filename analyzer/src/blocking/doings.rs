@@ -50,6 +50,7 @@ impl Doings {
         &self.all
     }
 
+    #[cold]
     fn add(&mut self, thread: u32, kind: Kind) -> Doing {
         let (thread_at, kind_at) = (thread as usize, kind.0 as usize);
         if self.numbers.len() <= thread_at {

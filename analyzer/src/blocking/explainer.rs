@@ -8,7 +8,7 @@ use lbprof_collector::record::NONE;
 use super::causes::{Causer, Causes};
 use super::doings::Doings;
 use super::history::{History, Part};
-use super::story::{Event, Story, Wait};
+use super::story::{Begin, Story, Wait};
 use super::tables::{Blocking, Sums, WaitKey, WaitState, WaitSums};
 use crate::critical_path::{CriticalPath, OnPath};
 use crate::timeline::{Kind, Ns};
@@ -53,22 +53,25 @@ impl Explainer {
     }
 
     /// Hears a story, which goes on where the last one ended.
+    ///
+    /// What threads did is known of all of them before the first wait is explained: its paths end before it, so what comes behind does not
+    /// matter.
     pub fn hear(&mut self, story: &Story) {
-        let (mut waits, mut causers) = (story.waits.iter(), story.causers.as_slice());
-        for event in &story.events {
-            match *event {
-                Event::Begin { at, late, counted } => self.begin((at, counted), late),
-                Event::Spend { thread, kind, end } => {
-                    let doing = self.doings.of(thread, kind);
-                    self.histories[thread as usize].spend(end, doing);
-                }
-                Event::Wait => {
-                    let Some((wait, n)) = waits.next() else { continue };
-                    let (own, others) = causers.split_at(*n);
-                    causers = others;
-                    self.wait(wait, own);
+        story.begins.iter().for_each(|begin| self.begin(begin));
+        for ((thread, history), stretches) in (0..).zip(&mut self.histories).zip(&story.stretches) {
+            for stretch in stretches {
+                let doing = self.doings.of(thread, stretch.kind);
+                match stretch.waits {
+                    false => history.spend(stretch.end, doing),
+                    true => history.wait(stretch.end, doing),
                 }
             }
+        }
+        let mut causers = story.causers.as_slice();
+        for (wait, n) in &story.waits {
+            let (own, others) = causers.split_at(*n);
+            causers = others;
+            self.explain(wait, own);
         }
     }
 
@@ -104,24 +107,26 @@ impl Explainer {
         Explained { blocking, critical_path: self.critical.unwrap_or_default(), kept: self.kept }
     }
 
-    fn begin(&mut self, (at, counted): (Ns, Ns), late: bool) {
+    fn begin(&mut self, &Begin { at, late, counted }: &Begin) {
         let thread = self.histories.len() as u32;
-        self.histories.push(History::new(if late { 0 } else { at }));
+        let mut history = History::new(if late { 0 } else { at });
         if late && at > 0 {
             let kind = Kind::new(0, Activity::Management);
             let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::LateBegin };
             let cause = Part { doing: self.doings.of(thread, kind), ns: at as f64 };
             self.sums.add(&self.doings, key, (at, WaitSums { count: 1, waiting: counted, delay: 0 }), &[cause]);
-            self.histories[thread as usize].wait(at, cause.doing, None, &[cause]);
+            history.wait(at, cause.doing);
+            history.explain(None, &[cause]);
         }
+        self.histories.push(history);
     }
 
-    fn wait(&mut self, wait: &Wait, causers: &[Causer]) {
+    /// Finds what a wait is caused by, which is the first of its thread that is not explained.
+    fn explain(&mut self, wait: &Wait, causers: &[Causer]) {
         let thread = wait.key.thread;
         let end = wait.begin + wait.sums.waiting + wait.sums.delay;
         let found = self.causes.of(&mut self.doings, &self.histories, thread, (wait.begin, end), causers);
         self.sums.add(&self.doings, wait.key, (end - wait.begin, wait.counted), found);
-        let doing = self.doings.of(thread, wait.key.kind);
-        self.histories[thread as usize].wait(end, doing, Some(wait.by), found);
+        self.histories[thread as usize].explain(Some(wait.by), found);
     }
 }

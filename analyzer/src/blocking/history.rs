@@ -3,6 +3,8 @@
 //! A thread's history is a list of stretches without gaps, each of one kind. A stretch in which it waited also says for whom, and what
 //! the wait was found to be caused by. Old stretches are dropped when there are too many.
 
+use std::cell::Cell;
+
 use super::doings::Doing;
 use crate::timeline::Ns;
 
@@ -53,8 +55,12 @@ pub struct History {
     waits: Vec<Waited>,
     /// Number of the first of `waits`.
     waits_from: u32,
+    /// How many of them are explained: the first.
+    explained: usize,
     causes: Vec<Part>,
     causes_from: u32,
+    /// How many stretches had ended before the time that was asked for last: the next one mostly is near.
+    near: Cell<usize>,
 }
 
 /// What a thread did at some time.
@@ -96,25 +102,30 @@ impl History {
     /// Goes on until `end` with this.
     #[inline]
     pub fn spend(&mut self, end: Ns, doing: Doing) {
-        if end <= self.end() {
-            return;
-        }
         match self.stretches.last_mut() {
+            Some(last) if end <= last.end => {}
             Some(last) if last.doing == doing && last.wait == NO_WAIT => last.end = end,
+            None if end <= self.begin => {}
             _ => self.stretches.push(Stretch { end, doing, wait: NO_WAIT }),
         }
     }
 
-    /// Goes on until `end` with a wait.
-    pub fn wait(&mut self, end: Ns, doing: Doing, by: Option<EndedBy>, causes: &[Part]) {
-        if end <= self.end() {
-            return;
-        }
+    /// Goes on until `end` with a wait, which will be explained.
+    pub fn wait(&mut self, end: Ns, doing: Doing) {
+        let end = end.max(self.end());
         let wait = self.waits_from.wrapping_add(self.waits.len() as u32);
-        let first = self.causes_from.wrapping_add(self.causes.len() as u32);
-        self.waits.push(Waited { by, first, n: causes.len() as u32 });
-        self.causes.extend(causes);
+        self.waits.push(Waited { by: None, first: self.causes_from, n: 0 });
         self.stretches.push(Stretch { end, doing, wait });
+    }
+
+    /// Explains the first wait that is not: who ended it, and its causes.
+    pub fn explain(&mut self, by: Option<EndedBy>, causes: &[Part]) {
+        let first = self.causes_from.wrapping_add(self.causes.len() as u32);
+        if let Some(waited) = self.waits.get_mut(self.explained) {
+            *waited = Waited { by, first, n: causes.len() as u32 };
+            self.causes.extend(causes);
+            self.explained += 1;
+        }
     }
 
     /// The pieces from `from` to `to`, the last first.
@@ -127,7 +138,7 @@ impl History {
     #[inline]
     pub fn reach(&self, most: usize, to: Ns) -> usize {
         let known = self.stretches.get(..most).unwrap_or(&self.stretches);
-        (ended_before(known, to) + 1).min(known.len())
+        (ended_before(known, known.len(), to) + 1).min(known.len())
     }
 
     /// The pieces from `from` to `to`, the last first, of the first `n` stretches, which reach that.
@@ -154,23 +165,25 @@ impl History {
     /// Tells what was done from `from` to `to`, the last first: of waits what they were caused by.
     #[inline]
     pub fn spent(&self, from: Ns, to: Ns, mut spend: impl FnMut(Part)) {
-        let mut ahead = self.stretches[..self.reach(usize::MAX, to)].iter().rev().peekable();
-        while let Some(stretch) = ahead.next() {
-            let whole_begin = ahead.peek().map_or(self.begin, |before| before.end);
-            let (begin, end) = (whole_begin.max(from), stretch.end.min(to));
-            if end > begin {
-                let ns = (end - begin) as f64;
+        let ended = ended_before(&self.stretches, self.near.get(), to);
+        self.near.set(ended);
+        let mut rest = self.stretches.get(..=ended).unwrap_or(&self.stretches);
+        while let Some((stretch, before)) = rest.split_last() {
+            let begin = before.last().map_or(self.begin, |before| before.end);
+            let ns = stretch.end.min(to) - begin.max(from);
+            if ns > 0 {
                 match self.wait_of(stretch) {
-                    None => spend(Part { doing: stretch.doing, ns }),
+                    None => spend(Part { doing: stretch.doing, ns: ns as f64 }),
                     Some((_, causes)) => {
-                        let share = ns / (stretch.end - whole_begin) as f64;
+                        let share = ns as f64 / (stretch.end - begin) as f64;
                         causes.iter().for_each(|part| spend(Part { ns: part.ns * share, ..*part }));
                     }
                 }
             }
-            if whole_begin <= from {
+            if begin <= from {
                 break;
             }
+            rest = before;
         }
     }
 
@@ -192,24 +205,40 @@ impl History {
         self.stretches.drain(..dropped);
         let causes: usize = self.waits.drain(..waits).map(|waited| waited.n as usize).sum();
         self.causes.drain(..causes);
+        self.explained -= waits.min(self.explained);
         self.waits_from = self.waits_from.wrapping_add(waits as u32);
         self.causes_from = self.causes_from.wrapping_add(causes as u32);
     }
 }
 
-/// How many of `stretches` ended before a time, which mostly is near their end: looked for from there, in strides that double.
+/// How many of `stretches` ended before a time, which mostly are nearly `near`: looked for from there, in strides that double.
 #[inline]
-fn ended_before(stretches: &[Stretch], time: Ns) -> usize {
-    let mut rest = stretches;
+fn ended_before(stretches: &[Stretch], near: usize, time: Ns) -> usize {
+    let is_before = |stretch: &Stretch| stretch.end < time;
+    let (mut from, mut to) = (0, near.min(stretches.len()));
     let mut stride = 4;
-    while let Some(at) = rest.len().checked_sub(stride) {
-        if rest[at].end < time {
-            return at + rest[at..].partition_point(|stretch| stretch.end < time);
+    if to.checked_sub(1).is_none_or(|at| is_before(&stretches[at])) {
+        from = to;
+        to = stretches.len();
+        while let Some(stretch) = stretches.get(from + stride) {
+            if !is_before(stretch) {
+                to = from + stride;
+                break;
+            }
+            from += stride;
+            stride *= 2;
         }
-        rest = &rest[..at];
-        stride *= 2;
+    } else {
+        while let Some(at) = to.checked_sub(stride) {
+            if is_before(&stretches[at]) {
+                from = at;
+                break;
+            }
+            to = at;
+            stride *= 2;
+        }
     }
-    rest.partition_point(|stretch| stretch.end < time)
+    from + stretches[from..to].partition_point(is_before)
 }
 
 #[cfg(test)]
@@ -255,6 +284,13 @@ mod tests {
             assert_eq!(history.reach(expected, time), expected, "{time}, known to be no more");
             let piece = |most| history.pieces_of(history.reach(most, time), 0, time).next().map(|piece| piece.end);
             assert_eq!(piece(usize::MAX), piece(expected), "{time}");
+            for near in [0, 1, expected, expected + 1, 150, 200, 1000] {
+                assert_eq!(
+                    ended_before(&history.stretches, near, time) + 1,
+                    expected + usize::from(time > 2000),
+                    "{time}"
+                );
+            }
         }
     }
 
@@ -262,9 +298,11 @@ mod tests {
     fn what_is_forgotten_takes_its_causes_along() {
         let mut history = History::new(0);
         let part = |ns| Part { doing: doing(7), ns };
-        history.wait(10, doing(0), None, &[part(4.0), part(6.0)]);
+        history.wait(10, doing(0));
+        history.explain(None, &[part(4.0), part(6.0)]);
         history.spend(20, doing(1));
-        history.wait(30, doing(0), Some(EndedBy { thread: 2, at: 30 }), &[part(10.0)]);
+        history.wait(30, doing(0));
+        history.explain(Some(EndedBy { thread: 2, at: 30 }), &[part(10.0)]);
         history.forget_before(15);
         assert_eq!(pieces(&history, 0, 100), [(20, 30, doing(0)), (15, 20, doing(1))]);
         let (by, causes) = history.backwards(0, 30).next().and_then(|piece| piece.wait).unwrap();

@@ -79,6 +79,7 @@ impl Paths {
         &mut self.all[at]
     }
 
+    #[inline(never)]
     fn add(&mut self, doings: &Doings, doing: Doing) -> usize {
         if self.places.len() <= doing.at() {
             self.places.resize(doings.all().len(), NOWHERE);

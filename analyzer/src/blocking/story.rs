@@ -5,16 +5,23 @@ use super::history::EndedBy;
 use super::tables::{WaitKey, WaitSums};
 use crate::timeline::{Kind, Ns};
 
-/// Something that a thread did.
+/// A thread that begins.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Event {
-    /// A further thread begins; its number is the next one. `late`: as the first of its rank, and others began at 0.
-    /// `counted`: nanoseconds before that count as its wait.
-    Begin { at: Ns, late: bool, counted: Ns },
-    /// It goes on until `end` with time of a kind.
-    Spend { thread: u32, kind: Kind, end: Ns },
-    /// The next of the waits.
-    Wait,
+pub(super) struct Begin {
+    pub at: Ns,
+    /// As the first of its rank, and others began at 0.
+    pub late: bool,
+    /// Nanoseconds before that count as its wait.
+    pub counted: Ns,
+}
+
+/// A stretch of a thread's time, from the end of the one before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stretch {
+    pub end: Ns,
+    pub kind: Kind,
+    /// Whether it is the next of the thread's waits.
+    pub waits: bool,
 }
 
 /// A wait.
@@ -32,10 +39,14 @@ pub struct Wait {
     pub by: EndedBy,
 }
 
-/// What happened, in the order in which it was found out.
+/// What happened. Of each thread it is known in the order of time; waits are in the order in which they were found out, so that what
+/// caused one was found out before it.
 #[derive(Debug, Default)]
 pub struct Story {
-    pub(super) events: Vec<Event>,
+    /// Threads that begin, by number.
+    pub(super) begins: Vec<Begin>,
+    /// By number of the thread.
+    pub(super) stretches: Vec<Vec<Stretch>>,
     /// Each with the number of its causers.
     pub(super) waits: Vec<(Wait, usize)>,
     pub(super) causers: Vec<Causer>,
@@ -44,26 +55,45 @@ pub struct Story {
 impl Story {
     /// A further thread begins at a time; its number is the next one. `counted` nanoseconds before that count as its wait.
     pub fn begin(&mut self, at: Ns, late: bool, counted: Ns) {
-        self.events.push(Event::Begin { at, late, counted });
+        self.begins.push(Begin { at, late, counted });
     }
 
     /// A thread goes on until `end` with time of a kind.
     #[inline]
     pub fn spend(&mut self, thread: u32, kind: Kind, end: Ns) {
-        self.events.push(Event::Spend { thread, kind, end });
+        self.goes_on(thread, Stretch { end, kind, waits: false });
     }
 
     /// A thread waits, because of these.
     pub fn wait(&mut self, wait: Wait, causers: impl Iterator<Item = Causer>) {
+        let end = wait.begin + wait.sums.waiting + wait.sums.delay;
+        if end <= wait.begin {
+            return;
+        }
         let before = self.causers.len();
         self.causers.extend(causers);
         self.waits.push((wait, self.causers.len() - before));
-        self.events.push(Event::Wait);
+        self.goes_on(wait.key.thread, Stretch { end, kind: wait.key.kind, waits: true });
+    }
+
+    #[inline]
+    fn goes_on(&mut self, thread: u32, stretch: Stretch) {
+        match self.stretches.get_mut(thread as usize) {
+            Some(stretches) => stretches.push(stretch),
+            None => self.goes_on_first(thread, stretch),
+        }
+    }
+
+    #[cold]
+    fn goes_on_first(&mut self, thread: u32, stretch: Stretch) {
+        self.stretches.resize_with(thread as usize + 1, Vec::new);
+        self.stretches[thread as usize].push(stretch);
     }
 
     /// Forgets what it told.
     pub fn clear(&mut self) {
-        self.events.clear();
+        self.begins.clear();
+        self.stretches.iter_mut().for_each(Vec::clear);
         self.waits.clear();
         self.causers.clear();
     }

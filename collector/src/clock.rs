@@ -95,11 +95,11 @@ impl RankClock {
 
     fn offset_ns(&self, ticks: u64) -> i64 {
         let Some((first, last)) = self.offsets else { return 0 };
-        let (span, since) = (last.ticks - first.ticks, ticks.clamp(first.ticks, last.ticks) - first.ticks);
         let drift = last.offset_ns.saturating_sub(first.offset_ns);
         if drift == 0 {
             return first.offset_ns;
         }
+        let (span, since) = (last.ticks - first.ticks, ticks.clamp(first.ticks, last.ticks) - first.ticks);
         let part = if span == 0 { 0.0 } else { since as f64 / span as f64 };
         first.offset_ns.saturating_add(rounded(drift as f64 * part))
     }

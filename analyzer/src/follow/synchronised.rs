@@ -5,8 +5,6 @@
 
 use std::cell::OnceCell;
 
-use rustc_hash::FxHashMap;
-
 use crate::model::Communicator;
 use crate::timeline::Ns;
 
@@ -34,8 +32,8 @@ impl LastTwo {
 /// The last synchronisations of all threads.
 #[derive(Debug)]
 pub struct Synchronised<'a> {
-    /// Of two threads, the smaller number first, by messages and rooted collectives.
-    pairs: FxHashMap<(u32, u32), LastTwo>,
+    /// By messages and rooted collectives: of the thread with the larger number, those with smaller ones, ascending. Most have few.
+    pairs: Vec<Vec<(u32, LastTwo)>>,
     communicators: &'a [Communicator],
     n_ranks: u32,
     /// Of all members of a communicator, in its order in the model.
@@ -50,7 +48,7 @@ impl<'a> Synchronised<'a> {
     /// Nobody is synchronised yet.
     pub fn new(communicators: &'a [Communicator], n_ranks: u32) -> Self {
         Synchronised {
-            pairs: FxHashMap::default(),
+            pairs: Vec::new(),
             communicators,
             n_ranks,
             all: vec![LastTwo::NEVER; communicators.len()],
@@ -79,7 +77,15 @@ impl<'a> Synchronised<'a> {
 
     /// Two threads are synchronised.
     pub fn pair(&mut self, a: u32, b: u32, at: Ns) {
-        self.pairs.entry((a.min(b), a.max(b))).or_insert(LastTwo::NEVER).add(at);
+        let (smaller, larger) = (a.min(b), a.max(b) as usize);
+        if self.pairs.len() <= larger {
+            self.pairs.resize_with(larger + 1, Vec::new);
+        }
+        let with = &mut self.pairs[larger];
+        match with.binary_search_by_key(&smaller, |&(other, _)| other) {
+            Ok(known) => with[known].1.add(at),
+            Err(place) => with.insert(place, (smaller, LastTwo(at, Ns::MIN))),
+        }
     }
 
     /// All members of a communicator are.
@@ -93,7 +99,9 @@ impl<'a> Synchronised<'a> {
 
     /// When two threads, of these world ranks, were last synchronised before `time`; `Ns::MIN`: never.
     pub fn last(&self, (a, rank_a): (u32, u32), (b, rank_b): (u32, u32), time: Ns) -> Ns {
-        let mut last = self.pairs.get(&(a.min(b), a.max(b))).map_or(Ns::MIN, |pair| pair.before(time));
+        let with = self.pairs.get(a.max(b) as usize).map_or(&[][..], Vec::as_slice);
+        let pair = with.binary_search_by_key(&a.min(b), |&(other, _)| other);
+        let mut last = pair.map_or(Ns::MIN, |known| with[known].1.before(time));
         for &comm in &self.met {
             let at = self.all[comm as usize].before(time);
             if at > last && self.has(comm, rank_a) && self.has(comm, rank_b) {

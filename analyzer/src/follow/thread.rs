@@ -78,6 +78,8 @@ pub struct Thread {
     later: VecDeque<Batch>,
     step: usize,
     deed: usize,
+    /// When what it does next is, by its clock as corrected; `None`: its batches are at their end.
+    pub next: Option<Next>,
     /// Whether it is within the call of its step.
     pub in_call: bool,
     /// When that began.
@@ -113,6 +115,7 @@ impl Thread {
             later: VecDeque::new(),
             step: 0,
             deed: 0,
+            next: None,
             in_call: false,
             begun: begin,
             computed: 0,
@@ -132,15 +135,11 @@ impl Thread {
         self.is_whole |= batch.last;
         if self.batch.steps.is_empty() {
             self.batch = Rc::new(batch);
+            self.is_next(false);
         } else if !batch.steps.is_empty() {
             self.later.push_back(batch);
         }
         self.ended |= self.is_whole && self.batch.steps.is_empty();
-    }
-
-    /// Its step; `None`: its batches are at their end.
-    pub fn step(&self) -> Option<&Step> {
-        self.batch.steps.get(self.step)
     }
 
     /// Where it is: its step and what belongs to it.
@@ -149,11 +148,19 @@ impl Thread {
         Here { batch: Rc::clone(&self.batch), step: self.step, deed: self.deed }
     }
 
-    /// Goes on to the next step.
-    pub fn advance(&mut self) {
-        self.deed += self.step().map_or(0, |step| usize::from(step.deeds));
+    /// It is in the call of its step, whose end is next.
+    #[inline]
+    pub fn enter(&mut self) {
+        self.is_next(true);
+    }
+
+    /// Its `step` is over at `end`, by its clock as corrected: goes on to the next one.
+    #[inline]
+    pub fn leave(&mut self, step: &Step, end: Ns) {
+        self.now = end;
+        self.shift = end - step.end;
+        self.deed += usize::from(step.deeds);
         self.step += 1;
-        self.in_call = false;
         self.gives_up = false;
         self.started.clear();
         if self.step >= self.batch.steps.len() {
@@ -161,12 +168,16 @@ impl Thread {
             (self.step, self.deed) = (0, 0);
             self.ended |= self.is_whole && self.batch.steps.is_empty();
         }
+        self.is_next(false);
     }
 
-    /// When what it does next is, by its clock as corrected.
-    pub fn next(&self) -> Option<Next> {
-        let step = self.step()?;
-        let time = if self.in_call { step.end } else { step.begin };
-        Some(Next::at(time.saturating_add(self.shift).max(self.now), self.in_call))
+    /// The end of its step, or else the begin, is next.
+    #[inline]
+    fn is_next(&mut self, end: bool) {
+        self.in_call = end;
+        self.next = self.batch.steps.get(self.step).map(|step| {
+            let time = if end { step.end } else { step.begin };
+            Next::at(time.saturating_add(self.shift).max(self.now), end)
+        });
     }
 }

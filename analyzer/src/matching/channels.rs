@@ -5,6 +5,8 @@
 //! receives from it. Of a receive from any source or with any tag it may be known only at its end which channel it receives from: until then it
 //! stands in no queue.
 
+use std::hash::{Hash, Hasher};
+
 use rustc_hash::FxHashMap;
 
 use crate::replay::Noted;
@@ -17,7 +19,7 @@ const LAST: u32 = u32::MAX;
 const NOBODY: u32 = u32::MAX;
 
 /// A sender, a receiver, a communicator and a tag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Channel {
     /// Index of the communicator.
     pub comm: u32,
@@ -27,6 +29,14 @@ pub struct Channel {
     pub to: u32,
     /// The tag.
     pub tag: i32,
+}
+
+impl Hash for Channel {
+    /// By two numbers at a time, for this is looked up for each side of each message.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(u64::from(self.from) << 32 | u64::from(self.to));
+        state.write_u64(u64::from(self.comm) << 32 | u64::from(self.tag as u32));
+    }
 }
 
 /// A transfer that is not over.
@@ -182,14 +192,15 @@ impl Channels {
     }
 
     /// One side of a transfer is over; where both are, what they noted comes back and the transfer is no more.
-    pub fn end(&mut self, id: TransferId) -> Option<(Option<Side>, Option<Side>)> {
+    #[inline]
+    pub fn end(&mut self, id: TransferId) -> Option<[Option<Noted>; 2]> {
         let transfer = self.all.get_mut(id.0 as usize)?;
         transfer.over += 1;
         if transfer.over < 2 {
             return None;
         }
         self.free.push(id.0);
-        Some((transfer.sent, transfer.posted))
+        Some([transfer.sent, transfer.posted].map(|side| side.map(|side| side.noted)))
     }
 
     /// A receive was cancelled, if it is still in the queue of the channel: it takes no message.

@@ -23,60 +23,50 @@ type Lanes = [f64; WIDTH];
 /// What is known of a thread besides its clocks.
 #[derive(Debug)]
 struct Thread {
-    rank: u32,
     window: (Ns, Ns),
-    /// What it did last outside of MPI, of which its rates are.
-    kind: Option<Kind>,
     /// Its clocks at the end of its window; empty before.
     at_end: Vec<f64>,
+}
+
+/// The clocks of a thread in some replays.
+#[derive(Clone, Copy, Debug, Default)]
+struct OfThread {
+    now: Lanes,
+    /// What they showed when it entered its last call.
+    entered: Lanes,
+    /// How many times as long what it computes takes, in regions that the replay changes.
+    factors: Lanes,
+}
+
+/// Some replays.
+#[derive(Debug)]
+struct Group {
+    /// How long computation takes, by replay.
+    work: Vec<Work>,
+    /// 1 where calls take what they took besides waiting, else 0.
+    measured: Lanes,
+    /// Of the network, in nanoseconds.
+    latency: Lanes,
+    per_byte: Lanes,
+    /// By index of the region: all bits set where the replay changes how long is computed in it, else none, so that there is no branch. The
+    /// last stands for all behind.
+    changed: Vec<[u64; WIDTH]>,
+    /// By thread.
+    clocks: Vec<OfThread>,
+    /// By number of the note.
+    noted: Vec<Lanes>,
 }
 
 /// The clocks of all threads in all replays.
 #[derive(Debug, Default)]
 pub struct Clocks {
-    /// How long computation takes, by replay.
-    work: Vec<Work>,
-    /// By replay: 1 where calls take what they took besides waiting, else 0.
-    measured: Vec<Lanes>,
-    /// Of the network, by replay, in nanoseconds.
-    latency: Vec<Lanes>,
-    per_byte: Vec<Lanes>,
+    groups: Vec<Group>,
     threads: Vec<Thread>,
-    /// By thread, then by replay: how many times as long what it did last outside of MPI takes.
-    rates: Vec<Lanes>,
-    /// By thread, then by replay.
-    now: Vec<Lanes>,
-    /// The same when each thread entered its last call.
-    entered: Vec<Lanes>,
-    /// By number of the note, then by replay.
-    noted: Vec<Lanes>,
+    /// Notes that there are, and those that are free.
+    notes: u32,
     free: Vec<u32>,
     /// When the first window begins.
     begin: Ns,
-}
-
-/// What belongs to number `at` in `all`, where each has `n`.
-#[inline]
-fn of(all: &[Lanes], at: u32, n: usize) -> &[Lanes] {
-    let from = at as usize * n;
-    all.get(from..from + n).unwrap_or_default()
-}
-
-/// The same, to change it.
-#[inline]
-fn of_mut(all: &mut [Lanes], at: u32, n: usize) -> &mut [Lanes] {
-    let from = at as usize * n;
-    all.get_mut(from..from + n).unwrap_or_default()
-}
-
-/// Changes each of `clocks` by what belongs to it in `others`.
-#[inline]
-fn change(clocks: &mut [Lanes], others: &[Lanes], by: impl Fn(f64, f64) -> f64) {
-    for (clocks, others) in clocks.iter_mut().zip(others) {
-        for (clock, &other) in clocks.iter_mut().zip(others) {
-            *clock = by(*clock, other);
-        }
-    }
 }
 
 /// The later of two times, neither of which is NaN.
@@ -88,55 +78,85 @@ fn later(clock: f64, other: f64) -> f64 {
 impl Clocks {
     /// Clocks for replays under these conditions of what begins at a time, without threads yet.
     pub fn new(conditions: &[Condition], begin: Ns) -> Self {
-        let network = |what: fn(Network) -> f64| -> Vec<Lanes> {
-            let lanes = |some: &[Condition]| {
-                let mut lanes = [0.0; WIDTH];
-                lanes.iter_mut().zip(some).for_each(|(lane, condition)| *lane = what(condition.network));
-                lanes
-            };
-            conditions.chunks(WIDTH).map(lanes).collect()
-        };
-        Clocks {
-            work: conditions.iter().map(|condition| condition.work.clone()).collect(),
-            measured: network(|network| if network == Network::Measured { 1.0 } else { 0.0 }),
-            latency: network(|network| match network {
-                Network::Measured => 0.0,
-                Network::Given { latency_s, .. } => latency_s * 1e9,
-            }),
-            per_byte: network(|network| match network {
-                Network::Measured => 0.0,
-                // No bytes take no time on the slowest network, either.
-                Network::Given { bytes_per_s, .. } => (1e9 / bytes_per_s).min(f64::MAX),
-            }),
-            begin,
-            ..Clocks::default()
-        }
-    }
-
-    /// How many lanes hold a clock for each replay.
-    #[inline]
-    fn n(&self) -> usize {
-        self.measured.len()
+        Clocks { groups: conditions.chunks(WIDTH).map(Group::new).collect(), begin, ..Clocks::default() }
     }
 
     /// A further thread of a rank that begins `late` nanoseconds after the run, and its window; its number is the next one.
     pub fn add_thread(&mut self, rank: u32, late: Ns, window: (Ns, Ns)) {
-        self.threads.push(Thread { rank, window, kind: None, at_end: Vec::new() });
-        for all in [&mut self.now, &mut self.entered, &mut self.rates] {
-            all.resize(self.threads.len() * self.measured.len(), [0.0; WIDTH]);
-        }
+        self.threads.push(Thread { window, at_end: Vec::new() });
+        self.groups.iter_mut().for_each(|group| group.add_thread(rank));
         self.set(self.threads.len() as u32 - 1, late);
     }
 
     /// Sets a thread's clocks to a time that is not behind the begin of its window.
     fn set(&mut self, thread: u32, time: Ns) {
-        let (n, shown) = (self.n(), (time - self.begin) as f64);
-        change(of_mut(&mut self.now, thread, n), &self.measured, |_, measured| shown * measured);
+        let shown = (time - self.begin) as f64;
+        for group in &mut self.groups {
+            group.clocks[thread as usize].now = group.measured.map(|measured| shown * measured);
+        }
     }
 
     #[inline]
     fn window(&self, thread: u32) -> (Ns, Ns) {
-        self.threads.get(thread as usize).map_or((self.begin, Ns::MAX), |thread| thread.window)
+        self.threads[thread as usize].window
+    }
+
+    /// A thread does something of a kind outside of MPI, from a time until another, and enters a call then.
+    #[inline]
+    pub fn compute(&mut self, thread: u32, kind: Kind, (from, to): (Ns, Ns)) {
+        let (begin, end) = self.window(thread);
+        if begin <= from && begin < to && to <= end {
+            self.spend(thread, kind, to - from);
+        } else {
+            self.compute_at_an_end(thread, kind, (from, to));
+        }
+    }
+
+    /// The same where the window begins or ends within, or is somewhere else.
+    #[cold]
+    fn compute_at_an_end(&mut self, thread: u32, kind: Kind, (from, to): (Ns, Ns)) {
+        let (begin, end) = self.window(thread);
+        if to <= begin {
+            self.set(thread, to);
+            return self.spend(thread, kind, 0);
+        }
+        if from < begin {
+            self.set(thread, begin);
+        }
+        let from = from.max(begin);
+        if from <= end && end < to {
+            self.spend(thread, kind, end - from);
+            self.ends(thread, |clocks| clocks.now);
+            self.spend(thread, kind, to - end);
+        } else {
+            self.spend(thread, kind, to - from);
+        }
+    }
+
+    /// Time of a kind outside of MPI, at the end of which the thread enters a call.
+    #[inline]
+    fn spend(&mut self, thread: u32, kind: Kind, ns: Ns) {
+        let computes = kind.is_computation();
+        for group in &mut self.groups {
+            if computes {
+                group.compute(thread, kind, ns as f64);
+            } else {
+                group.communicate(thread, ns as f64);
+            }
+            group.enter(thread);
+        }
+    }
+
+    /// A thread is in a call in which it does not wait.
+    #[inline]
+    pub fn call(&mut self, thread: u32, (from, to): (Ns, Ns)) {
+        let (begin, end) = self.window(thread);
+        if begin <= from && to <= end {
+            self.communicate(thread, to - from);
+        } else if let Some(begin) = self.begin_call(thread, (from, to)) {
+            self.communicate(thread, to - begin);
+            self.end_call(thread, (begin, to));
+        }
     }
 
     /// A thread is in a call: from when on that counts, with its clocks set where the window begins within; `None`: it does not.
@@ -148,7 +168,7 @@ impl Clocks {
                 return None;
             }
             self.set(thread, begin);
-            self.enter(thread, begin);
+            self.groups.iter_mut().for_each(|group| group.enter(thread));
         }
         Some(from.max(begin))
     }
@@ -158,114 +178,60 @@ impl Clocks {
     pub fn end_call(&mut self, thread: u32, (from, to): (Ns, Ns)) {
         let (_, end) = self.window(thread);
         if from <= end && end < to {
-            let n = self.n();
-            let entered = of(&self.entered, thread, n).as_flattened();
-            let clocks = of(&self.now, thread, n).as_flattened().iter().zip(entered);
-            let cut = clocks.map(|(&now, &entered)| now.min(entered + (end - from) as f64)).collect();
-            self.ends(thread, cut);
+            let counts = (end - from) as f64;
+            self.ends(thread, |clocks| std::array::from_fn(|i| clocks.now[i].min(clocks.entered[i] + counts)));
         }
     }
 
     /// A thread's clocks at the end of its window, where they are not known yet.
-    fn ends(&mut self, thread: u32, clocks: Vec<f64>) {
-        if let Some(thread) = self.threads.get_mut(thread as usize).filter(|thread| thread.at_end.is_empty()) {
-            thread.at_end = clocks;
-        }
-    }
-
-    /// A thread enters a call at a time.
-    #[inline]
-    pub fn enter(&mut self, thread: u32, time: Ns) {
-        if time <= self.window(thread).0 {
-            self.set(thread, time);
-        }
-        let n = self.n();
-        change(of_mut(&mut self.entered, thread, n), of(&self.now, thread, n), |_, now| now);
-    }
-
-    /// A thread does something of a kind outside of MPI, from a time until another.
-    #[inline]
-    pub fn compute(&mut self, thread: u32, kind: Kind, (from, to): (Ns, Ns)) {
-        let (begin, end) = self.window(thread);
-        if to <= begin {
-            return;
-        }
-        if from < begin {
-            self.set(thread, begin);
-        }
-        let from = from.max(begin);
-        if from <= end && end < to {
-            self.spend(thread, kind, end - from);
-            let clocks = of(&self.now, thread, self.n()).as_flattened().to_vec();
-            self.ends(thread, clocks);
-            self.spend(thread, kind, to - end);
-        } else {
-            self.spend(thread, kind, to - from);
-        }
-    }
-
-    #[inline]
-    fn spend(&mut self, thread: u32, kind: Kind, ns: Ns) {
-        let n = self.n();
-        if self.threads.get(thread as usize).is_some_and(|thread| thread.kind != Some(kind)) {
-            self.find_rates(thread, kind);
-        }
-        change(of_mut(&mut self.now, thread, n), of(&self.rates, thread, n), |now, rate| now + ns as f64 * rate);
-    }
-
-    /// Finds how many times as long a thread's time of a kind outside of MPI takes in each replay.
-    fn find_rates(&mut self, thread: u32, kind: Kind) {
-        let n = self.n();
-        let Some(known) = self.threads.get_mut(thread as usize) else { return };
-        known.kind = Some(kind);
-        let rates = of_mut(&mut self.rates, thread, n);
-        rates.copy_from_slice(&self.measured);
-        if kind.is_computation() {
-            for (rate, work) in rates.as_flattened_mut().iter_mut().zip(&self.work) {
-                *rate = factor(work, known.rank, kind).min(f64::MAX);
-            }
+    #[cold]
+    fn ends(&mut self, thread: u32, shown: impl Fn(&OfThread) -> Lanes) {
+        let at_end = &mut self.threads[thread as usize].at_end;
+        if at_end.is_empty() {
+            *at_end = self.groups.iter().flat_map(|group| shown(&group.clocks[thread as usize])).collect();
         }
     }
 
     /// A thread is `ns` nanoseconds in MPI without waiting.
     #[inline]
     pub fn communicate(&mut self, thread: u32, ns: Ns) {
-        let n = self.n();
-        change(of_mut(&mut self.now, thread, n), &self.measured, |now, measured| now + ns as f64 * measured);
+        self.groups.iter_mut().for_each(|group| group.communicate(thread, ns as f64));
     }
 
     /// Notes a thread's clocks.
     #[inline]
     pub fn note(&mut self, thread: u32) -> Noted {
-        let n = self.n();
         let note = self.free.pop().unwrap_or_else(|| {
-            let next = self.noted.len().checked_div(n).unwrap_or(0) as u32;
-            self.noted.resize(self.noted.len() + n, [0.0; WIDTH]);
-            next
+            self.notes += 1;
+            self.notes - 1
         });
-        change(of_mut(&mut self.noted, note, n), of(&self.now, thread, n), |_, now| now);
+        self.groups.iter_mut().for_each(|group| group.note(note, thread));
         Noted(note)
     }
 
     /// Makes what is noted the later of it and a thread's clocks.
     pub fn note_later(&mut self, note: Noted, thread: u32) {
-        let n = self.n();
-        change(of_mut(&mut self.noted, note.0, n), of(&self.now, thread, n), later);
+        for group in &mut self.groups {
+            let (noted, now) = (&mut group.noted[note.0 as usize], &group.clocks[thread as usize].now);
+            *noted = std::array::from_fn(|i| later(noted[i], now[i]));
+        }
     }
 
     /// A thread can't go on before what is noted, and `bytes` bytes that take `steps` steps to come.
     #[inline]
     pub fn wait_for(&mut self, thread: u32, note: Noted, bytes: u64, steps: u32) {
-        let n = self.n();
-        let (clocks, from) = (of_mut(&mut self.now, thread, n), of(&self.noted, note.0, n));
-        wait(clocks, from, (&self.latency, &self.per_byte), bytes, steps);
+        for group in &mut self.groups {
+            let from = group.noted[note.0 as usize];
+            group.wait(thread, from, bytes as f64, f64::from(steps));
+        }
     }
 
     /// A thread can't go on before another entered its last call, and `bytes` bytes have come from there.
     pub fn wait_for_entry(&mut self, thread: u32, other: u32, bytes: u64) {
-        let n = self.n();
-        let (clocks, from) = (of_mut(&mut self.now, thread, n), of(&self.entered, other, n));
-        wait(clocks, from, (&self.latency, &self.per_byte), bytes, 1);
+        for group in &mut self.groups {
+            let from = group.clocks[other as usize].entered;
+            group.wait(thread, from, bytes as f64, 1.0);
+        }
     }
 
     /// What is noted is not needed any more.
@@ -276,38 +242,113 @@ impl Clocks {
 
     /// The time of each replay: the latest clock of any of the threads at the end of its window, in seconds.
     pub fn times_s(&self, threads: impl Iterator<Item = u32>) -> Vec<f64> {
-        let mut latest = vec![0.0_f64; self.work.len()];
+        let replays = self.groups.iter().map(|group| group.work.len()).sum();
+        let mut latest = vec![0.0_f64; replays];
         for thread in threads {
-            let at_end = self.threads.get(thread as usize).map(|thread| thread.at_end.as_slice());
-            let now = of(&self.now, thread, self.n()).as_flattened();
-            let clocks = at_end.filter(|clocks| !clocks.is_empty()).unwrap_or(now);
-            latest.iter_mut().zip(clocks).for_each(|(latest, &clock)| *latest = latest.max(clock));
+            let now = self.groups.iter().flat_map(|group| group.clocks[thread as usize].now);
+            let at_end = &self.threads[thread as usize].at_end;
+            let clocks: Vec<f64> = if at_end.is_empty() { now.collect() } else { at_end.clone() };
+            latest.iter_mut().zip(clocks).for_each(|(latest, clock)| *latest = latest.max(clock));
         }
         latest.into_iter().map(|ns| ns * 1e-9).collect()
     }
 }
 
-/// Makes clocks the later of them and of what comes from others over networks of these latencies, and times for a byte.
-#[inline]
-fn wait(clocks: &mut [Lanes], from: &[Lanes], networks: (&[Lanes], &[Lanes]), bytes: u64, steps: u32) {
-    let (bytes, steps) = (bytes as f64, f64::from(steps));
-    for (((clocks, from), latency), per_byte) in clocks.iter_mut().zip(from).zip(networks.0).zip(networks.1) {
-        for i in 0..WIDTH {
-            clocks[i] = later(clocks[i], from[i] + (latency[i] + bytes * per_byte[i]) * steps);
+impl Group {
+    /// Some replays, no more than [`WIDTH`], without threads yet.
+    fn new(conditions: &[Condition]) -> Group {
+        let of_network = |what: fn(Network) -> f64| lanes(conditions, |condition| what(condition.network));
+        let n_regions = |condition: &Condition| match &condition.work {
+            Work::Region { regions, .. } => regions.len(),
+            Work::Measured | Work::Rank(..) => 0,
+        };
+        let changes = |region: usize| {
+            lanes(conditions, |condition| match &condition.work {
+                Work::Region { regions, .. } if regions.get(region) != Some(&true) => 0,
+                _ => u64::MAX,
+            })
+        };
+        Group {
+            work: conditions.iter().map(|condition| condition.work.clone()).collect(),
+            measured: of_network(|network| if network == Network::Measured { 1.0 } else { 0.0 }),
+            latency: of_network(|network| match network {
+                Network::Measured => 0.0,
+                Network::Given { latency_s, .. } => latency_s * 1e9,
+            }),
+            per_byte: of_network(|network| match network {
+                Network::Measured => 0.0,
+                // No bytes take no time on the slowest network, either.
+                Network::Given { bytes_per_s, .. } => (1e9 / bytes_per_s).min(f64::MAX),
+            }),
+            changed: (0..=conditions.iter().map(n_regions).max().unwrap_or(0)).map(changes).collect(),
+            clocks: Vec::new(),
+            noted: Vec::new(),
         }
+    }
+
+    fn add_thread(&mut self, rank: u32) {
+        let factors = lanes(&self.work, |work| factor(work, rank).min(f64::MAX));
+        self.clocks.push(OfThread { factors, ..OfThread::default() });
+    }
+
+    /// A thread computes.
+    #[inline]
+    fn compute(&mut self, thread: u32, kind: Kind, ns: f64) {
+        let changed = self.changed[(kind.region() as usize).min(self.changed.len() - 1)];
+        let clocks = &mut self.clocks[thread as usize];
+        let (now, factors) = (clocks.now, clocks.factors);
+        clocks.now = std::array::from_fn(|i| {
+            let factor = factors[i].to_bits() & changed[i] | 1_f64.to_bits() & !changed[i];
+            now[i] + ns * f64::from_bits(factor)
+        });
+    }
+
+    /// A thread is in MPI without waiting.
+    #[inline]
+    fn communicate(&mut self, thread: u32, ns: f64) {
+        let now = &mut self.clocks[thread as usize].now;
+        *now = std::array::from_fn(|i| now[i] + ns * self.measured[i]);
+    }
+
+    /// A thread enters a call.
+    #[inline]
+    fn enter(&mut self, thread: u32) {
+        let clocks = &mut self.clocks[thread as usize];
+        clocks.entered = clocks.now;
+    }
+
+    /// Notes a thread's clocks: as one more note, or in place of one.
+    #[inline]
+    fn note(&mut self, note: u32, thread: u32) {
+        let now = self.clocks[thread as usize].now;
+        match self.noted.get_mut(note as usize) {
+            Some(noted) => *noted = now,
+            None => self.noted.push(now),
+        }
+    }
+
+    /// A thread can't go on before what comes over the network from clocks that showed `from`.
+    #[inline]
+    fn wait(&mut self, thread: u32, from: Lanes, bytes: f64, steps: f64) {
+        let now = &mut self.clocks[thread as usize].now;
+        *now = std::array::from_fn(|i| later(now[i], from[i] + (self.latency[i] + bytes * self.per_byte[i]) * steps));
     }
 }
 
-/// How many times as long a rank's computation of a kind takes.
-#[inline]
-fn factor(work: &Work, rank: u32, kind: Kind) -> f64 {
+/// Something of each replay; 0 where there is none.
+fn lanes<T, N: Copy + Default>(replays: &[T], what: impl Fn(&T) -> N) -> [N; WIDTH] {
+    let mut lanes = [N::default(); WIDTH];
+    lanes.iter_mut().zip(replays).for_each(|(lane, replay)| *lane = what(replay));
+    lanes
+}
+
+/// How many times as long a rank's computation takes, in regions that the replay changes.
+fn factor(work: &Work, rank: u32) -> f64 {
     match work {
         Work::Measured => 1.0,
-        Work::Region { regions, factors } if regions.get(kind.region() as usize) == Some(&true) => {
-            factors.get(rank as usize).copied().unwrap_or(1.0)
-        }
+        Work::Region { factors, .. } => factors.get(rank as usize).copied().unwrap_or(1.0),
         Work::Rank(one, factor) if *one == rank => *factor,
-        _ => 1.0,
+        Work::Rank(..) => 1.0,
     }
 }
 
@@ -331,5 +372,31 @@ mod tests {
         assert_eq!(clocks.times_s([1].into_iter()), [100.0 * 1e-9]);
         clocks.wait_for(1, noted, 8, 1);
         assert_eq!(clocks.times_s([1].into_iter()), [f64::INFINITY]);
+    }
+
+    #[test]
+    fn what_a_question_changes_takes_as_many_times_as_long_and_nothing_else_does() {
+        let work = |work| Condition { network: Network::IDEAL, work };
+        let region = Work::Region { regions: vec![false, true], factors: vec![0.5, 4.0] };
+        let conditions = [work(Work::Measured), work(region), work(Work::Rank(1, 0.25)), Condition::MEASURED];
+        // The regions 0 and 1, one that the question about regions does not know, and time that is no computation.
+        let unknown = Kind::unknown(1);
+        let kinds = [0, 1, 7].map(|region| Kind::new(region, Activity::Computation)).into_iter().chain([unknown]);
+        let expected: [[f64; 4]; 4] =
+            [[8.0, 8.0, 2.0, 8.0], [8.0, 32.0, 2.0, 8.0], [8.0, 8.0, 2.0, 8.0], [0.0, 0.0, 0.0, 8.0]];
+        for (kind, expected) in kinds.zip(expected) {
+            // Twice, so that the conditions are more than go side by side.
+            let twice = [conditions.clone(), conditions.clone()].concat();
+            let mut clocks = Clocks::new(&twice, 0);
+            (0..2).for_each(|rank| clocks.add_thread(rank, 0, (0, Ns::MAX)));
+            clocks.compute(1, kind, (0, 8));
+            let found: Vec<f64> = clocks.times_s([1].into_iter()).iter().map(|s| (s * 1e9).round()).collect();
+            assert_eq!(found, [expected, expected].concat(), "{kind:?}");
+            clocks.compute(0, kind, (0, 8));
+            clocks.wait_for_entry(1, 0, 0);
+            let later = clocks.times_s([1].into_iter());
+            let both: Vec<f64> = clocks.times_s([0, 1].into_iter());
+            assert_eq!(later, both, "{kind:?}");
+        }
     }
 }

@@ -12,17 +12,11 @@ impl Engine<'_, '_> {
         let begun = self.threads[at].begun;
         let end = step.end.max(begun);
         if end > begun {
-            if let Some(begin) = self.clocks.begin_call(thread, (begun, end)) {
-                self.clocks.communicate(thread, end - begin);
-                self.clocks.end_call(thread, (begin, end));
-            }
+            self.clocks.call(thread, (begun, end));
             self.explaining.story.spend(thread, step.kind, end);
             self.tell(thread, (begun, end), step.kind, step.site);
         }
-        let one = &mut self.threads[at];
-        one.now = end;
-        one.shift = end - step.end;
-        one.advance();
+        self.threads[at].leave(step, end);
     }
 
     /// The thread's call ends, unless others have to be followed first.
@@ -50,20 +44,19 @@ impl Engine<'_, '_> {
         for (i, deed) in deeds.iter().enumerate() {
             self.is_over(thread, deed, i, (begin, end));
         }
-        let one = &mut self.threads[at];
-        one.now = end;
-        one.shift = end - step.end;
-        one.advance();
+        self.threads[at].leave(step, end);
         true
     }
 
     /// A deed's part of the call is over.
     fn is_over(&mut self, thread: u32, deed: &Deed, i: usize, (begin, end): (Ns, Ns)) {
-        let [first, second] = self.started(thread, i);
+        let Some([first, second]) = self.started(thread, i) else { return };
         match deed.role {
             Role::Send | Role::Recv | Role::Meet(_) | Role::Done | Role::Found => {
                 self.started_is_over(thread, deed, first, (begin, end));
-                self.started_is_over(thread, deed, second, (begin, end));
+                if !matches!(second, Started::Nothing) {
+                    self.started_is_over(thread, deed, second, (begin, end));
+                }
             }
             Role::Cancelled => {
                 for started in [first, second] {
@@ -84,22 +77,21 @@ impl Engine<'_, '_> {
     fn started_is_over(&mut self, thread: u32, deed: &Deed, started: Started, (begin, end): (Ns, Ns)) {
         match started {
             Started::Transfer { id, sends } => {
-                let &Transfer { sent, posted, .. } = self.channels.get(id);
-                if let (false, Some(sent)) = (sends, sent) {
-                    self.counts.messages += 1;
-                    self.counts.sizes_differ += u64::from(sent.bytes != deed.bytes);
-                    self.synchronised.pair(thread, sent.thread, end);
-                    self.tell_message(thread, deed, &sent, end);
+                match self.channels.get(id) {
+                    &Transfer { sent: Some(sent), .. } if !sends => {
+                        self.counts.messages += 1;
+                        self.counts.sizes_differ += u64::from(sent.bytes != deed.bytes);
+                        self.synchronised.pair(thread, sent.thread, end);
+                        self.tell_message(thread, deed, &sent, end);
+                    }
+                    Transfer { sent: Some(sent), posted: Some(posted), .. }
+                        if sends && sent.is_rendezvous() && posted.at > begin && posted.at <= end =>
+                    {
+                        self.synchronised.pair(thread, posted.thread, end);
+                    }
+                    _ => {}
                 }
-                let waited_for = posted.filter(|posted| posted.at > begin && posted.at <= end);
-                if let (true, Some(sent), Some(posted)) = (sends, sent, waited_for)
-                    && sent.is_rendezvous()
-                {
-                    self.synchronised.pair(thread, posted.thread, end);
-                }
-                if let Some((sent, posted)) = self.channels.end(id) {
-                    sent.into_iter().chain(posted).for_each(|side| self.clocks.forget(side.noted));
-                }
+                self.channels.end(id).into_iter().flatten().flatten().for_each(|noted| self.clocks.forget(noted));
             }
             Started::Meeting(id) => {
                 self.meets(thread, id, begin);

@@ -53,46 +53,63 @@ impl Engine<'_, '_> {
                 true
             }
             Role::Done | Role::Found => {
-                let pending = self.completed(thread, deed, i).map(|one| self.find_what_any_received(thread, deed, one));
-                self.keep(thread, i, pending);
-                pending.into_iter().all(|started| self.needs_of_started(thread, step, started, waits))
+                let [first, second] = self.completed(thread, deed, i);
+                let first = self.find_what_any_received(thread, deed, first);
+                let second = self.find_what_any_received(thread, deed, second);
+                self.keep(thread, i, [first, second]);
+                self.needs_of_started(thread, step, first, waits)
+                    && (matches!(second, Started::Nothing) || self.needs_of_started(thread, step, second, waits))
             }
             _ => {
-                let [started, _] = self.started(thread, i);
+                let Some([started, _]) = self.started(thread, i) else { return true };
                 self.needs_of_started(thread, step, started, waits)
             }
         }
     }
 
-    /// What the i-th deed of a thread's call started.
-    pub(super) fn started(&self, thread: u32, i: usize) -> Pending {
-        self.threads[thread as usize].started.get(i).copied().unwrap_or(NOTHING)
+    /// What the i-th deed of a thread's call started, or what its request stands for; `None`: it is not known, or nothing.
+    #[inline]
+    pub(super) fn started(&self, thread: u32, i: usize) -> Option<Pending> {
+        self.threads[thread as usize].started.get(i).copied()
     }
 
     /// What the request stands for that the i-th deed of a thread's call completes.
+    #[inline]
     fn completed(&mut self, thread: u32, deed: &Deed, i: usize) -> Pending {
         match self.started(thread, i) {
-            [Started::Nothing, Started::Nothing] => {
+            None | Some([Started::Nothing, Started::Nothing]) => {
                 let rank = self.threads[thread as usize].rank as usize;
                 self.ranks[rank].requests.complete(deed.request)
             }
             // It was asked for before, when others had to be followed first.
-            known => known,
+            Some(known) => known,
         }
     }
 
-    fn keep(&mut self, thread: u32, i: usize, pending: Pending) {
+    /// Keeps what the i-th deed of a thread's call started, or what its request stands for.
+    #[inline]
+    pub(super) fn keep(&mut self, thread: u32, i: usize, pending: Pending) {
         let started = &mut self.threads[thread as usize].started;
-        if started.len() <= i {
-            started.resize(i + 1, NOTHING);
+        if started.len() < i {
+            started.resize(i, NOTHING);
         }
-        started[i] = pending;
+        match started.get_mut(i) {
+            Some(kept) => *kept = pending,
+            None => started.push(pending),
+        }
     }
 
     /// A receive from any source has received: now it is known from whom.
     #[inline]
     fn find_what_any_received(&mut self, thread: u32, deed: &Deed, started: Started) -> Started {
-        let Started::Any(id) = started else { return started };
+        match started {
+            Started::Any(id) => self.received_by_any(thread, deed, id),
+            known => known,
+        }
+    }
+
+    #[cold]
+    fn received_by_any(&mut self, thread: u32, deed: &Deed, id: TransferId) -> Started {
         let Some(side) = self.channels.take_any(id) else { return Started::Nothing };
         let Some(channel) = self.channel(thread, deed, false) else {
             self.clocks.forget(side.noted);

@@ -21,7 +21,7 @@ impl Engine<'_, '_> {
     /// at hand.
     pub(super) fn next(&mut self, thread: u32) -> Option<Next> {
         let at = thread as usize;
-        while self.threads[at].step().is_none() && self.threads[at].number == 0 && !self.threads[at].ended {
+        while self.threads[at].next.is_none() && self.threads[at].number == 0 && !self.threads[at].ended {
             let rank = self.threads[at].rank;
             if !self.read(rank) {
                 self.threads[at].ended = true;
@@ -31,7 +31,7 @@ impl Engine<'_, '_> {
         if one.parked || one.queued {
             return None;
         }
-        let next = one.next()?;
+        let next = one.next?;
         one.queued = true;
         Some(next)
     }
@@ -79,7 +79,7 @@ impl Engine<'_, '_> {
         let until = self.order.peek().map_or(Next::NEVER, |Reverse((next, _))| *next);
         loop {
             let one = &self.threads[thread as usize];
-            match one.next() {
+            match one.next {
                 Some(next) if next > until => break,
                 Some(_) if one.in_call => {
                     if !self.end(thread) {
@@ -131,7 +131,7 @@ impl Engine<'_, '_> {
     /// Lets the first thread that waits for others go on without: what it waits for is not known. Whether there was one.
     pub(super) fn give_up(&mut self) -> bool {
         let parked = (0..).zip(&self.threads).filter(|(_, thread)| thread.parked);
-        let Some((thread, _)) = parked.min_by_key(|(_, thread)| thread.next()) else { return false };
+        let Some((thread, _)) = parked.min_by_key(|(_, thread)| thread.next) else { return false };
         self.threads[thread as usize].gives_up = true;
         self.wake(thread);
         true

@@ -35,8 +35,8 @@ impl Engine<'_, '_> {
         self.hear_all(thread, deed, &sources, (Says::Entered, certain, bytes))
     }
 
-    /// A step of an epoch begins; whether its end matters.
-    pub(super) fn epoch(&mut self, thread: u32, deed: &Deed, step: EpochStep) -> bool {
+    /// A step of an epoch, the i-th deed of its call, begins; whether its end matters.
+    pub(super) fn epoch(&mut self, thread: u32, deed: &Deed, step: EpochStep, i: usize) -> bool {
         if deed.comm == NONE || deed.tag < 0 {
             self.counts.lone_epochs += 1;
             return false;
@@ -69,7 +69,7 @@ impl Engine<'_, '_> {
                 }
             },
         };
-        self.threads[thread as usize].started.push([started, Started::Nothing]);
+        self.keep(thread, i, [started, Started::Nothing]);
         true
     }
 

@@ -14,33 +14,31 @@ impl Engine<'_, '_> {
         let at = thread as usize;
         let here = self.threads[at].here();
         let Some((step, deeds)) = here.step() else { return };
-        let begin = step.begin.saturating_add(self.threads[at].shift).max(self.threads[at].now);
-        let computed = begin - self.threads[at].now;
-        if computed > 0 {
-            self.clocks.compute(thread, step.before, (self.threads[at].now, begin));
+        let one = &mut self.threads[at];
+        let (now, begin) = (one.now, step.begin.saturating_add(one.shift).max(one.now));
+        (one.now, one.begun, one.computed) = (begin, begin, begin - now);
+        self.clocks.compute(thread, step.before, (now, begin));
+        if begin > now {
             self.explaining.story.spend(thread, step.before, begin);
-            self.tell(thread, (begin - computed, begin), step.before, NONE);
+            self.tell(thread, (now, begin), step.before, NONE);
         }
-        self.threads[at].computed = computed;
-        self.threads[at].now = begin;
-        self.threads[at].begun = begin;
-        self.clocks.enter(thread, begin);
         self.counts.steps += 1;
         let mut ends = false;
-        for deed in deeds {
-            ends |= self.starts(thread, step, deed);
+        for (i, deed) in deeds.iter().enumerate() {
+            ends |= self.starts(thread, step, deed, i);
         }
         if ends {
-            self.threads[at].in_call = true;
+            self.threads[at].enter();
         } else {
             self.end_without(thread, step);
         }
     }
 
-    /// Starts a deed; whether the call's end matters to it.
-    fn starts(&mut self, thread: u32, step: &Step, deed: &Deed) -> bool {
+    /// Starts the i-th deed of a call; whether the call's end matters to it.
+    fn starts(&mut self, thread: u32, step: &Step, deed: &Deed, i: usize) -> bool {
         let started = match deed.role {
-            Role::Epoch(epoch) => return self.epoch(thread, deed, epoch),
+            Role::Done | Role::Found | Role::Cancelled | Role::Probe => return true,
+            Role::Epoch(epoch) => return self.epoch(thread, deed, epoch, i),
             Role::Meet(Meeting::Neighbours) | Role::StartMeet(Meeting::Neighbours) => {
                 self.enter_neighbourhood(thread, step, deed)
             }
@@ -48,10 +46,9 @@ impl Engine<'_, '_> {
             Role::Recv | Role::StartRecv => self.post(thread, step, deed),
             Role::Meet(meeting) | Role::StartMeet(meeting) => self.enter(thread, step, deed, meeting),
             Role::StartRecvAny => {
-                let side = self.side(thread, step, 0);
+                let side = self.side(thread, step, (0, SendMode::Standard));
                 Started::Any(self.channels.post_any(side))
             }
-            Role::Done | Role::Found | Role::Cancelled | Role::Probe => Started::Nothing,
         };
         match deed.role {
             Role::StartSend | Role::StartRecv | Role::StartRecvAny | Role::StartMeet(_) => {
@@ -59,7 +56,7 @@ impl Engine<'_, '_> {
                 false
             }
             _ => {
-                self.threads[thread as usize].started.push([started, Started::Nothing]);
+                self.keep(thread, i, [started, Started::Nothing]);
                 true
             }
         }
@@ -72,9 +69,10 @@ impl Engine<'_, '_> {
         }
     }
 
-    fn side(&mut self, thread: u32, step: &Step, bytes: u64) -> Side {
+    #[inline]
+    fn side(&mut self, thread: u32, step: &Step, (bytes, mode): (u64, SendMode)) -> Side {
         let at = self.threads[thread as usize].begun;
-        Side { thread, at, kind: step.kind, noted: self.clocks.note(thread), bytes, mode: SendMode::Standard }
+        Side { thread, at, kind: step.kind, noted: self.clocks.note(thread), bytes, mode }
     }
 
     /// The channel of a message to or from a rank that is followed.
@@ -97,7 +95,7 @@ impl Engine<'_, '_> {
 
     fn send(&mut self, thread: u32, step: &Step, deed: &Deed) -> Started {
         let Some(channel) = self.channel(thread, deed, true) else { return Started::Nothing };
-        let side = Side { mode: deed.mode, ..self.side(thread, step, deed.bytes) };
+        let side = self.side(thread, step, (deed.bytes, deed.mode));
         self.channels.take_probes(channel).into_iter().for_each(|thread| self.wake(thread));
         let (id, woken) = self.channels.send(channel, side);
         woken.into_iter().for_each(|thread| self.wake(thread));
@@ -106,7 +104,7 @@ impl Engine<'_, '_> {
 
     fn post(&mut self, thread: u32, step: &Step, deed: &Deed) -> Started {
         let Some(channel) = self.channel(thread, deed, false) else { return Started::Nothing };
-        let side = self.side(thread, step, 0);
+        let side = self.side(thread, step, (0, SendMode::Standard));
         Started::Transfer { id: self.channels.post(channel, side), sends: false }
     }
 

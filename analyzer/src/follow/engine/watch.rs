@@ -13,7 +13,9 @@ impl Engine<'_, '_> {
     /// A thread computed, or was in a call that did not wait.
     #[inline]
     pub(super) fn tell(&mut self, thread: u32, (begin, end): (Ns, Ns), kind: Kind, site: u32) {
-        self.tell_stretch(thread, (begin, end), kind, site, None);
+        if self.watcher.is_some() {
+            self.tell_stretch(thread, (begin, end), kind, site, None);
+        }
     }
 
     /// A call ended that waited so.
@@ -43,7 +45,6 @@ impl Engine<'_, '_> {
         }
     }
 
-    #[inline]
     fn tell_stretch(&mut self, thread: u32, (begin, end): (Ns, Ns), kind: Kind, site: u32, wait: Option<Wait>) {
         if let Some(watcher) = &mut self.watcher
             && let Some(one) = self.threads.get(thread as usize)

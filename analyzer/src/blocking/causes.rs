@@ -85,16 +85,16 @@ impl Causes {
         let at = by.at.min(end);
         let delay = causer.delay.filter(|_| end > at).map(|kind| doings.of(by.thread, kind));
         self.paths.follow_own(doings, own, since, begin);
-        self.paths.follow_other(doings, other, since, at);
+        self.paths.follow_other(other, since, at);
         if let Some(doing) = delay {
-            self.paths.add_other(doings, Part { doing, ns: (end - at.max(since)) as f64 });
+            self.paths.add_other(Part { doing, ns: (end - at.max(since)) as f64 });
         }
         self.paths.cancel(doings, (thread, by.thread));
         self.caused.resize(doings.all().len(), 0.0);
-        let total: f64 = self.paths.all().iter().map(|one| one.other).sum();
+        let total: f64 = self.paths.left().map(|part| part.ns).sum();
         if total > 0.0 {
-            for one in self.paths.all() {
-                cause(&mut self.caused, &mut self.found, Part { doing: one.doing, ns: one.other / total * ns });
+            for part in self.paths.left() {
+                cause(&mut self.caused, &mut self.found, Part { ns: part.ns / total * ns, ..part });
             }
         } else {
             // Nothing is known of what he did: the wait is of that which he did last.

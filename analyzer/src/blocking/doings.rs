@@ -3,7 +3,7 @@
 use crate::timeline::Kind;
 
 /// A thread and a kind of its time, by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Doing(u32);
 
 /// The thread does no such thing.

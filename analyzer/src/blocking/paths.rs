@@ -2,33 +2,30 @@
 
 use super::doings::{Doing, Doings};
 use super::history::{History, Part};
-use crate::timeline::{Kind, Ns};
+use crate::timeline::Ns;
 
-/// Something that is not on the paths.
-const NOWHERE: u32 = u32::MAX;
-
-/// Something on the paths, in nanoseconds.
-#[derive(Clone, Copy, Debug)]
-pub struct OnPaths {
-    /// What.
-    pub doing: Doing,
-    thread: u32,
-    kind: Kind,
+/// How much of something is on the paths, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct OnPaths {
     /// On the path of who waits.
     did: f64,
     /// What did not cancel of it, and of that on the other path.
     own: f64,
     /// On the path of who ended the wait; of that what did not cancel.
-    pub other: f64,
+    other: f64,
+    /// Whether it is on either.
+    is_on: bool,
 }
 
 /// Both paths. It keeps room between waits, and the own path between those who end the same one.
 #[derive(Debug, Default)]
 pub struct Paths {
-    all: Vec<OnPaths>,
-    /// Where something is in `all`, by number of what is done.
-    places: Vec<u32>,
-    /// Since when the own path is known, which is the first of `all`.
+    /// By number of what is done.
+    amounts: Vec<OnPaths>,
+    /// What is on them, in the order in which it came: the first `n`. There is room for all, and one more.
+    order: Vec<Doing>,
+    n: usize,
+    /// Since when the own path is known, which is the first of `order`.
     since: Option<Ns>,
     n_own: usize,
     /// What is left on both paths, by kind; all 0 between waits.
@@ -36,9 +33,9 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// What is on them, in the order in which it came.
-    pub fn all(&self) -> &[OnPaths] {
-        &self.all
+    /// What did not cancel on the path of who ended the wait, in the order in which it came; of some nothing is left.
+    pub fn left(&self) -> impl Iterator<Item = Part> {
+        self.order[..self.n].iter().map(|&doing| Part { doing, ns: self.amounts[doing.at()].other })
     }
 
     /// Forgets both.
@@ -49,103 +46,106 @@ impl Paths {
 
     /// Begins anew with what `history`, of who waits, has from `since` to `begin`.
     pub fn follow_own(&mut self, doings: &Doings, history: &History, since: Ns, begin: Ns) {
+        self.amounts.resize(doings.all().len(), OnPaths::default());
+        self.order.resize(doings.all().len() + 1, Doing::default());
         if self.since == Some(since) {
             self.shorten(self.n_own);
-            self.all.iter_mut().for_each(|one| (one.own, one.other) = (one.did, 0.0));
-            return;
+        } else {
+            self.clear();
+            self.since = Some(since);
+            history.spent(since, begin, |part| self.of(part.doing).did += part.ns);
+            self.n_own = self.n;
         }
-        self.clear();
-        self.since = Some(since);
-        history.spent(since, begin, |part| self.place(doings, part.doing).did += part.ns);
-        self.n_own = self.all.len();
-        self.all.iter_mut().for_each(|one| one.own = one.did);
+        for doing in &self.order[..self.n] {
+            let one = &mut self.amounts[doing.at()];
+            (one.own, one.other) = (one.did, 0.0);
+        }
     }
 
     /// Adds what `history`, of who ended the wait, has from `since` to `at`.
-    pub fn follow_other(&mut self, doings: &Doings, history: &History, since: Ns, at: Ns) {
-        history.spent(since, at, |part| self.add_other(doings, part));
+    pub fn follow_other(&mut self, history: &History, since: Ns, at: Ns) {
+        history.spent(since, at, |part| self.add_other(part));
     }
 
     /// Adds something that he did.
     #[inline]
-    pub fn add_other(&mut self, doings: &Doings, part: Part) {
-        self.place(doings, part.doing).other += part.ns;
+    pub fn add_other(&mut self, part: Part) {
+        self.of(part.doing).other += part.ns;
     }
 
+    /// The amounts of something that is on the paths from now on. Whether it was can't be foretold, so there is no branch on that.
     #[inline]
-    fn place(&mut self, doings: &Doings, doing: Doing) -> &mut OnPaths {
-        let known = self.places.get(doing.at()).copied().unwrap_or(NOWHERE) as usize;
-        let at = if known < self.all.len() { known } else { self.add(doings, doing) };
-        &mut self.all[at]
-    }
-
-    #[inline(never)]
-    fn add(&mut self, doings: &Doings, doing: Doing) -> usize {
-        if self.places.len() <= doing.at() {
-            self.places.resize(doings.all().len(), NOWHERE);
-        }
-        self.places[doing.at()] = self.all.len() as u32;
-        let (thread, kind) = doings.get(doing);
-        self.all.push(OnPaths { doing, thread, kind, did: 0.0, own: 0.0, other: 0.0 });
-        self.all.len() - 1
+    fn of(&mut self, doing: Doing) -> &mut OnPaths {
+        let one = &mut self.amounts[doing.at()];
+        self.order[self.n] = doing;
+        self.n += usize::from(!one.is_on);
+        one.is_on = true;
+        one
     }
 
     fn shorten(&mut self, to: usize) {
-        for gone in self.all.drain(to..) {
-            self.places[gone.doing.at()] = NOWHERE;
+        for gone in &self.order[to..self.n] {
+            self.amounts[gone.at()] = OnPaths::default();
         }
+        self.n = to;
     }
 
     /// Takes from the path of `threads.1` what is on that of `threads.0`, who waits, too: time that the same thread spent in the same kind,
     /// as where both waited for it; then what each of both did itself, kind by kind; then what is left of a kind, in proportion.
     pub fn cancel(&mut self, doings: &Doings, threads: (u32, u32)) {
-        for one in &mut self.all[..self.n_own] {
+        for doing in &self.order[..self.n_own] {
+            let one = &mut self.amounts[doing.at()];
             let common = one.own.min(one.other);
             one.own -= common;
             one.other -= common;
         }
-        for at in 0..self.n_own {
-            let mine = self.all[at];
-            if mine.thread != threads.0 || mine.own == 0.0 {
+        for &mine in &self.order[..self.n_own] {
+            let ((thread, kind), own) = (doings.get(mine), self.amounts[mine.at()].own);
+            if thread != threads.0 || own == 0.0 {
                 continue;
             }
-            let his = doings.find(threads.1, mine.kind).and_then(|doing| self.places.get(doing.at()));
-            if let Some(his) = his.and_then(|&at| self.all.get_mut(at as usize)) {
-                let common = mine.own.min(his.other);
-                his.other -= common;
-                self.all[at].own -= common;
+            if let Some(his) = doings.find(threads.1, kind) {
+                let common = own.min(self.amounts[his.at()].other);
+                self.amounts[his.at()].other -= common;
+                self.amounts[mine.at()].own -= common;
             }
         }
-        self.cancel_kinds();
+        self.cancel_kinds(doings);
     }
 
-    fn cancel_kinds(&mut self) {
+    fn cancel_kinds(&mut self, doings: &Doings) {
+        let kind_of = |doing: &Doing| doings.get(*doing).1.0 as usize;
         let mut remains = false;
-        for one in self.all[..self.n_own].iter().filter(|one| one.own > 0.0) {
-            let kind = one.kind.0 as usize;
-            if self.kinds.len() <= kind {
-                self.kinds.resize(kind + 1, (0.0, 0.0));
+        for doing in &self.order[..self.n_own] {
+            let own = self.amounts[doing.at()].own;
+            if own > 0.0 {
+                let kind = kind_of(doing);
+                if self.kinds.len() <= kind {
+                    self.kinds.resize(kind + 1, (0.0, 0.0));
+                }
+                self.kinds[kind].0 += own;
+                remains = true;
             }
-            self.kinds[kind].0 += one.own;
-            remains = true;
         }
         if !remains {
             return;
         }
         let mut both = false;
-        for one in self.all.iter().filter(|one| one.other > 0.0) {
-            if let Some(sums) = self.kinds.get_mut(one.kind.0 as usize) {
-                sums.1 += one.other;
+        for doing in &self.order[..self.n] {
+            let other = self.amounts[doing.at()].other;
+            if let Some(sums) = self.kinds.get_mut(kind_of(doing)).filter(|_| other > 0.0) {
+                sums.1 += other;
                 both |= sums.0 > 0.0;
             }
         }
-        for one in self.all.iter_mut().filter(|one| both && one.other > 0.0) {
-            if let Some(&(own, others)) = self.kinds.get(one.kind.0 as usize) {
+        for doing in self.order[..self.n].iter().filter(|_| both) {
+            let one = &mut self.amounts[doing.at()];
+            if let Some(&(own, others)) = self.kinds.get(kind_of(doing)).filter(|_| one.other > 0.0) {
                 one.other *= (others - own).max(0.0) / others;
             }
         }
-        for one in &self.all {
-            if let Some(sums) = self.kinds.get_mut(one.kind.0 as usize) {
+        for doing in &self.order[..self.n] {
+            if let Some(sums) = self.kinds.get_mut(kind_of(doing)) {
                 *sums = (0.0, 0.0);
             }
         }
@@ -155,6 +155,7 @@ impl Paths {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::timeline::Kind;
 
     #[test]
     fn the_own_path_stays_for_others_who_end_the_same_wait() {
@@ -169,10 +170,11 @@ mod tests {
             (history(0, &[(4, 0), (6, 1)]), history(1, &[(7, 0), (10, 1)]), history(2, &[(3, 2), (8, 1)]));
         let left = |paths: &mut Paths, (thread, other): (u32, &History), since| {
             paths.follow_own(&doings, &own, since, 6);
-            paths.follow_other(&doings, other, since, 10);
+            paths.follow_other(other, since, 10);
             paths.cancel(&doings, (0, thread));
             assert!(paths.kinds.iter().all(|&sums| sums == (0.0, 0.0)));
-            paths.all().iter().filter(|one| one.other > 0.0).map(|one| (one.thread, one.kind, one.other)).collect()
+            let named = |part: Part| (doings.get(part.doing).0, doings.get(part.doing).1, part.ns);
+            paths.left().filter(|part| part.ns > 0.0).map(named).collect()
         };
         let mut paths = Paths::default();
         let [x, y, z] = kinds;

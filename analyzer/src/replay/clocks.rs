@@ -142,8 +142,8 @@ impl Clocks {
                 group.compute(thread, kind, ns as f64);
             } else {
                 group.communicate(thread, ns as f64);
+                group.enter(thread);
             }
-            group.enter(thread);
         }
     }
 
@@ -291,7 +291,7 @@ impl Group {
         self.clocks.push(OfThread { factors, ..OfThread::default() });
     }
 
-    /// A thread computes.
+    /// A thread computes, and enters a call.
     #[inline]
     fn compute(&mut self, thread: u32, kind: Kind, ns: f64) {
         let changed = self.changed[(kind.region() as usize).min(self.changed.len() - 1)];
@@ -301,6 +301,7 @@ impl Group {
             let factor = factors[i].to_bits() & changed[i] | 1_f64.to_bits() & !changed[i];
             now[i] + ns * f64::from_bits(factor)
         });
+        clocks.entered = clocks.now;
     }
 
     /// A thread is in MPI without waiting.

@@ -7,18 +7,13 @@
 //! show the time until the window begins, the others show 0. A thread's time is what its clock shows at the end of its window; of a call
 //! that goes on there, no more than it lasted until then. Behind that clocks go on, for others may wait.
 
-use super::conditions::{Condition, Network, Work};
+use super::conditions::Condition;
+use super::group::{Group, OfThread, WIDTH};
 use crate::timeline::{Kind, Ns};
 
 /// Clocks noted at some time, one for each replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Noted(u32);
-
-/// How many replays go side by side, so that a processor counts their clocks together.
-const WIDTH: usize = 4;
-
-/// Something of some replays.
-type Lanes = [f64; WIDTH];
 
 /// What is known of a thread besides its clocks.
 #[derive(Debug)]
@@ -26,35 +21,6 @@ struct Thread {
     window: (Ns, Ns),
     /// Its clocks at the end of its window; empty before.
     at_end: Vec<f64>,
-}
-
-/// The clocks of a thread in some replays.
-#[derive(Clone, Copy, Debug, Default)]
-struct OfThread {
-    now: Lanes,
-    /// What they showed when it entered its last call.
-    entered: Lanes,
-    /// How many times as long what it computes takes, in regions that the replay changes.
-    factors: Lanes,
-}
-
-/// Some replays.
-#[derive(Debug)]
-struct Group {
-    /// How long computation takes, by replay.
-    work: Vec<Work>,
-    /// 1 where calls take what they took besides waiting, else 0.
-    measured: Lanes,
-    /// Of the network, in nanoseconds.
-    latency: Lanes,
-    per_byte: Lanes,
-    /// By index of the region: all bits set where the replay changes how long is computed in it, else none, so that there is no branch. The
-    /// last stands for all behind.
-    changed: Vec<[u64; WIDTH]>,
-    /// By thread.
-    clocks: Vec<OfThread>,
-    /// By number of the note.
-    noted: Vec<Lanes>,
 }
 
 /// The clocks of all threads in all replays.
@@ -67,12 +33,6 @@ pub struct Clocks {
     free: Vec<u32>,
     /// When the first window begins.
     begin: Ns,
-}
-
-/// The later of two times, neither of which is NaN.
-#[inline]
-fn later(clock: f64, other: f64) -> f64 {
-    if other > clock { other } else { clock }
 }
 
 impl Clocks {
@@ -91,9 +51,7 @@ impl Clocks {
     /// Sets a thread's clocks to a time that is not behind the begin of its window.
     fn set(&mut self, thread: u32, time: Ns) {
         let shown = (time - self.begin) as f64;
-        for group in &mut self.groups {
-            group.clocks[thread as usize].now = group.measured.map(|measured| shown * measured);
-        }
+        self.groups.iter_mut().for_each(|group| group.set(thread, shown));
     }
 
     #[inline]
@@ -185,10 +143,10 @@ impl Clocks {
 
     /// A thread's clocks at the end of its window, where they are not known yet.
     #[cold]
-    fn ends(&mut self, thread: u32, shown: impl Fn(&OfThread) -> Lanes) {
+    fn ends(&mut self, thread: u32, shown: impl Fn(&OfThread) -> [f64; WIDTH]) {
         let at_end = &mut self.threads[thread as usize].at_end;
         if at_end.is_empty() {
-            *at_end = self.groups.iter().flat_map(|group| shown(&group.clocks[thread as usize])).collect();
+            *at_end = self.groups.iter().flat_map(|group| shown(group.of(thread))).collect();
         }
     }
 
@@ -211,27 +169,18 @@ impl Clocks {
 
     /// Makes what is noted the later of it and a thread's clocks.
     pub fn note_later(&mut self, note: Noted, thread: u32) {
-        for group in &mut self.groups {
-            let (noted, now) = (&mut group.noted[note.0 as usize], &group.clocks[thread as usize].now);
-            *noted = std::array::from_fn(|i| later(noted[i], now[i]));
-        }
+        self.groups.iter_mut().for_each(|group| group.note_later(note.0, thread));
     }
 
     /// A thread can't go on before what is noted, and `bytes` bytes that take `steps` steps to come.
     #[inline]
     pub fn wait_for(&mut self, thread: u32, note: Noted, bytes: u64, steps: u32) {
-        for group in &mut self.groups {
-            let from = group.noted[note.0 as usize];
-            group.wait(thread, from, bytes as f64, f64::from(steps));
-        }
+        self.groups.iter_mut().for_each(|group| group.wait_for(thread, note.0, bytes as f64, f64::from(steps)));
     }
 
     /// A thread can't go on before another entered its last call, and `bytes` bytes have come from there.
     pub fn wait_for_entry(&mut self, thread: u32, other: u32, bytes: u64) {
-        for group in &mut self.groups {
-            let from = group.clocks[other as usize].entered;
-            group.wait(thread, from, bytes as f64, 1.0);
-        }
+        self.groups.iter_mut().for_each(|group| group.wait_for_entry(thread, other, bytes as f64));
     }
 
     /// What is noted is not needed any more.
@@ -242,10 +191,10 @@ impl Clocks {
 
     /// The time of each replay: the latest clock of any of the threads at the end of its window, in seconds.
     pub fn times_s(&self, threads: impl Iterator<Item = u32>) -> Vec<f64> {
-        let replays = self.groups.iter().map(|group| group.work.len()).sum();
+        let replays = self.groups.iter().map(Group::replays).sum();
         let mut latest = vec![0.0_f64; replays];
         for thread in threads {
-            let now = self.groups.iter().flat_map(|group| group.clocks[thread as usize].now);
+            let now = self.groups.iter().flat_map(|group| group.of(thread).now);
             let at_end = &self.threads[thread as usize].at_end;
             let clocks: Vec<f64> = if at_end.is_empty() { now.collect() } else { at_end.clone() };
             latest.iter_mut().zip(clocks).for_each(|(latest, clock)| *latest = latest.max(clock));
@@ -254,110 +203,12 @@ impl Clocks {
     }
 }
 
-impl Group {
-    /// Some replays, no more than [`WIDTH`], without threads yet.
-    fn new(conditions: &[Condition]) -> Group {
-        let of_network = |what: fn(Network) -> f64| lanes(conditions, |condition| what(condition.network));
-        let n_regions = |condition: &Condition| match &condition.work {
-            Work::Region { regions, .. } => regions.len(),
-            Work::Measured | Work::Rank(..) => 0,
-        };
-        let changes = |region: usize| {
-            lanes(conditions, |condition| match &condition.work {
-                Work::Region { regions, .. } if regions.get(region) != Some(&true) => 0,
-                _ => u64::MAX,
-            })
-        };
-        Group {
-            work: conditions.iter().map(|condition| condition.work.clone()).collect(),
-            measured: of_network(|network| if network == Network::Measured { 1.0 } else { 0.0 }),
-            latency: of_network(|network| match network {
-                Network::Measured => 0.0,
-                Network::Given { latency_s, .. } => latency_s * 1e9,
-            }),
-            per_byte: of_network(|network| match network {
-                Network::Measured => 0.0,
-                // No bytes take no time on the slowest network, either.
-                Network::Given { bytes_per_s, .. } => (1e9 / bytes_per_s).min(f64::MAX),
-            }),
-            changed: (0..=conditions.iter().map(n_regions).max().unwrap_or(0)).map(changes).collect(),
-            clocks: Vec::new(),
-            noted: Vec::new(),
-        }
-    }
-
-    fn add_thread(&mut self, rank: u32) {
-        let factors = lanes(&self.work, |work| factor(work, rank).min(f64::MAX));
-        self.clocks.push(OfThread { factors, ..OfThread::default() });
-    }
-
-    /// A thread computes, and enters a call.
-    #[inline]
-    fn compute(&mut self, thread: u32, kind: Kind, ns: f64) {
-        let changed = self.changed[(kind.region() as usize).min(self.changed.len() - 1)];
-        let clocks = &mut self.clocks[thread as usize];
-        let (now, factors) = (clocks.now, clocks.factors);
-        clocks.now = std::array::from_fn(|i| {
-            let factor = factors[i].to_bits() & changed[i] | 1_f64.to_bits() & !changed[i];
-            now[i] + ns * f64::from_bits(factor)
-        });
-        clocks.entered = clocks.now;
-    }
-
-    /// A thread is in MPI without waiting.
-    #[inline]
-    fn communicate(&mut self, thread: u32, ns: f64) {
-        let now = &mut self.clocks[thread as usize].now;
-        *now = std::array::from_fn(|i| now[i] + ns * self.measured[i]);
-    }
-
-    /// A thread enters a call.
-    #[inline]
-    fn enter(&mut self, thread: u32) {
-        let clocks = &mut self.clocks[thread as usize];
-        clocks.entered = clocks.now;
-    }
-
-    /// Notes a thread's clocks: as one more note, or in place of one.
-    #[inline]
-    fn note(&mut self, note: u32, thread: u32) {
-        let now = self.clocks[thread as usize].now;
-        match self.noted.get_mut(note as usize) {
-            Some(noted) => *noted = now,
-            None => self.noted.push(now),
-        }
-    }
-
-    /// A thread can't go on before what comes over the network from clocks that showed `from`.
-    #[inline]
-    fn wait(&mut self, thread: u32, from: Lanes, bytes: f64, steps: f64) {
-        let now = &mut self.clocks[thread as usize].now;
-        *now = std::array::from_fn(|i| later(now[i], from[i] + (self.latency[i] + bytes * self.per_byte[i]) * steps));
-    }
-}
-
-/// Something of each replay; 0 where there is none.
-fn lanes<T, N: Copy + Default>(replays: &[T], what: impl Fn(&T) -> N) -> [N; WIDTH] {
-    let mut lanes = [N::default(); WIDTH];
-    lanes.iter_mut().zip(replays).for_each(|(lane, replay)| *lane = what(replay));
-    lanes
-}
-
-/// How many times as long a rank's computation takes, in regions that the replay changes.
-fn factor(work: &Work, rank: u32) -> f64 {
-    match work {
-        Work::Measured => 1.0,
-        Work::Region { factors, .. } => factors.get(rank as usize).copied().unwrap_or(1.0),
-        Work::Rank(one, factor) if *one == rank => *factor,
-        Work::Rank(..) => 1.0,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use lbprof_collector::Activity;
 
     use super::*;
+    use crate::replay::{Network, Work};
 
     #[test]
     fn no_bytes_and_no_work_take_no_time_however_slow_both_are() {

@@ -2,6 +2,7 @@
 
 mod clocks;
 mod conditions;
+mod group;
 mod questions;
 
 pub use clocks::{Clocks, Noted};

@@ -123,8 +123,7 @@ impl Explainer {
 
     /// Finds what a wait is caused by, which is the first of its thread that is not explained.
     fn explain(&mut self, wait: &Wait, causers: &[Causer]) {
-        let thread = wait.key.thread;
-        let end = wait.begin + wait.sums.waiting + wait.sums.delay;
+        let (thread, end) = (wait.key.thread, wait.end());
         let found = self.causes.of(&mut self.doings, &self.histories, thread, (wait.begin, end), causers);
         self.sums.add(&self.doings, wait.key, (end - wait.begin, wait.counted), found);
         self.histories[thread as usize].explain(Some(wait.by), found);

@@ -205,7 +205,7 @@ impl History {
         self.stretches.drain(..dropped);
         let causes: usize = self.waits.drain(..waits).map(|waited| waited.n as usize).sum();
         self.causes.drain(..causes);
-        self.explained -= waits.min(self.explained);
+        self.explained = self.explained.saturating_sub(waits);
         self.waits_from = self.waits_from.wrapping_add(waits as u32);
         self.causes_from = self.causes_from.wrapping_add(causes as u32);
     }

@@ -39,6 +39,13 @@ pub struct Wait {
     pub by: EndedBy,
 }
 
+impl Wait {
+    /// Until when.
+    pub fn end(&self) -> Ns {
+        self.begin + self.sums.waiting + self.sums.delay
+    }
+}
+
 /// What happened. Of each thread it is known in the order of time; waits are in the order in which they were found out, so that what
 /// caused one was found out before it.
 #[derive(Debug, Default)]
@@ -66,7 +73,7 @@ impl Story {
 
     /// A thread waits, because of these.
     pub fn wait(&mut self, wait: Wait, causers: impl Iterator<Item = Causer>) {
-        let end = wait.begin + wait.sums.waiting + wait.sums.delay;
+        let end = wait.end();
         if end <= wait.begin {
             return;
         }

@@ -56,6 +56,8 @@ pub struct Definitions {
     pub window_end: Option<u64>,
     /// Why and when the log ended.
     pub end: Option<(EndReason, u64)>,
+    /// The status with which the process ended, where it is known.
+    pub exit_status: Option<i32>,
     /// Thread level that MPI gave.
     pub thread_level: Option<u8>,
     /// Problems that the recorder met: how many times, detail of the first.
@@ -97,6 +99,7 @@ impl Definitions {
             Definition::End(reason, ticks) => self.end = Some((reason, ticks)),
             Definition::ThreadLevel(level) => self.thread_level = Some(level),
             Definition::Neighbours(one) => drop(self.neighbours.insert(one.comm, one)),
+            Definition::ExitStatus(status) => self.exit_status = Some(status),
             Definition::Group(group) => drop(self.groups.insert(group.id, group.ranks)),
         }
     }

@@ -286,6 +286,7 @@ impl<'a> RankDump<'a> {
             Definition::End(reason, ticks) => {
                 ("end", json!({ "reason": format!("{reason:?}").to_lowercase(), "at_s": self.seconds(*ticks) }))
             }
+            Definition::ExitStatus(status) => ("exit_status", json!({ "status": status })),
             Definition::ThreadLevel(level) => ("thread_level", json!({ "level": level })),
             Definition::Neighbours(one) => {
                 let (sources, destinations) = (members(&one.sources), members(&one.destinations));

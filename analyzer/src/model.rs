@@ -115,6 +115,9 @@ pub struct RankModel {
     pub end_s: f64,
     /// How its log ended, where it says so.
     pub end_reason: Option<EndReason>,
+    /// The status with which its process ended, where that is known: not of a process that was killed, nor of one that ended with 0
+    /// after MPI_Finalize.
+    pub exit_status: Option<i32>,
     /// The call in which it was when its log ended, where it ended in one.
     pub pending: Option<Pending>,
     /// Time, calls and bytes, exclusive, by (region, activity); sorted. Of the thread that called MPI_Init.

@@ -19,6 +19,11 @@ pub(crate) fn put<T: Encode>(value: &T, out: &mut Vec<u8>) {
     }
 }
 
+/// Writes `value` into `out` without allocating; how many bytes it takes, or `None` where there are not as many.
+pub(crate) fn put_into<T: Encode>(value: &T, out: &mut [u8]) -> Option<usize> {
+    bincode::encode_into_slice(value, out, CONFIG).ok()
+}
+
 /// The value at the begin of `bytes`, and how many bytes it took; `None` where they hold none.
 pub(crate) fn get<T: Decode<()>>(bytes: &[u8]) -> Option<(T, usize)> {
     bincode::decode_from_slice(bytes, CONFIG).ok()

@@ -44,6 +44,8 @@ pub enum Definition {
     Neighbours(Neighbours),
     /// A group of ranks that a call was given.
     Group(Group),
+    /// The status with which the process ended, as it gave it to exit(). After MPI_Finalize only a status other than 0 is noted.
+    ExitStatus(i32),
 }
 
 /// A loaded program or shared object.

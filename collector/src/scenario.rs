@@ -534,6 +534,11 @@ impl RankScript {
         self
     }
 
+    /// The process ends with this status.
+    pub fn exit_status(self, status: i32) -> Self {
+        self.define(Definition::ExitStatus(status))
+    }
+
     /// The process calls MPI_Abort here.
     pub fn abort(mut self, code: i32) -> Self {
         self.ending = Ending::Other(EndReason::Abort(code));

@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use crate::codec::{put, put_varint};
+use crate::codec::{put, put_into, put_varint};
 use crate::definition::Definition;
 use crate::encode::Encoder;
 use crate::format::{
@@ -193,6 +193,23 @@ fn write_block(
     block[..BLOCK_HEAD_BYTES].copy_from_slice(&head.to_bytes());
     sink.write_all(&block[..BLOCK_HEAD_BYTES + stored])?;
     Ok((BLOCK_HEAD_BYTES + stored) as u64)
+}
+
+/// Makes a block of one small definition in `memory`; how many bytes it takes, or `None` where there are not as many.
+///
+/// It allocates nothing and takes no lock, so that it can be called wherever a process ends.
+pub fn block_of(definition: &Definition, memory: &mut [u8]) -> Option<usize> {
+    let (head_bytes, payload) = memory.split_first_chunk_mut::<BLOCK_HEAD_BYTES>()?;
+    let (length, rest) = payload.split_first_mut()?;
+    let taken = put_into(definition, rest)?;
+    // As an integer of one byte.
+    *length = u8::try_from(taken).ok().filter(|&length| length <= 250)?;
+    let stored = 1 + taken;
+    let size = stored as u32;
+    let head = BlockHead { kind: BlockKind::Definitions as u8, stored: size, frame: 0, plain: size, crc: 0 };
+    let head = BlockHead { crc: head.checksum(payload.get(..stored)?), ..head };
+    *head_bytes = head.to_bytes();
+    Some(BLOCK_HEAD_BYTES + stored)
 }
 
 fn too_large(what: &str) -> io::Error {

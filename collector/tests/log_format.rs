@@ -122,6 +122,7 @@ fn run() -> Scenario {
             script.param("cells", 7.5).communicator(77, &[0, 2, 3]).clock_ahead(-12_345).usage(3.0, 2).batch(300);
         let (sources, destinations) = (RankList::from_ranks([rank, rank]), RankList::from_ranks([0, 3, 1]));
         let script = script.define(Definition::Neighbours(Neighbours { comm: 2, sources, destinations }));
+        let script = script.define(Definition::ExitStatus(-7));
         let script = script.define(Definition::Group(Group { id: 0, ranks: RankList::from_ranks([2, 0]) }));
         script.problem(ProblemKind::OtherThreads, 1).repeat(200, |i, script| {
             script.iteration("step", |script| {

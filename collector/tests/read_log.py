@@ -100,6 +100,7 @@ DEFINITIONS = {  # §5
     15: ("ThreadLevel", lambda b: (b.byte(),)),
     16: ("Neighbours", lambda b: (b.uint(), rank_list(b), rank_list(b))),
     17: ("Group", lambda b: (b.uint(), rank_list(b))),
+    18: ("ExitStatus", lambda b: (b.int(),)),
 }
 
 

@@ -14,7 +14,7 @@ use lbprof_collector::profile::Fold;
 use lbprof_collector::reader::{Item, LogReader};
 use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::scenario;
-use lbprof_collector::writer::LogWriter;
+use lbprof_collector::writer::{LogWriter, block_of};
 use proptest::prelude::*;
 use support::{head, items, record, records};
 
@@ -172,6 +172,7 @@ fn every_definition_comes_back() {
             destinations: RankList::default(),
         }),
         Definition::Group(Group { id: 0, ranks: RankList::from_ranks([1, 0, NONE]) }),
+        Definition::ExitStatus(255),
     ];
     let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
     log.definitions(&[]).unwrap();
@@ -191,6 +192,24 @@ fn more_definitions_than_a_block_holds_go_into_several() {
         other => panic!("{other:?}"),
     });
     assert_eq!(read.collect::<Vec<_>>(), definitions);
+}
+
+#[test]
+fn a_block_made_without_memory_of_its_own_follows_a_closed_log() {
+    for status in [3, -1, i32::MIN, i32::MAX] {
+        let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
+        let end = Definition::End(EndReason::Finalize, 9);
+        log.definitions(std::slice::from_ref(&end)).unwrap();
+        let mut memory = [0; 64];
+        let length = block_of(&Definition::ExitStatus(status), &mut memory).unwrap();
+        let log = [log.into_sink(), memory[..length].to_vec()].concat();
+        assert_eq!(
+            items(&log),
+            [Item::Definitions(vec![end]), Item::Definitions(vec![Definition::ExitStatus(status)])]
+        );
+        assert_eq!(block_of(&Definition::ExitStatus(status), &mut memory[..length - 1]), None, "no room");
+    }
+    assert_eq!(block_of(&Definition::Param("x".repeat(300), 1.0), &mut [0; 400]), None, "no small one");
 }
 
 #[test]

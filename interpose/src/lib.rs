@@ -23,6 +23,7 @@ mod callsite;
 mod clock;
 mod comms;
 mod datatypes;
+mod exit_status;
 mod file;
 mod flush;
 mod forward;

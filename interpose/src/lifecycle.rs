@@ -21,7 +21,7 @@ use crate::log::{LOG, RankLog};
 use crate::place::{self, Place};
 use crate::settings::Settings;
 use crate::thread::{self, Thread, Word};
-use crate::{abi, comms, forward, guard, launcher, memory, nesting, offsets, phases, process};
+use crate::{abi, comms, exit_status, forward, guard, launcher, memory, nesting, offsets, phases, process};
 
 /// The group of MPI_COMM_WORLD, kept while recording; 0: none.
 static WORLD_GROUP: AtomicUsize = AtomicUsize::new(0);
@@ -175,6 +175,7 @@ unsafe fn start(
         }
         flush::define(Definition::Usage(process::usage()));
         libc::pthread_atfork(None, None, Some(in_child));
+        exit_status::watch();
         if settings.verbose && rank == 0 {
             guard::say(format_args!("recording {size} ranks to {}", place.dir.display()));
         }
@@ -315,6 +316,7 @@ pub unsafe fn aborting(thread: *mut Thread, code: i32) {
 /// Runs when the process exits, after the program's own atexit functions and static destructors, which may call MPI.
 extern "C" fn at_exit() {
     if state() != State::Recording {
+        exit_status::append();
         return;
     }
     let thread = thread::current();
@@ -368,9 +370,15 @@ fn close_log(reason: EndReason) {
     if dropped != 0 {
         last.push(Definition::Problem(ProblemKind::Dropped as u16, dropped, String::new()));
     }
+    if matches!(reason, EndReason::Exit) {
+        last.extend(exit_status::known().map(Definition::ExitStatus));
+    }
     last.push(Definition::End(reason, end));
     if let Some(mut log) = LOG.lock().take() {
         log.define(&last);
+        if matches!(reason, EndReason::Finalize) {
+            exit_status::follows(&log.path());
+        }
         if log.rank() == 0 && SETTINGS.lock().as_ref().is_some_and(|settings| settings.verbose) {
             let (records, bytes) = (flush::RECORDED.load(Relaxed), log.bytes());
             guard::say(format_args!("recorded {records} records of this rank, {dropped} dropped, in {bytes} bytes"));

@@ -67,6 +67,11 @@ impl RankLog {
         &self.dir
     }
 
+    /// Path of the log.
+    pub fn path(&self) -> PathBuf {
+        self.dir.join(log_name(self.rank))
+    }
+
     /// This rank.
     pub fn rank(&self) -> u32 {
         self.rank

@@ -9,6 +9,7 @@
 //! - `records:` how many records each rank has of an operation: `Allreduce 10`, or at least as many: `Allreduce>= 10`;
 //! - `calls:` how many calls the report counts, of all ranks and threads;
 //! - `end:`, `abort-code:` how at least one rank ended; where by MPI_Finalize, all did;
+//! - `exit-status:` the status that at least one rank ended with, as the report has it; `none`: that of no rank is known;
 //! - `problems:` all kinds that the report tells, each of them; `maybe:` kinds that it may tell, too;
 //! - `report:` how lb-report ends, 0 unless given; 5: there is no run;
 //! - `told:` how many lines the recorder says on stderr, none unless given; or several numbers, each of which may be.
@@ -141,6 +142,11 @@ fn check_report(case: &Case, logs: &Path) -> anyhow::Result<()> {
     if let Some(code) = program.value("abort-code") {
         let code: i64 = code.parse()?;
         ensure!(ranks.iter().any(|rank| rank["abort_code"] == code), "no rank has the code {code}: {ranks:?}");
+    }
+    if let Some(status) = program.value("exit-status") {
+        let found: Vec<&Value> = ranks.iter().map(|rank| &rank["exit_status"]).filter(|one| !one.is_null()).collect();
+        let as_said = if status == "none" { found.is_empty() } else { found.contains(&&status.parse::<i64>()?.into()) };
+        ensure!(as_said, "the ranks end with {found:?}, not {status}");
     }
     if let Some(calls) = program.value("calls") {
         let calls: u64 = calls.parse()?;

@@ -72,6 +72,7 @@ impl<'a> RankBuilder<'a> {
             host: header.host.clone(),
             pid: header.pid,
             end_reason: definitions.end.map(|(reason, _)| reason),
+            exit_status: definitions.exit_status,
             thread_level: definitions.thread_level,
             ..RankModel::default()
         };

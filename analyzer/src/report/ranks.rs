@@ -22,6 +22,8 @@ pub struct RankRow {
     pub end_s: f64,
     /// How its log ended, where it says so.
     pub end_reason: Option<EndReason>,
+    /// The status with which its process ended, where that is known.
+    pub exit_status: Option<i32>,
     /// Operation and place of the call in which it was when its log ended without an end.
     pub in_call: Option<(String, Place)>,
     /// Its computation.
@@ -62,6 +64,7 @@ pub(super) fn rows(model: &Model, times: &Model, places: &[Place]) -> Vec<RankRo
             begin_s: rank.begin_s - window.0,
             end_s: rank.end_s - window.0,
             end_reason: rank.end_reason,
+            exit_status: rank.exit_status,
             in_call: rank.pending.filter(|_| rank.end_reason.is_none()).map(|call| {
                 let place = call.site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
                 (operation_name(call.operation), place)

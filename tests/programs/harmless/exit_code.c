@@ -1,6 +1,7 @@
 // ranks: 2
 // records: Allreduce 10
 // end: finalize
+// exit-status: 5
 // truth: an exit code after MPI_Finalize is the program's own
 #include "calls.h"
 

@@ -1,6 +1,7 @@
 // ranks: 1
 // records: Allreduce 3000
 // end: exit
+// exit-status: 3
 // truth: exit(3) without MPI_Finalize; atexit functions run
 #include "calls.h"
 

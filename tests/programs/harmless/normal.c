@@ -1,6 +1,7 @@
 // ranks: 1 3
 // records: Allreduce 1000 Sendrecv 500
 // end: finalize
+// exit-status: none
 // truth: a normal end
 #include "calls.h"
 

@@ -42,6 +42,7 @@ fn row(report: &Report, at: usize, row: &RankRow) -> Value {
         "end_s": row.end_s,
         "end": end,
         "abort_code": abort_code,
+        "exit_status": row.exit_status,
         "in_call": row.in_call.as_ref().map(|(operation, place)| json!({
             "operation": operation,
             "function": place.function,

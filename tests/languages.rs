@@ -28,6 +28,7 @@ fn is_recorded_as_its_head_says(case: &Case) -> anyhow::Result<()> {
         }
         Some("markers") => has_the_regions(&run::report(&logs)?),
         Some("threads") => has_all_of_each_thread(&run::dump(&logs)?),
+        Some("rsmpi") => has_its_loop_and_call_sites(&run::report(&logs)?),
         _ => Ok(()),
     }
 }
@@ -189,6 +190,39 @@ fn has_all_of_each_thread(dump: &Dump) -> anyhow::Result<()> {
         let expected: Vec<_> = (0..4).map(|t| (Some(100 + t), 700 * (t as usize + 1))).collect();
         ensure!(counts == expected, "rank {rank}: {counts:?}");
     }
+    Ok(())
+}
+
+/// The loop of rsmpi.rs, its slow rank, and its call sites: where the crate `mpi` calls MPI, by the names and lines of its source.
+fn has_its_loop_and_call_sites(report: &Value) -> anyhow::Result<()> {
+    let iterations = &report["iterations"];
+    ensure!(iterations["source"] == "found" && iterations["count"] == 12, "{iterations}");
+    let ranks = report["ranks"].as_array().context("ranks")?;
+    let computation: Vec<f64> = ranks.iter().filter_map(|rank| rank["computation_s"].as_f64()).collect();
+    // It sleeps for 12 · 20 ms, the others for 12 · 4 ms; a sleep may be longer, but is never shorter.
+    ensure!(
+        computation.len() == 3 && computation[2] >= 0.240 && computation.iter().all(|&s| s <= computation[2]),
+        "the ranks compute {computation:?} s"
+    );
+    let mut found = BTreeMap::new();
+    for site in report["callsites"].as_array().context("callsites")? {
+        let text = |key: &str| site[key].as_str().with_context(|| format!("{key} of {site}"));
+        let (operation, file) = (text("operation")?, text("file")?);
+        let line = site["line"].as_u64().and_then(|line| usize::try_from(line).ok()).context("line")?;
+        let source = fs::read_to_string(file).with_context(|| file.to_owned())?;
+        let at = source.lines().nth(line - 1).with_context(|| format!("{file} has no line {line}"))?.trim();
+        ensure!(at.starts_with(&format!("ffi::MPI_{operation}(")), "{operation} is told to be at {file}:{line}: {at}");
+        found.insert(operation.to_owned(), text("function")?.to_owned());
+    }
+    let expected = [
+        ("Allreduce", "mpi::collective::CommunicatorCollectives::all_reduce_into"),
+        ("Barrier", "mpi::collective::CommunicatorCollectives::barrier"),
+        ("Bcast", "mpi::collective::Root::broadcast_into"),
+        ("Finalize", "<mpi::environment::Universe as core::ops::drop::Drop>::drop"),
+        ("Sendrecv", "mpi::point_to_point::send_receive_into_with_tags::{{closure}}"),
+    ];
+    let expected: BTreeMap<_, _> = expected.map(|(operation, name)| (operation.to_owned(), name.to_owned())).into();
+    ensure!(found == expected, "call sites\n{found:#?}\nexpected\n{expected:#?}");
     Ok(())
 }
 

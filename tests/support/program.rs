@@ -108,10 +108,28 @@ impl Program {
         self.extension() == "py"
     }
 
+    /// Builds a program in Rust, whose manifest is in a folder of its name beside it.
+    ///
+    /// A target folder for each MPI: the crate `mpi` is not built anew where nothing but the MPI has changed.
+    fn built_by_cargo(&self, mpi: &Mpi) -> anyhow::Result<PathBuf> {
+        let target = place::binaries(&mpi.name).join("cargo");
+        let _lock = place::lock(&format!("{}-{}", mpi.name, self.name), false)?;
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command.args(["build", "--locked", "--quiet", "--manifest-path"]);
+        command.arg(self.source.with_extension("").join("Cargo.toml")).arg("--target-dir").arg(&target);
+        let [compiler] = mpi.cc.as_slice() else { bail!("MPICC takes a command without arguments: {:?}", mpi.cc) };
+        let done = command.env("MPICC", compiler).output().context("running cargo")?;
+        ensure!(done.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&done.stderr));
+        Ok(target.join("debug").join(&self.name))
+    }
+
     /// The program compiled with `mpi`, once for all tests; of a script, its source.
     pub fn compiled(&self, mpi: &Mpi) -> anyhow::Result<PathBuf> {
         if self.is_script() {
             return Ok(self.source.clone());
+        }
+        if self.extension() == "rs" {
+            return self.built_by_cargo(mpi);
         }
         let own: Option<Vec<String>> =
             self.value("compiler").map(|words| words.split(' ').map(str::to_owned).collect());

@@ -9,6 +9,7 @@
 //! | `library` | where liblbprof.so lies; LD_PRELOAD |
 //! | `inspect` | why a program could not be recorded |
 //! | `replace` | becoming the program |
+//! | `shell` | completions, the manual |
 
 // Without Rust's start-up, which would change what the program inherits: it ignores SIGPIPE and opens closed descriptors.
 #![cfg_attr(not(test), no_main)]
@@ -21,6 +22,8 @@ mod library;
 mod options;
 #[path = "lb-run/replace.rs"]
 mod replace;
+#[path = "lb-run/shell.rs"]
+mod shell;
 
 use std::ffi::{c_char, c_int};
 use std::fmt::Arguments;
@@ -30,8 +33,10 @@ use std::io::Write;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Exit {
-    /// Help or version was printed.
+    /// What was asked for of lb-run itself was printed.
     Good = 0,
+    /// The manual or completions could not be printed.
+    Unwritten = 1,
     /// The command line was wrong.
     Usage = 2,
     /// liblbprof.so was not found.

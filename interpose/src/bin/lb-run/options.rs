@@ -2,10 +2,12 @@
 
 use std::ffi::OsString;
 
-use clap::{Arg, ArgAction, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
+use clap_complete::Shell;
 use lbprof_collector::options::{SETTINGS, Setting};
 
-use crate::Exit;
+use crate::shell::{self, Accepted};
+use crate::{Exit, say};
 
 /// What the command line says.
 pub struct Options {
@@ -33,6 +35,10 @@ EXAMPLES
   A script, or Python:
       mpirun -n 4 lb-run python3 app.py
 
+  Complete lb-run's options in bash; its manual:
+      source <(lb-run --completions bash)
+      lb-run --man | man -l -
+
 WHERE IT STANDS
   Behind the launcher, before the program: the launcher starts it on every rank. Whatever the
   launcher sets for the ranks stays. The program is not changed, and need not be built in any
@@ -45,6 +51,7 @@ SETTINGS
 
 EXIT CODES
   the program's own; or
+  1    the manual or completions could not be printed
   2    the command line was wrong
   125  liblbprof.so was not found; LBPROF_LIBRARY=/path/to/liblbprof.so says where it is
   126  the program was found, but cannot be executed
@@ -61,15 +68,33 @@ fn command() -> Command {
     for (setting, flag) in flags() {
         command = command.arg(option(setting, flag));
     }
-    command.arg(
+    command.args(about_itself()).arg(
         Arg::new("command")
             .value_name("PROGRAM")
             .help("The program, and its arguments as they are")
             .num_args(1..)
             .required(true)
             .trailing_var_arg(true)
+            .value_hint(ValueHint::CommandWithArguments)
             .value_parser(value_parser!(OsString)),
     )
+}
+
+/// Options with which no program is run: lb-run tells of itself.
+fn about_itself() -> [Arg; 2] {
+    [
+        Arg::new("completions")
+            .long("completions")
+            .value_name("SHELL")
+            .help("Print what a shell needs to complete options")
+            .value_parser(value_parser!(Shell))
+            .exclusive(true),
+        Arg::new("man")
+            .long("man")
+            .help("Print the manual in the format of man")
+            .action(ArgAction::SetTrue)
+            .exclusive(true),
+    ]
 }
 
 /// The settings that are options here, with their names.
@@ -87,19 +112,13 @@ fn option(setting: &'static Setting, flag: &'static str) -> Arg {
             .hide_possible_values(true)
             .value_name("0|1")
             .help(format!("{meaning} [{name}]"))
-            .value_parser(check(setting));
+            .value_parser(Accepted(setting));
     }
     arg.value_name("VALUE")
         .help(format!("{meaning}\nValues: {values} [default: {default}] [{name}]"))
-        .value_parser(check(setting))
-}
-
-/// Takes what the recorder would take.
-fn check(setting: &'static Setting) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
-    move |value| match setting.accepts(value) {
-        true => Ok(value.to_owned()),
-        false => Err(format!("expected {}", setting.values)),
-    }
+        .hide_possible_values(true)
+        .value_hint(if *name == "LBPROF_DIR" { ValueHint::DirPath } else { ValueHint::Unknown })
+        .value_parser(Accepted(setting))
 }
 
 /// Reads the command line. Help, version and mistakes are told here; the error is the code to end with.
@@ -108,6 +127,10 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Options, Exit>
         let _ = error.print();
         if error.use_stderr() { Exit::Usage } else { Exit::Good }
     })?;
+    if let Some(printed) = told_of_itself(&mut matches) {
+        let told = printed.inspect_err(|error| say(format_args!("standard output: {error}")));
+        return Err(if told.is_ok() { Exit::Good } else { Exit::Unwritten });
+    }
     let settings = flags()
         .filter_map(|(setting, flag)| {
             let value = matches.remove_one::<String>(flag)?;
@@ -116,6 +139,14 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Options, Exit>
         .collect();
     let command = matches.remove_many("command").map(Iterator::collect).unwrap_or_default();
     Ok(Options { settings, command })
+}
+
+/// Prints what was asked for of lb-run itself. `None`: a program is to be run.
+fn told_of_itself(matches: &mut ArgMatches) -> Option<std::io::Result<()>> {
+    if let Some(shell) = matches.remove_one("completions") {
+        return Some(shell::completions(command(), shell));
+    }
+    matches.get_flag("man").then(|| shell::manual(command()))
 }
 
 #[cfg(test)]

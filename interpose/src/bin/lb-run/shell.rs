@@ -1,0 +1,57 @@
+//! What a shell and `man` need to know of lb-run's options.
+
+use std::ffi::OsStr;
+use std::io::{self, Write};
+
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Arg, Command};
+use clap_complete::Shell;
+use lbprof_collector::options::Setting;
+
+/// Prints what a shell needs to complete options.
+///
+/// Errors: standard output cannot be written.
+pub fn completions(mut command: Command, shell: Shell) -> io::Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command, "lb-run", &mut script);
+    print(&script)
+}
+
+/// Prints the manual in the format of `man`.
+///
+/// Errors: standard output cannot be written.
+pub fn manual(command: Command) -> io::Result<()> {
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command).render(&mut page)?;
+    print(&page)
+}
+
+fn print(bytes: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes).and_then(|()| out.flush())
+}
+
+/// Takes what the recorder would take of a setting, and tells shells the words that it takes.
+#[derive(Clone, Copy)]
+pub struct Accepted(pub &'static Setting);
+
+impl TypedValueParser for Accepted {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        let Accepted(setting) = *self;
+        let check = move |value: &str| match setting.accepts(value) {
+            true => Ok(value.to_owned()),
+            false => Err(format!("expected {}", setting.values)),
+        };
+        check.parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let Accepted(setting) = *self;
+        let words = setting.values.split(" | ");
+        let plain = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric());
+        let choice = words.clone().count() > 1 && words.clone().all(plain);
+        choice.then(|| Box::new(words.map(PossibleValue::new)) as Box<dyn Iterator<Item = PossibleValue>>)
+    }
+}

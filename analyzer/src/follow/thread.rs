@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use crate::matching::{HearingId, MeetingId, TransferId};
+use crate::replay::RETURNS;
 use crate::timeline::{Batch, Deed, Ns, Step};
 
 /// What was started and is not over.
@@ -63,6 +64,25 @@ impl Here {
     }
 }
 
+/// Where a thread was from some time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// In MPI at that time, or it is not known any more.
+    There,
+    /// Outside; it came back later.
+    Back {
+        /// When.
+        at: Ns,
+        /// Where its clocks of then are kept.
+        slot: u8,
+    },
+    /// Outside ever since.
+    Away,
+}
+
+/// A thread that is outside of MPI no longer than that, in nanoseconds, was there all the time: it goes from call to call.
+const SHORT: Ns = 1000;
+
 /// A thread.
 #[derive(Debug)]
 pub struct Thread {
@@ -84,8 +104,9 @@ pub struct Thread {
     pub in_call: bool,
     /// When that began.
     pub begun: Ns,
-    /// How long it computed before.
-    pub computed: Ns,
+    /// When it left MPI for more than a moment, and when it came back: the last times.
+    returns: [(Ns, Ns); RETURNS],
+    n_returns: u32,
     /// Until when it is done.
     pub now: Ns,
     /// How much later than by its clock it is.
@@ -118,7 +139,8 @@ impl Thread {
             next: None,
             in_call: false,
             begun: begin,
-            computed: 0,
+            returns: [(Ns::MAX, Ns::MAX); RETURNS],
+            n_returns: 0,
             now: begin,
             shift: 0,
             started: Vec::new(),
@@ -146,6 +168,28 @@ impl Thread {
     #[inline]
     pub fn here(&self) -> Here {
         Here { batch: Rc::clone(&self.batch), step: self.step, deed: self.deed }
+    }
+
+    /// It was outside of MPI from a time until another: the slot in which its clocks are to be kept, where that was more than a moment.
+    #[inline]
+    pub fn comes_back(&mut self, (left, at): (Ns, Ns)) -> Option<u8> {
+        if at - left <= SHORT {
+            return None;
+        }
+        let slot = self.n_returns as usize % RETURNS;
+        self.returns[slot] = (left, at);
+        self.n_returns = self.n_returns.wrapping_add(1);
+        Some(slot as u8)
+    }
+
+    /// Where it was from a time on.
+    pub fn presence(&self, since: Ns) -> Presence {
+        let was_away = |&(_, &(left, at)): &(u8, &(Ns, Ns))| left <= since && since < at;
+        match (0..).zip(&self.returns).find(was_away) {
+            Some((slot, &(_, at))) => Presence::Back { at, slot },
+            None if self.now <= since && !self.in_call && !self.ended => Presence::Away,
+            None => Presence::There,
+        }
     }
 
     /// It is in the call of its step, whose end is next.

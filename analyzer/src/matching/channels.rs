@@ -86,6 +86,8 @@ pub struct Transfer {
     /// How many of both sides are over.
     over: u8,
     next: u32,
+    /// When the first of them was.
+    over_at: Ns,
 }
 
 /// Transfers of one channel of which one side is missing.
@@ -114,7 +116,12 @@ const FEWEST: usize = 1 << 12;
 
 impl Transfer {
     /// Neither side is there.
-    const NOTHING: Transfer = Transfer { sent: None, posted: None, waiter: NOBODY, over: 0, next: LAST };
+    const NOTHING: Transfer = Transfer { sent: None, posted: None, waiter: NOBODY, over: 0, next: LAST, over_at: 0 };
+
+    /// Whether one side was over at a time: then nothing more is needed of it.
+    pub fn is_over_at(&self, time: Ns) -> bool {
+        self.over > 0 && self.over_at <= time
+    }
 
     /// The thread that waits for the send, which waits no more.
     pub fn take_waiter(&mut self) -> Option<u32> {
@@ -191,12 +198,13 @@ impl Channels {
         self.probes.entry(channel).or_default().push(thread);
     }
 
-    /// One side of a transfer is over; where both are, what they noted comes back and the transfer is no more.
+    /// One side of a transfer is over at a time; where both are, what they noted comes back and the transfer is no more.
     #[inline]
-    pub fn end(&mut self, id: TransferId) -> Option<[Option<Noted>; 2]> {
+    pub fn end(&mut self, id: TransferId, at: Ns) -> Option<[Option<Noted>; 2]> {
         let transfer = self.all.get_mut(id.0 as usize)?;
         transfer.over += 1;
         if transfer.over < 2 {
+            transfer.over_at = at;
             return None;
         }
         self.free.push(id.0);

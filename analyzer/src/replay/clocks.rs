@@ -9,6 +9,7 @@
 
 use super::conditions::Condition;
 use super::group::{Group, OfThread, WIDTH};
+
 use crate::timeline::{Kind, Ns};
 
 /// Clocks noted at some time, one for each replay.
@@ -178,9 +179,15 @@ impl Clocks {
         self.groups.iter_mut().for_each(|group| group.wait_for(thread, note.0, bytes as f64, f64::from(steps)));
     }
 
-    /// A thread can't go on before another entered its last call, and `bytes` bytes have come from there.
-    pub fn wait_for_entry(&mut self, thread: u32, other: u32, bytes: u64) {
-        self.groups.iter_mut().for_each(|group| group.wait_for_entry(thread, other, bytes as f64));
+    /// A thread comes back to MPI: keeps what its clocks show, in one of [`RETURNS`] slots.
+    #[inline]
+    pub fn comes_back(&mut self, thread: u32, slot: u8) {
+        self.groups.iter_mut().for_each(|group| group.comes_back(thread, slot));
+    }
+
+    /// A thread can't go on before another came back to MPI, as is kept in a slot, and `bytes` bytes have come from there.
+    pub fn wait_for_return(&mut self, thread: u32, (other, slot): (u32, u8), bytes: u64) {
+        self.groups.iter_mut().for_each(|group| group.wait_for_return(thread, (other, slot), bytes as f64));
     }
 
     /// What is noted is not needed any more.
@@ -245,7 +252,8 @@ mod tests {
             let found: Vec<f64> = clocks.times_s([1].into_iter()).iter().map(|s| (s * 1e9).round()).collect();
             assert_eq!(found, [expected, expected].concat(), "{kind:?}");
             clocks.compute(0, kind, (0, 8));
-            clocks.wait_for_entry(1, 0, 0);
+            clocks.comes_back(0, 1);
+            clocks.wait_for_return(1, (0, 1), 0);
             let later = clocks.times_s([1].into_iter());
             let both: Vec<f64> = clocks.times_s([0, 1].into_iter());
             assert_eq!(later, both, "{kind:?}");

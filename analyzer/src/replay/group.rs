@@ -6,6 +6,9 @@ use crate::timeline::Kind;
 /// How many replays go side by side.
 pub const WIDTH: usize = 4;
 
+/// How often a thread came back to MPI that is kept.
+pub const RETURNS: usize = 4;
+
 /// Something of some replays.
 type Lanes = [f64; WIDTH];
 
@@ -16,6 +19,8 @@ pub struct OfThread {
     pub now: Lanes,
     /// What they showed when it entered its last call.
     pub entered: Lanes,
+    /// What they showed when it came back to MPI lately.
+    returns: [Lanes; RETURNS],
     /// How many times as long what it computes takes, in regions that the replay changes.
     factors: Lanes,
 }
@@ -147,9 +152,16 @@ impl Group {
         self.wait(thread, self.noted[note as usize], bytes, steps);
     }
 
-    /// A thread can't go on before another entered its last call, and `bytes` bytes have come from there.
-    pub fn wait_for_entry(&mut self, thread: u32, other: u32, bytes: f64) {
-        self.wait(thread, self.clocks[other as usize].entered, bytes, 1.0);
+    /// A thread comes back to MPI: keeps what its clocks show.
+    #[inline]
+    pub fn comes_back(&mut self, thread: u32, slot: u8) {
+        let clocks = &mut self.clocks[thread as usize];
+        clocks.returns[usize::from(slot) % RETURNS] = clocks.now;
+    }
+
+    /// A thread can't go on before another came back to MPI, and `bytes` bytes have come from there.
+    pub fn wait_for_return(&mut self, thread: u32, (other, slot): (u32, u8), bytes: f64) {
+        self.wait(thread, self.clocks[other as usize].returns[usize::from(slot) % RETURNS], bytes, 1.0);
     }
 
     /// A thread can't go on before what comes over the network from clocks that showed `from`.

@@ -7,4 +7,5 @@ mod questions;
 
 pub use clocks::{Clocks, Noted};
 pub use conditions::{Condition, Network, Work};
+pub use group::RETURNS;
 pub use questions::{Question, plan};

@@ -5,6 +5,7 @@ mod chance;
 mod clocks;
 mod damage;
 mod parts;
+mod predictions;
 mod properties;
 mod replays;
 mod run;

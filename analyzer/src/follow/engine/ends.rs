@@ -25,6 +25,7 @@ impl Engine<'_, '_> {
         let here = self.threads[at].here();
         let Some((step, deeds)) = here.step() else { return true };
         self.needs.clear();
+        self.sends.clear();
         for (i, deed) in deeds.iter().enumerate() {
             if !self.needs_of(thread, step, deed, i) {
                 self.threads[at].parked = true;
@@ -39,7 +40,7 @@ impl Engine<'_, '_> {
             self.counts.largest_violation = self.counts.largest_violation.max(certain - earliest);
         }
         let end = earliest.max(certain);
-        self.needs_progress((begin, end));
+        self.needs_progress(thread, (begin, end));
         self.waits(thread, step, (begin, end));
         for (i, deed) in deeds.iter().enumerate() {
             self.is_over(thread, deed, i, (begin, end));
@@ -91,7 +92,7 @@ impl Engine<'_, '_> {
                     }
                     _ => {}
                 }
-                self.channels.end(id).into_iter().flatten().flatten().for_each(|noted| self.clocks.forget(noted));
+                self.channels.end(id, end).into_iter().flatten().flatten().for_each(|noted| self.clocks.forget(noted));
             }
             Started::Meeting(id) => {
                 self.meets(thread, id, begin);

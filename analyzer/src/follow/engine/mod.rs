@@ -3,6 +3,7 @@
 //! ```text
 //!   order.rs   who goes on next ─→ starts.rs  a call begins: matched with what others did
 //!                               └→ ends.rs    a call ends ─→ needs.rs  what it needs of others before that
+//!                                                         ├→ progress.rs  whether its messages could move
 //!                                                         └→ waits.rs  how long it waited for them, and why
 //!   signals.rs  those calls in which a rank synchronises with some others
 //!   watch.rs   tells a watcher, where there is one
@@ -11,6 +12,7 @@
 mod ends;
 mod needs;
 mod order;
+mod progress;
 mod signals;
 mod starts;
 mod waits;
@@ -25,6 +27,7 @@ use lbprof_collector::record::NONE;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::needs::Need;
+use self::progress::{Coupling, Send};
 use super::explaining::Explaining;
 use super::requests::Requests;
 use super::result::{Counts, Followed, ThreadOf};
@@ -127,6 +130,16 @@ impl ByWorld {
     }
 }
 
+/// By place of the rank: the number of its host.
+fn hosts(model: &Model) -> Vec<u32> {
+    let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
+    let mut number = |host| {
+        let next = numbers.len() as u32;
+        *numbers.entry(host).or_insert(next)
+    };
+    model.ranks.iter().map(|rank| number(rank.host.as_str())).collect()
+}
+
 struct Engine<'a, 'scope> {
     source: Source<'a, 'scope>,
     model: &'a Model,
@@ -153,6 +166,11 @@ struct Engine<'a, 'scope> {
     explaining: Explaining<'a, 'scope>,
     counts: Counts,
     needs: Vec<Need>,
+    sends: Vec<Send>,
+    /// What was seen of sides of messages that wait for each other.
+    coupling: Coupling,
+    /// By place of the rank: which host it is on.
+    hosts: Vec<u32>,
     watcher: Option<&'a mut (dyn Watcher + 'a)>,
 }
 
@@ -186,6 +204,9 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             explaining,
             counts: Counts::default(),
             needs: Vec::new(),
+            sends: Vec::new(),
+            coupling: Coupling::default(),
+            hosts: hosts(model),
             watcher: None,
         }
     }

@@ -4,11 +4,12 @@ use lbprof_collector::record::NONE;
 use lbprof_collector::{Activity, Operation};
 
 use super::Engine;
+use super::progress::Send;
 use crate::blocking::{EndedBy, WaitState};
 use crate::follow::thread::{NOTHING, Pending, Started};
-use crate::matching::{Entry, Gathering, MeetingId, SENT_AT_ONCE, Side, Transfer, TransferId};
+use crate::matching::{Entry, Gathering, MeetingId, Side, Transfer, TransferId};
 use crate::replay::Noted;
-use crate::timeline::{Deed, EpochStep, Kind, Meeting, Ns, Role, SendMode, Step};
+use crate::timeline::{Deed, EpochStep, Kind, Meeting, Role, SendMode, Step};
 
 /// Something that a call waits for.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +27,8 @@ pub(super) struct Need {
     pub(super) certain: bool,
     /// Whether it was waited for, not only found.
     pub(super) waits: bool,
+    /// Of a message that is received, or sent: which.
+    pub(super) transfer: Option<TransferId>,
 }
 
 /// The clocks of who does what is needed.
@@ -33,8 +36,8 @@ pub(super) struct Need {
 pub(super) enum At {
     /// Those noted.
     Noted(Noted),
-    /// Those of a thread when it entered its last call.
-    Entered(u32),
+    /// Those of a thread when it came back to MPI, in a slot of [`crate::follow::thread::Presence::Back`].
+    Back(u32, u8),
 }
 
 impl Engine<'_, '_> {
@@ -62,7 +65,12 @@ impl Engine<'_, '_> {
             }
             _ => {
                 let Some([started, _]) = self.started(thread, i) else { return true };
-                self.needs_of_started(thread, step, started, waits)
+                let is_done = self.needs_of_started(thread, step, started, waits);
+                if deed.role == Role::Send {
+                    let receiver = self.first_thread(deed.peer);
+                    self.sends.last_mut().into_iter().for_each(|send| send.to = send.to.or(receiver));
+                }
+                is_done
             }
         }
     }
@@ -121,7 +129,7 @@ impl Engine<'_, '_> {
     fn needs_of_started(&mut self, thread: u32, step: &Step, started: Started, waits: bool) -> bool {
         match started {
             Started::Transfer { id, sends: true } => {
-                self.needs_receiver(thread, step, id, waits);
+                self.needs_receiver(id, waits);
                 true
             }
             Started::Transfer { id, sends: false } => self.needs_sender(thread, id, waits),
@@ -131,14 +139,16 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// A send that may wait for its receive, began before its post and ended behind it, waited for it. A synchronous one needs it even
-    /// where it did not wait.
-    fn needs_receiver(&mut self, thread: u32, step: &Step, id: TransferId, waits: bool) {
-        let one = &self.threads[thread as usize];
-        let &Transfer { sent: Some(sent), posted: Some(posted), .. } = self.channels.get(id) else { return };
-        let waited = posted.at > one.begun && posted.at <= step.end.saturating_add(one.shift);
-        if sent.mode == SendMode::Synchronous || sent.is_rendezvous() && waited {
-            self.needs.push(needs_message(&posted, sent.bytes, WaitState::LateReceiver, waits));
+    /// A synchronous send needs its receive. Whether another waited for it is found when all else that the call needs is known.
+    fn needs_receiver(&mut self, id: TransferId, waits: bool) {
+        let &Transfer { sent: Some(sent), posted, .. } = self.channels.get(id) else { return };
+        match sent.mode {
+            SendMode::Standard => self.sends.push(Send { id, to: posted.map(|posted| posted.thread), waits }),
+            SendMode::Synchronous => {
+                let need = |posted| needs_message(&posted, sent.bytes, WaitState::LateReceiver, waits, Some(id));
+                self.needs.extend(posted.map(need));
+            }
+            SendMode::Buffered => {}
         }
     }
 
@@ -147,7 +157,7 @@ impl Engine<'_, '_> {
         let transfer = self.channels.get_mut(id);
         match transfer.sent {
             Some(sent) => {
-                self.needs.push(needs_message(&sent, sent.bytes, WaitState::LateSender, waits));
+                self.needs.push(needs_message(&sent, sent.bytes, WaitState::LateSender, waits, Some(id)));
                 true
             }
             None if gives_up => true,
@@ -163,26 +173,13 @@ impl Engine<'_, '_> {
         let Some(channel) = self.channel(thread, deed, false) else { return true };
         match self.channels.peek(channel) {
             Some(sent) => {
-                self.needs.push(needs_message(&sent, sent.bytes, WaitState::LateSender, true));
+                self.needs.push(needs_message(&sent, sent.bytes, WaitState::LateSender, true, None));
                 true
             }
             None if self.threads[thread as usize].gives_up => true,
             None => {
                 self.channels.wait_for_any(channel, thread);
                 false
-            }
-        }
-    }
-
-    /// A large message moves while both sides are in MPI. Where the other side was outside, and the call ended when it had come back, it
-    /// was waited for until then.
-    pub(super) fn needs_progress(&mut self, (begin, end): (Ns, Ns)) {
-        for need in self.needs.iter_mut().filter(|need| need.delay.is_some() && need.bytes > SENT_AT_ONCE) {
-            let Some(other) = self.threads.get(need.by.thread as usize) else { continue };
-            let since = need.by.at.max(begin);
-            if other.begun > since && other.begun <= end && 2 * other.computed >= other.begun - since {
-                need.by.at = other.begun;
-                need.clocks = At::Entered(need.by.thread);
             }
         }
     }
@@ -237,6 +234,7 @@ impl Engine<'_, '_> {
                 delay: None,
                 certain,
                 waits,
+                transfer: None,
             });
         }
         true
@@ -244,7 +242,13 @@ impl Engine<'_, '_> {
 }
 
 /// A message needs its other side: a receive the send, without which nothing can have arrived, a send its receive.
-fn needs_message(other: &Side, bytes: u64, state: WaitState, waits: bool) -> Need {
+pub(super) fn needs_message(
+    other: &Side,
+    bytes: u64,
+    state: WaitState,
+    waits: bool,
+    transfer: Option<TransferId>,
+) -> Need {
     Need {
         by: EndedBy { thread: other.thread, at: other.at },
         clocks: At::Noted(other.noted),
@@ -254,6 +258,7 @@ fn needs_message(other: &Side, bytes: u64, state: WaitState, waits: bool) -> Nee
         delay: Some(Kind::delay(other.kind.region())),
         certain: state == WaitState::LateSender,
         waits,
+        transfer,
     }
 }
 

@@ -182,6 +182,7 @@ impl Engine<'_, '_> {
             delay: None,
             certain,
             waits: waits && Some(i) == last,
+            transfer: None,
         };
         self.needs.extend(told.into_iter().enumerate().map(need));
         true
@@ -202,6 +203,7 @@ impl Engine<'_, '_> {
                 delay: None,
                 certain: false,
                 waits: true,
+                transfer: None,
             });
         }
     }

@@ -16,8 +16,11 @@ impl Engine<'_, '_> {
         let Some((step, deeds)) = here.step() else { return };
         let one = &mut self.threads[at];
         let (now, begin) = (one.now, step.begin.saturating_add(one.shift).max(one.now));
-        (one.now, one.begun, one.computed) = (begin, begin, begin - now);
+        (one.now, one.begun) = (begin, begin);
         self.clocks.compute(thread, step.before, (now, begin));
+        if let Some(slot) = self.threads[at].comes_back((now, begin)) {
+            self.clocks.comes_back(thread, slot);
+        }
         if begin > now {
             self.explaining.story.spend(thread, step.before, begin);
             self.tell(thread, (now, begin), step.before, NONE);

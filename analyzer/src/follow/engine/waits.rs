@@ -16,7 +16,7 @@ impl Engine<'_, '_> {
             for need in &self.needs {
                 match need.clocks {
                     At::Noted(noted) => self.clocks.wait_for(thread, noted, need.bytes, need.hops),
-                    At::Entered(other) => self.clocks.wait_for_entry(thread, other, need.bytes),
+                    At::Back(other, slot) => self.clocks.wait_for_return(thread, (other, slot), need.bytes),
                 }
             }
             self.clocks.communicate(thread, end - last.max(begin));

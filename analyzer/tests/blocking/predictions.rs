@@ -1,0 +1,132 @@
+//! Predictions against the simulator: what a run takes with the change really made (DESIGN: a prediction is right when doing it gives it).
+
+use lbprof_analyzer::replay::Question;
+use lbprof_collector::script::Script;
+
+use crate::run::Run;
+
+const RANKS: usize = 4;
+
+const STEPS: usize = 12;
+
+/// Milliseconds that a rank works in a step.
+type Pattern = fn(usize, usize) -> f64;
+
+/// The last rank works twice as long as the others.
+fn one_slow(_: usize, rank: usize) -> f64 {
+    if rank == RANKS - 1 { 16.0 } else { 8.0 }
+}
+
+fn gradient(_: usize, rank: usize) -> f64 {
+    8.0 + 8.0 * rank as f64 / (RANKS - 1) as f64
+}
+
+/// Another rank in each step.
+fn rotating(step: usize, rank: usize) -> f64 {
+    if step % RANKS == rank { 16.0 } else { 8.0 }
+}
+
+const PATTERNS: [(&str, Pattern); 3] = [("slow", one_slow), ("gradient", gradient), ("rotating", rotating)];
+
+/// A program.
+struct Program {
+    network: &'static str,
+    /// What a rank does in a step; it works `$work` milliseconds, and `$again`.
+    step: String,
+    pattern: Pattern,
+    /// Milliseconds of `$again`.
+    again_ms: f64,
+}
+
+impl Program {
+    fn in_step(&self, step: usize, rank: usize) -> f64 {
+        (self.pattern)(step, rank) + self.again_ms
+    }
+
+    fn in_all(&self, rank: usize) -> f64 {
+        (0..STEPS).map(|step| self.in_step(step, rank)).sum()
+    }
+
+    fn mean_of_all(&self) -> f64 {
+        (0..RANKS).map(|rank| self.in_all(rank)).sum::<f64>() / RANKS as f64
+    }
+
+    /// Its text where ranks work so many times as long in a step.
+    fn script(&self, times: impl Fn(usize, usize) -> f64) -> String {
+        let mut text = format!("ranks {RANKS}\n{}\n", self.network);
+        for rank in 0..RANKS {
+            text += &format!("rank {rank}:\n");
+            for step in 0..STEPS {
+                let [work, again] = [(self.pattern)(step, rank), self.again_ms].map(|ms| ms * times(step, rank));
+                let what = self.step.replace("$work", &format!("{work:.6}")).replace("$again", &format!("{again:.6}"));
+                text += &format!("iteration step\n{what}\nend\n");
+            }
+        }
+        text
+    }
+}
+
+const SHAPES: [(&str, &str); 6] = [
+    ("allreduce", "compute $work\nallreduce 8"),
+    (
+        "halo",
+        "compute $work\nirecv ($r+3)%4 tag 1 as a\nirecv ($r+1)%4 tag 2 as b\nisend ($r+1)%4 tag 1 bytes BYTES as c\n\
+         isend ($r+3)%4 tag 2 bytes BYTES as d\nwaitall a b c d",
+    ),
+    ("ring", "compute $work\nsendrecv to ($r+1)%4 from ($r+3)%4 bytes BYTES"),
+    ("pipeline", "if $r > 0\nrecv $r-1\nend\ncompute $work\nif $r < 3\nsend $r+1 bytes BYTES\nend"),
+    (
+        "two phases",
+        "compute $work\nirecv ($r+3)%4 tag 1 as a\nirecv ($r+1)%4 tag 2 as b\nisend ($r+1)%4 tag 1 bytes BYTES as c\n\
+         isend ($r+3)%4 tag 2 bytes BYTES as d\nwaitall a b c d\ncompute $again\nallreduce 8",
+    ),
+    (
+        "branches",
+        "if $r == 0\ncompute $work\nsendrecv to 1 from 1 bytes BYTES\nend\nif $r == 3\ncompute $work\nsendrecv to 2 from 2 bytes BYTES\nend\n\
+         if $r % 3 > 0\ncompute $work\nirecv $r-1 as a\nirecv $r+1 as b\nisend $r-1 bytes BYTES as c\nisend $r+1 bytes BYTES as d\n\
+         waitall a b c d\nend\nallreduce 8",
+    ),
+];
+
+/// Networks on which small messages are sent at once, and on which all but the smallest wait for their receivers.
+const NETWORKS: [&str; 2] = ["eager 100000\nlatency 0.01", "eager 128\nlatency 0.01"];
+
+/// Calls `check` with each shape with each pattern on each network, and messages below and above the size up to which all MPIs send at
+/// once, and with what it is.
+fn with_programs(check: impl Fn(&str, &Program)) {
+    for (shape, step) in SHAPES {
+        for network in NETWORKS {
+            for bytes in ["1024", "16384"] {
+                for (name, pattern) in PATTERNS {
+                    let again_ms = if step.contains("$again") { 4.0 } else { 0.0 };
+                    let program = Program { network, step: step.replace("BYTES", bytes), pattern, again_ms };
+                    check(&format!("{shape} of {bytes} bytes, {name}, {network}"), &program);
+                }
+            }
+        }
+    }
+}
+
+fn simulated_ms(text: &str) -> f64 {
+    let script = Script::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    script.simulate().unwrap().elapsed_ms()
+}
+
+/// Holds the change of a run's time that is predicted against that of the simulator, in percent of the run's time.
+fn assert_change(what: &str, run: &Run, question: Question, after: &str) {
+    let predicted = 100.0 * (run.replay_ms(question) / run.replay_ms(Question::Measured) - 1.0);
+    let truth = 100.0 * (simulated_ms(after) / run.elapsed_ms() - 1.0);
+    assert!((truth - predicted).abs() < 5.0, "{what}: {question:?}: really {truth:.1} %, predicted {predicted:.1} %");
+}
+
+#[test]
+fn a_change_that_is_made_takes_as_long_as_predicted() {
+    with_programs(|name, program| {
+        let run = Run::of(&program.script(|_, _| 1.0));
+        let (last, mean) = (RANKS - 1, program.mean_of_all());
+        if program.in_all(last) > mean {
+            let cut = program.script(|_, rank| if rank == last { mean / program.in_all(last) } else { 1.0 });
+            assert_change(name, &run, Question::RankAsMean(last as u32), &cut);
+        }
+    });
+}

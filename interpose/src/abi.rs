@@ -293,6 +293,16 @@ pub fn is_shared_request(request: Word) -> bool {
     request == EMPTY_REQUEST.load(Relaxed) || abi().handle_mask == 0xffff_ffff && request >> 30 == 1
 }
 
+/// Whether MPI may take a word for a request's handle, a null one included, rather than refuse it at sight.
+#[inline(always)]
+pub fn may_be_request(handle: Word) -> bool {
+    match abi().kind {
+        // Bits 26 to 29 tell what kind of object a handle is of.
+        Kind::Mpich => handle >> 26 & 0xf == 0xb,
+        _ => handle != 0,
+    }
+}
+
 /// What a status says.
 #[derive(Clone, Copy)]
 pub struct Arrived {

@@ -4,7 +4,8 @@ use crate::abi::{self, FortranPlace, Kind, abi};
 use crate::forward;
 use crate::thread::Word;
 
-/// How a family of wrappers reads its arguments. All functions trust that the program calls MPI as the standard says.
+/// How a family of wrappers reads its arguments. All functions trust that the program calls MPI as the standard says, but for null
+/// addresses: those MPI refuses with an error class, after the recorder has looked.
 pub trait Language: Copy {
     /// An MPI_Count or int, as the variant has it.
     const LARGE: bool;
@@ -41,12 +42,15 @@ pub trait Language: Copy {
         if count < 0 { 0 } else { count as u64 }
     }
 
-    /// Element `i` of an array of counts.
+    /// Element `i` of an array of counts; 0 where the array is null.
     ///
     /// # Safety
-    /// `array` is such an argument with more than `i` elements.
+    /// `array` is such an argument with more than `i` elements, or null.
     #[inline(always)]
     unsafe fn count_at(array: Word, i: usize) -> u64 {
+        if array == 0 {
+            return 0;
+        }
         // SAFETY: both languages pass the address of the first element.
         let count = unsafe {
             if Self::LARGE {
@@ -93,12 +97,15 @@ pub trait Language: Copy {
         }
     }
 
-    /// Handle `i` of an array, or the handle at an address (a request, a new communicator).
+    /// Handle `i` of an array, or the handle at an address (a request, a new communicator); 0, which is no handle, where that is null.
     ///
     /// # Safety
-    /// `array` is the address of such handles.
+    /// `array` is the address of such handles, or null.
     #[inline(always)]
     unsafe fn handle_at(array: Word, i: usize, convert: Convert) -> Word {
+        if array == 0 {
+            return 0;
+        }
         // SAFETY: Fortran's are INTEGERs; C's as wide as the interface has them.
         unsafe {
             if Self::FORTRAN {

@@ -76,8 +76,14 @@ const WAYS: usize = 8;
 const BUCKETS: usize = 512;
 /// A slot without a request; no MPI gives out such a handle, and each interface's null request is another.
 const FREE: usize = 0;
-/// A slot that is being filled or read.
+/// A slot that is being filled or read; no handle, either.
 const CLAIMED: usize = 1;
+
+/// Whether a word can be a request's handle. Programs pass others, too, which MPI refuses.
+#[inline(always)]
+fn is_handle(handle: Word) -> bool {
+    handle > CLAIMED
+}
 
 /// What is known of the request whose handle is at the same place of the bucket.
 struct Slot {
@@ -191,6 +197,9 @@ fn claim(handle: &AtomicUsize, found: usize) -> bool {
 /// Remembers an open request.
 #[inline]
 pub fn insert(handle: Word, open: Open) {
+    if !is_handle(handle) {
+        return;
+    }
     let bucket = bucket(handle);
     for (place, slot) in bucket.handles.iter().zip(&bucket.slots) {
         if place.load(Relaxed) == FREE && claim(place, FREE) {
@@ -262,6 +271,9 @@ fn look_at(place: &AtomicUsize, slot: &Slot, handle: Word) -> Option<Open> {
 /// Takes out the oldest open request with this handle.
 #[inline(always)]
 pub fn take(handle: Word) -> Option<Open> {
+    if !is_handle(handle) {
+        return None;
+    }
     let bucket = bucket(handle);
     if bucket.overflowed.load(Relaxed) != 0 {
         return of_both(bucket, handle, true);
@@ -277,6 +289,9 @@ pub fn take(handle: Word) -> Option<Open> {
 /// Looks at the oldest open request with this handle, which stays open.
 #[inline]
 pub fn peek(handle: Word) -> Option<Open> {
+    if !is_handle(handle) {
+        return None;
+    }
     let bucket = bucket(handle);
     if bucket.overflowed.load(Relaxed) != 0 {
         return of_both(bucket, handle, false);

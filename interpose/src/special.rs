@@ -58,6 +58,19 @@ unsafe fn succeeded(ierror: Word) -> bool {
     ierror == 0 || unsafe { (ierror as *const i32).read() == 0 }
 }
 
+/// The thread level that MPI_Init_thread has stored, or MPI's own word where the program does not want to know.
+unsafe fn provided_level(provided: Word) -> c_int {
+    let mut level: c_int = 0;
+    // SAFETY: null, or the address that a successful call has filled.
+    unsafe {
+        if provided != 0 {
+            return (provided as *const c_int).read();
+        }
+        forward::call2(c"PMPI_Query_thread", &raw mut level as Word, 0);
+    }
+    level
+}
+
 fn initialised(level: c_int) {
     let thread = thread::current();
     let start = || {
@@ -119,7 +132,7 @@ init!(
     c"PMPI_Init_thread",
     (argc, argv, required, provided),
     |result: Word| result as i32 == 0,
-    (provided as *const c_int).read()
+    provided_level(provided)
 );
 
 macro_rules! fortran_init {
@@ -130,7 +143,7 @@ macro_rules! fortran_init {
 
 macro_rules! fortran_init_thread {
     ($name:literal, $next:literal) => {
-        init!($name, $next, (required, provided, ierror), |_| succeeded(ierror), (provided as *const c_int).read());
+        init!($name, $next, (required, provided, ierror), |_| succeeded(ierror), provided_level(provided));
     };
 }
 

@@ -8,7 +8,7 @@ use lbprof_collector::record::{Flags, NONE, Record};
 use lbprof_collector::{Activity, Operation, ProblemKind};
 
 use super::point_to_point::{status_or_own, store_arrived};
-use super::{After, Event, known};
+use super::{After, Event};
 use crate::abi::{self, Null, abi, is_null};
 use crate::lang::{Convert, Language};
 use crate::requests::{self, ACTIVE, Open, PERSISTENT, READS, RECEIVES, WRITES};
@@ -188,11 +188,16 @@ impl<L: Language> After for Completes<L> {
     }
 }
 
-/// Copies the handles of an array before MPI overwrites them.
+/// Copies the handles of an array before MPI overwrites them; null where there is no memory, or where MPI will refuse the call.
+///
+/// MPI looks at the handles in turn, up to the first that is none: behind it there may be no array, whatever the count says.
 unsafe fn keep_requests<L: Language>(thread: *mut Thread, count: usize, array: Word) -> *const Word {
-    // SAFETY: the array has `count` handles; the thread's buffer is grown first.
+    // SAFETY: the array has `count` handles, or one that is none before its end; the thread's buffer is grown first.
     unsafe {
         if (*thread).requests_room < count {
+            if !(0..count).all(|i| abi::may_be_request(L::handle_at(array, i, Convert::Request))) {
+                return std::ptr::null();
+            }
             flush::grow_requests(thread, count);
         }
         let kept = (*thread).requests;
@@ -200,7 +205,11 @@ unsafe fn keep_requests<L: Language>(thread: *mut Thread, count: usize, array: W
             return std::ptr::null();
         }
         for i in 0..count {
-            kept.add(i).write(L::handle_at(array, i, Convert::Request));
+            let handle = L::handle_at(array, i, Convert::Request);
+            if !abi::may_be_request(handle) {
+                return std::ptr::null();
+            }
+            kept.add(i).write(handle);
         }
         kept
     }
@@ -270,6 +279,20 @@ unsafe fn several<L: Language, const WHICH: u8>(
     }
 }
 
+/// The same, with a status for each request that is looked at afterwards.
+#[inline(always)]
+unsafe fn with_statuses<L: Language, const WHICH: u8>(
+    thread: *mut Thread,
+    mut event: Event<CompletesSeveral<L, WHICH>>,
+    statuses: &mut Word,
+) -> Event<CompletesSeveral<L, WHICH>> {
+    if !event.after.kept.is_null() {
+        // SAFETY: the verbs' contract.
+        event.after.statuses = unsafe { statuses_or_own::<L>(thread, event.after.count, statuses) };
+    }
+    event
+}
+
 /// A wait for all.
 #[inline(always)]
 pub unsafe fn completes_all<L: Language>(
@@ -292,11 +315,7 @@ pub unsafe fn completes_all_if<L: Language>(
     statuses: &mut Word,
 ) -> Event<CompletesSeveral<L, ALL>> {
     // SAFETY: the verbs' contract.
-    unsafe {
-        let n = usize::try_from(L::int(count)).unwrap_or(0);
-        let statuses = statuses_or_own::<L>(thread, n, statuses);
-        several::<L, ALL>(thread, count, array_of_requests, flag, 0, statuses)
-    }
+    unsafe { with_statuses(thread, several::<L, ALL>(thread, count, array_of_requests, flag, 0, *statuses), statuses) }
 }
 
 /// A wait or test for some.
@@ -311,9 +330,8 @@ pub unsafe fn completes_some<L: Language>(
 ) -> Event<CompletesSeveral<L, SOME>> {
     // SAFETY: the verbs' contract.
     unsafe {
-        let n = usize::try_from(L::int(incount)).unwrap_or(0);
-        let statuses = statuses_or_own::<L>(thread, n, statuses);
-        several::<L, SOME>(thread, incount, array_of_requests, outcount, array_of_indices, statuses)
+        let some = several::<L, SOME>(thread, incount, array_of_requests, outcount, array_of_indices, *statuses);
+        with_statuses(thread, some, statuses)
     }
 }
 
@@ -708,11 +726,29 @@ pub unsafe fn looks_at_several<L: Language>(_: *mut Thread, requests: Word, out:
 
 /// A request is freed: nothing tells when it completes.
 #[inline(always)]
-pub unsafe fn frees_request<L: Language>(_: *mut Thread, request: Word) -> Event<()> {
+pub unsafe fn frees_request<L: Language>(_: *mut Thread, request: Word) -> Event<Frees> {
     // SAFETY: the verbs' contract.
     unsafe {
         let handle = L::handle_at(request, 0, Convert::Request);
-        known(of_request(handle, requests::take(handle)))
+        let open = requests::take(handle);
+        Event { facts: of_request(handle, open), after: Frees { handle, open } }
+    }
+}
+
+/// Takes a request out of the table before the call, for afterwards its handle may be another's; puts it back where MPI
+/// has refused the call.
+#[derive(Clone, Copy)]
+pub struct Frees {
+    handle: Word,
+    open: Option<Open>,
+}
+
+impl After for Frees {
+    #[inline]
+    unsafe fn after(self, _: *mut Thread, _: *mut Record, ok: bool) {
+        if let (false, Some(open)) = (ok, self.open) {
+            requests::insert(self.handle, open);
+        }
     }
 }
 

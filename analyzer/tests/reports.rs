@@ -91,7 +91,7 @@ fn communication_is_told_where_it_is_the_larger_loss() {
 }
 
 #[test]
-fn imbalance_that_moves_is_told() {
+fn ranks_that_are_slow_in_turn_are_told() {
     let scenario = Scenario::ranks(4).each(|rank, script| {
         script.repeat(8, move |step, script| {
             let work = if step % 4 == rank { 30.0 } else { 10.0 };

@@ -457,7 +457,7 @@ fn waiting_within_iterations_is_not_told_as_transfer() {
     assert_near(ideal.seconds, 30.0 * 0.060);
     assert_near(ideal.bound_s, 30.0 * 0.030);
     assert_eq!(report.efficiency.certain_ideal(), None);
-    assert_eq!(report.verdict.serialization_s, None);
+    assert_eq!(report.verdict.serialization, None);
 }
 
 #[test]

@@ -16,8 +16,12 @@
 //! | `replay[WHAT]` | time of a replay: `ideal network`, `as measured`, `region balanced REGION`, `rank as the mean N` |
 //! | `saved[WHAT]` | time of the replay as measured less that |
 //! | `critical[REGION]` | time on the critical path in the region, inner ones included |
+//! | `verdict.NAME` | a value of the verdict |
+//! | `loss[KIND]` | what is lost by losses of this kind |
 //! | `violations` | calls that ended before what they waited for, by the clocks |
 //! | anything else | a value of `efficiency` |
+//!
+//! A line `says: TEXT` is in the verdict's words, the text of `says-not:` is not.
 //!
 //! A value must lie within 2 % of the formula's; of waiting, replays and the critical path within 3 %. Where the formula gives 0, the room is that
 //! part of the elapsed time. Of a disturbed run, times may be off by what went astray; waiting by that for each rank that waits for it.
@@ -69,6 +73,11 @@ pub fn check(program: &Program, ranks: usize, report: &Value, astray_s: f64) -> 
             }
         }
     }
+    let words = report["verdict"]["text"].as_str().context("verdict.text")?;
+    for (key, is_said) in [("says", true), ("says-not", false)] {
+        let others = program.values(key).filter(|text| words.contains(text) != is_said);
+        wrong.extend(others.map(|text| format!("{key}: {text}: the verdict is: {words}")));
+    }
     ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
     Ok(())
 }
@@ -118,15 +127,17 @@ fn find(report: &Value, name: &str, brackets: &[&str]) -> anyhow::Result<(f64, O
             let (q, p): (u64, u64) = (q.parse()?, p.parse()?);
             waiting(sum(&blocking["pairs"], "time_s", |one| one["waits"] == q && one["causes"] == p))
         }
+        ("loss", [kind]) => waiting(sum(&report["losses"], "lost_s", |one| one["kind"] == *kind)),
         ("replay", [what]) => waiting(replay(report, what, "time_s")),
         ("saved", [what]) => waiting(replay(report, what, "saved_s")),
         ("critical", [region]) => waiting(sum(&report["critical_path"]["parts"], "time_s", |one| within(one, region))),
         ("violations", []) => Ok((0.0, blocking["matching"]["violations"].as_f64())),
         ("computation", [p]) => Ok((TOLERANCE, rank(report, p)?["computation_s"].as_f64())),
         (activity, [p]) => Ok((TOLERANCE, Some(rank(report, p)?["activities"][activity].as_f64().unwrap_or(0.0)))),
-        (name, []) => match (name.strip_prefix("by_class."), name.strip_prefix("cluster ")) {
-            (Some(class), _) => waiting(blocking["by_class"][class].as_f64()),
-            (_, Some(rest)) => Ok((TOLERANCE, of_cluster(report, rest)?)),
+        (name, []) => match name.split_once(['.', ' ']) {
+            Some(("by_class", class)) => waiting(blocking["by_class"][class].as_f64()),
+            Some(("verdict", part)) => waiting(report["verdict"][part].as_f64()),
+            Some(("cluster", rest)) => Ok((TOLERANCE, of_cluster(report, rest)?)),
             _ => Ok((TOLERANCE, report["efficiency"][name].as_f64())),
         },
         _ => bail!("an unknown fact: {name}{brackets:?}"),

@@ -201,6 +201,7 @@ pub fn check_report(report: &Value) -> anyhow::Result<()> {
             average / recorded
         );
     }
+    check_losses(report)?;
     check_blocking(report)?;
     let mut filled = of_run("idle_s")? + not_recorded;
     for rank in report["ranks"].as_array().context("ranks")? {
@@ -211,6 +212,31 @@ pub fn check_report(report: &Value) -> anyhow::Result<()> {
     }
     let all = of_run("ranks_present")? * elapsed;
     ensure!((filled - all).abs() <= 10.0 * room, "{filled} s of {all} s of all ranks are accounted for");
+    Ok(())
+}
+
+/// The verdict's parts, and those of serialization, add up; and so do the losses, less those that are too small to be told.
+fn check_losses(report: &Value) -> anyhow::Result<()> {
+    let verdict = |name: &str| report["verdict"][name].as_f64();
+    let lost_s = verdict("lost_s").context("verdict.lost_s")?;
+    let room = 1e-9 * (1.0 + lost_s);
+    let parts =
+        ["imbalance_s", "serialization_s", "communication_s", "recorder_s"].map(|name| verdict(name).unwrap_or(0.0));
+    ensure!((parts.iter().sum::<f64>() - lost_s).abs() <= room, "{parts:?} are not the {lost_s} s lost");
+    if let (Some(all_s), Some(turn_s), Some(chains_s)) =
+        (verdict("serialization_s"), verdict("slow_in_turn_s"), verdict("dependency_chains_s"))
+    {
+        ensure!((turn_s + chains_s - all_s).abs() <= room, "{turn_s} + {chains_s} s are not {all_s} s");
+    }
+    if report["verdict"]["cluster"].is_null() {
+        let losses = report["losses"].as_array().context("losses")?;
+        let told_s: f64 = losses.iter().filter_map(|loss| loss["lost_s"].as_f64()).sum();
+        // Each region's load imbalance is a loss, and is left out below 1 % of the elapsed time.
+        let regions = report["regions"].as_array().map_or(0, Vec::len) as f64;
+        let elapsed_s = report["efficiency"]["elapsed_s"].as_f64().context("efficiency.elapsed_s")?;
+        let left_out_s = 0.01 * elapsed_s * (regions + 5.0);
+        ensure!((-room..=left_out_s).contains(&(lost_s - told_s)), "losses of {told_s} s, lost are {lost_s} s");
+    }
     Ok(())
 }
 

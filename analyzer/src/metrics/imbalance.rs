@@ -1,4 +1,4 @@
-//! What ranks wait for because others compute longer, in three parts (METRICS §3; Lemeire & Dirkx 2003, §3.3 and eq. 8).
+//! What ranks wait for because of others that compute, in four parts (METRICS §3; Lemeire & Dirkx 2003, §3.3 and eq. 8).
 //!
 //! ```text
 //!              start    iteration 0    iteration 1      At the start rank 0 alone computes for 2 s and 2 ranks wait:
@@ -10,6 +10,9 @@
 //! By iteration the slowest ranks take 2 + 3 + 3 = 8 s, so that 3 · 8 − 14 = 10 s are waited, of which 6 s remain: temporal, for the
 //! ranks take turns at being the slowest. That rank 0 is alone for the last second of iteration 0 is no serial work: it began together
 //! with the others and only has more to do. [`crate::concurrency`] tells the two apart.
+//!
+//! Were the ideal time by replay 9 s, not 8, then ranks would also wait for each other within iterations: 3 · 1 s more, in chains
+//! ([`super::serialization`]).
 
 /// Seconds that ranks wait for others that compute, summed over ranks, by why they do. None is negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -18,27 +21,42 @@ pub struct ImbalanceSplit {
     pub amdahl_s: Option<f64>,
     /// Global: because the ranks' computation differs in the sum. With Amdahl's part where that is not known.
     pub global_s: f64,
-    /// Temporal: because it differs by iteration, though less in the sum. `None` where the ideal time is not known.
+    /// Temporal: because it differs by iteration, though less in the sum. `None` where no iterations are known.
     pub temporal_s: Option<f64>,
+    /// Chains: because ranks depend on each other within iterations. `None` where iterations or the ideal time by replay are not known.
+    pub chains_s: Option<f64>,
+}
+
+/// What is known of the ideal time, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct IdealTimes {
+    /// Σ_k max_p t_pk with what lies outside of iterations.
+    pub by_iteration_s: Option<f64>,
+    /// By replay.
+    pub replay_s: Option<f64>,
 }
 
 /// Splits the waiting that follows from imbalance.
 ///
 /// - `computation[p]`: T_p, seconds that rank p computes; one entry a rank.
-/// - `ideal_s`: T_ideal, Σ_k max_p t_pk with what lies outside of iterations, where it is known.
+/// - `ideal`: T_ideal by both ways, as far as they are known.
 /// - `serial_s`: seconds in which one rank works alone and no other has anything to do, where that is known.
 ///
-/// Amdahl = (P−1)·serial, global = P·max T_p − Σ T_p − Amdahl, temporal = P·T_ideal − Σ T_p − Amdahl − global; each at least 0.
+/// Amdahl = (P−1)·serial, global = P·max T_p − Σ T_p − Amdahl, temporal = P·Σ_k max_p t_pk − Σ T_p − Amdahl − global, chains = what is
+/// left of P·T_ideal by replay − Σ T_p; each at least 0. Of an estimate above the replay as much counts as holds up the run.
 /// Source: METRICS §3; with P ranks and a serial fraction s, Amdahl / T_seq is (P−1)·s (2003, eq. 8).
-pub fn split(computation: &[f64], ideal_s: Option<f64>, serial_s: Option<f64>) -> ImbalanceSplit {
+pub fn split(computation: &[f64], ideal: IdealTimes, serial_s: Option<f64>) -> ImbalanceSplit {
     let n = computation.len() as f64;
     let sum: f64 = computation.iter().sum();
     let max = computation.iter().copied().fold(0.0, f64::max);
     let amdahl_s = serial_s.map(|serial_s| (n - 1.0).max(0.0) * serial_s);
     let amdahl = amdahl_s.unwrap_or(0.0);
     let global_s = (n * max - sum - amdahl).max(0.0);
-    let temporal_s = ideal_s.map(|ideal_s| (n * ideal_s - sum - amdahl - global_s).max(0.0));
-    ImbalanceSplit { amdahl_s, global_s, temporal_s }
+    let replay_s = ideal.replay_s.unwrap_or(f64::INFINITY);
+    let left_s = |ideal_s: f64| (n * ideal_s - sum - amdahl - global_s).max(0.0);
+    let temporal_s = ideal.by_iteration_s.map(|by_iteration_s| left_s(by_iteration_s.min(replay_s)));
+    let chains_s = temporal_s.zip(ideal.replay_s).map(|(temporal_s, replay_s)| left_s(replay_s) - temporal_s);
+    ImbalanceSplit { amdahl_s, global_s, temporal_s, chains_s }
 }
 
 #[cfg(test)]
@@ -47,28 +65,43 @@ mod tests {
 
     use super::*;
 
+    fn by_iteration(seconds: f64) -> IdealTimes {
+        IdealTimes { by_iteration_s: Some(seconds), replay_s: None }
+    }
+
     #[test]
     fn the_example_at_the_head_of_this_file() {
-        let parts = split(&[6.0, 4.0, 4.0], Some(8.0), Some(2.0));
-        assert_eq!(parts, ImbalanceSplit { amdahl_s: Some(4.0), global_s: 0.0, temporal_s: Some(6.0) });
+        let parts = split(&[6.0, 4.0, 4.0], by_iteration(8.0), Some(2.0));
+        assert_eq!(parts, ImbalanceSplit { amdahl_s: Some(4.0), global_s: 0.0, temporal_s: Some(6.0), chains_s: None });
     }
 
     #[test]
     fn a_rank_that_always_has_more_is_global() {
-        let parts = split(&[4.0, 1.0], Some(4.0), Some(0.0));
-        assert_eq!(parts, ImbalanceSplit { amdahl_s: Some(0.0), global_s: 3.0, temporal_s: Some(0.0) });
+        let parts = split(&[4.0, 1.0], by_iteration(4.0), Some(0.0));
+        assert_eq!(parts, ImbalanceSplit { amdahl_s: Some(0.0), global_s: 3.0, temporal_s: Some(0.0), chains_s: None });
     }
 
     #[test]
     fn what_is_not_known_is_told_and_not_guessed() {
-        let parts = split(&[4.0, 1.0], None, None);
-        assert_eq!(parts, ImbalanceSplit { amdahl_s: None, global_s: 3.0, temporal_s: None });
+        let parts = split(&[4.0, 1.0], IdealTimes::default(), None);
+        assert_eq!(parts, ImbalanceSplit { amdahl_s: None, global_s: 3.0, temporal_s: None, chains_s: None });
     }
 
     #[test]
     fn one_rank_waits_for_nobody() {
-        let parts = split(&[4.0], Some(4.0), Some(4.0));
-        assert_eq!(parts, ImbalanceSplit { amdahl_s: Some(0.0), global_s: 0.0, temporal_s: Some(0.0) });
+        let parts = split(&[4.0], by_iteration(4.0), Some(4.0));
+        assert_eq!(parts, ImbalanceSplit { amdahl_s: Some(0.0), global_s: 0.0, temporal_s: Some(0.0), chains_s: None });
+    }
+
+    #[test]
+    fn what_the_replay_takes_longer_than_the_iterations_is_chains() {
+        // 2 ranks compute 1 s each in 2 iterations, rank 1 after rank 0: 4 s in all, so that each waits for 2 s.
+        let ideal = IdealTimes { by_iteration_s: Some(2.0), replay_s: Some(4.0) };
+        let parts = split(&[2.0, 2.0], ideal, Some(0.0));
+        assert_eq!((parts.temporal_s, parts.chains_s), (Some(0.0), Some(4.0)));
+        // They meet less often than once an iteration: an estimate of 3 s, and a replay of 2.
+        let ideal = IdealTimes { by_iteration_s: Some(3.0), replay_s: Some(2.0) };
+        assert_eq!(split(&[2.0, 2.0], ideal, Some(0.0)).temporal_s, Some(0.0));
     }
 
     proptest! {
@@ -78,7 +111,7 @@ mod tests {
         fn a_serial_fraction_gives_amdahls_law(n in 1..1000usize, serial in 0.0..1.0f64) {
             let shared = (1.0 - serial) / n as f64;
             let computation: Vec<f64> = (0..n).map(|rank| shared + if rank == 0 { serial } else { 0.0 }).collect();
-            let parts = split(&computation, Some(serial + shared), Some(serial));
+            let parts = split(&computation, by_iteration(serial + shared), Some(serial));
             let p = n as f64;
             let amdahl = parts.amdahl_s.unwrap();
             prop_assert!((amdahl - (p - 1.0) * serial).abs() <= 1e-9);
@@ -93,14 +126,16 @@ mod tests {
             computation in prop::collection::vec(0.0..10.0f64, 1..50),
             longer in 0.0..10.0f64,
             share in 0.0..1.0f64,
+            estimate in 0.0..2.0f64,
         ) {
             let n = computation.len() as f64;
             let max = computation.iter().copied().fold(0.0, f64::max);
             let waited = n * (max + longer) - computation.iter().sum::<f64>();
             let alone = share * waited / (n - 1.0).max(1.0);
-            let parts = split(&computation, Some(max + longer), Some(alone));
-            let sum = parts.amdahl_s.unwrap() + parts.global_s + parts.temporal_s.unwrap();
-            prop_assert!(parts.global_s >= 0.0 && parts.temporal_s.unwrap() >= 0.0);
+            let ideal = IdealTimes { by_iteration_s: Some(max + estimate * longer), replay_s: Some(max + longer) };
+            let parts = split(&computation, ideal, Some(alone));
+            let sum = parts.amdahl_s.unwrap() + parts.global_s + parts.temporal_s.unwrap() + parts.chains_s.unwrap();
+            prop_assert!(parts.global_s >= 0.0 && parts.temporal_s.unwrap() >= 0.0 && parts.chains_s.unwrap() >= 0.0);
             prop_assert!((sum - waited).abs() <= 1e-9 || n == 1.0);
         }
     }

@@ -7,4 +7,5 @@ pub mod load_balance;
 pub mod median;
 pub mod overhead;
 pub mod preemption;
+pub mod serialization;
 pub mod trend;

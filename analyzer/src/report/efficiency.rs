@@ -2,6 +2,7 @@
 
 use crate::follow::Followed;
 use crate::metrics::load_balance::{self, PhaseProfileIdeal, Times};
+use crate::metrics::serialization::{Serialization, serialization};
 use crate::model::{Model, RegionIdx};
 
 /// Efficiencies, with the times that they follow from.
@@ -46,5 +47,13 @@ impl EfficiencyRow {
         }
         let (ideal, elapsed_s) = (self.phase_profile?, self.times.elapsed_s);
         (ideal.seconds <= 1.005 * elapsed_s && ideal.bound_s <= UNCERTAIN * elapsed_s).then_some(ideal.seconds)
+    }
+
+    /// What the ideal time exceeds the longest computation by, where it is known well.
+    pub fn serialization(&self) -> Option<Serialization> {
+        let Times { elapsed_s, max_computation_s, .. } = self.times;
+        let ideal_s = self.certain_ideal()?.min(elapsed_s);
+        let by_iteration_s = self.phase_profile.map(|ideal| ideal.seconds);
+        Some(serialization(max_computation_s, ideal_s, self.replay_s.is_some(), by_iteration_s))
     }
 }

@@ -1,17 +1,20 @@
 //! The run's losses, each by itself: how much, through whom, where, and what would be gained without it.
 //!
-//! Where the ranks were followed, a loss is what causes waiting (METRICS §4): a region's computation, the control of parallelism in a
-//! region, the recorder; and beside that, messages on their way and what calls take besides waiting. Together they are all the time in
-//! which ranks do not compute. Else the losses are those of the efficiencies.
+//! They are the parts of the verdict: load imbalance, the two kinds of serialization, communication, the recorder. So all losses
+//! together are what is lost. The part that is load imbalance is split by the regions in which the rank that computes longest exceeds the
+//! mean. Where the ranks were followed, the causes of waiting (METRICS §4) tell which ranks are waited for, and at which call.
+//!
+//! Where ranks do not share one work, or others than the selected are waited for, balance says little: then a loss is what causes waiting.
 
 use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
+use lbprof_collector::definition::RegionKind;
 
-use super::SiteRow;
 use super::blocking::BlockingTable;
 use super::verdict::Verdict;
 use super::what_if::{ReplayRow, WhatIf};
+use super::{RegionRow, SiteRow};
 use crate::gather::operation_name;
 use crate::metrics::blocking::{Class, waited_because_of};
 use crate::model::Model;
@@ -27,13 +30,17 @@ const MOST_RANKS: usize = 8;
 /// What is lost by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LossKind {
-    /// Ranks wait for another's computation.
+    /// Load imbalance: a rank computes longer than the mean. By cause: ranks wait for another's computation.
     Imbalance,
-    /// In different iterations different ranks are the slowest. Only where ranks were not followed: else it is in `Imbalance`.
-    MovingImbalance,
-    /// Ranks wait for computation that only parallel work needs.
+    /// Serialization: in different iterations different ranks are the slowest.
+    SlowInTurn,
+    /// Serialization: ranks depend on each other in chains within iterations.
+    DependencyChains,
+    /// Serialization of which it is not known which of the two it is.
+    Serialization,
+    /// The same as `Imbalance` in computation that only parallel work needs.
     Control,
-    /// Messages on their way, and calls besides waiting; where ranks were not followed, waiting that is not due to imbalance too.
+    /// Data transfer, and calls besides waiting; where the ideal time is not known, all waiting that is not due to imbalance, too.
     Communication,
     /// Writing the log, and waiting for ranks that do, or of which nothing is known.
     Recorder,
@@ -44,7 +51,9 @@ impl LossKind {
     pub fn name(self) -> &'static str {
         match self {
             LossKind::Imbalance => "imbalance",
-            LossKind::MovingImbalance => "imbalance that moves",
+            LossKind::SlowInTurn => "slow in turn",
+            LossKind::DependencyChains => "dependency chains",
+            LossKind::Serialization => "serialization",
             LossKind::Control => "control of parallelism",
             LossKind::Communication => "communication",
             LossKind::Recorder => "recorder",
@@ -59,8 +68,10 @@ pub struct Loss {
     pub kind: LossKind,
     /// Seconds of elapsed time, the mean over ranks.
     pub lost_s: f64,
-    /// Whether it is measured by the causes of waiting; else it follows from the ranks' sums.
+    /// Whether the causes of waiting tell who causes it; else that follows from the ranks' sums.
     pub measured: bool,
+    /// Whether the causes of waiting tell how much it is, too: of ranks that do not share one work, and of selected ranks.
+    pub by_cause: bool,
     /// Numbers of the ranks that cause it, and the share that each has, the largest first.
     pub ranks: Vec<(u32, f64)>,
     /// Path of the region in which it is caused.
@@ -74,7 +85,7 @@ pub struct Loss {
 impl Loss {
     /// A loss of which no more is known, by the ranks' sums.
     fn bare(kind: LossKind, lost_s: f64) -> Loss {
-        Loss { kind, lost_s, measured: false, ranks: Vec::new(), region: None, at: None, remedy: None }
+        Loss { kind, lost_s, measured: false, by_cause: false, ranks: Vec::new(), region: None, at: None, remedy: None }
     }
 }
 
@@ -86,16 +97,26 @@ pub(super) struct Parts<'a> {
     pub(super) blocking: Option<&'a BlockingTable>,
     pub(super) what_if: &'a WhatIf,
     pub(super) sites: &'a [SiteRow],
+    pub(super) regions: &'a [RegionRow],
     /// Whether ranks share one work, so that balancing them is a gain.
     pub(super) together: bool,
 }
 
+impl Parts<'_> {
+    /// Whether ranks may be waited for that are not selected.
+    fn others_are_waited_for(&self) -> bool {
+        let facts = &self.model.facts;
+        facts.selected.ranks.is_some() && self.model.ranks.len() < facts.n_ranks as usize
+    }
+}
+
 /// The losses of at least 1 % of the elapsed time, the largest first.
 pub(super) fn rows(parts: &Parts) -> Vec<Loss> {
-    let mut losses = match parts.blocking {
-        // Where calls of some ranks are not known, what others wait for in collectives is not.
-        Some(table) if table.counts.not_recorded == 0 => measured(parts, table),
-        _ => estimated(parts),
+    // Where calls of some ranks are not known, what others wait for in collectives is not.
+    let causes = parts.blocking.filter(|table| table.counts.not_recorded == 0);
+    let mut losses = match causes {
+        Some(table) if !parts.together || parts.others_are_waited_for() => by_cause(parts, table),
+        _ => of_verdict(parts, causes),
     };
     losses.retain(|loss| loss.lost_s > 0.0 && loss.lost_s >= LEAST * parts.verdict.elapsed_s);
     losses.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s).then(a.kind.cmp(&b.kind)).then(a.region.cmp(&b.region)));
@@ -103,7 +124,7 @@ pub(super) fn rows(parts: &Parts) -> Vec<Loss> {
 }
 
 /// The losses by the causes of waiting.
-fn measured(parts: &Parts, table: &BlockingTable) -> Vec<Loss> {
+fn by_cause(parts: &Parts, table: &BlockingTable) -> Vec<Loss> {
     let n_ranks = parts.model.ranks.len().max(1) as f64;
     let mut phases = Vec::new();
     let (mut communication_s, mut recorder_s) = (0.0, 0.0);
@@ -116,15 +137,15 @@ fn measured(parts: &Parts, table: &BlockingTable) -> Vec<Loss> {
             Class::Recorder => recorder_s += cost.total_s(),
         }
     }
-    let whole = |kind, seconds: f64| Loss { measured: true, ..Loss::bare(kind, seconds / n_ranks) };
+    let whole = |kind, seconds: f64| Loss { measured: true, by_cause: true, ..Loss::bare(kind, seconds / n_ranks) };
     // Only of what will be told is it worth finding out who and where.
     let least_s = LEAST * parts.verdict.elapsed_s * n_ranks;
     let mut losses: Vec<Loss> = phases
         .into_iter()
         .filter(|(.., caused_s)| *caused_s > 0.0 && *caused_s >= least_s)
         .map(|(kind, phase, caused_s)| {
-            let ranks = causing(table, &phase.region, phase.cost.class);
-            let at = ranks.first().and_then(|&(rank, _)| waits_for(parts, rank));
+            let ranks = causing(table, |region, class| region == phase.region && class == phase.cost.class);
+            let at = waits_for(parts, ranks.first());
             // Balancing the selected ranks does nothing to one that is not.
             let selected =
                 ranks.first().is_none_or(|&(first, _)| parts.model.ranks.iter().any(|one| one.rank == first));
@@ -140,22 +161,27 @@ fn measured(parts: &Parts, table: &BlockingTable) -> Vec<Loss> {
     losses
 }
 
-/// The ranks that cause waiting by what they do in a region, with their shares.
-fn causing(table: &BlockingTable, region: &str, class: Class) -> Vec<(u32, f64)> {
+/// The ranks that cause waiting by computation of these regions and classes, with their shares.
+fn causing(table: &BlockingTable, is_meant: impl Fn(&str, Class) -> bool) -> Vec<(u32, f64)> {
     let mut ranks: BTreeMap<u32, f64> = BTreeMap::new();
-    for row in table.causes.iter().filter(|row| row.region == region && row.cause.class == class) {
+    for row in table.causes.iter().filter(|row| is_meant(&row.region, row.cause.class)) {
         *ranks.entry(row.cause.rank).or_default() += row.cause.caused_s;
     }
-    let all: f64 = ranks.values().sum();
-    let mut ranks: Vec<(u32, f64)> = ranks.into_iter().map(|(rank, seconds)| (rank, seconds / all)).collect();
+    shares(ranks)
+}
+
+/// What each rank has of the sum, the first [`MOST_RANKS`], the largest first.
+fn shares(by_rank: BTreeMap<u32, f64>) -> Vec<(u32, f64)> {
+    let all: f64 = by_rank.values().sum();
+    let mut ranks: Vec<(u32, f64)> = by_rank.into_iter().map(|(rank, seconds)| (rank, seconds / all)).collect();
     ranks.sort_by(|a, b| b.1.total_cmp(&a.1));
     ranks.truncate(MOST_RANKS);
     ranks
 }
 
 /// The operation and the place at which ranks wait longest because of a rank.
-fn waits_for(parts: &Parts, rank: u32) -> Option<(String, Place)> {
-    let (site, operation) = waited_because_of(parts.model.followed.as_ref()?, rank)?;
+fn waits_for(parts: &Parts, rank: Option<&(u32, f64)>) -> Option<(String, Place)> {
+    let (site, operation) = waited_because_of(parts.model.followed.as_ref()?, rank?.0)?;
     Some((operation_name(operation), parts.places.get(site as usize)?.clone()))
 }
 
@@ -182,24 +208,89 @@ fn longest_besides_waiting(sites: &[SiteRow], table: &BlockingTable) -> Option<(
     Some((row.operation.clone(), row.place.clone()))
 }
 
-/// The losses by the ranks' sums.
-fn estimated(parts: &Parts) -> Vec<Loss> {
+/// The parts of the verdict. `causes`: the causes of waiting, where they are known.
+fn of_verdict(parts: &Parts, causes: Option<&BlockingTable>) -> Vec<Loss> {
     let verdict = parts.verdict;
-    let site = || {
-        let site = verdict.waits_at.as_ref()?;
-        Some((site.operations.first()?.clone(), site.place.clone()))
+    let serialization = verdict.serialization.unwrap_or_default();
+    let slow_in_turn = (LossKind::SlowInTurn, serialization.slow_in_turn_s.unwrap_or(0.0));
+    let chains = (LossKind::DependencyChains, serialization.chains_s.unwrap_or(0.0));
+    let undivided = (LossKind::Serialization, serialization.undivided_s());
+    let mut losses = by_region(parts, causes);
+    losses.extend([slow_in_turn, chains, undivided].map(|(kind, lost_s)| serialized(parts, causes, kind, lost_s)));
+    let communication = Loss::bare(LossKind::Communication, verdict.communication_s);
+    losses.push(match causes {
+        Some(table) => {
+            let ideal = parts.what_if.rows.iter().find(|row| row.question == Question::Ideal);
+            let at = longest_besides_waiting(parts.sites, table);
+            Loss { measured: true, at, remedy: ideal.cloned(), ..communication }
+        }
+        None => Loss { at: longest_call(verdict), ..communication },
+    });
+    losses.push(Loss { measured: causes.is_some(), ..Loss::bare(LossKind::Recorder, verdict.recorder_s) });
+    losses
+}
+
+/// Load imbalance by the regions in which the rank that computes longest exceeds the mean, each with its share of what it exceeds it by.
+fn by_region(parts: &Parts, causes: Option<&BlockingTable>) -> Vec<Loss> {
+    let verdict = parts.verdict;
+    let Some(worst) = verdict.worst.as_ref() else { return Vec::new() };
+    let rank = parts.model.ranks.iter().find(|one| one.rank == worst.rank);
+    let excess_s = |row: &RegionRow| match rank {
+        Some(rank) => rank.exclusive(row.idx)[Activity::Computation as usize] - row.mean_s(Activity::Computation),
+        None => 0.0,
     };
-    let worst = verdict.worst.as_ref();
-    let region = worst.and_then(|worst| worst.region.as_ref());
-    vec![
-        Loss {
-            ranks: worst.map(|worst| (worst.rank, 1.0)).into_iter().collect(),
-            region: region.map(|region| region.path.clone()),
-            at: site(),
-            ..Loss::bare(LossKind::Imbalance, verdict.imbalance_s)
-        },
-        Loss { at: site(), ..Loss::bare(LossKind::MovingImbalance, verdict.serialization_s.unwrap_or(0.0)) },
-        Loss { at: site(), ..Loss::bare(LossKind::Communication, verdict.communication_s) },
-        Loss::bare(LossKind::Recorder, verdict.recorder_s),
-    ]
+    let excesses: Vec<(&RegionRow, f64)> =
+        parts.regions.iter().map(|row| (row, excess_s(row))).filter(|(_, excess_s)| *excess_s > 0.0).collect();
+    let all_s: f64 = excesses.iter().map(|(_, excess_s)| excess_s).sum();
+    let loss = |(row, excess_s): (&RegionRow, f64)| {
+        let (kind, class) = match row.kind {
+            RegionKind::Control => (LossKind::Control, Class::Control),
+            RegionKind::Useful | RegionKind::Serial => (LossKind::Imbalance, Class::Imbalance),
+        };
+        let found = causes.map(|table| causing(table, |region, of| region == row.path && of == class));
+        let ranks = found.filter(|ranks| !ranks.is_empty()).unwrap_or_else(|| vec![(worst.rank, 1.0)]);
+        let at = match causes {
+            Some(_) => waits_for(parts, ranks.first()),
+            None => longest_call(verdict),
+        };
+        let remedy = (parts.together && kind == LossKind::Imbalance && causes.is_some())
+            .then(|| remedy(parts.what_if, &row.path, &ranks))
+            .flatten();
+        let bare = Loss::bare(kind, verdict.imbalance_s * excess_s / all_s);
+        Loss { measured: causes.is_some(), ranks, region: Some(row.path.clone()), at, remedy, ..bare }
+    };
+    excesses.into_iter().map(loss).collect()
+}
+
+/// A kind of serialization. Ranks that are slow in turn are those that are the slowest of an iteration, the others those whose
+/// computation is waited for.
+fn serialized(parts: &Parts, causes: Option<&BlockingTable>, kind: LossKind, lost_s: f64) -> Loss {
+    let is_computation = |class| matches!(class, Class::Imbalance | Class::Control);
+    let ranks = match (kind, causes) {
+        (LossKind::SlowInTurn, _) => slowest_in_turn(parts.model),
+        (_, Some(table)) => causing(table, |_, class| is_computation(class)),
+        (_, None) => Vec::new(),
+    };
+    let phases = causes.map_or(&[][..], |table| &table.phases);
+    let computing = phases.iter().filter(|phase| is_computation(phase.cost.class));
+    let region = computing.max_by(|a, b| a.cost.caused_s.total_cmp(&b.cost.caused_s)).map(|phase| phase.region.clone());
+    let at = match causes {
+        Some(_) => waits_for(parts, ranks.first()),
+        None => longest_call(parts.verdict),
+    };
+    Loss { measured: causes.is_some(), ranks, region, at, ..Loss::bare(kind, lost_s) }
+}
+
+/// The ranks that are the slowest of an iteration, each with its share of the computation of all slowest, the largest first.
+fn slowest_in_turn(model: &Model) -> Vec<(u32, f64)> {
+    let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
+    let slowest = model.outermost_iterated.iter().filter_map(|&idx| model.slowest.get(idx as usize));
+    slowest.flatten().for_each(|one| *by_rank.entry(one.rank).or_default() += one.computation_s);
+    shares(by_rank)
+}
+
+/// Where most time goes to MPI.
+fn longest_call(verdict: &Verdict) -> Option<(String, Place)> {
+    let site = verdict.waits_at.as_ref()?;
+    Some((site.operations.first()?.clone(), site.place.clone()))
 }

@@ -138,6 +138,7 @@ impl Report {
             blocking: blocking.as_ref(),
             what_if: &what_if,
             sites: &call_sites,
+            regions: &regions,
             together: !clusters.are_apart(),
         });
         // Tables of times are of the selected activities; what is said of computation, and of losses, stays.

@@ -4,7 +4,7 @@ use lbprof_collector::Activity;
 
 use super::efficiency::EfficiencyRow;
 use crate::concurrency::Alone;
-use crate::metrics::imbalance::{ImbalanceSplit, split};
+use crate::metrics::imbalance::{IdealTimes, ImbalanceSplit, split};
 use crate::metrics::overhead::{self, Overheads};
 use crate::model::Model;
 
@@ -13,7 +13,7 @@ use crate::model::Model;
 pub struct OverheadTable {
     /// Phases, time on one rank, efficiency and speedup.
     pub overheads: Overheads,
-    /// Waiting that follows from imbalance, in three parts.
+    /// Waiting that follows from imbalance, in its parts.
     pub imbalance: ImbalanceSplit,
     /// How long one rank works alone.
     pub alone: Result<Alone, NotAlone>,
@@ -43,14 +43,16 @@ impl OverheadTable {
             None => Err(NotAlone::NoCalls),
         };
         let serial_s = alone.as_ref().ok().map(Alone::serial_s);
-        // An estimate above the elapsed time says that ranks do not wait for each other's iterations.
+        // An estimate above the elapsed time says that ranks do not wait for each other's iterations; how much they do, a replay says.
         let elapsed_s = efficiency.times.elapsed_s;
-        let ideal_s = efficiency.phase_profile.map(|ideal| ideal.seconds);
-        let ideal_s = ideal_s.filter(|ideal_s| *ideal_s <= 1.005 * elapsed_s);
+        let replay_s = efficiency.replay_s.map(|replay_s| replay_s.min(elapsed_s));
+        let by_iteration_s = efficiency.phase_profile.map(|ideal| ideal.seconds);
+        let by_iteration_s = by_iteration_s.filter(|ideal_s| replay_s.is_some() || *ideal_s <= 1.005 * elapsed_s);
+        let ideal = IdealTimes { by_iteration_s: by_iteration_s.map(|ideal_s| ideal_s.min(elapsed_s)), replay_s };
         let computation = model.inclusive_s(0, Activity::Computation);
         OverheadTable {
             overheads: overhead::overheads(model, model.facts.t_seq_s),
-            imbalance: split(&computation, ideal_s.map(|ideal_s| ideal_s.min(elapsed_s)), serial_s),
+            imbalance: split(&computation, ideal, serial_s),
             alone,
         }
     }

@@ -44,6 +44,13 @@ pub struct RegionRow {
     pub totals: Totals,
 }
 
+impl RegionRow {
+    /// Time in it alone in `activity`, the mean over ranks.
+    pub fn mean_s(&self, activity: Activity) -> f64 {
+        self.activities.iter().find(|(of, ..)| *of == activity).map_or(0.0, |(_, mean_s, _)| *mean_s)
+    }
+}
+
 /// One row a region, an outer one before its inner ones.
 ///
 /// Efficiencies are of `model`; times are of `times`, the same model of some activities alone or of all.

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use lbprof_collector::Activity;
 
 use super::{ClusterRow, Clusters, EfficiencyRow, RegionRow, SiteRow, call_sites, largest, regions};
+use crate::metrics::load_balance::Times;
 use crate::metrics::preemption::{Preemption, preemption};
+use crate::metrics::serialization::Serialization;
 use crate::model::Model;
 use crate::symbols::Place;
 
@@ -33,11 +35,12 @@ pub struct Verdict {
     pub lost_s: f64,
     /// Of that, to imbalance of the ranks' computation: max T_p − avg T_p.
     pub imbalance_s: f64,
-    /// To different ranks being slowest in different iterations: T_ideal − max T_p. `None` where that is not known well.
-    pub serialization_s: Option<f64>,
+    /// To serialization, T_ideal − max T_p, and how much of it is of which kind. `None` where T_ideal is not known well.
+    pub serialization: Option<Serialization>,
     /// To writing the log.
     pub recorder_s: f64,
-    /// To all else, communication and waiting for its own sake: T − T_ideal, or T − max T_p, less `recorder_s`.
+    /// To all else, communication and waiting for its own sake: T − T_ideal, or T − max T_p, less `recorder_s`. The four parts add up
+    /// to `lost_s`.
     pub communication_s: f64,
     /// The largest of these, or that nothing is.
     pub kind: VerdictKind,
@@ -65,7 +68,11 @@ pub enum VerdictKind {
     Good,
     /// Imbalance of the ranks' computation.
     Imbalance,
-    /// Different ranks are slowest in different iterations.
+    /// Serialization: different ranks are slow in turn.
+    SlowInTurn,
+    /// Serialization: ranks depend on each other in chains.
+    DependencyChains,
+    /// Serialization of which it is not known which of the two it is.
     Serialization,
     /// Communication.
     Communication,
@@ -78,6 +85,8 @@ impl VerdictKind {
             VerdictKind::Nothing => "nothing",
             VerdictKind::Good => "good",
             VerdictKind::Imbalance => "imbalance",
+            VerdictKind::SlowInTurn => "slow in turn",
+            VerdictKind::DependencyChains => "dependency chains",
             VerdictKind::Serialization => "serialization",
             VerdictKind::Communication => "communication",
         }
@@ -144,22 +153,12 @@ impl Verdict {
     pub fn new(model: &Model, efficiency: &EfficiencyRow, regions: &[RegionRow], call_sites: &[SiteRow]) -> Verdict {
         let times = &efficiency.times;
         let (mean_s, max_s, elapsed_s) = (times.avg_computation_s, times.max_computation_s, times.elapsed_s);
-        let serialization_s = efficiency.certain_ideal().map(|ideal| ideal.min(elapsed_s).max(max_s) - max_s);
+        let serialization = efficiency.serialization();
         let imbalance_s = max_s - mean_s;
+        let rest_s = elapsed_s - max_s - serialization.map_or(0.0, |all| all.total_s);
         let recorder = model.inclusive_s(0, Activity::Recorder);
-        let recorder_s = recorder.iter().sum::<f64>() / recorder.len().max(1) as f64;
-        let communication_s = (elapsed_s - max_s - serialization_s.unwrap_or(0.0) - recorder_s).max(0.0);
-        let kind = if times.parallel().is_none_or(|parallel| parallel == 0.0) {
-            VerdictKind::Nothing
-        } else if times.parallel().is_some_and(|parallel| parallel >= GOOD_EFFICIENCY) {
-            VerdictKind::Good
-        } else if imbalance_s >= communication_s.max(serialization_s.unwrap_or(0.0)) {
-            VerdictKind::Imbalance
-        } else if serialization_s.is_some_and(|serialization| serialization >= communication_s) {
-            VerdictKind::Serialization
-        } else {
-            VerdictKind::Communication
-        };
+        let recorder_s = (recorder.iter().sum::<f64>() / recorder.len().max(1) as f64).min(rest_s).max(0.0);
+        let communication_s = (rest_s - recorder_s).max(0.0);
         Verdict {
             cluster: None,
             efficiency: *efficiency,
@@ -167,25 +166,40 @@ impl Verdict {
             not_recorded_s: (model.elapsed_s() - elapsed_s).max(0.0),
             lost_s: elapsed_s - mean_s,
             imbalance_s,
-            serialization_s,
+            serialization,
             recorder_s,
             communication_s,
-            kind,
+            kind: kind(times, serialization, communication_s),
             worst: worst(model, mean_s, regions),
             waits_at: waits_at(model, call_sites),
         }
     }
 }
 
+/// The largest loss; of equals the first.
+fn kind(times: &Times, serialization: Option<Serialization>, communication_s: f64) -> VerdictKind {
+    let Some(parallel) = times.parallel().filter(|parallel| *parallel > 0.0) else { return VerdictKind::Nothing };
+    if parallel >= GOOD_EFFICIENCY {
+        return VerdictKind::Good;
+    }
+    let serialization = serialization.unwrap_or_default();
+    let largest = [
+        (times.max_computation_s - times.avg_computation_s, VerdictKind::Imbalance),
+        (serialization.slow_in_turn_s.unwrap_or(0.0), VerdictKind::SlowInTurn),
+        (serialization.chains_s.unwrap_or(0.0), VerdictKind::DependencyChains),
+        (serialization.undivided_s(), VerdictKind::Serialization),
+        (communication_s, VerdictKind::Communication),
+    ];
+    let first = |a: (f64, VerdictKind), b: (f64, VerdictKind)| if b.0 > a.0 { b } else { a };
+    largest.into_iter().reduce(first).map_or(VerdictKind::Nothing, |(_, kind)| kind)
+}
+
 fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<Worst> {
     let computation = model.inclusive_s(0, Activity::Computation);
     let at = largest(&computation).filter(|_| computation.len() > 1)?;
     let rank = &model.ranks[at];
-    let excess = |row: &RegionRow| {
-        let mean =
-            row.activities.iter().find(|(of, ..)| *of == Activity::Computation).map_or(0.0, |(_, mean, _)| *mean);
-        rank.exclusive(row.idx)[Activity::Computation as usize] - mean
-    };
+    let excess =
+        |row: &RegionRow| rank.exclusive(row.idx)[Activity::Computation as usize] - row.mean_s(Activity::Computation);
     let by_excess = regions.iter().map(|row| WorstRegion {
         path: row.path.clone(),
         name: row.name.clone(),

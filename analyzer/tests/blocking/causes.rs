@@ -182,7 +182,7 @@ fn waiting_for_partitioning_is_control_of_parallelism() {
     assert!((classes.control_s - 0.03).abs() < 1e-9 && classes.amdahl_s + classes.global_s == 0.0, "{classes:?}");
 }
 
-/// Classes of imbalance: one rank alone (Amdahl), in the sum (global), by turns (temporal), in seconds. All is 1e-3 of a wait.
+/// Classes of imbalance: one rank alone (Amdahl), in the sum (global), slow in turn (temporal), in seconds. All is 1e-3 of a wait.
 fn assert_imbalance(text: &str, (amdahl, global, temporal): (f64, f64, f64)) {
     let run = Run::of(text);
     let found = by_class(&run);

@@ -15,6 +15,8 @@
 // expect: waits_for[2][0] = 2 * 0.225
 // expect: waits_for[0][2] = 2 * 0.225
 // expect: by_class.imbalance_temporal = 2 * 4 * 0.225
+// expect: verdict.slow_in_turn_s = 2 * 0.225
+// expect: verdict.dependency_chains_s = 0
 // expect: load_balance = 1
 // expect: micro_load_balance = 0.525 / 0.750
 // expect: t_ideal_replay_s = 2 * 0.750

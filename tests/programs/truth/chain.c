@@ -5,6 +5,10 @@
 // expect: point-to-point[p] = 2 * p * 1.2/P
 // expect: synchronization[p] = 2 * (P-1-p) * 1.2/P
 // expect: load_balance = 1
+// expect: verdict.serialization_s = 2 * (P-1) * 1.2/P
+// expect: verdict.slow_in_turn_s = none
+// says: to serialization
+// says-not: different ranks are the slowest
 #include "work.h"
 
 int main(int argc, char **argv)

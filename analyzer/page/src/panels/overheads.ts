@@ -51,9 +51,11 @@ function phases(report: Report): HTMLElement {
     });
 }
 
+const WORDS: Record<string, string> = { amdahl: "Amdahl", chains: "dependency chains" };
+
 function imbalance(report: Report): HTMLElement {
     const of = report.overheads.imbalance;
-    const parts = ["amdahl", "global", "temporal"].map((name) => ({ name: name === "amdahl" ? "Amdahl" : name, time: of[`${name}_s`], ratio: of[`${name}_ratio`] }));
+    const parts = ["amdahl", "global", "temporal", "chains"].map((name) => ({ name: WORDS[name] ?? name, time: of[`${name}_s`], ratio: of[`${name}_ratio`] }));
     const ranks = report.run.ranks_present;
     return table({
         caption: "Of that from imbalance: what ranks wait for others that compute",

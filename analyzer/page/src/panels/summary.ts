@@ -60,7 +60,7 @@ function branches(of: Efficiency): Branch[] {
     const transfer = of.t_ideal_certain ? of.transfer : most / elapsed;
     return [
         ...whole,
-        row("micro load balance", 2, of.micro_load_balance, "longest / ideal", [longest, ideal], "lost: another rank slow each time", "iterations", bound(longest / most)),
+        row("micro load balance", 2, of.micro_load_balance, "longest / ideal", [longest, ideal], "lost: serialization", "iterations", bound(longest / most)),
         row("transfer", 2, transfer, "ideal / elapsed", [ideal, elapsed], "lost: messages, calls themselves", "timeline", bound(of.transfer ?? 0)),
     ];
 }
@@ -120,7 +120,7 @@ function lossList({ losses }: Report): HTMLElement {
         const panel = loss.measured ? panelLink("waiting", "Causes of waiting") : panelLink("views", "Stages and ranks");
         list.append(el("li", {}, bar(loss.lost_s / most, "", stateColour("waiting")), el("span", {}, `${keepUnits(loss.text)} → `, panel)));
     }
-    return el("div", {}, el("h3", {}, "Largest losses, of the mean rank's time, by what causes them"), list);
+    return el("div", {}, el("h3", {}, "Largest losses, of the mean rank's time"), list);
 }
 
 function whatIf(report: Report): HTMLElement {

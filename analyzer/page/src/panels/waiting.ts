@@ -33,6 +33,8 @@ const PARTS: [key: string, term: string, depth: number][] = [
     ["imbalance_amdahl", "Amdahl", 1],
     ["imbalance_global", "global", 1],
     ["imbalance_temporal", "temporal", 1],
+    ["imbalance_chains", "dependency chains", 1],
+    ["imbalance_unsplit", "not told apart", 1],
     ["communication", "communication", 0],
     ["message_delay", "message delay", 0],
     ["control", "control of parallelism", 0],
@@ -41,7 +43,7 @@ const PARTS: [key: string, term: string, depth: number][] = [
 
 function classes(of: Blocking): HTMLElement {
     const by = of.by_class;
-    const imbalance = (by.imbalance_amdahl ?? 0) + (by.imbalance_global ?? 0) + (by.imbalance_temporal ?? 0);
+    const imbalance = (by.imbalance_amdahl ?? 0) + (by.imbalance_global ?? 0) + (by.imbalance_temporal ?? 0) + (by.imbalance_chains ?? 0) + (by.imbalance_unsplit ?? 0);
     const rows = PARTS.map(([name, word, depth]) => ({ word, depth, time: name === "imbalance" ? imbalance : (by[name] ?? 0) })).filter((row) => row.time > 0);
     const element = table({
         caption: "By what it is caused",

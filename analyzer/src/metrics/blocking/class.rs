@@ -60,12 +60,16 @@ pub struct ByClass {
     pub message_delay_s: f64,
     /// Control of parallelism.
     pub control_s: f64,
-    /// Workload imbalance, in three parts: while one rank works alone,
+    /// Workload imbalance, in parts: while one rank works alone,
     pub amdahl_s: f64,
     /// because some ranks have more to do than others in all,
     pub global_s: f64,
-    /// and because now one, now another has more to do.
+    /// because now one, now another has more to do,
     pub temporal_s: f64,
+    /// because ranks depend on each other in chains within iterations,
+    pub chains_s: f64,
+    /// and what is not known to be of one of these, because iterations or the ideal time are not known.
+    pub unsplit_s: f64,
     /// The recorder.
     pub recorder_s: f64,
 }
@@ -76,23 +80,37 @@ impl ByClass {
             Class::Communication => &mut self.communication_s,
             Class::MessageDelay => &mut self.message_delay_s,
             Class::Control => &mut self.control_s,
-            Class::Imbalance => &mut self.temporal_s,
+            Class::Imbalance => &mut self.unsplit_s,
             Class::Recorder => &mut self.recorder_s,
         } += seconds;
     }
 
-    /// Splits what is caused by workload imbalance, which is all in `temporal_s`, in the three parts of METRICS §3: as much as one rank
-    /// works alone, then as much as follows from the ranks' sums, then the rest.
+    /// Splits what is caused by workload imbalance, which is all in `unsplit_s`, in the parts of METRICS §3: as much as one rank works
+    /// alone, then as much as follows from the ranks' sums, then from the iterations'; the rest are chains. Where no more is known than
+    /// the estimate from iterations, the rest counts as theirs.
     pub(super) fn split(&mut self, split: &ImbalanceSplit) {
-        let all = self.temporal_s;
-        self.amdahl_s = split.amdahl_s.unwrap_or(0.0).min(all);
-        self.global_s = split.global_s.min(all - self.amdahl_s);
-        self.temporal_s = all - self.amdahl_s - self.global_s;
+        let mut rest_s = std::mem::take(&mut self.unsplit_s);
+        let mut take = |most_s: f64| {
+            let part_s = most_s.min(rest_s);
+            rest_s -= part_s;
+            part_s
+        };
+        self.amdahl_s = take(split.amdahl_s.unwrap_or(0.0));
+        self.global_s = take(split.global_s);
+        (self.temporal_s, self.chains_s, self.unsplit_s) = match (split.temporal_s, split.chains_s) {
+            (Some(temporal_s), Some(_)) => (take(temporal_s), take(f64::INFINITY), 0.0),
+            (Some(_), None) => (take(f64::INFINITY), 0.0, 0.0),
+            (None, _) => (0.0, 0.0, take(f64::INFINITY)),
+        };
+    }
+
+    /// What is caused by workload imbalance.
+    pub fn imbalance_s(&self) -> f64 {
+        self.amdahl_s + self.global_s + self.temporal_s + self.chains_s + self.unsplit_s
     }
 
     /// All classes together.
     pub fn total_s(&self) -> f64 {
-        let imbalance = self.amdahl_s + self.global_s + self.temporal_s;
-        self.communication_s + self.message_delay_s + self.control_s + imbalance + self.recorder_s
+        self.communication_s + self.message_delay_s + self.control_s + self.imbalance_s() + self.recorder_s
     }
 }

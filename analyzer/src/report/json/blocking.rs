@@ -28,6 +28,8 @@ pub(super) fn object(report: &Report) -> Value {
             "imbalance_amdahl": class.amdahl_s,
             "imbalance_global": class.global_s,
             "imbalance_temporal": class.temporal_s,
+            "imbalance_chains": class.chains_s,
+            "imbalance_unsplit": class.unsplit_s,
             "recorder": class.recorder_s,
         },
         "causes": table.causes.iter().map(cause).collect::<Vec<_>>(),

@@ -32,6 +32,8 @@ pub(super) fn object(report: &Report) -> Value {
             "global_ratio": ratio(Some(imbalance.global_s)),
             "temporal_s": imbalance.temporal_s,
             "temporal_ratio": ratio(imbalance.temporal_s),
+            "chains_s": imbalance.chains_s,
+            "chains_ratio": ratio(imbalance.chains_s),
         },
         "alone": alone.map(|alone| json!({
             "alone_s": alone.alone_s,

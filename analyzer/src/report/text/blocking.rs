@@ -63,12 +63,13 @@ fn classes(table: &BlockingTable) -> Table {
     let class = &table.sums.by_class;
     let total = table.sums.total_s;
     let unit = TimeUnit::for_max(total);
-    let imbalance = class.amdahl_s + class.global_s + class.temporal_s;
     let rows = [
-        ("workload imbalance", imbalance),
+        ("workload imbalance", class.imbalance_s()),
         ("  Amdahl (one alone)", class.amdahl_s),
         ("  global (in the sum)", class.global_s),
-        ("  temporal (by turns)", class.temporal_s),
+        ("  temporal (slow in turn)", class.temporal_s),
+        ("  dependency chains", class.chains_s),
+        ("  not told apart", class.unsplit_s),
         ("communication", class.communication_s),
         ("messages on their way", class.message_delay_s),
         ("control of parallelism", class.control_s),

@@ -85,7 +85,7 @@ fn lines(report: &Report) -> [Line; 5] {
             times.micro_load_balance(),
             "longest / ideal",
             ideal.map(|ideal| (max, ideal)),
-            "lost: another rank slow each time",
+            "lost: serialization",
         ),
         line(
             "    transfer",

@@ -29,7 +29,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     if report.losses.is_empty() {
         return String::new();
     }
-    let how = match report.losses.iter().all(|loss| loss.measured) {
+    let how = match report.losses.iter().all(|loss| loss.by_cause) {
         true => "of the mean rank's time, by what causes them",
         false => "of the mean rank's time",
     };
@@ -57,6 +57,7 @@ pub fn sentence(report: &Report, loss: &Loss) -> String {
     } else {
         text.push('.');
     }
+    text.push_str(advice(loss.kind));
     let without_core = |row: &ProblemRow| matches!(row.kind, ProblemKind::NoCore | ProblemKind::Preempted);
     if loss.kind == LossKind::Communication && report.problems.iter().any(without_core) {
         text.push_str(" Some of it is waiting for a core, not for the network.");
@@ -81,18 +82,41 @@ fn what(report: &Report, loss: &Loss) -> String {
     let of = ranks(report, loss);
     let region = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM);
     let region = region.map_or_else(String::new, |path| format!(" in {}", region_name(path)));
+    let mostly = if region.is_empty() { String::new() } else { format!(", mostly{region}") };
     match loss.kind {
-        LossKind::Imbalance if loss.measured => format!("waiting for the computation of {of}{region}"),
-        LossKind::Imbalance => {
-            format!("load imbalance: {of} computes longest{}", more_in(loss))
+        LossKind::Imbalance if loss.by_cause => format!("waiting for the computation of {of}{region}"),
+        LossKind::Imbalance if loss.measured => {
+            format!("load imbalance: waiting for the computation of {of}{region}")
         }
-        LossKind::MovingImbalance => "in different iterations different ranks are the slowest".to_owned(),
+        LossKind::Imbalance => format!("load imbalance: {of} computes longest{}", more_in(loss)),
+        LossKind::SlowInTurn => {
+            format!("serialization (slow in turn): in different iterations different ranks are the slowest, {of}")
+        }
+        LossKind::DependencyChains => {
+            format!(
+                "serialization (dependency chains): within iterations ranks wait in chains for the computation of {of}{mostly}"
+            )
+        }
+        LossKind::Serialization => {
+            format!("serialization: waiting for the computation of {of}, though none computes that long in the sum")
+        }
         LossKind::Control => format!("waiting for the control of parallelism by {of}{region}"),
-        LossKind::Communication if loss.measured => {
-            "messages on their way, and calls of MPI besides waiting".to_owned()
+        LossKind::Communication if loss.by_cause || report.verdict.serialization.is_some() => {
+            "data transfer and MPI overhead".to_owned()
         }
         LossKind::Communication => "communication, and waiting that is not due to imbalance".to_owned(),
         LossKind::Recorder => "writing the log, and waiting for it".to_owned(),
+    }
+}
+
+/// What helps against a kind of loss for which no replay says what would be gained.
+fn advice(kind: LossKind) -> &'static str {
+    match kind {
+        LossKind::SlowInTurn => " Balance the work within each iteration; balancing the sums does not help.",
+        LossKind::DependencyChains => {
+            " Shorten the chains or let their steps overlap; balancing the work does not help."
+        }
+        _ => "",
     }
 }
 

@@ -76,16 +76,19 @@ fn rows(report: &Report, options: &Options) -> Table {
 /// What ranks wait for others that compute, and its parts, summed over ranks; nothing where that is next to nothing.
 fn waiting(table: &OverheadTable) -> Vec<(&'static str, Option<f64>)> {
     let parts = &table.imbalance;
-    let all_s = parts.amdahl_s.unwrap_or(0.0) + parts.global_s + parts.temporal_s.unwrap_or(0.0);
+    let known = [parts.amdahl_s, Some(parts.global_s), parts.temporal_s, parts.chains_s];
+    let all_s: f64 = known.into_iter().flatten().sum();
     if table.overheads.ratio_of(all_s).is_none_or(|ratio| ratio < LEAST) {
         return Vec::new();
     }
-    vec![
+    let mut rows = vec![
         ("of that, from imbalance", Some(all_s)),
         ("  Amdahl (one alone)", parts.amdahl_s),
         ("  global (in the sum)", Some(parts.global_s)),
-        ("  temporal (by turns)", parts.temporal_s),
-    ]
+        ("  temporal (slow in turn)", parts.temporal_s),
+    ];
+    rows.extend(parts.chains_s.map(|chains_s| ("  dependency chains", Some(chains_s))));
+    rows
 }
 
 /// Which rank works alone for how long, or why that is not known, in a sentence.

@@ -193,20 +193,40 @@ fn loss(report: &Report) -> String {
         kind => {
             let balanced = times.load_balance().is_some_and(|balance| balance >= GOOD_BALANCE);
             let also = match kind {
-                VerdictKind::Serialization => ": in different iterations different ranks are the slowest",
                 VerdictKind::Communication if balanced && report.ranks.len() > 1 => "; the ranks are well balanced",
                 _ => "",
             };
-            format!("{lost} are lost, {}{also}.", parts_of_loss(verdict).join(", "))
+            format!("{lost} are lost, {}{also}.{}", parts_of_loss(verdict).join(", "), why(kind, balanced))
         }
+    }
+}
+
+/// What the largest loss means, and what helps, where its name does not say so. `balanced`: whether the ranks are, in the sum.
+fn why(kind: VerdictKind, balanced: bool) -> String {
+    let though = if balanced { ", though all compute about equally long" } else { "" };
+    match kind {
+        VerdictKind::SlowInTurn => {
+            " In different iterations different ranks are the slowest: balance the work within each iteration."
+                .to_owned()
+        }
+        VerdictKind::DependencyChains => format!(
+            " Within iterations ranks wait for one another in chains{though}: shorten the chains or let their steps overlap."
+        ),
+        VerdictKind::Serialization => format!(
+            " Ranks wait for one another{though}; whether they are slow in turn or depend on each other in chains is known where iterations are (LBPROF_ITERATION_BEGIN)."
+        ),
+        _ => String::new(),
     }
 }
 
 /// What is lost to what, the largest part first, those of less than 1 % of the time left out.
 fn parts_of_loss(verdict: &Verdict) -> Vec<String> {
+    let serialization = verdict.serialization.unwrap_or_default();
     let mut parts = [
         (verdict.imbalance_s, "load imbalance between ranks"),
-        (verdict.serialization_s.unwrap_or(0.0), "imbalance that moves"),
+        (serialization.slow_in_turn_s.unwrap_or(0.0), "serialization (different ranks slow in turn)"),
+        (serialization.chains_s.unwrap_or(0.0), "serialization (dependency chains)"),
+        (serialization.undivided_s(), "serialization"),
         (verdict.communication_s, "communication and waiting"),
         (verdict.recorder_s, "writing the log"),
     ];

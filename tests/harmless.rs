@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use lbprof_collector::options::SETTINGS;
@@ -79,18 +79,76 @@ fn a_rank_where_recording_is_off_lets_the_others_go_on(mpi: &Mpi, program: &Path
     Ok(())
 }
 
-fn a_rank_without_the_library_is_told_of(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
-    for without in [0, 3] {
-        let folder = folder.join(format!("without-{without}"));
+/// Coupled codes of which one is recorded, `mpirun -n 1 ./a : -n 3 lb-run ./b`, in either order; and a script that leaves out ranks in the
+/// middle. `first` ranks run before those with the recorder, `last` behind them.
+fn ranks_without_the_recorder_hold_nobody_up(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+    let bare = Job::new(mpi, 4, program, folder).bare()?.must_succeed()?;
+    for (first, last, left_out, missing) in
+        [(1, 0, None, "0"), (0, 1, None, "3"), (1, 2, None, "0, 2, 3"), (0, 0, Some(2), "2")]
+    {
+        let folder = folder.join(format!("{first}-{last}"));
         fs::create_dir_all(&folder)?;
-        let mut job = Job::new(mpi, 4, program, &folder);
-        job.wrapper = on_rank(without, "unset LD_PRELOAD");
-        // The message comes after 10 s; the job waits for ever.
-        job.timeout = Duration::from_secs(14);
-        let Err(error) = job.recorded() else { bail!("rank {without} has no library, and the job ended") };
-        let times = error.to_string().matches("MPI_Init waits for ranks").count();
-        ensure!(times == 1, "told {times} times: {error}");
-        ensure!(run::runs_in(&folder)?.is_empty(), "a folder was made");
+        let mut coupled = mpi.clone();
+        if first > 0 {
+            let words = ["-n".into(), first.to_string(), program.display().to_string(), ":".into()];
+            coupled.launcher.extend(words);
+        }
+        let mut job = Job::new(&coupled, 4 - first - last, program, &folder);
+        if last > 0 {
+            job.command.extend([":".into(), "-n".into(), last.to_string().into(), program.into()]);
+        }
+        if let Some(rank) = left_out {
+            job.wrapper = on_rank(rank, "unset LD_PRELOAD");
+        }
+        // Nobody is waited for.
+        let begin = Instant::now();
+        let recorded = job.recorded()?;
+        recorded.must_equal(&bare, mpi)?;
+        must_tell(&recorded, &[0])?;
+        ensure!(begin.elapsed() < Duration::from_secs(8), "{first}-{last} took {:?}", begin.elapsed());
+        only_these_are_missing(&job.logs(), missing)?;
+    }
+    Ok(())
+}
+
+/// The report says which ranks were not recorded; of the others it has all calls, and their clocks.
+fn only_these_are_missing(logs: &Path, missing: &str) -> anyhow::Result<()> {
+    let report = run::report(logs)?;
+    let problems = report["run"]["problems"].as_array().context("problems")?;
+    let of_kind = |kind: &str| problems.iter().find(|one| one["kind"] == kind);
+    let said = of_kind("MissingRank").context("no rank is missing")?["details"][0].as_str();
+    ensure!(said == Some(&format!("of 4 ranks: {missing}")), "{said:?}, not {missing}");
+    ensure!(of_kind("ClocksUnknown").is_none(), "{problems:?}");
+    let dump = run::dump(logs)?;
+    for rank in 0..4 {
+        let calls = dump.calls_of(rank).iter().filter(|call| call.operation == "Allreduce").count();
+        let expected = if missing.split(", ").any(|one| one == rank.to_string()) { 0 } else { 1000 };
+        ensure!(calls == expected, "rank {rank} has {calls} calls");
+    }
+    Ok(())
+}
+
+fn jobs_at_the_same_time_have_a_folder_each(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+    const JOBS: usize = 4;
+    let logs = folder.join("logs");
+    let run_one = &|number: usize| {
+        let folder = folder.join(format!("job-{number}"));
+        fs::create_dir_all(&folder)?;
+        Job::new(mpi, 3, program, &folder).with_env("LBPROF_DIR", &logs).recorded()?.must_succeed()
+    };
+    std::thread::scope(|scope| {
+        let jobs: Vec<_> = (0..JOBS).map(|number| scope.spawn(move || run_one(number))).collect();
+        jobs.into_iter().try_for_each(|job| match job.join() {
+            Ok(outcome) => outcome.map(|_| ()),
+            Err(_) => bail!("a job panicked"),
+        })
+    })?;
+    let runs = run::runs_in(folder)?;
+    ensure!(runs.len() == JOBS, "{runs:?}");
+    for run in runs {
+        let report = run::report(&run)?;
+        ensure!(report["run"]["ranks_present"] == 3, "{}: {}", run.display(), report["run"]);
+        ensure!(!run::problems(&report).iter().any(|kind| kind == "OtherRun" || kind == "MissingRank"));
     }
     Ok(())
 }
@@ -221,11 +279,12 @@ fn special(mpi: &Mpi, name: &'static str, check: Special) -> Trial {
 
 fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials = suite::cases("harmless", "harmless", Company::Welcome, with_and_without_the_same)?;
-    let specials: [(&str, Special); 6] = [
+    let specials: [(&str, Special); 7] = [
         ("a_folder_that_cannot_be_made_is_told_once", a_folder_that_cannot_be_made_is_told_once),
         ("nonsense_is_told_once_and_the_defaults_hold", nonsense_is_told_once_and_the_defaults_hold),
         ("a_rank_where_recording_is_off_lets_the_others_go_on", a_rank_where_recording_is_off_lets_the_others_go_on),
-        ("a_rank_without_the_library_is_told_of", a_rank_without_the_library_is_told_of),
+        ("ranks_without_the_recorder_hold_nobody_up", ranks_without_the_recorder_hold_nobody_up),
+        ("jobs_at_the_same_time_have_a_folder_each", jobs_at_the_same_time_have_a_folder_each),
         ("a_launcher_of_another_mpi_is_told_once", a_launcher_of_another_mpi_is_told_once),
         ("a_process_without_mpi_is_left_alone", a_process_without_mpi_is_left_alone),
     ];

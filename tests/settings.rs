@@ -258,18 +258,6 @@ fn another_name_than_asked_for_is_told(mpi: &Mpi, folder: &Path) -> anyhow::Resu
     must_tell(&outcome, &[1])?;
     let expected = format!("rank 0: the logs go to {0}-2, for {0} exists", job.logs().display());
     ensure!(outcome.stderr.contains(&expected), "{}", outcome.stderr);
-    // As if several programs formed the job: its ranks find one folder without a message.
-    let parts = folder.join("parts");
-    let mut job = job.with_env("LBPROF_DIR", parts.join("logs"));
-    job.wrapper = ["env", "OMPI_NUM_APP_CTX=2"].map(Into::into).to_vec();
-    let outcome = recorded(&job)?;
-    must_tell(&outcome, &[1])?;
-    let runs = run::runs_in(&parts)?;
-    ensure!(runs.len() == 1, "{runs:?}");
-    let expected = format!("the logs go to {}, for the job is of several programs", runs[0].display());
-    ensure!(outcome.stderr.contains(&expected), "{}", outcome.stderr);
-    let report = run::report(&runs[0])?;
-    ensure!(report["run"]["ranks_present"] == 4, "{}", report["run"]);
     Ok(())
 }
 

@@ -72,7 +72,7 @@ problems! {
     /// The rank's log reached LBPROF_LIMIT; from there on only a profile was kept.
     LimitReached = 3, Note, "raise LBPROF_LIMIT to keep every event";
     /// The log of a rank is missing.
-    MissingRank = 4, Partial, "collect the logs of all hosts in one folder; LBPROF_RANKS leaves ranks out on purpose";
+    MissingRank = 4, Partial, "it did not run under lb-run, or its log lies elsewhere: collect the logs of all hosts in one folder";
     /// A part of a log is damaged and was skipped.
     Damaged = 5, Partial, "copy the log again from where it was recorded";
     /// A log ends in the middle of a block.

@@ -9,7 +9,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::mem::{ManuallyDrop, MaybeUninit};
-use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::path::{Path, PathBuf};
 
 use crate::guard;
@@ -118,16 +118,27 @@ impl Drop for LogFile {
 
 /// The same file under a number that no one counts on.
 fn out_of_the_way(file: File) -> io::Result<File> {
+    match high(file.as_raw_fd()) {
+        // SAFETY: a new descriptor, and ours alone.
+        Ok(number) => Ok(unsafe { File::from_raw_fd(number) }),
+        // No second number is free: the one that it has must do.
+        Err(_) if file.as_raw_fd() > 2 => Ok(file),
+        Err(error) => Err(error),
+    }
+}
+
+/// A second number for what is open under `number`, one that no program counts on.
+///
+/// Errors: what the system says.
+pub fn high(number: RawFd) -> io::Result<RawFd> {
     for least in [HIGH, 3] {
-        // SAFETY: a plain system call on an open file.
-        let number = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, least) };
-        if number >= 0 {
-            // SAFETY: a new descriptor, and ours alone.
-            return Ok(unsafe { File::from_raw_fd(number) });
+        // SAFETY: a plain system call; the caller's file is open.
+        let second = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, least) };
+        if second >= 0 {
+            return Ok(second);
         }
     }
-    // No second number is free: the one that it has must do.
-    if file.as_raw_fd() > 2 { Ok(file) } else { Err(io::Error::from_raw_os_error(libc::EMFILE)) }
+    Err(io::Error::last_os_error())
 }
 
 /// Which file it is, and how many names it has in folders.

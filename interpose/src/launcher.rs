@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use lbprof_collector::problem::ProblemKind;
 
-use crate::guard;
+use crate::{guard, job};
 
 /// A number from the environment.
 fn number(name: &str) -> Option<u32> {
@@ -17,12 +17,36 @@ pub fn started_in_parts() -> bool {
     number("OMPI_NUM_APP_CTX").is_some_and(|parts| parts > 1)
 }
 
-/// Whether all ranks run on this host, as far as the launcher tells.
-pub fn single_host() -> bool {
+/// This process's rank, as far as the launcher tells.
+pub fn rank() -> Option<u32> {
+    const RANK: [&str; 7] = [
+        "OMPI_COMM_WORLD_RANK",
+        "PMIX_RANK",
+        "PMI_RANK",
+        "MV2_COMM_WORLD_RANK",
+        "PALS_RANKID",
+        "FLUX_TASK_RANK",
+        "SLURM_PROCID",
+    ];
+    RANK.iter().find_map(|name| number(name))
+}
+
+/// How many ranks of the job run on this host, as far as the launcher tells.
+pub fn ranks_here() -> Option<u32> {
+    const RANKS_HERE: [&str; 4] =
+        ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PALS_LOCAL_SIZE"];
+    RANKS_HERE.iter().find_map(|name| number(name))
+}
+
+/// Whether all of `size` ranks run on this host; `None`: the launcher does not tell.
+pub fn single_host(size: i32) -> Option<bool> {
+    if let Some(here) = ranks_here() {
+        return Some(i64::from(here) >= i64::from(size));
+    }
     ["OMPI_MCA_orte_num_nodes", "PMIX_NUM_NODES", "SLURM_JOB_NUM_NODES", "SLURM_NNODES"]
         .iter()
         .find_map(|name| std::env::var(name).ok())
-        .is_none_or(|nodes| nodes.trim() == "1")
+        .map(|nodes| nodes.trim() == "1")
 }
 
 /// A number that all ranks of the job find without a word: of the job's own id. `size`: how many ranks there are.
@@ -45,15 +69,12 @@ pub fn job(size: i32) -> u64 {
             hasher.write(value.as_bytes());
         }
     }
-    if single_host() || !known {
+    if single_host(size) != Some(false) || !known {
         // Ranks of one host have one parent, and a later run another one.
         // SAFETY: getppid has no preconditions.
         let parent = unsafe { libc::getppid() };
         hasher.write_i32(parent);
-        let stat = std::fs::read_to_string(format!("/proc/{parent}/stat")).unwrap_or_default();
-        let started =
-            stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(19)).unwrap_or_default().to_owned();
-        hasher.write(started.as_bytes());
+        hasher.write_u64(job::parent_of(parent as u32).map_or(0, |(_, started)| started));
     }
     hasher.write_i32(size);
     hasher.finish().max(1)

@@ -12,13 +12,15 @@
 //! | `forward` | finding the function to forward to |
 //! | `requests`, `comms`, `topology`, `groups`, `datatypes`, `objects` | handles → what is known of them |
 //! | `special`, `lifecycle` | Init, Finalize, Abort …; when recording starts and stops |
-//! | `place` | the ranks agree on the folder of the run |
+//! | `agreement`, `place` | the ranks agree on the folder of the run; finding and making it |
+//! | `job`, `peers`, `hosts` | what names the job; which of its ranks run the library, on this host and on all |
 //! | `offsets` | this rank's clock against rank 0's |
 //! | `phases` | phase markers |
 //! | `flush`, `log`, `file`, `callsite` | a full ring → blocks of the rank's log |
 //! | `settings`, `launcher`, `process`, `clock`, `guard`, `memory` | the environment; what it tells of the job; the process; time; no panic leaves, problems told once; memory runs out |
 
 mod abi;
+mod agreement;
 mod callsite;
 mod clock;
 mod comms;
@@ -29,6 +31,8 @@ mod flush;
 mod forward;
 mod groups;
 mod guard;
+mod hosts;
+mod job;
 mod lang;
 mod launcher;
 mod lifecycle;
@@ -37,6 +41,7 @@ mod memory;
 mod nesting;
 mod objects;
 mod offsets;
+mod peers;
 mod phases;
 mod place;
 mod process;

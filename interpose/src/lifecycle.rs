@@ -7,21 +7,22 @@ use std::sync::atomic::{
 };
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use lbprof_collector::definition::{ClockOffset, Definition, EndReason, Instant, RankList};
+use lbprof_collector::definition::{Definition, EndReason, Instant, RankList};
 use lbprof_collector::format::{ClockSource, Header, Mode};
 use lbprof_collector::operation::Operation;
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::Record;
 use parking_lot::Mutex;
 
+use crate::agreement::{self, Agreement, Rank};
 use crate::clock::{self, ticks};
 use crate::flush::{self, DROPPED, State, set_state, state};
 use crate::forward::{call2, call3};
 use crate::log::{LOG, RankLog};
-use crate::place::{self, Place};
+use crate::place::Place;
 use crate::settings::Settings;
 use crate::thread::{self, Thread, Word};
-use crate::{abi, comms, exit_status, forward, guard, launcher, memory, nesting, offsets, phases, process};
+use crate::{abi, comms, exit_status, forward, guard, job, launcher, memory, nesting, offsets, peers, phases, process};
 
 /// The group of MPI_COMM_WORLD, kept while recording; 0: none.
 static WORLD_GROUP: AtomicUsize = AtomicUsize::new(0);
@@ -51,7 +52,7 @@ pub fn pcontrol_labels() -> bool {
     SETTINGS.lock().as_ref().is_some_and(|settings| settings.pcontrol_labels)
 }
 
-/// Before MPI_Init or MPI_Session_init: the clock is chosen and read.
+/// Before MPI_Init or MPI_Session_init: the clock is chosen and read, and other ranks may find this one from here on.
 pub fn before_init() {
     if state() != State::Idle || BEFORE.iter().any(|known| known.load(Relaxed) != 0) {
         return;
@@ -61,6 +62,9 @@ pub fn before_init() {
     let settings = Settings::from_env();
     clock::choose(settings.clock);
     *SETTINGS.lock() = Some(settings);
+    if let (Some(key), Some(rank)) = (job::key(), launcher::rank()) {
+        peers::register(&key, rank);
+    }
     let [ticks, ns] = &BEFORE;
     let instant = clock::instant();
     ticks.store(instant.ticks, Relaxed);
@@ -75,19 +79,10 @@ pub unsafe fn initialised(thread: *mut Thread, level: u8) {
     MODELS.fetch_add(1, SeqCst);
     // SAFETY: the caller's promise.
     unsafe {
-        start(thread, level, |settings, rank, size, wanted| {
-            let world = abi::comm_world();
-            if launcher::started_in_parts() {
-                // Parts of the job may run without this library: nothing collective may be done.
-                return alone(settings, rank, size, "the job is of several programs");
-            }
-            place::await_all(size);
-            match place::agree(settings, rank, size, wanted) {
-                Some(place) => (Some(place), offsets::measure_first(world, rank)),
-                None => (None, None),
-            }
-        });
+        start(thread, level, |own| agreement::agree(own));
     }
+    // Whatever became of it, nobody is to wait for this rank.
+    drop(peers::registered());
 }
 
 /// A session was initialised: recording starts, unless it has. The ranks agree without a message, for only some of them may
@@ -100,21 +95,12 @@ pub unsafe fn session_initialised(thread: *mut Thread, session: Word) {
     SESSION.store(session, Relaxed);
     // SAFETY: the caller's promise.
     unsafe {
-        start(thread, 0, |settings, rank, size, _| alone(settings, rank, size, "MPI was started by a session"));
+        start(thread, 0, agreement::of_session);
     }
+    drop(peers::registered());
 }
 
-/// The run's place without a message to other ranks, and this rank's clock against rank 0's: the same on one host, else unknown.
-fn alone(settings: &Settings, rank: i32, size: i32, why: &str) -> (Option<Place>, Option<ClockOffset>) {
-    let same = ClockOffset { ticks: ticks(), offset_ns: 0, error_ns: 0 };
-    (place::alone(settings, rank, size, why), launcher::single_host().then_some(same))
-}
-
-unsafe fn start(
-    thread: *mut Thread,
-    level: u8,
-    agree: impl FnOnce(&Settings, i32, i32, bool) -> (Option<Place>, Option<ClockOffset>),
-) {
+unsafe fn start(thread: *mut Thread, level: u8, agree: impl FnOnce(Rank) -> Agreement) {
     // SAFETY: the caller's promise: MPI is initialised.
     unsafe {
         if state() != State::Idle || !abi::detect() {
@@ -134,8 +120,8 @@ unsafe fn start(
         if mode.is_some() && size == 1 {
             launcher::look_for_foreign();
         }
-        // Also where this rank records nothing, for the others cannot know that.
-        let (place, offset) = agree(&settings, rank, size, reserved);
+        // Also where this rank records nothing, because the others do not know that.
+        let (place, offset) = agree(Rank { settings: &settings, rank, size, wanted: reserved });
         let (Some(mode), Some(place)) = (mode, place) else {
             set_state(State::Done);
             return;

@@ -29,7 +29,7 @@ struct Several {
 static SEVERAL: Mutex<Option<Several>> = Mutex::new(None);
 
 /// A number that is the same for processes that read the same clock.
-fn clock_identity(rank: i32) -> i32 {
+pub fn clock_identity(rank: i32) -> i32 {
     let mut hasher = foldhash::quality::FixedState::with_seed(1).build_hasher();
     match std::fs::read("/proc/sys/kernel/random/boot_id") {
         Ok(boot) => hasher.write(&boot),
@@ -47,18 +47,18 @@ fn stored(handle: Word) -> Word {
     handle & abi::abi().handle_mask
 }
 
-/// Measures at the start. Collective over MPI_COMM_WORLD.
+/// Measures at the start. Collective over `comm`, whose first rank's clock the others are compared with; `rank`: in MPI_COMM_WORLD.
 ///
 /// # Safety
-/// MPI is initialised, and all ranks call this.
-pub unsafe fn measure_first(world: Word, rank: i32) -> Option<ClockOffset> {
+/// MPI is initialised, and all members of `comm` call this.
+pub unsafe fn measure_first(comm: Word, rank: i32) -> Option<ClockOffset> {
     // SAFETY: collective calls in the same order on all ranks.
     unsafe {
         let (mut domain, mut leaders): (Word, Word) = (0, 0);
         let split = |color: i32, out: &mut Word| {
             call(
                 c"PMPI_Comm_split",
-                [world, color as u32 as Word, rank as u32 as Word, out as *mut Word as Word, 0, 0, 0, 0],
+                [comm, color as u32 as Word, rank as u32 as Word, out as *mut Word as Word, 0, 0, 0, 0],
             )
         };
         if split(clock_identity(rank), &mut domain) != 0 {
@@ -92,7 +92,7 @@ pub unsafe fn measure_first(world: Word, rank: i32) -> Option<ClockOffset> {
 /// Measures at the end, where there are several clocks; where there is one no message is sent. Collective like MPI_Finalize.
 ///
 /// # Safety
-/// MPI is still initialised, and all ranks call this.
+/// MPI is still initialised, and all ranks that measured at the start call this.
 pub unsafe fn measure_last() -> Option<ClockOffset> {
     let several = SEVERAL.lock().take()?;
     // SAFETY: the caller's promise.

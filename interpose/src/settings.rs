@@ -6,6 +6,8 @@ use lbprof_collector::definition::RankList;
 use lbprof_collector::format::{ClockSource, Mode};
 use lbprof_collector::options::{self, BUFFER_BYTES, SETTINGS, Setting};
 
+use crate::job;
+
 /// The settings in force.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -60,8 +62,8 @@ impl Settings {
             settings.set(setting.name, setting.default);
         }
         for (name, value) in vars {
-            // LBPROF_LIBRARY is for lb-run. As shells have it, an empty variable is as good as none.
-            if name == "LBPROF_LIBRARY" || value.trim().is_empty() {
+            // These are between lb-run and the library. As shells have it, an empty variable is as good as none.
+            if ["LBPROF_LIBRARY", job::VARIABLE].contains(&name.as_str()) || value.trim().is_empty() {
                 continue;
             }
             match Setting::named(&name) {

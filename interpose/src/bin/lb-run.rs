@@ -6,6 +6,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `options` | the command line |
+//! | `job` | what names the job that the rank is of |
 //! | `library` | where liblbprof.so lies; LD_PRELOAD |
 //! | `inspect` | why a program could not be recorded |
 //! | `replace` | becoming the program |
@@ -16,6 +17,8 @@
 
 #[path = "lb-run/inspect.rs"]
 mod inspect;
+#[path = "../job.rs"]
+mod job;
 #[path = "lb-run/library.rs"]
 mod library;
 #[path = "lb-run/options.rs"]
@@ -90,6 +93,8 @@ fn run() -> Exit {
     }
     let mut settings = options.settings;
     settings.push(("LD_PRELOAD".into(), library::preload(&library, std::env::var_os("LD_PRELOAD"))));
+    // One that lb-run has inherited is not of this job.
+    settings.push((job::VARIABLE.into(), job::key().unwrap_or_default().into()));
     let error = replace::become_program(&options.command, &settings);
     say(format_args!("{}", error.message));
     error.exit

@@ -1,0 +1,168 @@
+//! What names the job that this process is a rank of, the same on all of its ranks and hosts, found without a message.
+//!
+//! `lb-run` and the library both look. What `lb-run` finds it passes on in [`VARIABLE`], because the program may run where the
+//! launcher cannot be seen any more, such as in a container.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// The variable in which `lb-run` passes the key on.
+pub const VARIABLE: &str = "LBPROF_JOB";
+
+/// What the keys of Hydra's jobs begin with.
+const HYDRA: &str = "hydra ";
+
+/// The most ancestors of a process that are looked at.
+const GENERATIONS: usize = 64;
+
+/// The key of the job; `None`: the launcher does not name it.
+pub fn key() -> Option<String> {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    match nearest_launcher() {
+        Launcher::Hydra(key) => Some(key),
+        Launcher::Other => of_environment(variable),
+        // Hydra's proxy may be hidden from us, but not from lb-run.
+        Launcher::None => variable(VARIABLE).filter(|key| key.starts_with(HYDRA)).or_else(|| of_environment(variable)),
+    }
+}
+
+/// The launcher that this process descends from.
+enum Launcher {
+    /// MPICH's or Intel MPI's, with the key of the job.
+    Hydra(String),
+    /// One that names its jobs in the environment.
+    Other,
+    /// None that is known.
+    None,
+}
+
+/// Looks among this process's ancestors. The nearest one counts, because jobs may be nested.
+fn nearest_launcher() -> Launcher {
+    let mut process = std::process::id();
+    for _ in 0..GENERATIONS {
+        let Some((parent, _)) = parent_of(process) else { return Launcher::None };
+        process = parent;
+        let Ok(command) = std::fs::read(format!("/proc/{process}/cmdline")) else { return Launcher::None };
+        let words: Vec<&[u8]> = command.split(|&byte| byte == 0).collect();
+        if let Some(key) = of_hydra(&words) {
+            return Launcher::Hydra(key);
+        }
+        if words.first().is_some_and(|program| is_launcher(program)) {
+            return Launcher::Other;
+        }
+    }
+    Launcher::None
+}
+
+/// The parent of a process, and when the process was started, in ticks after the host.
+pub fn parent_of(process: u32) -> Option<(u32, u64)> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The command's name, in parentheses, may hold anything; behind it stand the state, the parent …
+    let mut fields = stat.rsplit(')').next()?.split_whitespace();
+    let parent = fields.nth(1)?.parse().ok().filter(|&parent| parent != 0)?;
+    Some((parent, fields.nth(17)?.parse().ok()?))
+}
+
+/// Whether a program is a launcher, or a launcher's part on a host, that is not Hydra's.
+fn is_launcher(program: &[u8]) -> bool {
+    const NAMES: [&str; 7] = ["orted", "prted", "orterun", "prterun", "slurmstepd", "palsd", "flux"];
+    let program = Path::new(OsStr::from_bytes(program));
+    let name = program.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    // slurmstepd calls itself "slurmstepd: [12.0]".
+    let name = name.split([':', ' ']).next().unwrap_or_default();
+    NAMES.contains(&name) || name.starts_with("mpirun") || name.starts_with("mpiexec")
+}
+
+/// The key in the command line of Hydra's proxy, which starts the ranks of a host: the port on which mpiexec listens and the
+/// number of the process group, which tells spawned processes from their parents.
+fn of_hydra(words: &[&[u8]]) -> Option<String> {
+    let program = words.first()?;
+    if !program.windows(5).any(|part| part == b"proxy") {
+        return None;
+    }
+    let option = |name: &str| {
+        let at = words.iter().position(|word| *word == name.as_bytes())?;
+        words.get(at + 1).map(|value| String::from_utf8_lossy(value).into_owned())
+    };
+    // Intel MPI names host and port apart.
+    let port = option("--control-port")
+        .or_else(|| Some(format!("{}:{}", option("--upstream-host")?, option("--upstream-port")?)))?;
+    Some(format!("{HYDRA}{port} {}", option("--pgid").unwrap_or_else(|| "0".into())))
+}
+
+/// The key that the launcher's variables give.
+///
+/// Open MPI's names of jobs repeat, because they are made of process ids: the random key of the job's transports tells jobs of one name
+/// apart. Slurm's repeat when a job is requeued.
+fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+    const KEYS: [(&[&str], &[&str]); 6] = [
+        (&["PALS_APID"], &[]),
+        (&["PMIX_NAMESPACE"], &["OMPI_MCA_orte_precondition_transports", "SLURM_RESTART_COUNT"]),
+        (&["OMPI_MCA_ess_base_jobid"], &["OMPI_MCA_orte_precondition_transports"]),
+        (&["MPISPAWN_MPIRUN_HOST", "MPISPAWN_MPIRUN_PORT"], &["MPISPAWN_MPIRUN_ID"]),
+        (&["FLUX_JOB_ID"], &[]),
+        (&["SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_PROCID"], &["SLURM_RESTART_COUNT"]),
+    ];
+    KEYS.iter().find_map(|(needed, more)| {
+        let mut key = String::new();
+        for name in *needed {
+            let value = variable(name)?;
+            // Says that this process is one of the step's tasks, but differs from rank to rank.
+            if *name != "SLURM_PROCID" {
+                key.push_str(&format!("{name}={value} "));
+            }
+        }
+        for name in *more {
+            key.extend(variable(name).map(|value| format!("{name}={value} ")));
+        }
+        Some(key.trim_end().to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<&[u8]> {
+        line.split(' ').map(str::as_bytes).collect()
+    }
+
+    #[test]
+    fn hydra_jobs_are_named_by_port_and_process_group() {
+        let proxy = "/usr/bin/hydra_pmi_proxy --control-port vm:37237 --rmk user --pgid 1 --retries 10 --proxy-id 0";
+        assert_eq!(of_hydra(&words(proxy)), Some("hydra vm:37237 1".into()));
+        let intel = "/opt/bin//hydra_bstrap_proxy --upstream-host vm --upstream-port 40005 --pgid 0 --launcher ssh";
+        assert_eq!(of_hydra(&words(intel)), Some("hydra vm:40005 0".into()));
+        assert_eq!(of_hydra(&words("/usr/bin/hydra_pmi_proxy --version")), None);
+        assert_eq!(of_hydra(&words("./app --control-port vm:1 --pgid 0")), None);
+    }
+
+    #[test]
+    fn the_ranks_of_a_job_have_one_key_and_two_jobs_have_two() {
+        let key = |variables: &[(&str, &str)]| {
+            of_environment(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).into()))
+        };
+        let step = |id: &str, rank: &str| {
+            key(&[("SLURM_JOB_ID", "7"), ("SLURM_STEP_ID", id), ("SLURM_PROCID", rank)]).unwrap_or_default()
+        };
+        assert_eq!(step("0", "0"), step("0", "1"));
+        assert_ne!(step("0", "0"), step("1", "0"));
+        // In a batch script outside of any step Slurm does not name what an mpirun starts.
+        assert_eq!(key(&[("SLURM_JOB_ID", "7")]), None);
+        // Open MPI's name repeats, the random key does not.
+        let job = |random| key(&[("PMIX_NAMESPACE", "524091393"), ("OMPI_MCA_orte_precondition_transports", random)]);
+        assert_ne!(job("69c3-1c5b"), job("69c3-1c5c"));
+        assert_eq!(key(&[]), None);
+    }
+
+    #[test]
+    fn launchers_are_known_by_their_names() {
+        for name in ["/usr/bin/mpirun.openmpi", "orted", "slurmstepd: [12.0]", "prterun"] {
+            assert!(is_launcher(name.as_bytes()), "{name}");
+        }
+        for name in ["sh", "/opt/app/mpi_app", "hydra_pmi_proxy"] {
+            assert!(!is_launcher(name.as_bytes()), "{name}");
+        }
+    }
+}

@@ -108,6 +108,9 @@ pub struct Resolved {
     /// For each the first one that is the same call of the source, inlined into the same calls: compilers copy a call where they
     /// unroll a loop or let branches end apart. Its own index where the line is not known.
     pub first_copy: Vec<u32>,
+    /// Whether each of them is in `main`, functions inlined into it included: `main` runs once, so that what is called there is called
+    /// from one place of the program's run. Not where that is not known.
+    pub in_main: Vec<bool>,
     /// What kept names from being found.
     pub problems: Vec<Problem>,
 }
@@ -116,6 +119,7 @@ pub struct Resolved {
 pub fn resolve(all: &Sites) -> Resolved {
     let mut places = unresolved(all);
     let mut first_copy: Vec<u32> = (0..places.len() as u32).collect();
+    let mut in_main = vec![false; places.len()];
     let mut by_module: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (idx, site) in all.call_sites.iter().enumerate() {
         if let Some(module) = site.module {
@@ -135,7 +139,8 @@ pub fn resolve(all: &Sites) -> Resolved {
         match result {
             Some(Ok(names)) => {
                 let mut first: BTreeMap<Position, u32> = BTreeMap::new();
-                for (&site, (name, position)) in sites.iter().zip(names) {
+                for (&site, Found { place: name, position, is_in_main }) in sites.iter().zip(names) {
+                    in_main[site] = is_in_main;
                     places[site] = Place { module: places[site].module.take(), offset: places[site].offset, ..name };
                     if position.first().is_some_and(|(place, _)| place.line.is_some()) {
                         first_copy[site] = *first.entry(position).or_insert(site as u32);
@@ -146,13 +151,14 @@ pub fn resolve(all: &Sites) -> Resolved {
             None => {}
         }
     }
-    Resolved { places, first_copy, problems }
+    Resolved { places, first_copy, in_main, problems }
 }
 
 /// The same where no names are to be looked up.
 pub fn unnamed(all: &Sites) -> Resolved {
     let places = unresolved(all);
-    Resolved { first_copy: (0..places.len() as u32).collect(), places, problems: Vec::new() }
+    let n = places.len();
+    Resolved { first_copy: (0..n as u32).collect(), places, in_main: vec![false; n], problems: Vec::new() }
 }
 
 /// The places of call sites by module and offset alone.
@@ -170,8 +176,15 @@ pub fn unresolved(all: &Sites) -> Vec<Place> {
 /// of the program. Places are without module and offset.
 type Position = Vec<(Place, Option<u32>)>;
 
+/// What is found of a call site.
+struct Found {
+    place: Place,
+    position: Position,
+    is_in_main: bool,
+}
+
 /// The names and positions of the calls that return to `offsets` in `module`.
-fn resolve_module(module: &Module, offsets: &[u64]) -> Result<Vec<(Place, Position)>, Problem> {
+fn resolve_module(module: &Module, offsets: &[u64]) -> Result<Vec<Found>, Problem> {
     let path = Path::new(&module.path);
     let problem = |kind, detail: String| Problem { kind, rank: None, count: 0, detail };
     let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
@@ -214,19 +227,27 @@ impl Sources {
         Some(Sources { debug, own: Loader::new(path).ok() })
     }
 
-    fn place(&self, address: u64) -> (Place, Position) {
+    fn place(&self, address: u64) -> Found {
         let loaders = || self.debug.iter().chain(&self.own);
         let position =
             loaders().map(|loader| dwarf_position(loader, address)).find(|position| own_place(position).is_some());
         let position = position.unwrap_or_default();
         let mut place = own_place(&position).cloned().unwrap_or_default();
+        let symbol = loaders().find_map(|loader| loader.find_symbol(address));
+        // A symbol alone may be the nearest that a stripped file has kept.
+        let outermost = position.last().map(|(place, _)| place.function_label());
+        let is_in_main = outermost.is_some_and(|name| {
+            name == "main" || name.ends_with("::main") || symbol.is_some_and(|symbol| MAIN_PROGRAMS.contains(&symbol))
+        });
         if place.function.is_none() {
-            let symbol = loaders().find_map(|loader| loader.find_symbol(address));
             place.function = symbol.map(|name| addr2line::demangle_auto(name.into(), None).into_owned());
         }
-        (place, position)
+        Found { place, position, is_in_main }
     }
 }
+
+/// Fortran's main programs in the symbol tables of gfortran, NVIDIA's compiler and flang.
+const MAIN_PROGRAMS: [&str; 3] = ["MAIN__", "MAIN_", "_QQmain"];
 
 /// Where the call at `address` stands in the source, from the inside out; empty where nothing is known.
 fn dwarf_position(loader: &Loader, address: u64) -> Position {

@@ -1,8 +1,8 @@
 //! The whole way from calls to iterations, on programs made by chance whose iterations are known.
 
 use lbprof_analyzer::iterations::find::{FoundLoop, Step, Window, find_loops};
-use lbprof_analyzer::iterations::number::{Numbering, number};
-use lbprof_analyzer::iterations::split::{Class, Splitter};
+use lbprof_analyzer::iterations::number::{Ends, Numbering, number};
+use lbprof_analyzer::iterations::split::{Anchors, Class, Splitter};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -157,7 +157,14 @@ fn program() -> impl Strategy<Value = Program> {
 }
 
 fn window(steps: &[Step], whole_run: bool) -> Vec<FoundLoop> {
-    find_loops(&Window { steps, whole_run, is_collective: &|token| token % 2 == 0, is_fan: &|_| false })
+    find_loops(&Window {
+        steps,
+        whole_run,
+        is_collective: &|token| token % 2 == 0,
+        is_fan: &|_| false,
+        may_spin: &|_| false,
+        spin: 0,
+    })
 }
 
 /// The iterations of all of a rank's calls by a loop found.
@@ -168,11 +175,11 @@ fn numbered(steps: &[Step], of: &FoundLoop) -> Numbering {
         () if of.tokens.contains(&token) => Class::Inside,
         () => Class::Foreign,
     };
-    let mut splitter = Splitter::new((0..=most).map(class).collect(), of.anchor.run);
+    let mut splitter = Splitter::new((0..=most).map(class).collect(), Anchors { run: of.anchor.run, ..Anchors::default() });
     for step in steps {
         splitter.next(step.token, step.begin, step.end);
     }
-    number(&splitter.finish())
+    number(&splitter.finish(), Ends::Found)
 }
 
 /// Least share of the programs made by chance whose iterations must be counted exactly. Not all can be: where all an iteration does

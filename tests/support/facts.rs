@@ -18,6 +18,8 @@
 //! | `critical[REGION]` | time on the critical path in the region, inner ones included |
 //! | `verdict.NAME` | a value of the verdict |
 //! | `loss[KIND]` | what is lost by losses of this kind |
+//! | `loops` | rows of main loops that were found |
+//! | `loop[KEY]`, `loop[KEY][q]` | of the main loop of the report, or of rank q: `iterations` (most of a rank), `possible_min`, `possible_max`, `sureness` (sure 2, likely 1, unsure 0) |
 //! | `violations` | calls that ended before what they waited for, by the clocks |
 //! | anything else | a value of `efficiency` |
 //!
@@ -85,7 +87,8 @@ pub fn check(program: &Program, ranks: usize, report: &Value, astray_s: f64) -> 
 /// By how much a fact may be off for each second that went astray.
 fn per_second_astray(fact: &str, tolerance: f64, ranks: usize, elapsed_s: f64) -> f64 {
     match fact {
-        "iterations" | "clusters" | "violations" => 0.0,
+        "iterations" | "clusters" | "violations" | "loops" => 0.0,
+        _ if fact.starts_with("loop[") => 0.0,
         _ if fact.ends_with(" iterations") => 0.0,
         _ if tolerance == TOLERANCE_OF_WAITING => ranks.saturating_sub(1) as f64,
         _ if fact.ends_with("_s") || fact.contains('[') => 1.0,
@@ -131,6 +134,13 @@ fn find(report: &Value, name: &str, brackets: &[&str]) -> anyhow::Result<(f64, O
         ("replay", [what]) => waiting(replay(report, what, "time_s")),
         ("saved", [what]) => waiting(replay(report, what, "saved_s")),
         ("critical", [region]) => waiting(sum(&report["critical_path"]["parts"], "time_s", |one| within(one, region))),
+        ("loops", []) => Ok((0.0, Some(main_loops(report).count() as f64))),
+        ("loop", [key]) => Ok((0.0, main_loops(report).find(|one| one["told"] == true).and_then(|one| of_loop(one, key)))),
+        ("loop", [key, q]) => {
+            let q: u64 = q.parse()?;
+            let has_rank = |one: &&Value| one["ranks"].as_array().is_some_and(|ranks| ranks.iter().any(|rank| *rank == q));
+            Ok((0.0, main_loops(report).find(has_rank).and_then(|one| of_loop(one, key))))
+        }
         ("violations", []) => Ok((0.0, blocking["matching"]["violations"].as_f64())),
         ("computation", [p]) => Ok((TOLERANCE, rank(report, p)?["computation_s"].as_f64())),
         (activity, [p]) => Ok((TOLERANCE, Some(rank(report, p)?["activities"][activity].as_f64().unwrap_or(0.0)))),
@@ -141,6 +151,20 @@ fn find(report: &Value, name: &str, brackets: &[&str]) -> anyhow::Result<(f64, O
             _ => Ok((TOLERANCE, report["efficiency"][name].as_f64())),
         },
         _ => bail!("an unknown fact: {name}{brackets:?}"),
+    }
+}
+
+/// The main loops that were found.
+fn main_loops(report: &Value) -> impl Iterator<Item = &Value> {
+    report["loops"].as_array().into_iter().flatten().filter(|one| one["main"] == true)
+}
+
+/// A number of a loop.
+fn of_loop(one: &Value, key: &str) -> Option<f64> {
+    match key {
+        "iterations" => one["iterations_max"].as_f64(),
+        "sureness" => ["unsure", "likely", "sure"].iter().position(|name| one["sureness"] == *name).map(|at| at as f64),
+        _ => one[key].as_f64(),
     }
 }
 

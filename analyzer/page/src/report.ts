@@ -225,6 +225,9 @@ export interface Loop {
     ends_at: { operation: string; function: string | null; file: string | null; line: number | null } | null;
     iterations_min: number;
     iterations_max: number;
+    /** The range that the doubt leaves open. */
+    possible_min: number | null;
+    possible_max: number | null;
     covered: number;
     sureness: string | null;
     doubt: string | null;

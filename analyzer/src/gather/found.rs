@@ -4,7 +4,7 @@ use lbprof_collector::record::NONE;
 
 use super::bounds::Bounds;
 use crate::iterations::carried::{Carried, carried};
-use crate::iterations::number::number;
+use crate::iterations::number::{Ends, number};
 use crate::iterations::split::Interval;
 use crate::span::Span;
 
@@ -21,8 +21,8 @@ pub(super) struct FoundIterations {
 }
 
 impl FoundIterations {
-    pub(super) fn new(at: usize, intervals: &[Interval], span: Span) -> Self {
-        let numbering = number(intervals);
+    pub(super) fn new(at: usize, (intervals, ends): (&[Interval], Ends), span: Span) -> Self {
+        let numbering = number(intervals, ends);
         let of_interval: Vec<u32> =
             (0..intervals.len()).map(|interval| numbering.iteration(interval).unwrap_or(NONE)).collect();
         let mut bounds: Vec<Bounds> = Vec::with_capacity(numbering.count as usize);

@@ -124,8 +124,10 @@ impl RankPass for RankGather<'_> {
         let mut part = Part::default();
         let mut builder =
             RankBuilder::new(&self.header, &self.definitions, self.known_sites, self.structure, self.span, &mut part);
-        builder.iterated =
-            self.placer.and_then(Placer::finish).map(|(at, intervals)| FoundIterations::new(at, &intervals, self.span));
+        builder.iterated = self
+            .placer
+            .and_then(Placer::finish)
+            .map(|(at, intervals, ends)| FoundIterations::new(at, (&intervals, ends), self.span));
         for (number, thread) in std::mem::take(&mut self.threads) {
             let sums = thread.finish();
             builder.part.uncut.extend(sums.uncut.then_some(self.header.rank));

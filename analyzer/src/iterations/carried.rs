@@ -57,13 +57,13 @@ fn alike(amounts: &mut [u64]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::iterations::number::number;
-    use crate::iterations::split::{Class, Splitter};
+    use crate::iterations::number::{Ends, number};
+    use crate::iterations::split::{Anchors, Class, Splitter};
 
     /// What the iterations of `F R` carry: a call `F` of each of these numbers of bytes, one `R` of none after it, and where `foreign`
     /// says so a call that is not the loop's between them.
     fn of(amounts: &[u64], foreign: impl Fn(usize) -> bool) -> Carried {
-        let mut splitter = Splitter::new(vec![Class::Inside, Class::Anchor, Class::Foreign], false);
+        let mut splitter = Splitter::new(vec![Class::Inside, Class::Anchor, Class::Foreign], Anchors::default());
         let mut call = |token, bytes| {
             splitter.next(token, 0, 0);
             splitter.carry(bytes);
@@ -76,7 +76,7 @@ mod tests {
             call(1, 0);
         }
         let intervals = splitter.finish();
-        carried(&intervals, &number(&intervals))
+        carried(&intervals, &number(&intervals, Ends::Found))
     }
 
     #[test]

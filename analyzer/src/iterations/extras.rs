@@ -35,6 +35,8 @@ const OF_AN_ITERATION: f64 = 0.5;
 pub(super) enum Around {
     /// A loop of their own, in which the inner loop runs.
     Loop,
+    /// The same, but nothing but their rhythm tells them from what is done in every so manieth iteration.
+    Rhythm,
     /// Something done now and then between two iterations of the inner loop.
     Extras,
     /// Something done now and then in place of a part of an iteration, or of all that is inner loop.
@@ -122,13 +124,16 @@ impl Rounds {
         let regular = self.regular();
         if self.instead() {
             // A branch, unless it is taken in a fixed rhythm and often, or for long.
-            return if regular && (often || TIME <= share) { Around::Loop } else { Around::Variants };
+            return match () {
+                () if regular && TIME <= share => Around::Loop,
+                () if regular && often => Around::Rhythm,
+                () => Around::Variants,
+            };
         }
         let many = self.many_calls();
-        let a_loop =
-            (often && (regular || (many && !self.often_once()))) || TIME <= share || (regular && many && self.long());
         match () {
-            () if a_loop => Around::Loop,
+            () if TIME <= share || (regular && many && self.long()) => Around::Loop,
+            () if often && (regular || (many && !self.often_once())) => Around::Rhythm,
             // A branch that many iterations take is a part of them.
             () if often => Around::Variants,
             () => Around::Extras,

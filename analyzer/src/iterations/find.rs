@@ -28,6 +28,11 @@ pub struct Window<'a> {
     /// Whether calls of a token hand something out to one rank after another, or collect it: a loop of nothing else, in which no computation
     /// is worth naming, is none.
     pub is_fan: &'a dyn Fn(u32) -> bool,
+    /// Whether a program may call a token again and again until something has happened: a loop of nothing else is none, where an iteration
+    /// computes less than `spin` ticks.
+    pub may_spin: &'a dyn Fn(u32) -> bool,
+    /// See `may_spin`.
+    pub spin: u64,
 }
 
 /// What marks the end of each iteration of a loop.
@@ -48,6 +53,11 @@ pub struct FoundLoop {
     pub tokens: Vec<u32>,
     /// What ends an iteration.
     pub anchor: Anchor,
+    /// Tokens that occur exactly once in each iteration that the window shows as a whole; ascending.
+    pub core: Vec<u32>,
+    /// Whether nothing but its rhythm makes it a loop around an inner one: what a program does in every fifth iteration, as output, is
+    /// no other in its calls than a loop of five steps.
+    pub by_rhythm: bool,
     /// Anchors in the window: its iterations, those that the window cuts off included.
     pub iterations: usize,
     /// Ticks of the window that the loop covers.
@@ -119,6 +129,8 @@ mod tests {
             whole_run,
             is_collective: &|token| token == u32::from(b'C'),
             is_fan: &|token| token == u32::from(b'W'),
+            may_spin: &|token| token == u32::from(b'g') || token == u32::from(b'h'),
+            spin: 5,
         });
         let letters = |tokens: &[u32]| tokens.iter().filter_map(|&token| char::from_u32(token)).collect::<String>();
         let line = |one: &FoundLoop| {
@@ -204,6 +216,22 @@ mod tests {
         assert_eq!(found(&steps, true), ["RW by R: 20 *"], "calls of it are calls of the loop around it");
         let steps: Vec<Step> = "SWWWWW".bytes().enumerate().map(quick).collect();
         assert_eq!(found(&steps, true), [""; 0]);
+    }
+
+    #[test]
+    fn what_only_spins_is_no_loop() {
+        let quick = |calls: &str, computes: u64| -> Vec<Step> {
+            let step = |(at, call): (usize, u8)| {
+                let begin = 10 * at as u64 + computes;
+                Step { token: call.into(), begin, end: 10 * at as u64 + 10 }
+            };
+            calls.bytes().enumerate().map(step).collect()
+        };
+        assert_eq!(found(&quick(&format!("S{}E", "gh".repeat(50)), 1), true), [""; 0]);
+        // The steps around it are one; with work between the calls, as on what a counter gave, it is one itself.
+        let steps: String = (1..20).map(|step| format!("{}R", "g".repeat(3 * step % 7 + 2))).collect();
+        assert_eq!(found(&quick(&format!("S{steps}E"), 1), true), ["Rg by R: 19 *"]);
+        assert_eq!(found(&quick(&format!("S{}E", "gh".repeat(50)), 9), true), ["gh by h: 50 *"]);
     }
 
     #[test]

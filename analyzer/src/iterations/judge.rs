@@ -77,9 +77,11 @@ fn judge(
         parts = layout.of(sequence, &visits);
     }
     let mut only = None;
+    let mut by_rhythm = false;
     if let Some(inner) = longest_inner(sequence, &parts) {
         match extras::around(sequence, window.whole_run, &parts, inner) {
             Around::Loop => {}
+            Around::Rhythm => by_rhythm = true,
             Around::Extras => return None,
             Around::Variants => {
                 only = sequence.loop_of(inner).map(|inner| inner.core.clone());
@@ -100,7 +102,7 @@ fn judge(
     found.extend(layout.further(sequence, stretches, &found, &chosen.core));
     found.sort_unstable_by_key(|(items, _)| items.start);
     let parts: Vec<Range<usize>> = found.iter().map(|(_, parts)| parts.clone()).collect();
-    Some((named(sequence, &parts, chosen), found))
+    Some((Loop { by_rhythm, ..named(sequence, &parts, chosen) }, found))
 }
 
 /// The loop with these visits.
@@ -115,7 +117,7 @@ fn named(sequence: &Sequence, parts: &[Range<usize>], chosen: Chosen) -> Loop {
             inner.extend(found.inner.iter().chain([&symbol]));
         }
     }
-    Loop { tokens, inner, anchor: chosen.anchor, core: chosen.core, alike: chosen.alike }
+    Loop { tokens, inner, anchor: chosen.anchor, core: chosen.core, alike: chosen.alike, by_rhythm: false }
 }
 
 /// The stretches in which all that makes the loop occurs; `None` where there are too few iterations in them.

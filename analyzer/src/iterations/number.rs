@@ -42,16 +42,33 @@ impl Numbering {
     }
 }
 
+/// What is known of the ends of a loop's iterations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ends {
+    /// The body may also be run to set up, or in part, without an iteration of the loop.
+    #[default]
+    Found,
+    /// Each of them is the end of an iteration, whatever lies before it: a call that only the loop itself makes, or that the user named.
+    Each,
+}
+
 /// Numbers the iterations of a rank's `intervals`, all of the run's, in their order.
-pub fn number(intervals: &[Interval]) -> Numbering {
+pub fn number(intervals: &[Interval], ends: Ends) -> Numbering {
     let mut numbering = Numbering { iterations: vec![NONE; intervals.len()], count: 0, alike: 0 };
     let visits = visits(intervals);
-    let Some((first, last)) = span(&visits) else { return numbering };
-    let setups = setups(&visits, first, last);
+    let span = match ends {
+        Ends::Found => span(&visits),
+        Ends::Each => all_ends(&visits),
+    };
+    let Some((first, last)) = span else { return numbering };
+    let setups = match ends {
+        Ends::Found => setups(&visits, first, last),
+        Ends::Each => Vec::new(),
+    };
     let of_loop = visits[first].intervals.start..visits[last].intervals.end;
     let after = visits[last + 1..].iter().take(MOST_PARTS).take_while(|visit| visit.anchors == 0);
-    let ends: Vec<usize> = [of_loop.end].into_iter().chain(after.map(|visit| visit.intervals.end)).collect();
-    let Some(body) = Body::of(intervals, of_loop, &ends, &setups) else { return numbering };
+    let tails: Vec<usize> = [of_loop.end].into_iter().chain(after.map(|visit| visit.intervals.end)).collect();
+    let Some(body) = Body::of(intervals, of_loop, &tails, &setups, ends) else { return numbering };
     let mut count = 0;
     for idx in (body.begin..body.end).filter(|idx| !within(&setups, *idx)) {
         numbering.iterations[idx] = count;
@@ -106,6 +123,12 @@ fn span(visits: &[Visit]) -> Option<(usize, usize)> {
     Some((first, last))
 }
 
+/// The first visit with an end of an iteration and the last.
+fn all_ends(visits: &[Visit]) -> Option<(usize, usize)> {
+    let has_end = |visit: &Visit| visit.anchors > 0;
+    Some((visits.iter().position(has_end)?, visits.iter().rposition(has_end)?))
+}
+
 /// The kinds of foreign calls that come between iterations of a loop: with several iterations before them and after.
 fn links_within(visits: &[Visit]) -> HashSet<u64> {
     let within = visits.windows(2).filter(|pair| pair[0].anchors >= 2 && pair[1].anchors >= 2);
@@ -157,8 +180,14 @@ struct Body {
 }
 
 impl Body {
-    /// `ends`: up to where the rest of the last iteration may lie, parted by foreign calls.
-    fn of(intervals: &[Interval], span: Range<usize>, ends: &[usize], setups: &[Range<usize>]) -> Option<Body> {
+    /// `tails`: up to where the rest of the last iteration may lie, parted by foreign calls.
+    fn of(
+        intervals: &[Interval],
+        span: Range<usize>,
+        tails: &[usize],
+        setups: &[Range<usize>],
+        ends: Ends,
+    ) -> Option<Body> {
         let counts = |idx: &usize| intervals[*idx].inside && !within(setups, *idx);
         let ended = |idx: &usize| counts(idx) && intervals[*idx].ended_by_anchor;
         let first = span.clone().find(ended)?;
@@ -176,8 +205,8 @@ impl Body {
         let whole = |signature: u64| kinds.is_empty() || kinds.keys().any(|kind| signature & kind == *kind);
         let head = calls(span.start..first + 1);
         // An anchor in the middle of the body: what follows the last anchor is the rest of the last iteration.
-        let turned = ends.iter().copied().find(|&end| whole(head | calls(last + 1..end))).filter(|_| !whole(head));
-        let counted = turned.is_some() || whole(head);
+        let turned = tails.iter().copied().find(|&end| whole(head | calls(last + 1..end))).filter(|_| !whole(head));
+        let counted = turned.is_some() || whole(head) || ends == Ends::Each;
         if counted {
             *kinds.entry(head | turned.map_or(0, |end| calls(last + 1..end))).or_default() += 1;
         }
@@ -193,19 +222,23 @@ impl Body {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::iterations::split::{Class, Splitter};
+    use crate::iterations::split::{Anchors, Class, Splitter};
 
     /// Each interval's calls behind the number of its iteration, or behind a dash. Of the loop are A to D, F and R; R ends
     /// an iteration.
     fn numbered(calls: &str) -> String {
+        numbered_by(calls, Ends::Found)
+    }
+
+    fn numbered_by(calls: &str, ends: Ends) -> String {
         let class = |token: u8| match token {
             b'R' => Class::Anchor,
             b'A'..=b'D' | b'F' => Class::Inside,
             _ => Class::Foreign,
         };
-        let mut splitter = Splitter::new((0..128).map(class).collect(), false);
+        let mut splitter = Splitter::new((0..128).map(class).collect(), Anchors::default());
         let of: Vec<u32> = calls.bytes().map(|call| splitter.next(call.into(), 0, 0)).collect();
-        let numbering = number(&splitter.finish());
+        let numbering = number(&splitter.finish(), ends);
         let mut words = String::new();
         let mut last = None;
         for (&interval, call) in of.iter().zip(calls.chars()) {
@@ -276,15 +309,24 @@ mod tests {
     }
 
     #[test]
+    fn every_end_counts_where_only_the_loop_makes_that_call() {
+        // The first iteration lacks a call, what is done after it comes once; with R in other functions, both might be set-ups.
+        assert_eq!(numbered("SRXFRFRE"), "-S -R -X 0FR 1FR -E");
+        assert_eq!(numbered_by("SRXFRFRE", Ends::Each), "-S 0R 1X 1FR 2FR -E");
+        assert_eq!(numbered_by("SFRFRFE", Ends::Each), "-S 0FR 1FR -F -E");
+        assert_eq!(numbered_by("SFE", Ends::Each), "-S -F -E");
+    }
+
+    #[test]
     fn how_many_iterations_are_alike() {
         let classes = vec![Class::Anchor, Class::Inside];
-        let mut splitter = Splitter::new(classes, false);
+        let mut splitter = Splitter::new(classes, Anchors::default());
         for token in [1, 0, 0, 1, 0, 1, 0] {
             splitter.next(token, 0, 0);
         }
-        let numbering = number(&splitter.finish());
+        let numbering = number(&splitter.finish(), Ends::Found);
         assert_eq!((numbering.count, numbering.share_alike()), (4, Some(0.75)));
-        assert_eq!(number(&[]), Numbering::default());
-        assert_eq!(number(&[]).share_alike(), None);
+        assert_eq!(number(&[], Ends::Found), Numbering::default());
+        assert_eq!(number(&[], Ends::Each).share_alike(), None);
     }
 }

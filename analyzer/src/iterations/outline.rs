@@ -28,7 +28,11 @@ pub(super) fn loops(sequence: &Sequence, window: &Window) -> Vec<FoundLoop> {
     let least = WORTH_NAMING * time(sequence.steps) as f64;
     order.retain(|&symbol| {
         let is_fan = |&token: &Symbol| (window.is_fan)(sequence.tokens[token as usize]);
-        !sequence.tokens_of(symbol).iter().all(is_fan) || visited.computed(symbol) as f64 >= least
+        let may_spin = |&token: &Symbol| (window.may_spin)(sequence.tokens[token as usize]);
+        let tokens = || sequence.tokens_of(symbol).iter();
+        let is_fan = tokens().all(is_fan) && (visited.computed(symbol) as f64) < least;
+        let spins = tokens().all(may_spin) && visited.computed_in_one(symbol) < window.spin;
+        !is_fan && !spins
     });
     // A loop found later is around those found before, never inside of them.
     order.sort_unstable_by(|a, b| b.cmp(a));
@@ -83,6 +87,11 @@ impl Visited {
         self.0.get(&symbol).map_or(0, |sums| sums.computed)
     }
 
+    /// The same of one iteration, on average.
+    fn computed_in_one(&self, symbol: Symbol) -> u64 {
+        self.0.get(&symbol).map_or(0, |sums| sums.computed / sums.iterations.max(1) as u64)
+    }
+
     fn found(&self, sequence: &Sequence, symbol: Symbol, index: &FxHashMap<Symbol, usize>) -> Option<FoundLoop> {
         let sums = self.0.get(&symbol)?;
         let found = sequence.loop_of(symbol)?;
@@ -93,10 +102,15 @@ impl Visited {
             own
         };
         let run = sequence.loop_of(found.anchor).is_some();
+        let mut core: Vec<u32> =
+            found.core.iter().filter_map(|&one| sequence.tokens.get(one as usize).copied()).collect();
+        core.sort_unstable();
         Some(FoundLoop {
             parent: around.and_then(|around| index.get(&around).copied()),
             tokens: own(&found.tokens),
             anchor: Anchor { tokens: own(sequence.tokens_of(found.anchor)), run },
+            core,
+            by_rhythm: found.by_rhythm,
             iterations: sums.iterations,
             time: sums.time,
             alike: found.alike,

@@ -42,6 +42,8 @@ pub(super) struct Loop {
     pub core: Vec<Symbol>,
     /// Share of the iterations that are of the most common kind.
     pub alike: f64,
+    /// Whether nothing but its rhythm makes it a loop around an inner one.
+    pub by_rhythm: bool,
 }
 
 /// The window's calls with the loops found so far put in place of their calls.

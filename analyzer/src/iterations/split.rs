@@ -10,6 +10,8 @@
 //! The computation before a call belongs to the call's interval: what a rank computes between two iterations is the
 //! beginning of the next. Only that before the loop's first call is left outside of it.
 
+use std::num::NonZeroU32;
+
 /// What a token means to the splitting of a rank's calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Class {
@@ -53,6 +55,22 @@ pub struct Interval {
     pub ended_by_anchor: bool,
 }
 
+/// Which anchors end an iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Anchors {
+    /// Whether the last of an uninterrupted run of them does.
+    pub run: bool,
+    /// Every so manieth of them does.
+    pub every: NonZeroU32,
+}
+
+impl Default for Anchors {
+    /// Each of them.
+    fn default() -> Self {
+        Anchors { run: false, every: NonZeroU32::MIN }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Meaning {
     class: Class,
@@ -63,7 +81,9 @@ struct Meaning {
 #[derive(Debug)]
 pub struct Splitter {
     meanings: Vec<Meaning>,
-    run: bool,
+    anchors: Anchors,
+    /// Anchors since the last that ended an iteration, where not each of them does.
+    since_end: u32,
     closed: Vec<Interval>,
     open: Option<Open>,
 }
@@ -76,9 +96,8 @@ struct Open {
 }
 
 impl Splitter {
-    /// Cuts by `classes[token]`; other tokens are foreign. With `run`, an iteration ends after the last anchor of an
-    /// uninterrupted run of anchors, else after each anchor.
-    pub fn new(classes: Vec<Class>, run: bool) -> Splitter {
+    /// Cuts by `classes[token]`; other tokens are foreign.
+    pub fn new(classes: Vec<Class>, anchors: Anchors) -> Splitter {
         let mut inside = 0u32;
         let meanings = classes.into_iter().enumerate().map(|(token, class)| {
             let bit = match class {
@@ -91,7 +110,7 @@ impl Splitter {
             };
             Meaning { class, bit }
         });
-        Splitter { meanings: meanings.collect(), run, closed: Vec::new(), open: None }
+        Splitter { meanings: meanings.collect(), anchors, since_end: 0, closed: Vec::new(), open: None }
     }
 
     /// The number of the interval that a call and the computation before it belong to; intervals are numbered from 0. The
@@ -102,11 +121,23 @@ impl Splitter {
             Some(&meaning) => meaning,
             None => Meaning { class: Class::Foreign, bit: foreign_bit(token) },
         };
+        let meaning = if meaning.class == Class::Anchor { self.ended(meaning) } else { meaning };
         match &mut self.open {
-            Some(open) if !begins_another(open, meaning.class, self.run) => open.take(meaning, end),
+            Some(open) if !begins_another(open, meaning.class, self.anchors.run) => open.take(meaning, end),
             _ => self.open_another(meaning, begin, end),
         }
         self.closed.len() as u32
+    }
+
+    /// What an anchor means: a call within an iteration, unless it ends one.
+    #[inline]
+    fn ended(&mut self, anchor: Meaning) -> Meaning {
+        self.since_end += 1;
+        if self.since_end < self.anchors.every.get() {
+            return Meaning { class: Class::Inside, ..anchor };
+        }
+        self.since_end = 0;
+        anchor
     }
 
     /// Adds what the last call sends and receives, in bytes.
@@ -176,11 +207,15 @@ mod tests {
 
     /// The calls as words, one an interval: F and R are the loop's, R ends an iteration, p is a poll, all else is foreign.
     fn intervals(calls: &str, run: bool) -> String {
+        intervals_by(calls, Anchors { run, ..Anchors::default() })
+    }
+
+    fn intervals_by(calls: &str, anchors: Anchors) -> String {
         let mut classes = vec![Class::Foreign; 128];
         classes[b'F' as usize] = Class::Inside;
         classes[b'R' as usize] = Class::Anchor;
         classes[b'p' as usize] = Class::Neutral;
-        let mut splitter = Splitter::new(classes, run);
+        let mut splitter = Splitter::new(classes, anchors);
         let mut words = String::new();
         let mut last = 0;
         for (idx, call) in calls.bytes().enumerate() {
@@ -212,6 +247,13 @@ mod tests {
     }
 
     #[test]
+    fn every_third_anchor_ends_an_iteration_where_it_comes_three_times_in_each() {
+        let third = Anchors { every: NonZeroU32::new(3).unwrap(), ..Anchors::default() };
+        assert_eq!(intervals_by("SFRFRRFRRFRR", third), "S FRFRR FRRFR R");
+        assert_eq!(intervals_by("RRSRRRR", third), "RR S R RRR");
+    }
+
+    #[test]
     fn a_poll_belongs_to_what_comes_after_an_anchor_and_else_to_where_it_is() {
         assert_eq!(intervals("FpRpFR", false), "FpR pFR");
         assert_eq!(intervals("SpFRpTE", false), "Sp FR pTE");
@@ -221,7 +263,7 @@ mod tests {
 
     #[test]
     fn an_interval_begins_with_the_computation_before_its_first_call() {
-        let mut splitter = Splitter::new(vec![Class::Anchor, Class::Foreign], false);
+        let mut splitter = Splitter::new(vec![Class::Anchor, Class::Foreign], Anchors::default());
         splitter.next(0, 5, 10);
         splitter.next(0, 40, 50);
         splitter.next(1, 70, 71);
@@ -234,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_signature_has_a_bit_for_each_token_seen() {
-        let mut splitter = Splitter::new(vec![Class::Inside, Class::Inside, Class::Anchor, Class::Neutral], false);
+        let mut splitter = Splitter::new(vec![Class::Inside, Class::Inside, Class::Anchor, Class::Neutral], Anchors::default());
         for token in [0, 2, 0, 3, 0, 2, 1, 0, 2, 9] {
             splitter.next(token, 0, 0);
         }
@@ -244,6 +286,6 @@ mod tests {
 
     #[test]
     fn no_calls_are_no_intervals() {
-        assert_eq!(Splitter::new(Vec::new(), true).finish(), []);
+        assert_eq!(Splitter::new(Vec::new(), Anchors::default()).finish(), []);
     }
 }

@@ -3,7 +3,7 @@
 use crate::gather::operation_name;
 use crate::iterations::carried::Carried;
 use crate::model::{FoundLoopOfRank, Model, RankModel, Region, RegionIdx};
-use crate::structure::{Loop, Without};
+use crate::structure::{Count, Loop, Without};
 use crate::symbols::Place;
 
 /// What was found.
@@ -35,6 +35,8 @@ pub struct LoopRow {
     /// Fewest and most iterations of a rank, counted in all its calls in the selected time, those that its ends cut included; of
     /// other loops than the main one estimated, from how many come in one of its iterations.
     pub iterations: (f64, f64),
+    /// The range in which their number lies, by all that speaks for another one; of the main loop alone.
+    pub possible: Option<(f64, f64)>,
     /// Iterations for each one of the main loop, on average.
     pub for_each_main: f64,
     /// Share of the ranks' time that it covers, 0..=1; of other loops than the main one estimated from a part of the calls.
@@ -43,17 +45,17 @@ pub struct LoopRow {
     pub alike: Option<f64>,
     /// How sure it is; of the main loop alone.
     pub sureness: Option<Sureness>,
-    /// What speaks for another loop, where something does; of the main loop alone, and not where the user said what ends it.
+    /// What speaks for another loop or another number of iterations, where something does; of the main loop alone.
     pub doubt: Option<Doubt>,
 }
 
 /// How sure a found loop is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sureness {
-    /// All its ranks count the same number of iterations, at least ten, four fifths of them are alike, they cover half of the
-    /// time, and nothing speaks for another loop.
+    /// Their number is certain and the same on all ranks, at least ten, four fifths of them are alike, they cover half of the time, and
+    /// nothing speaks for another loop.
     Sure,
-    /// Ranks differ by a fiftieth at most, and half of the iterations are alike.
+    /// Ranks differ by a fiftieth at most, half of the iterations are alike, and they cover half of the time.
     Likely,
     /// None of these.
     Unsure,
@@ -71,9 +73,9 @@ impl Sureness {
 
     /// From the fewest and the most iterations of a rank, the share that is alike and that of the time that they cover.
     fn of((fewest, most): (f64, f64), alike: f64, covered: f64) -> Sureness {
-        if fewest == most && most >= 10.0 && alike >= 0.8 && covered >= 0.5 {
+        if fewest == most && most >= 10.0 && alike >= 0.8 && covered >= LEAST_COVERED {
             Sureness::Sure
-        } else if fewest >= 0.98 * most && most >= 3.0 && alike >= 0.5 {
+        } else if fewest >= 0.98 * most && most >= 3.0 && alike >= 0.5 && covered >= LEAST_COVERED {
             Sureness::Likely
         } else {
             Sureness::Unsure
@@ -81,9 +83,12 @@ impl Sureness {
     }
 }
 
-/// What speaks for another loop than the one found, however regular that is: it may be a function of the program through which it
-/// communicates, or iterations may be missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Share of the time below which a loop may not be what a program does mainly.
+const LEAST_COVERED: f64 = 0.5;
+
+/// What speaks for another loop than the one found, however regular that is (it may be a function of the program through which it
+/// communicates, or iterations may be missing), or for another number of its iterations.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Doubt {
     /// A tenth of the iterations or more carry less than half or more than twice the bytes of the middle one.
     Amounts,
@@ -91,12 +96,20 @@ pub enum Doubt {
     OtherCalls,
     /// So many kinds of calls, which are few.
     FewKinds(usize),
-    /// Other ranks with calls of this loop have more iterations.
-    OtherRanks,
+    /// Other ranks with calls of this loop have more iterations, so many.
+    OtherRanks(u32),
+    /// Other ranks that these exchange messages with in the loop have another number of iterations.
+    Partners(u32),
     /// A call carries eight bytes or less, on average: where a rank has nothing to send, a program may leave calls out.
     LittleCarried,
     /// Call sites are those of an interpreter's module, whichever line of a script calls.
     Interpreter,
+    /// What comes in each iteration beside those of the loop in it may as well come in every so manieth of these.
+    Rhythm(u32),
+    /// The first or the last may be none, or parts of the body before or after them may be one.
+    Ends,
+    /// The call that the user named comes so often in each iteration of the loop that is found, which ends with this call.
+    ComesOften(u32, (String, Place)),
 }
 
 /// Least share of the iterations that carry about as much.
@@ -114,27 +127,44 @@ const INTERPRETERS: [&str; 4] = ["mpi4py", "MPI.cpython", "MPI.abi3", "Rmpi"];
 
 impl Doubt {
     /// The name in JSON.
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Doubt::Amounts => "amounts",
             Doubt::OtherCalls => "other_calls",
             Doubt::FewKinds(_) => "few_kinds",
-            Doubt::OtherRanks => "other_ranks",
+            Doubt::OtherRanks(_) => "other_ranks",
+            Doubt::Partners(_) => "partners",
             Doubt::LittleCarried => "little_carried",
             Doubt::Interpreter => "interpreter",
+            Doubt::Rhythm(_) => "rhythm",
+            Doubt::Ends => "ends",
+            Doubt::ComesOften(..) => "comes_often",
         }
     }
 
     /// The loop is at most so sure.
-    fn at_most(self) -> Sureness {
+    fn at_most(&self) -> Sureness {
         match self {
-            Doubt::Amounts | Doubt::OtherCalls => Sureness::Unsure,
-            Doubt::FewKinds(_) | Doubt::OtherRanks | Doubt::LittleCarried | Doubt::Interpreter => Sureness::Likely,
+            Doubt::Amounts | Doubt::OtherCalls | Doubt::ComesOften(..) => Sureness::Unsure,
+            _ => Sureness::Likely,
+        }
+    }
+
+    /// The range of iterations that it leaves open, of a loop for which they lie in `range`.
+    fn widened(&self, (fewest, most): (f64, f64)) -> (f64, f64) {
+        let (fewest, most) = (fewest.min(most), most);
+        match self {
+            Doubt::OtherRanks(other) | Doubt::Partners(other) => {
+                (fewest.min(f64::from(*other)), most.max(f64::from(*other)))
+            }
+            Doubt::Rhythm(times) => (fewest, most * f64::from(*times)),
+            Doubt::ComesOften(times, _) => (fewest / f64::from(*times), most),
+            _ => (fewest, most),
         }
     }
 
     /// The gravest doubt about a loop of so many kinds of calls, that ends in `module`, from what it carries on each rank.
-    fn of(carried: &[Carried], iterations: &[u32], kinds: usize, module: Option<&str>) -> Option<Doubt> {
+    fn of(carried: &[Carried], iterations: &[u32], one: &Facts) -> Option<Doubt> {
         let sum = |of: fn(&Carried) -> u64| carried.iter().map(of).sum::<u64>() as f64;
         let calls = sum(|one| one.calls);
         if calls == 0.0 {
@@ -145,12 +175,31 @@ impl Doubt {
         match () {
             () if sum(|one| u64::from(one.alike)) < LEAST_LIKE_AMOUNTS * all => Some(Doubt::Amounts),
             () if MOST_OTHER_CALLS * calls <= sum(|one| one.foreign) => Some(Doubt::OtherCalls),
-            () if module.is_some_and(is_of_interpreter) => Some(Doubt::Interpreter),
-            () if kinds < LEAST_KINDS => Some(Doubt::FewKinds(kinds)),
+            () if one.module.is_some_and(is_of_interpreter) => Some(Doubt::Interpreter),
+            () if one.partners.is_some() => one.partners.map(Doubt::Partners),
+            () if one.rhythm.is_some() => one.rhythm.map(Doubt::Rhythm),
+            // What is called in main is called from one place.
+            () if one.is_certain => None,
+            () if one.kinds < LEAST_KINDS => Some(Doubt::FewKinds(one.kinds)),
             () if sum(|one| one.bytes) <= BYTES_OF_A_NUMBER * calls => Some(Doubt::LittleCarried),
-            () => None,
+            () => Some(Doubt::Ends),
         }
     }
+}
+
+/// What is known of a loop beside what it carries.
+#[derive(Debug, Default)]
+struct Facts<'a> {
+    /// Kinds of its calls.
+    kinds: usize,
+    /// Where it ends.
+    module: Option<&'a str>,
+    /// Iterations of other ranks that its ranks deal with.
+    partners: Option<u32>,
+    /// Iterations of the loop in it for each of its own, where only their rhythm makes it one.
+    rhythm: Option<u32>,
+    /// Whether the number of its iterations is certain.
+    is_certain: bool,
 }
 
 impl Loops {
@@ -164,12 +213,13 @@ impl Loops {
         let most_of: Vec<f64> = model.loops.iter().map(in_run).collect();
         for (at, row) in rows.iter_mut().enumerate().filter(|(at, row)| row.main && !model.loops[*at].named) {
             let others = model.loops.iter().zip(&most_of).filter(|(other, _)| other.main);
-            let mut others = others.filter(|(_, most)| AS_MANY * most_of[at] < **most);
-            if others.any(|(other, _)| other.shares_kinds_with(&model.loops[at])) {
-                let doubt = *row.doubt.get_or_insert(Doubt::OtherRanks);
-                row.sureness = row.sureness.max(Some(doubt.at_most()));
+            let others = others.filter(|(_, most)| AS_MANY * most_of[at] < **most);
+            let mut others = others.filter(|(other, _)| other.shares_kinds_with(&model.loops[at]));
+            if let Some((_, most)) = others.next() {
+                row.doubt_it(Doubt::OtherRanks(*most as u32));
             }
         }
+        let rows = joined(rows);
         let without = if model.loops.is_empty() { model.without_loop } else { Without::Nothing };
         Loops { rows, without }
     }
@@ -197,9 +247,15 @@ fn row(model: &Model, places: &[Place], one: &Loop) -> LoopRow {
         let place = site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
         (operation_name(operation), place)
     });
-    let doubt = (one.main && !one.named).then(|| doubt(&found, one, ends_at.as_ref())).flatten();
+    let doubt = match (one.main, one.named) {
+        (false, _) => None,
+        (true, true) => comes_often(places, one, &ranks),
+        (true, false) => doubt(model, &found, one, ends_at.as_ref()),
+    };
+    let in_all = counts(&ranks, in_run);
     let sureness =
-        Sureness::of(counts(&ranks, in_run), alike, covered).max(doubt.map_or(Sureness::Sure, Doubt::at_most));
+        Sureness::of(in_all, alike, covered).max(doubt.as_ref().map_or(Sureness::Sure, Doubt::at_most));
+    let counted = (in_all.0 - f64::from(one.count.fewer), in_all.1 + f64::from(one.count.more));
     LoopRow {
         name: one.name.clone(),
         parent: one.parent,
@@ -207,8 +263,9 @@ fn row(model: &Model, places: &[Place], one: &Loop) -> LoopRow {
         told: one.main && region.is_some() && region == model.main_loop(),
         ranks: ranks.iter().map(|rank| rank.rank).collect(),
         ends_at,
-        ends_with_run: one.run,
+        ends_with_run: one.anchors.run,
         iterations: (fewest * one.for_each_main, most * one.for_each_main),
+        possible: one.main.then(|| doubt.as_ref().map_or(counted, |doubt| doubt.widened(counted))),
         for_each_main: one.for_each_main,
         covered,
         alike: one.main.then_some(alike),
@@ -229,11 +286,101 @@ fn counts(ranks: &[&RankModel], of: impl Fn(&RankModel) -> u32) -> (f64, f64) {
 }
 
 /// What speaks against the loop that was `found` on each rank.
-fn doubt(found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<&(String, Place)>) -> Option<Doubt> {
+fn doubt(
+    model: &Model,
+    found: &[FoundLoopOfRank],
+    one: &Loop,
+    ends_at: Option<&(String, Place)>,
+) -> Option<Doubt> {
     let carried: Vec<Carried> = found.iter().map(|found| found.carried).collect();
     let iterations: Vec<u32> = found.iter().map(|found| found.iterations).collect();
-    let module = ends_at.and_then(|(_, place)| place.module.as_deref());
-    Doubt::of(&carried, &iterations, one.kinds(), module)
+    let facts = Facts {
+        kinds: one.kinds(),
+        module: ends_at.and_then(|(_, place)| place.module.as_deref()),
+        partners: one.others,
+        rhythm: rhythm(model, one),
+        is_certain: one.count == Count::default(),
+    };
+    Doubt::of(&carried, &iterations, &facts)
+}
+
+/// How often the loop that takes most time in this one runs in each of its iterations, where only their rhythm makes it a loop.
+fn rhythm(model: &Model, one: &Loop) -> Option<u32> {
+    let is_in_it = |other: &&Loop| !other.main && other.ranks == one.ranks && other.for_each_main >= 1.5;
+    let inner = model.loops.iter().filter(is_in_it).max_by(|a, b| a.share_of_main.total_cmp(&b.share_of_main))?;
+    one.by_rhythm.then_some(inner.for_each_main.round() as u32)
+}
+
+/// Whether the call that the user named comes several times in each iteration of the loop that is found in the calls.
+fn comes_often(places: &[Place], one: &Loop, ranks: &[&RankModel]) -> Option<Doubt> {
+    let detected = one.detected.as_ref().filter(|detected| detected.iterations > 0)?;
+    let named = f64::from(ranks.iter().map(|rank| in_run(rank)).max()?);
+    let times = (named / f64::from(detected.iterations)).round();
+    // Before and after the loop there may be some more.
+    let is_multiple = (named - times * f64::from(detected.iterations)).abs() <= (0.02 * named).max(times);
+    let (site, operation) = detected.end;
+    let place = site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
+    (times >= 2.0 && is_multiple).then(|| Doubt::ComesOften(times as u32, (operation_name(operation), place)))
+}
+
+/// Rows of one loop that groups of ranks pass with different calls, as one: that of the most ranks, with the doubt of the one that
+/// is least sure.
+fn joined(rows: Vec<LoopRow>) -> Vec<LoopRow> {
+    let mut joined: Vec<LoopRow> = Vec::new();
+    let mut places: Vec<usize> = Vec::new();
+    for row in rows {
+        let parent = row.parent.and_then(|parent| places.get(parent).copied());
+        let row = LoopRow { parent, ..row };
+        let place = joined.iter().position(|known| known.is_one_with(&row));
+        match place.and_then(|at| joined.get_mut(at)) {
+            Some(known) => known.join(row),
+            None => joined.push(row),
+        }
+        places.push(place.unwrap_or(joined.len() - 1));
+    }
+    joined
+}
+
+impl LoopRow {
+    /// Adds what speaks for another loop, unless something does already.
+    fn doubt_it(&mut self, doubt: Doubt) {
+        let doubt = self.doubt.take().filter(|known| *known != Doubt::Ends).unwrap_or(doubt);
+        self.sureness = self.sureness.max(Some(doubt.at_most()));
+        self.possible = self.possible.map(|range| doubt.widened(range));
+        self.doubt = Some(doubt);
+    }
+
+    /// Whether both are one loop, of other ranks.
+    fn is_one_with(&self, other: &LoopRow) -> bool {
+        let is_alike = match self.main {
+            true => self.name == other.name,
+            false => self.parent == other.parent && self.ends_at == other.ends_at,
+        };
+        is_alike && self.main == other.main && self.ranks != other.ranks
+    }
+
+    fn join(&mut self, other: LoopRow) {
+        let (own, others) = (self.ranks.len() as f64, other.ranks.len() as f64);
+        let mean = |one: f64, other: f64| (own * one + others * other) / (own + others).max(1.0);
+        let around = |one: (f64, f64), other: (f64, f64)| (one.0.min(other.0), one.1.max(other.1));
+        self.covered = mean(self.covered, other.covered);
+        self.alike = self.alike.zip(other.alike).map(|(one, other)| mean(one, other));
+        self.iterations = around(self.iterations, other.iterations);
+        self.possible = self.possible.zip(other.possible).map(|(one, other)| around(one, other));
+        self.told |= other.told;
+        if self.iterations.0 < self.iterations.1 && self.main {
+            self.sureness = self.sureness.max(Some(Sureness::of(self.iterations, 1.0, 1.0)));
+        }
+        if self.sureness < other.sureness || self.doubt.is_none() {
+            self.doubt = other.doubt.or(self.doubt.take());
+        }
+        self.sureness = self.sureness.max(other.sureness);
+        if others > own {
+            (self.ends_at, self.ends_with_run) = (other.ends_at, other.ends_with_run);
+        }
+        self.ranks.extend(other.ranks);
+        self.ranks.sort_unstable();
+    }
 }
 
 /// The region of the main loop of these ranks.
@@ -257,7 +404,7 @@ mod tests {
     #[test]
     fn a_loop_is_sure_where_ranks_agree_and_iterations_are_alike() {
         assert_eq!(Sureness::of((500.0, 500.0), 0.95, 0.9), Sureness::Sure);
-        assert_eq!(Sureness::of((500.0, 500.0), 0.95, 0.3), Sureness::Likely);
+        assert_eq!(Sureness::of((500.0, 500.0), 0.95, 0.3), Sureness::Unsure, "it may be no main loop");
         assert_eq!(Sureness::of((4.0, 4.0), 1.0, 0.9), Sureness::Likely);
         assert_eq!(Sureness::of((99.0, 100.0), 0.6, 0.9), Sureness::Likely);
         assert_eq!(Sureness::of((90.0, 100.0), 1.0, 0.9), Sureness::Unsure);
@@ -267,18 +414,33 @@ mod tests {
     /// The doubt about 100 iterations on each of two ranks, of which so many carry as much as others, with calls of these numbers.
     fn doubt(alike: u32, calls: u64, foreign: u64, bytes: u64, kinds: usize, module: &str) -> Option<Doubt> {
         let carried = Carried { alike, calls, foreign, bytes };
-        Doubt::of(&[carried; 2], &[100; 2], kinds, Some(module))
+        Doubt::of(&[carried; 2], &[100; 2], &Facts { kinds, module: Some(module), ..Facts::default() })
     }
 
     #[test]
     fn what_iterations_carry_and_which_calls_they_have_may_speak_for_another_loop() {
-        assert_eq!(doubt(95, 1000, 10, 50_000, 12, "lmp"), None);
+        assert_eq!(doubt(95, 1000, 10, 50_000, 12, "lmp"), Some(Doubt::Ends));
         assert_eq!(doubt(89, 1000, 10, 50_000, 12, "mg"), Some(Doubt::Amounts));
         assert_eq!(doubt(95, 1000, 200, 50_000, 12, "pw.x"), Some(Doubt::OtherCalls));
         assert_eq!(doubt(95, 1000, 10, 50_000, 3, "is"), Some(Doubt::FewKinds(3)));
         assert_eq!(doubt(95, 1000, 10, 8_000, 12, "lmp"), Some(Doubt::LittleCarried));
         assert_eq!(doubt(100, 1000, 0, 50_000, 12, "lib/mpi4py/MPI.so"), Some(Doubt::Interpreter));
-        assert_eq!(Doubt::of(&[], &[], 1, None), None);
+        assert_eq!(Doubt::of(&[], &[], &Facts::default()), None);
+    }
+
+    #[test]
+    fn a_call_in_main_is_in_no_function_that_is_called_from_many_places() {
+        let carried = Carried { alike: 100, calls: 200, foreign: 0, bytes: 0 };
+        let certain = Facts { kinds: 2, is_certain: true, ..Facts::default() };
+        assert_eq!(Doubt::of(&[carried], &[100], &certain), None);
+        assert_eq!(Doubt::of(&[carried], &[100], &Facts { partners: Some(80), ..certain }), Some(Doubt::Partners(80)));
+    }
+
+    #[test]
+    fn a_doubt_says_which_number_it_may_be() {
+        assert_eq!(Doubt::Partners(201).widened((223.0, 223.0)), (201.0, 223.0));
+        assert_eq!(Doubt::Rhythm(5).widened((12.0, 12.0)), (12.0, 60.0));
+        assert_eq!(Doubt::Ends.widened((49.0, 50.0)), (49.0, 50.0));
     }
 
     #[test]

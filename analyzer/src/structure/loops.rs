@@ -11,6 +11,7 @@
 //! ```
 
 use std::collections::HashMap;
+use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 
 use lbprof_collector::format::BatchHead;
@@ -18,20 +19,23 @@ use lbprof_collector::reader::Item;
 use lbprof_collector::{Operation, Record};
 use rustc_hash::FxHashSet;
 
+use super::anchors::{Count, Evidence, common_ends};
 use super::fans::Fans;
 use super::groups::{Candidate, candidates, has_loop, repeats_only_what, representative};
 use super::placer::MOST_LOOPS;
+use super::polls::{is_poll, may_spin};
+use super::named::LoopAt;
 use super::segments::label;
 use super::together::Team;
-use super::{Loop, Wanted};
+use super::{Detected, Loop, Wanted};
 use crate::definitions::Definitions;
-use crate::iterations::find::{Anchor, FoundLoop, Step, Window, find_loops};
-use crate::iterations::number::number;
-use crate::iterations::split::{Class, Splitter};
+use crate::iterations::find::{FoundLoop, Step, Window, find_loops};
+use crate::iterations::number::{Ends, number};
+use crate::iterations::split::{Anchors, Class, Splitter};
 use crate::kinds::Kinds;
 use crate::open::Run;
 use crate::survey::{RankSurvey, Survey, Token};
-use crate::symbols::Place;
+use crate::symbols::{Place, Resolved};
 
 /// Calls in a window: hundreds of iterations of any program, and a few dozen megabytes.
 const WINDOW: u64 = 1 << 19;
@@ -39,20 +43,27 @@ const WINDOW: u64 = 1 << 19;
 /// Most groups of ranks whose calls are searched. Ranks beyond them have no loop.
 const MOST_GROUPS: usize = 16;
 
+/// Seconds computed in an iteration up to which one of calls that may spin does: a program that yields its core, or sleeps for the shortest
+/// time that the system knows, spins.
+const SPIN_S: f64 = 100e-6;
+
 /// Share of a loop's time from which on a loop within it is a region of its own.
 const REGION_SHARE: f64 = 0.05;
 
 /// The loops of all ranks of `run`, outer ones before those in them.
-pub fn find(run: &Run, survey: &Survey, places: &[Place], wanted: &Wanted, tokens: &HashMap<Token, u32>) -> Vec<Loop> {
-    let wanted_tokens = wanted.loop_at.as_deref().map(|label| tokens_at(survey, places, label));
-    let mut groups = groups(wanted_tokens.as_deref(), survey, |rank| Calls { run, survey, tokens, rank });
+pub fn find(run: &Run, survey: &Survey, names: &Resolved, wanted: &Wanted, tokens: &HashMap<Token, u32>) -> Vec<Loop> {
+    let places = &names.places;
+    let named = wanted.loop_at.as_deref().map(|text| LoopAt::new(text, survey, places));
+    let evidence = Evidence { survey, in_main: &names.in_main };
+    let mut groups = groups(named.as_ref(), evidence, |rank| Calls { run, survey, tokens, rank });
+    agree(&mut groups);
     // The teams by the numbers of their names, each with one group of it.
     let mut teams: Vec<Team> = Vec::new();
-    let mut loops: Vec<Loop> = Vec::new();
+    let mut team_of: Vec<usize> = Vec::new();
     for group in &mut groups {
         group.ranks.sort_unstable();
         let team = Team::of(group);
-        let known = teams.iter().position(|known| match wanted_tokens {
+        let known = teams.iter().position(|known| match named {
             // Where the user says what ends an iteration, as many of them are the same ones.
             Some(_) => known.iterations == team.iterations,
             None => known.goes_with(&team),
@@ -62,11 +73,38 @@ pub fn find(run: &Run, survey: &Survey, places: &[Place], wanted: &Wanted, token
             Some(known) => known.join(team),
             None => teams.push(team),
         }
+        team_of.push(name);
+    }
+    let others: Vec<Option<u32>> = match named {
+        Some(_) => vec![None; teams.len()],
+        None => teams.iter().map(|team| team.others_count(&teams)).collect(),
+    };
+    let mut loops: Vec<Loop> = Vec::new();
+    for (group, name) in groups.iter().zip(team_of) {
         let first = loops.len();
-        loops.extend(group.found.iter().map(|one| to_loop(one, group, survey, places, first, name)));
+        let of_group = group.found.iter().map(|one| to_loop(one, group, survey, places, first, name));
+        loops.extend(of_group.map(|one| Loop { others: others[name].filter(|_| one.main), ..one }));
     }
     loops.truncate(MOST_LOOPS);
     loops
+}
+
+/// Where groups end their iterations with the same call, and make it equally often, each of these calls ends one on all of them: what one
+/// group does before the first may be no whole iteration on another.
+fn agree(groups: &mut [Group]) {
+    for at in 1..groups.len() {
+        let (known, rest) = groups.split_at_mut(at);
+        let group = &mut rest[0];
+        let same = |known: &&mut Group| {
+            known.main().anchor == group.main().anchor && known.iterations != group.iterations
+        };
+        let Some(known) = known.iter_mut().find(same) else { continue };
+        let (own, others) = ((known.chosen, known.iterations), (group.chosen, group.iterations));
+        if let Some((ends, iterations)) = common_ends(own, others, &known.main().anchor) {
+            (known.ends, known.iterations) = (ends, iterations);
+            (group.ends, group.iterations) = (ends, iterations);
+        }
+    }
 }
 
 /// Ranks that have the same loops.
@@ -79,6 +117,14 @@ pub(super) struct Group<'a> {
     pub(super) definitions: Definitions,
     /// The number of iterations of the main loop.
     pub(super) iterations: u32,
+    /// What is known of their ends.
+    ends: Ends,
+    /// How well their number is known.
+    count: Count,
+    /// Every so manieth anchor of the main loop ends one.
+    every: NonZeroU32,
+    /// What is found in the calls where the user named what ends an iteration.
+    detected: Option<Detected>,
     /// The rank that stands for the others.
     chosen: Candidate<'a>,
     /// The loops, each behind the one around it.
@@ -92,7 +138,45 @@ impl<'a> Group<'a> {
     fn new(calls: Calls<'a>, chosen: Candidate<'a>, found: Vec<FoundLoop>) -> Option<Self> {
         let main = found.iter().position(|one| one.main)?;
         let definitions = Definitions::default();
-        Some(Group { calls, ranks: Vec::new(), definitions, iterations: 0, chosen, found, main })
+        Some(Group {
+            calls,
+            ranks: Vec::new(),
+            definitions,
+            iterations: 0,
+            ends: Ends::Found,
+            count: Count::default(),
+            every: NonZeroU32::MIN,
+            detected: None,
+            chosen,
+            found,
+            main,
+        })
+    }
+
+    /// Which anchors of the main loop end an iteration.
+    fn anchors(&self) -> Anchors {
+        Anchors { run: self.main().anchor.run, every: self.every }
+    }
+
+    /// Counts the iterations of the main loop, and again where the calls of all ranks say more of what ends one than those of its own.
+    fn settle(&mut self, evidence: Evidence, window: &[Step]) {
+        let calls = self.calls;
+        let count = |group: &Group| calls.iterations(group.main(), (group.anchors(), group.ends), window);
+        self.iterations = count(self);
+        if self.ends == Ends::Each {
+            return;
+        }
+        let is_collective = |token| calls.is_collective(token);
+        if let Some(shared) = evidence.shared_end(self.main(), calls.rank, self.iterations, is_collective) {
+            self.found[self.main].anchor = shared;
+            self.iterations = count(self);
+        }
+        let (known, certain) = evidence.count(self.main(), calls.rank, self.iterations);
+        self.count = known;
+        if let Some(anchor) = certain {
+            (self.found[self.main].anchor, self.ends) = (anchor, Ends::Each);
+            self.iterations = count(self);
+        }
     }
 
     /// The main loop.
@@ -134,17 +218,24 @@ impl<'a> Group<'a> {
 
 /// The groups of ranks that have loops, the largest first.
 fn groups<'a>(
-    wanted: Option<&[u32]>,
-    survey: &'a Survey,
+    named: Option<&LoopAt>,
+    evidence: Evidence<'a>,
     calls: impl Fn(&'a RankSurvey) -> Calls<'a>,
 ) -> Vec<Group<'a>> {
-    let mut remaining = candidates(survey);
+    let mut remaining = candidates(evidence.survey);
     let mut groups: Vec<Group> = Vec::new();
     for _ in 0..MOST_GROUPS {
         let Some(chosen) = representative(&remaining) else { break };
         let calls = calls(chosen.rank);
         let (window, definitions) = calls.window();
-        let own = calls.loops(&window, wanted).and_then(|found| Group::new(calls, chosen, found));
+        let mut own = calls.loops(&window, named).and_then(|found| Group::new(calls, chosen, found));
+        if let Some(own) = &mut own {
+            if let Some(named) = named {
+                (own.ends, own.every) = (Ends::Each, named.every);
+                own.detected = calls.detected(&window);
+            }
+            own.settle(evidence, &window);
+        }
         // Ranks that meet at the end of an iteration have the same iterations, whatever else might end one on a rank.
         let own = match groups.iter().find(|group| group.ends_as(chosen)) {
             Some(known) => {
@@ -164,7 +255,7 @@ fn groups<'a>(
         match groups.iter_mut().find(|known| known.does_what(&group)) {
             Some(known) => known.ranks.append(&mut group.ranks),
             None => {
-                group.iterations = calls.iterations(group.main(), &window);
+                group.settle(evidence, &window);
                 group.definitions = definitions;
                 groups.push(group);
             }
@@ -200,7 +291,12 @@ fn to_loop(one: &FoundLoop, group: &Group, survey: &Survey, places: &[Place], fi
         is_region: one.main || share_of_main >= REGION_SHARE,
         ranks: group.ranks.clone(),
         anchor,
-        run: one.anchor.run,
+        anchors: if one.main { group.anchors() } else { Anchors { run: one.anchor.run, ..Anchors::default() } },
+        ends: if one.main { group.ends } else { Ends::Found },
+        count: group.count,
+        by_rhythm: one.by_rhythm,
+        others: None,
+        detected: group.detected.clone().filter(|_| one.main),
         for_each_main: one.iterations as f64 / main.iterations.max(1) as f64,
         share_of_main,
         named: false,
@@ -225,27 +321,10 @@ fn classes(one: &FoundLoop, survey: &Survey) -> Vec<Class> {
     classes
 }
 
-/// Whether calls of an operation only ask: how often they do is chance.
-fn is_poll(operation: u16) -> bool {
-    Operation::from_number(operation).is_some_and(|operation| {
-        let name = operation.name();
-        name.starts_with("Test") || name == "Iprobe" || name == "Improbe" || name.starts_with("Request_get_status")
-    })
-}
-
 fn is_collective(operation: u16) -> bool {
     use lbprof_collector::Activity;
     let activity = Operation::from_number(operation).map(Operation::activity);
     matches!(activity, Some(Activity::Collective | Activity::Synchronization))
-}
-
-/// The kinds of calls at the call sites whose label holds `label`.
-fn tokens_at(survey: &Survey, places: &[Place], label: &str) -> Vec<u32> {
-    let is_there = |token: &Token| {
-        let place = token.site.and_then(|site| places.get(site as usize));
-        place.is_some_and(|place| place.label().contains(label))
-    };
-    (0..).zip(&survey.tokens).filter(|(_, token)| is_there(token)).map(|(at, _)| at).collect()
 }
 
 /// The calls of the rank that stands for others.
@@ -260,21 +339,41 @@ pub(super) struct Calls<'a> {
 
 impl Calls<'_> {
     /// The loops in a window of its calls; only that which ends at `wanted`, where that is given. `None`: there is none.
-    fn loops(&self, window: &[Step], wanted: Option<&[u32]>) -> Option<Vec<FoundLoop>> {
-        if let Some(wanted) = wanted {
-            return loop_at(window, wanted).map(|one| vec![one]);
+    fn loops(&self, window: &[Step], named: Option<&LoopAt>) -> Option<Vec<FoundLoop>> {
+        if let Some(named) = named {
+            return named.of(window).map(|one| vec![one]);
         }
-        let is_collective =
-            |token: u32| self.survey.tokens.get(token as usize).is_some_and(|token| is_collective(token.operation));
+        let is_collective = |token: u32| self.is_collective(token);
         let fans = if self.survey.marked_phases { self.fans() } else { FxHashSet::default() };
         let window = Window {
             steps: window,
             whole_run: self.is_in_window(),
             is_collective: &is_collective,
             is_fan: &|token| fans.contains(&token),
+            may_spin: &|token| self.is(token, may_spin),
+            spin: self.rank.clock.as_ref().map_or(0, |clock| (SPIN_S / clock.tick_s()) as u64),
         };
         let found = find_loops(&window);
         found.iter().any(|one| one.main).then_some(found)
+    }
+
+    /// The main loop that is found where the user does not say what ends an iteration: how often it runs, and its end.
+    fn detected(&self, window: &[Step]) -> Option<Detected> {
+        let found = self.loops(window, None)?;
+        let main = found.into_iter().find(|one| one.main)?;
+        let anchors = Anchors { run: main.anchor.run, ..Anchors::default() };
+        let iterations = self.iterations(&main, (anchors, Ends::Found), window);
+        let token = self.survey.tokens.get(*main.anchor.tokens.first()? as usize)?;
+        Some(Detected { iterations, end: (token.site, token.operation), run: anchors.run })
+    }
+
+    /// Whether this holds of the operation of a kind of calls.
+    fn is(&self, token: u32, what: fn(u16) -> bool) -> bool {
+        self.survey.tokens.get(token as usize).is_some_and(|token| what(token.operation))
+    }
+
+    fn is_collective(&self, token: u32) -> bool {
+        self.is(token, is_collective)
     }
 
     /// Whether all its calls are in the window.
@@ -303,8 +402,8 @@ impl Calls<'_> {
     }
 
     /// The number of iterations of a loop in all its calls, of which these are in the window.
-    fn iterations(&self, one: &FoundLoop, window: &[Step]) -> u32 {
-        let mut splitter = Splitter::new(classes(one, self.survey), one.anchor.run);
+    fn iterations(&self, one: &FoundLoop, (anchors, ends): (Anchors, Ends), window: &[Step]) -> u32 {
+        let mut splitter = Splitter::new(classes(one, self.survey), anchors);
         let mut next = |token, begin, end| _ = splitter.next(token, begin, end);
         match self.is_in_window() {
             // Polls, which it lacks, end no iteration.
@@ -314,7 +413,7 @@ impl Calls<'_> {
                 ControlFlow::Continue(())
             })),
         }
-        number(&splitter.finish()).count
+        number(&splitter.finish(), ends).count
     }
 
     /// The kinds of a loop's calls that are collective operations, each with how often the rank makes them.
@@ -384,25 +483,4 @@ impl Calls<'_> {
         }
         definitions
     }
-}
-
-/// The loop whose iterations end at `wanted`: all kinds of calls between the first and the last of them belong to it.
-fn loop_at(steps: &[Step], wanted: &[u32]) -> Option<FoundLoop> {
-    let is_end = |step: &Step| wanted.contains(&step.token);
-    let first = steps.iter().position(is_end)?;
-    let last = steps.iter().rposition(is_end).filter(|&last| last > first)?;
-    let within = &steps[first..=last];
-    let mut tokens: Vec<u32> = within.iter().map(|step| step.token).collect();
-    tokens.sort_unstable();
-    tokens.dedup();
-    let anchors: Vec<u32> = tokens.iter().copied().filter(|token| wanted.contains(token)).collect();
-    Some(FoundLoop {
-        parent: None,
-        tokens,
-        anchor: Anchor { tokens: anchors, run: false },
-        iterations: within.iter().filter(|step| is_end(step)).count(),
-        time: within.last()?.end.saturating_sub(within.first()?.begin),
-        alike: 1.0,
-        main: true,
-    })
 }

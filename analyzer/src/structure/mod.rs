@@ -11,19 +11,24 @@
 //! A call belongs to the loop that its token belongs to, and so does the computation before it, but for that before the loop's
 //! first call. What the user marked is left as it is: with marked iterations no loop is sought, with marked phases no code is named by its call sites.
 
+mod anchors;
 mod copies;
 mod fans;
 mod groups;
 mod loops;
+pub mod named;
 mod placer;
+mod polls;
 mod segments;
 mod together;
 
 use std::collections::HashMap;
 
+pub use anchors::Count;
 pub use placer::{FoundRegion, Placed, Placer};
 
-use crate::iterations::split::Class;
+use crate::iterations::number::Ends;
+use crate::iterations::split::{Anchors, Class};
 use crate::open::Run;
 use crate::survey::{Survey, Token};
 use crate::symbols::Resolved;
@@ -35,7 +40,8 @@ use segments::Segments;
 pub struct Wanted {
     /// Whether to look for loops and regions at all.
     pub detect: bool,
-    /// The call that ends an iteration: a part of the label of its call site, as `solve (cg.c:120)`.
+    /// The call that ends an iteration: a part of the label of its call site, as `solve (cg.c:120)`; with `/3` behind it where every third
+    /// of these calls does.
     pub loop_at: Option<String>,
 }
 
@@ -91,8 +97,19 @@ pub struct Loop {
     pub ranks: Vec<u32>,
     /// Call sites whose calls end an iteration, with the operation's number.
     pub anchor: Vec<(Option<u32>, u16)>,
-    /// Whether an uninterrupted run of such calls ends only one.
-    pub run: bool,
+    /// Which of such calls do.
+    pub anchors: Anchors,
+    /// What is known of these ends.
+    pub ends: Ends,
+    /// How well the number of iterations is known; of the main loop alone.
+    pub count: Count,
+    /// Whether nothing but its rhythm makes it a loop around an inner one, whose iterations may be the program's.
+    pub by_rhythm: bool,
+    /// The iterations of other ranks that exchange messages with these, where they are as many ranks or more and make another number of
+    /// them; of the main loop alone.
+    pub others: Option<u32>,
+    /// What is found in the calls, where the user named what ends an iteration.
+    pub detected: Option<Detected>,
     /// Iterations within one of the main loop, on average; 1 of the main loop itself, less of one around it.
     pub for_each_main: f64,
     /// Share of the main loop's time that it takes, in 0..=1; above 1 of one around it.
@@ -103,6 +120,17 @@ pub struct Loop {
     classes: Vec<Class>,
 }
 
+/// The main loop in the calls of a rank, where the user named another.
+#[derive(Clone, Debug)]
+pub struct Detected {
+    /// Its iterations.
+    pub iterations: u32,
+    /// The call that ends one: its call site and operation.
+    pub end: (Option<u32>, u16),
+    /// Whether an uninterrupted run of such calls ends only one.
+    pub run: bool,
+}
+
 impl Structure {
     /// Finds loops and regions in `run`, of whose call sites `names` are known.
     pub fn find(run: &Run, survey: &Survey, names: &Resolved, wanted: &Wanted) -> Structure {
@@ -110,7 +138,7 @@ impl Structure {
         let (tokens, counted) = copies::as_one(survey, &names.first_copy);
         let mut structure = Structure { tokens, without: without(survey, wanted), ..Structure::default() };
         if structure.without == Without::Nothing {
-            structure.loops = loops::find(run, &counted, places, wanted, &structure.tokens);
+            structure.loops = loops::find(run, &counted, names, wanted, &structure.tokens);
             structure.without = match structure.loops.is_empty() {
                 false => Without::Nothing,
                 true if wanted.loop_at.is_some() => Without::NoSuchCallSite,

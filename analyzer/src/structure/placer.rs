@@ -5,6 +5,7 @@ use lbprof_collector::record::NONE;
 
 use super::{Loop, Structure};
 use crate::definitions::Definitions;
+use crate::iterations::number::Ends;
 use crate::iterations::split::{Class, Interval, Splitter};
 use crate::kinds::Kinds;
 use crate::sites::Sites;
@@ -171,7 +172,7 @@ impl<'a> Placer<'a> {
             kinds: Kinds::default(),
             of_kind: Vec::new(),
             in_loop: None,
-            splitter: main.map(|main| Splitter::new(main.classes.clone(), main.run)),
+            splitter: main.map(|main| Splitter::new(main.classes.clone(), main.anchors)),
         })
     }
 
@@ -228,9 +229,10 @@ impl<'a> Placer<'a> {
         to.region
     }
 
-    /// The rank's main loop, and the intervals of its calls, where it has one.
-    pub fn finish(self) -> Option<(usize, Vec<Interval>)> {
-        Some((self.main?, self.splitter?.finish()))
+    /// The rank's main loop, the intervals of its calls and what is known of their ends, where it has one.
+    pub fn finish(self) -> Option<(usize, Vec<Interval>, Ends)> {
+        let main = self.main?;
+        Some((main, self.splitter?.finish(), self.structure.loops.get(main)?.ends))
     }
 }
 

@@ -59,6 +59,38 @@ impl<'a> Team<'a> {
         self.iterations == other.iterations && pairs.into_iter().any(meet)
     }
 
+    /// The iterations of that one of `teams` with most ranks of those that have as many ranks as this one or more, exchange messages with
+    /// it in their loops, and make another number of iterations by other calls: the work of a set of ranks that serve others is not the
+    /// others'.
+    pub fn others_count(&self, teams: &[Team]) -> Option<u32> {
+        let other = |team: &&Team| team.iterations != self.iterations && team.n_ranks() >= self.n_ranks();
+        let mut others: Vec<&Team> = teams.iter().filter(other).filter(|team| self.deals_with(team)).collect();
+        others.retain(|team| !self.shares_calls_with(team));
+        others.sort_by_key(|team| (team.n_ranks(), team.iterations));
+        others.last().map(|team| team.iterations)
+    }
+
+    fn shares_calls_with(&self, other: &Team) -> bool {
+        let tokens = |team: &Team| team.groups.iter().flat_map(|group| group.main.tokens.clone()).collect::<Vec<u32>>();
+        let others = tokens(other);
+        tokens(self).iter().any(|token| others.contains(token))
+    }
+
+    fn n_ranks(&self) -> usize {
+        self.groups.iter().map(|group| group.ranks.len()).sum()
+    }
+
+    /// Whether ranks of both exchange messages, at least in every tenth iteration of the one that has fewer.
+    fn deals_with(&self, other: &Team) -> bool {
+        const SELDOM: u64 = 10;
+        let least = u64::from(self.iterations.min(other.iterations)) / SELDOM;
+        let sent = |from: &Team, to: &Team| {
+            let pairs = from.groups.iter().flat_map(|own| to.groups.iter().map(move |other| own.messages_with(other)));
+            pairs.max().unwrap_or(0)
+        };
+        sent(self, other).max(sent(other, self)) > least
+    }
+
     /// Takes in the groups of another.
     pub fn join(&mut self, other: Team<'a>) {
         self.groups.extend(other.groups);
@@ -85,9 +117,13 @@ impl Member<'_> {
 
     /// Whether its rank exchanges a message with a rank of `other` in each iteration, on average.
     fn exchanges_with(&self, other: &Member) -> bool {
+        self.messages_with(other) >= u64::from(self.iterations)
+    }
+
+    /// How many messages its rank exchanges with ranks of `other` in the loop.
+    fn messages_with(&self, other: &Member) -> u64 {
         let messages = self.messages.get_or_init(|| self.messages());
-        let exchanged: u64 = other.ranks.iter().filter_map(|rank| messages.get(rank)).sum();
-        exchanged >= u64::from(self.iterations)
+        other.ranks.iter().filter_map(|rank| messages.get(rank)).sum()
     }
 
     fn messages(&self) -> BTreeMap<u32, u64> {

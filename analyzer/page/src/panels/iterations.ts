@@ -212,6 +212,10 @@ const DOUBTS: Record<string, string> = {
     amounts: "iterations carry very different amounts of data, as calls of one function from many places do",
     other_calls: "many calls within its iterations are not the loop's",
     few_kinds: "it has few kinds of calls, which may be in a function that is called from many places",
+    partners: "the ranks that these exchange messages with make another number of iterations",
+    rhythm: "what its iterations do besides the loop in them may as well be done in every few steps of that",
+    ends: "calls alone do not show whether the body of the loop also runs without being a step",
+    comes_often: "the call that --loop names comes several times in each iteration of the loop that the calls show",
     other_ranks: "other ranks that make some of these calls have more iterations",
     little_carried: "its calls carry hardly any data, so that iterations in which there is none may have no calls",
     interpreter: "all calls of a script have the same few call sites",
@@ -225,6 +229,8 @@ function doubt({ loops }: Report): HTMLElement | null {
     }
     const differ = unsure.iterations_min !== unsure.iterations_max;
     const why = unsure.doubt ? (DOUBTS[unsure.doubt] ?? unsure.doubt) : differ ? `ranks count ${count(unsure.iterations_min)} to ${count(unsure.iterations_max)} iterations` : "its iterations differ, are few, or take little of the time";
+    const isOpen = unsure.possible_min !== null && unsure.possible_max !== null && (unsure.possible_min !== unsure.iterations_min || unsure.possible_max !== unsure.iterations_max);
+    const open = isOpen ? ` (${count(unsure.possible_min!)} to ${count(unsure.possible_max!)} iterations)` : "";
     const advice = "Mark the iterations (LBPROF_ITERATION_BEGIN), or name a call that ends one (--loop CALLSITE), if this is not the program's.";
-    return el("p", { class: `loop ${unsure.sureness}` }, `This loop was found in the calls, and is `, el("b", {}, unsure.sureness), `: ${why}. ${advice}`);
+    return el("p", { class: `loop ${unsure.sureness}` }, `This loop was found in the calls, and is `, el("b", {}, unsure.sureness), `: ${why}${open}. ${advice}`);
 }

@@ -26,11 +26,13 @@ fn row(row: &LoopRow) -> Value {
         })),
         "iterations_min": row.iterations.0,
         "iterations_max": row.iterations.1,
+        "possible_min": row.possible.map(|(fewest, _)| fewest),
+        "possible_max": row.possible.map(|(_, most)| most),
         "for_each_main": row.for_each_main,
         "covered": row.covered,
         "alike": row.alike,
         "sureness": row.sureness.map(Sureness::name),
-        "doubt": row.doubt.map(Doubt::name),
+        "doubt": row.doubt.as_ref().map(Doubt::name),
     })
 }
 

@@ -105,13 +105,17 @@ fn sureness(report: &Report) -> String {
         true => String::new(),
         false => format!(" on {}", ranks_in_words(&worst.ranks)),
     };
-    if let Some(doubt) = worst.doubt {
-        return format!(
-            "{}{of_whom}: {}; mark the iterations (LBPROF_ITERATION_BEGIN), or name a call that ends one (--loop CALLSITE); \
-             --no-detect takes no loop",
-            sureness.name(),
-            because(doubt)
-        );
+    let is_by_figures = worst.covered < 0.5 || worst.iterations.0 < 0.98 * worst.iterations.1;
+    if let Some(doubt) = worst.doubt.as_ref().filter(|doubt| **doubt != Doubt::Ends || !is_by_figures) {
+        let because = because(doubt, worst);
+        let advice = match doubt {
+            Doubt::ComesOften(..) => "",
+            _ => {
+                "; mark the iterations (LBPROF_ITERATION_BEGIN), or name a call that ends one (--loop CALLSITE, or --loop CALLSITE/3 \
+                 where it comes three times in each); --no-detect takes no loop"
+            }
+        };
+        return format!("{}{of_whom}: {because}{advice}", sureness.name());
     }
     let why = why_not_surer(worst);
     format!("{}{of_whom}: {why}; --loop CALLSITE takes another end of an iteration, --no-detect none", sureness.name())
@@ -122,7 +126,9 @@ fn why_not_surer(row: &LoopRow) -> String {
     let (fewest, most) = row.iterations;
     let alike = row.alike.unwrap_or(0.0);
     match row.sureness {
-        Some(Sureness::Sure) => "all ranks count the same iterations, and most of them have the same calls".to_owned(),
+        Some(Sureness::Sure) => {
+            "all ranks count the same iterations, most of them have the same calls, and their number is certain".to_owned()
+        }
         _ if fewest != most => format!("ranks count {} iterations", iterations(row)),
         _ if alike < 0.8 => format!("only {} of the iterations have the same kinds of calls", percent(alike)),
         _ if most < 10.0 => format!("there are only {}", plural(most.round() as u64, "iteration")),
@@ -135,25 +141,63 @@ fn ranks_in_words(all: &[u32]) -> String {
     format!("{} {}", if all.len() == 1 { "rank" } else { "ranks" }, ranges(all))
 }
 
-/// What speaks for another loop.
-fn because(doubt: Doubt) -> String {
+/// What speaks for another loop, or for another number of its iterations.
+fn because(doubt: &Doubt, row: &LoopRow) -> String {
+    let may_be = may_be(row);
     match doubt {
         Doubt::Amounts => {
             "iterations carry very different amounts of data, as calls of one function from many places do".to_owned()
         }
         Doubt::OtherCalls => "many calls within its iterations are not the loop's".to_owned(),
-        Doubt::FewKinds(1) => {
-            "it has but one kind of call, which may be in a function that is called from many places".to_owned()
-        }
-        Doubt::FewKinds(kinds) => {
-            format!("it has but {kinds} kinds of calls, which may be in a function that is called from many places")
-        }
-        Doubt::OtherRanks => "other ranks that make some of these calls have more iterations".to_owned(),
+        Doubt::FewKinds(kinds) => format!(
+            "it has only {} of call, which may be in a function that is called from many places",
+            plural(*kinds as u64, "kind")
+        ),
+        Doubt::OtherRanks(_) => format!("other ranks that make some of these calls have more iterations{may_be}"),
+        Doubt::Partners(other) => format!(
+            "the ranks that these exchange messages with make {}{may_be}",
+            plural(u64::from(*other), "iteration")
+        ),
         Doubt::LittleCarried => {
             "its calls carry hardly any data, so that iterations in which there is none may have no calls".to_owned()
         }
         Doubt::Interpreter => "all calls of a script have the same few call sites".to_owned(),
+        Doubt::Rhythm(times) => format!(
+            "what its iterations do besides the loop in them may as well be done in every {} step of that{may_be}",
+            ordinal(*times)
+        ),
+        Doubt::Ends => format!("calls alone do not show whether the body of the loop also runs without being a step{may_be}"),
+        Doubt::ComesOften(times, (operation, place)) => {
+            let label = clean(&place.label());
+            format!(
+                "the call that --loop names comes {times} times in each iteration of the loop that the calls show, which ends with \
+                 {operation} at {label}: take --loop 'CALLSITE/{times}', or --loop '{label}'"
+            )
+        }
     }
+}
+
+/// Which number of iterations it may be.
+fn may_be(row: &LoopRow) -> String {
+    let rounded = |(fewest, most): (f64, f64)| (fewest.round() as u64, most.round() as u64);
+    let (counted, possible) = (rounded(row.iterations), rounded(row.possible.unwrap_or(row.iterations)));
+    match possible {
+        _ if possible == counted => String::new(),
+        (fewest, most) if fewest == counted.0 => format!(": it may be {}", count(most)),
+        (fewest, most) if most == counted.1 => format!(": it may be {}", count(fewest)),
+        (fewest, most) => format!(": it may be {} to {}", count(fewest), count(most)),
+    }
+}
+
+fn ordinal(n: u32) -> String {
+    let end = match (n % 10, n % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{n}{end}")
 }
 
 /// Why no loop was found, where that is worth a line.
@@ -186,6 +230,7 @@ mod tests {
             ends_at: None,
             ends_with_run: false,
             iterations,
+            possible: Some(iterations),
             for_each_main: 1.0,
             covered,
             alike: Some(alike),

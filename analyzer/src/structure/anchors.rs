@@ -1,0 +1,172 @@
+//! Which call ends the iterations of a loop that was found, and how well their number is known: from how often all ranks make the calls
+//! that come once in each iteration.
+//!
+//! The calls of one rank leave both open. Ranks that make other calls in an iteration have in common only some of those that come once in
+//! each, and only such a call ends the iterations of all. And where a program runs the body of its loop once more, to warm up, or
+//! leaves a call out of its first or last step, the calls look the same:
+//!
+//! ```text
+//!   R F R F R F R      a norm R before the loop, then three steps; or four steps, of which the first exchanges nothing
+//!   F R F R F R        three steps; or one to warm up, and two
+//! ```
+//!
+//! What settles it is a call in `main`: `main` runs once, so that its loop makes each of these calls.
+
+use super::groups::Candidate;
+use crate::iterations::find::{Anchor, FoundLoop};
+use crate::iterations::number::Ends;
+use crate::survey::{RankSurvey, Survey};
+
+/// How many iterations more or fewer there may be than were counted: what comes once in each may be missing in the first or the last,
+/// and be made once or twice beside them. More than that is another use of the same function.
+const ASTRAY: u64 = 2;
+
+/// How well the number of a loop's iterations is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// How many fewer there may be.
+    pub fewer: u32,
+    /// How many more there may be.
+    pub more: u32,
+}
+
+/// What is known of the calls of all ranks.
+#[derive(Clone, Copy)]
+pub(super) struct Evidence<'a> {
+    /// How often each rank makes which calls.
+    pub survey: &'a Survey,
+    /// Whether each call site is in `main`.
+    pub in_main: &'a [bool],
+}
+
+impl Evidence<'_> {
+    fn is_in_main(&self, token: u32) -> bool {
+        let site = self.survey.tokens.get(token as usize).and_then(|token| token.site);
+        site.is_some_and(|site| self.in_main.get(site as usize).copied().unwrap_or(false))
+    }
+
+    /// How many of the ranks make this call as often as one that makes it `count` times.
+    fn ranks_with(&self, token: u32, count: u64) -> usize {
+        let is_near = |rank: &&RankSurvey| rank.count(token).abs_diff(count) <= (count / 50).max(1);
+        self.survey.ranks.iter().filter(is_near).count()
+    }
+
+    /// The call that ends the iterations of more ranks than those of `main` end with, of the calls that `rank` makes once in
+    /// each of its `iterations`; `None` where there is none.
+    pub fn shared_end(&self, main: &FoundLoop, rank: &RankSurvey, iterations: u32, is_collective: impl Fn(u32) -> bool) -> Option<Anchor> {
+        let of = |token: u32| self.ranks_with(token, rank.count(token));
+        let own = match (main.anchor.run, main.anchor.tokens.as_slice()) {
+            (false, &[token]) => of(token),
+            // How often such calls come in an iteration may differ from rank to rank.
+            _ => 1,
+        };
+        let comes_once = |token: &u32| rank.count(*token).abs_diff(u64::from(iterations)) <= ASTRAY;
+        let best = main.core.iter().copied().filter(comes_once).max_by_key(|&token| {
+            (of(token), is_collective(token), self.is_in_main(token), rank.count(token), token)
+        })?;
+        (of(best) > own).then(|| Anchor { tokens: vec![best], run: false })
+    }
+
+    /// How well the number of iterations is known that was counted on `rank`, and the anchor that makes it certain, where there is
+    /// one.
+    pub fn count(&self, main: &FoundLoop, rank: &RankSurvey, iterations: u32) -> (Count, Option<Anchor>) {
+        let counts = main.core.iter().map(|&token| (token, rank.count(token)));
+        let near: Vec<(u32, u64)> =
+            counts.filter(|&(_, count)| count.abs_diff(u64::from(iterations)) <= ASTRAY).collect();
+        let most = near.iter().map(|&(_, count)| count).max().unwrap_or(u64::from(iterations));
+        if let Some(&(token, _)) = near.iter().find(|&&(token, count)| count == most && self.is_in_main(token)) {
+            let certain = Anchor { tokens: vec![token], run: false };
+            return (Count::default(), (most != u64::from(iterations)).then_some(certain));
+        }
+        let least = near.iter().map(|&(_, count)| count).min().unwrap_or(u64::from(iterations));
+        let below = |count: u64| u64::from(iterations).saturating_sub(count) as u32;
+        let above = most.saturating_sub(u64::from(iterations)) as u32;
+        // What is made as often in all calls may be made once to warm up.
+        let fewer = if above == 0 { below(least).max(1) } else { below(least) };
+        (Count { fewer: fewer.min(iterations), more: above }, None)
+    }
+}
+
+/// The ends of iterations that groups of ranks have in common: where all of them make the call that ends one equally often, each of these
+/// ends one.
+pub(super) fn common_ends(one: (Candidate, u32), other: (Candidate, u32), anchor: &Anchor) -> Option<(Ends, u32)> {
+    let raw = |rank: Candidate| anchor.tokens.iter().map(|&token| rank.rank.count(token)).sum::<u64>();
+    let (own, others) = (raw(one.0), raw(other.0));
+    let is_near = |iterations: u32| own.abs_diff(u64::from(iterations)) <= ASTRAY;
+    (!anchor.run && own == others && is_near(one.1) && is_near(other.1)).then_some((Ends::Each, own as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::survey::Token;
+
+    /// A survey of ranks that make calls 0, 1, 2 … so often; call `n` is at call site `n`.
+    fn survey(ranks: &[&[u64]]) -> Survey {
+        let rank = |(rank, counts): (u32, &&[u64])| RankSurvey {
+            rank,
+            counts: (0..).zip(counts.iter().copied()).collect(),
+            ..RankSurvey::default()
+        };
+        Survey {
+            tokens: (0..4).map(|site| Token { site: Some(site), operation: 0, comm: 0 }).collect(),
+            ranks: (0..).zip(ranks).map(rank).collect(),
+            ..Survey::default()
+        }
+    }
+
+    fn found(anchor: u32, core: &[u32]) -> FoundLoop {
+        FoundLoop {
+            parent: None,
+            tokens: core.to_vec(),
+            anchor: Anchor { tokens: vec![anchor], run: false },
+            core: core.to_vec(),
+            by_rhythm: false,
+            iterations: 50,
+            time: 1,
+            alike: 1.0,
+            main: true,
+        }
+    }
+
+    /// The count of a loop of calls 0 and 1, which rank 0 makes so often, with call 0 in `main` or not.
+    fn count(counts: &[u64], in_main: bool, iterations: u32) -> (Count, Option<u32>) {
+        let survey = survey(&[counts]);
+        let evidence = Evidence { survey: &survey, in_main: &[in_main, false, false, false] };
+        let (count, anchor) = evidence.count(&found(1, &[0, 1]), &survey.ranks[0], iterations);
+        (count, anchor.map(|anchor| anchor.tokens[0]))
+    }
+
+    #[test]
+    fn a_warm_up_cannot_be_told_from_a_step() {
+        assert_eq!(count(&[50, 50], false, 50), (Count { fewer: 1, more: 0 }, None));
+    }
+
+    #[test]
+    fn a_call_beside_the_loop_or_missing_in_it_leaves_two_numbers() {
+        assert_eq!(count(&[50, 49], false, 49), (Count { fewer: 0, more: 1 }, None), "a first step without its end");
+        assert_eq!(count(&[50, 51], false, 50), (Count { fewer: 0, more: 1 }, None), "a norm before the loop");
+        assert_eq!(count(&[51, 51], false, 50), (Count { fewer: 0, more: 1 }, None), "the body, apart from the loop");
+        assert_eq!(count(&[50, 90], false, 50), (Count { fewer: 1, more: 0 }, None), "a function used elsewhere");
+    }
+
+    #[test]
+    fn a_call_in_main_is_made_once_in_each_iteration() {
+        assert_eq!(count(&[50, 50], true, 50), (Count::default(), None));
+        assert_eq!(count(&[50, 49], true, 49), (Count::default(), Some(0)), "the first step lacks the other");
+        assert_eq!(count(&[50, 51], true, 50), (Count { fewer: 0, more: 1 }, None), "unless it is left out of a step");
+    }
+
+    #[test]
+    fn an_iteration_ends_with_what_most_ranks_call_once_in_each() {
+        let survey = survey(&[&[60, 60, 0, 60], &[60, 0, 180, 60], &[60, 60, 0, 60]]);
+        let evidence = Evidence { survey: &survey, in_main: &[] };
+        let end = |core: &[u32], collective: u32| {
+            let end = evidence.shared_end(&found(1, core), &survey.ranks[0], 60, |token| token == collective);
+            end.map(|anchor| anchor.tokens[0])
+        };
+        assert_eq!(end(&[0, 1], 9), Some(0));
+        assert_eq!(end(&[0, 1, 3], 0), Some(0), "best a collective");
+        assert_eq!(end(&[1], 1), None, "no other");
+    }
+}

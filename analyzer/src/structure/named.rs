@@ -1,0 +1,75 @@
+//! The loop whose end the user names: `--loop CALLSITE`, or `--loop CALLSITE/k` where that call comes k times in each iteration.
+
+use std::num::NonZeroU32;
+
+use crate::iterations::find::{Anchor, FoundLoop, Step};
+use crate::survey::{Survey, Token};
+use crate::symbols::Place;
+
+/// What ends an iteration, as the user says.
+pub(super) struct LoopAt {
+    /// The kinds of calls, by the survey's index.
+    tokens: Vec<u32>,
+    /// Every so manieth of them ends one.
+    pub every: NonZeroU32,
+}
+
+impl LoopAt {
+    /// The calls at those call sites whose label holds `text`; a number behind a slash at its end says which of them end an iteration.
+    pub fn new(text: &str, survey: &Survey, places: &[Place]) -> LoopAt {
+        let (label, every) = parts(text);
+        let is_there = |token: &Token| {
+            let place = token.site.and_then(|site| places.get(site as usize));
+            place.is_some_and(|place| place.label().contains(label))
+        };
+        let tokens = (0..).zip(&survey.tokens).filter(|(_, token)| is_there(token)).map(|(at, _)| at).collect();
+        LoopAt { tokens, every }
+    }
+
+    /// The loop in these calls: all kinds of calls between the first end and the last belong to it.
+    pub fn of(&self, steps: &[Step]) -> Option<FoundLoop> {
+        let is_end = |step: &Step| self.tokens.contains(&step.token);
+        let first = steps.iter().position(is_end)?;
+        let last = steps.iter().rposition(is_end).filter(|&last| last > first)?;
+        let within = &steps[first..=last];
+        let mut tokens: Vec<u32> = within.iter().map(|step| step.token).collect();
+        tokens.sort_unstable();
+        tokens.dedup();
+        let anchors: Vec<u32> = tokens.iter().copied().filter(|token| self.tokens.contains(token)).collect();
+        Some(FoundLoop {
+            parent: None,
+            tokens,
+            anchor: Anchor { tokens: anchors, run: false },
+            core: Vec::new(),
+            by_rhythm: false,
+            iterations: within.iter().filter(|step| is_end(step)).count() / self.every.get() as usize,
+            time: within.last()?.end.saturating_sub(within.first()?.begin),
+            alike: 1.0,
+            main: true,
+        })
+    }
+}
+
+/// A part of a label, and how often that call comes in an iteration.
+pub fn parts(text: &str) -> (&str, NonZeroU32) {
+    let numbered = text.rsplit_once('/').and_then(|(label, number)| Some((label, number.parse().ok()?)));
+    numbered.filter(|(label, _)| !label.is_empty()).unwrap_or((text, NonZeroU32::MIN))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_behind_a_slash_is_how_often_the_call_comes_in_an_iteration() {
+        let of = |text| {
+            let (label, every) = parts(text);
+            (label, every.get())
+        };
+        assert_eq!(of("halo (halo.c:20)"), ("halo (halo.c:20)", 1));
+        assert_eq!(of("halo (halo.c:20)/3"), ("halo (halo.c:20)", 3));
+        assert_eq!(of("halo/0"), ("halo/0", 1), "no number of calls");
+        assert_eq!(of("a/b"), ("a/b", 1));
+        assert_eq!(of("/2"), ("/2", 1));
+    }
+}

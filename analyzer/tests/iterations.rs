@@ -175,7 +175,8 @@ fn numbered(steps: &[Step], of: &FoundLoop) -> Numbering {
         () if of.tokens.contains(&token) => Class::Inside,
         () => Class::Foreign,
     };
-    let mut splitter = Splitter::new((0..=most).map(class).collect(), Anchors { run: of.anchor.run, ..Anchors::default() });
+    let mut splitter =
+        Splitter::new((0..=most).map(class).collect(), Anchors { run: of.anchor.run, ..Anchors::default() });
     for step in steps {
         splitter.next(step.token, step.begin, step.end);
     }

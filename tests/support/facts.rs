@@ -135,10 +135,13 @@ fn find(report: &Value, name: &str, brackets: &[&str]) -> anyhow::Result<(f64, O
         ("saved", [what]) => waiting(replay(report, what, "saved_s")),
         ("critical", [region]) => waiting(sum(&report["critical_path"]["parts"], "time_s", |one| within(one, region))),
         ("loops", []) => Ok((0.0, Some(main_loops(report).count() as f64))),
-        ("loop", [key]) => Ok((0.0, main_loops(report).find(|one| one["told"] == true).and_then(|one| of_loop(one, key)))),
+        ("loop", [key]) => {
+            Ok((0.0, main_loops(report).find(|one| one["told"] == true).and_then(|one| of_loop(one, key))))
+        }
         ("loop", [key, q]) => {
             let q: u64 = q.parse()?;
-            let has_rank = |one: &&Value| one["ranks"].as_array().is_some_and(|ranks| ranks.iter().any(|rank| *rank == q));
+            let has_rank =
+                |one: &&Value| one["ranks"].as_array().is_some_and(|ranks| ranks.iter().any(|rank| *rank == q));
             Ok((0.0, main_loops(report).find(has_rank).and_then(|one| of_loop(one, key))))
         }
         ("violations", []) => Ok((0.0, blocking["matching"]["violations"].as_f64())),

@@ -18,8 +18,14 @@ pub(super) fn loops(sequence: &Sequence, window: &Window) -> Vec<FoundLoop> {
         let Some(found) = sequence.loop_of(item.symbol) else { continue };
         let parts = &sequence.parts[item.parts()];
         let iterations = parts.iter().filter(|part| part.symbol == found.anchor).count();
-        if visited.add(item.symbol, around, iterations, (sequence.time(&item), computed(&sequence.steps[item.calls()])))
-        {
+        let sums = Sums {
+            iterations,
+            time: sequence.time(&item),
+            computed: computed(&sequence.steps[item.calls()]),
+            quick: quick(sequence, parts, found.anchor, window.spin),
+            around: FxHashMap::default(),
+        };
+        if visited.add(item.symbol, around, &sums) {
             order.push(item.symbol);
         }
         let inner = parts.iter().filter(|part| sequence.loop_of(part.symbol).is_some());
@@ -31,7 +37,7 @@ pub(super) fn loops(sequence: &Sequence, window: &Window) -> Vec<FoundLoop> {
         let may_spin = |&token: &Symbol| (window.may_spin)(sequence.tokens[token as usize]);
         let tokens = || sequence.tokens_of(symbol).iter();
         let is_fan = tokens().all(is_fan) && (visited.computed(symbol) as f64) < least;
-        let spins = tokens().all(may_spin) && visited.computed_in_one(symbol) < window.spin;
+        let spins = tokens().all(may_spin) && visited.is_mostly_quick(symbol);
         !is_fan && !spins
     });
     // A loop found later is around those found before, never inside of them.
@@ -57,6 +63,23 @@ fn computed(steps: &[Step]) -> u64 {
     time(steps).saturating_sub(calls)
 }
 
+/// How many iterations of a visit with these parts compute less than so many ticks.
+fn quick(sequence: &Sequence, parts: &[Item], anchor: Symbol, ticks: u64) -> usize {
+    let mut computes = 0_u64;
+    let mut quick = 0;
+    for (at, part) in parts.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|before| parts.get(before));
+        let begin = sequence.steps[part.calls().start].begin;
+        let gap = before.map_or(0, |before| begin.saturating_sub(sequence.end(before)));
+        computes = computes.saturating_add(gap).saturating_add(computed(&sequence.steps[part.calls()]));
+        if part.symbol == anchor {
+            quick += usize::from(computes < ticks);
+            computes = 0;
+        }
+    }
+    quick
+}
+
 /// What the visits to each loop come to.
 #[derive(Debug, Default)]
 struct Visited(FxHashMap<Symbol, Sums>);
@@ -66,19 +89,22 @@ struct Sums {
     iterations: usize,
     time: u64,
     computed: u64,
+    /// Iterations that hardly compute.
+    quick: usize,
     around: FxHashMap<Option<Symbol>, u64>,
 }
 
 impl Visited {
     /// Says whether it is the loop's first visit.
-    fn add(&mut self, symbol: Symbol, around: Option<Symbol>, iterations: usize, (time, computed): (u64, u64)) -> bool {
+    fn add(&mut self, symbol: Symbol, around: Option<Symbol>, visit: &Sums) -> bool {
         let first = !self.0.contains_key(&symbol);
         let sums = self.0.entry(symbol).or_default();
-        sums.iterations += iterations;
-        sums.time = sums.time.saturating_add(time);
-        sums.computed = sums.computed.saturating_add(computed);
+        sums.iterations += visit.iterations;
+        sums.quick += visit.quick;
+        sums.time = sums.time.saturating_add(visit.time);
+        sums.computed = sums.computed.saturating_add(visit.computed);
         let there = sums.around.entry(around).or_default();
-        *there = there.saturating_add(time);
+        *there = there.saturating_add(visit.time);
         first
     }
 
@@ -87,9 +113,10 @@ impl Visited {
         self.0.get(&symbol).map_or(0, |sums| sums.computed)
     }
 
-    /// The same of one iteration, on average.
-    fn computed_in_one(&self, symbol: Symbol) -> u64 {
-        self.0.get(&symbol).map_or(0, |sums| sums.computed / sums.iterations.max(1) as u64)
+    /// Whether at least nine tenths of its iterations hardly compute: between two times that something has happened, a program that waits
+    /// for it may work.
+    fn is_mostly_quick(&self, symbol: Symbol) -> bool {
+        self.0.get(&symbol).is_some_and(|sums| 9 * sums.iterations <= 10 * sums.quick)
     }
 
     fn found(&self, sequence: &Sequence, symbol: Symbol, index: &FxHashMap<Symbol, usize>) -> Option<FoundLoop> {

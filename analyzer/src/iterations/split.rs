@@ -276,7 +276,8 @@ mod tests {
 
     #[test]
     fn a_signature_has_a_bit_for_each_token_seen() {
-        let mut splitter = Splitter::new(vec![Class::Inside, Class::Inside, Class::Anchor, Class::Neutral], Anchors::default());
+        let mut splitter =
+            Splitter::new(vec![Class::Inside, Class::Inside, Class::Anchor, Class::Neutral], Anchors::default());
         for token in [0, 2, 0, 3, 0, 2, 1, 0, 2, 9] {
             splitter.next(token, 0, 0);
         }

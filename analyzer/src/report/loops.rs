@@ -253,8 +253,7 @@ fn row(model: &Model, places: &[Place], one: &Loop) -> LoopRow {
         (true, false) => doubt(model, &found, one, ends_at.as_ref()),
     };
     let in_all = counts(&ranks, in_run);
-    let sureness =
-        Sureness::of(in_all, alike, covered).max(doubt.as_ref().map_or(Sureness::Sure, Doubt::at_most));
+    let sureness = Sureness::of(in_all, alike, covered).max(doubt.as_ref().map_or(Sureness::Sure, Doubt::at_most));
     let counted = (in_all.0 - f64::from(one.count.fewer), in_all.1 + f64::from(one.count.more));
     LoopRow {
         name: one.name.clone(),
@@ -286,12 +285,7 @@ fn counts(ranks: &[&RankModel], of: impl Fn(&RankModel) -> u32) -> (f64, f64) {
 }
 
 /// What speaks against the loop that was `found` on each rank.
-fn doubt(
-    model: &Model,
-    found: &[FoundLoopOfRank],
-    one: &Loop,
-    ends_at: Option<&(String, Place)>,
-) -> Option<Doubt> {
+fn doubt(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<&(String, Place)>) -> Option<Doubt> {
     let carried: Vec<Carried> = found.iter().map(|found| found.carried).collect();
     let iterations: Vec<u32> = found.iter().map(|found| found.iterations).collect();
     let facts = Facts {

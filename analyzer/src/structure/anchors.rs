@@ -53,7 +53,13 @@ impl Evidence<'_> {
 
     /// The call that ends the iterations of more ranks than those of `main` end with, of the calls that `rank` makes once in
     /// each of its `iterations`; `None` where there is none.
-    pub fn shared_end(&self, main: &FoundLoop, rank: &RankSurvey, iterations: u32, is_collective: impl Fn(u32) -> bool) -> Option<Anchor> {
+    pub fn shared_end(
+        &self,
+        main: &FoundLoop,
+        rank: &RankSurvey,
+        iterations: u32,
+        is_collective: impl Fn(u32) -> bool,
+    ) -> Option<Anchor> {
         let of = |token: u32| self.ranks_with(token, rank.count(token));
         let own = match (main.anchor.run, main.anchor.tokens.as_slice()) {
             (false, &[token]) => of(token),
@@ -61,9 +67,10 @@ impl Evidence<'_> {
             _ => 1,
         };
         let comes_once = |token: &u32| rank.count(*token).abs_diff(u64::from(iterations)) <= ASTRAY;
-        let best = main.core.iter().copied().filter(comes_once).max_by_key(|&token| {
-            (of(token), is_collective(token), self.is_in_main(token), rank.count(token), token)
-        })?;
+        let best =
+            main.core.iter().copied().filter(comes_once).max_by_key(|&token| {
+                (of(token), is_collective(token), self.is_in_main(token), rank.count(token), token)
+            })?;
         (of(best) > own).then(|| Anchor { tokens: vec![best], run: false })
     }
 

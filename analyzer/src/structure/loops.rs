@@ -22,9 +22,9 @@ use rustc_hash::FxHashSet;
 use super::anchors::{Count, Evidence, common_ends};
 use super::fans::Fans;
 use super::groups::{Candidate, candidates, has_loop, repeats_only_what, representative};
+use super::named::LoopAt;
 use super::placer::MOST_LOOPS;
 use super::polls::{is_poll, may_spin};
-use super::named::LoopAt;
 use super::segments::label;
 use super::together::Team;
 use super::{Detected, Loop, Wanted};
@@ -95,9 +95,8 @@ fn agree(groups: &mut [Group]) {
     for at in 1..groups.len() {
         let (known, rest) = groups.split_at_mut(at);
         let group = &mut rest[0];
-        let same = |known: &&mut Group| {
-            known.main().anchor == group.main().anchor && known.iterations != group.iterations
-        };
+        let same =
+            |known: &&mut Group| known.main().anchor == group.main().anchor && known.iterations != group.iterations;
         let Some(known) = known.iter_mut().find(same) else { continue };
         let (own, others) = ((known.chosen, known.iterations), (group.chosen, group.iterations));
         if let Some((ends, iterations)) = common_ends(own, others, &known.main().anchor) {

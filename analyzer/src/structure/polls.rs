@@ -18,8 +18,19 @@ pub(super) fn is_poll(operation: u16) -> bool {
 pub(super) fn may_spin(operation: u16) -> bool {
     use Operation::*;
     let reads = [
-        Get, Rget, Get_accumulate, Rget_accumulate, Fetch_and_op, Compare_and_swap, Win_sync, Win_flush, Win_flush_local,
-        Win_flush_all, Win_flush_local_all, Win_lock, Win_unlock,
+        Get,
+        Rget,
+        Get_accumulate,
+        Rget_accumulate,
+        Fetch_and_op,
+        Compare_and_swap,
+        Win_sync,
+        Win_flush,
+        Win_flush_local,
+        Win_flush_all,
+        Win_flush_local_all,
+        Win_lock,
+        Win_unlock,
     ];
     is_poll(operation) || Operation::from_number(operation).is_some_and(|operation| reads.contains(&operation))
 }

@@ -3,7 +3,6 @@
 // truth: reads that again and again until it is there. How often it reads is no number of iterations: rank 1 has no loop.
 // expect: computation[p] = 5 * (0.080 + 0.012*(p == 0))
 // expect: loop[iterations][1] = none
-// expect: iterations = none
 #include "work.h"
 
 int main(int argc, char **argv)

@@ -127,7 +127,8 @@ fn why_not_surer(row: &LoopRow) -> String {
     let alike = row.alike.unwrap_or(0.0);
     match row.sureness {
         Some(Sureness::Sure) => {
-            "all ranks count the same iterations, most of them have the same calls, and their number is certain".to_owned()
+            "all ranks count the same iterations, most of them have the same calls, and their number is certain"
+                .to_owned()
         }
         _ if fewest != most => format!("ranks count {} iterations", iterations(row)),
         _ if alike < 0.8 => format!("only {} of the iterations have the same kinds of calls", percent(alike)),
@@ -166,7 +167,9 @@ fn because(doubt: &Doubt, row: &LoopRow) -> String {
             "what its iterations do besides the loop in them may as well be done in every {} step of that{may_be}",
             ordinal(*times)
         ),
-        Doubt::Ends => format!("calls alone do not show whether the body of the loop also runs without being a step{may_be}"),
+        Doubt::Ends => {
+            format!("calls alone do not show whether the body of the loop also runs without being a step{may_be}")
+        }
         Doubt::ComesOften(times, (operation, place)) => {
             let label = clean(&place.label());
             format!(

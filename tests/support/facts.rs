@@ -75,13 +75,21 @@ pub fn check(program: &Program, ranks: usize, report: &Value, astray_s: f64) -> 
             }
         }
     }
-    let words = report["verdict"]["text"].as_str().context("verdict.text")?;
-    for (key, is_said) in [("says", true), ("says-not", false)] {
-        let others = program.values(key).filter(|text| words.contains(text) != is_said);
-        wrong.extend(others.map(|text| format!("{key}: {text}: the verdict is: {words}")));
-    }
+    wrong.extend(check_words(program, report)?);
     ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
     Ok(())
+}
+
+/// What is wrong with the verdict's words, by the `says:` and `says-not:` lines of a program's head.
+///
+/// Errors: there is no verdict.
+pub fn check_words(program: &Program, report: &Value) -> anyhow::Result<Vec<String>> {
+    let words = report["verdict"]["text"].as_str().context("verdict.text")?;
+    let wrong = |key: &'static str, is_said: bool| {
+        let others = program.values(key).filter(move |text| words.contains(text) != is_said);
+        others.map(move |text| format!("{key}: {text}: the verdict is: {words}")).collect::<Vec<_>>()
+    };
+    Ok([wrong("says", true), wrong("says-not", false)].concat())
 }
 
 /// By how much a fact may be off for each second that went astray.

@@ -10,6 +10,7 @@
 //! - `calls:` how many calls the report counts, of all ranks and threads;
 //! - `end:`, `abort-code:` how at least one rank ended; where by MPI_Finalize, all did;
 //! - `exit-status:` the status that at least one rank ended with, as the report has it; `none`: that of no rank is known;
+//! - `says:`, `says-not:` what is, and is not, in the verdict's words;
 //! - `problems:` all kinds that the report tells, each of them; `maybe:` kinds that it may tell, too;
 //! - `report:` how lb-report ends, 0 unless given; 5: there is no run;
 //! - `told:` how many lines the recorder says on stderr, none unless given; or several numbers, each of which may be.
@@ -22,6 +23,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, bail, ensure};
 use serde_json::Value;
 
+use crate::facts::check_words;
 use crate::launch::{Job, Outcome};
 use crate::program::shared_object;
 use crate::suite::Case;
@@ -148,6 +150,8 @@ fn check_report(case: &Case, logs: &Path) -> anyhow::Result<()> {
         let as_said = if status == "none" { found.is_empty() } else { found.contains(&&status.parse::<i64>()?.into()) };
         ensure!(as_said, "the ranks end with {found:?}, not {status}");
     }
+    let wrong = check_words(program, &report)?;
+    ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
     if let Some(calls) = program.value("calls") {
         let calls: u64 = calls.parse()?;
         ensure!(report["run"]["calls"] == calls, "the report counts {} calls, not {calls}", report["run"]["calls"]);

@@ -1,5 +1,6 @@
 //! Metrics: pure functions from times to figures, a file or folder for each section of METRICS.
 
+pub mod asleep;
 pub mod blocking;
 pub mod dispersion;
 pub mod imbalance;

@@ -11,6 +11,7 @@ pub mod counters;
 pub mod course;
 pub mod data;
 pub mod dispersion;
+pub mod doubts;
 pub mod efficiency;
 pub mod grouped;
 pub mod iterations;
@@ -31,6 +32,7 @@ pub mod text;
 pub mod table;
 pub mod words;
 
+use lbprof_collector::definition::EndReason;
 use lbprof_collector::problem::Severity;
 
 use crate::metrics::dispersion::Ranking;
@@ -44,6 +46,7 @@ pub use clusters::{ClusterRow, Clusters};
 pub use counters::CounterRow;
 pub use data::DataFacts;
 pub use dispersion::DispersionRows;
+pub use doubts::Doubt;
 pub use efficiency::EfficiencyRow;
 pub use iterations::{IterationRow, Iterations};
 pub use loops::{LoopRow, Loops};
@@ -64,6 +67,8 @@ pub struct Report {
     pub data: DataFacts,
     /// What is missing or doubtful, the worst first.
     pub problems: Vec<ProblemRow>,
+    /// What must be said before any figure.
+    pub doubts: Vec<Doubt>,
     /// What is lost, where.
     pub verdict: Verdict,
     /// The losses of at least 1 % of the elapsed time, the largest first.
@@ -150,6 +155,7 @@ impl Report {
         Report {
             facts: model.facts.clone(),
             data: DataFacts::new(model, &problems),
+            doubts: doubts::doubts(model),
             verdict,
             problems,
             efficiency,
@@ -167,6 +173,12 @@ impl Report {
             call_sites,
             counters: counters::rows(model),
         }
+    }
+
+    /// Whether the run is only to be described: it failed, did not end by itself, or there is too little to say what would help.
+    pub fn is_only_described(&self) -> bool {
+        let ended = |row: &RankRow| matches!(row.end_reason, Some(EndReason::Finalize | EndReason::Exit));
+        !self.ranks.iter().all(ended) || self.doubts.iter().any(Doubt::forbids_advice)
     }
 
     /// How far the worst problem touches the figures; `None` where there is none.

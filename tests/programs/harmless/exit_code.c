@@ -2,6 +2,9 @@
 // records: Allreduce 10
 // end: finalize
 // exit-status: 5
+// says: ended with exit status 5.
+// says-not: Nothing to gain
+// says-not: would save
 // truth: an exit code after MPI_Finalize is the program's own
 #include "calls.h"
 

@@ -29,6 +29,8 @@ pub(super) fn object(report: &Report) -> Value {
         "kind": verdict.kind.name(),
         "cluster": verdict.cluster.as_ref().map(|cluster| cluster.id),
         "text": text::verdict(report),
+        "doubts": report.doubts.iter().map(|doubt| json!({ "kind": doubt.name(), "text": text::doubt(report, doubt) })).collect::<Vec<_>>(),
+        "advised": !report.is_only_described(),
         "not_recorded_s": verdict.not_recorded_s,
         "lost_s": verdict.lost_s,
         "imbalance_s": verdict.imbalance_s,

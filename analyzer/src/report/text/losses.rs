@@ -57,12 +57,15 @@ pub fn sentence(report: &Report, loss: &Loss) -> String {
     } else {
         text.push('.');
     }
-    text.push_str(advice(loss.kind));
+    let is_advised = !report.is_only_described();
+    if is_advised {
+        text.push_str(advice(loss.kind));
+    }
     let without_core = |row: &ProblemRow| matches!(row.kind, ProblemKind::NoCore | ProblemKind::Preempted);
     if loss.kind == LossKind::Communication && report.problems.iter().any(without_core) {
         text.push_str(" Some of it is waiting for a core, not for the network.");
     }
-    if let Some(row) = loss.remedy.as_ref() {
+    if let Some(row) = loss.remedy.as_ref().filter(|_| is_advised) {
         let whole_s = report.what_if.measured_s.unwrap_or(elapsed_s);
         let what = match (row.question, &row.region, row.rank) {
             (Question::Ideal, ..) => "An ideal network would save".to_owned(),

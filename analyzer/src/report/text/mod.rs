@@ -10,6 +10,7 @@ mod counters;
 mod course;
 mod data;
 mod dispersion;
+mod doubts;
 mod efficiency;
 mod head;
 mod iterations;
@@ -30,6 +31,7 @@ use anstyle::Style;
 
 use super::Report;
 use super::words::{clean, short_path, shorten};
+pub use doubts::sentence as doubt;
 pub use losses::sentence as loss;
 pub use verdict::verdict;
 

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use lbprof_collector::definition::EndReason;
 
-use super::{LONGEST_NAME, Options, clusters, region_name};
+use super::{LONGEST_NAME, Options, clusters, doubts, region_name};
 use crate::definitions::WHOLE_PROGRAM;
 use crate::open::ranges;
 use crate::replay::Question;
@@ -19,8 +19,8 @@ const WORTH_NAMING: f64 = 0.02;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let colour = match report.verdict.kind {
-        VerdictKind::Good => AnsiColor::Green,
-        VerdictKind::Nothing => AnsiColor::Yellow,
+        VerdictKind::Good if report.doubts.is_empty() && !report.is_only_described() => AnsiColor::Green,
+        VerdictKind::Good | VerdictKind::Nothing => AnsiColor::Yellow,
         _ => AnsiColor::Red,
     };
     let style = Style::new().bold().fg_color(Some(colour.into()));
@@ -41,7 +41,8 @@ pub fn verdict(report: &Report) -> String {
         true => String::new(),
         false => format!("From incomplete data ({}): ", incomplete(report)),
     };
-    let mut text = partial + &ended_early(report) + &of_what(report) + &of_whom(report) + &loss(report);
+    let first = partial + &ended_early(report) + &doubts::sentences(report);
+    let mut text = first + &of_what(report) + &of_whom(report) + &loss(report);
     let worth_naming = verdict.imbalance_s > 0.01 * verdict.elapsed_s && verdict.kind != VerdictKind::Nothing;
     if let Some(worst) = verdict.worst.as_ref().filter(|_| worth_naming) {
         let (longest, mean) = (seconds(worst.computation_s), seconds(worst.computation_s - worst.over_mean_s));
@@ -63,7 +64,7 @@ pub fn verdict(report: &Report) -> String {
 
 /// What would be gained most of all that was asked; of ranks that do not share one work no mean of all is a gain.
 fn gain(report: &Report) -> String {
-    if report.clusters.are_apart() {
+    if report.clusters.are_apart() || report.is_only_described() {
         return String::new();
     }
     let what_if = &report.what_if;
@@ -184,11 +185,12 @@ fn loss(report: &Report) -> String {
         }
         VerdictKind::Good => {
             let ended = report.ranks.iter().all(|row| row.end_reason.is_some());
-            format!(
-                "{}{} of the time is computation; {lost} are lost.",
-                if ended { "Nothing to gain here: " } else { "Up to there " },
-                percent_or_dash(times.parallel())
-            )
+            let praise = match (ended, report.doubts.is_empty() && !report.is_only_described()) {
+                (false, _) => "Up to there ",
+                (true, true) => "Nothing to gain here: ",
+                (true, false) => "",
+            };
+            format!("{praise}{} of the time is computation; {lost} are lost.", percent_or_dash(times.parallel()))
         }
         kind => {
             let balanced = times.load_balance().is_some_and(|balance| balance >= GOOD_BALANCE);
@@ -196,15 +198,18 @@ fn loss(report: &Report) -> String {
                 VerdictKind::Communication if balanced && report.ranks.len() > 1 => "; the ranks are well balanced",
                 _ => "",
             };
-            format!("{lost} are lost, {}{also}.{}", parts_of_loss(verdict).join(", "), why(kind, balanced))
+            format!("{lost} are lost, {}{also}.{}", parts_of_loss(verdict).join(", "), why(report, balanced))
         }
     }
 }
 
 /// What the largest loss means, and what helps, where its name does not say so. `balanced`: whether the ranks are, in the sum.
-fn why(kind: VerdictKind, balanced: bool) -> String {
+fn why(report: &Report, balanced: bool) -> String {
+    if report.is_only_described() {
+        return String::new();
+    }
     let though = if balanced { ", though all compute about equally long" } else { "" };
-    match kind {
+    match report.verdict.kind {
         VerdictKind::SlowInTurn => {
             " In different iterations different ranks are the slowest: balance the work within each iteration."
                 .to_owned()

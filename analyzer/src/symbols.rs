@@ -42,26 +42,60 @@ pub struct Place {
 }
 
 impl Place {
-    /// The function's name without its arguments; empty where it is not known.
+    /// The function's name without return type and parameters; empty where it is not known.
     pub fn function_label(&self) -> &str {
-        self.function.as_deref().map_or("", without_arguments)
+        self.function.as_deref().map_or("", name_alone)
     }
 
     /// The shortest name that tells it from others: `force (lj.c:120)`, `force (+0x1234)` where the line is not known, or
-    /// `lmp+0x1234`. The function's arguments are left out.
+    /// `lmp+0x1234`. The function's return type and parameters are left out.
     pub fn label(&self) -> String {
         let source = self.file.as_deref().map(|file| match self.line {
             Some(line) => format!("{}:{line}", base_name(file)),
             None => base_name(file).to_owned(),
         });
         let module = self.module.as_deref().map(base_name);
-        match (self.function.as_deref().map(without_arguments), source, module) {
+        match (self.function.as_deref().map(name_alone), source, module) {
             (Some(function), Some(source), _) => format!("{function} ({source})"),
             (Some(function), None, _) => format!("{function} (+{:#x})", self.offset),
             (None, Some(source), _) => source,
             (None, None, Some(module)) => format!("{module}+{:#x}", self.offset),
             (None, None, None) => format!("{:#x}", self.offset),
         }
+    }
+}
+
+/// A function's name as its source has it: without return type, parameters, and what a compiler appends to the name of a copy:
+/// `double sum<double>(double const*) [clone .isra.0]` is `sum<double>`.
+fn name_alone(function: &str) -> &str {
+    const COPIES: [&str; 5] = [" [clone", ".constprop.", ".isra.", ".part.", ".cold"];
+    let end = COPIES.iter().filter_map(|mark| function.find(mark)).filter(|&at| at > 0).min();
+    without_return_type(without_arguments(&function[..end.unwrap_or(function.len())]))
+}
+
+/// A qualified name without the type before it, as names of C++ templates have it.
+fn without_return_type(name: &str) -> &str {
+    // Operators have blanks and brackets of their own.
+    let end = name.rfind("operator").unwrap_or(name.len());
+    let mut depth = 0_i32;
+    let mut from = 0;
+    for (at, byte) in name.bytes().enumerate().take(end) {
+        match byte {
+            b'<' | b'(' | b'{' | b'[' => depth += 1,
+            b'>' | b')' | b'}' | b']' => depth -= 1,
+            b' ' if depth == 0 => from = at + 1,
+            _ => {}
+        }
+    }
+    if depth == 0 { name[from..].trim_start_matches(['*', '&']) } else { name }
+}
+
+/// The name that gfortran gives to a procedure of a module, `__module_MOD_procedure`, as `module::procedure`; others as they are.
+fn fortran_name(name: String) -> String {
+    let parts = name.strip_prefix("__").and_then(|rest| rest.split_once("_MOD_"));
+    match parts.filter(|(module, procedure)| !module.is_empty() && !procedure.is_empty()) {
+        Some((module, procedure)) => format!("{}::{procedure}", module.replace("_SMOD_", "::")),
+        None => name,
     }
 }
 
@@ -240,7 +274,7 @@ impl Sources {
             name == "main" || name.ends_with("::main") || symbol.is_some_and(|symbol| MAIN_PROGRAMS.contains(&symbol))
         });
         if place.function.is_none() {
-            place.function = symbol.map(|name| addr2line::demangle_auto(name.into(), None).into_owned());
+            place.function = symbol.map(|name| fortran_name(addr2line::demangle_auto(name.into(), None).into_owned()));
         }
         Found { place, position, is_in_main }
     }
@@ -258,7 +292,7 @@ fn dwarf_position(loader: &Loader, address: u64) -> Position {
         let file = location.and_then(|location| location.file).map(str::to_owned);
         let line = location.and_then(|location| location.line).filter(|&line| line > 0);
         let column = location.and_then(|location| location.column);
-        let function = frame.function.and_then(|function| Some(function.demangle().ok()?.into_owned()));
+        let function = frame.function.and_then(|function| Some(fortran_name(function.demangle().ok()?.into_owned())));
         position.push((Place { function, file, line, ..Place::default() }, column));
     }
     position
@@ -364,6 +398,30 @@ mod tests {
         place.file = Some("/home/u/app/src/lj.c".into());
         place.line = Some(120);
         assert_eq!(place.label(), "force (lj.c:120)");
+    }
+
+    #[test]
+    fn a_name_stands_alone() {
+        assert_eq!(name_alone("void sum<double>(double const*, int)"), "sum<double>");
+        assert_eq!(name_alone("std::vector<int, std::allocator<int> > a::f<int>(int)"), "a::f<int>");
+        assert_eq!(name_alone("(anonymous namespace)::halo(int)"), "(anonymous namespace)::halo");
+        assert_eq!(name_alone("bool ns::operator< <int>(A<int> const&, B)"), "ns::operator< <int>");
+        assert_eq!(name_alone("Comm::operator bool() const"), "Comm::operator bool");
+        assert_eq!(name_alone("exchange(Domain&) [clone .isra.0]"), "exchange");
+        assert_eq!(name_alone("exchange.constprop.0"), "exchange");
+        assert_eq!(name_alone("<app::Grid as app::Halo>::swap"), "<app::Grid as app::Halo>::swap");
+        assert_eq!(name_alone("solve_"), "solve_");
+    }
+
+    #[test]
+    fn procedures_of_fortran_modules_are_named_by_both() {
+        let of = |name: &str| fortran_name(name.to_owned());
+        assert_eq!(of("__solver_MOD_iterate"), "solver::iterate");
+        assert_eq!(of("__solver_SMOD_inner_MOD_iterate"), "solver::inner::iterate");
+        assert_eq!(
+            (of("MAIN__"), of("__libc_start_main"), of("__MOD_")),
+            ("MAIN__".into(), "__libc_start_main".into(), "__MOD_".into())
+        );
     }
 
     #[test]

@@ -107,6 +107,21 @@ fn wrong_use_is_told_with_what_is_right() {
     assert_fails(&["--t-seq", "-3"], here.path(), 2, "must be more than 0");
     assert_fails(&["lbprof-out", "dump"], here.path(), 2, "lb-report dump DIR");
     assert_fails(&["lbprof-out", "other"], here.path(), 2, "one folder at a time");
+    std::fs::create_dir(here.path().join("lbprof-out")).unwrap();
+    assert_fails(
+        &["lbprof-out", "lbprof-out"],
+        here.path(),
+        2,
+        "to compare runs: lb-report compare lbprof-out lbprof-out",
+    );
+    for word in ["comp", "compere"] {
+        assert_fails(
+            &[word, "lbprof-out", "other"],
+            here.path(),
+            2,
+            "did you mean: lb-report compare lbprof-out other",
+        );
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table as Layout};
 
-use super::words::{shorten, width};
+use super::words::{shorten_all, width};
 
 /// A table. The cells of its first row are heads.
 pub struct Table {
@@ -94,8 +94,10 @@ impl Table {
         let widths = self.widths();
         let total: usize = widths.iter().sum::<usize>() + INDENT * widths.len();
         let room = (widths[self.flexible] + columns).saturating_sub(total).max(LEAST_FLEXIBLE);
-        for row in &mut self.rows {
-            row[self.flexible] = shorten(&row[self.flexible], room);
+        let names: Vec<&str> = self.rows.iter().map(|row| row[self.flexible].as_str()).collect();
+        let names = shorten_all(&names, room);
+        for (row, name) in self.rows.iter_mut().zip(names) {
+            row[self.flexible] = name;
         }
         let mut layout = Layout::new();
         layout.load_style(comfy_table::presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
@@ -147,6 +149,6 @@ mod tests {
     #[test]
     fn the_flexible_column_is_found_again_behind_one_that_is_left_out() {
         let text = table().sparing(30, &[&["call"], &["mean", "calls", "bytes"]]).render(30, anstyle::Style::new());
-        assert!(text.starts_with("  at\n  a_functi"), "{text}");
+        assert!(text.starts_with("  at\n  a_fu…ome_length (file.c:120)"), "{text}");
     }
 }

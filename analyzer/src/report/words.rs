@@ -177,11 +177,71 @@ pub(crate) fn separators(path: &str) -> impl Iterator<Item = usize> {
     path.match_indices('/').map(|(at, _)| at).filter(move |&at| !is_escaped(at))
 }
 
-/// `text` in at most `columns`, its middle left out where it is longer: the begin says what it is, the end where.
+/// `text` in at most `columns`, its middle left out where it is longer: the begin says what it is, the end where. Of names of code,
+/// `solve (cg.c:120) → halo (halo.c:7)`, files and lines stay, which tell them apart.
 pub fn shorten(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
+    shortened_names(text, columns).unwrap_or_else(|| without_middle(text, columns))
+}
+
+/// The same of several texts, of which no two that differ read the same where that can be.
+pub fn shorten_all(texts: &[&str], columns: usize) -> Vec<String> {
+    let mut short: Vec<String> = texts.iter().map(|text| shorten(text, columns)).collect();
+    for at in 0..texts.len() {
+        let same: Vec<usize> = (at..texts.len()).filter(|&other| short[other] == short[at]).collect();
+        let begin = same.iter().map(|&other| shared_begin(texts[at], texts[other])).min().unwrap_or(0);
+        if same.iter().all(|&other| texts[other] == texts[at]) {
+            continue;
+        }
+        for other in same {
+            // From a little before the place where they begin to differ.
+            let from = texts[other].char_indices().nth(begin.saturating_sub(CONTEXT)).map_or(0, |(at, _)| at);
+            let rest = &texts[other][from..];
+            let room = columns.saturating_sub(1);
+            let fits = width(rest) <= room;
+            short[other] = match fits {
+                true => format!("…{rest}"),
+                false => format!("…{}…", fitting(rest.chars(), room.saturating_sub(1))),
+            };
+        }
+    }
+    short
+}
+
+/// Characters that stand before the place where texts begin to differ.
+const CONTEXT: usize = 3;
+
+/// How many characters both begin with; `usize::MAX` of equal texts.
+fn shared_begin(one: &str, other: &str) -> usize {
+    if one == other { usize::MAX } else { one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count() }
+}
+
+/// A name of code with its functions shortened; `None` where it has no file and line, or too little room beside them.
+fn shortened_names(text: &str, columns: usize) -> Option<String> {
+    const LEAST: usize = 5;
+    let names: Vec<(&str, &str)> = text.split(" → ").map(|name| name.rsplit_once(" (").unwrap_or((name, ""))).collect();
+    let kept = |place: &str| if place.is_empty() { 0 } else { width(place) + 2 };
+    let arrows = 3 * (names.len() - 1);
+    let room = columns.checked_sub(names.iter().map(|(_, place)| kept(place)).sum::<usize>() + arrows)?;
+    if names.iter().all(|(_, place)| place.is_empty()) || room < LEAST * names.len() {
+        return None;
+    }
+    // Short names leave their room to the long ones.
+    let mut lengths: Vec<usize> = names.iter().map(|(name, _)| width(name)).collect();
+    while lengths.iter().sum::<usize>() > room {
+        let longest = lengths.iter_mut().max()?;
+        *longest -= 1;
+    }
+    let shorter = names.iter().zip(lengths).map(|(&(name, place), length)| {
+        let name = if width(name) <= length { name.to_owned() } else { without_middle(name, length) };
+        if place.is_empty() { name } else { format!("{name} ({place}") }
+    });
+    Some(shorter.collect::<Vec<_>>().join(" → "))
+}
+
+fn without_middle(text: &str, columns: usize) -> String {
     let room = columns.saturating_sub(1);
     let head = fitting(text.chars(), room / 3);
     let tail: Vec<char> = fitting(text.chars().rev(), room - width(&head)).chars().rev().collect();
@@ -293,6 +353,25 @@ mod tests {
         assert_eq!(shorten("abcdefghij", 10), "abcdefghij");
         assert_eq!(shorten("abcdefghijk", 10), "abc…fghijk");
         assert_eq!(shorten("日本語日本語日本語", 7), "日…本語");
+    }
+
+    #[test]
+    fn a_long_name_of_code_keeps_files_and_lines() {
+        assert_eq!(shorten("exchange_with_all_neighbours (halo.c:120)", 24), "exc…ghbours (halo.c:120)");
+        assert_eq!(
+            shorten("exchange_with_all_neighbours (halo.c:120) → sum (sum.c:7)", 40),
+            "exc…ghbours (halo.c:120) → sum (sum.c:7)"
+        );
+        assert_eq!(shorten("exchange_with_all_neighbours (halo.c:120 → 130)", 30).chars().count(), 30);
+    }
+
+    #[test]
+    fn names_that_differ_do_not_read_the_same() {
+        let names = ["a_template<first_argument>::with_a_long_name", "a_template<other_argument>::with_a_long_name"];
+        let short = shorten_all(&names, 20);
+        assert_ne!(short[0], short[1]);
+        assert_eq!(short, ["…te<first_argument>…", "…te<other_argument>…"]);
+        assert_eq!(shorten_all(&["abcdefghijk", "abcdefghijk", "x"], 10), ["abc…fghijk", "abc…fghijk", "x"]);
     }
 
     #[test]

@@ -121,10 +121,70 @@ fn option(setting: &'static Setting, flag: &'static str) -> Arg {
         .value_parser(Accepted(setting))
 }
 
+/// Options of launchers that take a value, as the number of ranks.
+const LAUNCHER_VALUES: [&str; 22] = [
+    "-n",
+    "-np",
+    "--np",
+    "-N",
+    "-c",
+    "-H",
+    "-host",
+    "--host",
+    "-hosts",
+    "-hostfile",
+    "--hostfile",
+    "-machinefile",
+    "-f",
+    "-ppn",
+    "-npernode",
+    "--map-by",
+    "--bind-to",
+    "-x",
+    "-p",
+    "--partition",
+    "--ntasks",
+    "--nodes",
+];
+/// Options of launchers that stand alone.
+const LAUNCHER_SWITCHES: [&str; 4] = ["--oversubscribe", "--allow-run-as-root", "--exclusive", "-l"];
+
+/// The command that was meant where options of a launcher were given to lb-run: `lb-run -n 4 ./app` is `mpirun -n 4 lb-run ./app`.
+fn right_order(arguments: &[OsString]) -> Option<String> {
+    let given: Vec<String> = arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let (mut of_launcher, mut own) = (Vec::new(), Vec::new());
+    let mut rest = given.into_iter();
+    while let Some(word) = rest.next() {
+        let name = word.split('=').next().unwrap_or_default();
+        if LAUNCHER_SWITCHES.contains(&name) || (name != word && LAUNCHER_VALUES.contains(&name)) {
+            of_launcher.push(word);
+        } else if LAUNCHER_VALUES.contains(&name) {
+            of_launcher.push(word);
+            of_launcher.extend(rest.next());
+        } else if let Some(flag) = word.strip_prefix("--") {
+            // One of lb-run's own, with its value.
+            let has_value =
+                !flag.contains('=') && flags().any(|(setting, known)| known == flag && setting.values != "0 | 1");
+            own.push(word);
+            own.extend(rest.next().filter(|_| has_value));
+        } else {
+            own.push(word);
+            own.extend(rest.by_ref());
+        }
+    }
+    let is_mistaken = !of_launcher.is_empty();
+    let words = ["mpirun".to_owned()].into_iter().chain(of_launcher).chain(["lb-run".to_owned()]).chain(own);
+    is_mistaken.then(|| words.collect::<Vec<_>>().join(" "))
+}
+
 /// Reads the command line. Help, version and mistakes are told here; the error is the code to end with.
 pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Options, Exit> {
-    let mut matches = command().try_get_matches_from(arguments).map_err(|error| {
+    let arguments: Vec<OsString> = arguments.collect();
+    let mut matches = command().try_get_matches_from(&arguments).map_err(|error| {
         let _ = error.print();
+        if let Some(order) = right_order(&arguments) {
+            say(format_args!("options of the launcher stand before lb-run, which runs one rank: {order}"));
+        }
         if error.use_stderr() { Exit::Usage } else { Exit::Good }
     })?;
     if let Some(printed) = told_of_itself(&mut matches) {
@@ -170,6 +230,17 @@ mod tests {
             options.settings.iter().map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
         assert_eq!(set, [("LBPROF_MODE", "profile"), ("LBPROF_VERBOSE", "1")]);
         assert_eq!(options.command, ["./app", "--mode", "events", "-v", "--help", "--", "x"]);
+    }
+
+    #[test]
+    fn options_of_the_launcher_are_put_where_they_belong() {
+        let order = |line: &str| right_order(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(order("lb-run -n 4 ./app -n 3").unwrap(), "mpirun -n 4 lb-run ./app -n 3");
+        assert_eq!(
+            order("lb-run --mode profile --oversubscribe -np 4 -v ./app").unwrap(),
+            "mpirun --oversubscribe -np 4 lb-run --mode profile -v ./app"
+        );
+        assert_eq!(order("lb-run --mod profile ./app"), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod arguments;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::CommandFactory;
@@ -27,14 +27,40 @@ use crate::exit::Exit;
 use crate::output::{Common, IN_A_FILE, default_columns, print, write_file};
 use crate::run::{analysed, open};
 
+/// What was meant where more than one folder is given: another command, or one whose name is mistyped.
+fn several_folders(arguments: &ReportArguments) -> Option<String> {
+    let words: Vec<&Path> = arguments.dir.iter().chain(&arguments.more).map(PathBuf::as_path).collect();
+    let plain = |path: &&Path| text::plain(&path.display().to_string());
+    let (first, others) = words.split_first()?;
+    let all = |words: &[&Path]| words.iter().map(plain).collect::<Vec<_>>().join(" ");
+    let second = plain(others.first()?);
+    let grammar = crate::Arguments::command();
+    let names: Vec<&str> = grammar.get_subcommands().map(clap::Command::get_name).collect();
+    if names.contains(&second.as_str()) {
+        return Some(format!("a command stands before the folder: lb-report {second} DIR"));
+    }
+    let mistyped = (!first.exists()).then(|| meant(&plain(first), &names)).flatten();
+    Some(match mistyped {
+        Some(name) => format!("there is no command {}; did you mean: lb-report {name} {}", plain(first), all(others)),
+        None if words.iter().all(|word| word.is_dir()) => {
+            format!("one folder at a time; to compare runs: lb-report compare {}", all(&words))
+        }
+        None => {
+            format!("one folder at a time: {second} needs a call of its own; lb-report compare A B compares two runs")
+        }
+    })
+}
+
+/// The command whose name a word is the begin of, or is like but for two letters.
+fn meant<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
+    let is_begin = |name: &&&str| word.len() >= 2 && name.starts_with(word);
+    let near = |name: &&&str| strsim::damerau_levenshtein(word, name) <= 2;
+    names.iter().find(is_begin).or_else(|| names.iter().find(near)).copied()
+}
+
 /// Makes the report that is asked for.
 pub fn run(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Exit> {
-    if let [other, ..] = arguments.more.as_slice() {
-        let other = text::plain(&other.display().to_string());
-        let told = match crate::Arguments::command().find_subcommand(&other) {
-            Some(_) => format!("a command stands before the folder: lb-report {other} DIR"),
-            None => format!("one folder at a time: {other} needs a call of its own"),
-        };
+    if let Some(told) = several_folders(arguments) {
         let _ = writeln!(io::stderr(), "lb-report: {told}");
         return Ok(Exit::Usage);
     }

@@ -92,7 +92,7 @@ impl<'a> RankDump<'a> {
     /// Reads the log once for its definitions, for the clock needs the last of them.
     fn new(run: &Run, model: &Model, places: &[Place], header: &'a Header) -> io::Result<Self> {
         let mut definitions = Definitions::default();
-        let mut log = run.log(header).map_err(io::Error::other)?;
+        let mut log = run.log_as_it_is(header).map_err(io::Error::other)?;
         while let Some(item) = log.next_item() {
             if let Item::Definitions(found) = item {
                 found.into_iter().for_each(|one| definitions.add(one));
@@ -117,7 +117,7 @@ impl<'a> RankDump<'a> {
 
     fn write(&mut self, run: &Run, out: &mut dyn Write) -> io::Result<()> {
         line(out, &self.rank_line())?;
-        let mut log = run.log(self.header).map_err(io::Error::other)?;
+        let mut log = run.log_as_it_is(self.header).map_err(io::Error::other)?;
         while let Some(item) = log.next_item() {
             match item {
                 Item::Definitions(found) => {
@@ -133,6 +133,8 @@ impl<'a> RankDump<'a> {
                 Item::Problem(problem) => {
                     line(out, &problem_line(&Problem { rank: problem.rank.or(Some(self.header.rank)), ..problem }))?;
                 }
+                // Of decided polls only.
+                Item::Polls(_) => {}
             }
         }
         Ok(())

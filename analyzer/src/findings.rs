@@ -29,6 +29,9 @@ const DISTURBING: f64 = 0.05;
 /// Share of the run from which on pauses that differ between ranks matter.
 const UNEVEN: f64 = 0.01;
 
+/// Share of its time from which on it matters what a rank's time between polls is.
+const UNCLEAR: f64 = 0.01;
+
 /// Problems of the run that no log states.
 fn of_run(model: &Model) -> Vec<Problem> {
     let problem = |kind, count, detail| Problem { kind, rank: None, count, detail };
@@ -75,6 +78,14 @@ fn of_rank(model: &Model, rank: &RankModel, lost: Option<Preemption>, ended_earl
     } else if let Some(share) = without_core(rank) {
         let detail = format!("rank {}: {:.0} % of the time", rank.rank, 100.0 * share);
         found.push(problem(ProblemKind::NoCore, 1, detail));
+    }
+    let polls = &rank.polls;
+    if polls.maybe_computation_s + polls.maybe_waiting_s > UNCLEAR * (rank.end_s - rank.begin_s) {
+        let detail = format!(
+            "rank {}: {:.3} s that count as waiting may be computation, {:.3} s the other way round",
+            rank.rank, polls.maybe_computation_s, polls.maybe_waiting_s
+        );
+        found.push(problem(ProblemKind::PollingUnclear, 1, detail));
     }
     if rank.other_threads > 0 {
         let detail = format!(

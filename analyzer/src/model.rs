@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lbprof_collector::definition::{EndReason, RankList, RegionKind};
+use lbprof_collector::polling::Polling;
 use lbprof_collector::profile::CounterTotals;
 use lbprof_collector::{Activity, Problem};
 
@@ -76,6 +77,8 @@ pub struct RunFacts {
     pub recorded_ranks: RankList,
     /// The part of the run that everything is of.
     pub selected: Selected,
+    /// What the time between unsuccessful polls was taken for.
+    pub polling: Polling,
     /// Command line of the lowest rank.
     pub command: Vec<String>,
     /// Name and version of the MPI library.
@@ -151,10 +154,44 @@ pub struct RankModel {
     pub other_threads: u32,
     /// Seconds that they spent in MPI.
     pub other_threads_mpi_s: f64,
+    /// What its first thread polled.
+    pub polls: PollTimes,
     /// Resources used between the first and the last sample, where there are two.
     pub usage: Option<Usage>,
     /// Thread level that MPI gave: 0 single … 3 multiple.
     pub thread_level: Option<u8>,
+}
+
+/// Polls that found nothing, and the time between them; see [`lbprof_collector::polling`]. Of a whole rank, whatever time was selected.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PollTimes {
+    /// Polls.
+    pub polls: u64,
+    /// Waits by polling.
+    pub waits: u64,
+    /// Seconds within the polls.
+    pub within_s: f64,
+    /// Seconds between them that count as waiting.
+    pub waiting_s: f64,
+    /// Those of them that may be computation.
+    pub maybe_computation_s: f64,
+    /// Seconds between them that count as computation.
+    pub computation_s: f64,
+    /// Those of them that may be waiting.
+    pub maybe_waiting_s: f64,
+}
+
+impl PollTimes {
+    /// Adds those of another rank.
+    pub fn add(&mut self, other: &PollTimes) {
+        self.polls = self.polls.saturating_add(other.polls);
+        self.waits = self.waits.saturating_add(other.waits);
+        self.within_s += other.within_s;
+        self.waiting_s += other.waiting_s;
+        self.maybe_computation_s += other.maybe_computation_s;
+        self.computation_s += other.computation_s;
+        self.maybe_waiting_s += other.maybe_waiting_s;
+    }
 }
 
 /// The main loop found in a rank's calls.

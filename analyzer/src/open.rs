@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use lbprof_collector::definition::RankList;
 use lbprof_collector::format::Header;
+use lbprof_collector::polling::Polling;
 use lbprof_collector::reader::{Folder, OpenError, RankLog};
 use lbprof_collector::{Problem, ProblemKind};
 use rayon::prelude::*;
@@ -35,6 +36,8 @@ pub struct Run {
     pub selected: Option<Vec<u32>>,
     /// The time of each rank that counts; of ranks that are not here, all.
     pub spans: BTreeMap<u32, Span>,
+    /// What the time between unsuccessful polls is taken for.
+    pub polling: Polling,
 }
 
 /// Why a run could not be opened.
@@ -143,7 +146,10 @@ impl Run {
             (true, None) => Err(RunError::NoLogs { path: dir.into(), inner: folders_with_logs(dir) }),
             (false, _) => {
                 problems.extend(missing_ranks(&headers));
-                Ok(Run { dir: dir.into(), folder, headers, problems, selected: None, spans: BTreeMap::new() })
+                {
+                    let (selected, spans, polling) = (None, BTreeMap::new(), Polling::default());
+                    Ok(Run { dir: dir.into(), folder, headers, problems, selected, spans, polling })
+                }
             }
         }
     }
@@ -176,7 +182,17 @@ impl Run {
 
     /// The log of the rank that `header` is of, from its begin.
     pub fn log(&self, header: &Header) -> Result<RankLog, OpenError> {
+        Ok(self.log_as_it_is(header)?.deciding(self.polling))
+    }
+
+    /// The same with polls as they were recorded.
+    pub fn log_as_it_is(&self, header: &Header) -> Result<RankLog, OpenError> {
         self.folder.open(header.rank)
+    }
+
+    /// The same run of which the time between unsuccessful polls is taken for what `polling` says.
+    pub fn polling(self, polling: Polling) -> Run {
+        Run { polling, ..self }
     }
 }
 

@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 
 use crate::format::{BatchHead, OpenRegion};
 use crate::operation::{Activity, Operation};
+use crate::polling::Polls;
 use crate::profile::{Cell, CellKey, CounterTotals, Iteration, Profile, ProfileBatch, RegionTotals, SiteKey};
 use crate::record::{Flags, NONE, Record};
 
@@ -134,12 +135,19 @@ pub struct Fold<T: IterationTimes = ()> {
     rest: Profile,
     /// Time by iteration that is not in rows.
     times: T,
+    /// Decides what the time between polls is, where the records do not say it.
+    polls: Option<Polls>,
 }
 
 impl Fold {
     /// A fold that begins behind `head`. Regions that it says are open count as entered at its `previous_end`.
     pub fn new(head: BatchHead) -> Self {
         Fold::with_times(head)
+    }
+
+    /// The same of records as they were recorded: `polls` decides what the time between unsuccessful polls is.
+    pub fn deciding(self, polls: Polls) -> Self {
+        Fold { polls: Some(polls), ..self }
     }
 }
 
@@ -169,6 +177,7 @@ impl<T: IterationTimes> Fold<T> {
             counters: FxHashMap::default(),
             rest: Profile::default(),
             times: T::default(),
+            polls: None,
         };
         fold.place(&head, &[]);
         fold.start = head;
@@ -178,8 +187,15 @@ impl<T: IterationTimes> Fold<T> {
     /// Folds records that follow those before. `site` gives the id of a record's call site, `u64::MAX` where it has none;
     /// it is asked at least once for each call site, and must give equal ids for equal `call_site`.
     pub fn records(&mut self, records: &[Record], mut site: impl FnMut(&Record) -> u64) {
-        for record in records {
-            self.record(record, &mut site);
+        match self.polls.take() {
+            None => records.iter().for_each(|record| self.record(record, &mut site)),
+            Some(mut polls) => {
+                for &(mut record) in records {
+                    polls.next(&mut record);
+                    self.record(&record, &mut site);
+                }
+                self.polls = Some(polls);
+            }
         }
         self.next = self.next.saturating_add(records.len() as u64);
         self.rest.records = self.rest.records.saturating_add(records.len() as u64);
@@ -268,6 +284,9 @@ impl<T: IterationTimes> Fold<T> {
         self.settle_computing();
         let last_call = self.sites.get(self.last_call as usize).map(|(key, _)| *key);
         let mut profile = std::mem::take(&mut self.rest);
+        if let Some(polls) = &mut self.polls {
+            profile.polls.add(&polls.take_sums());
+        }
         for row in self.rows.drain(..) {
             for (activity, cell) in row.cells.iter().enumerate().filter(|(_, cell)| **cell != Cell::default()) {
                 let key = CellKey { region: row.region, iteration: row.iteration, activity: activity as u8 };

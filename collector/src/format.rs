@@ -19,7 +19,9 @@ use crate::operation::Operation;
 use crate::record::Record;
 
 /// The version of the format that this crate writes.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
+/// The oldest version that this crate reads.
+pub const OLDEST_VERSION: u16 = 1;
 /// First bytes of a log.
 pub const LOG_MAGIC: [u8; 8] = *b"LBPROFLG";
 /// First bytes of a block.

@@ -9,6 +9,7 @@
 //! | [`options`] | the table of `LBPROF_*` settings: name, default, meaning |
 //! | [`record`] | [`Record`]: one call of one thread |
 //! | [`definition`] | what records refer to by number: call sites, regions, communicators … |
+//! | [`polling`] | whether the time between unsuccessful polls is waiting or computation |
 //! | [`profile`] | records folded into regions × activities × iterations |
 //! | [`format`](mod@format) | the log's bytes: header, blocks, checksums |
 //! | [`encode`], [`decode`] | a batch of records ↔ columns, by a model that guesses the next record |
@@ -28,6 +29,7 @@ pub mod format;
 mod model;
 pub mod operation;
 pub mod options;
+pub mod polling;
 pub mod problem;
 pub mod profile;
 mod rank_log;

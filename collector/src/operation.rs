@@ -54,7 +54,7 @@ impl Activity {
 }
 
 macro_rules! operations {
-    (calls { $($call:ident = $number:literal, $activity:ident;)* } markers { $($(#[$doc:meta])* $marker:ident = $marker_number:literal, $marker_activity:ident;)* }) => {
+    (calls { $($call:ident = $number:literal, $activity:ident $(, $polls:ident)?;)* } markers { $($(#[$doc:meta])* $marker:ident = $marker_number:literal, $marker_activity:ident;)* }) => {
         /// What a record records: an MPI function (its name without `MPI_` and without the `_c` of large counts), or a marker.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u16)]
@@ -86,10 +86,23 @@ macro_rules! operations {
             pub const fn activity(self) -> Activity {
                 match self { $(Operation::$call => Activity::$activity,)* $(Operation::$marker => Activity::$marker_activity,)* }
             }
+
+            /// Whether a number is that of a call that asks without waiting, so that a program which waits by asking makes it again
+            /// and again: the rows of the table that say `polls`.
+            #[inline]
+            pub const fn polls(number: u16) -> bool {
+                static POLLS: [bool; Operation::NUMBERS] = {
+                    let mut all = [false; Operation::NUMBERS];
+                    $($(all[$number] = stringify!($polls).len() > 0;)?)*
+                    all
+                };
+                (number as usize) < POLLS.len() && POLLS[number as usize]
+            }
         }
     };
 }
 
+// Number, activity, and `polls` where the call tells by a flag or a count whether what it asks about has happened, without waiting for it.
 operations! {
     calls {
         // The start and the end.
@@ -109,9 +122,9 @@ operations! {
         Sendrecv = 15, PointToPoint;
         Sendrecv_replace = 16, PointToPoint;
         Probe = 17, PointToPoint;
-        Iprobe = 18, PointToPoint;
+        Iprobe = 18, PointToPoint, polls;
         Mprobe = 19, PointToPoint;
-        Improbe = 20, PointToPoint;
+        Improbe = 20, PointToPoint, polls;
         Mrecv = 21, PointToPoint;
         Isend = 30, PointToPoint;
         Ibsend = 31, PointToPoint;
@@ -135,17 +148,17 @@ operations! {
 
         // Requests: completing, looking at, freeing and starting them.
         Wait = 60, PointToPoint;
-        Test = 61, PointToPoint;
+        Test = 61, PointToPoint, polls;
         Waitall = 62, PointToPoint;
-        Testall = 63, PointToPoint;
+        Testall = 63, PointToPoint, polls;
         Waitany = 64, PointToPoint;
-        Testany = 65, PointToPoint;
+        Testany = 65, PointToPoint, polls;
         Waitsome = 66, PointToPoint;
-        Testsome = 67, PointToPoint;
-        Request_get_status = 68, PointToPoint;
-        Request_get_status_all = 69, PointToPoint;
-        Request_get_status_any = 70, PointToPoint;
-        Request_get_status_some = 71, PointToPoint;
+        Testsome = 67, PointToPoint, polls;
+        Request_get_status = 68, PointToPoint, polls;
+        Request_get_status_all = 69, PointToPoint, polls;
+        Request_get_status_any = 70, PointToPoint, polls;
+        Request_get_status_some = 71, PointToPoint, polls;
         Request_free = 72, PointToPoint;
         Cancel = 73, PointToPoint;
         Start = 74, PointToPoint;
@@ -153,7 +166,7 @@ operations! {
         Pready = 76, PointToPoint;
         Pready_range = 77, PointToPoint;
         Pready_list = 78, PointToPoint;
-        Parrived = 79, PointToPoint;
+        Parrived = 79, PointToPoint, polls;
         Grequest_start = 80, PointToPoint;
 
         // Collectives.
@@ -261,7 +274,7 @@ operations! {
         Win_start = 422, OneSided;
         Win_complete = 423, OneSided;
         Win_wait = 424, OneSided;
-        Win_test = 425, OneSided;
+        Win_test = 425, OneSided, polls;
         Win_lock = 426, OneSided;
         Win_unlock = 427, OneSided;
         Win_lock_all = 428, OneSided;
@@ -451,5 +464,19 @@ mod tests {
             let prepares = name.ends_with("_init") && name != "Session_init";
             assert_eq!(Operation::prepares(operation as u16), prepares, "{name}");
         }
+    }
+
+    #[test]
+    fn calls_that_ask_without_waiting_are_polls() {
+        // All calls of MPI-4.1 that say by a flag, or by how many requests were complete, whether something has happened.
+        let asks = |name: &str| {
+            ["Test", "Testall", "Testany", "Testsome", "Iprobe", "Improbe", "Parrived", "Win_test"].contains(&name)
+                || name.starts_with("Request_get_status")
+        };
+        for number in 0..=u16::MAX {
+            let name = Operation::from_number(number).map_or("", Operation::name);
+            assert_eq!(Operation::polls(number), asks(name), "{number} {name}");
+        }
+        assert_eq!(Operation::ALL.iter().filter(|&&one| Operation::polls(one as u16)).count(), 12);
     }
 }

@@ -133,6 +133,8 @@ problems! {
     ForeignLauncher = 33, Doubtful, "use the mpirun of the MPI that the program was built with";
     /// The rank often had no core while it was in MPI: some of its waiting, and of messages on their way, is waiting for a core.
     NoCore = 34, Doubtful, "give every rank a core of its own (check binding and oversubscription); then measure again";
+    /// Time between polls that found nothing may be waiting or computation.
+    PollingUnclear = 35, Doubtful, "say which it is: lb-report --polling waiting, or --polling computation";
 }
 
 /// A problem of one rank, or of the whole run.

@@ -7,6 +7,7 @@
 use bincode::{Decode, Encode};
 
 use crate::format::BatchHead;
+use crate::polling::PollSums;
 
 pub use crate::fold::{Fold, IterationTimes};
 
@@ -115,6 +116,8 @@ pub struct Profile {
     pub unfinished: u64,
     /// Time stamps that went backwards (counted as zero time).
     pub backwards: u64,
+    /// Unsuccessful polls, and what the time between them was taken for; in profiles that the recorder makes.
+    pub polls: PollSums,
 }
 
 /// A profile and where it stands in its thread's records: what profile mode writes in place of the records.
@@ -185,6 +188,7 @@ impl Profile {
         self.paused = self.paused.saturating_add(other.paused);
         self.unfinished = self.unfinished.saturating_add(other.unfinished);
         self.backwards = self.backwards.saturating_add(other.backwards);
+        self.polls.add(&other.polls);
         self
     }
 }

@@ -7,7 +7,10 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::definition::{CallSite, Definition, Instant, Module, RankList};
-use crate::format::{ClockSource, Header, Mode, log_name, rank_and_thread_of_ring, rank_of_log, ring_name};
+use crate::format::{
+    BatchHead, ClockSource, Header, Mode, VERSION, log_name, rank_and_thread_of_ring, rank_of_log, ring_name,
+};
+use crate::polling::{Lengths, PollSums, Polling, Polls};
 use crate::problem::{Problem, ProblemKind};
 use crate::reader::{Item, LogReader, OpenError, Sequences, gap};
 use crate::record::{NONE, Record};
@@ -75,6 +78,8 @@ pub struct RankLog {
     window_ended: bool,
     ended: bool,
     salvaged: bool,
+    /// Decides what the time between polls is, where that was asked for.
+    polls: Option<ThreadPolls>,
 }
 
 impl RankLog {
@@ -124,7 +129,18 @@ impl RankLog {
             window_ended: false,
             ended: false,
             salvaged: false,
+            polls: None,
         })
+    }
+
+    /// The same with the time between unsuccessful polls decided, see [`crate::polling`]: records come as [`Polls::next`] gives them,
+    /// and at the end [`Item::Polls`]. To be called before anything is read.
+    pub fn deciding(self, polling: Polling) -> RankLog {
+        let version = self.log.as_ref().map_or(VERSION, LogReader::version);
+        // Without a log only rings are left, of one version.
+        let version = self.rings.iter().map(|ring| ring.version).fold(version, u16::min);
+        let lengths = Lengths::of(&self.header);
+        RankLog { polls: Some(ThreadPolls { polling, version, lengths, threads: HashMap::new() }), ..self }
     }
 
     /// The log's header. Where only a ring is left it states the run's id and the rank, and nothing else is known.
@@ -134,6 +150,16 @@ impl RankLog {
 
     /// The next item; `None` at the end, for good.
     pub fn next_item(&mut self) -> Option<Item> {
+        let mut item = self.next_as_it_is();
+        match (&mut self.polls, &mut item) {
+            (Some(polls), Some(Item::Records { head, records })) => polls.records(head, records),
+            (Some(polls), None) => item = polls.take_sums().map(Item::Polls),
+            _ => {}
+        }
+        item
+    }
+
+    fn next_as_it_is(&mut self) -> Option<Item> {
         if let Some(item) = self.waiting.pop_front() {
             return Some(item);
         }
@@ -226,6 +252,34 @@ impl RankLog {
         } else if !self.ended {
             self.waiting.push_back(problem(rank, ProblemKind::EndMissing, 1, String::new()));
         }
+    }
+}
+
+/// Decides what the time between polls of a rank's threads is.
+struct ThreadPolls {
+    polling: Polling,
+    version: u16,
+    lengths: Lengths,
+    /// By number: the sequence number of its next record.
+    threads: HashMap<u32, (u64, Polls)>,
+}
+
+impl ThreadPolls {
+    fn records(&mut self, head: &BatchHead, records: &mut [Record]) {
+        let &mut ThreadPolls { polling, version, lengths, .. } = self;
+        let new = || (head.first, Polls::new(polling, lengths, version, head.previous_end));
+        let (next, polls) = self.threads.entry(head.thread).or_insert_with(new);
+        if *next != head.first {
+            polls.skip_to(head.previous_end);
+        }
+        records.iter_mut().for_each(|record| polls.next(record));
+        *next = head.first.saturating_add(records.len() as u64);
+    }
+
+    /// The sums of the first thread, once.
+    fn take_sums(&mut self) -> Option<PollSums> {
+        let (_, polls) = self.threads.get_mut(&0)?;
+        Some(polls.take_sums()).filter(|sums| *sums != PollSums::default())
     }
 }
 

@@ -8,13 +8,14 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::blocks::{Blocks, Event};
-use crate::codec::{get, take_slice, take_varint};
+use crate::codec::{get, put, take_slice, take_varint};
 use crate::decode::Decoder;
 use crate::definition::Definition;
 use crate::format::{
-    BatchHead, BlockHead, BlockKind, Header, LOG_MAGIC, MAX_DEFINITIONS, MAX_HEADER, PREAMBLE_BYTES, VERSION,
-    header_checksum,
+    BatchHead, BlockHead, BlockKind, Header, LOG_MAGIC, MAX_DEFINITIONS, MAX_HEADER, OLDEST_VERSION, PREAMBLE_BYTES,
+    VERSION, header_checksum,
 };
+use crate::polling::{PollSums, TELLS_GAPS};
 use crate::problem::{Problem, ProblemKind};
 use crate::profile::ProfileBatch;
 use crate::record::Record;
@@ -37,6 +38,8 @@ pub enum Item {
     Profile(Box<ProfileBatch>),
     /// Something is missing or wrong.
     Problem(Problem),
+    /// What the rank's first thread polled, at the end of a log whose reader was asked to decide what the time between polls is.
+    Polls(PollSums),
 }
 
 /// Why a log could not be opened.
@@ -59,14 +62,16 @@ pub enum OpenError {
         found: Vec<u8>,
     },
     /// The log is of another version of the format.
-    #[error("{}: log format {found}, this lb-report reads {expected}: use the lb-report of the run's lbprof", path.display())]
+    #[error("{}: log format {found}, this lb-report reads {oldest} to {newest}: use the lb-report of the run's lbprof", path.display())]
     Version {
         /// The log.
         path: PathBuf,
         /// Its version.
         found: u16,
-        /// The version that can be read.
-        expected: u16,
+        /// The oldest version that can be read.
+        oldest: u16,
+        /// The newest one.
+        newest: u16,
     },
     /// The log ends before its first block.
     #[error("{}: the log ends after {found} bytes, within its header: the disk was full or the copy is incomplete", path.display())]
@@ -89,6 +94,7 @@ pub enum OpenError {
 /// A log being read.
 pub struct LogReader<R: Read> {
     blocks: Blocks<R>,
+    version: u16,
     header: Header,
     decoder: Decoder,
     decompressor: zstd::bulk::Decompressor<'static>,
@@ -127,8 +133,9 @@ impl<R: Read> LogReader<R> {
         let version = u16::from_le_bytes([preamble[8], preamble[9]]);
         let length = u32::from_le_bytes([preamble[10], preamble[11], preamble[12], preamble[13]]) as usize;
         let crc = u32::from_le_bytes([preamble[14], preamble[15], preamble[16], preamble[17]]);
-        if version != VERSION {
-            return Err(OpenError::Version { path: path(), found: version, expected: VERSION });
+        if !(OLDEST_VERSION..=VERSION).contains(&version) {
+            let (oldest, newest) = (OLDEST_VERSION, VERSION);
+            return Err(OpenError::Version { path: path(), found: version, oldest, newest });
         }
         let damaged = |what| Err(OpenError::Header { path: path(), what });
         if length > MAX_HEADER {
@@ -149,6 +156,7 @@ impl<R: Read> LogReader<R> {
         let decompressor = zstd::bulk::Decompressor::new().map_err(|source| OpenError::Io { path: path(), source })?;
         Ok(LogReader {
             blocks,
+            version,
             header,
             decoder: Decoder::new(),
             decompressor,
@@ -163,6 +171,11 @@ impl<R: Read> LogReader<R> {
     /// The log's header.
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// The version of its format.
+    pub fn version(&self) -> u16 {
+        self.version
     }
 
     /// The next item; `None` at the end, for good.
@@ -227,8 +240,8 @@ impl<R: Read> LogReader<R> {
                 }
                 None => Some(self.not_understood(kind)),
             },
-            BlockKind::Profile => match get::<ProfileBatch>(plain) {
-                Some((batch, _)) => self.profile_in_sequence(batch),
+            BlockKind::Profile => match profile(plain, self.version) {
+                Some(batch) => self.profile_in_sequence(batch),
                 None => Some(self.not_understood(kind)),
             },
         }
@@ -338,6 +351,17 @@ fn contents<'a>(
     }
     let length = decompressor.decompress_to_buffer(frame, &mut memory[..plain]).ok()?;
     (length == plain).then_some((&memory[..plain], tail))
+}
+
+/// The profile of a block.
+fn profile(plain: &[u8], version: u16) -> Option<ProfileBatch> {
+    if version >= TELLS_GAPS {
+        return get(plain).map(|(batch, _)| batch);
+    }
+    // An old one has no sums of polls at its end.
+    let mut grown = plain.to_vec();
+    put(&PollSums::default(), &mut grown);
+    get(&grown).map(|(batch, _)| batch)
 }
 
 /// The definitions of a block, and how many of them this version does not know.

@@ -21,6 +21,7 @@ pub const NO_PEER: i32 = i32::MIN;
 /// | receives | source in `comm`, tag: what was asked until it arrived, then what arrived | 0, bytes (what arrived once it did) | as above | 0 |
 /// | Sendrecv | destination, send tag | bytes sent, 0; the receive follows as a [`Operation::Received`] part | NONE | 0 |
 /// | completions of one request | those of the request completed | bytes of the request completed | id of the request | calls folded into this record beyond the first |
+/// | polls that found nothing ([`Flags::NOTHING`]), `count` > 0 | as above | ticks within the polls folded into this record; their gaps, see [`PollGaps`] | as above | polls folded into this record beyond the first |
 /// | completions of many | NO_PEER | 0; the requests completed follow as [`Operation::Completed`] parts | NONE | number of requests completed |
 /// | collectives | root or NO_PEER | bytes this rank contributes, bytes it is given | id of the request started, or NONE | 0 |
 /// | one-sided | target in the window's communicator; tag: window id | bytes to, bytes from the target | as above | Win_post, Win_start: id of the group, plus 1; 0: not known |
@@ -58,6 +59,37 @@ pub struct Record {
     pub flags: Flags,
     /// What the table above says.
     pub count: u32,
+}
+
+/// The gaps between the polls that are folded into one record, in its `received`: the longest one, and how long all those
+/// together are that are not short.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PollGaps(pub u64);
+
+impl PollGaps {
+    /// Bits of the longest gap, in ticks: recorders fold only polls with shorter gaps than this can hold.
+    const BITS: u32 = 16;
+
+    /// The same gaps and one more.
+    #[inline(always)]
+    #[must_use]
+    pub fn and(self, gap: u64, short: u64) -> PollGaps {
+        let longest = self.longest().max(gap & ((1 << Self::BITS) - 1));
+        let medium = self.medium() + if gap < short { 0 } else { gap };
+        PollGaps(medium << Self::BITS | longest)
+    }
+
+    /// Ticks of the longest gap.
+    #[inline(always)]
+    pub fn longest(self) -> u64 {
+        self.0 & ((1 << Self::BITS) - 1)
+    }
+
+    /// Ticks of the gaps that are not short, together.
+    #[inline(always)]
+    pub fn medium(self) -> u64 {
+        self.0 >> Self::BITS
+    }
 }
 
 const _: () = assert!(size_of::<Record>() == 64);
@@ -130,6 +162,9 @@ impl Flags {
     pub const FORTRAN: Flags = Flags(1 << 12);
     /// The lock of a window is exclusive.
     pub const EXCLUSIVE: Flags = Flags(1 << 13);
+    /// The call goes on with a wait that unsuccessful polls before it began, and begins where these ended. No log has it:
+    /// [`crate::polling`] sets it.
+    pub const POLLED: Flags = Flags(1 << 14);
 
     /// Every fact with its name, in the order of the bits.
     pub const NAMED: &[(Flags, &str)] = &[

@@ -9,7 +9,7 @@ use std::mem::offset_of;
 
 use crate::codec::take_array;
 use crate::definition::EndReason;
-use crate::format::{BatchHead, OpenRegion, VERSION};
+use crate::format::{BatchHead, OLDEST_VERSION, OpenRegion, VERSION};
 use crate::record::{Flags, Record};
 use crate::ring::{HEAD_BYTES, MAGIC, MAX_OPEN, MAX_PROBLEMS, RingHead};
 
@@ -22,6 +22,8 @@ const ATTEMPTS: usize = 8;
 /// What a ring file holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Salvage {
+    /// The version of the format that its records are of.
+    pub version: u16,
     /// The run's id.
     pub run_id: u64,
     /// Rank in MPI_COMM_WORLD.
@@ -66,7 +68,8 @@ pub fn ring(bytes: &[u8]) -> Option<Salvage> {
     let (head, slots) = bytes.split_at_checked(HEAD_BYTES)?;
     let u32_at = |at: usize| u32::from_le_bytes(field(head, at));
     let u64_at = |at: usize| u64::from_le_bytes(field(head, at));
-    if head[..8] != MAGIC || u32_at(offset_of!(RingHead, version)) != u32::from(VERSION) {
+    let version = u16::try_from(u32_at(offset_of!(RingHead, version))).ok()?;
+    if head[..8] != MAGIC || !(OLDEST_VERSION..=VERSION).contains(&version) {
         return None;
     }
     let n_open = (u32_at(offset_of!(RingHead, n_open)) as usize).min(MAX_OPEN);
@@ -86,6 +89,7 @@ pub fn ring(bytes: &[u8]) -> Option<Salvage> {
     };
     let capacity = u32_at(offset_of!(RingHead, capacity)) as usize;
     Some(Salvage {
+        version,
         run_id: u64_at(offset_of!(RingHead, run_id)),
         rank: u32_at(offset_of!(RingHead, rank)),
         head: BatchHead {

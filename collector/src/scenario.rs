@@ -31,6 +31,7 @@ use crate::format::{
     log_name, ring_name,
 };
 use crate::operation::{Activity, Operation};
+use crate::polling::{Lengths, Polling, Polls};
 use crate::problem::ProblemKind;
 use crate::record::{Flags, NONE, Record};
 use crate::ring::{HEAD_BYTES, MAGIC, MAX_OPEN, RingHead};
@@ -700,7 +701,8 @@ impl RankScript {
             }
         }
         let mut head = BatchHead { previous_end: begin, ..BatchHead::default() };
-        let mut fold = Fold::new(head.clone());
+        let polls = Polls::new(Polling::Auto, Lengths::of(&header), crate::format::VERSION, begin);
+        let mut fold = Fold::new(head.clone()).deciding(polls);
         let (written, ringed) = self.records.split_at(self.records.len() - in_ring);
         for batch in written.chunks(self.batch) {
             match header.mode {

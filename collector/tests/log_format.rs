@@ -68,6 +68,7 @@ fn by_the_reader(folder: &Path, rank: u32) -> String {
                 add("records".to_owned(), batch.profile.records);
                 add("calls".to_owned(), batch.profile.calls);
                 add("iterations".to_owned(), batch.profile.iterations.len() as u64);
+                add("polls".to_owned(), batch.profile.polls.polls);
                 for (key, cell) in &batch.profile.cells {
                     add(format!("activity-{}", key.activity), cell.ticks);
                 }
@@ -80,6 +81,7 @@ fn by_the_reader(folder: &Path, rank: u32) -> String {
                 ProblemKind::Gap => lost += problem.count,
                 _ => {}
             },
+            Item::Polls(sums) => panic!("nobody asked what polls are: {sums:?}"),
         }
     }
     let lines = (threads.iter().map(|(thread, n)| format!("records {thread} {n}\n")))
@@ -199,4 +201,13 @@ fn any_records_are_read_by_the_document() {
     assert!(n > 1000, "{n}");
     std::fs::write(folder.path().join(log_name(0)), log.into_sink()).unwrap();
     check(folder.path(), 0, &["lost 0", "damaged 0"]);
+}
+
+#[test]
+fn logs_of_older_versions_are_read_by_the_document() {
+    let logs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/logs");
+    let whole = ["damaged 0", "lost 0"];
+    let events = ["rank 1 2 vm Tsc Events", "operation 61 42 378050322"];
+    check(&logs.join("version-1/events"), 1, &[events, whole].concat());
+    check(&logs.join("version-1/profile"), 1, &[["rank 1 2 vm Tsc Profile", "profile polls 0"], whole].concat());
 }

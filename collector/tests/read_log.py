@@ -197,7 +197,7 @@ def batch(plain, tail):  # §7
     return head, records
 
 
-def profile(b):  # §8
+def profile(b, version):  # §8
     head, following, entered = batch_head(b), batch_head(b), b.list(b.uint)
 
     def cell():
@@ -209,7 +209,8 @@ def profile(b):  # §8
     regions = b.list(lambda: (b.uint(), b.uint(), b.uint(), b.f64(), b.f64(), b.uint(), b.uint()))
     counters = b.list(lambda: (b.uint(), b.uint(), b.uint(), b.f64(), b.f64(), b.f64()))
     totals = [b.uint() for _ in range(5)]
-    return head, following, entered, cells, sites, iterations, regions, counters, totals
+    polls = [b.uint() for _ in range(7)] if version >= 2 else [0] * 7
+    return head, following, entered, cells, sites, iterations, regions, counters, totals, polls
 
 
 def decompress(frame):
@@ -260,10 +261,10 @@ class Found:
             sums[0] += 1
             sums[1] += (record[1] or record[0]) - record[0]
 
-    def take_profile(self, b):
-        head, following, _, cells, sites, iterations, _, _, totals = profile(b)
+    def take_profile(self, b, version):
+        head, following, _, cells, sites, iterations, _, _, totals, polls = profile(b, version)
         self.next[head["thread"]] = following["first"]
-        self.profiles.update(records=totals[0], calls=totals[1], iterations=len(iterations))
+        self.profiles.update(records=totals[0], calls=totals[1], iterations=len(iterations), polls=polls[0])
         for (_, _, activity), (ticks, _, _, _) in cells:
             self.profiles[f"activity-{activity}"] += ticks
         for (_, _, operation, _), (_, calls, _, _) in sites:
@@ -281,7 +282,7 @@ class Found:
 
 
 def ring(data):  # §9
-    if data[:8] != b"LBPRING1" or int.from_bytes(data[8:12], "little") != 1:
+    if data[:8] != b"LBPRING1" or int.from_bytes(data[8:12], "little") not in (1, 2):
         raise ValueError("not a ring")
     thread, capacity, first, previous_end = struct.unpack_from("<IIQQ", data, 24)
     records = []
@@ -296,7 +297,7 @@ def main(log, ring_file=None):
     data = open(log, "rb").read()
     magic, version, length, crc = struct.unpack_from("<8sHII", data)
     content = data[18 : 18 + length]
-    if magic != b"LBPROFLG" or version != 1 or zlib.crc32(content, zlib.crc32(data[8:14])) != crc:
+    if magic != b"LBPROFLG" or version not in (1, 2) or zlib.crc32(content, zlib.crc32(data[8:14])) != crc:
         raise ValueError("not a log")
     facts = header(Bytes(content))
     print("rank", facts["rank"], facts["n_ranks"], facts["host"], facts["clock"], facts["mode"])
@@ -321,7 +322,7 @@ def main(log, ring_file=None):
         elif kind == 2:
             found.take_records(*batch(plain, tail))
         elif kind == 3:
-            found.take_profile(Bytes(plain))
+            found.take_profile(Bytes(plain), version)
     if ring_file:
         found.take_records(*ring(open(ring_file, "rb").read()))
     found.print()

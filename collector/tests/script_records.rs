@@ -267,8 +267,8 @@ fn windows_are_told_by_their_id() {
 }
 
 #[test]
-fn polls_that_follow_one_another_at_once_are_one_record_as_long_as_they_together() {
-    // Each lasts 0.1; between the last two lies computation.
+fn polls_that_follow_one_another_at_once_are_one_record_from_the_first_to_the_last() {
+    // Each lasts 0.1, which the folded record sums up in its bytes sent; between the last two lies computation.
     let text = "ranks 2\noverhead 0.1
         rank 0: irecv 1 as a; repeat 4; test a; if $i == 2; compute 1; end; end; wait a
         rank 1: compute 5; send 0";
@@ -276,7 +276,7 @@ fn polls_that_follow_one_another_at_once_are_one_record_as_long_as_they_together
         text,
         &[
             "Irecv 1:0 0/0 #0 comm 0",
-            "Test 0/0 #0 comm 0 ×2 nothing",
+            "Test 300000/0 #0 comm 0 ×2 nothing",
             "Test 0/0 #0 comm 0 nothing",
             "Wait 1:0 0/8 #0 comm 0",
         ],

@@ -449,7 +449,7 @@ fn write(rank_log: &mut RankLog, log: &mut ThreadLog, records: &[Record], now: u
             log.ring.head().dropped.fetch_add(records.len() as u64, Relaxed);
         }
     } else {
-        let fold = log.fold.get_or_insert_with(|| Fold::new(log.head.clone()));
+        let fold = log.fold.get_or_insert_with(|| rank_log.new_fold(&log.head));
         rank_log.define_sites(records);
         rank_log.fold(fold, records);
         // A killed process loses what is not written, at most this long.

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use lbprof_collector::Definition;
 use lbprof_collector::definition::Instant;
-use lbprof_collector::format::{BatchHead, Header, Mode, log_name};
+use lbprof_collector::format::{BatchHead, Header, Mode, VERSION, log_name};
+use lbprof_collector::polling::{Lengths, Polling, Polls};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::profile::{Fold, ProfileBatch};
 use lbprof_collector::record::Record;
@@ -34,6 +35,8 @@ pub struct RankLog {
     /// Ticks of one second, as measured so far.
     second: u64,
     sampled_at: u64,
+    /// What tells waiting from computation between polls.
+    lengths: Lengths,
 }
 
 impl RankLog {
@@ -55,6 +58,7 @@ impl RankLog {
             buffer: settings.buffer,
             second: per_second.max(1),
             sampled_at: second.ticks,
+            lengths: Lengths::of(header),
         };
         groups::name(log.mode == Mode::Events);
         log.sites.refresh(&mut log.new);
@@ -123,6 +127,12 @@ impl RankLog {
             self.sites.id(record.call_site, &mut self.new);
         }
         self.define_new();
+    }
+
+    /// A fold of the records that follow `head`.
+    pub fn new_fold(&self, head: &BatchHead) -> Fold {
+        let polls = Polls::new(Polling::Auto, self.lengths, VERSION, head.previous_end);
+        Fold::new(head.clone()).deciding(polls)
     }
 
     /// Folds records into sums; their call sites are defined.

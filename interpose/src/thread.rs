@@ -52,10 +52,12 @@ pub struct Thread {
     pub type_size: u64,
     /// The record of unsuccessful polls to which further ones may be added, or null.
     pub poll: *mut Record,
-    /// When the last poll in it ended.
+    /// The first of the records of polls that follow one another at once, of which that is the last.
+    pub first_poll: *mut Record,
+    /// When the last poll in them ended.
     pub poll_end: u64,
-    /// The request, or communicator, polled.
-    pub poll_handle: usize,
+    /// Ticks within the polls whose time the last record has.
+    pub poll_ticks: u64,
     /// Status to pass where the program ignores it.
     pub status: [u64; 8],
     /// What the thread needs when its ring is full; null before its first call.

@@ -11,6 +11,7 @@ mod io;
 mod management;
 mod one_sided;
 mod point_to_point;
+mod polls;
 
 use lbprof_collector::record::{Flags, Record};
 

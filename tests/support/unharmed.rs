@@ -30,7 +30,7 @@ use crate::suite::Case;
 use crate::{place, run};
 
 /// Kinds of problem that depend on how busy the machine is.
-const OF_THE_MACHINE: [&str; 5] = ["Preempted", "NoCore", "Disturbed", "SlowClock", "ClocksUnknown"];
+const OF_THE_MACHINE: [&str; 6] = ["PollingUnclear", "Preempted", "NoCore", "Disturbed", "SlowClock", "ClocksUnknown"];
 
 /// The interpreter of scripts.
 pub const PYTHON: &str = "/usr/bin/python3";

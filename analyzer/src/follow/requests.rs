@@ -35,6 +35,12 @@ impl Requests {
         .unwrap_or(NOTHING)
     }
 
+    /// What was started under a request that stays open.
+    pub fn look(&self, request: u32) -> Pending {
+        let slot = self.slots.get(request as usize % SLOTS).filter(|(number, _)| *number == request);
+        slot.and_then(|(_, pending)| *pending).or_else(|| self.others.get(&request).copied()).unwrap_or(NOTHING)
+    }
+
     fn open(&mut self, request: u32) -> &mut Pending {
         if self.slots.is_empty() {
             self.slots = vec![(0, None); SLOTS];

@@ -23,6 +23,7 @@ mod tables;
 use std::collections::BTreeMap;
 
 use lbprof_collector::format::Header;
+use lbprof_collector::polling::PollSums;
 use lbprof_collector::problem::Severity;
 use lbprof_collector::reader::Item;
 use lbprof_collector::{Operation, Problem, ProblemKind, Record};
@@ -48,6 +49,7 @@ pub fn gather(run: &Run, survey: &Survey, structure: &Structure, progress: impl 
     let mut model = part.map(|part| part.finish(structure)).unwrap_or_default();
     model.sites.clone_from(&survey.sites);
     model.facts.selected.ranks.clone_from(&run.selected);
+    model.facts.polling = run.polling;
     model.problems.splice(0..0, run.problems.iter().cloned());
     model
 }
@@ -67,6 +69,8 @@ struct RankGather<'a> {
     pending: Option<Record>,
     /// Asks the first thread what it does; `None` where nothing is known of the rank's clock.
     sampler: Option<RankSampler>,
+    /// What the first thread polled.
+    polls: PollSums,
     problems: Vec<Problem>,
 }
 
@@ -83,6 +87,7 @@ impl<'a> RankGather<'a> {
             definitions: Definitions::default(),
             threads: BTreeMap::new(),
             pending: None,
+            polls: PollSums::default(),
             problems: Vec::new(),
         }
     }
@@ -109,14 +114,16 @@ impl RankPass for RankGather<'_> {
                 }
             }
             Item::Profile(batch) => {
-                if let Some(sampler) = self.sampler.as_mut().filter(|_| batch.head.thread == 0) {
-                    sampler.absorb(&batch);
+                if batch.head.thread == 0 {
+                    self.sampler.iter_mut().for_each(|sampler| sampler.absorb(&batch));
+                    self.polls.add(&batch.profile.polls);
                 }
                 let thread =
                     self.threads.entry(batch.head.thread).or_insert_with(|| ThreadSums::new(&batch.head, self.span));
                 thread.absorb(&batch);
             }
             Item::Problem(problem) => self.problems.push(problem),
+            Item::Polls(sums) => self.polls.add(&sums),
         }
     }
 
@@ -138,6 +145,7 @@ impl RankPass for RankGather<'_> {
             }
         }
         builder.pending(self.pending);
+        builder.polls(&self.polls);
         let (rank, seen) = builder.finish();
         part.problems.extend(self.definitions.problems_of(rank.rank));
         part.problems

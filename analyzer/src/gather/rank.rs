@@ -4,13 +4,16 @@ use std::collections::{BTreeMap, HashMap};
 
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::format::Header;
+use lbprof_collector::polling::{PollSums, Polling};
 use lbprof_collector::profile::{self, CounterTotals};
 use lbprof_collector::{Activity, ProblemKind, Record};
 
 use super::found::FoundIterations;
 use super::part::Part;
 use crate::definitions::Definitions;
-use crate::model::{Cell, Communicator, Pending, RankModel, RegionIdx, RunFacts, Seconds, SiteKey, Totals, Usage};
+use crate::model::{
+    Cell, Communicator, Pending, PollTimes, RankModel, RegionIdx, RunFacts, Seconds, SiteKey, Totals, Usage,
+};
 use crate::region_path::{PathPart, loop_path, region_path};
 use crate::selection::Selected;
 use crate::sites::Sites;
@@ -56,6 +59,7 @@ impl<'a> RankBuilder<'a> {
             n_ranks: header.n_ranks,
             recorded_ranks: header.recorded_ranks.clone(),
             selected: Selected::default(),
+            polling: Polling::default(),
             t_seq_s: None,
             command: header.command.clone(),
             mpi: header.mpi.clone(),
@@ -265,6 +269,18 @@ impl<'a> RankBuilder<'a> {
 
     pub(super) fn all_seconds(&self, ticks: [u64; Activity::COUNT]) -> Seconds {
         ticks.map(|ticks| self.seconds(ticks))
+    }
+
+    pub(super) fn polls(&mut self, sums: &PollSums) {
+        self.rank.polls = PollTimes {
+            polls: sums.polls,
+            waits: sums.waits,
+            within_s: self.seconds(sums.within),
+            waiting_s: self.seconds(sums.waiting),
+            maybe_computation_s: self.seconds(sums.maybe_computation),
+            computation_s: self.seconds(sums.computation),
+            maybe_waiting_s: self.seconds(sums.maybe_waiting),
+        };
     }
 
     pub(super) fn pending(&mut self, record: Option<Record>) {

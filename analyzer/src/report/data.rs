@@ -4,7 +4,7 @@ use lbprof_collector::Activity;
 use lbprof_collector::problem::Severity;
 
 use super::problems::ProblemRow;
-use crate::model::{Model, RankModel};
+use crate::model::{Model, PollTimes, RankModel};
 
 /// What the data are made of, and how far they may be trusted.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +31,8 @@ pub struct DataFacts {
     pub paused_s: f64,
     /// Time of no known activity (lost records), summed over ranks.
     pub unknown_s: f64,
+    /// Polls that found nothing, and the time between them, of all ranks.
+    pub polls: PollTimes,
     /// Whether no data are missing.
     pub complete: bool,
 }
@@ -47,6 +49,8 @@ impl DataFacts {
         let idle_s = sum(&|rank| rank.idle_s(window));
         let paused_s = sum(&|rank| rank.paused_s);
         let known_s = sum(&|rank| rank.inclusive(0).iter().sum::<f64>());
+        let mut polls = PollTimes::default();
+        model.ranks.iter().for_each(|rank| polls.add(&rank.polls));
         DataFacts {
             elapsed_s,
             ranks_present: model.ranks.len() as u32,
@@ -59,6 +63,7 @@ impl DataFacts {
             idle_s,
             paused_s,
             unknown_s: (elapsed_s * model.ranks.len() as f64 - idle_s - paused_s - known_s).max(0.0),
+            polls,
             complete: problems.iter().all(|problem| problem.kind.severity() != Severity::Partial),
         }
     }

@@ -308,7 +308,7 @@ fn classes(one: &FoundLoop, survey: &Survey) -> Vec<Class> {
     let mut classes: Vec<Class> = survey
         .tokens
         .iter()
-        .map(|token| if is_poll(token.operation) { Class::Neutral } else { Class::Foreign })
+        .map(|token| if Operation::polls(token.operation) { Class::Neutral } else { Class::Foreign })
         .collect();
     for (tokens, class) in [(&one.tokens, Class::Inside), (&one.anchor.tokens, Class::Anchor)] {
         for &token in tokens {
@@ -397,7 +397,7 @@ impl Calls<'_> {
     }
 
     fn is_poll(&self, token: u32) -> bool {
-        self.survey.tokens.get(token as usize).is_none_or(|token| is_poll(token.operation))
+        self.survey.tokens.get(token as usize).is_none_or(|token| Operation::polls(token.operation))
     }
 
     /// The number of iterations of a loop in all its calls, of which these are in the window.

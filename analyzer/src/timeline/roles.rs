@@ -35,6 +35,8 @@ pub enum Talk {
     Wait,
     /// Asks for a request, or for several.
     Test,
+    /// Looks at a request and leaves it as it is, having waited for it.
+    Look,
     /// A collective on a communicator, or on a window or file.
     Meet(Meeting, On),
     /// Starts a collective.
@@ -67,6 +69,17 @@ pub fn talk_of(number: u16) -> Talk {
         all
     };
     BY_NUMBER.get(usize::from(number)).copied().unwrap_or(Talk::Nothing)
+}
+
+/// What the operation of a number in a log is to other ranks where its call ends a wait by polling: what a call would be that waits.
+pub fn talk_of_polled(number: u16) -> Talk {
+    match talk_of(number) {
+        Talk::Test => Talk::Wait,
+        Talk::Epoch(EpochStep::Test) => Talk::Epoch(EpochStep::Wait),
+        Talk::Nothing if [Operation::Iprobe, Operation::Improbe].iter().any(|&one| one as u16 == number) => Talk::Probe,
+        Talk::Nothing if Operation::polls(number) => Talk::Look,
+        other => other,
+    }
 }
 
 /// What `operation` is to other ranks (MPI-4.1 chapters 3 to 8, 12, 14).

@@ -83,6 +83,8 @@ pub enum Role {
     Done,
     /// Completes a request that was found complete: it did not wait.
     Found,
+    /// Finds a request complete, having waited for it, and leaves it as it is.
+    Seen,
     /// Completes a request that was cancelled: nothing was transferred.
     Cancelled,
     /// Waits until there is a message.

@@ -14,7 +14,7 @@ use super::dense::Dense;
 use super::lists::Lists;
 use super::persistent::Prepared;
 use super::places::Places;
-use super::roles::{On, Talk, talk_of};
+use super::roles::{On, Talk, talk_of, talk_of_polled};
 use super::step::{Batch, Deed, EpochStep, Kind, Meeting, Ns, Role, SendMode, Step};
 use crate::definitions::Definitions;
 use crate::model::{Communicator, RegionIdx};
@@ -77,6 +77,8 @@ struct Thread {
     deeds: Vec<Deed>,
     /// What the last call was, for its parts.
     talk: Talk,
+    /// Polls that found nothing, and flushes behind them, as one step and more: the next call may go on with their wait.
+    polls: Vec<Step>,
 }
 
 /// A call whose parts may follow.
@@ -148,7 +150,7 @@ impl<'a> RankSteps<'a> {
                     let skipped = self.skip(&batch.head, &batch.next);
                     self.ready.extend(skipped);
                 }
-                Some(Item::Problem(_)) => {}
+                Some(Item::Problem(_) | Item::Polls(_)) => {}
                 None => return self.finish(),
             }
         }
@@ -197,6 +199,9 @@ impl<'a> RankSteps<'a> {
         thread.next = head.first.saturating_add(records.len() as u64);
         thread.carry(&mut out);
         out.last = self.is_last(head.thread, &thread);
+        if out.last {
+            thread.end_polls(&mut out);
+        }
         self.threads.insert(head.thread, thread);
         (!out.steps.is_empty() || out.gap || out.last).then_some(out)
     }
@@ -224,6 +229,7 @@ impl<'a> RankSteps<'a> {
             steps: Vec::new(),
             deeds: Vec::new(),
             talk: Talk::Nothing,
+            polls: Vec::new(),
         };
         self.innermost(&mut thread);
         (thread, head.first > 0)
@@ -235,6 +241,7 @@ impl<'a> RankSteps<'a> {
         let mut out = thread.begin(head.thread, 0);
         out.gap = true;
         thread.end_waiting(&mut out);
+        thread.end_polls(&mut out);
         (thread.before, thread.placed) = (Kind::unknown(0), None);
         self.compute_until(&mut thread, next.previous_end, &mut out);
         (thread.next, thread.paused) = (next.first, next.paused);
@@ -255,6 +262,7 @@ impl<'a> RankSteps<'a> {
             let mut out = thread.begin(number, 0);
             out.last = number != 0;
             thread.end_waiting(&mut out);
+            thread.end_polls(&mut out);
             if let Some(end) = end.filter(|&end| number == 0 && end > thread.last) {
                 self.compute_until(&mut thread, end, &mut out);
             }
@@ -283,6 +291,7 @@ impl<'a> RankSteps<'a> {
     /// A step without a call that ends at `ticks`.
     fn compute_until(&mut self, thread: &mut Thread, ticks: u64, out: &mut Batch) {
         if ticks > thread.last {
+            thread.end_polls(out);
             let end = self.time(ticks);
             let kind = thread.before;
             out.steps.push(Step { begin: end, end, before: kind, kind, site: NONE, operation: 0, deeds: 0 });
@@ -302,6 +311,12 @@ impl<'a> RankSteps<'a> {
             return;
         }
         thread.end_waiting(out);
+        if record.operation == Operation::Flush as u16 && !thread.polls.is_empty() {
+            let flush = self.step(thread, record);
+            thread.polls.push(flush);
+            return;
+        }
+        thread.end_polls(out);
         match record.operation() {
             Some(Operation::RegionEnter) => {
                 self.compute_until(thread, begin, out);
@@ -345,7 +360,19 @@ impl<'a> RankSteps<'a> {
 
     fn call(&mut self, thread: &mut Thread, record: &Record, out: &mut Batch) {
         let mut step = self.step(thread, record);
-        let talk = talk_of(record.operation);
+        let goes_on = record.flags.contains(Flags::POLLED);
+        match thread.polls.first().filter(|_| goes_on) {
+            Some(polls) => {
+                (step.begin, step.before) = (polls.begin, polls.before);
+                thread.polls.clear();
+            }
+            None => thread.end_polls(out),
+        }
+        if Operation::polls(record.operation) && record.flags.contains(Flags::NOTHING) {
+            thread.polls.push(step);
+            return;
+        }
+        let talk = if goes_on { talk_of_polled(record.operation) } else { talk_of(record.operation) };
         thread.talk = talk;
         let missing = match talk {
             Talk::Exchange => 1,
@@ -423,7 +450,7 @@ impl<'a> RankSteps<'a> {
             }
             Talk::Start | Talk::Wait | Talk::Test if has_parts => None,
             Talk::Start => self.started(record),
-            Talk::Wait | Talk::Test => self.completion(record, talk),
+            Talk::Wait | Talk::Test | Talk::Look => self.completion(record, talk),
             Talk::Meet(meeting, on) => Some(self.meet(record, Role::Meet(meeting), on)),
             Talk::StartMeet(meeting) => Some(self.meet(record, Role::StartMeet(meeting), On::Communicator)),
             Talk::Epoch(step) => self.epoch(record, step),
@@ -471,6 +498,7 @@ impl<'a> RankSteps<'a> {
         let role = match talk {
             _ if record.flags.contains(Flags::CANCELLED) => Role::Cancelled,
             Talk::Test => Role::Found,
+            Talk::Look => Role::Seen,
             _ => Role::Done,
         };
         Some(self.message(record, role, record.received))
@@ -590,6 +618,11 @@ impl Thread {
             self.deeds.extend(out.deeds.drain(waiting.deeds..));
             (waiting.step, waiting.deeds) = (0, 0);
         }
+    }
+
+    /// The polls at hand found nothing, and nothing goes on with them: who waited in them, if so, for what is not known.
+    fn end_polls(&mut self, out: &mut Batch) {
+        out.steps.append(&mut self.polls);
     }
 
     /// Gives the call whose parts may follow what it and its parts did: they are all there, or will not come.

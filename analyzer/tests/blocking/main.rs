@@ -5,6 +5,7 @@ mod chance;
 mod clocks;
 mod damage;
 mod parts;
+mod polls;
 mod predictions;
 mod properties;
 mod replays;

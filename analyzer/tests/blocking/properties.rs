@@ -83,9 +83,9 @@ fn true_waits_s(script: &Script, run: &Simulation) -> Vec<f64> {
     waits.collect()
 }
 
-/// Holds the waits that were found against those of who simulated the run.
+/// Holds the waits that were found against those of who simulated the run, who knows of each call alone.
 fn assert_waits(seed: u64, script: &Script) -> Run {
-    let run = Run::of_script(script);
+    let run = Run::of_single_calls(script);
     let truth = true_waits_s(script, &script.simulate().unwrap());
     let waits_s = run.sums().waits_s;
     for (rank, truth) in (0..).zip(truth) {

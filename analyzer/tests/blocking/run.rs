@@ -8,10 +8,11 @@ use lbprof_analyzer::metrics::blocking::{BlockingSums, Class, sums};
 use lbprof_analyzer::metrics::imbalance::ImbalanceSplit;
 use lbprof_analyzer::model::Model;
 use lbprof_analyzer::replay::Question;
+use lbprof_collector::polling::Polling;
 use lbprof_collector::scenario::Scenario;
 use lbprof_collector::script::Script;
 
-use crate::support::model;
+use crate::support::{model, model_polling, written};
 
 /// A run, followed.
 pub struct Run {
@@ -33,6 +34,14 @@ impl Run {
     /// That of a scenario, as sums of which hold what holds for all.
     pub fn of_scenario(scenario: Scenario) -> Run {
         let run = Run { model: model(scenario) };
+        run.check();
+        run
+    }
+
+    /// That of a script whose calls are taken one by one: no wait begins in a poll before the call that waits.
+    pub fn of_single_calls(script: &Script) -> Run {
+        let scenario = script.scenario().unwrap_or_else(|error| panic!("{error}\n{}", script.text()));
+        let run = Run { model: model_polling(written(scenario).path(), Polling::Computation) };
         run.check();
         run
     }

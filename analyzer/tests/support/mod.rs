@@ -14,6 +14,7 @@ use lbprof_analyzer::structure::Wanted;
 use lbprof_analyzer::symbols;
 use lbprof_collector::Definition;
 use lbprof_collector::definition::Usage;
+use lbprof_collector::polling::Polling;
 use lbprof_collector::scenario::{START, Scenario};
 use tempfile::TempDir;
 
@@ -31,7 +32,12 @@ pub fn written(scenario: Scenario) -> TempDir {
 
 /// The model of the run in `dir`.
 pub fn model_in(dir: &Path) -> Model {
-    let run = Run::open(Some(dir)).expect("the run opens");
+    model_polling(dir, Polling::Auto)
+}
+
+/// The model of the run in `dir`, of which the time between unsuccessful polls is taken for what `polling` says.
+pub fn model_polling(dir: &Path, polling: Polling) -> Model {
+    let run = Run::open(Some(dir)).expect("the run opens").polling(polling);
     let model = analyse(&run, &marked(), |_| ()).unwrap().model;
     check_invariants(&model);
     model

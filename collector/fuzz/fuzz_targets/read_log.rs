@@ -50,7 +50,7 @@ fn read(log: &[u8]) -> (usize, usize) {
                 fold.records(&records, |record| record.call_site);
             }
             Item::Profile(batch) => fold.get_or_insert_with(|| Fold::new(batch.head.clone())).absorb(&batch),
-            Item::Definitions(_) | Item::Problem(_) => {}
+            Item::Definitions(_) | Item::Problem(_) | Item::Polls(_) => {}
         }
     }
     if let Some(mut fold) = fold {

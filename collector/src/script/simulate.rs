@@ -13,11 +13,12 @@ use super::meeting::{Meeting, Stream};
 use super::record::{Arrived, Event as Logged, Open};
 use super::step::{Action, Incoming, Start, Step};
 use super::{Network, Script, ScriptError, SimulatedCall, SimulatedRank, Simulation, Stuck, Wait, offset};
-use crate::record::{Flags, Record};
+use crate::polling::{SHORT_NS, WAITING_NS};
+use crate::record::{Flags, PollGaps, Record};
 use crate::scenario::{START, ticks};
 
-/// Unsuccessful polls of one thing that follow one another by less are one record, in nanoseconds.
-const POLL_GAP: u64 = 20_000;
+/// Unsuccessful polls of one thing that follow one another by less are one record, in ticks, which are nanoseconds.
+const POLL_GAP: u64 = WAITING_NS;
 
 /// Something that happens. Those of one time come in the order of the fields.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -355,9 +356,13 @@ impl<'s> World<'s> {
         let rank = &mut self.ranks[number];
         rank.poll = Some((subject, rank.now));
         let [.., Logged::Record(last, site), Logged::Record(this, at)] = &mut rank.result.events[..] else { return };
-        let follows = poll.is_some_and(|(what, end)| what == subject && this.begin - end < POLL_GAP);
-        if follows && before > 0 && site == at && last.operation == this.operation {
-            last.end += this.end - this.begin;
+        let gap = poll.filter(|(what, _)| *what == subject).map(|(_, end)| this.begin - end);
+        let Some(gap) = gap.filter(|&gap| gap < POLL_GAP) else { return };
+        if before > 0 && site == at && last.operation == this.operation {
+            let within = if last.count == 0 { last.end - last.begin } else { last.sent };
+            last.sent = within + this.end - this.begin;
+            last.received = PollGaps(last.received).and(gap, SHORT_NS).0;
+            last.end = this.end;
             last.count += 1;
             rank.result.events.pop();
         }

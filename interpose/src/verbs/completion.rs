@@ -3,50 +3,17 @@
 //! A call that completes one request is one record. A call that completes several is followed by a
 //! [`Operation::Completed`] part for each.
 
-use lbprof_collector::format::ClockSource;
 use lbprof_collector::record::{Flags, NONE, Record};
 use lbprof_collector::{Activity, Operation, ProblemKind};
 
 use super::point_to_point::{status_or_own, store_arrived};
+use super::polls::found_nothing;
 use super::{After, Event};
 use crate::abi::{self, Null, abi, is_null};
 use crate::lang::{Convert, Language};
 use crate::requests::{self, ACTIVE, Open, PERSISTENT, READS, RECEIVES, WRITES};
 use crate::thread::{self, Facts, Thread, Word};
-use crate::{clock, flush, guard};
-
-/// Ticks between two unsuccessful polls up to which they are one record: beyond, computation lies between them. About 20 µs: counters
-/// of processors make 2 to 3 ticks a nanosecond, the system's clock one.
-fn poll_gap() -> u64 {
-    if clock::source() == ClockSource::Monotonic { 20_000 } else { 50_000 }
-}
-
-/// A test or probe found nothing: its record becomes part of the one before where that is a poll of the same thing.
-///
-/// The folded record's length is the sum of the polls' lengths, so that what lies between them stays computation.
-pub(super) unsafe fn found_nothing(thread: *mut Thread, slot: *mut Record, handle: Word) {
-    // SAFETY: the slot is the newest of this thread's ring; `poll` is null or an older one of the same ring and batch.
-    unsafe {
-        (*slot).flags |= Flags::NOTHING;
-        let poll = (*thread).poll;
-        let end = (*slot).end;
-        if !poll.is_null()
-            && poll.wrapping_add(1) == slot
-            && (*thread).poll_handle == handle
-            && (*poll).call_site == (*slot).call_site
-            && (*poll).operation == (*slot).operation
-            && (*slot).begin.wrapping_sub((*thread).poll_end) < poll_gap()
-        {
-            (*poll).end += end.saturating_sub((*slot).begin);
-            (*poll).count = (*poll).count.saturating_add(1);
-            thread::take_back(thread, slot);
-        } else {
-            (*thread).poll = slot;
-            (*thread).poll_handle = handle;
-        }
-        (*thread).poll_end = end;
-    }
-}
+use crate::{flush, guard};
 
 /// Fills the record of a completed request.
 #[inline(never)]
@@ -179,7 +146,7 @@ impl<L: Language> After for Completes<L> {
                     (*slot).flags = (*slot).flags.with_activity(open.flags().activity());
                 }
                 if ok {
-                    found_nothing(thread, slot, self.handle);
+                    found_nothing(thread, slot);
                 }
                 return;
             }
@@ -392,7 +359,7 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
         unsafe {
             let flag = self.indices;
             if flag != 0 && L::out_int(flag) == 0 {
-                found_nothing(thread, slot, self.kept.read());
+                found_nothing(thread, slot);
             } else if let Some(i) = self.index(self.out, 0) {
                 let handle = self.kept.add(i).read();
                 store_completed(slot, handle, self.statuses, take_completed(handle));
@@ -472,7 +439,7 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
         // SAFETY: `kept` holds `count` handles.
         unsafe {
             if self.count > 0 {
-                found_nothing(thread, slot, self.kept.read());
+                found_nothing(thread, slot);
             }
         }
     }
@@ -692,7 +659,7 @@ impl After for LooksAt {
                 (*slot).comm = open.comm;
             }
             if ok && (self.flag as *const i32).read() == 0 {
-                found_nothing(thread, slot, self.handle);
+                found_nothing(thread, slot);
             }
         }
     }
@@ -701,7 +668,6 @@ impl After for LooksAt {
 /// Folds unsuccessful looks at several requests.
 #[derive(Clone, Copy)]
 pub struct LooksAtSeveral {
-    first: Word,
     /// Address of the flag or outcount.
     out: Word,
 }
@@ -712,7 +678,7 @@ impl After for LooksAtSeveral {
         // SAFETY: flag or outcount is filled by a successful call. MPI_UNDEFINED, no active request, is not 0.
         unsafe {
             if ok && (self.out as *const i32).read() == 0 {
-                found_nothing(thread, slot, self.first);
+                found_nothing(thread, slot);
             }
         }
     }
@@ -720,8 +686,8 @@ impl After for LooksAtSeveral {
 
 /// A look at requests of an array (MPI-4.1 §3.7.6): at all, any, or some; `out` is the flag or outcount.
 #[inline(always)]
-pub unsafe fn looks_at_several<L: Language>(_: *mut Thread, requests: Word, out: Word) -> Event<LooksAtSeveral> {
-    Event { facts: Facts::none(), after: LooksAtSeveral { first: requests, out } }
+pub unsafe fn looks_at_several<L: Language>(_: *mut Thread, _: Word, out: Word) -> Event<LooksAtSeveral> {
+    Event { facts: Facts::none(), after: LooksAtSeveral { out } }
 }
 
 /// A request is freed: nothing tells when it completes.

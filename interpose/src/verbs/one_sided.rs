@@ -198,14 +198,13 @@ pub unsafe fn addresses_all<L: Language>(_: *mut Thread, win: Word) -> Event<()>
 #[derive(Clone, Copy)]
 pub struct TestsOn {
     flag: Word,
-    handle: Word,
 }
 
 /// See [`TestsOn`].
 #[inline(always)]
 pub unsafe fn tests_on<L: Language>(_: *mut Thread, win: Word, flag: Word) -> Event<TestsOn> {
     // SAFETY: the verbs' contract.
-    unsafe { Event { facts: on::<L>(win), after: TestsOn { flag, handle: L::handle(win, Convert::Win) } } }
+    unsafe { Event { facts: on::<L>(win), after: TestsOn { flag } } }
 }
 
 impl After for TestsOn {
@@ -214,7 +213,7 @@ impl After for TestsOn {
         // SAFETY: the flag is filled by a successful call.
         unsafe {
             if ok && (self.flag as *const i32).read() == 0 {
-                super::completion::found_nothing(thread, slot, self.handle);
+                super::polls::found_nothing(thread, slot);
             }
         }
     }

@@ -314,7 +314,6 @@ pub unsafe fn probes<L: Language>(
 pub struct ProbesIf {
     status: Word,
     flag: Word,
-    handle: Word,
 }
 
 /// A nonblocking probe. Unsuccessful ones in a row fold into one record.
@@ -330,9 +329,7 @@ pub unsafe fn probes_if<L: Language>(
     // SAFETY: the verbs' contract.
     unsafe {
         let event = receives::<L>(thread, source, tag, comm, status);
-        let handle =
-            event.facts.comm as Word ^ (event.facts.peer as u32 as Word) << 20 ^ (event.facts.tag as u32 as Word) << 36;
-        Event { facts: event.facts, after: ProbesIf { status: event.after.status, flag, handle } }
+        Event { facts: event.facts, after: ProbesIf { status: event.after.status, flag } }
     }
 }
 
@@ -345,7 +342,7 @@ impl After for ProbesIf {
             } else if (self.flag as *const i32).read() != 0 {
                 store_found(slot, self.status);
             } else {
-                super::completion::found_nothing(thread, slot, self.handle);
+                super::polls::found_nothing(thread, slot);
             }
         }
     }
@@ -403,7 +400,7 @@ impl<L: Language> After for Matches<L> {
                 return;
             }
             if self.flag != 0 && (self.flag as *const i32).read() == 0 {
-                super::completion::found_nothing(thread, slot, (*slot).comm as Word);
+                super::polls::found_nothing(thread, slot);
                 return;
             }
             store_found(slot, self.status);

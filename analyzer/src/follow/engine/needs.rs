@@ -51,6 +51,11 @@ impl Engine<'_, '_> {
                 true
             }
             Role::Probe => self.needs_any(thread, deed),
+            Role::Seen => {
+                let rank = self.threads[thread as usize].rank as usize;
+                let [first, second] = self.ranks[rank].requests.look(deed.request);
+                self.needs_of_started(thread, step, first, waits) && self.needs_of_started(thread, step, second, waits)
+            }
             Role::Epoch(EpochStep::Lock { exclusive }) => {
                 self.needs_lock(thread, step, deed, exclusive);
                 true

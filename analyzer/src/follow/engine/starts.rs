@@ -40,7 +40,7 @@ impl Engine<'_, '_> {
     /// Starts the i-th deed of a call; whether the call's end matters to it.
     fn starts(&mut self, thread: u32, step: &Step, deed: &Deed, i: usize) -> bool {
         let started = match deed.role {
-            Role::Done | Role::Found | Role::Cancelled | Role::Probe => return true,
+            Role::Done | Role::Found | Role::Seen | Role::Cancelled | Role::Probe => return true,
             Role::Epoch(epoch) => return self.epoch(thread, deed, epoch, i),
             Role::Meet(Meeting::Neighbours) | Role::StartMeet(Meeting::Neighbours) => {
                 self.enter_neighbourhood(thread, step, deed)

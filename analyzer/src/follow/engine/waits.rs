@@ -32,7 +32,8 @@ impl Engine<'_, '_> {
 
     /// Until when the call waited, and for whom last; keeps those needs that it waited for. `None`: it did not wait.
     fn waited(&mut self, thread: u32, step: &Step, (begin, end): (Ns, Ns)) -> Option<(Ns, Need)> {
-        let some = step.operation == Operation::Waitsome as u16;
+        // One that polls and has waited, too; one that has not waited needs nothing that counts as waited for.
+        let some = [Operation::Waitsome, Operation::Testsome].iter().any(|&one| one as u16 == step.operation);
         if some && (self.needs.len() < usize::from(step.deeds) || self.needs.iter().any(|need| need.by.at <= begin)) {
             // One of those that it completed was there already.
             return None;

@@ -29,8 +29,23 @@ pub(super) fn object(report: &Report) -> Value {
         "idle_s": data.idle_s,
         "paused_s": data.paused_s,
         "unknown_s": data.unknown_s,
+        "polling": polling(report),
         "common_clock": facts.common_clock,
         "clock_error_s": facts.clock_error_s,
+    })
+}
+
+fn polling(report: &Report) -> Value {
+    let polls = &report.data.polls;
+    json!({
+        "rule": report.facts.polling.name(),
+        "polls": polls.polls,
+        "waits": polls.waits,
+        "within_s": polls.within_s,
+        "waiting_s": polls.waiting_s,
+        "maybe_computation_s": polls.maybe_computation_s,
+        "computation_s": polls.computation_s,
+        "maybe_waiting_s": polls.maybe_waiting_s,
     })
 }
 

@@ -28,6 +28,11 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         (true, _) => "one clock".to_owned(),
         (false, _) => "clocks of hosts unknown".to_owned(),
     });
+    let polls = &data.polls;
+    if polls.waits > 0 {
+        let [waits, times] = [plural(polls.waits, "wait"), plural(polls.polls, "poll")];
+        parts.push(format!("{waits} by polling ({times}, {} between them)", seconds(polls.waiting_s)));
+    }
     let preempted = report.problems.iter().find(|problem| problem.kind == ProblemKind::Preempted);
     if let Some(problem) = preempted {
         parts.push(format!("{} preempted", plural(problem.ranks.len() as u64, "rank")));

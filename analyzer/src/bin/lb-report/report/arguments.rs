@@ -8,6 +8,7 @@ use lbprof_analyzer::metrics::dispersion::Ranking;
 use lbprof_analyzer::selection::asked::Asked;
 use lbprof_analyzer::selection::{ActivitySet, Moment, RankSet, Selection};
 use lbprof_analyzer::structure::Wanted;
+use lbprof_collector::polling::Polling;
 
 /// All of it.
 #[derive(Args)]
@@ -129,6 +130,11 @@ pub struct JudgingArguments {
     /// Do not find out who waits for whom, nor replay the run: of very long logs the largest part of the work.
     #[arg(long, conflicts_with = "what_if")]
     pub no_blocking: bool,
+
+    /// What the time between polls that find nothing (MPI_Test, MPI_Iprobe …) counts as: waiting, computation, or auto: what its
+    /// length says. Polls are as recorded in profile mode.
+    #[arg(long, value_name = "WHAT", default_value_t = Polling::Auto)]
+    pub polling: Polling,
 
     /// How long the run would take otherwise, beside what is asked anyway: balanced=REGION, rank=N (computing no more than the mean),
     /// faster=REGION:2 or network=1.5us,10GB/s. May be given several times.

@@ -76,7 +76,7 @@ pub fn run(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Exit>
             return Ok(Exit::Usage);
         }
     }
-    let run = open(arguments.dir.as_deref(), common.quiet)?;
+    let run = open(arguments.dir.as_deref(), common.quiet)?.polling(arguments.judging.polling);
     let selection = arguments.selection.selection();
     let options = analyse::Options {
         symbols: !common.no_symbols,

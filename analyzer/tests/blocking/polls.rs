@@ -1,0 +1,90 @@
+//! Ranks that wait by polling, and ranks that poll while they compute.
+
+use lbprof_analyzer::blocking::WaitState::{EarlyEnd, LateSender};
+use lbprof_analyzer::replay::Question;
+use lbprof_collector::polling::Polling;
+use lbprof_collector::script::Script;
+
+use crate::run::Run;
+use crate::support::{model_polling, report_on, written};
+
+/// Rank 0 computes 10 ms, then sends; rank 1 computes 3 ms, then does something. Each call takes a microsecond.
+fn behind(receiver: &str) -> String {
+    format!("ranks 2\noverhead 0.001\nrank 0: compute 10; send 1\nrank 1: compute 3; {receiver}\n")
+}
+
+/// The run of a text in which ranks wait for late senders so many milliseconds, beside what one ends before the other.
+fn waiting(text: &str, waits_ms: f64) -> Run {
+    let run = Run::of(text);
+    let states: Vec<_> = run.sums().states.into_keys().filter(|&state| state != EarlyEnd).collect();
+    assert!(states.iter().all(|&state| state == LateSender), "{states:?} in\n{text}");
+    let found_ms = run.waits(LateSender);
+    assert!((found_ms - waits_ms).abs() < 1e-5, "{found_ms} ms instead of {waits_ms} ms in\n{text}");
+    run
+}
+
+/// Milliseconds of waiting that rank 0 causes.
+fn caused_ms(run: &Run) -> f64 {
+    run.causes().into_iter().filter(|((rank, ..), _)| *rank == 0).map(|(_, ms)| ms).sum()
+}
+
+/// Milliseconds that rank 1 computes.
+fn computation_ms(run: &Run) -> f64 {
+    report_on(&run.model).ranks[1].computation_s * 1e3
+}
+
+/// rank 0  |=========== 10 ===========|send|
+/// rank 1  |=== 3 ===|Irecv|Test|Test|… |Test|      waits from its first poll, at 3.001 or 3, to the success
+#[test]
+fn a_loop_of_polls_waits_as_one_call_does() {
+    let waits = waiting(&behind("irecv 0 as a; wait a"), 7.000);
+    for (polls, waits_ms) in [
+        ("irecv 0 as a; repeat 7000; test a; end", 7.000),
+        ("irecv 0 as a; repeat 7000; testany a; end", 7.000),
+        ("irecv 0 as a; repeat 7000; testall a; end", 7.000),
+        ("irecv 0 as a; repeat 7000; testsome a; end", 7.000),
+        // One that finds it at 10 ms, then those that receive it.
+        ("repeat 7001; iprobe 0; end; recv 0", 7.001),
+        ("repeat 7000; iprobe 0; end; improbe 0 as m; mrecv m", 7.001),
+        // Two kinds of polls in turn; an open send that nobody receives until later.
+        ("irecv 0 as a; repeat 3500; test a; iprobe 0 tag 7; end; test a", 7.001),
+        // 2 µs of work between the polls, and a wait that goes on where they gave up.
+        ("irecv 0 as a; repeat 2000; test a; compute 0.002; end; wait a", 7.000),
+    ] {
+        let run = waiting(&behind(polls), waits_ms);
+        assert!((computation_ms(&run) - 3.0).abs() < 0.003, "{polls}: computes {} ms", computation_ms(&run));
+        // What is caused, and what an ideal network would give, is the same.
+        assert!((caused_ms(&run) - caused_ms(&waits)).abs() < 0.01, "{polls}: {} ms", caused_ms(&run));
+        for question in [Question::Measured, Question::Ideal] {
+            let (one, other) = (run.replay_ms(question), waits.replay_ms(question));
+            assert!((one - other).abs() < 0.004, "{polls}: {one} ms instead of {other} ms, {question:?}");
+        }
+    }
+}
+
+#[test]
+fn polls_between_pieces_of_work_are_no_wait() {
+    // Seven polls, 1 ms of work behind each, from 3.001 to 10.008; the message is there since 10. A wait for it needs no time then.
+    let run = waiting(&behind("irecv 0 as a; repeat 7; test a; compute 1; end; wait a"), 0.0);
+    assert!((computation_ms(&run) - 10.0).abs() < 1e-6, "{} ms", computation_ms(&run));
+}
+
+#[test]
+fn the_user_says_what_doubtful_time_is() {
+    // 10 µs of something between 500 polls, then a wait of 1.5 ms.
+    let script = Script::parse(&behind("irecv 0 as a; repeat 500; test a; compute 0.01; end; wait a")).unwrap();
+    let folder = written(script.scenario().unwrap());
+    let run = |polling| Run { model: model_polling(folder.path(), polling) };
+    for (polling, computes_ms, waits_ms, doubtful_ms) in
+        [(Polling::Auto, 3.0, 7.0, 5.0), (Polling::Waiting, 3.0, 7.0, 0.0), (Polling::Computation, 8.0, 1.5, 0.0)]
+    {
+        let run = run(polling);
+        assert!((computation_ms(&run) - computes_ms).abs() < 0.001, "{polling}: {}", computation_ms(&run));
+        assert!((run.waits(LateSender) - waits_ms).abs() < 0.011, "{polling}: {}", run.waits(LateSender));
+        let polls = run.model.ranks[1].polls;
+        assert_eq!(polls.polls, 500, "{polling}");
+        assert!((polls.maybe_computation_s * 1e3 - doubtful_ms).abs() < 1e-6, "{polling}: {polls:?}");
+        let is_told = run.model.found.iter().any(|one| one.kind == lbprof_collector::ProblemKind::PollingUnclear);
+        assert_eq!(is_told, doubtful_ms > 0.0, "{polling}: {:?}", run.model.found);
+    }
+}

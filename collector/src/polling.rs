@@ -1,0 +1,313 @@
+//! What the time between unsuccessful polls is: waiting, or computation.
+//!
+//! A program that asks again and again whether a message has come (`while (!flag) MPI_Test(…)`) waits, as it would in MPI_Wait,
+//! and the time between its polls is no work. A program that computes and asks now and then, so that MPI makes progress, works
+//! between its polls. The length of the gaps tells them apart:
+//!
+//! ```text
+//!   waits      |Test|.|Test|.|Test|.|Test ok|                  gaps of less than 20 µs: one wait, from the first poll to the success
+//!   computes   |Test|=================|Test|==============     longer ones: computation
+//!   waits      |Test|.|Test|.… 50 polls …|..........|Test ok|  one long gap in the midst of a wait, up to 20 ms: it lost its core
+//! ```
+//!
+//! [`Polls`] goes over a thread's records, in the recorder (profile mode) and in the reader alike. Where a gap is waiting, the
+//! record behind it begins where the one before ended and is marked [`Flags::POLLED`], so that no time lies between them.
+
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
+
+use bincode::{Decode, Encode};
+
+use crate::clock::RankClock;
+use crate::format::Header;
+use crate::operation::Operation;
+use crate::record::{Flags, NONE, PollGaps, Record};
+
+/// What gaps between unsuccessful polls are taken for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Polling {
+    /// What their lengths say.
+    #[default]
+    Auto,
+    /// Waiting, however long they are.
+    Waiting,
+    /// Computation, however short they are.
+    Computation,
+}
+
+impl Polling {
+    /// All of them.
+    pub const ALL: [Polling; 3] = [Polling::Auto, Polling::Waiting, Polling::Computation];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Polling::Auto => "auto",
+            Polling::Waiting => "waiting",
+            Polling::Computation => "computation",
+        }
+    }
+}
+
+impl FromStr for Polling {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Polling, String> {
+        let found = Polling::ALL.into_iter().find(|one| one.name() == text);
+        found.ok_or_else(|| "must be waiting, computation or auto".to_owned())
+    }
+}
+
+impl Display for Polling {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The first version of the log whose records of folded polls last until the last poll's end and tell of their gaps.
+pub const TELLS_GAPS: u16 = 2;
+
+/// Gaps below are too short for work that is worth a poll: a call of MPI_Test costs 0.1 to 1 µs.
+pub const SHORT_NS: u64 = 5_000;
+/// Gaps below are waiting: who polls for progress would spend more than 1 to 5 % of its time on it. Recorders fold polls with
+/// shorter gaps than about this.
+pub const WAITING_NS: u64 = 20_000;
+/// Gaps from here on are computation beyond doubt, but for those in which a core was lost.
+pub const LONG_NS: u64 = 100_000;
+/// After so many polls with short gaps the thread has nothing else to do: a longer gap is the loss of its core, or a sleep.
+pub const SPINNING: u64 = 50;
+/// As long as a core is lost to others at a time: a few slices of the scheduler.
+pub const LOST_CORE_NS: u64 = 20_000_000;
+
+/// Time and number of polls that found nothing, and of the gaps behind them up to the poll, wait or receive that follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct PollSums {
+    /// Polls.
+    pub polls: u64,
+    /// Waits by polling: each of several polls, or of polls and the call that goes on with the wait.
+    pub waits: u64,
+    /// Ticks within the polls.
+    pub within: u64,
+    /// Ticks of gaps that count as waiting.
+    pub waiting: u64,
+    /// Those of them that may be computation.
+    pub maybe_computation: u64,
+    /// Ticks of gaps that count as computation.
+    pub computation: u64,
+    /// Those of them that may be waiting.
+    pub maybe_waiting: u64,
+}
+
+impl PollSums {
+    /// Adds those of other records.
+    pub fn add(&mut self, other: &PollSums) {
+        let add = |own: &mut u64, other: u64| *own = own.saturating_add(other);
+        add(&mut self.polls, other.polls);
+        add(&mut self.waits, other.waits);
+        add(&mut self.within, other.within);
+        add(&mut self.waiting, other.waiting);
+        add(&mut self.maybe_computation, other.maybe_computation);
+        add(&mut self.computation, other.computation);
+        add(&mut self.maybe_waiting, other.maybe_waiting);
+    }
+}
+
+/// The lengths that decide, in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lengths {
+    short: u64,
+    waiting: u64,
+    long: u64,
+    lost_core: u64,
+}
+
+impl Lengths {
+    /// Those of the clock of the rank with `header`.
+    pub fn of(header: &Header) -> Lengths {
+        let per_ns = 1e-9 / RankClock::new(header, &[], &[]).tick_s();
+        let ticks = |ns: u64| (ns as f64 * per_ns) as u64;
+        Lengths {
+            short: ticks(SHORT_NS),
+            waiting: ticks(WAITING_NS),
+            long: ticks(LONG_NS),
+            lost_core: ticks(LOST_CORE_NS),
+        }
+    }
+}
+
+/// The polls at hand: those that the records just before the next one tell of.
+#[derive(Clone, Copy, Debug)]
+struct Phase {
+    /// Polls since the last long gap.
+    polls: u64,
+    /// Gaps between what the last record tells of and the next one: more than one in old logs.
+    gaps: u64,
+    /// Whether a gap of it was waiting.
+    waits: bool,
+}
+
+/// Says of one thread's records, in their order, what the time between polls is.
+#[derive(Clone, Debug)]
+pub struct Polls {
+    polling: Polling,
+    lengths: Lengths,
+    tells_gaps: bool,
+    /// The latest time stamp seen, in ticks.
+    previous_end: u64,
+    phase: Option<Phase>,
+    sums: PollSums,
+}
+
+impl Polls {
+    /// Of a thread whose records follow `previous_end` ticks, in a log of this `version`.
+    pub fn new(polling: Polling, lengths: Lengths, version: u16, previous_end: u64) -> Polls {
+        let tells_gaps = version >= TELLS_GAPS;
+        Polls { polling, lengths, tells_gaps, previous_end, phase: None, sums: PollSums::default() }
+    }
+
+    /// The sums since the last call.
+    pub fn take_sums(&mut self) -> PollSums {
+        std::mem::take(&mut self.sums)
+    }
+
+    /// Records are missing, or another one follows than was expected: those that follow stand behind `previous_end`.
+    pub fn skip_to(&mut self, previous_end: u64) {
+        self.phase = None;
+        self.previous_end = self.previous_end.max(previous_end);
+    }
+
+    /// The thread's next record, as it is with the time between polls decided: a record of polls tells of time in them alone, or
+    /// of a wait.
+    #[inline(always)]
+    pub fn next(&mut self, record: &mut Record) {
+        if self.phase.is_some() || Operation::polls(record.operation) {
+            self.polls(record);
+        }
+        self.previous_end = self.previous_end.max(record.begin).max(record.end);
+    }
+
+    #[inline(never)]
+    fn polls(&mut self, record: &mut Record) {
+        if record.operation == Operation::Flush as u16 {
+            // The ring was full, or handed over, before the record that follows: that may go on with the wait.
+            return;
+        }
+        let before = self.phase.take();
+        let answer = Answer::of(record);
+        let begin = record.begin;
+        let inner_wait = answer == Answer::Nothing && self.folded(record);
+        let before = match before {
+            Some(phase) if goes_on_waiting(record.operation) => Some(self.gap(phase, begin, record)),
+            _ => None,
+        };
+        if answer == Answer::Something || answer == Answer::Neutral && before.is_none() {
+            return;
+        }
+        let before = before.unwrap_or(Phase { polls: 0, gaps: 1, waits: false });
+        let polls = 1 + u64::from(record.count);
+        self.sums.polls = self.sums.polls.saturating_add(polls);
+        self.sums.waits += u64::from(inner_wait && !before.waits);
+        self.phase = Some(Phase {
+            polls: before.polls.saturating_add(polls),
+            gaps: if self.tells_gaps { 1 } else { polls },
+            waits: before.waits || inner_wait,
+        });
+    }
+
+    /// Decides the gap between a phase and a record that begins at `begin` and may go on with it; gives what it goes on with.
+    fn gap(&mut self, phase: Phase, begin: u64, record: &mut Record) -> Phase {
+        let gap = begin.saturating_sub(self.previous_end);
+        let each = gap / phase.gaps;
+        let (is_auto, polls) = (self.polling == Polling::Auto, Operation::polls(record.operation));
+        let is_brief = each < self.lengths.waiting;
+        let lost_core = polls && phase.polls >= SPINNING && gap < self.lengths.lost_core;
+        let waits = match self.polling {
+            Polling::Computation => false,
+            Polling::Waiting => is_brief || polls,
+            Polling::Auto => is_brief || lost_core,
+        };
+        if !waits {
+            let may_wait = is_auto && polls && each < self.lengths.long;
+            self.sums.computation = self.sums.computation.saturating_add(gap);
+            self.sums.maybe_waiting = self.sums.maybe_waiting.saturating_add(if may_wait { gap } else { 0 });
+            return Phase { polls: 0, gaps: 1, waits: false };
+        }
+        // An old log has the sum of several gaps only.
+        let may_compute = is_auto && (each >= self.lengths.short || phase.gaps > 1);
+        self.sums.waiting = self.sums.waiting.saturating_add(gap);
+        self.sums.maybe_computation = self.sums.maybe_computation.saturating_add(if may_compute { gap } else { 0 });
+        self.sums.waits += u64::from(!phase.waits);
+        record.begin = self.previous_end;
+        record.flags |= Flags::POLLED;
+        Phase { polls: if is_brief { phase.polls } else { 0 }, gaps: 1, waits: true }
+    }
+
+    /// Decides the gaps within a record of polls that were folded, and takes out of it what tells of them; whether it is a wait.
+    fn folded(&mut self, record: &mut Record) -> bool {
+        let length = record.end.saturating_sub(record.begin);
+        let tells = self.tells_gaps && record.sent > 0;
+        let within = if tells { record.sent.min(length) } else { length };
+        let gaps = length - within;
+        let medium = if tells { PollGaps(record.received).medium().min(gaps) } else { 0 };
+        (record.sent, record.received) = (0, 0);
+        self.sums.within = self.sums.within.saturating_add(within);
+        if self.polling == Polling::Computation {
+            record.end = record.begin + within;
+            self.sums.computation = self.sums.computation.saturating_add(gaps);
+            return false;
+        }
+        self.sums.waiting = self.sums.waiting.saturating_add(gaps);
+        let medium = if self.polling == Polling::Auto { medium } else { 0 };
+        self.sums.maybe_computation = self.sums.maybe_computation.saturating_add(medium);
+        tells
+    }
+}
+
+/// What a call gave the program to know.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    /// It polled, and what it asks about has not happened.
+    Nothing,
+    /// It polled nothing that is active: no wait begins with it, nor ends.
+    Neutral,
+    /// It found something, or is no poll.
+    Something,
+}
+
+impl Answer {
+    fn of(record: &Record) -> Answer {
+        let unfinished = record.end == 0 || record.flags.contains(Flags::UNFINISHED);
+        if unfinished || !Operation::polls(record.operation) {
+            return Answer::Something;
+        }
+        let one = record.operation == Operation::Test as u16;
+        let several = [Operation::Testall, Operation::Testsome].iter().any(|&all| all as u16 == record.operation);
+        match record.flags.contains(Flags::NOTHING) {
+            // The recorder folds polls of active requests only.
+            true if one && record.request == NONE && record.count == 0 => Answer::Neutral,
+            true => Answer::Nothing,
+            false if several && record.count == 0 && !record.flags.contains(Flags::FAILED) => Answer::Neutral,
+            false => Answer::Something,
+        }
+    }
+}
+
+/// Whether a call that follows unsuccessful polls at once goes on with their wait: it polls itself, waits or receives.
+fn goes_on_waiting(operation: u16) -> bool {
+    const WAITS: [Operation; 9] = [
+        Operation::Wait,
+        Operation::Waitall,
+        Operation::Waitany,
+        Operation::Waitsome,
+        Operation::Recv,
+        Operation::Mrecv,
+        Operation::Probe,
+        Operation::Mprobe,
+        Operation::Win_wait,
+    ];
+    Operation::polls(operation) || WAITS.iter().any(|&one| one as u16 == operation)
+}
+
+#[cfg(test)]
+#[path = "polling_tests.rs"]
+mod tests;

@@ -1,0 +1,175 @@
+//! Gaps worked out by hand, in nanoseconds.
+
+use super::*;
+use crate::format::VERSION;
+use crate::scenario;
+
+const LENGTHS: Lengths = Lengths { short: SHORT_NS, waiting: WAITING_NS, long: LONG_NS, lost_core: LOST_CORE_NS };
+
+fn call(operation: Operation, begin: u64, end: u64) -> Record {
+    Record { end, ..Record::new(operation, begin) }
+}
+
+/// A poll that found nothing.
+fn nothing(begin: u64, end: u64) -> Record {
+    let record = call(Operation::Test, begin, end);
+    Record { flags: record.flags | Flags::NOTHING, request: 7, ..record }
+}
+
+/// `polls` of them as one record, in which gaps of `medium` ns together are not short.
+fn folded(polls: u32, (begin, end): (u64, u64), within: u64, medium: u64) -> Record {
+    let gaps = PollGaps::default().and(medium, SHORT_NS);
+    Record { sent: within, received: gaps.0, count: polls - 1, ..nothing(begin, end) }
+}
+
+fn decide_as(polling: Polling, version: u16, records: &[Record]) -> (Vec<Record>, PollSums) {
+    let mut polls = Polls::new(polling, LENGTHS, version, 0);
+    let mut records = records.to_vec();
+    records.iter_mut().for_each(|record| polls.next(record));
+    (records, polls.take_sums())
+}
+
+fn decide(records: &[Record]) -> (Vec<Record>, PollSums) {
+    decide_as(Polling::Auto, VERSION, records)
+}
+
+/// Begin and end of each, and whether it goes on with a wait.
+fn times(records: &[Record]) -> Vec<(u64, u64, bool)> {
+    records.iter().map(|one| (one.begin, one.end, one.flags.contains(Flags::POLLED))).collect()
+}
+
+#[test]
+fn a_wait_by_polling_lasts_from_its_first_poll_to_the_success() {
+    // |Test 0 … 9000: 30 polls of 100 ns, gaps of 6 µs together |..300..|Test ok|
+    let polls = folded(30, (1_000, 10_000), 3_000, 0);
+    let (records, sums) = decide(&[polls, call(Operation::Test, 10_300, 10_500)]);
+    assert_eq!(times(&records), [(1_000, 10_000, false), (10_000, 10_500, true)]);
+    assert_eq!((records[0].sent, records[0].received), (0, 0), "they are no bytes");
+    let expected = PollSums { polls: 30, waits: 1, within: 3_000, waiting: 6_300, ..PollSums::default() };
+    assert_eq!(sums, expected);
+}
+
+#[test]
+fn long_gaps_are_computation_that_overlaps() {
+    // Polls for progress every 200 µs, the last of which finds the message: no time is moved.
+    let polls = [nothing(0, 300), nothing(200_300, 200_600), call(Operation::Test, 400_600, 400_900)];
+    let (records, sums) = decide(&polls);
+    assert_eq!(records, polls);
+    assert_eq!(sums, PollSums { polls: 2, within: 600, computation: 400_000, ..PollSums::default() });
+}
+
+#[test]
+fn gaps_that_may_be_the_one_or_the_other_are_in_doubt() {
+    // 12 µs: waiting, it seems. 60 µs: computation, it seems.
+    let polls = [nothing(0, 100), nothing(12_100, 12_200), nothing(72_200, 72_300)];
+    let (records, sums) = decide(&polls);
+    assert_eq!(times(&records), [(0, 100, false), (100, 12_200, true), (72_200, 72_300, false)]);
+    assert_eq!((sums.waiting, sums.maybe_computation), (12_000, 12_000));
+    assert_eq!((sums.computation, sums.maybe_waiting), (60_000, 60_000));
+    // Of gaps that were folded the recorder says how many are not short.
+    let (_, sums) = decide(&[folded(100, (0, 100_000), 20_000, 15_000)]);
+    assert_eq!((sums.waiting, sums.maybe_computation), (80_000, 15_000));
+}
+
+#[test]
+fn a_core_lost_amid_a_wait_is_part_of_the_wait() {
+    let spins = folded(60, (0, 30_000), 6_000, 0);
+    let (records, sums) = decide(&[spins, nothing(4_030_000, 4_030_100), call(Operation::Test, 4_030_200, 4_030_300)]);
+    assert_eq!(
+        times(&records),
+        [(0, 30_000, false), (30_000, 4_030_100, true), (4_030_100, 4_030_300, true)],
+        "a gap of 4 ms after 60 polls"
+    );
+    assert_eq!((sums.waits, sums.maybe_computation), (1, 4_000_000));
+    // After a few polls it is work, and after many it is no loss of the core where it is longer than that can be.
+    for (polls, gap) in [(10, 4_000_000), (60, 30_000_000)] {
+        let (records, _) = decide(&[folded(polls, (0, 30_000), 6_000, 0), nothing(30_000 + gap, 30_100 + gap)]);
+        assert_eq!(times(&records)[1], (30_000 + gap, 30_100 + gap, false));
+    }
+}
+
+#[test]
+fn the_call_behind_the_polls_goes_on_with_the_wait_if_it_waits_itself() {
+    for (operation, goes_on) in [
+        (Operation::Wait, true),
+        (Operation::Waitall, true),
+        (Operation::Recv, true),
+        (Operation::Iprobe, true),
+        (Operation::Win_wait, true),
+        (Operation::Send, false),
+        (Operation::Barrier, false),
+    ] {
+        let (records, _) = decide(&[nothing(0, 100), call(operation, 400, 9_000)]);
+        let begin = if goes_on { 100 } else { 400 };
+        assert_eq!(times(&records)[1], (begin, 9_000, goes_on), "{operation:?}");
+    }
+    // But not after a while in which there is work.
+    let (records, _) = decide(&[nothing(0, 100), call(Operation::Wait, 50_000, 90_000)]);
+    assert_eq!(times(&records)[1], (50_000, 90_000, false));
+}
+
+#[test]
+fn a_full_ring_amid_a_wait_does_not_end_it_and_other_calls_and_markers_do() {
+    let behind =
+        |between: Record| times(&decide(&[nothing(0, 100), between, call(Operation::Test, 1_500, 1_600)]).0)[2];
+    assert_eq!(behind(call(Operation::Flush, 200, 1_000)), (1_000, 1_600, true));
+    assert_eq!(behind(call(Operation::Isend, 200, 1_000)), (1_500, 1_600, false));
+    assert_eq!(behind(Record::new(Operation::RegionEnter, 200)), (1_500, 1_600, false));
+}
+
+#[test]
+fn polls_of_nothing_active_neither_begin_a_wait_nor_end_one() {
+    let null = |begin| Record { request: NONE, ..nothing(begin, begin + 100) };
+    let none = |begin| call(Operation::Testall, begin, begin + 100);
+    for idle in [null, none] {
+        let (records, sums) = decide(&[idle(0), call(Operation::Recv, 500, 900)]);
+        assert_eq!((times(&records)[1], sums), ((500, 900, false), PollSums::default()));
+        let (records, _) = decide(&[nothing(0, 100), idle(300), call(Operation::Test, 600, 700)]);
+        assert_eq!(times(&records), [(0, 100, false), (100, 400, true), (400, 700, true)]);
+    }
+}
+
+#[test]
+fn the_user_may_say_what_it_is() {
+    let polls = [folded(10, (0, 10_000), 1_000, 0), nothing(500_000, 500_100), call(Operation::Wait, 500_300, 600_000)];
+    let (records, sums) = decide_as(Polling::Waiting, VERSION, &polls);
+    assert_eq!(times(&records), [(0, 10_000, false), (10_000, 500_100, true), (500_100, 600_000, true)]);
+    assert_eq!((sums.waiting, sums.maybe_computation), (9_000 + 490_000 + 200, 0), "then nothing is in doubt");
+    let (records, sums) = decide_as(Polling::Computation, VERSION, &polls);
+    assert_eq!(times(&records), [(0, 1_000, false), (500_000, 500_100, false), (500_300, 600_000, false)]);
+    assert_eq!((sums.within, sums.waiting, sums.maybe_waiting), (1_100, 0, 0));
+}
+
+#[test]
+fn an_old_log_has_the_sum_of_the_gaps_behind_the_polls() {
+    // 100 polls of 10 µs together, and 20 µs of gaps between them and up to the success: 0.2 µs each.
+    let polls = Record { count: 99, ..nothing(0, 10_000) };
+    let (records, sums) = decide_as(Polling::Auto, 1, &[polls, call(Operation::Test, 30_000, 30_100)]);
+    assert_eq!(times(&records), [(0, 10_000, false), (10_000, 30_100, true)]);
+    assert_eq!((sums.waiting, sums.maybe_computation, sums.waits), (20_000, 20_000, 1));
+    // Of two polls, then 3 ms up to the next call, these are work.
+    let polls = Record { count: 1, ..nothing(0, 200) };
+    let (records, _) = decide_as(Polling::Auto, 1, &[polls, call(Operation::Test, 3_000_200, 3_000_300)]);
+    assert_eq!(times(&records)[1], (3_000_200, 3_000_300, false));
+}
+
+#[test]
+fn lengths_are_in_ticks_of_the_clock() {
+    // The clock of the header makes a tick a nanosecond.
+    assert_eq!(Lengths::of(&scenario::header(0, 1)), LENGTHS);
+}
+
+#[test]
+fn hostile_records_are_no_harm() {
+    let all = [
+        folded(u32::MAX, (u64::MAX - 5, u64::MAX), u64::MAX, u64::MAX >> 16),
+        nothing(3, 1),
+        call(Operation::Test, 0, 0),
+        nothing(u64::MAX, u64::MAX),
+    ];
+    for version in [1, VERSION] {
+        for polling in [Polling::Auto, Polling::Waiting, Polling::Computation] {
+            decide_as(polling, version, &[all, all].concat());
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Unsuccessful polls: those that follow one another at once become one record.
+//!
+//! A program that waits by polling makes millions of them. The record lasts from the begin of the first to the end of the last, and
+//! tells how many they are, how long they took together, and of the gaps between them, so that the analysis can tell a wait from
+//! computation ([`lbprof_collector::polling`]). Where a program polls several things in turn, each kind of poll has a record that
+//! counts them, and the last of these has the time of all.
+
+use lbprof_collector::format::ClockSource;
+use lbprof_collector::record::{Flags, PollGaps, Record};
+
+use crate::clock;
+use crate::thread::{self, Thread};
+
+/// Ticks between two unsuccessful polls from which they are two records: about 20 µs
+/// ([`lbprof_collector::polling::WAITING_NS`]), for counters of processors make 2 to 3 ticks a nanosecond, the system's clock one.
+fn longest_gap() -> u64 {
+    if clock::source() == ClockSource::Monotonic { 20_000 } else { 50_000 }
+}
+
+/// Gaps are short below this part of the longest: about [`lbprof_collector::polling::SHORT_NS`].
+const SHORT: u64 = 4;
+
+/// Polls of so many kinds are folded where a program makes them in turn.
+const IN_TURN: usize = 4;
+
+/// A test or probe found nothing: it becomes part of the record of such polls before it, where they follow one another at once.
+#[inline]
+pub(super) unsafe fn found_nothing(thread: *mut Thread, slot: *mut Record) {
+    // SAFETY: the slot is the newest of this thread's ring; `poll` is null or an older one of the same ring and batch.
+    unsafe {
+        (*slot).flags |= Flags::NOTHING;
+        let (poll, end) = ((*thread).poll, (*slot).end);
+        let gap = (*slot).begin.wrapping_sub((*thread).poll_end);
+        let within = end.saturating_sub((*slot).begin);
+        (*thread).poll_end = end;
+        if poll.wrapping_add(1) != slot || gap >= longest_gap() {
+            (*thread).first_poll = slot;
+        } else if let Some(known) = known(thread, slot) {
+            (*thread).poll_ticks += within;
+            (*known).count = (*known).count.saturating_add(1);
+            (*poll).sent = (*thread).poll_ticks;
+            (*poll).received = PollGaps((*poll).received).and(gap, longest_gap() / SHORT).0;
+            (*poll).end = end;
+            thread::take_back(thread, slot);
+            return;
+        }
+        (*thread).poll = slot;
+        (*thread).poll_ticks = within;
+    }
+}
+
+/// The record of polls of the same kind as that at `slot`, which follows them.
+#[inline]
+unsafe fn known(thread: *mut Thread, slot: *mut Record) -> Option<*mut Record> {
+    // SAFETY: records of polls lie between the first of them and the slot, without others between.
+    unsafe {
+        let alike = |poll: *mut Record| {
+            (*poll).call_site == (*slot).call_site
+                && (*poll).operation == (*slot).operation
+                && (*poll).flags == (*slot).flags
+                && (*poll).comm == (*slot).comm
+                && (*poll).peer == (*slot).peer
+                && (*poll).tag == (*slot).tag
+        };
+        let mut poll = slot.sub(1);
+        for _ in 0..IN_TURN {
+            if alike(poll) {
+                return Some(poll);
+            }
+            if poll == (*thread).first_poll {
+                break;
+            }
+            poll = poll.sub(1);
+        }
+        None
+    }
+}

@@ -9,7 +9,7 @@ use std::mem;
 
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::profile::{Cell, Iteration, Profile, ProfileBatch};
-use lbprof_collector::record::NONE;
+use lbprof_collector::record::{Flags, NONE};
 use lbprof_collector::{Activity, Record};
 
 use crate::definitions::Definitions;
@@ -88,6 +88,12 @@ impl ThreadSums {
         // Markers before a call lie where the call does: the computation between them belongs to it.
         while let Some(call) = rest.iter().position(Record::is_call) {
             let (placed, before) = placer.place(&rest[call], definitions);
+            if rest[call].flags.contains(Flags::POLLED) {
+                // A wait by polling is where its first poll is.
+                self.fold.records(&rest[..=call]);
+                rest = &rest[call + 1..];
+                continue;
+            }
             for record in &rest[..call] {
                 self.place(record, before.unwrap_or(placed));
                 self.fold.records(std::slice::from_ref(record));

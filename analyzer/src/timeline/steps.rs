@@ -168,7 +168,10 @@ impl<'a> RankSteps<'a> {
             let call = rest.iter().position(Record::is_call).unwrap_or(rest.len());
             let (before, from) = rest.split_at(call);
             let placed = match (from.first(), self.placer.as_mut().filter(|_| head.thread == 0)) {
-                (Some(call), Some(placer)) => Some(placer.place(call, &self.definitions)),
+                // A wait by polling is where its first poll is.
+                (Some(call), Some(placer)) => {
+                    Some(placer.place(call, &self.definitions)).filter(|_| !call.flags.contains(Flags::POLLED))
+                }
                 _ => None,
             };
             for record in before {

@@ -158,6 +158,33 @@ fn several_runs_tell_their_noise() {
 }
 
 #[test]
+fn what_did_change_beyond_doubt_is_told_beside_times_that_scatter() {
+    // The base runs lose half of the time to rank 1, one of them on a machine that was seven times as slow; the new ones are balanced.
+    let of = |factors: [f64; 4], share: f64| -> Vec<Run> {
+        let force = move |factor: f64| move |rank: u32| if rank == 1 { 100.0 * factor } else { share * factor };
+        factors.map(|factor| run(steps(2, force(factor)))).into_iter().collect()
+    };
+    let comparison = compare_all(of([1.0, 1.02, 7.0, 1.01], 2.0), of([0.5, 0.51, 0.52, 0.5], 90.0));
+    assert!(!comparison.elapsed.beyond_noise);
+    let text = rendered(&comparison, &[], 400);
+    assert!(!text.contains("Nothing beyond noise"), "{text}");
+    assert!(text.contains("The elapsed time does not differ beyond noise"), "{text}");
+    assert!(text.contains("Beyond noise did change: parallel efficiency from "), "{text}");
+    let balance = comparison.ratios.iter().find(|ratio| ratio.name == "load balance").unwrap();
+    let told =
+        format!("load balance from {:.1} % to {:.1} %", 100.0 * balance.base.unwrap(), 100.0 * balance.new.unwrap());
+    assert!(balance.beyond_noise && text.contains(&told), "{told}: {text}");
+    assert!(balance.base.unwrap() < 0.55 && balance.new.unwrap() > 0.9, "{balance:?}");
+    // Nothing is certain of one run a side, nor of times that only scatter.
+    let single = compare_all(of([1.0; 4], 2.0)[..1].to_vec(), of([1.0; 4], 90.0)[..1].to_vec());
+    assert!(single.ratios.iter().all(|ratio| !ratio.beyond_noise));
+    let scattered = compare_all(of([1.0, 1.02, 7.0, 1.01], 90.0), of([0.9, 0.91, 0.92, 0.9], 90.0));
+    assert!(scattered.is_noise());
+    let text = rendered(&scattered, &[], 400);
+    assert!(text.contains("Nothing beyond noise") && text.contains("further runs would tell"), "{text}");
+}
+
+#[test]
 fn regions_match_across_numbers_of_ranks() {
     let comparison = compare(run(steps(4, before)), run(steps(8, |rank| if rank == 5 { 30.0 } else { 20.0 })));
     let reason = first(&comparison);

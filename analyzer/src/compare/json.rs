@@ -43,6 +43,7 @@ pub fn document(comparison: &Comparison, conditions: &[Judged]) -> Value {
             "base": ratio.base,
             "new": ratio.new,
             "change": ratio.base.zip(ratio.new).map(|(base, new)| new - base),
+            "beyond_noise": ratio.beyond_noise,
         })).collect::<Value>(),
         "remarks": comparison.remarks,
         "conditions": conditions.iter().map(condition).collect::<Value>(),

@@ -103,6 +103,8 @@ pub struct Ratio {
     pub base: Option<f64>,
     /// Median of the new ones.
     pub new: Option<f64>,
+    /// Whether the difference is beyond noise. Where noise is not known, none is.
+    pub beyond_noise: bool,
 }
 
 /// What changed.
@@ -153,9 +155,11 @@ impl Comparison {
         Comparison { sides, limits, elapsed, reasons, by_cause, places, ratios, remarks }
     }
 
-    /// Whether neither the elapsed time nor a reason differs beyond noise.
+    /// Whether neither the elapsed time nor a reason nor an efficiency differs beyond noise.
     pub fn is_noise(&self) -> bool {
-        !self.elapsed.beyond_noise && !self.reasons.iter().any(|part| part.total.beyond_noise)
+        !self.elapsed.beyond_noise
+            && !self.reasons.iter().any(|part| part.total.beyond_noise)
+            && !self.ratios.iter().any(|ratio| ratio.beyond_noise)
     }
 
     /// Whether several runs tell their noise.
@@ -214,12 +218,28 @@ const RATIOS: [(&str, OfTimes); 5] = [
     ("transfer", Times::transfer),
 ];
 
+/// Difference of efficiencies below which it does not matter, however certain it is.
+const RELEVANT_RATIO: f64 = 0.01;
+
+/// Efficiencies do not scatter as times do: a run that took twice as long for a reason of the machine may be as well balanced as the
+/// others. So they are tested by themselves.
 fn ratios(sides: &Sides) -> Vec<Ratio> {
-    let of = |side: &Side, of: OfTimes| side.median(|run| of(&run.times));
-    RATIOS
-        .into_iter()
-        .map(|(name, times)| Ratio { name, base: of(&sides.base, times), new: of(&sides.new, times) })
-        .collect()
+    let values = |side: &Side, of: OfTimes| -> Option<Vec<f64>> {
+        side.runs.iter().map(|named| of(&named.run.times)).collect::<Option<_>>()
+    };
+    let probability = |of: OfTimes| {
+        let (base, new) = (values(&sides.base, of)?, values(&sides.new, of)?);
+        let probability = noise::probability(&base, &new)?;
+        Some(if (mean(&new) - mean(&base)).abs() < RELEVANT_RATIO { 1.0 } else { probability })
+    };
+    let probabilities = RATIOS.map(|(_, of)| probability(of).unwrap_or(1.0));
+    let row = |((name, of), beyond_noise): ((&'static str, OfTimes), bool)| Ratio {
+        name,
+        base: sides.base.median(|run| of(&run.times)),
+        new: sides.new.median(|run| of(&run.times)),
+        beyond_noise,
+    };
+    RATIOS.into_iter().zip(noise::rejected(&probabilities)).map(row).collect()
 }
 
 /// Marked and found regions that none of the other side's runs has.

@@ -6,7 +6,7 @@ use lbprof_collector::Activity;
 
 use super::condition::{Judged, Outcome};
 use super::reasons::What;
-use super::{Change, Comparison, Part, Whose};
+use super::{Change, Comparison, Part, Ratio, Whose};
 use crate::open::ranges;
 use crate::report::words::{TimeUnit, clean, percent, seconds_like, separators, short_path, shorten, signed_percent};
 
@@ -30,22 +30,35 @@ pub fn headline(comparison: &Comparison) -> String {
     let times = format!("{} instead of {}{relative}", seconds_like(new_s, new_s.max(base_s)), base(elapsed));
     let means = if elapsed.base.len().max(elapsed.new.len()) > 1 { " in the mean" } else { "" };
     if comparison.is_noise() {
-        return format!("Nothing beyond noise: {times}{means}.");
+        let is_large = elapsed.relative().is_some_and(|share| share.abs() >= comparison.limits.share);
+        let unsure = is_large && comparison.noise_is_known();
+        let more = if unsure { " The runs scatter too much to say more; further runs would tell." } else { "" };
+        return format!("Nothing beyond noise: {times}{means}.{more}");
     }
     let (verb, several) = if elapsed.new.len() > 1 { ("take", "runs") } else { ("takes", "run") };
     let more = if elapsed.difference() < 0.0 { "less" } else { "longer" };
     let by = seconds_like(elapsed.difference().abs(), new_s.max(base_s));
     let first = match elapsed.beyond_noise {
         true => format!("The new {several} {verb} {by} {more}: {times}{means}."),
-        false => {
+        false if comparison.reasons.iter().any(|part| part.total.beyond_noise) => {
             format!("The elapsed time does not differ beyond noise, but what it is spent on does: {times}{means}.")
         }
+        false => format!("The elapsed time does not differ beyond noise: {times}{means}."),
     };
     let sign = elapsed.difference().signum();
     let leads =
         |part: &&Part| part.total.beyond_noise && (!elapsed.beyond_noise || part.total.difference() * sign > 0.0);
     let reason = comparison.reasons.iter().find(leads).map_or_else(String::new, |part| because(comparison, part));
-    first + &reason
+    first + &efficiencies(comparison) + &reason
+}
+
+/// Which efficiencies did change beyond noise where the elapsed time did not.
+fn efficiencies(comparison: &Comparison) -> String {
+    let certain = comparison.ratios.iter().filter(|ratio| ratio.beyond_noise && !comparison.elapsed.beyond_noise);
+    let change =
+        |ratio: &Ratio| Some(format!("{} from {} to {}", ratio.name, percent(ratio.base?), percent(ratio.new?)));
+    let changes: Vec<String> = certain.filter_map(change).collect();
+    if changes.is_empty() { String::new() } else { format!(" Beyond noise did change: {}.", changes.join(", ")) }
 }
 
 fn base(elapsed: &Change) -> String {

@@ -10,7 +10,10 @@ folder=${1:-study}
 ns=${NS-1000}
 mpirun=${MPIRUN:-mpirun --oversubscribe}
 mkdir -p "$folder"
-${MPICC:-mpicc} -O2 -g -I"$here/../../interpose/include" "$here/matmul.c" -o "$folder/matmul" -lm
+# Of an installation the header's folder is told by pkg-config, in the source it lies beside.
+header=$(pkg-config --cflags lbprof 2>/dev/null) || header=-I$here/../../interpose/include
+# shellcheck disable=SC2086  # words of their own
+${MPICC:-mpicc} -O2 -g $header "$here/matmul.c" -o "$folder/matmul" -lm
 cd "$folder"
 for n in ${SIZES:-20 40 60 80 100 120}; do
     for p in ${RANKS:-1 2 4 6 8}; do

@@ -24,7 +24,7 @@ use super::fans::Fans;
 use super::groups::{Candidate, candidates, has_loop, repeats_only_what, representative};
 use super::named::LoopAt;
 use super::placer::MOST_LOOPS;
-use super::polls::{is_poll, may_spin};
+use super::polls::may_spin;
 use super::segments::label;
 use super::together::Team;
 use super::{Detected, Loop, Wanted};

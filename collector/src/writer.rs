@@ -151,11 +151,15 @@ impl<W: Write> LogWriter<W> {
     }
 
     fn plain_block(&mut self, kind: BlockKind) -> io::Result<()> {
-        let compressor = Some(&mut self.compressor);
+        // Compressing a single definition would save a few bytes and take ten times as long as writing it.
+        let compressor = (self.plain.len() > SMALL).then_some(&mut self.compressor);
         self.bytes += write_block(&mut self.sink, compressor, &mut self.block, kind, &self.plain, &[])?;
         Ok(())
     }
 }
+
+/// Blocks of definitions of so many bytes are not compressed.
+const SMALL: usize = 128;
 
 /// Writes one block, compressed if there is a compressor and where that makes it smaller; gives its length in bytes. `block`
 /// is memory for it.

@@ -3,7 +3,7 @@
 //! All members of a communicator give it the same id without talking to each other: a hash of its parent's id, of how many
 //! communicators were made from the parent before, and of its members' world ranks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, Hasher};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
@@ -70,8 +70,44 @@ static UNKNOWN: CommInfo = CommInfo::unknown();
 /// Ids that a log may have.
 const MAX_COMMS: u32 = 1 << 20;
 
-/// Communicators in use, by handle. Their descriptions are never freed, for another thread's cache may hold one.
+/// Communicators in use, by handle. Memory of a description is used again, but not soon, because another thread may be in a call with it.
 static COMMS: RwLock<Option<HashMap<Word, &'static CommInfo, foldhash::fast::FixedState>>> = RwLock::new(None);
+
+/// Descriptions of communicators that were freed, the oldest first.
+static FREED: Mutex<VecDeque<&'static CommInfo>> = Mutex::new(VecDeque::new());
+
+/// So many communicators are freed before the memory of a description is used again. A call with a communicator that another
+/// thread frees is an error of the program (MPI-4.1 §7.4.3), and none lasts for so many creations and deletions.
+const QUARANTINE: usize = 1024;
+
+/// A description in memory that lasts: that of one freed long ago, or new.
+fn kept(info: CommInfo) -> &'static CommInfo {
+    let mut freed = FREED.lock();
+    let old = if freed.len() > QUARANTINE { freed.pop_front() } else { None };
+    drop(freed);
+    match old {
+        // SAFETY: made by the line below; no handle and no cache leads to it, and no call that could still read it goes on, see above.
+        Some(old) => unsafe {
+            let memory = std::ptr::from_ref(old).cast_mut();
+            memory.write(info);
+            &*memory
+        },
+        None => Box::leak(Box::new(info)),
+    }
+}
+
+/// What a communicator's id is made of that outlives its parent.
+#[derive(Clone, Copy)]
+pub struct Parent {
+    id: u32,
+    uid: u64,
+}
+
+impl CommInfo {
+    fn as_parent(&self) -> Parent {
+        Parent { id: self.id, uid: self.uid }
+    }
+}
 
 /// Ids given so far.
 static N_COMMS: AtomicU32 = AtomicU32::new(0);
@@ -165,24 +201,27 @@ pub unsafe fn created(parent: Word, comm: Word, birth: Birth) -> &'static CommIn
     unsafe {
         match birth {
             // Counted by all members of the parent, also those that are not in the new one.
-            Birth::FromParent => define(comm, parent, Salt::Number(parent.map_or(0, CommInfo::next_child))),
-            Birth::InGroup => define(comm, parent, Salt::Members { with_parent: true }),
-            Birth::Inter => define(comm, parent, Salt::Members { with_parent: false }),
+            Birth::FromParent => {
+                let number = parent.map_or(0, CommInfo::next_child);
+                define(comm, parent.map(CommInfo::as_parent), Salt::Number(number))
+            }
+            Birth::InGroup => define(comm, parent.map(CommInfo::as_parent), Salt::Members { with_parent: true }),
+            Birth::Inter => define(comm, parent.map(CommInfo::as_parent), Salt::Members { with_parent: false }),
         }
     }
 }
 
 /// Counts a communicator that `parent` is making.
-pub fn next_child(parent: Word) -> (&'static CommInfo, u64) {
+pub fn next_child(parent: Word) -> (Parent, u64) {
     let parent = known_or_defined(parent);
-    (parent, parent.next_child())
+    (parent.as_parent(), parent.next_child())
 }
 
 /// The communicator that [`next_child`] counted exists.
 ///
 /// # Safety
 /// As [`created`].
-pub unsafe fn created_as(parent: &'static CommInfo, number: u64, comm: Word) {
+pub unsafe fn created_as(parent: Parent, number: u64, comm: Word) {
     // SAFETY: the caller's promise.
     unsafe { define(comm, Some(parent), Salt::Number(number)) };
 }
@@ -204,15 +243,17 @@ static SEEN: Mutex<Option<HashMap<u64, u64, foldhash::fast::FixedState>>> = Mute
 /// # Safety
 /// `comm` is valid.
 pub unsafe fn forget(comm: Word) {
-    if let Some(comms) = COMMS.write().as_mut() {
-        comms.remove(&comm);
-    }
+    let known = COMMS.write().as_mut().and_then(|comms| comms.remove(&comm));
     // SAFETY: the states of registered threads are live.
     flush::for_each_thread(|thread| unsafe {
         uncache(&raw mut (*thread).comm_handle, comm);
         let cached = (&raw mut (*thread).comms).cast::<(Word, *const CommInfo)>().add(cache_slot(comm));
         uncache(&raw mut (*cached).0, comm);
     });
+    // Only now, when nothing leads to it any more.
+    if let Some(known) = known {
+        FREED.lock().push_back(known);
+    }
 }
 
 /// Empties an entry of a thread's cache, by its handle, if it is that of `handle`.
@@ -234,7 +275,7 @@ pub fn define_predefined() {
 }
 
 /// Describes a communicator and writes its definition to the log.
-unsafe fn define(comm: Word, parent: Option<&'static CommInfo>, salt: Salt) -> &'static CommInfo {
+unsafe fn define(comm: Word, parent: Option<Parent>, salt: Salt) -> &'static CommInfo {
     if is_null(Null::Comm, comm) || comm == 0 {
         return &UNKNOWN;
     }
@@ -280,7 +321,7 @@ unsafe fn define(comm: Word, parent: Option<&'static CommInfo>, salt: Salt) -> &
         hasher.write_u64(number);
         hasher.finish()
     };
-    let info: &'static CommInfo = Box::leak(Box::new(CommInfo {
+    let info = kept(CommInfo {
         id,
         rank,
         size: group.len() as i64,
@@ -291,7 +332,7 @@ unsafe fn define(comm: Word, parent: Option<&'static CommInfo>, salt: Salt) -> &
         absent: topology.absent,
         uid,
         children: AtomicU32::new(0),
-    }));
+    });
     COMMS.write().get_or_insert_default().insert(comm, info);
     let neighbours = named(id, &topology, &group);
     flush::define(Definition::Communicator(Communicator {

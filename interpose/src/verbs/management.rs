@@ -4,7 +4,7 @@ use lbprof_collector::record::Record;
 use parking_lot::Mutex;
 
 use super::{After, Event, Posted, known};
-use crate::comms::{self, CommInfo};
+use crate::comms;
 use crate::lang::{Convert, Language};
 use crate::requests::MAKES_COMM;
 use crate::thread::{self, Facts, Thread, Word};
@@ -106,7 +106,7 @@ pub unsafe fn creates_from<L: Language>(_: *mut Thread, newcomm: Word) -> Event<
 /// Communicators that are being made by MPI_Comm_idup: the request's id, the number among the parent's, where the handle is.
 struct Later {
     request: u32,
-    parent: &'static CommInfo,
+    parent: comms::Parent,
     number: u64,
     newcomm: Word,
     read: unsafe fn(Word) -> Word,

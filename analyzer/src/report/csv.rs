@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::Report;
 use super::json::document;
-use super::words::clean;
+use super::words::cell as text;
 
 /// The name of the table of single values: columns `key` and `value`.
 pub const FACTS: &str = "facts";
@@ -92,15 +92,6 @@ fn cell(value: &Value) -> String {
         Value::String(name) => text(name),
         Value::Bool(_) | Value::Number(_) => value.to_string(),
         other => text(&other.to_string()),
-    }
-}
-
-/// Names from logs are data: no terminal obeys them, and no spreadsheet computes them.
-fn text(name: &str) -> String {
-    let clean = clean(name);
-    match clean.starts_with(['=', '+', '-', '@']) {
-        true => format!("'{clean}"),
-        false => clean,
     }
 }
 

@@ -138,6 +138,15 @@ pub fn clean(name: &str) -> String {
     text
 }
 
+/// A name from a log as a cell of a table for spreadsheets: [`clean`], and with an apostrophe before what they would compute.
+pub fn cell(name: &str) -> String {
+    let clean = clean(name);
+    match clean.starts_with(['=', '+', '-', '@']) {
+        true => format!("'{clean}"),
+        false => clean,
+    }
+}
+
 /// Columns that a text takes on a terminal.
 pub fn width(text: &str) -> usize {
     text.width()

@@ -47,14 +47,14 @@ pub fn write_json(tables: &[Table], out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// Writes a table as CSV, its head first; an empty cell is NULL.
+/// Writes a table as CSV, its head first; an empty cell is NULL. Names that a spreadsheet would compute begin with an apostrophe.
 pub fn write_csv(table: &Table, out: &mut dyn io::Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(&table.columns)?;
     for row in &table.rows {
         writer.write_record(row.iter().map(|cell| match cell {
             Value::Null => String::new(),
-            Value::String(text) => crate::report::words::clean(text),
+            Value::String(text) => crate::report::words::cell(text),
             other => other.to_string(),
         }))?;
     }
@@ -68,5 +68,23 @@ fn value(cell: ValueRef) -> Value {
         Ok(Cell::Real(number)) => number.into(),
         Ok(Cell::Text(text)) => text.into(),
         Ok(Cell::Null | Cell::Blob(_)) | Err(_) => Value::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_no_formulas_but_negative_numbers_are_numbers() {
+        let names = ["=p()", "+1", "@SUM(A1)", "-n", "n"].map(Value::from);
+        let rows = names.iter().map(|name| vec![name.clone(), (-0.5).into()]).collect();
+        let table = Table { name: "params", columns: vec!["name".into(), "value".into()], rows };
+        let mut out = Vec::new();
+        write_csv(&table, &mut out).unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "name,value\n'=p(),-0.5\n'+1,-0.5\n'@SUM(A1),-0.5\n'-n,-0.5\nn,-0.5\n"
+        );
     }
 }

@@ -95,6 +95,16 @@ impl<R: Read> Blocks<R> {
         self.error.take().map(Event::Failed)
     }
 
+    /// Bytes of the source that are done with.
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// What is read from.
+    pub(crate) fn source(&self) -> &R {
+        &self.source
+    }
+
     /// The payload of the last block.
     pub(crate) fn payload(&self, head: &BlockHead) -> &[u8] {
         self.taken(head.stored as usize)

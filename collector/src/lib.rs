@@ -42,6 +42,7 @@ pub mod salvage;
 pub mod scenario;
 #[cfg(any(test, feature = "scenario"))]
 pub mod script;
+mod sparse;
 pub mod writer;
 
 pub use definition::Definition;

@@ -15,6 +15,7 @@ use crate::problem::{Problem, ProblemKind};
 use crate::reader::{Item, LogReader, OpenError, Sequences, gap};
 use crate::record::{NONE, Record};
 use crate::salvage::{Salvage, read_ring};
+use crate::sparse::DataOnly;
 
 /// What a run left in its folder, by rank. The folder is listed once, for it may hold many thousand files.
 #[derive(Clone, Debug)]
@@ -69,7 +70,7 @@ fn open_file(path: &Path) -> io::Result<File> {
 /// A rank's log and rings, read as one. A rank that still runs may be read too: what it writes later is left out.
 pub struct RankLog {
     header: Header,
-    log: Option<LogReader<File>>,
+    log: Option<LogReader<DataOnly>>,
     rings: Vec<Salvage>,
     waiting: VecDeque<Item>,
     sites: CallSites,
@@ -98,7 +99,7 @@ impl RankLog {
         let mut rings = rings_of(dir, rank, threads, &mut waiting);
         let log = open_file(&path)
             .map_err(|source| OpenError::Io { path: path.clone(), source })
-            .and_then(|file| LogReader::named(file, &path));
+            .and_then(|file| LogReader::named(DataOnly::new(file), &path));
         let (log, header) = match (log, rings.first()) {
             (Ok(log), _) => {
                 let header = log.header().clone();
@@ -174,6 +175,11 @@ impl RankLog {
                 definitions.iter().for_each(|definition| self.take_in(definition));
             }
             return Some(item);
+        }
+        let hole = self.log.as_ref().map_or(0, |log| log.source().skipped());
+        if hole > 0 {
+            let detail = format!("{hole} bytes of the log are a hole in its file");
+            self.waiting.push_back(problem(self.header.rank, ProblemKind::Damaged, hole, detail));
         }
         self.salvage();
         self.waiting.pop_front()

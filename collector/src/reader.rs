@@ -105,8 +105,14 @@ pub struct LogReader<R: Read> {
     then: Option<Item>,
     /// Blocks, definitions and records of kinds that this version does not know.
     unknown: u64,
+    /// Bytes that all blocks so far held when unpacked.
+    unpacked: u64,
     done: bool,
 }
+
+/// Bytes that the blocks of any log may hold when unpacked, and so many more for each byte of the log. Recorded logs grow by less than 10
+/// when unpacked; what grows by hundreds was made to keep its reader busy.
+const UNPACKED: (u64, u64) = (256 << 20, 32);
 
 impl<R: Read> LogReader<R> {
     /// Opens a log: reads its header from `source`. Errors name the log "the log"; see [`LogReader::named`].
@@ -164,6 +170,7 @@ impl<R: Read> LogReader<R> {
             sequences: Sequences::default(),
             then: None,
             unknown: 0,
+            unpacked: 0,
             done: false,
         })
     }
@@ -210,6 +217,11 @@ impl<R: Read> LogReader<R> {
         }
     }
 
+    /// What is read from.
+    pub(crate) fn source(&self) -> &R {
+        self.blocks.source()
+    }
+
     /// Where each thread's records stand.
     pub(crate) fn sequences(&mut self) -> &mut Sequences {
         &mut self.sequences
@@ -221,6 +233,16 @@ impl<R: Read> LogReader<R> {
             self.unknown += 1;
             return None;
         };
+        self.unpacked += u64::from(block.plain);
+        let bytes = self.blocks.position();
+        if self.unpacked > UNPACKED.0 + UNPACKED.1 * bytes {
+            self.done = true;
+            let detail = format!(
+                "its first {bytes} bytes hold {} bytes, more than a log can; the rest is left out",
+                self.unpacked
+            );
+            return Some(self.problem(ProblemKind::Damaged, 1, detail));
+        }
         let payload = self.blocks.payload(&block);
         let Some((plain, tail)) = contents(&mut self.decompressor, &mut self.plain, &block, payload) else {
             return Some(self.not_understood(kind));

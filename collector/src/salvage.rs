@@ -7,6 +7,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::mem::offset_of;
 
+use rustix::fs::{SeekFrom as Find, seek};
+
 use crate::codec::take_array;
 use crate::definition::EndReason;
 use crate::format::{BatchHead, OLDEST_VERSION, OpenRegion, VERSION};
@@ -52,7 +54,10 @@ pub fn read_ring(mut file: File) -> io::Result<Option<Salvage>> {
     for _ in 0..ATTEMPTS {
         bytes.clear();
         file.rewind()?;
-        file.by_ref().take(MAX_FILE).read_to_end(&mut bytes)?;
+        // The first hole holds no record, and none comes after it.
+        let data = seek(&file, Find::Hole(0)).unwrap_or(MAX_FILE).min(MAX_FILE);
+        file.rewind()?;
+        file.by_ref().take(data).read_to_end(&mut bytes)?;
         // A flush in between would give slots of two batches; it shows in the sequence number of the first.
         let mut again = [0; HEAD_BYTES];
         file.rewind()?;
@@ -60,11 +65,16 @@ pub fn read_ring(mut file: File) -> io::Result<Option<Salvage>> {
             break;
         }
     }
-    Ok(ring(&bytes))
+    Ok(ring_of(&bytes, file.metadata()?.len().min(MAX_FILE)))
 }
 
 /// What the bytes of a ring file hold; `None` where they are not those of a ring of this version.
 pub fn ring(bytes: &[u8]) -> Option<Salvage> {
+    ring_of(bytes, bytes.len() as u64)
+}
+
+/// As [`ring`], of a file of `length` bytes that holds zeros after `bytes`.
+fn ring_of(bytes: &[u8], length: u64) -> Option<Salvage> {
     let (head, slots) = bytes.split_at_checked(HEAD_BYTES)?;
     let u32_at = |at: usize| u32::from_le_bytes(field(head, at));
     let u64_at = |at: usize| u64::from_le_bytes(field(head, at));
@@ -104,7 +114,7 @@ pub fn ring(bytes: &[u8]) -> Option<Salvage> {
         problems: problems.collect(),
         end: end_reason.map(|reason| (reason, u64_at(offset_of!(RingHead, end_ticks)))),
         window_end: Some(u64_at(offset_of!(RingHead, window_end))).filter(|&ticks| ticks != 0),
-        cut: slots.len() / size_of::<Record>() < capacity,
+        cut: (length.saturating_sub(HEAD_BYTES as u64) / size_of::<Record>() as u64) < capacity as u64,
     })
 }
 

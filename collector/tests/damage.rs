@@ -540,3 +540,25 @@ fn a_log_of_hostile_lengths_takes_bounded_memory_and_time() {
     assert!(n > 0);
     assert!(memory < MOST_MEMORY, "{memory} bytes of memory");
 }
+
+#[test]
+fn a_log_that_unpacks_to_far_more_than_a_log_can_hold_is_given_up() {
+    let mut writer = LogWriter::new(Vec::new(), &lbprof_collector::scenario::header(0, 1)).unwrap();
+    let name = "a".repeat(32 << 20);
+    for _ in 0..12 {
+        writer.definitions(&[Definition::Param(name.clone(), 1.0)]).unwrap();
+    }
+    let log = writer.into_sink();
+    assert!(log.len() < 1 << 20, "{} bytes", log.len());
+    let mut reader = LogReader::new(&log[..]).unwrap();
+    let (mut definitions, mut given_up) = (0, 0);
+    while let Some(item) = reader.next_item() {
+        match item {
+            Item::Definitions(_) => definitions += 1,
+            Item::Problem(problem) if problem.detail.contains("more than a log can") => given_up += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+    // 256 MiB, and 32 bytes for each that was read.
+    assert_eq!((definitions, given_up), (8, 1));
+}

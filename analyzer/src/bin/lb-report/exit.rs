@@ -24,7 +24,7 @@ pub enum Exit {
     Condition = 3,
     /// The report was made, from incomplete data.
     Incomplete = 4,
-    /// There is no run, or no study, that can be read.
+    /// There is no run, or no study, that can be read in the memory that it may take.
     NoData = 5,
     /// The report or the study could not be written.
     Output = 6,

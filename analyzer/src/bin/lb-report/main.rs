@@ -4,6 +4,7 @@ mod compare;
 mod dump;
 mod examples;
 mod exit;
+mod memory;
 mod output;
 mod progress;
 mod report;

@@ -9,12 +9,14 @@ use lbprof_analyzer::report::{Report, text};
 use lbprof_analyzer::selection::Selection;
 use lbprof_analyzer::study;
 
+use crate::memory;
 use crate::output::Common;
 use crate::progress::Bar;
 
 /// Opens the run; says which where the user did not.
 pub fn open(dir: Option<&Path>, quiet: bool) -> anyhow::Result<Run> {
     let run = Run::open(dir)?;
+    memory::bound_by(&run.dir);
     if dir.is_none() && !quiet {
         let _ =
             writeln!(io::stderr(), "lb-report: the newest run here is {}", text::plain(&run.dir.display().to_string()));
@@ -38,6 +40,7 @@ pub fn analysed(
 /// The figures of the run in `dir`, as its report has them.
 pub fn figures(dir: &Path, common: &Common) -> anyhow::Result<study::Run> {
     let run = Run::open(Some(dir))?;
+    memory::bound_by(dir);
     let options = analyse::Options { symbols: !common.no_symbols, ..analyse::Options::default() };
     let Analysis { model, places, .. } = analysed(&run, &Selection::default(), &options, common)?;
     Ok(study::Run::new(&Report::new(&model, &places), &model))

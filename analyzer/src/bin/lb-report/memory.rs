@@ -1,0 +1,114 @@
+//! How much memory a run may take: what is small on disk must not fill the machine's memory when it is read.
+//!
+//! The limit is the system's own (RLIMIT_DATA), so that counting costs nothing. Where it is reached, lb-report says so and ends.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::atomic::{
+    AtomicBool, AtomicU64,
+    Ordering::{Relaxed, SeqCst},
+};
+
+use lbprof_collector::options;
+
+use crate::exit::Exit;
+
+/// Runs that take less on disk are bounded.
+const SMALL_RUN: u64 = 100_000_000;
+
+/// What such a run may take: so much, and so much more for each rank, whose logs are all open at once.
+const BYTES: u64 = 1 << 30;
+const BYTES_A_RANK: u64 = 128 << 10;
+/// Ranks that are in [`BYTES`].
+const RANKS: u64 = 4096;
+
+/// The limit in force, in bytes; 0: none of ours.
+static LIMIT: AtomicU64 = AtomicU64::new(0);
+
+#[global_allocator]
+static MEMORY: Bounded = Bounded;
+
+/// The system's memory; where there is no more of it, the process ends with a message that says why.
+struct Bounded;
+
+/// The variable with the user's own limit: bytes, with K, M, G; 0: none.
+const VARIABLE: &str = "LB_REPORT_MAX_MEMORY";
+
+/// Bounds this process by what the runs read so far, and that in `dir`, may take.
+pub fn bound_by(dir: &Path) {
+    let given = std::env::var(VARIABLE).ok().and_then(|text| options::bytes(text.trim()));
+    let limit = given.map_or_else(|| of_run(dir), |bytes| Some(bytes).filter(|&bytes| bytes > 0));
+    let before = LIMIT.load(Relaxed);
+    let Some(limit) = limit.filter(|&limit| before == 0 || limit > before) else { return };
+    if let Ok((soft, hard)) = rlimit::Resource::DATA.get()
+        && (before != 0 || soft > limit)
+        && rlimit::Resource::DATA.set(limit.min(hard), hard).is_ok()
+    {
+        LIMIT.store(limit, Relaxed);
+    }
+}
+
+/// What the run in `dir` may take; `None`: anything.
+fn of_run(dir: &Path) -> Option<u64> {
+    let (mut bytes, mut files) = (0, 0);
+    for facts in fs::read_dir(dir).ok()?.flatten().filter_map(|entry| entry.metadata().ok()) {
+        bytes += facts.blocks() * 512;
+        files += 1;
+    }
+    (bytes < SMALL_RUN).then(|| BYTES + BYTES_A_RANK * u64::saturating_sub(files, RANKS))
+}
+
+/// Says why, without any memory, and ends.
+fn exhausted() {
+    static ENDS: AtomicBool = AtomicBool::new(false);
+    if ENDS.swap(true, SeqCst) {
+        return;
+    }
+    let mib = LIMIT.load(Relaxed) >> 20;
+    let mut line = [0u8; 256];
+    let mut rest = &mut line[..];
+    let _ = match mib {
+        0 => writeln!(rest, "lb-report: there is no memory left"),
+        _ => writeln!(
+            rest,
+            "lb-report: the run needs more than {mib} MiB of memory, though its logs are small: they are damaged or were made so. \
+             {VARIABLE}=8G allows more, 0 all"
+        ),
+    };
+    let length = 256 - rest.len();
+    let _ = io::stderr().write_all(&line[..length]);
+    std::process::exit(Exit::NoData as i32)
+}
+
+fn or_end(pointer: *mut u8) -> *mut u8 {
+    if pointer.is_null() {
+        exhausted();
+    }
+    pointer
+}
+
+// SAFETY: all blocks are the system's.
+unsafe impl GlobalAlloc for Bounded {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promise.
+        or_end(unsafe { System.alloc(layout) })
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promise.
+        or_end(unsafe { System.alloc_zeroed(layout) })
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: the caller's promise.
+        or_end(unsafe { System.realloc(pointer, layout, size) })
+    }
+}

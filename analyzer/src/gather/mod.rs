@@ -131,6 +131,7 @@ impl RankPass for RankGather<'_> {
         let mut part = Part::default();
         let mut builder =
             RankBuilder::new(&self.header, &self.definitions, self.known_sites, self.structure, self.span, &mut part);
+        builder.inner_iterations = self.placer.as_ref().map(Placer::inner_iterations).unwrap_or_default();
         builder.iterated = self
             .placer
             .and_then(Placer::finish)

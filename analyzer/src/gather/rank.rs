@@ -28,6 +28,8 @@ pub(super) struct RankBuilder<'a> {
     pub(super) structure: &'a Structure,
     /// Iterations of the rank's main loop, where it was found.
     pub(super) iterated: Option<FoundIterations>,
+    /// Iterations of the loops in it, by their numbers.
+    pub(super) inner_iterations: Vec<(usize, u64)>,
     pub(super) part: &'a mut Part,
     pub(super) clock: RankClock,
     /// The time that counts.
@@ -85,6 +87,7 @@ impl<'a> RankBuilder<'a> {
             known_sites,
             structure,
             iterated: None,
+            inner_iterations: Vec::new(),
             part,
             clock,
             span,
@@ -194,6 +197,17 @@ impl<'a> RankBuilder<'a> {
             let calls = Activity::ALL.iter().zip(&region.cells).filter(|(activity, _)| is_mpi(**activity));
             let sum = totals.entry(self.region(id)).or_default();
             sum.invocations = sum.invocations.saturating_add(calls.map(|(_, cell)| cell.calls).sum());
+        }
+        let has_time = |at: usize| {
+            let is_in = |id: &u32| matches!(FoundRegion::of_number(*id), Some(FoundRegion::Found { in_loop, .. }) if in_loop == Some(at));
+            sums.regions.keys().any(is_in)
+        };
+        let inner = std::mem::take(&mut self.inner_iterations);
+        let is_whole = self.span == Span::ALL;
+        // In a part of the time it is not known how many of them there were.
+        for (at, iterations) in inner.into_iter().filter(|&(at, n)| is_whole && n > 0 && has_time(at)) {
+            let path = loop_path(self.structure, at);
+            totals.entry(self.enter(path)).or_default().invocations = iterations;
         }
         if let Some(found) = &self.iterated {
             let path = loop_path(self.structure, found.at);

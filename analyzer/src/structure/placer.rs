@@ -124,6 +124,8 @@ struct OfKind {
     token: u32,
     place: u32,
     in_loop: Option<u8>,
+    /// The loop within the main one, by its place among the rank's loops, of whose iterations it may be the end.
+    ends: Option<usize>,
     /// A poll: it lies in the loop that the calls before it lie in.
     is_poll: bool,
     /// The kind that such a call followed the last time, in which loop, and the region that this gave.
@@ -141,6 +143,8 @@ pub struct Placer<'a> {
     loops: Vec<(usize, &'a Loop)>,
     kinds: Kinds,
     of_kind: Vec<OfKind>,
+    /// Ends of iterations of each of `loops` that lie within the main one.
+    ended: Vec<u64>,
     /// The innermost loop of the last call.
     in_loop: Option<u8>,
     splitter: Option<Splitter>,
@@ -164,11 +168,13 @@ impl<'a> Placer<'a> {
             true
         };
         let loops = structure.loops.iter().enumerate().rev().filter(|&(at, one)| one.is_region && is_within(at));
+        let loops: Vec<(usize, &Loop)> = loops.take(MOST_LOOPS).collect();
         Some(Placer {
+            ended: vec![0; loops.len()],
             structure,
             sites,
             main: main_at.filter(|_| main.is_some()),
-            loops: loops.take(MOST_LOOPS).collect(),
+            loops,
             kinds: Kinds::default(),
             of_kind: Vec::new(),
             in_loop: None,
@@ -185,7 +191,10 @@ impl<'a> Placer<'a> {
         if kind as usize >= self.of_kind.len() {
             self.learn(definitions);
         }
-        let OfKind { token, in_loop, is_poll, after, region, .. } = self.of_kind[kind as usize];
+        let OfKind { token, in_loop, is_poll, ends, after, region, .. } = self.of_kind[kind as usize];
+        if let Some(at) = ends {
+            self.end_of(at, from);
+        }
         let in_loop = if is_poll { self.in_loop } else { in_loop };
         let region = if after == (from, in_loop) { region } else { self.between(from, kind, in_loop) };
         let end = record.end.max(record.begin);
@@ -215,7 +224,24 @@ impl<'a> Placer<'a> {
         let in_loop = self.loops.iter().find(|(_, one)| one.has(token)).map(|&(at, _)| at as u8);
         let place = self.structure.segments.as_ref().map_or(0, |segments| segments.place(known.site));
         let is_poll = self.main.and_then(|at| self.structure.loops.get(at)).is_some_and(|main| main.polls(token));
-        self.of_kind.push(OfKind { token, place, in_loop, is_poll, after: (NONE - 1, None), region: 0 });
+        let ends = self.loops.iter().position(|(at, one)| Some(*at) != self.main && one.ends_with(token));
+        self.of_kind.push(OfKind { token, place, in_loop, ends, is_poll, after: (NONE - 1, None), region: 0 });
+    }
+
+    /// Counts an end of an iteration of an inner loop, which comes after a call of the kind `from`; of an uninterrupted run of them the
+    /// first.
+    fn end_of(&mut self, at: usize, from: u32) {
+        let ended_before = self.of_kind.get(from as usize).is_some_and(|from| from.ends == Some(at));
+        let runs = self.loops.get(at).is_some_and(|(_, one)| one.anchors.run);
+        if let Some(count) = self.ended.get_mut(at).filter(|_| !(runs && ended_before)) {
+            *count += 1;
+        }
+    }
+
+    /// The iterations of loops within the main one, by the loops' numbers.
+    pub fn inner_iterations(&self) -> Vec<(usize, u64)> {
+        let counted = self.loops.iter().zip(&self.ended).map(|(&(at, _), &count)| (at, count));
+        counted.filter(|&(at, _)| Some(at) != self.main).collect()
     }
 
     /// The region from a call of one kind to one of another.
@@ -256,6 +282,11 @@ impl Loop {
     /// Whether some kind of calls belongs to both loops.
     pub fn shares_kinds_with(&self, other: &Loop) -> bool {
         self.classes.iter().zip(&other.classes).any(|(own, others)| own.is_of_loop() && others.is_of_loop())
+    }
+
+    /// Whether calls of this kind end its iterations.
+    fn ends_with(&self, token: u32) -> bool {
+        self.classes.get(token as usize) == Some(&Class::Anchor)
     }
 
     /// Whether calls of this kind belong to it.

@@ -19,7 +19,10 @@ pub struct Noted(u32);
 /// What is known of a thread besides its clocks.
 #[derive(Debug)]
 struct Thread {
+    rank: u32,
     window: (Ns, Ns),
+    /// From when on what it computes may take another number of times as long.
+    changes_at: Ns,
     /// Its clocks at the end of its window; empty before.
     at_end: Vec<f64>,
 }
@@ -44,7 +47,7 @@ impl Clocks {
 
     /// A further thread of a rank that begins `late` nanoseconds after the run, and its window; its number is the next one.
     pub fn add_thread(&mut self, rank: u32, late: Ns, window: (Ns, Ns)) {
-        self.threads.push(Thread { window, at_end: Vec::new() });
+        self.threads.push(Thread { rank, window, changes_at: Ns::MIN, at_end: Vec::new() });
         self.groups.iter_mut().for_each(|group| group.add_thread(rank));
         self.set(self.threads.len() as u32 - 1, late);
     }
@@ -64,6 +67,11 @@ impl Clocks {
     #[inline]
     pub fn compute(&mut self, thread: u32, kind: Kind, (from, to): (Ns, Ns)) {
         let (begin, end) = self.window(thread);
+        // The middle: times of iterations are rounded.
+        let middle = from + (to - from) / 2;
+        if middle >= self.threads[thread as usize].changes_at {
+            self.change(thread, middle);
+        }
         if begin <= from && begin < to && to <= end {
             self.spend(thread, kind, to - from);
         } else {
@@ -90,6 +98,13 @@ impl Clocks {
         } else {
             self.spend(thread, kind, to - from);
         }
+    }
+
+    #[cold]
+    fn change(&mut self, thread: u32, time: Ns) {
+        let rank = self.threads[thread as usize].rank;
+        let until = self.groups.iter_mut().map(|group| group.change(thread, rank, time)).min();
+        self.threads[thread as usize].changes_at = until.unwrap_or(Ns::MAX);
     }
 
     /// Time of a kind outside of MPI, at the end of which the thread enters a call.

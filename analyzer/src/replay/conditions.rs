@@ -1,5 +1,7 @@
 //! Conditions under which a run is replayed.
 
+use crate::timeline::Ns;
+
 /// The network of a replay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Network {
@@ -34,6 +36,8 @@ pub enum Work {
     },
     /// Of one rank, by its place in the model, everywhere.
     Rank(u32, f64),
+    /// Of each rank, by its place in the model, from times on, which ascend, until the next ones; before the first as long as it did.
+    Times(Vec<Vec<(Ns, f64)>>),
 }
 
 /// Conditions of a replay.
@@ -61,6 +65,12 @@ impl Condition {
                     .map(|at| at.and_then(|at| factors.get(at as usize).copied()).unwrap_or(1.0))
                     .collect(),
             },
+            Work::Times(mut times) => Work::Times(
+                ranks
+                    .iter()
+                    .map(|at| at.and_then(|at| times.get_mut(at as usize)).map(std::mem::take).unwrap_or_default())
+                    .collect(),
+            ),
             Work::Rank(one, factor) => match ranks.iter().position(|&at| at == Some(one)) {
                 Some(at) => Work::Rank(at as u32, factor),
                 None => Work::Measured,

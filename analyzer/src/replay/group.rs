@@ -1,7 +1,7 @@
 //! The clocks of all threads in some replays, which a processor counts together.
 
 use super::conditions::{Condition, Network, Work};
-use crate::timeline::Kind;
+use crate::timeline::{Kind, Ns};
 
 /// How many replays go side by side.
 pub const WIDTH: usize = 4;
@@ -56,7 +56,7 @@ impl Group {
         let of_network = |what: fn(Network) -> f64| lanes(conditions, |condition| what(condition.network));
         let n_regions = |condition: &Condition| match &condition.work {
             Work::Region { regions, .. } => regions.len(),
-            Work::Measured | Work::Rank(..) => 0,
+            Work::Measured | Work::Rank(..) | Work::Times(_) => 0,
         };
         let changes = |region: usize| {
             lanes(conditions, |condition| match &condition.work {
@@ -96,6 +96,20 @@ impl Group {
     /// The clocks of a thread.
     pub fn of(&self, thread: u32) -> &OfThread {
         &self.clocks[thread as usize]
+    }
+
+    /// How long what a thread of a rank computes takes from a time on, where that is not always the same; until when.
+    pub fn change(&mut self, thread: u32, rank: u32, time: Ns) -> Ns {
+        let factors = &mut self.clocks[thread as usize].factors;
+        let mut until = Ns::MAX;
+        for (factor, work) in factors.iter_mut().zip(&self.work) {
+            let Work::Times(times) = work else { continue };
+            let times = times.get(rank as usize).map(Vec::as_slice).unwrap_or_default();
+            let next = times.partition_point(|&(from, _)| from <= time);
+            *factor = next.checked_sub(1).map_or(1.0, |at| times[at].1.min(f64::MAX));
+            until = until.min(times.get(next).map_or(Ns::MAX, |&(from, _)| from));
+        }
+        until
     }
 
     /// Sets a thread's clocks to a time, in the replays in which calls take what they took; in the others to 0.
@@ -185,6 +199,6 @@ fn factor(work: &Work, rank: u32) -> f64 {
         Work::Measured => 1.0,
         Work::Region { factors, .. } => factors.get(rank as usize).copied().unwrap_or(1.0),
         Work::Rank(one, factor) if *one == rank => *factor,
-        Work::Rank(..) => 1.0,
+        Work::Rank(..) | Work::Times(_) => 1.0,
     }
 }

@@ -1,5 +1,6 @@
 //! The run again under other conditions: on an ideal network, on a given one, with some work faster or balanced (METRICS §1, replay).
 
+mod balance;
 mod clocks;
 mod conditions;
 mod group;

@@ -2,6 +2,7 @@
 
 use lbprof_collector::Activity;
 
+use super::balance::{balanced_each, computation_s, excess_each, factors, mean_of_who_computes, same_place};
 use super::conditions::{Condition, Network, Work};
 use crate::model::{Model, RegionIdx};
 
@@ -16,6 +17,10 @@ pub enum Question {
     Network(f64, f64),
     /// With a region balanced: each rank computes in it, inner regions included, what the mean of the ranks does.
     Balanced(RegionIdx),
+    /// With an iterated region balanced in each iteration: each rank computes in it what the mean of the ranks does in that iteration.
+    BalancedEach(RegionIdx),
+    /// The same with all iterations that lie in no others.
+    RunBalancedEach,
     /// With a rank that computes no more than the mean of the ranks, its place in the model.
     RankAsMean(u32),
     /// With a region that is computed so many times as fast, inner regions included.
@@ -39,11 +44,12 @@ impl Question {
                 Condition { network: Network::Given { latency_s, bytes_per_s }, work: Work::Measured }
             }
             Question::Balanced(region) => {
-                let times = model.inclusive_s(region, Activity::Computation);
-                let mean = mean(&times);
-                let factors = times.iter().map(|&time| if time > 0.0 { mean / time } else { 1.0 }).collect();
-                work(Work::Region { regions: with_inner(model, region), factors })
+                let place = same_place(model, region);
+                let factors = factors(&computation_s(model, &place));
+                work(Work::Region { regions: with_inner(model, &place), factors })
             }
+            Question::BalancedEach(region) => work(Work::Times(balanced_each(model, &[region], false))),
+            Question::RunBalancedEach => work(Work::Times(balanced_each(model, &model.outermost_iterated, true))),
             Question::RankAsMean(rank) => {
                 let times = model.inclusive_s(0, Activity::Computation);
                 let own = times.get(rank as usize).copied().unwrap_or(0.0);
@@ -51,7 +57,7 @@ impl Question {
             }
             Question::Faster(region, times) => {
                 let factors = vec![1.0 / times; model.ranks.len()];
-                work(Work::Region { regions: with_inner(model, region), factors })
+                work(Work::Region { regions: with_inner(model, &[region]), factors })
             }
         }
     }
@@ -63,7 +69,9 @@ pub fn plan(model: &Model, asked: &[Question]) -> Vec<Question> {
     let mut questions = vec![Question::Ideal, Question::Measured];
     let least = LEAST_GAIN * model.recorded_s();
     let mut regions: Vec<(f64, RegionIdx)> = (0..model.regions.len() as RegionIdx)
-        .map(|region| (excess(&model.inclusive_s(region, Activity::Computation)), region))
+        .map(|region| (region, same_place(model, region)))
+        .filter(|(region, place)| place.first() == Some(region))
+        .map(|(region, place)| (excess(&computation_s(model, &place)), region))
         .filter(|&(excess, _)| excess > least)
         .collect();
     regions.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
@@ -78,6 +86,15 @@ pub fn plan(model: &Model, asked: &[Question]) -> Vec<Question> {
         }
     }
     questions.extend(kept.into_iter().map(|(_, region)| Question::Balanced(region)));
+    let moves = |regions: &[RegionIdx]| {
+        let over_s: Vec<f64> = regions.iter().map(|&region| excess_each(model, region)).collect();
+        !regions.is_empty() && over_s.iter().sum::<f64>() > least
+    };
+    if moves(&model.outermost_iterated) {
+        questions.push(Question::RunBalancedEach);
+    }
+    let main = model.main_loop().filter(|&region| moves(&[region]));
+    questions.extend(main.map(Question::BalancedEach));
     let times = model.inclusive_s(0, Activity::Computation);
     let mean = mean(&times);
     let mut ranks: Vec<(f64, u32)> = times.iter().map(|time| time - mean).zip(0..).collect();
@@ -88,16 +105,17 @@ pub fn plan(model: &Model, asked: &[Question]) -> Vec<Question> {
     questions
 }
 
-/// How much the longest is above the mean.
+/// How much the longest is above the mean of those who compute.
 fn excess(times: &[f64]) -> f64 {
-    times.iter().copied().fold(0.0, f64::max) - mean(times)
+    times.iter().copied().fold(0.0, f64::max) - mean_of_who_computes(times)
 }
 
 fn mean(times: &[f64]) -> f64 {
     times.iter().sum::<f64>() / times.len().max(1) as f64
 }
 
-/// By index: whether a region is this one or lies in it.
-fn with_inner(model: &Model, region: RegionIdx) -> Vec<bool> {
-    (0..model.regions.len() as RegionIdx).map(|inner| inner == region || model.chain(inner).contains(&region)).collect()
+/// By index: whether a region is one of these or lies in one.
+fn with_inner(model: &Model, regions: &[RegionIdx]) -> Vec<bool> {
+    let is_in = |inner| regions.iter().any(|region| *region == inner || model.chain(inner).contains(region));
+    (0..model.regions.len() as RegionIdx).map(is_in).collect()
 }

@@ -70,7 +70,7 @@ impl WhatIf {
         let row = |&(question, time_s): &(Question, f64)| ReplayRow {
             question,
             region: match question {
-                Question::Balanced(one) | Question::Faster(one, _) => region(one),
+                Question::Balanced(one) | Question::BalancedEach(one) | Question::Faster(one, _) => region(one),
                 _ => None,
             },
             rank: match question {

@@ -47,6 +47,10 @@ impl Program {
         (0..STEPS).map(|step| self.in_step(step, rank)).sum()
     }
 
+    fn mean_of_step(&self, step: usize) -> f64 {
+        (0..RANKS).map(|rank| self.in_step(step, rank)).sum::<f64>() / RANKS as f64
+    }
+
     fn mean_of_all(&self) -> f64 {
         (0..RANKS).map(|rank| self.in_all(rank)).sum::<f64>() / RANKS as f64
     }
@@ -122,11 +126,35 @@ fn assert_change(what: &str, run: &Run, question: Question, after: &str) {
 #[test]
 fn a_change_that_is_made_takes_as_long_as_predicted() {
     with_programs(|name, program| {
-        let run = Run::of(&program.script(|_, _| 1.0));
+        let run = Run::asking(&program.script(|_, _| 1.0), &["balanced=main", "faster=main:2"]);
         let (last, mean) = (RANKS - 1, program.mean_of_all());
         if program.in_all(last) > mean {
             let cut = program.script(|_, rank| if rank == last { mean / program.in_all(last) } else { 1.0 });
             assert_change(name, &run, Question::RankAsMean(last as u32), &cut);
+        }
+        let each = program.script(|step, rank| program.mean_of_step(step) / program.in_step(step, rank));
+        assert_change(name, &run, Question::RunBalancedEach, &each);
+        assert_change(name, &run, Question::BalancedEach(run.model.main_loop().unwrap()), &each);
+        let balanced = program.script(|_, rank| mean / program.in_all(rank));
+        assert_change(name, &run, Question::Balanced(0), &balanced);
+        assert_change(name, &run, Question::Faster(0, 2.0), &program.script(|_, _| 0.5));
+    });
+}
+
+#[test]
+fn balancing_each_iteration_never_prolongs_a_run_and_saves_no_more_than_is_lost() {
+    with_programs(|name, program| {
+        let run = Run::of(&program.script(|_, _| 1.0));
+        let (measured_ms, lost_ms) = (run.replay_ms(Question::Measured), run.elapsed_ms() - program.mean_of_all());
+        assert!((measured_ms - run.elapsed_ms()).abs() < 1e-3, "{name}: nothing changed takes {measured_ms} ms");
+        for &(question, time_s) in &run.followed().replays {
+            let saved_ms = measured_ms - time_s * 1e3;
+            assert!(saved_ms <= lost_ms + 1e-3, "{name}: {question:?} saves {saved_ms} ms of {lost_ms} ms lost");
+        }
+        // A pipeline's ranks do not do the same at the same time: a step that takes all as long may take the first or the last longer.
+        if !name.starts_with("pipeline") {
+            let each_ms = run.replay_ms(Question::RunBalancedEach);
+            assert!(each_ms <= measured_ms + 1e-3, "{name}: {each_ms} ms instead of {measured_ms} ms");
         }
     });
 }

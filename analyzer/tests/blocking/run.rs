@@ -12,7 +12,7 @@ use lbprof_collector::polling::Polling;
 use lbprof_collector::scenario::Scenario;
 use lbprof_collector::script::Script;
 
-use crate::support::{model, model_polling, written};
+use crate::support::{model, model_asking, model_polling, written};
 
 /// A run, followed.
 pub struct Run {
@@ -29,6 +29,14 @@ impl Run {
     pub fn of_script(script: &Script) -> Run {
         let scenario = script.scenario().unwrap_or_else(|error| panic!("{error}\n{}", script.text()));
         Run::of_scenario(scenario)
+    }
+
+    /// That of a script's text, with answers to questions of --what-if.
+    pub fn asking(text: &str, asked: &[&str]) -> Run {
+        let script = Script::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let run = Run { model: model_asking(written(script.scenario().unwrap()).path(), asked) };
+        run.check();
+        run
     }
 
     /// That of a scenario, as sums of which hold what holds for all.

@@ -35,6 +35,16 @@ pub fn model_in(dir: &Path) -> Model {
     model_polling(dir, Polling::Auto)
 }
 
+/// The same with answers to questions of --what-if.
+pub fn model_asking(dir: &Path, asked: &[&str]) -> Model {
+    let run = Run::open(Some(dir)).expect("the run opens");
+    let asked = asked.iter().map(|one| one.parse().expect("a question")).collect();
+    let options = Options { asked: Some(asked), ..marked() };
+    let model = analyse(&run, &options, |_| ()).unwrap().model;
+    check_invariants(&model);
+    model
+}
+
 /// The model of the run in `dir`, of which the time between unsuccessful polls is taken for what `polling` says.
 pub fn model_polling(dir: &Path, polling: Polling) -> Model {
     let run = Run::open(Some(dir)).expect("the run opens").polling(polling);

@@ -121,6 +121,8 @@ pub(super) fn replays(report: &Report) -> Value {
             Question::Measured => ("as measured", None, None),
             Question::Network(latency_s, bytes_per_s) => ("network", None, Some((latency_s, bytes_per_s))),
             Question::Balanced(_) => ("region balanced", None, None),
+            Question::BalancedEach(_) => ("region balanced in each iteration", None, None),
+            Question::RunBalancedEach => ("run balanced in each iteration", None, None),
             Question::RankAsMean(_) => ("rank as the mean", None, None),
             Question::Faster(_, times) => ("region faster", Some(times), None),
         };

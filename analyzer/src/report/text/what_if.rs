@@ -92,6 +92,8 @@ fn question(row: &ReplayRow) -> String {
             format!("the network had {} and {:.3} GB/s", seconds(latency_s), bytes_per_s * 1e-9)
         }
         Question::Balanced(_) => format!("{} were balanced", region()),
+        Question::BalancedEach(_) => format!("{} were balanced in each iteration", region()),
+        Question::RunBalancedEach => "every iteration were balanced".to_owned(),
         Question::RankAsMean(_) => format!("rank {rank} computed no more than the mean"),
         Question::Faster(_, times) => format!("{} were {times} times as fast", region()),
     }

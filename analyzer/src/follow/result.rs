@@ -50,6 +50,8 @@ pub struct Counts {
     pub behind_gaps: u64,
     /// Calls of other ranks with such ranks: of who waited for whom in them nothing is known.
     pub not_recorded: u64,
+    /// Whether a considerable part of the work is handed out on demand, so that who does it depends on who is ready first.
+    pub hands_out_work: bool,
 }
 
 impl Followed {

@@ -64,6 +64,17 @@ impl Here {
     }
 }
 
+/// What a thread has to do with work that is handed out on demand.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Demand {
+    /// Who asked it last, by a message that it received from any source, and has no answer yet.
+    pub asked_by: Option<u32>,
+    /// Who answered it last, and how long it had computed then.
+    pub answered: Option<(u32, Ns)>,
+    /// How long it has computed.
+    pub computed: Ns,
+}
+
 /// Where a thread was from some time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
@@ -104,6 +115,8 @@ pub struct Thread {
     pub in_call: bool,
     /// When that began.
     pub begun: Ns,
+    /// Work that it asks for, or hands out.
+    pub demand: Demand,
     /// When it left MPI for more than a moment, and when it came back: the last times.
     returns: [(Ns, Ns); RETURNS],
     n_returns: u32,
@@ -139,6 +152,7 @@ impl Thread {
             next: None,
             in_call: false,
             begun: begin,
+            demand: Demand::default(),
             returns: [(Ns::MAX, Ns::MAX); RETURNS],
             n_returns: 0,
             now: begin,

@@ -34,6 +34,15 @@ const MOST: usize = 4;
 const LEAST_GAIN: f64 = 0.005;
 
 impl Question {
+    /// Whether ranks would do other parts of the work.
+    pub fn moves_work(self) -> bool {
+        match self {
+            Question::Balanced(_) | Question::BalancedEach(_) | Question::RunBalancedEach => true,
+            Question::RankAsMean(_) => true,
+            Question::Ideal | Question::Measured | Question::Network(..) | Question::Faster(..) => false,
+        }
+    }
+
     /// What changes in the replay that answers it.
     pub fn condition(self, model: &Model) -> Condition {
         let work = |work: Work| Condition { network: Network::Measured, work };

@@ -119,6 +119,11 @@ pub(super) fn rows(parts: &Parts) -> Vec<Loss> {
         _ => of_verdict(parts, causes),
     };
     losses.retain(|loss| loss.lost_s > 0.0 && loss.lost_s >= LEAST * parts.verdict.elapsed_s);
+    for loss in &mut losses {
+        // What a change gains beyond a loss it gains of others.
+        let lost_s = loss.lost_s;
+        loss.remedy.iter_mut().for_each(|remedy| remedy.saved_s = remedy.saved_s.min(lost_s));
+    }
     losses.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s).then(a.kind.cmp(&b.kind)).then(a.region.cmp(&b.region)));
     losses
 }
@@ -278,7 +283,9 @@ fn serialized(parts: &Parts, causes: Option<&BlockingTable>, kind: LossKind, los
         Some(_) => waits_for(parts, ranks.first()),
         None => longest_call(parts.verdict),
     };
-    Loss { measured: causes.is_some(), ranks, region, at, ..Loss::bare(kind, lost_s) }
+    let balanced = |row: &&ReplayRow| kind == LossKind::SlowInTurn && row.question == Question::RunBalancedEach;
+    let remedy = parts.what_if.rows.iter().find(|row| parts.together && balanced(row)).cloned();
+    Loss { measured: causes.is_some(), ranks, region, at, remedy, ..Loss::bare(kind, lost_s) }
 }
 
 /// The ranks that are the slowest of an iteration, each with its share of the computation of all slowest, the largest first.

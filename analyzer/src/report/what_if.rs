@@ -49,6 +49,8 @@ pub struct WhatIf {
     pub rows: Vec<ReplayRow>,
     /// Whether all that ranks wait for is known.
     pub all_is_known: bool,
+    /// Whether work is handed out on demand, so that no answer is given that depends on who does what.
+    pub on_demand: bool,
     /// Seconds of the run as measured, replayed with everything as it was; `None` where the ranks were not followed.
     pub measured_s: Option<f64>,
     /// The critical path by region and activity, the longest first.
@@ -109,14 +111,20 @@ impl WhatIf {
         path_ranks.sort_by(|a, b| b.1.total_cmp(&a.1));
         let path_s = path_ranks.iter().map(|one| one.1).sum();
         let all_is_known = followed.counts.all_is_known();
-        let mut rows: Vec<ReplayRow> = followed.replays.iter().filter(|_| all_is_known).map(row).collect();
+        let on_demand = followed.counts.hands_out_work;
+        let is_known = |answer: &&(Question, f64)| all_is_known && !(on_demand && answer.0.moves_work());
+        let mut rows: Vec<ReplayRow> = followed.replays.iter().filter(is_known).map(row).collect();
         rows.sort_by_key(place);
-        WhatIf { rows, all_is_known, measured_s, path, path_ranks, path_s }
+        WhatIf { rows, all_is_known, on_demand, measured_s, path, path_ranks, path_s }
     }
 
-    /// The answer that gains most, of those to questions about regions, ranks and real networks.
+    /// The answer that gains most, of those to questions about regions, ranks and real networks. One that asks for balance in each iteration,
+    /// which is harder to have, only where it gains considerably more than the others.
     pub fn best(&self) -> Option<&ReplayRow> {
-        self.rows.iter().find(|row| place(row).0 == LAST)
+        let is_each = |row: &&ReplayRow| matches!(row.question, Question::BalancedEach(_) | Question::RunBalancedEach);
+        let answers = || self.rows.iter().filter(|row| place(row).0 == LAST);
+        let (once, each) = (answers().find(|row| !is_each(row)), answers().find(is_each));
+        each.filter(|each| once.is_none_or(|once| each.saved_s > WORTH_THE_PAINS * once.saved_s.max(0.0))).or(once)
     }
 
     /// A region, and one within it, of which the outer one gains less by being balanced, where that is `least_s` seconds or more: the paths.
@@ -130,6 +138,9 @@ impl WhatIf {
         })
     }
 }
+
+/// How many times as much as any other change balance in each iteration must gain to come before it.
+const WORTH_THE_PAINS: f64 = 1.2;
 
 /// The place of the questions that are sorted by what they gain, behind the fixed ones.
 const LAST: u8 = 2;

@@ -165,6 +165,8 @@ pub struct Deed {
     pub bytes: u64,
     /// Of a send: whether it may wait for its receive.
     pub mode: SendMode,
+    /// Of a receive: whether it took the first message of any source.
+    pub any: bool,
 }
 
 /// A stretch of computation and the call at its end.

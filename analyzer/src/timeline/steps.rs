@@ -471,12 +471,13 @@ impl<'a> RankSteps<'a> {
         };
         let tag = self.object(record, On::Window);
         let (role, mode) = (Role::Epoch(step), SendMode::Standard);
-        Some(Deed { role, comm, peer, tag, request: NONE, bytes: 0, mode })
+        Some(Deed { role, comm, peer, tag, request: NONE, bytes: 0, mode, any: false })
     }
 
     fn message(&mut self, record: &Record, role: Role, bytes: u64) -> Deed {
         let (comm, peer) = self.peer(record.comm, record.peer);
-        Deed { role, comm, peer, tag: record.tag, request: record.request, bytes, mode: SendMode::Standard }
+        let any = record.flags.contains(Flags::ANY_SOURCE);
+        Deed { role, comm, peer, tag: record.tag, request: record.request, bytes, mode: SendMode::Standard, any }
     }
 
     fn send(&mut self, record: &Record, role: Role, mode: SendMode) -> Deed {
@@ -526,7 +527,16 @@ impl<'a> RankSteps<'a> {
         let (comm, mut peer) = self.peer(record.comm, record.peer);
         if matches!(role, Role::Meet(Meeting::Neighbours) | Role::StartMeet(Meeting::Neighbours)) {
             let (peer, bytes) = (self.lists.neighbours(record.comm, &self.definitions), record.received);
-            return Deed { role, comm, peer, tag: 0, request: record.request, bytes, mode: SendMode::Standard };
+            return Deed {
+                role,
+                comm,
+                peer,
+                tag: 0,
+                request: record.request,
+                bytes,
+                mode: SendMode::Standard,
+                any: false,
+            };
         }
         if !rooted {
             peer = NONE;
@@ -536,7 +546,7 @@ impl<'a> RankSteps<'a> {
         }
         let tag = self.object(record, on);
         let bytes = record.sent.max(record.received);
-        Deed { role, comm, peer, tag, request: record.request, bytes, mode: SendMode::Standard }
+        Deed { role, comm, peer, tag, request: record.request, bytes, mode: SendMode::Standard, any: false }
     }
 
     /// What a meeting is on: 0 the communicator; windows and files by how many were made on it before.

@@ -4,6 +4,7 @@ use lbprof_analyzer::replay::Question;
 use lbprof_collector::script::Script;
 
 use crate::run::Run;
+use crate::support::report_on;
 
 const RANKS: usize = 4;
 
@@ -157,4 +158,21 @@ fn balancing_each_iteration_never_prolongs_a_run_and_saves_no_more_than_is_lost(
             assert!(each_ms <= measured_ms + 1e-3, "{name}: {each_ms} ms instead of {measured_ms} ms");
         }
     });
+}
+
+#[test]
+fn of_work_that_is_handed_out_on_demand_no_balance_is_predicted() {
+    // Rank 2 asks 1 later than rank 1, and each computes 10 or 11 before it asks again.
+    let text = |first: &str, second: &str| {
+        format!(
+            "ranks 3\nrank 0: repeat 4; recv {first}; send 1; recv {second}; send 2; end\n\
+             rank 1: repeat 4; send 0; recv 0; compute 10; end\nrank 2: compute 1; repeat 4; send 0; recv 0; compute 11; end\n"
+        )
+    };
+    let has_balance = |text: &str| {
+        let report = report_on(&Run::of(text).model);
+        report.what_if.rows.iter().any(|row| row.question.moves_work())
+    };
+    assert!(!has_balance(&text("any", "any")));
+    assert!(has_balance(&text("1", "2")));
 }

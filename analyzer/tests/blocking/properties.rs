@@ -110,6 +110,7 @@ fn all_is_matched_and_replayed_as_measured() {
             steps: counts.steps,
             messages: counts.messages,
             collectives: counts.collectives,
+            hands_out_work: counts.hands_out_work,
             ..Counts::default()
         };
         assert_eq!(counts, matched, "script {seed}");

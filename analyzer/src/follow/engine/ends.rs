@@ -84,6 +84,9 @@ impl Engine<'_, '_> {
                         self.counts.sizes_differ += u64::from(sent.bytes != deed.bytes);
                         self.synchronised.pair(thread, sent.thread, end);
                         self.tell_message(thread, deed, &sent, end);
+                        if deed.any {
+                            self.is_asked(thread, sent.thread);
+                        }
                     }
                     Transfer { sent: Some(sent), posted: Some(posted), .. }
                         if sends && sent.is_rendezvous() && posted.at > begin && posted.at <= end =>

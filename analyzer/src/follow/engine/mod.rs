@@ -9,6 +9,7 @@
 //!   watch.rs   tells a watcher, where there is one
 //! ```
 
+mod demand;
 mod ends;
 mod needs;
 mod order;
@@ -169,6 +170,8 @@ struct Engine<'a, 'scope> {
     sends: Vec<Send>,
     /// What was seen of sides of messages that wait for each other.
     coupling: Coupling,
+    /// Nanoseconds computed between an answer of a rank that answers whoever asked it first, and the next request to it.
+    on_demand: Ns,
     /// By place of the rank: which host it is on.
     hosts: Vec<u32>,
     watcher: Option<&'a mut (dyn Watcher + 'a)>,
@@ -206,6 +209,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             needs: Vec::new(),
             sends: Vec::new(),
             coupling: Coupling::default(),
+            on_demand: 0,
             hosts: hosts(model),
             watcher: None,
         }
@@ -291,6 +295,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         for thread in early {
             self.ends_early(thread, last.unwrap_or(thread), end);
         }
+        self.counts.hands_out_work = self.hands_out_work();
         let ends = self.ends(Ns::MAX);
         let Explained { blocking, critical_path, kept } = self.explaining.finish(&ends).finish();
         let last_end = firsts.iter().map(|&at| {

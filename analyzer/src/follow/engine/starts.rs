@@ -18,6 +18,9 @@ impl Engine<'_, '_> {
         let (now, begin) = (one.now, step.begin.saturating_add(one.shift).max(one.now));
         (one.now, one.begun) = (begin, begin);
         self.clocks.compute(thread, step.before, (now, begin));
+        if step.before.is_computation() {
+            self.has_computed(thread, begin - now);
+        }
         if let Some(slot) = self.threads[at].comes_back((now, begin)) {
             self.clocks.comes_back(thread, slot);
         }
@@ -98,6 +101,7 @@ impl Engine<'_, '_> {
 
     fn send(&mut self, thread: u32, step: &Step, deed: &Deed) -> Started {
         let Some(channel) = self.channel(thread, deed, true) else { return Started::Nothing };
+        self.answers(thread, deed.peer);
         let side = self.side(thread, step, (deed.bytes, deed.mode));
         self.channels.take_probes(channel).into_iter().for_each(|thread| self.wake(thread));
         let (id, woken) = self.channels.send(channel, side);

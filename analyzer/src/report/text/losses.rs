@@ -70,6 +70,7 @@ pub fn sentence(report: &Report, loss: &Loss) -> String {
         let what = match (row.question, &row.region, row.rank) {
             (Question::Ideal, ..) => "An ideal network would save".to_owned(),
             (Question::RankAsMean(_), _, Some(rank)) => format!("Bringing rank {rank} down to the mean would save"),
+            (Question::RunBalancedEach, ..) => "Balancing each iteration would save".to_owned(),
             _ => "Balancing it would save".to_owned(),
         };
         match row.saved_s > NOTHING * whole_s {

@@ -2,12 +2,14 @@
 
 use std::fmt::Write;
 
+use lbprof_collector::ProblemKind;
+
 use super::{BOLD, DIM, Options};
 use crate::definitions::WHOLE_PROGRAM;
-use crate::report::Report;
 use crate::report::losses::LossKind;
 use crate::report::verdict::VerdictKind;
 use crate::report::words::{clean, width};
+use crate::report::{ProblemRow, Report};
 
 /// Columns of a command beside which there is room for what it shows.
 const SHORT: usize = 52;
@@ -31,7 +33,10 @@ fn commands(report: &Report) -> Vec<(String, &'static str)> {
     let mut commands = Vec::new();
     let good = matches!(report.verdict.kind, VerdictKind::Good | VerdictKind::Nothing);
     let first = report.losses.first().filter(|_| !good);
-    if report.blocking.is_some() && first.is_some_and(|loss| loss.kind == LossKind::Communication) {
+    if report.blocking.is_some()
+        && is_on_hosts(report)
+        && first.is_some_and(|loss| loss.kind == LossKind::Communication)
+    {
         commands.push(("--what-if network=2us,10GB/s".to_owned(), "how long it would take on that network"));
     }
     let all_regions = report.facts.selected.region.is_none();
@@ -41,6 +46,13 @@ fn commands(report: &Report) -> Vec<(String, &'static str)> {
     commands.push(("--top 8".to_owned(), "all tables; --full: with all rows"));
     commands.push(("--html report.html".to_owned(), "a page to explore"));
     commands
+}
+
+/// Whether ranks of several hosts communicate, each on a core of its own: else what calls take is hardly the network's.
+fn is_on_hosts(report: &Report) -> bool {
+    let several = report.ranks.windows(2).any(|two| two[0].host != two[1].host);
+    let lacks = |row: &ProblemRow| matches!(row.kind, ProblemKind::NoCore | ProblemKind::Preempted);
+    several && !report.problems.iter().any(lacks)
 }
 
 /// The region of the largest loss that has one, in the shortest way that --region takes; `None` where it is all of the program.

@@ -75,6 +75,7 @@ fn gain(report: &Report) -> String {
             format!("Making {} {times} times as fast", region_name(region))
         }
         (Question::Network(..), ..) => "The other network".to_owned(),
+        (Question::BalancedEach(_) | Question::RunBalancedEach, ..) => "Balancing each iteration".to_owned(),
         (_, Some(region), _) if region == WHOLE_PROGRAM => "Balancing the ranks".to_owned(),
         (_, Some(region), _) => format!("Balancing {}", region_name(region)),
         (_, None, rank) => format!("Bringing rank {} down to the mean", rank.unwrap_or(0)),

@@ -53,6 +53,11 @@ fn answers_of(report: &Report, options: &Options) -> String {
     );
     let mut text = format!("{BOLD}What if{BOLD:#}\n{}", rows.render(options.columns, DIM));
     writeln!(text, "  {DIM}{}{DIM:#}", wrap(&how, options.columns - 2, 2)).ok();
+    if what_if.on_demand {
+        let why =
+            "work is handed out on demand, to whoever is ready first: what balancing would gain cannot be replayed";
+        writeln!(text, "  {DIM}{}{DIM:#}", wrap(why, options.columns - 2, 2)).ok();
+    }
     if let Some((outer, inner)) = what_if.outer_gains_less(LEAST * measured_s) {
         let [outer, inner] = [outer, inner].map(|path| clean(short_path(path)));
         let why = format!(

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use lbprof_collector::definition::EndReason;
 use lbprof_collector::{Activity, Problem, ProblemKind};
 
 use crate::metrics::preemption::{Preemption, preemption, without_core};
@@ -40,6 +41,11 @@ fn of_run(model: &Model) -> Vec<Problem> {
     if n_recorded < u64::from(model.facts.n_ranks) && model.facts.selected.ranks.is_none() {
         let detail = format!("{n_recorded} of {} recorded", model.facts.n_ranks);
         found.push(problem(ProblemKind::LeftOut, u64::from(model.facts.n_ranks) - n_recorded, detail));
+    }
+    // MPI_Finalize is a call, too, but says nothing of the program.
+    let finalize = |rank: &RankModel| u64::from(matches!(rank.end_reason, Some(EndReason::Finalize)));
+    if model.ranks.iter().all(|rank| rank.calls <= finalize(rank)) && model.facts.selected.is_all() {
+        found.push(problem(ProblemKind::NothingSeen, 1, String::new()));
     }
     let paused = || model.ranks.iter().map(|rank| rank.paused_s);
     let (least, most) = (paused().fold(f64::INFINITY, f64::min), paused().fold(0.0, f64::max));

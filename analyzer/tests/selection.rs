@@ -14,7 +14,7 @@ use lbprof_analyzer::selection::Selection;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::scenario::{RankScript, Scenario};
 use lbprof_collector::{Activity, Operation, ProblemKind};
-use support::{check_invariants, json, model_in, part_in, plain, report_on, try_part_in, usage, written};
+use support::{check_invariants, json, model_in, part_in, plain, report, report_on, try_part_in, usage, written};
 
 /// Only these ranks.
 fn ranks(list: &str) -> Selection {
@@ -84,6 +84,19 @@ fn what_was_selected_is_told_at_the_head() {
     let dir = written(eight_ranks());
     let report = report_on(&part_in(dir.path(), &ranks("0-:2")));
     insta::assert_snapshot!(head(&report, 100));
+}
+
+#[test]
+fn a_run_without_a_call_says_that_none_was_seen() {
+    let nothing = || Scenario::ranks(2).each(|_, script| script.compute(30));
+    let kinds = |of: &Report| of.problems.iter().map(|row| row.kind).collect::<Vec<_>>();
+    assert_eq!(kinds(&report(nothing())), [ProblemKind::NothingSeen]);
+    let one_call = Scenario::ranks(2).each(|_, script| script.compute(30).allreduce(8, 1));
+    assert_eq!(kinds(&report(one_call)), []);
+    // A part of a run may well have none.
+    let dir = written(nothing());
+    let first = Selection { ranks: Some("0".parse().unwrap()), ..Selection::default() };
+    assert!(!kinds(&report_on(&part_in(dir.path(), &first))).contains(&ProblemKind::NothingSeen));
 }
 
 #[test]

@@ -135,6 +135,12 @@ problems! {
     NoCore = 34, Doubtful, "give every rank a core of its own (check binding and oversubscription); then measure again";
     /// Time between polls that found nothing may be waiting or computation.
     PollingUnclear = 35, Doubtful, "say which it is: lb-report --polling waiting, or --polling computation";
+    /// MPI functions are wrapped by the program, or by a library loaded before the recorder: calls of them were not recorded.
+    WrappedBefore = 36, Doubtful, "preload the other tool, or link it as a shared library: lb-run comes before it and calls it (README, Other tools)";
+    /// The program calls MPI functions by their profiling names (PMPI_…): such calls are not recorded.
+    DirectCalls = 37, Note, "call MPI_… instead, or count the time of such calls as computation";
+    /// Other programs were started by MPI_Comm_spawn: what they did is not in this run.
+    Spawned = 38, Note, "to record them as runs of their own, spawn lb-run with the program as its argument";
 }
 
 /// A problem of one rank, or of the whole run.

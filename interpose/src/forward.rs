@@ -89,16 +89,18 @@ fn tell_missing(index: usize) {
 
 /// The function behind the wrapper `own`, whose profiling name is `profiling`; 0 where there is none.
 ///
-/// C goes to the profiling name. Fortran goes to the next function of the same name: mpi_f08's has twins under names that differ
-/// by library, and Intel's for 8-byte integers has none that converts them.
+/// That is the next function of the same name: another tool's, which wraps it and calls the profiling name, or MPI's own. Fortran's may
+/// have no other: mpi_f08's has twins under names that differ by library, and Intel's for 8-byte integers has none that converts them.
 pub fn find(profiling: &CStr, own: &CStr) -> usize {
-    let in_c = is_c(own);
-    let (first, second) = if in_c { (symbol(profiling), own) } else { (next_symbol(own), profiling) };
-    match first {
-        0 if in_c => next_symbol(second),
-        0 => symbol(second),
+    match next_symbol(own) {
+        0 => symbol(profiling),
         found => found,
     }
+}
+
+/// The names of all functions in C: for profiling, and their own.
+pub fn c_names() -> impl Iterator<Item = (&'static CStr, &'static CStr)> {
+    NAMES.iter().copied().filter(|names| is_c(names.1))
 }
 
 /// Stands for a function of C that the MPI library does not have.

@@ -136,13 +136,18 @@ static AT_LOAD: extern "C" fn() = at_load;
 
 /// One line to stderr in one write, for ranks share a terminal.
 pub fn say(what: fmt::Arguments) {
-    if NO_STDERR.load(Relaxed) {
-        return;
-    }
     let line = match RANK.load(Relaxed) {
         u32::MAX => format!("lbprof: {what}\n"),
         rank => format!("lbprof: rank {rank}: {what}\n"),
     };
+    write_line(&line);
+}
+
+/// The line itself, without any allocation.
+pub fn write_line(line: &str) {
+    if NO_STDERR.load(Relaxed) {
+        return;
+    }
     // SAFETY: a plain write of a live buffer; where stderr is closed nothing happens.
     file::quietly(|| unsafe { libc::write(2, line.as_ptr().cast(), line.len()) });
 }

@@ -9,7 +9,7 @@
 //! | `thread` | a thread's state; the hot path: reserve a slot, fill it, store the end |
 //! | `verbs` | what is recorded of a call, by its row's verb |
 //! | `lang`, `abi` | how an argument is read; what differs between MPIs |
-//! | `forward` | finding the function to forward to |
+//! | `forward`, `bypass` | finding the function to forward to; calls that other tools keep from here |
 //! | `requests`, `comms`, `topology`, `groups`, `datatypes`, `objects` | handles → what is known of them |
 //! | `special`, `lifecycle` | Init, Finalize, Abort …; when recording starts and stops |
 //! | `agreement`, `place` | the ranks agree on the folder of the run; finding and making it |
@@ -21,6 +21,7 @@
 
 mod abi;
 mod agreement;
+mod bypass;
 mod callsite;
 mod clock;
 mod comms;

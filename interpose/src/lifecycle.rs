@@ -22,7 +22,9 @@ use crate::log::{LOG, RankLog};
 use crate::place::Place;
 use crate::settings::Settings;
 use crate::thread::{self, Thread, Word};
-use crate::{abi, comms, exit_status, forward, guard, job, launcher, memory, nesting, offsets, peers, phases, process};
+use crate::{
+    abi, bypass, comms, exit_status, forward, guard, job, launcher, memory, nesting, offsets, peers, phases, process,
+};
 
 /// The group of MPI_COMM_WORLD, kept while recording; 0: none.
 static WORLD_GROUP: AtomicUsize = AtomicUsize::new(0);
@@ -151,6 +153,7 @@ unsafe fn start(thread: *mut Thread, level: u8, agree: impl FnOnce(Rank) -> Agre
         if header.clock == ClockSource::Monotonic && settings.clock.is_none() {
             guard::count(ProblemKind::SlowClock, 1);
         }
+        bypass::look(rank);
         match offset {
             Some(offset) => flush::define(Definition::ClockOffset(offset)),
             None => guard::count(ProblemKind::ClocksUnknown, 1),
@@ -303,6 +306,9 @@ pub unsafe fn aborting(thread: *mut Thread, code: i32) {
 extern "C" fn at_exit() {
     if state() != State::Recording {
         exit_status::append();
+        if state() == State::Idle && BEFORE.iter().all(|known| known.load(Relaxed) == 0) {
+            bypass::tell_unseen();
+        }
         return;
     }
     let thread = thread::current();

@@ -90,6 +90,11 @@ pub fn is_any_mpi(address: usize) -> bool {
     MPI.iter().any(|code| code.contains(address)) || OURS.contains(address)
 }
 
+/// Whether an address lies in this library.
+pub fn is_here(address: usize) -> bool {
+    OURS.contains(address)
+}
+
 /// Whether the frame with a canary at address `canary`, of this value, is one of this library's on the present stack.
 ///
 /// Where frames do not tell how to leave them (code that was compiled without tables for that), the search ends too early and

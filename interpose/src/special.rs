@@ -242,7 +242,7 @@ fn control(level: i32, label: Word) {
 #[unsafe(export_name = "MPI_Pcontrol")]
 unsafe extern "C-unwind" fn pcontrol(level: c_int, label: Word) -> Word {
     control(level, label);
-    let next = symbol(c"PMPI_Pcontrol");
+    let next = forward::find(c"PMPI_Pcontrol", c"MPI_Pcontrol");
     if next == 0 {
         return 0;
     }

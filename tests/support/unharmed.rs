@@ -4,7 +4,7 @@
 //!
 //! - `env:`, `buffer:` a variable of the environment; the same, LBPROF_BUFFER;
 //! - `wrapper:` words before the program, `_` for a blank inside of one;
-//! - `tool:` source of a tool that is preloaded, too;
+//! - `tool:` sources of tools that are preloaded, too, in this order; `before:` of one that is preloaded before the recorder;
 //! - `plugin:` source of a shared object, compiled with the MPI; its path is in LBTEST_PLUGIN;
 //! - `records:` how many records each rank has of an operation: `Allreduce 10`, or at least as many: `Allreduce>= 10`;
 //! - `calls:` how many calls the report counts, of all ranks and threads;
@@ -67,10 +67,14 @@ pub fn with_and_without_the_same(case: &Case) -> anyhow::Result<()> {
         let (name, value) = assignment.split_once('=').context("env: without `=`")?;
         job = job.with_env(name, value);
     }
-    if let Some(tool) = program.value("tool") {
-        let tool = shared_object(&["cc".into()], tool, &case.mpi)?;
-        let yielding = shared_object(&["cc".into()], "support/yielding.c", &case.mpi)?;
-        job = job.with_env("LD_PRELOAD", format!("{}:{}", tool.display(), yielding.display()));
+    let object = |source: &str| shared_object(&["cc".into()], source, &case.mpi).map(|path| path.display().to_string());
+    if let Some(tools) = program.value("tool") {
+        let tools = tools.split_whitespace().chain(["support/yielding.c"]);
+        job = job.with_env("LD_PRELOAD", tools.map(object).collect::<anyhow::Result<Vec<_>>>()?.join(":"));
+    }
+    if let Some(first) = program.value("before") {
+        let script = format!("LD_PRELOAD={}:$LD_PRELOAD exec \"$@\"", object(first)?);
+        job.wrapper = ["sh", "-c", &script, "sh"].map(OsString::from).to_vec();
     }
     let growth = |how: &str| folder.join(format!("growth-{how}"));
     let bare = job.clone().with_env("LBTEST_GROWTH", growth("bare")).bare()?;

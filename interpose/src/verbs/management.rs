@@ -1,10 +1,12 @@
 //! Making and freeing communicators (MPI-4.1 chapters 7, 8, 11), and other calls that can block.
 
+use lbprof_collector::ProblemKind;
 use lbprof_collector::record::Record;
 use parking_lot::Mutex;
 
 use super::{After, Event, Posted, known};
 use crate::comms;
+use crate::guard;
 use crate::lang::{Convert, Language};
 use crate::requests::MAKES_COMM;
 use crate::thread::{self, Facts, Thread, Word};
@@ -75,6 +77,28 @@ pub unsafe fn creates_in_group<L: Language>(thread: *mut Thread, comm: Word, new
 pub unsafe fn creates_inter<L: Language>(thread: *mut Thread, local_comm: Word, newcomm: Word) -> Event<Creates<L>> {
     // SAFETY: the verbs' contract.
     unsafe { creating::<L>(thread, local_comm, newcomm, Birth::Inter) }
+}
+
+/// Other programs are started.
+#[derive(Clone, Copy)]
+pub struct Spawns<L>(Creates<L>);
+
+/// A new inter-communicator to programs that the call starts (MPI-4.1 §11.8).
+#[inline(always)]
+pub unsafe fn spawns<L: Language>(thread: *mut Thread, comm: Word, intercomm: Word) -> Event<Spawns<L>> {
+    // SAFETY: the verbs' contract.
+    let event = unsafe { creating::<L>(thread, comm, intercomm, Birth::FromParent) };
+    Event { facts: event.facts, after: Spawns(event.after) }
+}
+
+impl<L: Language> After for Spawns<L> {
+    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+        // SAFETY: the inner one's.
+        unsafe { self.0.after(thread, slot, ok) };
+        if ok {
+            guard::count(ProblemKind::Spawned, 1);
+        }
+    }
 }
 
 /// A new communicator without a parent.

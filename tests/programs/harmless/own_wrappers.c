@@ -1,7 +1,10 @@
 // ranks: 2
 // records: Allreduce 0 Sendrecv 40 Barrier 3
 // end: finalize
-// truth: the program wraps MPI_Allreduce itself, as the standard's profiling interface has it (MPI-4.1 §15.2); its wrapper is called
+// told: 1
+// problems: DirectCalls WrappedBefore
+// truth: the program wraps MPI_Allreduce itself, as the standard's profiling interface has it (MPI-4.1 §15.2); its wrapper is called,
+// truth: past the recorder, which says so; what it calls by the profiling name is noted
 #include "calls.h"
 
 static int wrapped;
@@ -18,6 +21,7 @@ int main(int argc, char **argv)
     long sum = reduce(50) + pass(40);
     for (int i = 0; i < 3; i++)
         MPI_Barrier(MPI_COMM_WORLD);
+    PMPI_Barrier(MPI_COMM_WORLD);
     printf("%ld, %d wrapped\n", sum, wrapped);
     MPI_Finalize();
     return 0;

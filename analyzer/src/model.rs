@@ -324,9 +324,17 @@ pub struct Series {
     /// Seconds in each activity, inner regions included, at the index of the activity's number; empty where the rank
     /// spends none.
     pub seconds: [Vec<f64>; Activity::COUNT],
+    /// Numbers of the iterations with which the rank enters a loop that was found in its calls, ascending: what it computes before
+    /// their first call is left outside of the loop, so that their computation is not known.
+    pub entering: Vec<u32>,
 }
 
 impl Series {
+    /// Whether the computation of the iteration with this number is known.
+    pub fn knows_computation(&self, number: u32) -> bool {
+        self.entering.binary_search(&number).is_err()
+    }
+
     /// Seconds in `activity` in the iteration at this place.
     pub fn seconds_at(&self, activity: Activity, at: usize) -> f64 {
         self.seconds[activity as usize].get(at).copied().unwrap_or(0.0)
@@ -506,6 +514,11 @@ impl Model {
     /// The region and those around it, innermost first, the whole program last.
     pub fn chain(&self, region: RegionIdx) -> Vec<RegionIdx> {
         chain(&self.regions, region)
+    }
+
+    /// Numbers of the iterations of `region` of which the computation of any rank is not known, see [`Series::entering`].
+    pub fn entering(&self, region: RegionIdx) -> BTreeSet<u32> {
+        self.ranks.iter().filter_map(|rank| rank.series(region)).flat_map(|series| &series.entering).copied().collect()
     }
 
     /// Whether the time of `region` is known by iteration: it is iterated, or lies in a region that is.

@@ -18,6 +18,8 @@ pub(super) struct FoundIterations {
     /// The iteration of each interval; [`NONE`] where it belongs to none.
     pub(super) of_interval: Vec<u32>,
     pub(super) bounds: Vec<Bounds>,
+    /// Numbers of the iterations with which the loop is entered, ascending.
+    pub(super) entering: Vec<u32>,
 }
 
 impl FoundIterations {
@@ -40,7 +42,8 @@ impl FoundIterations {
             one.end = one.end.filter(|&end| end <= span.end);
         }
         let carried = carried(intervals, &numbering);
-        FoundIterations { at, count: numbering.count, alike: numbering.alike, carried, of_interval, bounds }
+        let entering = entering(&of_interval, intervals);
+        FoundIterations { at, count: numbering.count, alike: numbering.alike, carried, of_interval, bounds, entering }
     }
 
     /// Iterations that begin in `span`.
@@ -50,5 +53,39 @@ impl FoundIterations {
 
     pub(super) fn iteration(&self, interval: u32) -> Option<u32> {
         self.of_interval.get(interval as usize).copied().filter(|&number| number != NONE)
+    }
+}
+
+/// Numbers of the iterations before whose first interval nothing is of the loop.
+fn entering(of_interval: &[u32], intervals: &[Interval]) -> Vec<u32> {
+    let mut entering = Vec::new();
+    let mut last = NONE;
+    let mut is_in_loop = false;
+    for (&number, interval) in of_interval.iter().zip(intervals) {
+        if number != NONE && number != last && !is_in_loop {
+            entering.push(number);
+        }
+        // A foreign call in an iteration is still of it.
+        is_in_loop = interval.inside || number != NONE;
+        last = if number == NONE { last } else { number };
+    }
+    entering
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_is_entered_with_the_first_iteration_of_each_of_its_pieces() {
+        let interval =
+            |inside| Interval { begin: 0, end: 0, signature: 0, calls: 1, bytes: 0, inside, ended_by_anchor: inside };
+        // Set up; two iterations, the second with a foreign call in it; something else; two more.
+        let calls = [(NONE, false), (0, true), (1, true), (1, false), (1, true), (NONE, false), (2, true), (3, true)];
+        let intervals = calls.map(|(_, inside)| interval(inside));
+        assert_eq!(entering(&calls.map(|(number, _)| number), &intervals), [0, 2]);
+        // A body that is no iteration, being incomplete, ends where the first one begins.
+        assert_eq!(entering(&[NONE, 0, 1], &[interval(true); 3]), [0; 0]);
+        assert_eq!(entering(&[0, 1], &[interval(true); 2]), [0]);
     }
 }

@@ -42,6 +42,7 @@ impl RankBuilder<'_> {
                 }
             }
         }
+        let mut entering = None;
         if let Some(found) = self.iterated.take() {
             let idx = self.enter(loop_path(self.structure, found.at));
             bounds.entry(idx).or_default().extend_from_slice(&found.bounds);
@@ -51,6 +52,7 @@ impl RankBuilder<'_> {
                 alike: found.alike,
                 carried: found.carried,
             });
+            entering = Some((idx, found.entering));
         }
         // Inner regions first: they lie behind the ones around them.
         for idx in (1..self.part.tables.regions.len() as RegionIdx).rev() {
@@ -70,6 +72,10 @@ impl RankBuilder<'_> {
         }
         self.rank.in_iterations.reverse();
         self.rank.iterations.reverse();
+        if let Some((found, numbers)) = entering {
+            let series = self.rank.iterations.iter_mut().filter(|(idx, _)| *idx == found);
+            series.for_each(|(_, series)| series.entering.clone_from(&numbers));
+        }
     }
 
     fn keep_iterations(&mut self, idx: RegionIdx, times: &Times, bounds: &[Bounds]) {
@@ -84,7 +90,8 @@ impl RankBuilder<'_> {
         self.rank.in_iterations.push((idx, self.seconds(computation)));
         if self.part.tables.regions[idx as usize].iterated {
             let (begin_s, end_s) = self.begins_and_ends(times.numbers(), bounds);
-            self.rank.iterations.push((idx, Series { numbers: times.numbers().to_vec(), begin_s, end_s, seconds }));
+            let numbers = times.numbers().to_vec();
+            self.rank.iterations.push((idx, Series { numbers, begin_s, end_s, seconds, entering: Vec::new() }));
         }
     }
 

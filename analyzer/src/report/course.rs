@@ -11,6 +11,8 @@ use crate::metrics::trend::{Shape, shape};
 pub struct Course {
     /// How many those are.
     pub iterations: usize,
+    /// Of how many of them the computation is known: what follows is of these.
+    pub known: usize,
     /// Ranks, and in how many each is the slowest; the most first.
     pub slowest: Vec<(u32, u64)>,
     /// How the longest computation of a rank changes, in seconds. Of periods, `first` is the number of an iteration.
@@ -24,7 +26,8 @@ pub struct Course {
 impl Course {
     /// What `rows` show.
     pub(super) fn new(rows: &[IterationRow]) -> Course {
-        let rows: Vec<&IterationRow> = whole(rows).collect();
+        let iterations = whole(rows).count();
+        let rows: Vec<&IterationRow> = known(rows).collect();
         let mut by_rank: BTreeMap<u32, u64> = BTreeMap::new();
         rows.iter().for_each(|row| *by_rank.entry(row.slowest_rank).or_default() += 1);
         let mut slowest: Vec<(u32, u64)> = by_rank.into_iter().collect();
@@ -37,7 +40,8 @@ impl Course {
             shape
         };
         Course {
-            iterations: rows.len(),
+            iterations,
+            known: rows.len(),
             slowest,
             max: shape_of(&|row| row.max_s),
             mean: shape_of(&|row| row.mean_s),
@@ -52,6 +56,11 @@ pub fn whole(rows: &[IterationRow]) -> impl Iterator<Item = &IterationRow> {
     rows.iter().filter(move |row| row.ranks == ranks)
 }
 
+/// Those of [`whole`] whose computation is known.
+pub fn known(rows: &[IterationRow]) -> impl Iterator<Item = &IterationRow> {
+    whole(rows).filter(|row| row.is_known)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,13 +70,25 @@ mod tests {
         // 70 iterations of 4 ranks, numbered from 5 on, every 5th longer; then one of rank 0 alone.
         let row = |iteration| {
             let max_s = if iteration % 5 == 2 { 0.020 } else { 0.010 };
-            IterationRow { iteration, max_s, mean_s: 0.010, slowest_rank: 1 + iteration % 2, ranks: 4 }
+            IterationRow { iteration, is_known: true, max_s, mean_s: 0.010, slowest_rank: 1 + iteration % 2, ranks: 4 }
         };
         let mut rows: Vec<IterationRow> = (5..75).map(row).collect();
-        rows.push(IterationRow { iteration: 75, max_s: 9.0, mean_s: 3.0, slowest_rank: 0, ranks: 1 });
+        rows.push(IterationRow { iteration: 75, is_known: true, max_s: 9.0, mean_s: 3.0, slowest_rank: 0, ranks: 1 });
         let course = Course::new(&rows);
         assert_eq!((course.iterations, course.slowest), (70, vec![(1, 35), (2, 35)]));
         let numbers: Vec<(usize, usize)> = course.max.periods.iter().map(|one| (one.length, one.first)).collect();
         assert_eq!(numbers, [(5, 7)], "the first is number 7");
+    }
+
+    #[test]
+    fn an_iteration_whose_computation_is_not_known_is_none_without_computation() {
+        let row = |iteration| {
+            let (max_s, is_known) = if iteration == 0 { (0.0, false) } else { (1.0, true) };
+            IterationRow { iteration, is_known, max_s, mean_s: max_s, slowest_rank: u32::from(is_known), ranks: 4 }
+        };
+        let rows: Vec<IterationRow> = (0..20).map(row).collect();
+        let course = Course::new(&rows);
+        assert_eq!((course.iterations, course.known, course.slowest), (20, 19, vec![(1, 19)]));
+        assert_eq!(course.max, Shape::default());
     }
 }

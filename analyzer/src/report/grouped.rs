@@ -14,7 +14,7 @@ pub struct IterationGroup {
     /// How many.
     pub count: usize,
     /// The number of the first; means of the times; the rank that is the slowest in most of them, the lowest of several; and the
-    /// fewest ranks that went through any of them.
+    /// fewest ranks that went through any of them. Times and slowest ranks are of those whose computation is known, if any is.
     pub row: IterationRow,
     /// The longest computation of a rank in any of them, in seconds.
     pub peak_s: f64,
@@ -27,17 +27,20 @@ pub fn grouped(rows: &[IterationRow], most: usize) -> Vec<IterationGroup> {
 
 impl IterationGroup {
     fn of(rows: &[IterationRow]) -> Option<IterationGroup> {
-        let mean = |of: fn(&IterationRow) -> f64| rows.iter().map(of).sum::<f64>() / rows.len() as f64;
+        let is_known = rows.iter().any(|row| row.is_known);
+        let counted: Vec<&IterationRow> = rows.iter().filter(|row| row.is_known == is_known).collect();
+        let mean = |of: fn(&IterationRow) -> f64| counted.iter().map(|row| of(row)).sum::<f64>() / counted.len() as f64;
         let mut by_rank: BTreeMap<u32, usize> = BTreeMap::new();
-        rows.iter().for_each(|row| *by_rank.entry(row.slowest_rank).or_default() += 1);
+        counted.iter().for_each(|row| *by_rank.entry(row.slowest_rank).or_default() += 1);
         let row = IterationRow {
             iteration: rows.first()?.iteration,
+            is_known,
             max_s: mean(|row| row.max_s),
             mean_s: mean(|row| row.mean_s),
             slowest_rank: by_rank.into_iter().max_by_key(|&(rank, times)| (times, Reverse(rank)))?.0,
             ranks: rows.iter().map(|row| row.ranks).min()?,
         };
-        let peak_s = rows.iter().map(|row| row.max_s).fold(0.0, f64::max);
+        let peak_s = counted.iter().map(|row| row.max_s).fold(0.0, f64::max);
         Some(IterationGroup { count: rows.len(), row, peak_s })
     }
 }
@@ -47,7 +50,7 @@ mod tests {
     use super::*;
 
     fn row(iteration: u32, max_s: f64, slowest_rank: u32) -> IterationRow {
-        IterationRow { iteration, max_s, mean_s: max_s / 2.0, slowest_rank, ranks: 4 - iteration % 2 }
+        IterationRow { iteration, is_known: true, max_s, mean_s: max_s / 2.0, slowest_rank, ranks: 4 - iteration % 2 }
     }
 
     #[test]
@@ -73,5 +76,13 @@ mod tests {
             sum(&mut rows.iter().map(|row| row.max_s)),
             "what all take is kept"
         );
+    }
+
+    #[test]
+    fn what_is_not_known_is_in_no_mean() {
+        let rows = [IterationRow { is_known: false, ..row(0, 0.0, 7) }, row(1, 3.0, 1), row(2, 5.0, 1)];
+        let means = IterationGroup { count: 3, row: IterationRow { ranks: 3, ..row(0, 4.0, 1) }, peak_s: 5.0 };
+        assert_eq!(grouped(&rows, 1), [means]);
+        assert!(!grouped(&rows, 3)[0].row.is_known);
     }
 }

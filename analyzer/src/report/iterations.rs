@@ -24,6 +24,9 @@ pub struct Iterations {
 pub struct IterationRow {
     /// Its number.
     pub iteration: u32,
+    /// Whether its computation is known: not of the first iteration of a loop that was found in the calls, of which what ranks compute
+    /// before its first call is left outside. Where it is not, the three below count what is known of it alone.
+    pub is_known: bool,
     /// Longest computation of a rank.
     pub max_s: f64,
     /// Mean computation of all ranks.
@@ -40,9 +43,9 @@ impl IterationRow {
         self.max_s - self.mean_s
     }
 
-    /// Its load balance, mean over longest, in 0..=1; `None` where no rank computes.
+    /// Its load balance, mean over longest, in 0..=1; `None` where no rank computes, or where it is not known what they do.
     pub fn load_balance(&self) -> Option<f64> {
-        (self.max_s > 0.0).then(|| self.mean_s / self.max_s)
+        (self.is_known && self.max_s > 0.0).then(|| self.mean_s / self.max_s)
     }
 }
 
@@ -52,9 +55,11 @@ impl Iterations {
         let idx = model.main_loop()?;
         let slowest = model.slowest.get(idx as usize)?;
         let sums = sums(model, idx, slowest);
+        let entering = model.entering(idx);
         let n = model.ranks.len().max(1) as f64;
         let rows = slowest.iter().zip(sums).map(|(slowest, (sum, ranks))| IterationRow {
             iteration: slowest.iteration,
+            is_known: !entering.contains(&slowest.iteration),
             max_s: slowest.computation_s,
             mean_s: sum / n,
             slowest_rank: slowest.rank,

@@ -1,5 +1,7 @@
 //! The iterations of the main loop: activities × ranks × iterations, and what all ranks have in common by iteration.
 
+use std::collections::BTreeSet;
+
 use lbprof_collector::Activity;
 
 use super::{Matrix, Rows};
@@ -25,7 +27,8 @@ pub struct IterationView {
     /// When the first iteration of each column began on the first rank to do so, in seconds; NaN where that is not known.
     pub begin_s: Vec<f32>,
     /// Seconds of a rank in an iteration, by activity, row and column; computation is there always, MPI's activities where they take
-    /// 0.1 % of the time. None where none of the row's ranks went through any of the column's iterations.
+    /// 0.1 % of the time. None where none of the row's ranks went through any of the column's iterations; of computation, where it
+    /// is not known of any of them.
     pub activities: Vec<(Activity, Matrix)>,
     /// Seconds of waiting of a rank in an iteration; `None` where the ranks were not followed.
     pub blocking: Option<Matrix>,
@@ -33,9 +36,9 @@ pub struct IterationView {
     pub counts: Vec<u32>,
     /// Seconds from the begin of an iteration to its end, mean over ranks; NaN where they are not known.
     pub elapsed: Vec<f32>,
-    /// Longest computation of a rank in an iteration, in seconds.
+    /// Longest computation of a rank in an iteration, in seconds; NaN where it is not known of any of the column.
     pub max: Vec<f32>,
-    /// Mean computation of all ranks in an iteration, in seconds.
+    /// Mean computation of all ranks in an iteration, in seconds; NaN as that.
     pub mean: Vec<f32>,
     /// Micro load balance of all iterations up to and with those of the column: the longest computation of a rank in them over
     /// the sum of the longest in each (METRICS §1, by phase profile); NaN where nothing is computed.
@@ -93,18 +96,10 @@ impl Columns {
         Some(at / self.per_column.max(1))
     }
 
-    /// Iterations in each column.
-    fn sizes(&self) -> impl Iterator<Item = usize> {
-        self.numbers.chunks(self.per_column.max(1)).map(<[u32]>::len)
-    }
-
-    /// The mean of each column of numbers of which there is one an iteration.
-    fn means(&self, values: impl Iterator<Item = f64>) -> Vec<f32> {
-        let mut sums = vec![0.0; self.len()];
-        for (at, value) in values.take(self.numbers.len()).enumerate() {
-            sums[at / self.per_column] += value;
-        }
-        sums.into_iter().zip(self.sizes()).map(|(sum, size)| (sum / size as f64) as f32).collect()
+    /// Iterations in each column, but for some.
+    fn sizes_without(&self, some: &BTreeSet<u32>) -> Vec<f64> {
+        let size = |numbers: &[u32]| numbers.iter().filter(|number| !some.contains(number)).count() as f64;
+        self.numbers.chunks(self.per_column.max(1)).map(size).collect()
     }
 }
 
@@ -136,7 +131,7 @@ impl IterationView {
     pub(super) fn new(model: &Model, rows: &Rows, blocked: Option<Matrix>) -> Option<IterationView> {
         let Plan { idx, columns, shown } = Plan::new(model, rows)?;
         let slowest = model.slowest.get(idx as usize)?;
-        let mut sums = Sums::new(&columns, rows.len(), shown);
+        let mut sums = Sums::new(&columns, rows.len(), shown, model.entering(idx));
         for (place, rank) in model.ranks.iter().enumerate() {
             if let Some(series) = rank.series(idx) {
                 sums.add(rows.of(place), series);
@@ -176,23 +171,28 @@ fn shown(model: &Model, idx: RegionIdx) -> Vec<Activity> {
 /// What is added up, a rank after the other.
 struct Sums<'a> {
     columns: &'a Columns,
+    /// Iterations whose computation is not known of all ranks.
+    entering: BTreeSet<u32>,
+    /// By row and column how often a rank went through an iteration whose computation is known.
+    known: Vec<u32>,
     activities: Vec<(Activity, Matrix)>,
     /// By row and column how often a rank went through an iteration.
     counts: Vec<u32>,
     begin_s: Vec<f32>,
     elapsed_s: Vec<f64>,
     elapsed_counts: Vec<u32>,
-    /// By column the computation of all ranks.
+    /// By column the computation of all ranks, and the longest up to its end, where it is known.
     computation_s: Vec<f64>,
-    /// By column the longest computation of a rank up to its end.
     longest_s: Vec<f64>,
 }
 
 impl<'a> Sums<'a> {
-    fn new(columns: &'a Columns, rows: usize, shown: Vec<Activity>) -> Self {
+    fn new(columns: &'a Columns, rows: usize, shown: Vec<Activity>, entering: BTreeSet<u32>) -> Self {
         let n = columns.len();
         Sums {
             columns,
+            entering,
+            known: vec![0; rows * n],
             activities: shown.into_iter().map(|activity| (activity, Matrix::zeros(rows, n))).collect(),
             counts: vec![0; rows * n],
             begin_s: vec![f32::NAN; n],
@@ -210,8 +210,14 @@ impl<'a> Sums<'a> {
         for (at, &number) in series.numbers.iter().enumerate() {
             let Some(found) = self.columns.of(number, column) else { continue };
             column = found;
-            own_s[column] += series.seconds_at(Activity::Computation, at);
-            self.activities.iter_mut().for_each(|(of, matrix)| matrix.add(row, column, series.seconds_at(*of, at)));
+            let is_known = !self.entering.contains(&number);
+            for (of, matrix) in self.activities.iter_mut().filter(|(of, _)| is_known || *of != Activity::Computation) {
+                matrix.add(row, column, series.seconds_at(*of, at));
+            }
+            if is_known {
+                own_s[column] += series.seconds_at(Activity::Computation, at);
+                self.known[row * n + column] += 1;
+            }
             self.counts[row * n + column] += 1;
             let (begin, end) = (time(&series.begin_s, at), time(&series.end_s, at));
             self.begin_s[column] = self.begin_s[column].min(begin as f32);
@@ -230,14 +236,23 @@ impl<'a> Sums<'a> {
 
     fn finish(mut self, model: &Model, idx: RegionIdx, slowest: &[Slowest]) -> IterationView {
         let columns = self.columns;
-        self.activities.iter_mut().for_each(|(_, matrix)| matrix.divide(&self.counts));
-        let max = columns.means(slowest.iter().map(|one| one.computation_s));
+        for (of, matrix) in &mut self.activities {
+            matrix.divide(if *of == Activity::Computation { &self.known } else { &self.counts });
+        }
+        let is_known = |one: &&Slowest| !self.entering.contains(&one.iteration);
+        let longest_s: Vec<f64> = slowest
+            .chunks(columns.per_column)
+            .map(|column| column.iter().filter(is_known).map(|one| one.computation_s).sum())
+            .collect();
+        // 0 of 0, where nothing is known, is no number.
+        let sizes = columns.sizes_without(&self.entering);
+        let max = longest_s.iter().zip(&sizes).map(|(sum, size)| (sum / size) as f32);
         let ranks = model.ranks.len().max(1) as f64;
-        let mean = self.computation_s.iter().zip(columns.sizes()).map(|(sum, size)| (sum / ranks / size as f64) as f32);
+        let mean = self.computation_s.iter().zip(&sizes).map(|(sum, size)| (sum / ranks / size) as f32);
         let mut all_s = 0.0;
-        let micro = slowest.chunks(columns.per_column).zip(&self.longest_s).map(|(column, longest_s)| {
-            all_s += column.iter().map(|one| one.computation_s).sum::<f64>();
-            (longest_s / all_s) as f32
+        let micro = longest_s.iter().zip(&self.longest_s).map(|(column_s, until_s)| {
+            all_s += column_s;
+            (until_s / all_s) as f32
         });
         let elapsed = self.elapsed_s.iter().zip(&self.elapsed_counts).map(|(sum, &n)| (sum / f64::from(n)) as f32);
         IterationView {
@@ -245,7 +260,7 @@ impl<'a> Sums<'a> {
             columns: columns.clone(),
             begin_s: self.begin_s,
             elapsed: elapsed.collect(),
-            max,
+            max: max.collect(),
             mean: mean.collect(),
             micro_load_balance: micro.collect(),
             activities: self.activities,
@@ -298,12 +313,15 @@ mod tests {
     }
 
     fn view(ranks: &[&[(u32, f64)]], per_column: usize) -> IterationView {
-        let model = model(ranks);
+        view_of(&model(ranks), per_column)
+    }
+
+    fn view_of(model: &Model, per_column: usize) -> IterationView {
         let slowest = &model.slowest[0];
         let columns = Columns { numbers: slowest.iter().map(|one| one.iteration).collect(), per_column };
-        let mut sums = Sums::new(&columns, ranks.len(), shown(&model, 0));
+        let mut sums = Sums::new(&columns, model.ranks.len(), shown(model, 0), model.entering(0));
         (0..).zip(&model.ranks).for_each(|(row, rank)| sums.add(row, rank.series(0).unwrap()));
-        sums.finish(&model, 0, slowest)
+        sums.finish(model, 0, slowest)
     }
 
     #[test]
@@ -319,6 +337,21 @@ mod tests {
         assert_eq!(view.elapsed, [3.0, 3.0]);
         // Up to the end 5 s of rank 1 over 3 s + 2 s.
         assert_eq!(view.micro_load_balance, [1.0, 1.0]);
+    }
+
+    #[test]
+    fn what_is_not_known_of_the_first_iteration_is_no_zero() {
+        let mut model = model(&[&[(0, 0.0), (1, 1.0), (2, 3.0)], &[(0, 0.0), (1, 3.0), (2, 1.0)]]);
+        model.ranks.iter_mut().for_each(|rank| rank.iterations[0].1.entering = vec![0]);
+        let each = view_of(&model, 1);
+        assert!(each.max[0].is_nan() && each.mean[0].is_nan() && each.micro_load_balance[0].is_nan());
+        assert!(each.activities[0].1.values[0].is_nan(), "computation");
+        assert_eq!(each.activities[1].1.values[0], 1.0, "waiting is known");
+        assert_eq!((&each.max[1..], &each.mean[1..]), (&[3.0, 3.0][..], &[2.0, 2.0][..]));
+        assert_eq!(each.micro_load_balance[1..], [1.0, 4.0 / 6.0]);
+        let two = view_of(&model, 2);
+        assert_eq!((two.max, two.mean), (vec![3.0, 3.0], vec![2.0, 2.0]), "means of what is known");
+        assert_eq!(two.activities[0].1.values, [1.0, 3.0, 3.0, 1.0]);
     }
 
     #[test]

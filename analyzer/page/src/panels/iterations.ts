@@ -151,7 +151,7 @@ class HeatMap {
             `${this.shown} in an iteration of ${region}: ${this.fromZero ? "" : "≤ "}${secondsLike(low, high)} `,
             bar,
             ` ≥ ${seconds(high)}`,
-            key("var(--cell)", "no such iteration"),
+            key("var(--cell)", this.shown === "computation" ? "no such iteration, or not known" : "no such iteration"),
         );
     }
 
@@ -177,7 +177,8 @@ class HeatMap {
     private timesSpec() {
         const { of } = this;
         const list = (packed: Packed) => Array.from({ length: of.columns }, (_, i) => packed.at(i));
-        const longest = Math.max(...list(of.max));
+        // What is not known, as of an iteration with which a found loop is entered, is NaN.
+        const longest = Math.max(0, ...list(of.max).filter((value) => value === value));
         return {
             ...this.axis(),
             label: "Longest and mean computation of the ranks by iteration",

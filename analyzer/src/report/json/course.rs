@@ -7,7 +7,7 @@ use crate::report::course::Course;
 
 /// Ranks by how often they are the slowest.
 pub(super) fn slowest(course: &Course) -> Value {
-    let n = course.iterations.max(1) as f64;
+    let n = course.known.max(1) as f64;
     let row = |&(rank, times): &(u32, u64)| json!({ "rank": rank, "count": times, "share": times as f64 / n });
     course.slowest.iter().map(row).collect()
 }

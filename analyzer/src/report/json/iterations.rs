@@ -11,15 +11,16 @@ pub(super) fn object(report: &Report) -> Value {
         return json!({ "source": "none", "region": null, "count": 0, "whole": 0, "slowest": [], "trends": [], "stride": null, "per_iteration": [] });
     };
     let row = |IterationGroup { count, row, peak_s }: &IterationGroup| {
+        let known = |seconds: f64| row.is_known.then_some(seconds);
         json!({
             "iteration": row.iteration,
             "count": count,
-            "max_s": row.max_s,
-            "peak_s": peak_s,
-            "mean_s": row.mean_s,
-            "imbalance_s": row.imbalance_s(),
+            "max_s": known(row.max_s),
+            "peak_s": known(*peak_s),
+            "mean_s": known(row.mean_s),
+            "imbalance_s": known(row.imbalance_s()),
             "load_balance": row.load_balance(),
-            "slowest_rank": row.slowest_rank,
+            "slowest_rank": row.is_known.then_some(row.slowest_rank),
             "ranks": row.ranks,
         })
     };

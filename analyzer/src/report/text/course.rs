@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::metrics::trend::{Period, Recurring, Shape};
-use crate::report::course::whole;
+use crate::report::course::known;
 use crate::report::iterations::{IterationRow, Iterations};
 use crate::report::words::{count, plural, seconds_like, wrap};
 
@@ -20,7 +20,7 @@ const SHOWN: usize = 3;
 /// for each: then the longest of them, and their mean. Empty where the run is too short, or nothing changes.
 pub(super) fn bars(iterations: &Iterations, columns: usize) -> String {
     const LABEL: usize = "longest  ".len();
-    let rows: Vec<&IterationRow> = whole(&iterations.rows).collect();
+    let rows: Vec<&IterationRow> = known(&iterations.rows).collect();
     let n = rows.len().min(columns.saturating_sub(LABEL));
     if n < 2 {
         return String::new();
@@ -56,8 +56,8 @@ pub(super) fn bars(iterations: &Iterations, columns: usize) -> String {
 /// What changes and recurs, in sentences; empty where nothing does.
 pub(super) fn sentences(iterations: &Iterations) -> String {
     let course = &iterations.course;
-    let n = course.iterations.max(1) as f64;
-    let typical_s = whole(&iterations.rows).map(|row| row.max_s).sum::<f64>() / n;
+    let n = course.known.max(1) as f64;
+    let typical_s = known(&iterations.rows).map(|row| row.max_s).sum::<f64>() / n;
     let matters = |change_s: f64| change_s.abs() >= LEAST * typical_s && change_s != 0.0;
     let seconds = |part_s: f64| seconds_like(part_s, typical_s);
     let mut text = String::new();

@@ -16,7 +16,7 @@ use lbprof_tests::suite::{self, Company};
 use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
 
-/// A library that has every profiling function of the table, and refuses all calls (with an error code that no MPI gives by itself) while
+/// A library that has every function of the table by both of its names, and refuses all calls (with an error code that no MPI gives by itself) while
 /// `lbtest_refusing` is set.
 fn refusing_library(mpi: &Mpi, table: &Path) -> anyhow::Result<PathBuf> {
     const WORDS: &str = "long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k, long l, long m, long n";
@@ -28,9 +28,9 @@ fn refusing_library(mpi: &Mpi, table: &Path) -> anyhow::Result<PathBuf> {
     for line in fs::read_to_string(table)?.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
         let mut words = line.split_whitespace();
         let function = words.next().context("a row without a function")?;
-        writeln!(source, "REFUSES(PMPI_{function})")?;
-        if words.next() == Some("c") {
-            writeln!(source, "REFUSES(PMPI_{function}_c)")?;
+        let large = (words.next() == Some("c")).then(|| format!("{function}_c"));
+        for function in [Some(function.to_owned()), large].into_iter().flatten() {
+            writeln!(source, "REFUSES(MPI_{function})\nREFUSES(PMPI_{function})")?;
         }
     }
     let path = place::binaries(&mpi.name).join("refuses.c");

@@ -10,6 +10,7 @@ use super::phases::Part;
 use super::quantity::Quantity;
 use super::regime::{LEEWAY, Regime};
 use super::relations::{Models, Relation};
+use crate::report::words::plural;
 
 /// What a node is, in the order from causes to effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -187,11 +188,12 @@ fn because(relation: &Relation) -> Because {
     if let Some(model) = relation.law() {
         let note = match &model.regime {
             Regime::Until { x, beyond } => {
-                let runs =
-                    if beyond.len() == 1 { "1 run lies".to_owned() } else { format!("{} runs lie", beyond.len()) };
-                Some(format!("up to {} = {}; {runs} above it", from.symbol(), equation::digits(*x)))
+                let (runs, lie) = (plural(beyond.len() as u64, "run"), if beyond.len() == 1 { "lies" } else { "lie" });
+                Some(format!("up to {} = {}; {runs} {lie} above it", from.symbol(), equation::digits(*x)))
             }
-            Regime::Unknown { found } => Some(format!("{found} sizes: too few to see where it ends")),
+            Regime::Unknown { found } => {
+                Some(format!("{}: too few to see where it ends", plural(*found as u64, "size")))
+            }
             Regime::Whole if model.law.relative_error().is_some_and(|error| error > LEEWAY) => {
                 Some("no curve fits well".to_owned())
             }

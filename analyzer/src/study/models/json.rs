@@ -55,6 +55,20 @@ mod tests {
         assert_eq!(graph["edges"][0]["because"]["kind"], "fitted");
     }
 
+    #[test]
+    fn two_sizes_are_too_few_for_a_law_that_fits_badly() {
+        let of = Models::of(&[40.0, 60.0].map(|n| multiplication(2, n, f64::INFINITY))).unwrap();
+        let found: Value = serde_json::from_str(&models(&of, None).unwrap()).unwrap();
+        let relations = found["phases"][0]["relations"].as_array().unwrap();
+        let by_n = relations.iter().find(|one| one["from"] == "n" && one["to"] == "#op main/multiply").unwrap();
+        let too_few = "2 sizes: too few for a law, 3 or more are needed";
+        assert_eq!((&by_n["polynomial"], &by_n["no_polynomial"]), (&Value::Null, &too_few.into()));
+        let graph: Value = serde_json::from_str(&graph(&Graph::of(&of)).unwrap()).unwrap();
+        let edges = graph["edges"].as_array().unwrap();
+        let edge = edges.iter().find(|one| one["from"] == "n" && one["to"] == "#op main/multiply").unwrap();
+        assert_eq!((&edge["because"]["kind"], &edge["because"]["reason"]), (&"unknown".into(), &too_few.into()));
+    }
+
     fn keys(of: &Value, into: &mut BTreeSet<String>) {
         match of {
             Value::Object(map) => map.iter().for_each(|(key, value)| {

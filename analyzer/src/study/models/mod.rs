@@ -48,6 +48,8 @@ pub use relations::{ModelError, Models};
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
+use crate::report::words::plural;
+
 /// Why there is no model.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum FitError {
@@ -70,6 +72,14 @@ pub enum FitError {
     /// The law through the origin needs runs with operations.
     #[error("too few points: a law needs 2 runs with operations or quanta, there {}", are(*found))]
     TooFewRuns {
+        /// How many there are.
+        found: usize,
+    },
+    /// Of two sizes neither a law nor a polynomial fits well: of more it would show whether another does.
+    #[error("{}: too few for a law, {needed} or more are needed", plural(*found as u64, "size"))]
+    TooFewSizes {
+        /// How many it needs.
+        needed: usize,
         /// How many there are.
         found: usize,
     },

@@ -21,12 +21,15 @@ use super::remarks::remarks;
 use super::totals::{Totals, totals};
 use super::validation::{Chosen, choose};
 use super::variables::{Group, groups, variables, varying};
-use super::{FitError, Point, ROUNDING};
+use super::{FitError, Point, ROUNDING, different};
 use crate::report::words::mpi_name;
 use crate::study::{Kept, Run};
 
 /// The least share of P·T, in any of the runs, of a phase that is looked at though nothing was counted in it.
 pub const LEAST_SHARE: f64 = 0.01;
+
+/// Sizes below which a law that fits badly is not told: two points cannot show which other law would.
+const LEAST_SIZES: usize = 3;
 
 /// Why a study has no models.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -152,6 +155,23 @@ impl Relation {
     pub fn is_independent(&self) -> bool {
         let is_constant = self.polynomial.as_ref().is_some_and(|chosen| chosen.fit.degree == 0);
         is_constant && self.law().is_none() && self.is_polynomial() == Some(true)
+    }
+
+    /// Forgets a law and a polynomial that fit badly where there are too few sizes to find a better one, and keeps why.
+    fn drop_what_too_few_sizes_say(&mut self) {
+        let found = different(&self.points).len();
+        let of_law = self.linear.as_ref().and_then(|model| model.law.relative_error());
+        let of_fit = self.polynomial.as_ref().and_then(Chosen::relative_error);
+        let fits = [of_law, of_fit].into_iter().flatten().any(|error| error <= LEEWAY);
+        if found >= LEAST_SIZES || fits || (of_law.is_none() && of_fit.is_none()) {
+            return;
+        }
+        let too_few = FitError::TooFewSizes { needed: LEAST_SIZES, found };
+        if self.linear.take().is_some() {
+            self.no_law = Some(too_few.clone());
+        }
+        self.polynomial = None;
+        self.no_polynomial = Some(too_few);
     }
 
     /// The linear law, where it describes the runs or the part of them up to a size.
@@ -307,6 +327,7 @@ impl Models {
             Ok(model) => relation.linear = Some(model),
             Err(error) => relation.no_law = Some(error),
         }
+        relation.drop_what_too_few_sizes_say();
         if let Some(LinearModel { law, regime: Regime::Until { beyond, .. } }) = &relation.linear {
             let leaving = beyond.iter().filter_map(|&i| self.leaving(&relation, law, i, runs));
             relation.leaving = leaving.collect();
@@ -332,7 +353,7 @@ impl Models {
             Err(error) => (None, Some(error)),
         };
         let held = group.held.iter().filter(|(name, _)| self.variables.contains(name));
-        Some(Relation {
+        let mut relation = Relation {
             from,
             to,
             runs,
@@ -344,7 +365,12 @@ impl Models {
             no_polynomial,
             leaving: Vec::new(),
             swap: None,
-        })
+        };
+        // What is against #op or #q may still follow a law.
+        if matches!(relation.from, Quantity::Variable(_)) {
+            relation.drop_what_too_few_sizes_say();
+        }
+        Some(relation)
     }
 
     /// The run of point `i`, which lies above `law`.

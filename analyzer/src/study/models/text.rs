@@ -107,18 +107,13 @@ fn relation(models: &Models, relation: &Relation, columns: usize) -> String {
     let mut text =
         format!("  {} against {}  {DIM}{runs}{DIM:#}\n", clean(relation.to.symbol()), clean(relation.from.symbol()));
     let mut line = |said: &str| writeln!(text, "{}{}", " ".repeat(INDENT), wrap_in(said, columns)).unwrap_or(());
-    let too_few = too_few(relation);
-    if let Some(model) = relation.linear.as_ref().filter(|_| too_few.is_none()) {
+    if let Some(model) = &relation.linear {
         line(&law(model, relation));
-    }
-    if let Some(said) = &too_few {
-        line(said);
     }
     if let Some(error) = &relation.no_law {
         line(&error.to_string());
     }
     match (&relation.polynomial, &relation.no_polynomial) {
-        (Some(_), _) if too_few.is_some() => {}
         (Some(chosen), _) => {
             if relation.is_independent() {
                 line(&format!(
@@ -141,19 +136,6 @@ fn relation(models: &Models, relation: &Relation, columns: usize) -> String {
 
 fn wrap_in(said: &str, columns: usize) -> String {
     wrap(said, columns.saturating_sub(INDENT), 0).replace('\n', &format!("\n{}", " ".repeat(INDENT + 2)))
-}
-
-/// That two sizes are too few for a law or a polynomial, where neither fits them well: of more it would show whether another does.
-fn too_few(relation: &Relation) -> Option<String> {
-    const LEAST: usize = 3;
-    let mut sizes: Vec<f64> = relation.points.iter().map(|(x, _)| *x).collect();
-    sizes.sort_by(f64::total_cmp);
-    sizes.dedup();
-    let of_law = relation.linear.as_ref().and_then(|model| model.law.relative_error());
-    let of_fit = relation.polynomial.as_ref().and_then(Chosen::relative_error);
-    let is_bad = [of_law, of_fit].into_iter().flatten().all(|error| error > LEEWAY);
-    (sizes.len() < LEAST && is_bad && (of_law.is_some() || of_fit.is_some()))
-        .then(|| format!("{}: too few for a law, {LEAST} or more are needed", plural(sizes.len() as u64, "size")))
 }
 
 /// δ with its error, and where the law holds.

@@ -268,6 +268,38 @@ fn a_disk_that_is_full_from_the_start_records_nothing(mpi: &Mpi, _: &Path, folde
     Ok(())
 }
 
+fn spawned_under_lb_run_is_a_run_of_its_own(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
+    let program = Program::read(Path::new("harmless/spawns.c"))?;
+    if !program.runs_under(mpi) {
+        return Ok(());
+    }
+    let binary = program.compiled(mpi)?;
+    let job = Job::new(mpi, 2, &binary, folder).with_env_of(&program);
+    let bare = job.bare()?.must_succeed()?;
+    let recorded = job.clone().with_env("LBTEST_RECORDER", place::built("lb-run")?).recorded()?;
+    recorded.must_equal(&bare, mpi)?;
+    // Where the logs of the second run go.
+    must_tell(&recorded, &[1])?;
+    let runs = run::runs_in(folder)?;
+    ensure!(runs.len() == 2, "there should be two runs: {runs:?}");
+    for (run, calls) in runs.iter().zip([10, 20]) {
+        let dump = run::dump(run)?;
+        dump.check_invariants()?;
+        for rank in 0..2 {
+            let found = dump.calls_of(rank).iter().filter(|call| call.operation == "Allreduce").count();
+            ensure!(found == calls, "{} has {found} calls of rank {rank}, not {calls}", run.display());
+        }
+    }
+    let of = |run: usize| runs.get(run).context("a run").and_then(|run| run::report(run));
+    let (parent, children) = (of(0)?, of(1)?);
+    let spawned = &parent["run"]["problems"][0];
+    ensure!(spawned["kind"] == "Spawned", "the parents' report does not say what they spawned: {spawned}");
+    let said = spawned["details"][0].as_str().context("no detail")?;
+    ensure!(said.starts_with("2 processes of ") && said.ends_with("lb-run"), "{said}");
+    ensure!(!run::problems(&children).iter().any(|kind| kind == "Spawned" || kind == "MissingRank"));
+    Ok(())
+}
+
 fn special(mpi: &Mpi, name: &'static str, check: Special) -> Trial {
     let mpi = mpi.clone();
     suite::trial(format!("{name}::{}", mpi.name), Company::Welcome, move || {
@@ -279,7 +311,7 @@ fn special(mpi: &Mpi, name: &'static str, check: Special) -> Trial {
 
 fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials = suite::cases("harmless", "harmless", Company::Welcome, with_and_without_the_same)?;
-    let specials: [(&str, Special); 7] = [
+    let specials: [(&str, Special); 8] = [
         ("a_folder_that_cannot_be_made_is_told_once", a_folder_that_cannot_be_made_is_told_once),
         ("nonsense_is_told_once_and_the_defaults_hold", nonsense_is_told_once_and_the_defaults_hold),
         ("a_rank_where_recording_is_off_lets_the_others_go_on", a_rank_where_recording_is_off_lets_the_others_go_on),
@@ -287,6 +319,7 @@ fn trials() -> anyhow::Result<Vec<Trial>> {
         ("jobs_at_the_same_time_have_a_folder_each", jobs_at_the_same_time_have_a_folder_each),
         ("a_launcher_of_another_mpi_is_told_once", a_launcher_of_another_mpi_is_told_once),
         ("a_process_without_mpi_is_left_alone", a_process_without_mpi_is_left_alone),
+        ("spawned_under_lb_run_is_a_run_of_its_own", spawned_under_lb_run_is_a_run_of_its_own),
     ];
     let disks: [(&str, Special); 2] = [
         ("a_disk_that_fills_up_costs_records_and_no_more", a_disk_that_fills_up_costs_records_and_no_more),

@@ -140,7 +140,7 @@ problems! {
     /// The program calls MPI functions by their profiling names (PMPI_…): such calls are not recorded.
     DirectCalls = 37, Note, "call MPI_… instead, or count the time of such calls as computation";
     /// Other programs were started by MPI_Comm_spawn: what they did is not in this run.
-    Spawned = 38, Note, "to record them as runs of their own, spawn lb-run with the program as its argument";
+    Spawned = 38, Note, "spawn lb-run with the program as its first argument: the new processes are then a run of their own, in a folder beside this one";
 }
 
 /// A problem of one rank, or of the whole run.

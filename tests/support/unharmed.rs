@@ -12,6 +12,7 @@
 //! - `exit-status:` the status that at least one rank ended with, as the report has it; `none`: that of no rank is known;
 //! - `says:`, `says-not:` what is, and is not, in the verdict's words;
 //! - `problems:` all kinds that the report tells, each of them; `maybe:` kinds that it may tell, too;
+//! - `times:` how often a kind of problem was met: `Spawned 1`;
 //! - `report:` how lb-report ends, 0 unless given; 5: there is no run;
 //! - `told:` how many lines the recorder says on stderr, none unless given; or several numbers, each of which may be.
 
@@ -137,6 +138,12 @@ fn check_report(case: &Case, logs: &Path) -> anyhow::Result<()> {
     let mut problems = words("problems");
     problems.sort();
     ensure!(found == problems, "the report tells {found:?}, not {problems:?}: {}", report["run"]["problems"]);
+    for pair in words("times").chunks(2) {
+        let [kind, times] = pair else { bail!("times: a kind without a number") };
+        let rows = report["run"]["problems"].as_array().context("problems")?;
+        let found = rows.iter().find(|row| row["kind"] == **kind).and_then(|row| row["count"].as_u64());
+        ensure!(found == Some(times.parse()?), "{kind} was met {found:?} times, not {times}");
+    }
     let ranks = report["ranks"].as_array().context("ranks")?;
     ensure!(ranks.len() == case.ranks, "the report has {} ranks", ranks.len());
     if let Some(end) = program.value("end") {

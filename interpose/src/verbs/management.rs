@@ -1,15 +1,18 @@
 //! Making and freeing communicators (MPI-4.1 chapters 7, 8, 11), and other calls that can block.
 
+use std::ffi::{CStr, c_char};
+
 use lbprof_collector::ProblemKind;
+use lbprof_collector::definition::Definition;
 use lbprof_collector::record::Record;
 use parking_lot::Mutex;
 
 use super::{After, Event, Posted, known};
-use crate::comms;
-use crate::guard;
+use crate::forward::call2;
 use crate::lang::{Convert, Language};
 use crate::requests::MAKES_COMM;
 use crate::thread::{self, Facts, Thread, Word};
+use crate::{comms, flush};
 
 /// How a new communicator's id comes about; see [`comms`].
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -81,22 +84,75 @@ pub unsafe fn creates_inter<L: Language>(thread: *mut Thread, local_comm: Word, 
 
 /// Other programs are started.
 #[derive(Clone, Copy)]
-pub struct Spawns<L>(Creates<L>);
+pub struct Spawns<L> {
+    creates: Creates<L>,
+    /// The program, where it is one and the call is C's: Fortran's names have no end.
+    command: Option<Word>,
+    root: Word,
+    comm: Word,
+}
 
-/// A new inter-communicator to programs that the call starts (MPI-4.1 §11.8).
+/// A new inter-communicator to processes of one program that the call starts (MPI-4.1 §11.8).
 #[inline(always)]
-pub unsafe fn spawns<L: Language>(thread: *mut Thread, comm: Word, intercomm: Word) -> Event<Spawns<L>> {
+pub unsafe fn spawns<L: Language>(
+    thread: *mut Thread,
+    command: Word,
+    root: Word,
+    comm: Word,
+    intercomm: Word,
+) -> Event<Spawns<L>> {
     // SAFETY: the verbs' contract.
     let event = unsafe { creating::<L>(thread, comm, intercomm, Birth::FromParent) };
-    Event { facts: event.facts, after: Spawns(event.after) }
+    let command = (!L::FORTRAN).then_some(command);
+    Event { facts: event.facts, after: Spawns { creates: event.after, command, root, comm } }
+}
+
+/// The same of several programs.
+#[inline(always)]
+pub unsafe fn spawns_several<L: Language>(
+    thread: *mut Thread,
+    root: Word,
+    comm: Word,
+    intercomm: Word,
+) -> Event<Spawns<L>> {
+    // SAFETY: the verbs' contract.
+    let event = unsafe { creating::<L>(thread, comm, intercomm, Birth::FromParent) };
+    Event { facts: event.facts, after: Spawns { creates: event.after, command: None, root, comm } }
 }
 
 impl<L: Language> After for Spawns<L> {
     unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
-        // SAFETY: the inner one's.
-        unsafe { self.0.after(thread, slot, ok) };
-        if ok {
-            guard::count(ProblemKind::Spawned, 1);
+        // SAFETY: the inner one's; a successful call's arguments are good.
+        unsafe {
+            self.creates.after(thread, slot, ok);
+            if ok {
+                thread::cold(thread, || self.say_what());
+            }
+        }
+    }
+}
+
+impl<L: Language> Spawns<L> {
+    /// The log says how many processes of what program were started. At the root, where the arguments are significant.
+    unsafe fn say_what(self) {
+        let (mut rank, mut started) = (-1i32, 0i32);
+        // SAFETY: the call was successful, so both communicators are good; the command is a string at the root.
+        unsafe {
+            let comm = L::handle(self.comm, Convert::Comm);
+            call2(c"PMPI_Comm_rank", comm, &raw mut rank as Word);
+            if rank != L::int(self.root) {
+                return;
+            }
+            let children = L::handle_at(self.creates.newcomm, 0, Convert::Comm);
+            call2(c"PMPI_Comm_remote_size", children, &raw mut started as Word);
+            let program = match self.command {
+                Some(command) if command != 0 => {
+                    format!(" of {}", CStr::from_ptr(command as *const c_char).to_string_lossy())
+                }
+                _ => String::new(),
+            };
+            let detail = format!("{started} process{}{program}", if started == 1 { "" } else { "es" });
+            flush::define(Definition::Problem(ProblemKind::Spawned as u16, 1, detail));
         }
     }
 }

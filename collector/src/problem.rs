@@ -141,6 +141,8 @@ problems! {
     DirectCalls = 37, Note, "call MPI_… instead, or count the time of such calls as computation";
     /// Other programs were started by MPI_Comm_spawn: what they did is not in this run.
     Spawned = 38, Note, "spawn lb-run with the program as its first argument: the new processes are then a run of their own, in a folder beside this one";
+    /// MPI was called inside of MPI_Finalize, by functions that delete attributes: after the recorded time.
+    InFinalize = 39, Note, "nothing needs to be done; to have such calls recorded, free the attributes before MPI_Finalize";
 }
 
 /// A problem of one rank, or of the whole run.

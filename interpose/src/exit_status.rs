@@ -59,11 +59,17 @@ pub fn follows(path: &Path) {
 
 /// The process exits: appends a status other than 0 to the log that MPI_Finalize has closed.
 pub fn append() {
-    let Some(status) = known().filter(|&status| status != 0) else { return };
+    if let Some(status) = known().filter(|&status| status != 0) {
+        append_to_closed(&Definition::ExitStatus(status));
+    }
+}
+
+/// Appends a small definition to the log that MPI_Finalize has closed.
+pub fn append_to_closed(definition: &Definition) {
     // A child of a fork ends with a status of its own.
     let Some((path, _)) = CLOSED.get().filter(|(_, pid)| *pid == std::process::id()) else { return };
     let mut memory = [0; 64];
-    let block = block_of(&Definition::ExitStatus(status), &mut memory).and_then(|length| memory.get(..length));
+    let block = block_of(definition, &mut memory).and_then(|length| memory.get(..length));
     // SAFETY: system calls on a path that lives as long as the process, and on the descriptor that they give.
     unsafe {
         let file = libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_APPEND | libc::O_CLOEXEC);

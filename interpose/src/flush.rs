@@ -25,7 +25,7 @@ use crate::clock::{monotonic_ns, ticks};
 use crate::log::{LOG, RankLog};
 use crate::phases::Phases;
 use crate::thread::{self, Thread};
-use crate::{file, guard};
+use crate::{file, finalize, guard};
 
 /// What the process is doing about recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,6 +131,7 @@ pub unsafe fn make_room(thread: *mut Thread) -> *mut Record {
         if state() != State::Recording || (*thread).busy != 0 || (*thread).refused || guard::disabled() {
             // Also where recording ended while the thread had a ring: its slots must not be reused.
             (*thread).cursor = (*thread).limit;
+            finalize::count(thread);
             return std::ptr::null_mut();
         }
         refill(thread)

@@ -28,6 +28,7 @@ mod comms;
 mod datatypes;
 mod exit_status;
 mod file;
+mod finalize;
 mod flush;
 mod forward;
 mod groups;

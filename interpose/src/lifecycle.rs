@@ -23,7 +23,8 @@ use crate::place::Place;
 use crate::settings::Settings;
 use crate::thread::{self, Thread, Word};
 use crate::{
-    abi, bypass, comms, exit_status, forward, guard, job, launcher, memory, nesting, offsets, peers, phases, process,
+    abi, bypass, comms, exit_status, finalize, forward, guard, job, launcher, memory, nesting, offsets, peers, phases,
+    process,
 };
 
 /// The group of MPI_COMM_WORLD, kept while recording; 0: none.
@@ -281,6 +282,7 @@ pub unsafe fn finalising(thread: *mut Thread) {
                     flush::define(Definition::ClockOffset(offset));
                 }
                 close_log(EndReason::Finalize);
+                finalize::begin();
                 let mut group = WORLD_GROUP.swap(0, Relaxed);
                 call2(c"PMPI_Group_free", &raw mut group as Word, 0);
             });
@@ -305,6 +307,7 @@ pub unsafe fn aborting(thread: *mut Thread, code: i32) {
 /// Runs when the process exits, after the program's own atexit functions and static destructors, which may call MPI.
 extern "C" fn at_exit() {
     if state() != State::Recording {
+        finalize::end();
         exit_status::append();
         if state() == State::Idle && BEFORE.iter().all(|known| known.load(Relaxed) == 0) {
             bypass::tell_unseen();

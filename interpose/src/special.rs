@@ -6,7 +6,7 @@ use crate::abi;
 use crate::forward::{self, symbol};
 use crate::lang::{C, Convert, Fortran, Language};
 use crate::thread::{self, Thread, Word};
-use crate::{datatypes, guard, lifecycle, phases};
+use crate::{datatypes, finalize, guard, lifecycle, phases};
 use std::arch::naked_asm;
 
 /// Looks a function up, by its profiling name or, where it has none, by its own; calls it. Rare calls only.
@@ -157,7 +157,11 @@ macro_rules! finalize {
                         // SAFETY: MPI is still initialised.
                         unsafe { lifecycle::finalising(thread::current()) };
                     }
-                    forward!($next, c_name!($name), (ierror))
+                    let result = forward!($next, c_name!($name), (ierror));
+                    if outermost {
+                        finalize::end();
+                    }
+                    result
                 })
             }
             entry!($name, body);

@@ -7,7 +7,7 @@ use super::{BOLD, DIM, LONGEST_NAME, Options, WIDE, title};
 use crate::metrics::dispersion::Index;
 use crate::model::RegionIdx;
 use crate::report::table::Table;
-use crate::report::words::{clean, count, percent, seconds_like, shorten, wrap};
+use crate::report::words::{clean, count, percent, plural, seconds_like, shorten, wrap};
 use crate::report::{DispersionRows, Report};
 
 /// Share of the elapsed time by which ranks must differ for the tables to be worth reading.
@@ -128,7 +128,7 @@ fn deviating(report: &Report) -> String {
     let number = |rank: usize| report.ranks.get(rank).map_or_else(String::new, |row| row.rank.to_string());
     let n_regions = regions_with_time(report).len();
     let how_often =
-        |rank: usize| format!("in {} of {} regions", count(view.regions[rank].into()), count(n_regions as u64));
+        |rank: usize| format!("in {} of {}", count(view.regions[rank].into()), plural(n_regions as u64, "region"));
     let how_long = |rank: usize| seconds_like(view.seconds[rank], rows.views.elapsed_s);
     match (often, long) {
         (Some(rank), _) | (_, Some(rank)) if n_regions == 1 => {

@@ -13,7 +13,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     let command = shorten(&command.join(" "), options.columns);
     let mut parts = vec![ranks(report)];
     if report.data.hosts > 1 {
-        parts[0].push_str(&format!(" on {} hosts", report.data.hosts));
+        parts[0].push_str(&format!(" on {}", plural(report.data.hosts as u64, "host")));
     } else if let Some(rank) = report.ranks.first() {
         parts[0].push_str(&format!(" on {}", clean(&rank.host)));
     }

@@ -4,7 +4,7 @@ use anstyle::Style;
 
 use super::{BAD, DASH, DIM, GOOD, value};
 use crate::report::table::Table as Layout;
-use crate::report::words::{TimeUnit, clean, wrap};
+use crate::report::words::{TimeUnit, clean, plural, wrap};
 use crate::study::key::Value;
 use crate::study::table::{Cell, Column, Line, Section, Table, Unit, figures};
 
@@ -104,7 +104,7 @@ fn value_or_dash(of: Option<&Value>) -> String {
 fn number(column: &Column) -> String {
     match column.runs.as_slice() {
         [one] => one.to_string(),
-        several => format!("{} runs", several.len()),
+        several => plural(several.len() as u64, "run"),
     }
 }
 

@@ -42,22 +42,9 @@ pub struct RegionRow {
     pub compared: Compared,
     /// Invocations and work summed over ranks, memory the largest of any.
     pub totals: Totals,
-    /// Times it was entered, all ranks together; `None` where that is not known of the selected time.
-    pub invocations: Option<u64>,
-}
-
-/// How often a region was entered that was seen to be entered so often. Of a part of the run's time, 0 is no count: ranks may have
-/// entered it before, and iterations of loops within the main one are counted in the whole run alone.
-fn known_invocations(entered: u64, is_part: bool) -> Option<u64> {
-    (entered > 0 || !is_part).then_some(entered)
 }
 
 impl RegionRow {
-    /// Whether it lies in the selected time, or all of the run's time is selected.
-    pub fn is_selected(&self) -> bool {
-        self.idx == 0 || self.inclusive_s > 0.0 || self.invocations.is_some()
-    }
-
     /// Time in it alone in `activity`, the mean over ranks.
     pub fn mean_s(&self, activity: Activity) -> f64 {
         self.activities.iter().find(|(of, ..)| *of == activity).map_or(0.0, |(_, mean_s, _)| *mean_s)
@@ -92,7 +79,6 @@ fn row(model: &Model, times: &Model, idx: RegionIdx) -> RegionRow {
     let whole = model.elapsed_s() * n;
     let time_s: f64 = sums.iter().sum();
     let compared = Compared::new(times, idx);
-    let is_part = model.facts.selected.from.is_some() || model.facts.selected.to.is_some();
     let computation = model.inclusive_s(idx, Activity::Computation);
     let occurring = Activity::ALL.into_iter().filter(|&activity| sums[activity as usize] > 0.0);
     RegionRow {
@@ -113,7 +99,6 @@ fn row(model: &Model, times: &Model, idx: RegionIdx) -> RegionRow {
             model.ranks.iter().filter_map(|rank| rank.series(idx)).map(|series| series.numbers.len()).max().unwrap_or(0)
         }),
         compared,
-        invocations: known_invocations(totals.invocations, is_part),
         totals,
     }
 }
@@ -140,16 +125,5 @@ impl Compared {
             max_s: at.map_or(0.0, |at| own[at]),
             max_rank: at.map(|at| times.ranks[at].rank),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn in_a_part_of_the_time_no_invocation_seen_is_no_count() {
-        assert_eq!((known_invocations(0, true), known_invocations(3, true)), (None, Some(3)));
-        assert_eq!(known_invocations(0, false), Some(0));
     }
 }

@@ -16,6 +16,9 @@ use lbprof_tests::suite::{self, Company};
 use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
 
+/// A test under one MPI: in a folder, of a program.
+type Check = fn(&Mpi, &Path, &Path) -> anyhow::Result<()>;
+
 /// A library that has every function of the table by both of its names, and refuses all calls (with an error code that no MPI gives by itself) while
 /// `lbtest_refusing` is set.
 fn refusing_library(mpi: &Mpi, table: &Path) -> anyhow::Result<PathBuf> {
@@ -112,7 +115,7 @@ fn mpi_gives_the_same_answer_to_a_wrong_argument(mpi: &Mpi, program: &Path, fold
 
 fn main() {
     let trials = mpi::all().map(|mpis| {
-        let tests: [(&str, fn(&Mpi, &Path, &Path) -> anyhow::Result<()>); 2] = [
+        let tests: [(&str, Check); 2] = [
             ("no_wrong_argument_makes_the_recorder_crash", no_wrong_argument_makes_the_recorder_crash),
             ("mpi_gives_the_same_answer_to_a_wrong_argument", mpi_gives_the_same_answer_to_a_wrong_argument),
         ];

@@ -222,6 +222,49 @@ pub struct Usage {
     pub max_resident: u64,
 }
 
+impl Usage {
+    /// The fields in their order, as a ring's head holds them.
+    pub fn to_words(self) -> [u64; 9] {
+        [
+            self.ticks,
+            self.user_ns,
+            self.system_ns,
+            self.thread_ns,
+            self.voluntary_switches,
+            self.involuntary_switches,
+            self.thread_involuntary_switches,
+            self.thread_delayed_ns,
+            self.max_resident,
+        ]
+    }
+
+    /// The usage of these fields.
+    pub fn from_words(words: [u64; 9]) -> Self {
+        let [
+            ticks,
+            user_ns,
+            system_ns,
+            thread_ns,
+            voluntary_switches,
+            involuntary_switches,
+            thread_involuntary_switches,
+            thread_delayed_ns,
+            max_resident,
+        ] = words;
+        Usage {
+            ticks,
+            user_ns,
+            system_ns,
+            thread_ns,
+            voluntary_switches,
+            involuntary_switches,
+            thread_involuntary_switches,
+            thread_delayed_ns,
+            max_resident,
+        }
+    }
+}
+
 /// Why a log ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum EndReason {

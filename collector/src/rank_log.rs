@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +14,7 @@ use crate::polling::{Lengths, PollSums, Polling, Polls};
 use crate::problem::{Problem, ProblemKind};
 use crate::reader::{Item, LogReader, OpenError, Sequences, gap};
 use crate::record::{NONE, Record};
+use crate::ring::HEAD_BYTES;
 use crate::salvage::{Salvage, read_ring};
 use crate::sparse::DataOnly;
 
@@ -72,6 +73,8 @@ pub struct RankLog {
     header: Header,
     log: Option<LogReader<DataOnly>>,
     rings: Vec<Salvage>,
+    /// Threads whose ring holds nothing.
+    unmade: Vec<u32>,
     waiting: VecDeque<Item>,
     sites: CallSites,
     /// How often the log itself tells each kind of problem.
@@ -96,7 +99,7 @@ impl RankLog {
         let path = dir.join(log_name(rank));
         let mut waiting = VecDeque::new();
         // The rings first: what a running rank flushes after that is in the log when we come to it, and is recognised.
-        let mut rings = rings_of(dir, rank, threads, &mut waiting);
+        let Rings { whole: mut rings, unmade } = rings_of(dir, rank, threads, &mut waiting);
         let log = open_file(&path)
             .map_err(|source| OpenError::Io { path: path.clone(), source })
             .and_then(|file| LogReader::named(DataOnly::new(file), &path));
@@ -124,6 +127,7 @@ impl RankLog {
             header,
             log,
             rings,
+            unmade,
             waiting,
             sites: CallSites::default(),
             told: HashMap::new(),
@@ -201,6 +205,19 @@ impl RankLog {
                 let told = self.told.entry(*kind).or_default();
                 *told = told.saturating_add(*count);
             }
+            Definition::Thread(number, _) => {
+                // It is defined when its ring is made.
+                if let Some(at) = self.unmade.iter().position(|thread| thread == number) {
+                    self.unmade.swap_remove(at);
+                    let name = ring_name(self.header.rank, *number);
+                    self.waiting.push_back(problem(
+                        self.header.rank,
+                        ProblemKind::Damaged,
+                        1,
+                        format!("{name} is empty"),
+                    ));
+                }
+            }
             Definition::WindowEnd(_) => self.window_ended = true,
             Definition::End(..) => self.ended = true,
             _ => {}
@@ -210,7 +227,7 @@ impl RankLog {
     /// Puts what the rings hold beyond the log into `waiting`.
     fn salvage(&mut self) {
         self.salvaged = true;
-        let had_rings = !self.rings.is_empty();
+        let had_rings = !self.rings.is_empty() || !self.unmade.is_empty();
         let mut without_log = Sequences::default();
         let sequences = self.log.as_mut().map_or(&mut without_log, LogReader::sequences);
         let rank = self.header.rank;
@@ -223,8 +240,10 @@ impl RankLog {
             if !new_sites.is_empty() {
                 self.waiting.push_back(Item::Definitions(new_sites));
             }
+            // Where the ring is empty, what could not be written is told as dropped alone.
+            let lost = lost.filter(|&lost| !records.is_empty() || lost > ring.dropped);
+            self.waiting.extend(lost.map(|lost| gap(rank, &head, lost)));
             if !records.is_empty() {
-                self.waiting.extend(lost.map(|lost| gap(rank, &head, lost)));
                 self.waiting.push_back(Item::Records { head, records });
             }
             let dropped = (ProblemKind::Dropped as u16, ring.dropped);
@@ -242,7 +261,10 @@ impl RankLog {
             let window_end = ring.window_end.filter(|_| !std::mem::replace(&mut self.window_ended, true));
             let end = ring.end.filter(|_| !self.ended);
             self.ended |= end.is_some();
+            let usage = ring.end_usage.filter(|_| end.is_some());
             let definitions: Vec<_> = (window_end.map(Definition::WindowEnd).into_iter())
+                .chain(usage.into_iter().flat_map(|(usage, at)| [Definition::Usage(usage), Definition::Instant(at)]))
+                .chain(ring.exit_status.filter(|_| end.is_some()).map(Definition::ExitStatus))
                 .chain(end.map(|(reason, ticks)| Definition::End(reason, ticks)))
                 .collect();
             if !definitions.is_empty() {
@@ -328,9 +350,19 @@ impl CallSites {
     }
 }
 
-/// The rings of `rank` in `dir`, by thread. One that cannot be read is told in `waiting`.
-fn rings_of(dir: &Path, rank: u32, threads: &[u32], waiting: &mut VecDeque<Item>) -> Vec<Salvage> {
-    let mut rings = Vec::new();
+/// What there is of a rank's rings.
+#[derive(Default)]
+struct Rings {
+    /// By thread.
+    whole: Vec<Salvage>,
+    /// Threads whose ring was being made when the process died: its file holds nothing. So it looks, too, where it was emptied
+    /// later; then the log knows the thread.
+    unmade: Vec<u32>,
+}
+
+/// The rings of `rank` in `dir`. One that cannot be read is told in `waiting`.
+fn rings_of(dir: &Path, rank: u32, threads: &[u32], waiting: &mut VecDeque<Item>) -> Rings {
+    let mut rings = Rings::default();
     for &thread in threads {
         let name = ring_name(rank, thread);
         let found = open_file(&dir.join(&name)).and_then(read_ring);
@@ -339,7 +371,11 @@ fn rings_of(dir: &Path, rank: u32, threads: &[u32], waiting: &mut VecDeque<Item>
                 if ring.cut {
                     waiting.push_back(problem(rank, ProblemKind::Truncated, 1, format!("{name} is cut short")));
                 }
-                rings.push(ring);
+                rings.whole.push(ring);
+                continue;
+            }
+            Ok(None) if open_file(&dir.join(&name)).is_ok_and(is_blank) => {
+                rings.unmade.push(thread);
                 continue;
             }
             // A running rank that closes its log removes its ring, after all of it is in the log.
@@ -350,6 +386,12 @@ fn rings_of(dir: &Path, rank: u32, threads: &[u32], waiting: &mut VecDeque<Item>
         waiting.push_back(problem(rank, ProblemKind::Damaged, 1, unreadable));
     }
     rings
+}
+
+/// Whether a file has no head of a ring, but zeros or nothing.
+fn is_blank(file: File) -> bool {
+    let mut head = Vec::new();
+    file.take(HEAD_BYTES as u64).read_to_end(&mut head).is_ok() && head.iter().all(|&byte| byte == 0)
 }
 
 /// What a ring alone tells of its run.

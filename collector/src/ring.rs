@@ -64,6 +64,16 @@ pub struct RingHead {
     pub end_ticks: AtomicU64,
     /// Ticks at which the analysed window ended (entry of MPI_Finalize), 0 before.
     pub window_end: AtomicU64,
+    /// With `end_reason`: about that instant on both clocks, ticks and CLOCK_MONOTONIC in nanoseconds; 0: not known.
+    pub end_instant: [AtomicU64; 2],
+    /// With `end_reason`: resources used by then, in the order of [`crate::definition::Usage`]; its ticks 0: not known.
+    pub end_usage: [AtomicU64; 9],
+    /// With `end_reason` 2: the status given to exit(), where it is known.
+    pub exit_status: AtomicI32,
+    /// Whether it is: 0 or 1.
+    pub has_exit_status: AtomicU32,
+    /// Records before this sequence number were handed to the log or its sums; above `first` while a flush clears the slots.
+    pub handed_over: AtomicU64,
 }
 
 const _: () = assert!(size_of::<RingHead>() <= HEAD_BYTES);

@@ -10,7 +10,7 @@ use std::mem::offset_of;
 use rustix::fs::{SeekFrom as Find, seek};
 
 use crate::codec::take_array;
-use crate::definition::EndReason;
+use crate::definition::{EndReason, Instant, Usage};
 use crate::format::{BatchHead, OLDEST_VERSION, OpenRegion, VERSION};
 use crate::record::{Flags, Record};
 use crate::ring::{HEAD_BYTES, MAGIC, MAX_OPEN, MAX_PROBLEMS, RingHead};
@@ -40,6 +40,10 @@ pub struct Salvage {
     pub problems: Vec<(u16, u64)>,
     /// How and when the process ended, where it could still tell.
     pub end: Option<(EndReason, u64)>,
+    /// Resources used by then, and that instant on both clocks, where they are known.
+    pub end_usage: Option<(Usage, Instant)>,
+    /// The status with which it ended, where it did so by exit().
+    pub exit_status: Option<i32>,
     /// When the analysed window ended, in ticks, where it did.
     pub window_end: Option<u64>,
     /// Whether the file ends before the last slot, so that records may be missing.
@@ -97,22 +101,33 @@ fn ring_of(bytes: &[u8], length: u64) -> Option<Salvage> {
         3 => Some(EndReason::Abort(u32_at(offset_of!(RingHead, abort_code)) as i32)),
         _ => None,
     };
+    let end_ticks = u64_at(offset_of!(RingHead, end_ticks));
+    let [ticks, monotonic_ns] = [0, 8].map(|at| u64_at(offset_of!(RingHead, end_instant) + at));
+    let usage = Usage::from_words(std::array::from_fn(|i| u64_at(offset_of!(RingHead, end_usage) + 8 * i)));
+    let end_usage = end_reason.filter(|_| monotonic_ns != 0 && usage.ticks != 0);
     let capacity = u32_at(offset_of!(RingHead, capacity)) as usize;
+    let (first, handed_over) = (u64_at(offset_of!(RingHead, first)), u64_at(offset_of!(RingHead, handed_over)));
     Some(Salvage {
         version,
         run_id: u64_at(offset_of!(RingHead, run_id)),
         rank: u32_at(offset_of!(RingHead, rank)),
         head: BatchHead {
             thread: u32_at(offset_of!(RingHead, thread)),
-            first: u64_at(offset_of!(RingHead, first)),
+            first: first.max(handed_over),
             previous_end: u64_at(offset_of!(RingHead, previous_end)),
             open: open.collect(),
             paused: u32_at(offset_of!(RingHead, paused)) != 0,
         },
-        records: slots.as_chunks().0.iter().take(capacity).map_while(record).collect(),
+        // A slot in between is not in use where a handler has come between taking it and filling it, and did not return.
+        records: (slots.as_chunks().0.iter().take(if handed_over > first { 0 } else { capacity }))
+            .filter_map(record)
+            .collect(),
         dropped: u64_at(offset_of!(RingHead, dropped)),
         problems: problems.collect(),
-        end: end_reason.map(|reason| (reason, u64_at(offset_of!(RingHead, end_ticks)))),
+        end: end_reason.map(|reason| (reason, end_ticks)),
+        end_usage: end_usage.map(|_| (usage, Instant { ticks, monotonic_ns })),
+        exit_status: (u32_at(offset_of!(RingHead, has_exit_status)) == 1)
+            .then(|| u32_at(offset_of!(RingHead, exit_status)) as i32),
         window_end: Some(u64_at(offset_of!(RingHead, window_end))).filter(|&ticks| ticks != 0),
         cut: (length.saturating_sub(HEAD_BYTES as u64) / size_of::<Record>() as u64) < capacity as u64,
     })

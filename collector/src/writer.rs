@@ -6,6 +6,7 @@
 use std::io::{self, Write};
 
 use crate::codec::{put, put_into, put_varint};
+use crate::compressor::Compressor;
 use crate::definition::Definition;
 use crate::encode::Encoder;
 use crate::format::{
@@ -27,7 +28,7 @@ pub struct LogWriter<W: Write> {
     sink: W,
     bytes: u64,
     encoder: Encoder,
-    compressor: zstd::bulk::Compressor<'static>,
+    compressor: Compressor,
     /// Plain bytes of the definitions or the profile at hand.
     plain: Vec<u8>,
     /// The block at hand; only as much of it as the block takes is written.
@@ -55,7 +56,7 @@ impl<W: Write> LogWriter<W> {
             sink,
             bytes: start.len() as u64,
             encoder: Encoder::new(),
-            compressor: zstd::bulk::Compressor::new(LEVEL)?,
+            compressor: Compressor::new(LEVEL)?,
             plain,
             block: Vec::new(),
         })
@@ -165,7 +166,7 @@ const SMALL: usize = 128;
 /// is memory for it.
 fn write_block(
     sink: &mut impl Write,
-    compressor: Option<&mut zstd::bulk::Compressor>,
+    compressor: Option<&mut Compressor>,
     block: &mut Vec<u8>,
     kind: BlockKind,
     plain: &[u8],
@@ -181,7 +182,7 @@ fn write_block(
     }
     let payload = &mut block[BLOCK_HEAD_BYTES..];
     let mut frame = match compressor {
-        Some(compressor) => compressor.compress_to_buffer(plain, payload)?,
+        Some(compressor) => compressor.compress(plain, payload)?,
         None => 0,
     };
     if frame == 0 || frame >= plain.len() {

@@ -11,7 +11,7 @@ use lbprof_collector::problem::Problem;
 use lbprof_collector::profile::{Fold, Profile};
 use lbprof_collector::reader::{Folder, Item, OpenError, RankLog};
 use lbprof_collector::record::{Flags, NONE, Record};
-use lbprof_collector::ring::Ring;
+use lbprof_collector::ring::{Ring, RingHead};
 use lbprof_collector::scenario::{self, RankScript, Scenario};
 use lbprof_collector::writer::LogWriter;
 use lbprof_collector::{Definition, Operation, ProblemKind};
@@ -410,4 +410,47 @@ fn a_problem_of_a_newer_recorder_is_not_lost_in_its_ring() {
     ring.head().first.store(12, Relaxed);
     ring.head().problems[63].store(4, Relaxed);
     assert!(definitions(&left(folder.path())).contains(&&Definition::Problem(63, 4, String::new())));
+}
+
+#[test]
+fn a_ring_that_was_being_made_when_the_process_died_is_no_damage() {
+    for blank in [0, 10, 4096, 8192] {
+        let folder = one(|r| ten(r).kill(5));
+        fs::write(folder.path().join(ring_name(0, 1)), vec![0; blank]).unwrap();
+        assert_eq!(kinds(&left(folder.path())), [ProblemKind::NotClosed], "{blank} bytes");
+        // The thread is defined once its ring is made: then something has emptied it.
+        let folder = one(|r| ten(r.define(Definition::Thread(1, 77))).kill(5));
+        fs::write(folder.path().join(ring_name(0, 1)), vec![0; blank]).unwrap();
+        assert_eq!(kinds(&left(folder.path())), [ProblemKind::Damaged, ProblemKind::NotClosed], "{blank} bytes");
+    }
+}
+
+#[test]
+fn a_slot_that_was_taken_and_not_filled_hides_no_records() {
+    let folder = one(|r| ten(r).kill(5));
+    let path = folder.path().join(ring_name(0, 0));
+    let whole = records(&left(folder.path())).len();
+    let mut ring = fs::read(&path).unwrap();
+    let slot = 4096 + 2 * size_of::<Record>();
+    ring[slot..slot + 8].fill(0);
+    fs::write(&path, &ring).unwrap();
+    assert_eq!(records(&left(folder.path())).len(), whole - 1);
+}
+
+#[test]
+fn a_rank_that_ended_while_its_slots_were_cleared_has_no_record_twice_and_no_silent_loss() {
+    let folder = one(|r| ten(r).kill(5));
+    let path = folder.path().join(ring_name(0, 0));
+    let mut ring = fs::read(&path).unwrap();
+    let in_log = records(&left(folder.path())).len() - 5;
+    // A flush has handed all five records over, and cleared two slots.
+    let at = std::mem::offset_of!(RingHead, handed_over);
+    ring[at..at + 8].copy_from_slice(&(in_log as u64 + 5).to_le_bytes());
+    ring[4096..4096 + 2 * size_of::<Record>()].fill(0);
+    fs::write(&path, &ring).unwrap();
+    // The log does not have them, as in profile mode, where they were added to sums that are lost.
+    let items = left(folder.path());
+    assert_eq!(records(&items).len(), in_log);
+    let gap = problems(&items).into_iter().find(|problem| problem.kind == ProblemKind::Gap).unwrap();
+    assert_eq!(gap.count, 5);
 }

@@ -2,14 +2,18 @@
 //!
 //! A flush mends records that never ended, hands the batch to the rank's log, clears the ring's slots, moves its head on,
 //! and leaves a record of itself. The order keeps every record in the log or in the ring at each instant; see
-//! [`lbprof_collector::ring`].
+//! [`lbprof_collector::ring`]. A signal's handler may come at any instant and end the process, or call MPI ([`crate::signals`]): while
+//! a flush is under way the thread has no free slot.
+//!
+//! The last slot of a ring is kept free for the record that says that the program ends ([`last_record`]): that must go in
+//! without a flush.
 
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{
-    AtomicU8, AtomicU64,
-    Ordering::{Relaxed, SeqCst},
-    fence,
+    AtomicBool, AtomicU8, AtomicU64,
+    Ordering::{Relaxed, Release, SeqCst},
+    compiler_fence, fence,
 };
 
 use lbprof_collector::Operation;
@@ -19,13 +23,13 @@ use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::profile::Fold;
 use lbprof_collector::record::{Flags, Record};
 use lbprof_collector::ring::{MAX_OPEN, Ring};
-use parking_lot::Mutex;
 
 use crate::clock::{monotonic_ns, ticks};
 use crate::log::{LOG, RankLog};
 use crate::phases::Phases;
+use crate::signals::{Lock, critical};
 use crate::thread::{self, Thread};
-use crate::{file, finalize, guard};
+use crate::{file, finalize, guard, nesting};
 
 /// What the process is doing about recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +82,13 @@ pub struct ThreadLog {
     closed: bool,
 }
 
+impl ThreadLog {
+    /// One past the last slot that is for calls.
+    fn limit(&self) -> *mut Record {
+        self.ring.slots().wrapping_add(self.ring.capacity() - 1)
+    }
+}
+
 /// The threads that record, and their rings.
 struct Threads {
     /// States of threads that have a ring. Each is there until [`end_thread`] has taken it out.
@@ -92,7 +103,7 @@ struct Threads {
 unsafe impl Send for Threads {}
 
 /// Taken before the log's lock, where both are.
-static THREADS: Mutex<Threads> = Mutex::new(Threads { recording: Vec::new(), idle: Vec::new(), numbers: 0 });
+static THREADS: Lock<Threads> = Lock::new(Threads { recording: Vec::new(), idle: Vec::new(), numbers: 0 });
 
 /// Threads that may record at one time.
 const MAX_THREADS: u32 = 4096;
@@ -103,17 +114,27 @@ const PATIENCE_NS: u64 = 1_000_000_000;
 /// Records handed over in this process.
 pub static RECORDED: AtomicU64 = AtomicU64::new(0);
 
+/// Whether there are sums that the log may lack.
+static SUMS: AtomicBool = AtomicBool::new(false);
+
+/// Whether the last sums were written, for the process ends. Changed with the log locked.
+static SUMS_ENDED: AtomicBool = AtomicBool::new(false);
+
 /// Records dropped in this process.
 pub static DROPPED: AtomicU64 = AtomicU64::new(0);
 
 /// Visits the state of every recording thread.
 pub fn for_each_thread(mut visit: impl FnMut(*mut Thread)) {
-    THREADS.lock().recording.iter().for_each(|&thread| visit(thread));
+    if let Some(threads) = THREADS.lock() {
+        threads.recording.iter().for_each(|&thread| visit(thread));
+    }
 }
 
 /// Writes a definition to the rank's log, now: what the ring holds may refer to it if the process is killed.
 pub fn define(definition: Definition) {
-    if let Some(log) = LOG.lock().as_mut() {
+    if let Some(mut guard) = LOG.lock()
+        && let Some(log) = guard.as_mut()
+    {
         log.define(&[definition]);
     }
 }
@@ -129,6 +150,9 @@ pub unsafe fn make_room(thread: *mut Thread) -> *mut Record {
     // SAFETY: the thread's own state.
     unsafe {
         if state() != State::Recording || (*thread).busy != 0 || (*thread).refused || guard::disabled() {
+            if state() == State::Recording && (*thread).busy != 0 && !nesting::is_any_mpi((*thread).caller) {
+                thread::found_at_work(thread);
+            }
             // Also where recording ended while the thread had a ring: its slots must not be reused.
             (*thread).cursor = (*thread).limit;
             finalize::count(thread);
@@ -152,15 +176,17 @@ pub unsafe fn refill(thread: *mut Thread) -> *mut Record {
         }
         let (caller, next) = ((*thread).caller, (*thread).next);
         recording(thread, || {
-            if (*thread).log.is_null() {
-                attach(thread);
-            }
-            // Also the ring of a thread that has ended may be full.
-            if let Some(log) = (*thread).log.as_mut()
-                && (*thread).cursor == (*thread).limit
-            {
-                flush(thread, log);
-            }
+            critical(|| {
+                if (*thread).log.is_null() {
+                    attach(thread);
+                }
+                // Also the ring of a thread that has ended may be full.
+                if let Some(log) = (*thread).log.as_mut()
+                    && (*thread).cursor == (*thread).limit
+                {
+                    flush(thread, log);
+                }
+            });
         });
         ((*thread).caller, (*thread).next) = (caller, next);
         if (*thread).cursor == (*thread).limit { std::ptr::null_mut() } else { (*thread).cursor }
@@ -200,7 +226,7 @@ pub unsafe fn recording(thread: *mut Thread, work: impl FnOnce()) {
 pub unsafe fn attach(thread: *mut Thread) {
     // SAFETY: the thread's own state; the ring lives as long as its ThreadLog, which is not freed while the thread may record.
     unsafe {
-        let mut threads = THREADS.lock();
+        let Some(mut threads) = THREADS.lock() else { return };
         if state() == State::Done {
             return;
         }
@@ -220,7 +246,7 @@ pub unsafe fn attach(thread: *mut Thread) {
         };
         let slots = log.ring.slots();
         (*thread).cursor = log.paused.take().unwrap_or(slots);
-        (*thread).limit = slots.add(log.ring.capacity());
+        (*thread).limit = log.limit();
         (*thread).poll = std::ptr::null_mut();
         crate::comms::forget_cached(thread);
         (*thread).log = Box::into_raw(Box::new(log));
@@ -240,10 +266,11 @@ fn ring(threads: &mut Threads) -> io::Result<ThreadLog> {
         return Err(io::Error::other(format!("{MAX_THREADS} others are")));
     }
     let mut guard = LOG.lock();
-    let log = guard.as_mut().ok_or_else(|| io::Error::other("the log is closed"))?;
+    let log = guard.as_deref_mut().and_then(Option::as_mut).ok_or_else(|| io::Error::other("the log is closed"))?;
     let path = log.dir().join(lbprof_collector::format::ring_name(log.rank(), number));
-    let ring = file::quietly(|| Ring::create(&path, log.buffer(), log.rank(), number, log.run_id()))
-        .map_err(|error| io::Error::new(error.kind(), format!("cannot make {}: {error}", path.display())))?;
+    let ring =
+        file::quietly(|| Ring::create(&path, log.buffer() + size_of::<Record>(), log.rank(), number, log.run_id()))
+            .map_err(|error| io::Error::new(error.kind(), format!("cannot make {}: {error}", path.display())))?;
     threads.numbers += 1;
     // SAFETY: gettid has no preconditions.
     let tid = unsafe { libc::gettid() };
@@ -286,12 +313,12 @@ pub unsafe fn begin_window(thread: *mut Thread) {
 unsafe fn at_thread_end(thread: *mut Thread) -> bool {
     // Destructors of other keys may call MPI after ours has run; it then runs once more, but not after the last round.
     const ROUNDS: u8 = 4;
-    static KEY: Mutex<Option<libc::pthread_key_t>> = Mutex::new(None);
+    static KEY: Lock<Option<libc::pthread_key_t>> = Lock::new(None);
     unsafe extern "C" fn end(thread: *mut libc::c_void) {
         // SAFETY: the value stored for this thread: its own state.
         unsafe { end_thread(thread.cast()) };
     }
-    let mut key = KEY.lock();
+    let Some(mut key) = KEY.lock() else { return false };
     // SAFETY: plain calls of the threads library with live arguments.
     unsafe {
         if key.is_none() {
@@ -326,7 +353,7 @@ unsafe fn end_thread(thread: *mut Thread) {
 unsafe fn give_back(thread: *mut Thread) {
     // SAFETY: the caller's promise: the thread's own state, with a log. While the list is locked nobody closes its ring.
     unsafe {
-        let mut threads = THREADS.lock();
+        let Some(mut threads) = THREADS.lock() else { return };
         threads.recording.retain(|&other| other != thread);
         let stays = guard::guarded(|| end_records(thread));
         let log = std::mem::replace(&mut (*thread).log, std::ptr::null_mut());
@@ -371,33 +398,44 @@ unsafe fn batch<'a>(thread: *mut Thread, log: &ThreadLog) -> &'a mut [Record] {
     }
 }
 
-/// Hands the ring's records to the log, and begins it anew.
+/// Hands the ring's records to the log, and begins it anew with a record of that.
 unsafe fn flush(thread: *mut Thread, log: &mut ThreadLog) {
     let begin = ticks();
-    // SAFETY: the thread's own ring.
-    let written = unsafe { hand_over(thread, log, begin) };
-    let record = Record { end: ticks(), count: written, ..Record::new(Operation::Flush, begin) };
-    // SAFETY: the ring is empty now.
-    unsafe { thread::append(thread, record) };
+    // SAFETY: the thread's own ring. Until the last store it has no free slot, so that a handler's calls find none.
+    unsafe {
+        (*thread).limit = (*thread).cursor;
+        let Some(written) = hand_over(thread, log, begin) else { return };
+        let slots = log.ring.slots();
+        let record = Record { end: ticks(), count: written, ..Record::new(Operation::Flush, begin) };
+        thread::store(slots, record);
+        compiler_fence(Release);
+        // In this order: the slots between the two are free at each instant.
+        (&raw mut (*thread).cursor).write_volatile(slots.add(1));
+        (&raw mut (*thread).limit).write_volatile(log.limit());
+    }
 }
 
-/// Hands the ring's records to the log; gives how many.
-unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> u32 {
+/// Hands the ring's records to the log; gives how many. The cursor is left where it is, but that of a pause. `None`: the log is
+/// closed, and they stay in the ring.
+unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> Option<u32> {
     // SAFETY: the thread's own ring.
     let records = unsafe { batch(thread, log) };
     mend(records, now);
     let count = records.len();
     if count != 0 {
-        match LOG.lock().as_mut() {
+        match LOG.lock().as_deref_mut().and_then(Option::as_mut).filter(|_| !SUMS_ENDED.load(Relaxed)) {
             Some(rank_log) => write(rank_log, log, records, now),
-            // The log is closed: they stay in the ring, for the reader.
-            None => return 0,
+            // The log is closed, or the process ends: they stay in the ring, for the reader.
+            None => return None,
         }
         RECORDED.fetch_add(count as u64, Relaxed);
         log.head.first += count as u64;
         log.head.previous_end = records.last().map_or(now, |last| last.end);
         log.head.open = log.phases.open();
-        // The log has them (or they are counted as dropped): only now may the slots be taken again.
+        // The log has them (or they are counted as dropped, or its sums do): only now may the slots be taken again. Who ends the process
+        // in between leaves the reader a part of them, and sums may be lost.
+        log.ring.head().handed_over.store(log.head.first, SeqCst);
+        compiler_fence(SeqCst);
         for record in records.iter_mut() {
             (record.begin, record.end) = (0, 0);
         }
@@ -414,18 +452,14 @@ unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> u32 {
     log.head.paused = log.in_pause;
     // SAFETY: the thread's own state.
     unsafe {
-        let slots = log.ring.slots();
         if log.paused.is_some() {
-            log.paused = Some(slots);
-        } else {
-            (*thread).cursor = slots;
-            (*thread).limit = slots.add(log.ring.capacity());
+            log.paused = Some(log.ring.slots());
         }
         if let Some(thread) = thread.as_mut() {
             thread.poll = std::ptr::null_mut();
         }
     }
-    count as u32
+    Some(count as u32)
 }
 
 /// Gives an end to calls that were left by longjmp or an exception: the begin of what came next.
@@ -450,6 +484,7 @@ fn write(rank_log: &mut RankLog, log: &mut ThreadLog, records: &[Record], now: u
             log.ring.head().dropped.fetch_add(records.len() as u64, Relaxed);
         }
     } else {
+        SUMS.store(true, Relaxed);
         let fold = log.fold.get_or_insert_with(|| rank_log.new_fold(&log.head));
         rank_log.define_sites(records);
         rank_log.fold(fold, records);
@@ -494,7 +529,8 @@ unsafe fn leave_out_unbegun(thread: *mut Thread, log: &mut ThreadLog) {
     }
 }
 
-/// Hands over all that the ring holds and removes it, if the log took everything. `thread`: whose it is, null: nobody's.
+/// Hands over all that the ring holds; where the log took everything, its file goes when the log is closed. `thread`: whose it
+/// is, null: nobody's.
 unsafe fn close_ring(thread: *mut Thread, log: &mut ThreadLog) {
     let now = ticks();
     // SAFETY: the caller's: the thread's own ring, or one whose thread makes no calls any more.
@@ -502,12 +538,50 @@ unsafe fn close_ring(thread: *mut Thread, log: &mut ThreadLog) {
         leave_out_unbegun(thread, log);
         hand_over(thread, log, now);
     }
-    match LOG.lock().as_mut() {
-        Some(rank_log) => write_fold(rank_log, log, now),
-        None => return,
+    if let Some(rank_log) = LOG.lock().as_deref_mut().and_then(Option::as_mut) {
+        write_fold(rank_log, log, now);
+        if log.ring.head().dropped.load(Relaxed) == 0 {
+            rank_log.has_all_of(std::mem::take(&mut log.path));
+        }
     }
-    if log.ring.head().dropped.load(Relaxed) == 0 {
-        let _ = std::fs::remove_file(&log.path);
+}
+
+/// The program ends, maybe in a handler that has interrupted this thread anywhere but in a critical section: `record` goes to
+/// the slot that is kept for it, and the ring stays as it is.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn last_record(thread: *mut Thread, record: Record) {
+    // SAFETY: the thread's own state; slots from the cursor on are free.
+    unsafe {
+        let Some(log) = (*thread).log.as_ref() else { return };
+        let slots = log.ring.slots();
+        let cursor = log.paused.unwrap_or((*thread).cursor);
+        if !log.closed && (slots..slots.wrapping_add(log.ring.capacity())).contains(&cursor) {
+            thread::store(cursor, record);
+        }
+        (*thread).cursor = (*thread).limit;
+    }
+}
+
+/// The program ends: the sums of all threads that the log does not have yet go there, as far as that can be done now. In profile
+/// mode alone there are any.
+pub fn write_sums() {
+    if !SUMS.load(Relaxed) {
+        return;
+    }
+    // Sums are made with the log locked.
+    let Some(mut threads) = THREADS.lock_at_end() else { return };
+    let Some(mut guard) = LOG.lock_at_end() else { return };
+    let Some(rank_log) = guard.as_mut() else { return };
+    SUMS_ENDED.store(true, Relaxed);
+    let now = ticks();
+    for &thread in &threads.recording {
+        // SAFETY: registered states are there, and their logs, too.
+        unsafe { write_fold(rank_log, &mut *(*thread).log, now) };
+    }
+    for log in &mut threads.idle {
+        write_fold(rank_log, log, now);
     }
 }
 
@@ -519,10 +593,12 @@ pub unsafe fn flush_now(thread: *mut Thread) {
             && let Some(log) = (*thread).log.as_mut()
             && log.paused.is_none()
         {
-            flush(thread, log);
-            if let Some(rank_log) = LOG.lock().as_mut() {
-                write_fold(rank_log, log, ticks());
-            }
+            critical(|| {
+                flush(thread, log);
+                if let Some(rank_log) = LOG.lock().as_deref_mut().and_then(Option::as_mut) {
+                    write_fold(rank_log, log, ticks());
+                }
+            });
         }
     }
 }
@@ -554,9 +630,9 @@ pub unsafe fn resume(thread: *mut Thread) {
             && let Some(mut cursor) = log.paused
         {
             // What is written now happened in the past: no flush, whose record tells of the present, may come between.
-            let limit = log.ring.slots().add(log.ring.capacity());
+            let limit = log.limit();
             if limit.offset_from(cursor) < log.phases.changes_in_pause() as isize + 1 {
-                thread::cold(thread, || hand_over(thread, log, ticks()));
+                thread::cold(thread, || critical(|| hand_over(thread, log, ticks())));
                 cursor = log.ring.slots();
             }
             log.paused = None;
@@ -571,25 +647,25 @@ pub unsafe fn resume(thread: *mut Thread) {
     }
 }
 
-/// Recording ends: every ring goes to the log, this thread's with `last` as its last record. The other threads make no MPI
-/// calls at this point (MPI_Finalize), or their rings are left for the reader (`others` false).
-pub unsafe fn close_all(thread: *mut Thread, last: Option<Record>, others: bool) {
+/// Recording ends with MPI_Finalize: every ring goes to the log, this thread's with `last` as its last record. The other threads
+/// make no MPI calls at this point.
+pub unsafe fn close_all(thread: *mut Thread, last: Record) {
     // SAFETY: the thread's own state; for the others see below.
     unsafe {
-        if let (Some(last), Some(log)) = (last, (*thread).log.as_mut()) {
+        if let Some(log) = (*thread).log.as_mut() {
             if let Some(cursor) = log.paused.take() {
                 // The pause lasts until here.
-                ((*thread).cursor, (*thread).limit) = (cursor, log.ring.slots().add(log.ring.capacity()));
+                ((*thread).cursor, (*thread).limit) = (cursor, log.limit());
             }
-            if (*thread).cursor == (*thread).limit {
-                hand_over(thread, log, last.begin);
+            if (*thread).cursor == (*thread).limit && hand_over(thread, log, last.begin).is_some() {
+                ((*thread).cursor, (*thread).limit) = (log.ring.slots(), log.limit());
             }
             thread::append(thread, last);
         }
         let idle = {
             let mut threads = THREADS.lock();
             set_state(State::Done);
-            std::mem::take(&mut threads.idle)
+            threads.as_mut().map(|threads| std::mem::take(&mut threads.idle)).unwrap_or_default()
         };
         for mut log in idle {
             close_ring(std::ptr::null_mut(), &mut log);
@@ -599,9 +675,7 @@ pub unsafe fn close_all(thread: *mut Thread, last: Option<Record>, others: bool)
             log.closed = true;
             (*thread).cursor = (*thread).limit;
         }
-        if others {
-            close_others();
-        }
+        close_others();
     }
 }
 
@@ -613,7 +687,7 @@ unsafe fn close_others() {
     let patience = monotonic_ns() + PATIENCE_NS;
     loop {
         fence(SeqCst);
-        let threads = THREADS.lock();
+        let Some(threads) = THREADS.lock() else { return };
         let mut waiting = false;
         for &other in &threads.recording {
             // SAFETY: registered states are there, and their logs, too. What is not busy does not touch its log any more.

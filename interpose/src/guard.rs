@@ -57,6 +57,15 @@ pub fn disable(why: fmt::Arguments) {
     tell(ProblemKind::InternalError, why);
 }
 
+/// A signal's handler has left the recorder by siglongjmp: recording ends, told once.
+pub fn give_up_after_jump() {
+    DISABLED.store(true, Relaxed);
+    tell(
+        ProblemKind::LeftByJump,
+        format_args!("a signal handler left the recorder by siglongjmp; recording stops, the program goes on"),
+    );
+}
+
 /// The head of the first ring, once there is one: counts are kept there, too, so that they outlive the process.
 static MIRROR: AtomicPtr<RingHead> = AtomicPtr::new(std::ptr::null_mut());
 

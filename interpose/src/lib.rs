@@ -17,6 +17,7 @@
 //! | `offsets` | this rank's clock against rank 0's |
 //! | `phases` | phase markers |
 //! | `flush`, `log`, `file`, `callsite` | a full ring → blocks of the rank's log |
+//! | `signals` | sections and locks that no handler interrupts |
 //! | `settings`, `launcher`, `process`, `clock`, `guard`, `memory` | the environment; what it tells of the job; the process; time; no panic leaves, problems told once; memory runs out |
 
 mod abi;
@@ -49,6 +50,7 @@ mod place;
 mod process;
 mod requests;
 mod settings;
+mod signals;
 mod special;
 mod thread;
 mod topology;

@@ -2,17 +2,16 @@
 
 use std::ffi::c_int;
 use std::sync::atomic::{
-    AtomicI32, AtomicU32, AtomicU64, AtomicUsize,
+    AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use lbprof_collector::definition::{Definition, EndReason, Instant, RankList};
+use lbprof_collector::definition::{ClockOffset, Definition, EndReason, Instant, RankList};
 use lbprof_collector::format::{ClockSource, Header, Mode};
 use lbprof_collector::operation::Operation;
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::Record;
-use parking_lot::Mutex;
 
 use crate::agreement::{self, Agreement, Rank};
 use crate::clock::{self, ticks};
@@ -21,6 +20,7 @@ use crate::forward::{call2, call3};
 use crate::log::{LOG, RankLog};
 use crate::place::Place;
 use crate::settings::Settings;
+use crate::signals::{self, Lock};
 use crate::thread::{self, Thread, Word};
 use crate::{
     abi, bypass, comms, exit_status, finalize, forward, guard, job, launcher, memory, nesting, offsets, peers, phases,
@@ -40,7 +40,7 @@ static BEFORE: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 static MODELS: AtomicI32 = AtomicI32::new(0);
 
 /// The settings, once read.
-static SETTINGS: Mutex<Option<Settings>> = Mutex::new(None);
+static SETTINGS: Lock<Option<Settings>> = Lock::new(None);
 
 /// The group of MPI_COMM_WORLD.
 pub fn world_group() -> Option<Word> {
@@ -52,7 +52,7 @@ pub fn world_group() -> Option<Word> {
 
 /// Whether MPI_Pcontrol's second argument is a label.
 pub fn pcontrol_labels() -> bool {
-    SETTINGS.lock().as_ref().is_some_and(|settings| settings.pcontrol_labels)
+    SETTINGS.lock().as_deref().and_then(Option::as_ref).is_some_and(|settings| settings.pcontrol_labels)
 }
 
 /// Before MPI_Init or MPI_Session_init: the clock is chosen and read, and other ranks may find this one from here on.
@@ -64,7 +64,9 @@ pub fn before_init() {
     std::panic::set_hook(Box::new(|_| {}));
     let settings = Settings::from_env();
     clock::choose(settings.clock);
-    *SETTINGS.lock() = Some(settings);
+    if let Some(mut kept) = SETTINGS.lock() {
+        *kept = Some(settings);
+    }
     if let (Some(key), Some(rank)) = (job::key(), launcher::rank()) {
         peers::register(&key, rank);
     }
@@ -109,7 +111,7 @@ unsafe fn start(thread: *mut Thread, level: u8, agree: impl FnOnce(Rank) -> Agre
         if state() != State::Idle || !abi::detect() {
             return;
         }
-        let Some(settings) = SETTINGS.lock().clone() else { return };
+        let Some(settings) = SETTINGS.lock().and_then(|settings| settings.clone()) else { return };
         let Some((rank, size)) = world() else { return };
         guard::set_rank(rank as u32);
         let among = settings.ranks.as_ref().is_none_or(|ranks| ranks.iter().any(|r| r == rank as u32));
@@ -134,11 +136,28 @@ unsafe fn start(thread: *mut Thread, level: u8, agree: impl FnOnce(Rank) -> Agre
             guard::say(format_args!("no memory is left; nothing is recorded"));
             return;
         }
+        let ranks = (rank, size);
+        signals::critical(|| open(thread, &settings, mode, &place, ranks, offset, level));
+    }
+}
+
+/// Opens the log and starts to record.
+unsafe fn open(
+    thread: *mut Thread,
+    settings: &Settings,
+    mode: Mode,
+    place: &Place,
+    (rank, size): (i32, i32),
+    offset: Option<ClockOffset>,
+    level: u8,
+) {
+    // SAFETY: the caller's promise: MPI is initialised.
+    unsafe {
         forward::resolve_c();
         nesting::find_mpi();
-        let header = header(&settings, mode, &place, rank, size);
+        let header = header(settings, mode, place, rank, size);
         let log =
-            match std::fs::create_dir_all(&place.dir).and_then(|()| RankLog::create(&place.dir, &header, &settings)) {
+            match std::fs::create_dir_all(&place.dir).and_then(|()| RankLog::create(&place.dir, &header, settings)) {
                 Ok(log) => log,
                 Err(error) => {
                     set_state(State::Done);
@@ -146,8 +165,11 @@ unsafe fn start(thread: *mut Thread, level: u8, agree: impl FnOnce(Rank) -> Agre
                     return;
                 }
             };
-        *LOG.lock() = Some(log);
+        let Some(mut guard) = LOG.lock() else { return };
+        *guard = Some(log);
+        drop(guard);
         PID.store(std::process::id(), Relaxed);
+        OPEN.store(true, Relaxed);
         if !settings.complaints.is_empty() {
             guard::count(ProblemKind::BadSetting, settings.complaints.len() as u64);
         }
@@ -261,27 +283,36 @@ pub unsafe fn finalising(thread: *mut Thread) {
     }
     // SAFETY: the caller's promise.
     unsafe {
-        let recording = || state() == State::Recording && PID.load(Relaxed) == std::process::id();
-        let recorded = thread::cold(thread, || {
-            recording() && {
-                let end = ticks();
-                let window_end = Record { call_site: (*thread).caller as u64, ..Record::new(Operation::Finalize, end) };
-                if let Some(head) = guard::mirrored() {
-                    head.window_end.store(end, Relaxed);
-                }
-                flush::close_all(thread, Some(window_end), true);
-                flush::define(Definition::WindowEnd(end));
-                true
+        let end = ticks();
+        let recorded = at_work() && {
+            let window_end = Record { call_site: (*thread).caller as u64, ..Record::new(Operation::Finalize, end) };
+            if let Some(head) = guard::mirrored() {
+                head.window_end.store(end, Relaxed);
             }
-        });
+            if (*thread).busy != 0 || signals::in_critical(thread) {
+                // From a handler that has interrupted the recorder.
+                end_in_ring(thread, EndReason::Finalize, window_end);
+                false
+            } else {
+                thread::cold(thread, || {
+                    signals::critical(|| {
+                        flush::close_all(thread, window_end);
+                        flush::define(Definition::WindowEnd(end));
+                    });
+                    true
+                })
+            }
+        };
         // Whatever became of our own recording, the other ranks wait for us here.
         let offset = thread::quiet(thread, || guard::caught(|| offsets::measure_last()));
         if recorded {
             thread::cold(thread, || {
-                if let Some(offset) = offset {
-                    flush::define(Definition::ClockOffset(offset));
-                }
-                close_log(EndReason::Finalize);
+                signals::critical(|| {
+                    if let Some(offset) = offset {
+                        flush::define(Definition::ClockOffset(offset));
+                    }
+                    close_log(EndReason::Finalize);
+                });
                 finalize::begin();
                 let mut group = WORLD_GROUP.swap(0, Relaxed);
                 call2(c"PMPI_Group_free", &raw mut group as Word, 0);
@@ -295,18 +326,13 @@ pub unsafe fn finalising(thread: *mut Thread) {
 /// # Safety
 /// `thread` is the calling thread's state.
 pub unsafe fn aborting(thread: *mut Thread, code: i32) {
-    // SAFETY: the caller's promise. Other threads may be in calls: their rings are left for the reader.
-    unsafe {
-        // More than our own entry: a signal came while the recorder was at work, and it holds its locks.
-        if (*thread).busy == 1 {
-            end_early(thread, EndReason::Abort(code));
-        }
-    }
+    // SAFETY: the caller's promise.
+    unsafe { end_early(thread, EndReason::Abort(code)) };
 }
 
 /// Runs when the process exits, after the program's own atexit functions and static destructors, which may call MPI.
 extern "C" fn at_exit() {
-    if state() != State::Recording {
+    if !OPEN.load(Relaxed) {
         finalize::end();
         exit_status::append();
         if state() == State::Idle && BEFORE.iter().all(|known| known.load(Relaxed) == 0) {
@@ -315,12 +341,8 @@ extern "C" fn at_exit() {
         return;
     }
     let thread = thread::current();
-    // SAFETY: the calling thread's state. From within the recorder nothing may be done: it holds its locks.
-    unsafe {
-        if (*thread).busy == 0 {
-            thread::cold(thread, || end_early(thread, EndReason::Exit));
-        }
-    }
+    // SAFETY: the calling thread's state.
+    unsafe { thread::quiet(thread, || end_early(thread, EndReason::Exit)) };
 }
 
 /// The functions that the dynamic loader calls at exit.
@@ -328,30 +350,77 @@ extern "C" fn at_exit() {
 #[unsafe(link_section = ".fini_array")]
 static AT_EXIT: extern "C" fn() = at_exit;
 
+/// Whether this process records.
+fn at_work() -> bool {
+    state() == State::Recording && PID.load(Relaxed) == std::process::id()
+}
+
+/// Whether the log is open: recording may have ended already, while MPI_Finalize is under way.
+static OPEN: AtomicBool = AtomicBool::new(false);
+
+/// The process ends without MPI_Finalize. It may do so in a signal handler, whatever the thread and the others were doing: in
+/// malloc, in MPI, in the recorder itself. So what is to be known goes into the rings, which stay as they are.
 unsafe fn end_early(thread: *mut Thread, reason: EndReason) {
-    if state() != State::Recording || PID.load(Relaxed) != std::process::id() {
+    if !OPEN.load(Relaxed) || PID.load(Relaxed) != std::process::id() {
         return;
     }
     // SAFETY: the caller's promise.
+    unsafe { end_in_ring(thread, reason, Record::new(Operation::ProgramEnd, ticks())) };
+}
+
+/// Ends recording; the rings keep what they hold, for the reader. Only the sums of profile mode are written: the recorder's heap
+/// and locks are never taken by a thread that a handler has interrupted.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+unsafe fn end_in_ring(thread: *mut Thread, reason: EndReason, last: Record) {
+    // SAFETY: the caller's promise.
     unsafe {
-        flush::close_all(thread, Some(Record::new(Operation::ProgramEnd, ticks())), false);
+        // Where a handler has interrupted a critical section, the thread's log and the locks are in its hands.
+        let whole = !signals::in_critical(thread);
+        if whole && state() == State::Recording {
+            flush::last_record(thread, last);
+        }
+        stamp(reason, last.begin);
+        set_state(State::Done);
+        if whole {
+            flush::write_sums();
+            tell_totals(LOG.lock_at_end().as_deref().and_then(Option::as_ref));
+        }
     }
-    close_log(reason);
+}
+
+/// Notes in the first ring's head how and when the process ended, unless that is there already.
+fn stamp(reason: EndReason, end: u64) {
+    let Some(head) = guard::mirrored() else { return };
+    if head.end_reason.load(Relaxed) != 0 {
+        return;
+    }
+    let (number, code) = match reason {
+        EndReason::Finalize => (1, 0),
+        EndReason::Exit => (2, 0),
+        EndReason::Abort(code) => (3, code),
+    };
+    let instant = clock::instant();
+    head.end_ticks.store(end, Relaxed);
+    for (word, value) in head.end_instant.iter().zip([instant.ticks, instant.monotonic_ns]) {
+        word.store(value, Relaxed);
+    }
+    for (word, value) in head.end_usage.iter().zip(process::usage().to_words()) {
+        word.store(value, Relaxed);
+    }
+    if let Some(status) = exit_status::known() {
+        head.exit_status.store(status, Relaxed);
+        head.has_exit_status.store(1, Relaxed);
+    }
+    head.abort_code.store(code, Relaxed);
+    head.end_reason.store(number, SeqCst);
 }
 
 /// Writes the log's last definitions and closes it.
 fn close_log(reason: EndReason) {
     let end = ticks();
-    if let Some(head) = guard::mirrored() {
-        head.end_ticks.store(end, Relaxed);
-        let (number, code) = match reason {
-            EndReason::Finalize => (1, 0),
-            EndReason::Exit => (2, 0),
-            EndReason::Abort(code) => (3, code),
-        };
-        head.abort_code.store(code, Relaxed);
-        head.end_reason.store(number, SeqCst);
-    }
+    stamp(reason, end);
     let mut last: Vec<Definition> = vec![Definition::Usage(process::usage()), Definition::Instant(clock::instant())];
     last.extend(
         guard::counts()
@@ -365,25 +434,33 @@ fn close_log(reason: EndReason) {
     if dropped != 0 {
         last.push(Definition::Problem(ProblemKind::Dropped as u16, dropped, String::new()));
     }
-    if matches!(reason, EndReason::Exit) {
-        last.extend(exit_status::known().map(Definition::ExitStatus));
-    }
     last.push(Definition::End(reason, end));
-    if let Some(mut log) = LOG.lock().take() {
-        log.define(&last);
-        if matches!(reason, EndReason::Finalize) {
-            exit_status::follows(&log.path());
-        }
-        if log.rank() == 0 && SETTINGS.lock().as_ref().is_some_and(|settings| settings.verbose) {
-            let (records, bytes) = (flush::RECORDED.load(Relaxed), log.bytes());
-            guard::say(format_args!("recorded {records} records of this rank, {dropped} dropped, in {bytes} bytes"));
-        }
+    let log = LOG.lock().and_then(|mut log| log.take());
+    if let Some(mut log) = log {
+        log.end(&last);
+        exit_status::follows(&log.path());
+        tell_totals(Some(&log));
+    }
+    OPEN.store(false, Relaxed);
+}
+
+/// What LBPROF_VERBOSE adds at the end, on rank 0.
+fn tell_totals(log: Option<&RankLog>) {
+    if let Some(log) = log
+        && log.rank() == 0
+        && SETTINGS.lock_at_end().as_deref().and_then(Option::as_ref).is_some_and(|settings| settings.verbose)
+    {
+        let (records, dropped) = (flush::RECORDED.load(Relaxed), DROPPED.load(Relaxed));
+        let bytes = log.bytes();
+        guard::say(format_args!("recorded {records} records of this rank, {dropped} dropped, in {bytes} bytes"));
     }
 }
 
 /// In the child of a fork: the log, the rings and the rank are its parent's.
 unsafe extern "C" fn in_child() {
     set_state(State::Done);
+    OPEN.store(false, Relaxed);
+    memory::abandon();
     guard::unmirror();
     // SAFETY: the child's only thread.
     unsafe { flush::abandon(thread::current()) };

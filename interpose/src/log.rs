@@ -11,15 +11,15 @@ use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::profile::{Fold, ProfileBatch};
 use lbprof_collector::record::Record;
 use lbprof_collector::writer::LogWriter;
-use parking_lot::Mutex;
 
 use crate::callsite::Sites;
 use crate::file::LogFile;
 use crate::settings::Settings;
+use crate::signals::Lock;
 use crate::{clock, groups, guard, process};
 
 /// The log of this rank, while it records.
-pub static LOG: Mutex<Option<RankLog>> = Mutex::new(None);
+pub static LOG: Lock<Option<RankLog>> = Lock::new(None);
 
 /// An open log.
 pub struct RankLog {
@@ -37,6 +37,8 @@ pub struct RankLog {
     sampled_at: u64,
     /// What tells waiting from computation between polls.
     lengths: Lengths,
+    /// Files of rings that hold nothing that the log does not have.
+    emptied: Vec<PathBuf>,
 }
 
 impl RankLog {
@@ -59,6 +61,7 @@ impl RankLog {
             second: per_second.max(1),
             sampled_at: second.ticks,
             lengths: Lengths::of(header),
+            emptied: Vec::new(),
         };
         groups::name(log.mode == Mode::Events);
         log.sites.refresh(&mut log.new);
@@ -107,9 +110,23 @@ impl RankLog {
     }
 
     /// Writes definitions. What cannot be written leaves ids in records without a meaning: told as dropped data.
-    pub fn define(&mut self, definitions: &[Definition]) {
+    pub fn define(&mut self, definitions: &[Definition]) -> bool {
         let result = self.writer.definitions(definitions);
-        self.took(result);
+        self.took(result)
+    }
+
+    /// The log has all that the ring at `path` held.
+    pub fn has_all_of(&mut self, path: PathBuf) {
+        self.emptied.push(path);
+    }
+
+    /// Writes how the run ended; then the rings are needed no more. Whoever kills the process in between leaves them.
+    pub fn end(&mut self, last: &[Definition]) {
+        if self.define(last) {
+            for path in self.emptied.drain(..) {
+                let _ = std::fs::remove_file(path);
+            }
+        }
     }
 
     fn define_new(&mut self) {

@@ -1,6 +1,10 @@
-//! The recorder's memory: the C library's, and a reserve for the moment when the process has none left.
+//! The recorder's memory: a heap of its own, and a reserve for the moment when the process has none left.
 //!
-//! Rust ends a process whose allocation fails, and a program near its limit (ulimit -v) would die of us. So what the C library
+//! The heap is not the C library's, for what runs in a signal handler (exit, MPI_Abort, an MPI call) may have interrupted malloc,
+//! whose lock the thread then holds; nor does a program that damages its heap damage ours. A handler that has
+//! interrupted our own heap gets from the reserve what it needs.
+//!
+//! Rust ends a process whose allocation fails, and a program near its limit (ulimit -v) would die of us. So what the system
 //! refuses comes from a reserve, which takes address space, but no memory until then; it lets the work at hand end. Recording
 //! stops there, see [`crate::guard`].
 
@@ -9,6 +13,10 @@ use std::sync::atomic::{
     AtomicBool, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
+
+use dlmalloc::Dlmalloc;
+
+use crate::signals::Lock;
 
 #[global_allocator]
 static MEMORY: Memory = Memory;
@@ -74,31 +82,50 @@ fn or_reserve(pointer: *mut u8, layout: Layout) -> *mut u8 {
     if pointer.is_null() { from_reserve(layout) } else { pointer }
 }
 
-// SAFETY: blocks are the system's own, or disjoint parts of a mapping that is never unmapped.
+/// The heap.
+static HEAP: Lock<Dlmalloc> = Lock::new(Dlmalloc::new());
+
+/// Whether the process is a fork: another thread may have been in the heap when it was made.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// The process is a fork: it leaves the heap as it is, and takes the little that it needs from the C library.
+pub fn abandon() {
+    FORKED.store(true, Relaxed);
+}
+
+/// Memory of the heap; null where there is none.
+fn from_heap(layout: Layout) -> *mut u8 {
+    if FORKED.load(Relaxed) {
+        // SAFETY: the caller's: a layout that is not empty.
+        return unsafe { System.alloc(layout) };
+    }
+    // SAFETY: sizes and alignments of a layout are what the heap expects.
+    unsafe { HEAP.lock().map_or(std::ptr::null_mut(), |mut heap| heap.malloc(layout.size(), layout.align())) }
+}
+
+// SAFETY: blocks are the heap's, or disjoint parts of a mapping that is never unmapped.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promise.
-        or_reserve(unsafe { System.alloc(layout) }, layout)
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promise.
-        or_reserve(unsafe { System.alloc_zeroed(layout) }, layout)
+        or_reserve(from_heap(layout), layout)
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        if !is_reserve(pointer) {
-            // SAFETY: the caller's promise; the block is the system's.
-            unsafe { System.dealloc(pointer, layout) }
+        if !is_reserve(pointer) && !FORKED.load(Relaxed) {
+            // SAFETY: the caller's promise; the block is the heap's.
+            unsafe {
+                if let Some(mut heap) = HEAP.lock() {
+                    heap.free(pointer, layout.size(), layout.align());
+                }
+            }
         }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: the caller's promises: `pointer` holds `layout.size()` bytes, and `size` with its alignment is a layout.
         unsafe {
-            if !is_reserve(pointer) {
-                let moved = System.realloc(pointer, layout, size);
-                if !moved.is_null() {
+            if !is_reserve(pointer) && !FORKED.load(Relaxed) {
+                let moved = HEAP.lock().map(|mut heap| heap.realloc(pointer, layout.size(), layout.align(), size));
+                if let Some(moved) = moved.filter(|moved| !moved.is_null()) {
                     return moved;
                 }
             }

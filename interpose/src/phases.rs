@@ -16,6 +16,7 @@ use parking_lot::Mutex;
 
 use crate::clock::{monotonic_ns, ticks};
 use crate::flush::{self, State, state};
+use crate::signals::Lock;
 use crate::thread::{self, Thread};
 use crate::{guard, process};
 
@@ -40,10 +41,10 @@ static NAMES: Mutex<Option<Names>> = Mutex::new(None);
 static NEXT_REGION: AtomicU32 = AtomicU32::new(1);
 
 /// Phases begun before MPI_Init, outermost first: they are open when the window begins.
-static EARLY: Mutex<Vec<(String, RegionKind, bool)>> = Mutex::new(Vec::new());
+static EARLY: Lock<Vec<(String, RegionKind, bool)>> = Lock::new(Vec::new());
 
 /// Parameters given before MPI_Init.
-static EARLY_PARAMS: Mutex<Vec<(String, f64)>> = Mutex::new(Vec::new());
+static EARLY_PARAMS: Lock<Vec<(String, f64)>> = Lock::new(Vec::new());
 
 /// Whether recording was stopped before MPI_Init.
 static EARLY_PAUSE: AtomicBool = AtomicBool::new(false);
@@ -150,7 +151,11 @@ fn marked(work: impl FnOnce(*mut Thread)) {
     let frame = thread::Canary::uninit();
     // SAFETY: the thread's own state.
     unsafe {
-        if state() != State::Recording || (*thread).busy != 0 {
+        if state() != State::Recording {
+            return;
+        }
+        if (*thread).busy != 0 {
+            thread::found_at_work(thread);
             return;
         }
         if thread::in_call(thread, &frame) {
@@ -295,10 +300,10 @@ fn sample_memory(thread: *mut Thread, region: u32) {
 /// Opens on the first thread what was begun before MPI_Init, writes the parameters given before, and stops recording if that
 /// was asked for.
 pub fn replay_early(thread: *mut Thread) {
-    for (name, kind, iterated) in std::mem::take(&mut *EARLY.lock()) {
+    for (name, kind, iterated) in EARLY.lock().map(|mut early| std::mem::take(&mut *early)).unwrap_or_default() {
         enter(thread, &name, kind, iterated);
     }
-    for (name, value) in std::mem::take(&mut *EARLY_PARAMS.lock()) {
+    for (name, value) in EARLY_PARAMS.lock().map(|mut early| std::mem::take(&mut *early)).unwrap_or_default() {
         flush::define(Definition::Param(name, value));
     }
     if EARLY_PAUSE.load(Relaxed) {
@@ -311,7 +316,7 @@ pub fn replay_early(thread: *mut Thread) {
 pub fn begin(name: &str, kind: RegionKind, iterated: bool) {
     match state() {
         State::Idle => {
-            let mut early = EARLY.lock();
+            let Some(mut early) = EARLY.lock() else { return };
             if early.len() < MAX_DEPTH {
                 early.push((name.to_owned(), kind, iterated));
             }
@@ -325,7 +330,7 @@ pub fn begin(name: &str, kind: RegionKind, iterated: bool) {
 pub fn end(name: &str) {
     match state() {
         State::Idle => {
-            let mut early = EARLY.lock();
+            let Some(mut early) = EARLY.lock() else { return };
             if let Some(depth) = early.iter().rposition(|(open, ..)| open == name) {
                 early.truncate(depth);
             }
@@ -472,7 +477,7 @@ unsafe extern "C" fn api_count(name: *const c_char, value: c_double) {
 unsafe extern "C" fn api_param(name: *const c_char, value: c_double) {
     let set = |name: Cow<str>| match state() {
         State::Idle => {
-            let mut early = EARLY_PARAMS.lock();
+            let Some(mut early) = EARLY_PARAMS.lock() else { return };
             if early.len() < MAX_EARLY_PARAMS {
                 early.push((name.into_owned(), value));
             }

@@ -1,5 +1,7 @@
 //! Facts of the process: host, program, resources used.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::PathBuf;
 
 use lbprof_collector::definition::Usage;
@@ -64,7 +66,10 @@ pub fn usage() -> Usage {
 /// How long the calling thread could have run but had no core, so far: the second number of schedstat; 0 where the kernel
 /// does not count it.
 fn delayed_ns() -> u64 {
-    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let mut bytes = [0; 128];
+    // Without an allocation: this is called at the end of the process, which may be in a handler.
+    let length = File::open("/proc/thread-self/schedstat").and_then(|mut file| file.read(&mut bytes)).unwrap_or(0);
+    let schedstat = bytes.get(..length).and_then(|bytes| str::from_utf8(bytes).ok()).unwrap_or_default();
     schedstat.split_whitespace().nth(1).and_then(|delay| delay.parse().ok()).unwrap_or(0)
 }
 

@@ -16,6 +16,7 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::atomic::{Ordering::Release, compiler_fence};
 
+use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::{Flags, NO_PEER, NONE, Record};
 
 use crate::clock::ticks;
@@ -87,6 +88,10 @@ pub struct Thread {
     pub refused: bool,
     /// How often the thread has begun to end.
     pub ends: u8,
+    /// How many critical sections the thread is in ([`crate::signals`]).
+    pub critical: u32,
+    /// Address of the canary of the recorder's own innermost frame, while it is at work on this thread.
+    at_work: usize,
 }
 
 /// Bytes reserved for a [`Thread`] in thread-local storage.
@@ -303,6 +308,19 @@ pub unsafe fn append(thread: *mut Thread, mut record: Record) -> bool {
             record.end = record.end.max(record.begin);
         }
         (*thread).cursor = slot.add(1);
+        store(slot, record);
+        true
+    }
+}
+
+/// Stores a whole record in a slot that was taken for it.
+///
+/// # Safety
+/// The slot is this thread's own.
+#[inline(always)]
+pub unsafe fn store(slot: *mut Record, record: Record) {
+    // SAFETY: the caller's promise.
+    unsafe {
         (*slot).end = record.end;
         (*slot).call_site = record.call_site;
         (*slot).sent = record.sent;
@@ -316,7 +334,6 @@ pub unsafe fn append(thread: *mut Thread, mut record: Record) -> bool {
         (*slot).count = record.count;
         compiler_fence(Release);
         (&raw mut (*slot).begin).write_volatile(record.begin);
-        true
     }
 }
 
@@ -382,9 +399,13 @@ pub unsafe fn quiet<T>(thread: *mut Thread, work: impl FnOnce() -> T) -> T {
         let kept = *errno;
         let (mut cancelled, mut ours) = (0, 0);
         pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut cancelled);
+        let mut canary = Canary::uninit();
+        canary.as_mut_ptr().write_volatile(thread as usize);
+        let outer = std::mem::replace(&mut (*thread).at_work, canary.as_ptr() as usize);
         (*thread).busy += 1;
         let result = work();
         (*thread).busy -= 1;
+        (*thread).at_work = outer;
         *errno = kept;
         pthread_setcancelstate(cancelled, &mut ours);
         result
@@ -398,6 +419,24 @@ pub unsafe fn quiet<T>(thread: *mut Thread, work: impl FnOnce() -> T) -> T {
 pub unsafe fn cold<T: Default>(thread: *mut Thread, work: impl FnOnce() -> T) -> T {
     // SAFETY: the caller's promise.
     unsafe { quiet(thread, || guard::guarded(work)) }
+}
+
+/// A call or marker finds the recorder at work on this thread: a handler has interrupted it, and what is called there is not
+/// recorded; or has left it by siglongjmp. Then its locks and the thread's log are as they were at that instant: recording ends.
+///
+/// # Safety
+/// `thread` is the calling thread's state, which is busy.
+#[cold]
+#[inline(never)]
+pub unsafe fn found_at_work(thread: *mut Thread) {
+    // SAFETY: the thread's own state.
+    unsafe {
+        if guard::disabled() || nesting::frame_is_there((*thread).at_work, thread as usize) {
+            guard::count(ProblemKind::MarkerInsideCall, 1);
+        } else {
+            guard::give_up_after_jump();
+        }
+    }
 }
 
 /// How often the recorder is entered on a thread, be it another one than the caller.

@@ -174,6 +174,15 @@ pub fn shared_object(compiler: &[String], source: &str, mpi: &Mpi) -> anyhow::Re
     Ok(output)
 }
 
+/// The folder with an MPI that takes no time, in place of MPICH's library; for LD_LIBRARY_PATH.
+pub fn instant_mpi() -> anyhow::Result<PathBuf> {
+    let folder = place::binaries("instant");
+    let source = place::workspace().join("tests/support/instant_mpi.c");
+    let arguments = ["-g", "-O1", "-fPIC", "-shared"].map(str::to_owned);
+    build(&["cc".into()], &arguments, &source, None, &folder.join("libmpich.so.12"))?;
+    Ok(folder)
+}
+
 /// Compiles unless the output is newer than all sources. Processes that want the same output wait for each other.
 fn build(
     compiler: &[String],

@@ -620,12 +620,18 @@ impl<L: Language> After for StartsAll<L> {
             let mut parts = Parts::of(slot);
             parts.template.operation = Operation::Started as u16;
             for i in 0..self.count {
-                let mut part = parts.template;
-                store_started(&mut part, activate(L::handle_at(self.requests, i, Convert::Request)));
+                let open = activate(L::handle_at(self.requests, i, Convert::Request));
                 parts.completed += 1;
-                parts.activity = part.activity();
-                parts.comm = part.comm;
-                thread::append(thread, part);
+                let part = thread::add_part(thread, &parts.template);
+                if part.is_null() {
+                    continue;
+                }
+                // Where there was a flush before this part, those that follow come after it, too.
+                parts.template.end = (*part).end;
+                store_started(part, open);
+                parts.activity = (*part).activity();
+                parts.comm = (*part).comm;
+                thread::publish_part(part);
             }
             parts.finish(slot);
         }

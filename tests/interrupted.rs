@@ -1,0 +1,229 @@
+//! Programs that are ended by a signal's handler at a random instant: while they allocate, while MPI or the recorder is at work,
+//! while another thread writes the log. They end as they would without the recorder, and the log has all that they have done.
+//!
+//! In profile mode, sums that were made since they were last written (a second at most) are lost where the handler comes while records are
+//! added up; the report then tells of the gap.
+//!
+//! Most runs are under an MPI that takes no time (support/instant_mpi.c), so that thousands of instants are tried; some are under
+//! the real ones.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use lbprof_collector::definition::EndReason;
+use lbprof_collector::reader::{Folder, Item};
+use lbprof_collector::{Definition, Operation, ProblemKind};
+use lbprof_tests::mpi::{self, Family, Mpi};
+use lbprof_tests::place;
+use lbprof_tests::program::{Program, instant_mpi};
+use lbprof_tests::suite::{self, Company};
+use libtest_mimic::Trial;
+
+/// Runs of each kind under the MPI that takes no time, and under each real one.
+const RUNS: u32 = 300;
+const REAL_RUNS: u32 = 8;
+
+/// A run takes some milliseconds; under a real MPI some tenths of a second.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The program's exit code, whatever ends it.
+const CODE: i32 = 7;
+
+/// How programs end, and are recorded.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    how: &'static str,
+    threads: usize,
+    /// Blocks of memory that it gets between calls.
+    blocks: usize,
+    mode: &'static str,
+    /// Whether MPI takes no time, and has no threads of its own.
+    instant: bool,
+}
+
+const KINDS: [Kind; 6] = [
+    Kind { how: "exit", threads: 1, blocks: 8, mode: "events", instant: true },
+    Kind { how: "exit", threads: 2, blocks: 8, mode: "events", instant: true },
+    Kind { how: "exit", threads: 2, blocks: 8, mode: "profile", instant: true },
+    Kind { how: "abort", threads: 2, blocks: 8, mode: "events", instant: true },
+    Kind { how: "finalize", threads: 1, blocks: 8, mode: "profile", instant: true },
+    Kind { how: "finalize", threads: 2, blocks: 8, mode: "events", instant: true },
+];
+
+/// What a log says.
+#[derive(Debug, Default)]
+struct Said {
+    /// Calls of MPI_Allreduce, by thread; in profile mode all calls count as thread 0's.
+    calls: [u64; 2],
+    problems: Vec<ProblemKind>,
+    end: Option<EndReason>,
+    instants: usize,
+}
+
+fn read(folder: &Path) -> anyhow::Result<Said> {
+    let mut log = Folder::list(folder)?.open(0)?;
+    let mut said = Said::default();
+    while let Some(item) = log.next_item() {
+        match item {
+            Item::Records { head, records } => {
+                let calls = records.iter().filter(|record| record.operation == Operation::Allreduce as u16).count();
+                *said.calls.get_mut(head.thread as usize).context("a third thread")? += calls as u64;
+            }
+            Item::Profile(batch) => said.calls[0] += batch.profile.calls,
+            Item::Polls(_) => {}
+            Item::Problem(problem) => said.problems.push(problem.kind),
+            Item::Definitions(definitions) => {
+                for definition in definitions {
+                    match definition {
+                        Definition::End(reason, _) => said.end = Some(reason),
+                        Definition::Instant(_) => said.instants += 1,
+                        Definition::Problem(kind, ..) => said.problems.extend(ProblemKind::from_number(kind)),
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+    Ok(said)
+}
+
+/// How many calls each thread had made when the signal came.
+fn made(stdout: &str) -> anyhow::Result<[u64; 2]> {
+    let mut numbers = stdout.lines().map(str::parse);
+    let mut next = || anyhow::Ok(numbers.next().context("the program says too little")??);
+    Ok([next()?, next()?])
+}
+
+fn check(kind: Kind, stdout: &str, folder: &Path) -> anyhow::Result<()> {
+    let [first, second] = made(stdout)?;
+    let said = read(folder)?;
+    let end = match kind.how {
+        "exit" => EndReason::Exit,
+        "abort" => EndReason::Abort(CODE),
+        _ => EndReason::Finalize,
+    };
+    ensure!(said.end == Some(end), "it ended by {:?}, not {end:?}", said.end);
+    ensure!(said.instants != 0, "the clocks at the end are not known");
+    let expected = |problem| match problem {
+        ProblemKind::Unfinished => true,
+        ProblemKind::Gap => kind.mode == "profile",
+        // The second thread goes on to call MPI.
+        ProblemKind::InFinalize => kind.how == "finalize" && kind.threads == 2,
+        _ => false,
+    };
+    let unexpected = said.problems.iter().find(|&&problem| !expected(problem));
+    ensure!(unexpected.is_none(), "{:?}", said.problems);
+    let [one, two] = said.calls;
+    if said.problems.contains(&ProblemKind::Gap) {
+        // The handler came while the recorder added up records: what was added up and not written yet is lost, and told.
+    } else if kind.mode == "profile" {
+        // Threads go on until the process is gone; the call that was interrupted may count.
+        let all = first + if kind.how == "finalize" { 0 } else { second };
+        ensure!(one + two >= all, "{one} + {two} calls of {all}");
+    } else {
+        // The call that was interrupted may be there, or be counted already. Under a real MPI one of its helper threads may have run the
+        // handler: the first thread went on meanwhile.
+        let most = if kind.instant { first + 1 } else { u64::MAX };
+        ensure!((first..=most).contains(&one), "{one} calls of the first thread, of {first}");
+        // A program whose threads call MPI during MPI_Finalize is wrong.
+        ensure!(kind.how == "finalize" || two >= second, "{two} calls of the second thread, of {second}");
+    }
+    Ok(())
+}
+
+/// Runs the program once, as `seed` says, and checks its log.
+fn once(program: &Path, mpi: &[(String, PathBuf)], kind: Kind, seed: u32, folder: &Path) -> anyhow::Result<()> {
+    let logs = folder.join(seed.to_string());
+    let mut command = Command::new(program);
+    command.args([&seed.to_string(), kind.how, &kind.threads.to_string(), &kind.blocks.to_string()]);
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LBPROF_")) {
+        command.env_remove(name);
+    }
+    command.env("LD_PRELOAD", place::built("liblbprof.so")?).env("LBPROF_DIR", &logs).env("LBPROF_BUFFER", "32K");
+    command.env("LBPROF_MODE", kind.mode).envs(mpi.iter().map(|(name, value)| (name, value)));
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let begin = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if begin.elapsed() > PATIENCE {
+            child.kill()?;
+            child.wait()?;
+            bail!("it hangs");
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    };
+    let (mut stdout, mut stderr) = (String::new(), String::new());
+    child.stdout.context("stdout")?.read_to_string(&mut stdout)?;
+    child.stderr.context("stderr")?.read_to_string(&mut stderr)?;
+    ensure!(status.code() == Some(CODE), "it ended with {status}: {stderr}");
+    ensure!(!stderr.contains("lbprof: "), "{stderr}");
+    check(kind, &stdout, &logs)?;
+    fs::remove_dir_all(&logs)?;
+    Ok(())
+}
+
+/// Runs it many times, two at a time.
+fn many(name: &str, program: &Path, mpi: &[(String, PathBuf)], kind: Kind, runs: u32) -> anyhow::Result<()> {
+    let folder = place::fresh_folder(name)?;
+    let (next, failures) = (Mutex::new(1..=runs), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.lock().ok().and_then(|mut seeds| seeds.next());
+                    let Some(seed) = seed else { return };
+                    if let Err(error) = once(program, mpi, kind, seed, &folder)
+                        && let Ok(mut failures) = failures.lock()
+                    {
+                        failures.push(format!("seed {seed}: {error:#}"));
+                        if failures.len() == 5 {
+                            return;
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner()?;
+    ensure!(failures.is_empty(), "of {runs} runs:\n{}", failures.join("\n"));
+    Ok(())
+}
+
+fn trial(name: String, mpi: Mpi, kind: Kind) -> Trial {
+    suite::trial(name.clone(), Company::Welcome, move || {
+        let program = Program::read(Path::new("interrupted/interrupted.c"))?.compiled(&mpi)?;
+        let mut env: Vec<(String, PathBuf)> =
+            mpi.env.iter().map(|(name, value)| (name.clone(), value.into())).collect();
+        if kind.instant {
+            env.push(("LD_LIBRARY_PATH".into(), instant_mpi()?));
+        }
+        many(&format!("interrupted::{name}"), &program, &env, kind, if kind.instant { RUNS } else { REAL_RUNS })
+    })
+}
+
+fn trials() -> anyhow::Result<Vec<Trial>> {
+    let mut trials = Vec::new();
+    for kind in KINDS {
+        let name = format!("{}::{}::{}", kind.how, kind.threads, kind.mode);
+        trials.push(trial(format!("{name}::instant"), Mpi::named("mpich")?, kind));
+        if kind.how == "exit" {
+            for mpi in mpi::all()? {
+                // MPICH's own part of exit needs malloc: where a handler has interrupted that, it hangs without the recorder, too.
+                let blocks = if mpi.family == Family::Mpich { 0 } else { kind.blocks };
+                trials.push(trial(format!("{name}::{}", mpi.name), mpi, Kind { blocks, instant: false, ..kind }));
+            }
+        }
+    }
+    Ok(trials)
+}
+
+fn main() {
+    suite::main(Company::Welcome, trials());
+}

@@ -63,7 +63,13 @@ fn passed(rank: &RankModel, region: RegionIdx) -> u64 {
 /// lies in another, is balanced; with `rest` also what ranks compute outside of them, in the sum.
 pub fn balanced_each(model: &Model, regions: &[RegionIdx], rest: bool) -> Vec<Vec<(Ns, f64)>> {
     let means: Vec<BTreeMap<u32, f64>> = regions.iter().map(|&region| means(model, region)).collect();
-    let rests = if rest { factors(&outside_s(model, regions)) } else { vec![1.0; model.ranks.len()] };
+    let rests = match rest {
+        true => {
+            let outside = outside_s(model, regions);
+            factors(&outside, mean_of_who_computes(&outside))
+        }
+        false => vec![1.0; model.ranks.len()],
+    };
     let of_rank = |(rank, &outside): (&RankModel, &f64)| {
         let mut times = vec![(Ns::MIN, outside)];
         for (&region, means) in regions.iter().zip(&means) {
@@ -92,15 +98,24 @@ fn outside_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
     all_s.iter().zip(&model.ranks).map(|(all_s, rank)| (all_s - in_iterations(rank)).max(0.0)).collect()
 }
 
-/// By place of the rank: how many times as long its time is as it was, where each is brought to the mean of those who compute. Who does
-/// nothing somewhere would not be given work there.
-pub fn factors(times: &[f64]) -> Vec<f64> {
-    let mean = mean_of_who_computes(times);
+/// What each rank's computation in a region is brought to, in seconds, by `times`, theirs: the mean of those who compute, because who does
+/// nothing somewhere would not be given work there. A marked phase that one rank alone computes is serial: it is spread over all ranks.
+pub fn balanced_s(model: &Model, region: RegionIdx, times: &[f64]) -> f64 {
+    let is_marked = model.regions.get(region as usize).is_some_and(|region| !region.found);
+    let is_serial = times.iter().filter(|&&time| time > 0.0).count() == 1;
+    match is_marked && is_serial {
+        true => times.iter().sum::<f64>() / times.len() as f64,
+        false => mean_of_who_computes(times),
+    }
+}
+
+/// By place of the rank: how many times as long its time is as it was, where each that computes is brought to `mean`.
+pub fn factors(times: &[f64], mean: f64) -> Vec<f64> {
     times.iter().map(|&time| if time > 0.0 { mean / time } else { 1.0 }).collect()
 }
 
 /// The mean of the times that are not 0.
-pub fn mean_of_who_computes(times: &[f64]) -> f64 {
+fn mean_of_who_computes(times: &[f64]) -> f64 {
     let n = times.iter().filter(|&&time| time > 0.0).count();
     times.iter().sum::<f64>() / n.max(1) as f64
 }

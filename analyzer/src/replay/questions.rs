@@ -2,7 +2,7 @@
 
 use lbprof_collector::Activity;
 
-use super::balance::{balanced_each, computation_s, excess_each, factors, mean_of_who_computes, same_place};
+use super::balance::{balanced_each, balanced_s, computation_s, excess_each, factors, same_place};
 use super::conditions::{Condition, Network, Work};
 use crate::model::{Model, RegionIdx};
 
@@ -54,7 +54,8 @@ impl Question {
             }
             Question::Balanced(region) => {
                 let place = same_place(model, region);
-                let factors = factors(&computation_s(model, &place));
+                let times = computation_s(model, &place);
+                let factors = factors(&times, balanced_s(model, region, &times));
                 work(Work::Region { regions: with_inner(model, &place), factors })
             }
             Question::BalancedEach(region) => work(Work::Times(balanced_each(model, &[region], false))),
@@ -80,7 +81,7 @@ pub fn plan(model: &Model, asked: &[Question]) -> Vec<Question> {
     let mut regions: Vec<(f64, RegionIdx)> = (0..model.regions.len() as RegionIdx)
         .map(|region| (region, same_place(model, region)))
         .filter(|(region, place)| place.first() == Some(region))
-        .map(|(region, place)| (excess(&computation_s(model, &place)), region))
+        .map(|(region, place)| (excess(model, region, &computation_s(model, &place)), region))
         .filter(|&(excess, _)| excess > least)
         .collect();
     regions.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
@@ -114,9 +115,9 @@ pub fn plan(model: &Model, asked: &[Question]) -> Vec<Question> {
     questions
 }
 
-/// How much the longest is above the mean of those who compute.
-fn excess(times: &[f64]) -> f64 {
-    times.iter().copied().fold(0.0, f64::max) - mean_of_who_computes(times)
+/// How much the longest computation in a region is above what it would be brought to.
+fn excess(model: &Model, region: RegionIdx, times: &[f64]) -> f64 {
+    times.iter().copied().fold(0.0, f64::max) - balanced_s(model, region, times)
 }
 
 fn mean(times: &[f64]) -> f64 {

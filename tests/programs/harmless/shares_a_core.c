@@ -14,18 +14,16 @@
 #include <sched.h>
 #include <time.h>
 
-/* All ranks of a host agree on the core: the first that each may use. */
+/* All ranks of a host agree on the core: the first that the system lets them have, whatever the launcher has bound each to. */
 static void share_a_core(void)
 {
-    cpu_set_t allowed, one;
-    sched_getaffinity(0, sizeof allowed, &allowed);
-    CPU_ZERO(&one);
-    for (int core = 0; core < CPU_SETSIZE; core++)
-        if (CPU_ISSET(core, &allowed)) {
-            CPU_SET(core, &one);
-            break;
-        }
-    sched_setaffinity(0, sizeof one, &one);
+    cpu_set_t one;
+    for (int core = 0; core < CPU_SETSIZE; core++) {
+        CPU_ZERO(&one);
+        CPU_SET(core, &one);
+        if (sched_setaffinity(0, sizeof one, &one) == 0)
+            return;
+    }
 }
 
 static void spin(double cpu_s)

@@ -98,7 +98,12 @@ pub fn dump(folder: &Path) -> anyhow::Result<Dump> {
 
 /// The report, as `lb-report --json` prints it.
 pub fn report(folder: &Path) -> anyhow::Result<Value> {
-    let (_, text) = lb_report(&[], folder, &["--json"])?;
+    report_asking(folder, &[])
+}
+
+/// The same with further arguments.
+pub fn report_asking(folder: &Path, arguments: &[&str]) -> anyhow::Result<Value> {
+    let (_, text) = lb_report(&[], folder, &[&["--json"], arguments].concat())?;
     Ok(serde_json::from_str(&text)?)
 }
 

@@ -346,7 +346,7 @@ test("terms are explained on hover and on focus, in the glossary's words", async
     await page.keyboard.press("Escape");
     assert.equal(await page.isVisible("#tip"), false);
     await page.hover('[data-term="micro load balance"]');
-    assert.match(await page.innerText("#tip"), /same rank that is slowest/);
+    assert.match(await page.innerText("#tip"), /different ranks are slow in turn, or depend on each other in chains/);
     await close();
 });
 

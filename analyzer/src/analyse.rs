@@ -3,20 +3,20 @@
 use lbprof_collector::Problem;
 use lbprof_collector::format::Mode;
 
-use crate::findings::findings;
-use crate::follow::{Followed, PartWatcher, Scope, Watcher, follow};
-use crate::gather::gather;
+use crate::metrics::findings::findings;
 use crate::model::Model;
-use crate::open::Run;
-use crate::pass::Progress;
-use crate::replay::{Condition, Question, plan};
+use crate::profile::gather;
+use crate::read::open::Run;
+use crate::read::pass::Progress;
+use crate::replay::what_if::{Condition, Question, plan};
+use crate::replay::{Followed, PartWatcher, Scope, Watcher, follow};
 use crate::report::clusters::Clusters;
-use crate::selection::asked::Asked;
-use crate::selection::{Selection, SelectionError, region};
+use crate::report::views::{Watch, Watched};
+use crate::select::asked::Asked;
+use crate::select::{Selection, SelectionError, region};
+use crate::structure::survey::{Survey, survey};
+use crate::structure::symbols::{self, Place};
 use crate::structure::{Structure, Wanted};
-use crate::survey::{Survey, survey};
-use crate::symbols::{self, Place};
-use crate::views::{Watch, Watched};
 
 /// How to analyse a run.
 #[derive(Clone, Debug)]

@@ -5,10 +5,10 @@ mod support;
 use std::fs;
 
 use lbprof_analyzer::analyse::{Options, analyse, analyse_part};
-use lbprof_analyzer::dump::dump;
-use lbprof_analyzer::open::Run;
-use lbprof_analyzer::selection::Selection;
-use lbprof_analyzer::symbols;
+use lbprof_analyzer::export::dump::dump;
+use lbprof_analyzer::read::open::Run;
+use lbprof_analyzer::select::Selection;
+use lbprof_analyzer::structure::symbols;
 use lbprof_collector::format::log_name;
 use lbprof_collector::scenario::Scenario;
 use proptest::prelude::*;

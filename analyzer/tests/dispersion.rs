@@ -6,7 +6,7 @@ use lbprof_analyzer::metrics::dispersion::Ranking;
 use lbprof_analyzer::model::Model;
 use lbprof_analyzer::report::words::width;
 use lbprof_analyzer::report::{Choices, Report, json, text};
-use lbprof_analyzer::symbols;
+use lbprof_analyzer::structure::symbols;
 use lbprof_collector::scenario::{RankScript, Scenario};
 use lbprof_collector::{Activity, Operation};
 use serde_json::Value;

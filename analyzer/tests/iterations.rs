@@ -1,8 +1,8 @@
 //! The whole way from calls to iterations, on programs made by chance whose iterations are known.
 
-use lbprof_analyzer::iterations::find::{FoundLoop, Step, Window, find_loops};
-use lbprof_analyzer::iterations::number::{Ends, Numbering, number};
-use lbprof_analyzer::iterations::split::{Anchors, Class, Splitter};
+use lbprof_analyzer::structure::iterations::find::{FoundLoop, Step, Window, find_loops};
+use lbprof_analyzer::structure::iterations::number::{Ends, Numbering, number};
+use lbprof_analyzer::structure::iterations::split::{Anchors, Class, Splitter};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;

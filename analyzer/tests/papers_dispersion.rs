@@ -1,7 +1,7 @@
 //! The tables of "Load Imbalance in Parallel Programs" (2003): from the times and indices of its Tables 1 and 2 follow its
 //! Tables 3 and 4, to ±0.0003 as METRICS §2 asks. Where the paper prints something else, the test says so.
 
-use lbprof_analyzer::cluster::groups;
+use lbprof_analyzer::metrics::cluster::groups;
 use lbprof_analyzer::metrics::dispersion::{
     Cell, Extremes, Index, PerActivity, Row, activity_view, breakdown, dominant, extremes, heaviest, region_s,
     region_view,

@@ -4,7 +4,7 @@ mod support;
 
 use std::fs;
 
-use lbprof_analyzer::selection::Selection;
+use lbprof_analyzer::select::Selection;
 use lbprof_collector::definition::RegionKind;
 use lbprof_collector::format::{Mode, log_name};
 use lbprof_collector::scenario::Scenario;

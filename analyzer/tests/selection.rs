@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use lbprof_analyzer::analyse::{Options, analyse_part};
-use lbprof_analyzer::gather::operation_name;
 use lbprof_analyzer::model::Model;
-use lbprof_analyzer::open::Run;
+use lbprof_analyzer::profile::operation_name;
+use lbprof_analyzer::read::open::Run;
 use lbprof_analyzer::report::{Report, text};
-use lbprof_analyzer::selection::Selection;
+use lbprof_analyzer::select::Selection;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::scenario::{RankScript, Scenario};
 use lbprof_collector::{Activity, Operation, ProblemKind};

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lbprof_analyzer::definitions::Definitions;
-use lbprof_analyzer::sites::Sites;
-use lbprof_analyzer::symbols::{Place, Resolved, resolve};
+use lbprof_analyzer::model::sites::Sites;
+use lbprof_analyzer::read::definitions::Definitions;
+use lbprof_analyzer::structure::symbols::{Place, Resolved, resolve};
 use lbprof_collector::definition::{CallSite, Module};
 use lbprof_collector::{Definition, ProblemKind};
 use object::{Object, ObjectSection, ObjectSymbol};

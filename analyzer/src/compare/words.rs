@@ -7,7 +7,7 @@ use lbprof_collector::Activity;
 use super::condition::{Judged, Outcome};
 use super::reasons::What;
 use super::{Change, Comparison, Part, Ratio, Whose};
-use crate::open::ranges;
+use crate::read::open::ranges;
 use crate::report::words::{TimeUnit, clean, percent, seconds_like, separators, short_path, shorten, signed_percent};
 
 /// Most columns that a name takes within a sentence.

@@ -9,7 +9,7 @@
 //!
 //! By iteration the slowest ranks take 2 + 3 + 3 = 8 s, so that 3 · 8 − 14 = 10 s are waited, of which 6 s remain: temporal, for the
 //! ranks take turns at being the slowest. That rank 0 is alone for the last second of iteration 0 is no serial work: it began together
-//! with the others and only has more to do. [`crate::concurrency`] tells the two apart.
+//! with the others and only has more to do. [`crate::profile::concurrency`] tells the two apart.
 //!
 //! Were the ideal time by replay 9 s, not 8, then ranks would also wait for each other within iterations: 3 · 1 s more, in chains
 //! ([`super::serialization`]).

@@ -2,7 +2,9 @@
 
 pub mod asleep;
 pub mod blocking;
+pub mod cluster;
 pub mod dispersion;
+pub mod findings;
 pub mod imbalance;
 pub mod load_balance;
 pub mod median;

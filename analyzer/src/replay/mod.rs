@@ -1,12 +1,34 @@
-//! The run again under other conditions: on an ideal network, on a given one, with some work faster or balanced (METRICS §1, replay).
+//! Follows all ranks through the run at once: who waits for whom, why, and how long the run would take otherwise.
+//!
+//! ```text
+//!   steps of all ranks ─→ engine/     in the order of time: what begins, what ends
+//!   (timeline)                │  who talks to whom        matching/
+//!                             │  what a wait is caused by blocking/   since when: synchronised.rs, on another core: explaining.rs
+//!                             │  clocks of replays        what_if/
+//!                             └→ what set the run's time  critical_path
+//! ```
+//!
+//! A call that ends must have what it waited for behind it: a message that was sent, members that have entered. Where clocks say otherwise
+//! the call ends later, and what the thread does behind it moves along until its next call that waits. Memory grows with ranks and with
+//! messages on their way, not with events: histories are kept only so far back.
 
-mod balance;
-mod clocks;
-mod conditions;
-mod group;
-mod questions;
+pub mod blocking;
+pub mod critical_path;
+mod engine;
+mod explaining;
+pub mod matching;
+mod requests;
+mod result;
+mod scope;
+mod synchronised;
+mod thread;
+pub mod timeline;
+mod watcher;
+pub mod what_if;
 
-pub use clocks::{Clocks, Noted};
-pub use conditions::{Condition, Network, Work};
-pub use group::RETURNS;
-pub use questions::{Question, plan};
+pub use engine::follow;
+#[cfg(test)]
+mod tests;
+pub use result::{Counts, Followed, ThreadOf};
+pub use scope::{PartWatcher, Scope};
+pub use watcher::{Message, Stretch, Wait, Watcher};

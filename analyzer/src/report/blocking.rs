@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::blocking::WaitState;
-use crate::follow::Counts;
-use crate::gather::operation_name;
 use crate::metrics::blocking::{BlockingSums, Cause, PhaseCost, StateTimes, WaitPlace, sums};
 use crate::metrics::imbalance::ImbalanceSplit;
 use crate::model::Model;
-use crate::symbols::{Place, first_on_line};
+use crate::profile::operation_name;
+use crate::replay::Counts;
+use crate::replay::blocking::WaitState;
+use crate::structure::symbols::{Place, first_on_line};
 
 /// Waiting and its causes, with names.
 #[derive(Clone, Debug)]

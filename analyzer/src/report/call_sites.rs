@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 
-use crate::gather::operation_name;
 use crate::model::{Cell, Model, SiteKey};
-use crate::symbols::{Place, first_on_line};
+use crate::profile::operation_name;
+use crate::structure::symbols::{Place, first_on_line};
 
 /// A call site, operation and activity.
 #[derive(Clone, Debug)]

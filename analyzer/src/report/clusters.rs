@@ -1,11 +1,11 @@
 //! Clusters of ranks that run the same code.
 
 use super::efficiency::EfficiencyRow;
-use crate::cluster::{self, Code, Radius};
-use crate::gather::operation_name;
+use crate::metrics::cluster::{self, Code, Radius};
 use crate::metrics::load_balance::phase_profile_ideal;
 use crate::model::Model;
-use crate::symbols::Place;
+use crate::profile::operation_name;
+use crate::structure::symbols::Place;
 
 /// Most pieces of code that are named for a cluster.
 const MOST_CODE: usize = 5;

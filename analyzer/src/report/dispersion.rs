@@ -2,7 +2,7 @@
 
 use lbprof_collector::Activity;
 
-use crate::cluster;
+use crate::metrics::cluster;
 use crate::metrics::dispersion::{
     self, Dispersion, Extremes, Level, MostImbalanced, PerActivity, Ranking, RegionTimes, breakdown, extremes,
 };

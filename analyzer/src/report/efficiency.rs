@@ -1,9 +1,9 @@
 //! Efficiencies of the run and of each region, with the times that they follow from.
 
-use crate::follow::Followed;
 use crate::metrics::load_balance::{self, PhaseProfileIdeal, Times};
 use crate::metrics::serialization::{Serialization, serialization};
 use crate::model::{Model, RegionIdx};
+use crate::replay::Followed;
 
 /// Efficiencies, with the times that they follow from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

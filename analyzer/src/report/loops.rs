@@ -1,10 +1,10 @@
 //! The loops found in the calls of a program without marked iterations: how, how many iterations, how sure.
 
-use crate::gather::operation_name;
-use crate::iterations::carried::Carried;
 use crate::model::{FoundLoopOfRank, Model, RankModel, Region, RegionIdx};
+use crate::profile::operation_name;
+use crate::structure::iterations::carried::Carried;
+use crate::structure::symbols::Place;
 use crate::structure::{Count, Loop, Without};
-use crate::symbols::Place;
 
 /// What was found.
 #[derive(Clone, Debug, Default)]

@@ -15,11 +15,11 @@ use super::blocking::BlockingTable;
 use super::verdict::Verdict;
 use super::what_if::{ReplayRow, WhatIf};
 use super::{RegionRow, SiteRow};
-use crate::gather::operation_name;
 use crate::metrics::blocking::{Class, waited_because_of};
 use crate::model::Model;
-use crate::replay::Question;
-use crate::symbols::Place;
+use crate::profile::operation_name;
+use crate::replay::what_if::Question;
+use crate::structure::symbols::Place;
 
 /// Share of the elapsed time from which on a loss is told.
 const LEAST: f64 = 0.01;

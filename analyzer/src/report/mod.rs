@@ -28,6 +28,7 @@ pub mod csv;
 pub mod html;
 pub mod json;
 pub mod text;
+pub mod views;
 
 pub mod table;
 pub mod words;
@@ -37,8 +38,8 @@ use lbprof_collector::problem::Severity;
 
 use crate::metrics::dispersion::Ranking;
 use crate::model::{Model, RunFacts};
-use crate::selection::activities::only;
-use crate::symbols::Place;
+use crate::select::activities::only;
+use crate::structure::symbols::Place;
 pub use activities::ActivityRow;
 pub use blocking::BlockingTable;
 pub use call_sites::SiteRow;

@@ -3,10 +3,10 @@
 use lbprof_collector::Activity;
 
 use super::efficiency::EfficiencyRow;
-use crate::concurrency::Alone;
 use crate::metrics::imbalance::{IdealTimes, ImbalanceSplit, split};
 use crate::metrics::overhead::{self, Overheads};
 use crate::model::Model;
+use crate::profile::concurrency::Alone;
 
 /// Overheads of the run.
 #[derive(Clone, Debug)]

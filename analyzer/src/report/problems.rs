@@ -1,4 +1,4 @@
-//! What is missing or doubtful: what the logs tell and what the figures show ([`crate::findings`]), one row a kind.
+//! What is missing or doubtful: what the logs tell and what the figures show ([`crate::metrics::findings`]), one row a kind.
 
 use std::collections::{BTreeMap, BTreeSet};
 

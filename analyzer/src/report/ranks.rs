@@ -3,9 +3,9 @@
 use lbprof_collector::Activity;
 use lbprof_collector::definition::EndReason;
 
-use crate::gather::operation_name;
 use crate::model::{Model, RankModel, Seconds, Usage};
-use crate::symbols::Place;
+use crate::profile::operation_name;
+use crate::structure::symbols::Place;
 
 /// A rank.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use crate::metrics::load_balance::Times;
 use crate::metrics::preemption::{Preemption, preemption};
 use crate::metrics::serialization::Serialization;
 use crate::model::Model;
-use crate::symbols::Place;
+use crate::structure::symbols::Place;
 
 /// Efficiency from which on nothing is worth gaining.
 pub const GOOD_EFFICIENCY: f64 = 0.95;

@@ -13,9 +13,9 @@
 //! What settles it is a call in `main`: `main` runs once, so that its loop makes each of these calls.
 
 use super::groups::Candidate;
-use crate::iterations::find::{Anchor, FoundLoop};
-use crate::iterations::number::Ends;
-use crate::survey::{RankSurvey, Survey};
+use crate::structure::iterations::find::{Anchor, FoundLoop};
+use crate::structure::iterations::number::Ends;
+use crate::structure::survey::{RankSurvey, Survey};
 
 /// How many iterations more or fewer there may be than were counted: what comes once in each may be missing in the first or the last,
 /// and be made once or twice beside them. More than that is another use of the same function.
@@ -106,7 +106,7 @@ pub(super) fn common_ends(one: (Candidate, u32), other: (Candidate, u32), anchor
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::survey::Token;
+    use crate::structure::survey::Token;
 
     /// A survey of ranks that make calls 0, 1, 2 … so often; call `n` is at call site `n`.
     fn survey(ranks: &[&[u64]]) -> Survey {

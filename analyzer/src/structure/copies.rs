@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::survey::{RankSurvey, Survey, Token};
+use crate::structure::survey::{RankSurvey, Survey, Token};
 
 /// The number of each kind of call, by which copies of one call are one kind, and the survey with the calls of each kind under that
 /// number. `first_copy`: for each call site the first one that is the same call of the source.

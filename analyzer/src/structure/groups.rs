@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::iterations::find::Anchor;
-use crate::survey::{RankSurvey, Survey};
+use crate::structure::iterations::find::Anchor;
+use crate::structure::survey::{RankSurvey, Survey};
 
 /// How much the number of a loop's ends may differ between ranks that run the same code.
 const SAME_NUMBER: f64 = 0.02;

@@ -1,6 +1,6 @@
 //! Loops of a run: ranks that run the same code are one group, and the calls of one of its ranks stand for all.
 //!
-//! The loops of one rank are found ([`crate::iterations::find`]) in a window of its calls from the middle of the run. Other ranks
+//! The loops of one rank are found ([`crate::structure::iterations::find`]) in a window of its calls from the middle of the run. Other ranks
 //! have the same loops where they have the same calls at the ends of the main one, as often, and repeat no others than it does. Those
 //! that have not are searched in turn:
 //!
@@ -28,14 +28,14 @@ use super::polls::may_spin;
 use super::segments::label;
 use super::together::Team;
 use super::{Detected, Loop, Wanted};
-use crate::definitions::Definitions;
-use crate::iterations::find::{FoundLoop, Step, Window, find_loops};
-use crate::iterations::number::{Ends, number};
-use crate::iterations::split::{Anchors, Class, Splitter};
-use crate::kinds::Kinds;
-use crate::open::Run;
-use crate::survey::{RankSurvey, Survey, Token};
-use crate::symbols::{Place, Resolved};
+use crate::read::definitions::Definitions;
+use crate::read::open::Run;
+use crate::structure::iterations::find::{FoundLoop, Step, Window, find_loops};
+use crate::structure::iterations::number::{Ends, number};
+use crate::structure::iterations::split::{Anchors, Class, Splitter};
+use crate::structure::kinds::Kinds;
+use crate::structure::survey::{RankSurvey, Survey, Token};
+use crate::structure::symbols::{Place, Resolved};
 
 /// Calls in a window: hundreds of iterations of any program, and a few dozen megabytes.
 const WINDOW: u64 = 1 << 19;

@@ -15,11 +15,16 @@ mod anchors;
 mod copies;
 mod fans;
 mod groups;
+pub mod iterations;
+pub mod kinds;
 mod loops;
 pub mod named;
 mod placer;
 mod polls;
+pub mod region_path;
 mod segments;
+pub mod survey;
+pub mod symbols;
 mod together;
 
 use std::collections::HashMap;
@@ -27,11 +32,11 @@ use std::collections::HashMap;
 pub use anchors::Count;
 pub use placer::{FoundRegion, Placed, Placer};
 
-use crate::iterations::number::Ends;
-use crate::iterations::split::{Anchors, Class};
-use crate::open::Run;
-use crate::survey::{Survey, Token};
-use crate::symbols::Resolved;
+use crate::read::open::Run;
+use crate::structure::iterations::number::Ends;
+use crate::structure::iterations::split::{Anchors, Class};
+use crate::structure::survey::{Survey, Token};
+use crate::structure::symbols::Resolved;
 pub use segments::OTHER;
 use segments::Segments;
 

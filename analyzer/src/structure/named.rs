@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use crate::iterations::find::{Anchor, FoundLoop, Step};
-use crate::survey::{Survey, Token};
-use crate::symbols::Place;
+use crate::structure::iterations::find::{Anchor, FoundLoop, Step};
+use crate::structure::survey::{Survey, Token};
+use crate::structure::symbols::Place;
 
 /// What ends an iteration, as the user says.
 pub(super) struct LoopAt {

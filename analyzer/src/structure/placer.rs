@@ -4,12 +4,12 @@ use lbprof_collector::Record;
 use lbprof_collector::record::NONE;
 
 use super::{Loop, Structure};
-use crate::definitions::Definitions;
-use crate::iterations::number::Ends;
-use crate::iterations::split::{Class, Interval, Splitter};
-use crate::kinds::Kinds;
-use crate::sites::Sites;
-use crate::survey::Token;
+use crate::model::sites::Sites;
+use crate::read::definitions::Definitions;
+use crate::structure::iterations::number::Ends;
+use crate::structure::iterations::split::{Class, Interval, Splitter};
+use crate::structure::kinds::Kinds;
+use crate::structure::survey::Token;
 
 /// Set in the numbers of found regions. Those of markers are small, for a recorder counts them.
 const FOUND: u32 = 1 << 31;

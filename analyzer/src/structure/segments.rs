@@ -12,8 +12,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::survey::Survey;
-use crate::symbols::{Place, base_name};
+use crate::structure::survey::Survey;
+use crate::structure::symbols::{Place, base_name};
 
 /// Share of all ranks' time from which on code between two places is a region of its own. Others are one region together:
 /// hundreds of regions, each of next to nothing, would hide the few that matter.

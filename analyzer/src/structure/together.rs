@@ -14,8 +14,8 @@ use lbprof_collector::definition::RankList;
 
 use super::loops::Calls;
 use super::loops::Group;
-use crate::definitions::Definitions;
-use crate::iterations::find::FoundLoop;
+use crate::read::definitions::Definitions;
+use crate::structure::iterations::find::FoundLoop;
 
 /// Groups of ranks that go through their iterations together.
 pub struct Team<'a> {

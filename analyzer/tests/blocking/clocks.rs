@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use lbprof_analyzer::blocking::WaitState;
-use lbprof_analyzer::follow::Counts;
 use lbprof_analyzer::metrics::blocking::Class;
-use lbprof_analyzer::replay::Question;
+use lbprof_analyzer::replay::Counts;
+use lbprof_analyzer::replay::blocking::WaitState;
+use lbprof_analyzer::replay::what_if::Question;
 use lbprof_collector::Activity;
 use lbprof_collector::script::Script;
 

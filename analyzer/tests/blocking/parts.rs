@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use lbprof_analyzer::blocking::WaitState;
 use lbprof_analyzer::metrics::blocking::Class;
 use lbprof_analyzer::model::Model;
-use lbprof_analyzer::replay::Question;
-use lbprof_analyzer::selection::Selection;
+use lbprof_analyzer::replay::blocking::WaitState;
+use lbprof_analyzer::replay::what_if::Question;
+use lbprof_analyzer::select::Selection;
 use lbprof_collector::script::Script;
 
 use crate::run::Run;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use lbprof_analyzer::blocking::WaitState;
-use lbprof_analyzer::follow::Followed;
 use lbprof_analyzer::metrics::blocking::{BlockingSums, Class, sums};
 use lbprof_analyzer::metrics::imbalance::ImbalanceSplit;
 use lbprof_analyzer::model::Model;
-use lbprof_analyzer::replay::Question;
+use lbprof_analyzer::replay::Followed;
+use lbprof_analyzer::replay::blocking::WaitState;
+use lbprof_analyzer::replay::what_if::Question;
 use lbprof_collector::polling::Polling;
 use lbprof_collector::scenario::Scenario;
 use lbprof_collector::script::Script;

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 use lbprof_analyzer::analyse::{self, Analysis};
-use lbprof_analyzer::dump::dump;
-use lbprof_analyzer::open::RunError;
+use lbprof_analyzer::export::dump::dump;
+use lbprof_analyzer::read::open::RunError;
 use lbprof_analyzer::report::Report;
-use lbprof_analyzer::selection::Selection;
+use lbprof_analyzer::select::Selection;
 
 use crate::exit::Exit;
 use crate::output::{Common, write_to};

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use lbprof_analyzer::compare::condition::ConditionError;
-use lbprof_analyzer::open::RunError;
+use lbprof_analyzer::read::open::RunError;
 use lbprof_analyzer::report::text;
-use lbprof_analyzer::selection::SelectionError;
+use lbprof_analyzer::select::SelectionError;
 use lbprof_analyzer::study::models::{ForecastError, ModelError};
 use lbprof_analyzer::study::{NotInStudy, StoreError};
 

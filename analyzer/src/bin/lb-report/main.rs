@@ -11,6 +11,7 @@ mod report;
 mod run;
 mod shell;
 mod study;
+mod whole_file;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

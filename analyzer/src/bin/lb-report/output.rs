@@ -3,10 +3,10 @@
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
+use crate::whole_file::replace;
 use anstream::{AutoStream, ColorChoice};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use lbprof_analyzer::whole_file::replace;
 
 /// What all commands understand.
 #[derive(Args)]

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lbprof_analyzer::analyse::Step;
-use lbprof_analyzer::open::Run;
-use lbprof_analyzer::pass::Progress;
+use lbprof_analyzer::read::open::Run;
+use lbprof_analyzer::read::pass::Progress;
 
 /// Progress on standard error; shown only on a terminal, and only where the work is long: a bar that flashes by is noise.
 pub struct Bar {

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use lbprof_analyzer::analyse::{self, Analysis};
-use lbprof_analyzer::open::Run;
+use lbprof_analyzer::read::open::Run;
 use lbprof_analyzer::report::{Report, text};
-use lbprof_analyzer::selection::Selection;
+use lbprof_analyzer::select::Selection;
 use lbprof_analyzer::study;
 
 use crate::memory;

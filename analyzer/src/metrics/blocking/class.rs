@@ -5,7 +5,7 @@ use lbprof_collector::definition::RegionKind;
 
 use crate::metrics::imbalance::ImbalanceSplit;
 use crate::model::Region;
-use crate::timeline::Kind;
+use crate::replay::timeline::Kind;
 
 /// What waiting is caused by (§3.2 of the paper).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

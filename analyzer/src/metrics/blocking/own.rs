@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::record::NONE;
 
-use crate::follow::Followed;
 use crate::model::{Model, RegionIdx, SiteKey};
-use crate::timeline::Kind;
+use crate::replay::Followed;
+use crate::replay::timeline::Kind;
 
 /// Seconds without waiting.
 pub(super) struct OwnTimes {

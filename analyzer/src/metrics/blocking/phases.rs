@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Class;
 use super::own::OwnTimes;
 use crate::model::{Region, RegionIdx};
-use crate::timeline::Kind;
+use crate::replay::timeline::Kind;
 
 /// A phase of the program, all ranks together, and the waiting that it causes.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -18,8 +18,8 @@ use super::json::{self, GENERATOR};
 use super::text;
 use super::words::clean;
 use crate::model::Model;
-use crate::symbols::Place;
-use crate::views::Views;
+use crate::report::views::Views;
+use crate::structure::symbols::Place;
 
 /// A page: what `analyzer/page` is built into, and the data that it reads.
 #[derive(Template)]

@@ -5,11 +5,11 @@ use std::io;
 use serde_json::{Map, Value, json};
 
 use super::packed::{numbers, signed, small, whole};
-use crate::blocking::WaitState;
 use crate::model::Model;
-use crate::symbols::Place;
-use crate::timeline::Ns;
-use crate::views::timeline::{MessageSeen, Names, STATES, SpanSeen, WaitSeen, Watched, state_name};
+use crate::replay::blocking::WaitState;
+use crate::replay::timeline::Ns;
+use crate::report::views::timeline::{MessageSeen, Names, STATES, SpanSeen, WaitSeen, Watched, state_name};
+use crate::structure::symbols::Place;
 
 /// The timeline of a run with this model, whose call sites are at `places`.
 pub(super) fn object(seen: &Watched, model: &Model, places: &[Place]) -> io::Result<Value> {

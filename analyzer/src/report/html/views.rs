@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use super::packed::{numbers, whole};
 use super::timeline;
 use crate::model::Model;
-use crate::symbols::Place;
-use crate::views::{IterationView, RegionView, Views};
+use crate::report::views::{IterationView, RegionView, Views};
+use crate::structure::symbols::Place;
 
 /// The page's own data on a run with this model, whose call sites are at `places`, as a JSON value.
 pub(super) fn document(views: &Views, model: &Model, places: &[Place]) -> io::Result<Value> {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::report::{Report, SiteRow};
-use crate::symbols::Place;
+use crate::structure::symbols::Place;
 
 pub(super) fn rows(report: &Report) -> Value {
     let blocked_s =

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::report::Report;
-use crate::selection::Moment;
+use crate::select::Moment;
 
 pub(super) fn object(report: &Report) -> Value {
     let selected = &report.facts.selected;

@@ -1,7 +1,7 @@
 //! Clusters of ranks: only where ranks run different code.
 
 use super::{DIM, Options, title};
-use crate::open::ranges;
+use crate::read::open::ranges;
 use crate::report::clusters::{CodeName, OwnCodeRow};
 use crate::report::table::Table;
 use crate::report::words::{TimeUnit, clean, count, percent, percent_or_dash, plural, wrap};

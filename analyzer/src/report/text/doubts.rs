@@ -1,6 +1,6 @@
 //! Doubts in words: what comes before the figures.
 
-use crate::open::ranges;
+use crate::read::open::ranges;
 use crate::report::Report;
 use crate::report::doubts::Doubt;
 use crate::report::words::{count, percent, plural, seconds_like};

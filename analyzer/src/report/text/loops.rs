@@ -1,7 +1,7 @@
 //! The loops that were found.
 
 use super::{DIM, LONGEST_NAME, Options, title};
-use crate::open::ranges;
+use crate::read::open::ranges;
 use crate::report::Report;
 use crate::report::loops::{Doubt, LoopRow, Sureness};
 use crate::report::table::Table;

@@ -5,12 +5,12 @@ use std::fmt::Write;
 use lbprof_collector::ProblemKind;
 
 use super::{BOLD, DIM, LONGEST_NAME, Options, region_name};
-use crate::definitions::WHOLE_PROGRAM;
-use crate::replay::Question;
+use crate::read::definitions::WHOLE_PROGRAM;
+use crate::replay::what_if::Question;
 use crate::report::losses::{Loss, LossKind};
 use crate::report::words::{clean, percent, seconds_like, shorten, wrap};
 use crate::report::{ProblemRow, Report};
-use crate::symbols::Place;
+use crate::structure::symbols::Place;
 
 /// Losses on the first screen.
 const FIRST: usize = 3;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use lbprof_collector::ProblemKind;
 
 use super::{BOLD, DIM, Options};
-use crate::definitions::WHOLE_PROGRAM;
+use crate::read::definitions::WHOLE_PROGRAM;
 use crate::report::losses::LossKind;
 use crate::report::verdict::VerdictKind;
 use crate::report::words::{clean, width};

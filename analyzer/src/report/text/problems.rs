@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 use lbprof_collector::problem::Severity;
 
 use super::Options;
-use crate::open::ranges;
+use crate::read::open::ranges;
 use crate::report::words::{clean, count, width, wrap};
 use crate::report::{ProblemRow, Report};
 

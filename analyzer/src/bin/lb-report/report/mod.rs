@@ -7,18 +7,18 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::whole_file::replace;
 use anyhow::Context;
 use clap::CommandFactory;
 use lbprof_analyzer::analyse::{self, Analysis};
 use lbprof_analyzer::compare::condition::{Condition, Judged, Outcome};
 use lbprof_analyzer::compare::{Named, Side};
+use lbprof_analyzer::report::views::Views;
 use lbprof_analyzer::report::{Choices, Report, csv, html, json, text};
-use lbprof_analyzer::selection::names::no_call_site;
+use lbprof_analyzer::select::names::no_call_site;
 use lbprof_analyzer::structure::Without;
+use lbprof_analyzer::structure::symbols::Place;
 use lbprof_analyzer::study;
-use lbprof_analyzer::symbols::Place;
-use lbprof_analyzer::views::Views;
-use lbprof_analyzer::whole_file::replace;
 
 use self::arguments::OutputArguments;
 pub use self::arguments::ReportArguments;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lbprof_analyzer::open;
+use lbprof_analyzer::read::open;
 use lbprof_analyzer::report::text;
 use lbprof_analyzer::study::key::BUILT_IN;
 use lbprof_analyzer::study::models::variables::RANKS;

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use crate::whole_file::replace;
 use anyhow::Context;
 use clap::Args;
 use lbprof_analyzer::study::{NotInStudy, Study, html};
-use lbprof_analyzer::whole_file::replace;
 
 use crate::exit::Exit;
 

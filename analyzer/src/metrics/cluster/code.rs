@@ -1,0 +1,171 @@
+//! The code that each rank runs: how often it calls MPI from where, and enters the regions that the program marks.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::definition::RankList;
+use lbprof_collector::{Activity, Operation};
+
+use crate::model::{Model, RankModel, RegionIdx, SiteKey};
+use crate::structure::symbols::{Place, first_on_line};
+
+/// A piece of code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Code {
+    /// A marked region; it is run as often as it is entered.
+    Region(RegionIdx),
+    /// Calls of an operation at a place.
+    Call {
+        /// The innermost marked region around it, or the whole program.
+        region: RegionIdx,
+        /// Index in the model's call sites of the first one on the same source line, for compilers copy a call into the branches
+        /// that lead to it; `None` where the recorder did not know it.
+        site: Option<u32>,
+        /// Number of the operation.
+        operation: u16,
+    },
+}
+
+/// How much of a piece of code a rank runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Run {
+    /// Index of the piece.
+    pub piece: u32,
+    /// How often.
+    pub times: f64,
+    /// Its share of the rank's time, in 0..=1.
+    pub share: f64,
+}
+
+/// The code that a rank runs, and what its time goes to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RankCode {
+    /// By piece, ascending.
+    pub runs: Vec<Run>,
+    /// Shares of its time by activity.
+    pub activities: [f64; Activity::COUNT],
+}
+
+/// The code of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Codes {
+    /// The pieces.
+    pub pieces: Vec<Code>,
+    /// For each piece the number of its function in its region; calls from functions of no known name are of one function.
+    pub functions: Vec<u32>,
+    /// One entry a rank of the model.
+    pub ranks: Vec<RankCode>,
+    /// The ranks, as indices, of each communicator that has some of all ranks, but more than one.
+    pub circles: Vec<Vec<u32>>,
+}
+
+/// The code of a run whose call sites are at `places`.
+///
+/// Calls that only ask (MPI_Test*, MPI_Iprobe …) do not count: how often they are made says how long a rank waits. Regions
+/// that were found, not marked, do not either: they are named by the calls that do.
+pub fn codes(model: &Model, places: &[Place]) -> Codes {
+    let lines = first_on_line(places);
+    let marked = marked_regions(model);
+    let found: Vec<bool> = model.regions.iter().map(|region| region.found).collect();
+    let by_rank: Vec<OwnCodes> = model.ranks.iter().map(|rank| own_codes(rank, &lines, &marked, &found)).collect();
+    let mut all: BTreeMap<Code, u32> = BTreeMap::new();
+    by_rank.iter().flat_map(|own| own.keys()).for_each(|&code| _ = all.entry(code).or_default());
+    (0_u32..).zip(all.values_mut()).for_each(|(number, piece)| *piece = number);
+    let rank_code = |(own, rank): (OwnCodes, &RankModel)| {
+        // Both are in the order of the codes, so that the pieces ascend.
+        let run = |(code, (times, share))| Some(Run { piece: *all.get(&code)?, times, share });
+        let mut activities = rank.inclusive(0).map(|seconds| share(rank, seconds));
+        activities[Activity::Recorder as usize] = 0.0;
+        RankCode { runs: own.into_iter().filter_map(run).collect(), activities }
+    };
+    let ranks = by_rank.into_iter().zip(&model.ranks).map(rank_code).collect();
+    let pieces: Vec<Code> = all.into_keys().collect();
+    Codes { functions: functions(&pieces, places), pieces, ranks, circles: circles(model) }
+}
+
+/// What a rank runs: how often, and for which share of its time.
+type OwnCodes = BTreeMap<Code, (f64, f64)>;
+
+fn own_codes(rank: &RankModel, lines: &[u32], marked: &[RegionIdx], found: &[bool]) -> OwnCodes {
+    let mut own = OwnCodes::new();
+    let is_entered = |region: RegionIdx| found.get(region as usize) == Some(&false) && region > 0;
+    for (region, totals) in rank.totals.iter().filter(|(region, totals)| totals.invocations > 0 && is_entered(*region))
+    {
+        let computation = rank.exclusive(*region)[Activity::Computation as usize];
+        let region = marked.get(*region as usize).copied().unwrap_or(*region);
+        let (times, part) = own.entry(Code::Region(region)).or_default();
+        (*times, *part) = (*times + totals.invocations as f64, *part + share(rank, computation));
+    }
+    for (key, cell) in rank.sites.iter().filter(|(key, cell)| cell.calls > 0 && counts(key)) {
+        let site = key.site.map(|site| lines.get(site as usize).copied().unwrap_or(site));
+        let region = marked.get(key.region as usize).copied().unwrap_or(0);
+        let (times, part) = own.entry(Code::Call { region, site, operation: key.operation }).or_default();
+        (*times, *part) = (*times + cell.calls as f64, *part + share(rank, cell.seconds));
+    }
+    own
+}
+
+/// Seconds as a share of all that is known of a rank's time, the recorder's own time left out.
+fn share(rank: &RankModel, seconds: f64) -> f64 {
+    let all = rank.inclusive(0);
+    let known = all.iter().sum::<f64>() - all[Activity::Recorder as usize];
+    if known > 0.0 { seconds / known } else { 0.0 }
+}
+
+/// Whether how often a call is made says which code is run.
+fn counts(key: &SiteKey) -> bool {
+    let asks = Operation::from_number(key.operation).is_some_and(|operation| {
+        let name = operation.name();
+        name.starts_with("Test") || name.starts_with("Request_get_status") || matches!(name, "Iprobe" | "Improbe")
+    });
+    !asks && key.activity != Activity::Recorder
+}
+
+/// For each region the innermost marked one that it is or lies in, or the whole program. Found regions and loops differ
+/// between ranks of one program, so that a marked region is the same in all of them: the first one stands for it.
+fn marked_regions(model: &Model) -> Vec<RegionIdx> {
+    let mut first: BTreeMap<Vec<&str>, RegionIdx> = BTreeMap::new();
+    let innermost = |region: RegionIdx| {
+        let chain = model.chain(region);
+        let marked = chain.iter().filter_map(|&at| model.regions.get(at as usize)).filter(|region| !region.found);
+        let names: Vec<&str> = marked.map(|region| region.name.as_str()).collect();
+        let own = chain.iter().copied().find(|&at| model.regions.get(at as usize).is_some_and(|region| !region.found));
+        // All but the whole program have a marked region around the found ones, if only that.
+        *first.entry(names).or_insert(own.unwrap_or(0))
+    };
+    (0..model.regions.len() as RegionIdx).map(innermost).collect()
+}
+
+fn functions(pieces: &[Code], places: &[Place]) -> Vec<u32> {
+    let mut numbers: BTreeMap<(RegionIdx, bool, String), u32> = BTreeMap::new();
+    let mut number = |piece: &Code| {
+        let key = match piece {
+            Code::Region(region) => (*region, true, String::new()),
+            Code::Call { region, site, .. } => {
+                let place = site.and_then(|site| places.get(site as usize));
+                let name = place.map(|place| match place.function_label() {
+                    "" => String::new(),
+                    function => format!("{} {function}", place.module.as_deref().unwrap_or_default()),
+                });
+                (*region, false, name.unwrap_or_default())
+            }
+        };
+        let next = numbers.len() as u32;
+        *numbers.entry(key).or_insert(next)
+    };
+    pieces.iter().map(&mut number).collect()
+}
+
+/// Members of communicators that have more than one rank, but not all.
+fn circles(model: &Model) -> Vec<Vec<u32>> {
+    let index: BTreeMap<u32, u32> = model.ranks.iter().zip(0..).map(|(rank, at)| (rank.rank, at)).collect();
+    let members = |group: &RankList| -> Vec<u32> {
+        // A damaged log may name any number of ranks.
+        let runs = group.0.iter().filter(|run| u64::from(run.2) <= u64::from(model.facts.n_ranks));
+        let ranks = runs.flat_map(|&(first, step, count)| {
+            (0..i64::from(count)).map(move |at| i64::from(first) + i64::from(step) * at)
+        });
+        ranks.filter_map(|rank| index.get(&u32::try_from(rank).ok()?).copied()).collect()
+    };
+    let is_part = |group: &RankList| group.len() > 1 && group.len() < u64::from(model.facts.n_ranks);
+    model.communicators.iter().map(|comm| &comm.group).filter(|group| is_part(group)).map(members).collect()
+}

@@ -1,0 +1,110 @@
+//! Problems that no log states: what the figures of all time and all regions show of the data.
+
+use std::collections::BTreeSet;
+
+use lbprof_collector::definition::EndReason;
+use lbprof_collector::{Activity, Problem, ProblemKind};
+
+use crate::metrics::preemption::{Preemption, preemption, without_core};
+use crate::model::{Model, RankModel};
+use crate::read::open::n_recorded;
+
+/// What the figures of `model` show, those of its ranks that lost most to others first: only the first are told.
+pub fn findings(model: &Model) -> Vec<Problem> {
+    let is_not_closed = |one: &&Problem| one.kind == ProblemKind::NotClosed;
+    let not_closed: BTreeSet<u32> = model.problems.iter().filter(is_not_closed).filter_map(|one| one.rank).collect();
+    let mut by_loss: Vec<(Option<Preemption>, &RankModel)> =
+        model.ranks.iter().map(|rank| (preemption(rank), rank)).collect();
+    let delayed_s = |lost: &Option<Preemption>| lost.map_or(0.0, |lost| lost.delayed_s);
+    by_loss.sort_by(|a, b| delayed_s(&b.0).total_cmp(&delayed_s(&a.0)));
+    let of_ranks = by_loss.into_iter().flat_map(|(lost, rank)| {
+        let ended_early = rank.end_reason.is_none() && not_closed.contains(&rank.rank);
+        of_rank(model, rank, lost, ended_early)
+    });
+    of_ranks.chain(of_run(model)).collect()
+}
+
+/// Share of its time from which on a rank's recorder disturbs what it records.
+const DISTURBING: f64 = 0.05;
+
+/// Share of the run from which on pauses that differ between ranks matter.
+const UNEVEN: f64 = 0.01;
+
+/// Share of its time from which on it matters what a rank's time between polls is.
+const UNCLEAR: f64 = 0.01;
+
+/// Problems of the run that no log states.
+fn of_run(model: &Model) -> Vec<Problem> {
+    let problem = |kind, count, detail| Problem { kind, rank: None, count, detail };
+    let mut found = Vec::new();
+    let n_recorded = n_recorded(&model.facts.recorded_ranks, model.facts.n_ranks);
+    if n_recorded < u64::from(model.facts.n_ranks) && model.facts.selected.ranks.is_none() {
+        let detail = format!("{n_recorded} of {} recorded", model.facts.n_ranks);
+        found.push(problem(ProblemKind::LeftOut, u64::from(model.facts.n_ranks) - n_recorded, detail));
+    }
+    // MPI_Finalize is a call, too, but says nothing of the program.
+    let finalize = |rank: &RankModel| u64::from(matches!(rank.end_reason, Some(EndReason::Finalize)));
+    if model.ranks.iter().all(|rank| rank.calls <= finalize(rank)) && model.facts.selected.is_all() {
+        found.push(problem(ProblemKind::NothingSeen, 1, String::new()));
+    }
+    let paused = || model.ranks.iter().map(|rank| rank.paused_s);
+    let (least, most) = (paused().fold(f64::INFINITY, f64::min), paused().fold(0.0, f64::max));
+    if most - least > UNEVEN * model.elapsed_s() {
+        found.push(problem(ProblemKind::UnevenPause, 1, format!("from {least:.3} s to {most:.3} s")));
+    }
+    found
+}
+
+/// Problems of a rank that its log does not state. `lost`: what it lost to other users of its core.
+fn of_rank(model: &Model, rank: &RankModel, lost: Option<Preemption>, ended_early: bool) -> Vec<Problem> {
+    let problem = |kind, count, detail| Problem { kind, rank: Some(rank.rank), count, detail };
+    let mut found = Vec::new();
+    if ended_early {
+        let begin = model.window_s().0;
+        let detail =
+            format!("rank {}: last seen at {:.3} s of {:.3} s", rank.rank, rank.end_s - begin, model.elapsed_s());
+        found.push(problem(ProblemKind::NotClosed, 1, detail));
+    }
+    let recorder_s = rank.inclusive(0)[Activity::Recorder as usize];
+    if recorder_s > DISTURBING * (rank.end_s - rank.begin_s) {
+        let detail = format!("rank {}: {recorder_s:.3} s of {:.3} s", rank.rank, rank.end_s - rank.begin_s);
+        found.push(problem(ProblemKind::Disturbed, 1, detail));
+    }
+    if let Some(lost) = lost {
+        let detail = format!(
+            "rank {}: {} {:.2} s of {:.2} s of computation, pushed off {:.0} times a second",
+            rank.rank,
+            if lost.certain { "at least" } else { "about" },
+            lost.delayed_s,
+            lost.computation_s,
+            lost.switches_per_s,
+        );
+        let count = rank.usage.map_or(1, |usage| usage.thread_involuntary);
+        found.push(problem(ProblemKind::Preempted, count, detail));
+    } else if let Some(share) = without_core(rank) {
+        let detail = format!("rank {}: {:.0} % of the time", rank.rank, 100.0 * share);
+        found.push(problem(ProblemKind::NoCore, 1, detail));
+    }
+    let polls = &rank.polls;
+    if polls.maybe_computation_s + polls.maybe_waiting_s > UNCLEAR * (rank.end_s - rank.begin_s) {
+        let detail = format!(
+            "rank {}: {:.3} s that count as waiting may be computation, {:.3} s the other way round",
+            rank.rank, polls.maybe_computation_s, polls.maybe_waiting_s
+        );
+        found.push(problem(ProblemKind::PollingUnclear, 1, detail));
+    }
+    if rank.other_threads > 0 {
+        let detail = format!(
+            "rank {}: {} more thread{}, {:.3} s in MPI",
+            rank.rank,
+            rank.other_threads,
+            if rank.other_threads == 1 { "" } else { "s" },
+            rank.other_threads_mpi_s
+        );
+        found.push(problem(ProblemKind::OtherThreads, u64::from(rank.other_threads), detail));
+    }
+    if rank.paused_s > 0.0 {
+        found.push(problem(ProblemKind::Paused, 1, format!("rank {}: {:.3} s", rank.rank, rank.paused_s)));
+    }
+    found
+}

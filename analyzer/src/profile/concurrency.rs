@@ -1,0 +1,594 @@
+//! How much of the run one rank alone computes, from samples of who computes when.
+//!
+//! Ranks are streamed one by one, so that nobody ever sees two of them side by side. But each can be asked what it does at given
+//! instants, and the answers of all ranks add up:
+//!
+//! ```text
+//!   instants        |    |  |       |    |   |     |       one in each slice of the run, at a place of its own
+//!   rank 0   |=======|...|======================|..|       computes at 1, 3, 4, 5, 6
+//!   rank 1   |====|......|.......................|=|       computes at 1, 7
+//!   computing        2    0  1       1    1   1     1       rank 0 alone at 3 … 6: 4 of 7 slices
+//! ```
+//!
+//! Samples do not mind how short intervals are: of iterations much shorter than a slice they hit each part as often as it is long.
+//! The instants follow from the common clock alone. Slices double when the run outgrows [`MOST`] of them, and of the two instants of a
+//! pair one remains. So no rank needs to know how long the run is, and merging is exact in whatever order.
+//!
+//! A rank that computes alone does so for one of two reasons. Either no other has anything to do: serial work. Or it began together
+//! with others and has more to do than they: imbalance. Computation between two calls counts as serial where others compute for no more
+//! than [`OVERLAP`] of it, at its begin and at its end. So each sample also holds how long ago the others stopped computing, and when the
+//! first of them goes on.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::clock::RankClock;
+use lbprof_collector::format::BatchHead;
+use lbprof_collector::profile::ProfileBatch;
+use lbprof_collector::{Operation, Record};
+
+use crate::profile::span::Span;
+
+/// Most slices: each rank's samples take less than a megabyte, and adding a rank's to those of others 0.1 ms. Of half as many, the
+/// least that a long run has, a share of 10 % has a standard error of 0.24 %.
+const MOST: i64 = 1 << 15;
+
+/// Nanoseconds of a slice of the shortest runs, as a power of two.
+const LEAST_BITS: u32 = 10;
+
+/// Share of an interval in which others may compute at its begin, and at its end, for it to be serial: messages take their time.
+const OVERLAP: f32 = 0.05;
+
+/// Share of the slices in which something is known of all ranks, below which nothing is said.
+const LEAST_KNOWN: f64 = 0.95;
+
+/// The time in which one rank alone computes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Alone {
+    /// Seconds of serial work by rank, the most first: the others have nothing to do.
+    pub serial: Vec<(u32, f64)>,
+    /// Seconds in which exactly one rank computes, for whatever reason.
+    pub alone_s: f64,
+    /// Two standard errors of the sum of `serial`, in seconds.
+    pub error_s: f64,
+    /// Seconds from one sample to the next, on average.
+    pub step_s: f64,
+}
+
+impl Alone {
+    /// Seconds of serial work of all ranks.
+    pub fn serial_s(&self) -> f64 {
+        self.serial.iter().fold(0.0, |sum, (_, seconds)| sum + seconds)
+    }
+}
+
+/// What the ranks do at one instant. Times are in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Sample {
+    /// Ranks that compute.
+    computing: u32,
+    /// The first of them, since when, and for how long still.
+    rank: u32,
+    since_s: f32,
+    until_s: f32,
+    /// How long ago the last of the others stopped computing, and when the first will go on.
+    others_since_s: f32,
+    others_until_s: f32,
+    /// Whether nothing is known of some rank.
+    unknown: bool,
+}
+
+const NOBODY: Sample = Sample {
+    computing: 0,
+    rank: u32::MAX,
+    since_s: 0.0,
+    until_s: 0.0,
+    others_since_s: f32::INFINITY,
+    others_until_s: f32::INFINITY,
+    unknown: false,
+};
+
+impl Sample {
+    fn add(&mut self, other: &Sample) {
+        if self.computing == 0 {
+            (self.rank, self.since_s, self.until_s) = (other.rank, other.since_s, other.until_s);
+        }
+        self.computing = self.computing.saturating_add(other.computing);
+        self.others_since_s = self.others_since_s.min(other.others_since_s);
+        self.others_until_s = self.others_until_s.min(other.others_until_s);
+        self.unknown |= other.unknown;
+    }
+
+    /// Whether the one rank that computes does serial work.
+    fn is_serial(&self) -> bool {
+        let overlap_s = OVERLAP * (self.since_s + self.until_s);
+        self.since_s - self.others_since_s <= overlap_s && self.until_s - self.others_until_s <= overlap_s
+    }
+}
+
+/// Samples of some ranks: slices number `first` and on, of 2^(LEAST_BITS + level) ns each.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Concurrency {
+    level: u32,
+    first: i64,
+    samples: Vec<Sample>,
+}
+
+impl Concurrency {
+    /// The samples of these ranks and of others.
+    pub fn merge(mut self, mut other: Concurrency) -> Concurrency {
+        let (Some(own), Some(others)) = (self.span_ns(), other.span_ns()) else {
+            return if self.samples.is_empty() { other } else { self };
+        };
+        self.cover(own.0.min(others.0), own.1.max(others.1));
+        while other.level < self.level {
+            other.coarsen();
+        }
+        let at = (other.first - self.first) as usize;
+        self.samples.iter_mut().skip(at).zip(&other.samples).for_each(|(own, other)| own.add(other));
+        self
+    }
+
+    /// The time that one rank alone computes. `windows`: when each rank's window begins and ends, in nanoseconds of the common
+    /// clock. `None` where something is known of all ranks in less than 95 % of the time, or there are no samples.
+    pub fn alone(&self, windows: &[(i64, i64)]) -> Option<Alone> {
+        let mut begins: Vec<i64> = windows.iter().map(|window| window.0).collect();
+        let mut ends: Vec<i64> = windows.iter().map(|window| window.1).collect();
+        begins.sort_unstable();
+        ends.sort_unstable();
+        let known = self.samples.iter().filter(|sample| !sample.unknown).count();
+        if known == 0 || (known as f64) < LEAST_KNOWN * self.samples.len() as f64 {
+            return None;
+        }
+        let step_s = (1_u64 << (LEAST_BITS + self.level)) as f64 * 1e-9;
+        let mut alone = 0_u64;
+        let mut serial: BTreeMap<u32, u64> = BTreeMap::new();
+        for (slice, sample) in (self.first..).zip(&self.samples) {
+            if sample.computing != 1 || sample.unknown {
+                continue;
+            }
+            alone += 1;
+            // A rank begins to compute with its window, and does until its end.
+            let mut sample = *sample;
+            let instant = instant(self.level, slice);
+            if let Some(&next) = begins.get(begins.partition_point(|&begin| begin <= instant)) {
+                sample.others_until_s = sample.others_until_s.min(seconds(instant, next));
+            }
+            if let Some(&last) = ends.partition_point(|&end| end <= instant).checked_sub(1).and_then(|at| ends.get(at))
+            {
+                sample.others_since_s = sample.others_since_s.min(seconds(last, instant));
+            }
+            *serial.entry(sample.rank).or_default() += u64::from(sample.is_serial());
+        }
+        let hits: u64 = serial.values().sum();
+        let share = hits as f64 / known as f64;
+        let mut serial: Vec<(u32, f64)> =
+            serial.into_iter().filter(|&(_, hits)| hits > 0).map(|(rank, hits)| (rank, hits as f64 * step_s)).collect();
+        serial.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let error_s = 2.0 * step_s * (hits as f64 * (1.0 - share)).sqrt().max(1.0);
+        Some(Alone { serial, alone_s: alone as f64 * step_s, error_s, step_s })
+    }
+
+    /// The time that the slices cover.
+    fn span_ns(&self) -> Option<(i64, i64)> {
+        let last = self.first + self.samples.len() as i64 - 1;
+        let bits = LEAST_BITS + self.level;
+        (!self.samples.is_empty()).then(|| (self.first << bits, last << bits | ((1 << bits) - 1)))
+    }
+
+    /// Makes the slices reach from one time to another, both included, at the least; longer ones where there are too many.
+    fn cover(&mut self, from_ns: i64, to_ns: i64) {
+        let own = self.span_ns().unwrap_or((from_ns, to_ns));
+        let (from_ns, to_ns) = (from_ns.min(own.0), to_ns.max(own.1));
+        let slices = |level: u32| (from_ns >> (LEAST_BITS + level), to_ns >> (LEAST_BITS + level));
+        loop {
+            let (first, last) = slices(self.level);
+            if last - first < MOST {
+                break;
+            }
+            self.coarsen();
+        }
+        let (first, last) = slices(self.level);
+        if self.samples.is_empty() {
+            self.first = first;
+        }
+        let before = (self.first - first).max(0) as usize;
+        self.samples.splice(0..0, std::iter::repeat_n(NOBODY, before));
+        self.first = self.first.min(first);
+        let n = (last - self.first + 1).max(0) as usize;
+        if n > self.samples.len() {
+            self.samples.resize(n, NOBODY);
+        }
+    }
+
+    /// Doubles the slices.
+    fn coarsen(&mut self) {
+        self.level += 1;
+        let (first, last) = (self.first >> 1, (self.first + self.samples.len() as i64 - 1) >> 1);
+        let kept = |slice: i64| {
+            let at = usize::try_from(half(self.level, slice) - self.first).ok();
+            at.and_then(|at| self.samples.get(at)).copied().unwrap_or(NOBODY)
+        };
+        if !self.samples.is_empty() {
+            self.samples = (first..=last).map(kept).collect();
+        }
+        self.first = first;
+    }
+
+    fn add(&mut self, slice: i64, sample: &Sample) {
+        if let Some(own) = usize::try_from(slice - self.first).ok().and_then(|at| self.samples.get_mut(at)) {
+            own.add(sample);
+        }
+    }
+}
+
+/// Which of the two slices that make up `slice` of `level` its instant lies in: one or the other without any order, so that no
+/// rhythm of a program can keep time with them.
+fn half(level: u32, slice: i64) -> i64 {
+    let mut mixed = (slice as u64 ^ u64::from(level) << 58).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    2 * slice + (mixed >> 63) as i64
+}
+
+/// The instant of `slice`, in nanoseconds of the common clock.
+fn instant(level: u32, slice: i64) -> i64 {
+    let least = (1..=level).rev().fold(slice, |slice, level| half(level, slice));
+    least.saturating_mul(1 << LEAST_BITS).saturating_add(1 << (LEAST_BITS - 1))
+}
+
+fn seconds(from_ns: i64, to_ns: i64) -> f32 {
+    to_ns.saturating_sub(from_ns) as f32 * 1e-9
+}
+
+/// What a rank does in a span of its time.
+#[derive(Clone, Copy)]
+enum Doing {
+    Computing,
+    /// It is in MPI; when it computed last, in ticks.
+    Waiting {
+        since: u64,
+    },
+    Unknown,
+}
+
+/// Samples one rank, from the records of its first thread.
+pub struct RankSampler {
+    rank: u32,
+    clock: RankClock,
+    /// The time of which there are samples.
+    within: Span,
+    all: Concurrency,
+    /// No instant lies before these ticks but those that were asked for.
+    quiet_until: u64,
+    /// Sequence number of the next record, once there was one.
+    next: Option<u64>,
+    /// Where the last record ended.
+    now: u64,
+    /// Since when it computes, and where it does not what it does since when.
+    from: u64,
+    state: State,
+    /// When it last computed.
+    computed: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Computing,
+    /// In a call that has no end yet.
+    InCall,
+    Paused,
+}
+
+impl RankSampler {
+    /// The sampler of `rank`, whose clock this is.
+    pub fn new(rank: u32, clock: RankClock) -> Self {
+        RankSampler {
+            rank,
+            clock,
+            within: Span::ALL,
+            all: Concurrency::default(),
+            quiet_until: 0,
+            next: None,
+            now: 0,
+            from: 0,
+            state: State::Computing,
+            computed: 0,
+        }
+    }
+
+    /// The same of which only this time is sampled.
+    pub fn within(self, span: Span) -> Self {
+        RankSampler { within: span, ..self }
+    }
+
+    /// Takes records of the rank's first thread. `is_serial` tells which regions, by id, are marked as serial work: what a rank does
+    /// before it enters one does not belong to it.
+    pub fn records(&mut self, head: &BatchHead, records: &[Record], is_serial: impl Fn(u32) -> bool) {
+        self.go_to(head);
+        for record in records {
+            let begin = record.begin.max(self.now);
+            let end = record.end.max(begin);
+            self.now = end;
+            if record.operation < Operation::FIRST_MARKER {
+                self.leave(begin);
+                match record.end {
+                    0 => (self.state, self.from) = (State::InCall, begin),
+                    _ => {
+                        self.span(Doing::Waiting { since: self.computed }, begin, end);
+                        self.from = end;
+                    }
+                }
+            } else if !record.is_part() {
+                self.marker(record, begin, &is_serial);
+            }
+        }
+        self.next = Some(head.first.saturating_add(records.len() as u64));
+    }
+
+    /// Takes what was folded when it was recorded: of that time nothing is known.
+    pub fn absorb(&mut self, batch: &ProfileBatch) {
+        self.go_to(&batch.head);
+        self.span(Doing::Unknown, self.now, batch.next.previous_end);
+        self.place(&batch.next);
+    }
+
+    /// The samples.
+    pub fn finish(self) -> Concurrency {
+        self.all
+    }
+
+    fn go_to(&mut self, head: &BatchHead) {
+        if self.next != Some(head.first) {
+            if self.next.is_some() {
+                self.leave(self.now);
+                self.span(Doing::Unknown, self.now, head.previous_end);
+            }
+            self.place(head);
+        }
+    }
+
+    fn place(&mut self, head: &BatchHead) {
+        self.next = Some(head.first);
+        (self.now, self.from, self.computed) = (head.previous_end, head.previous_end, head.previous_end);
+        self.state = if head.paused { State::Paused } else { State::Computing };
+    }
+
+    #[cold]
+    fn marker(&mut self, record: &Record, begin: u64, is_serial: &impl Fn(u32) -> bool) {
+        let cuts = match record.operation() {
+            Some(Operation::Pause | Operation::Resume) => true,
+            Some(Operation::RegionEnter | Operation::RegionLeave) => is_serial(record.request),
+            _ => false,
+        };
+        if cuts || self.state == State::InCall {
+            self.leave(begin);
+            self.from = begin;
+            if record.operation() == Some(Operation::Pause) {
+                self.state = State::Paused;
+            }
+        }
+    }
+
+    /// Ends what the rank does, at these ticks; then it computes, or is in the next call.
+    #[inline(always)]
+    fn leave(&mut self, at: u64) {
+        match self.state {
+            State::Computing => {
+                self.span(Doing::Computing, self.from, at);
+                if at > self.from {
+                    self.computed = at;
+                }
+            }
+            State::InCall => self.span(Doing::Waiting { since: self.computed }, self.from, at),
+            State::Paused => self.span(Doing::Unknown, self.from, at),
+        }
+        self.state = State::Computing;
+    }
+
+    #[inline(always)]
+    fn span(&mut self, doing: Doing, from: u64, to: u64) {
+        if to > self.quiet_until && to > from {
+            self.sample(doing, from, to);
+        }
+    }
+
+    /// Answers for all instants from `from` on and before `to`.
+    #[inline(never)]
+    fn sample(&mut self, doing: Doing, from: u64, to: u64) {
+        let (from, to) = (self.within.clamp(from), self.within.clamp(to));
+        let (from_ns, to_ns) = (self.clock.nanoseconds(from), self.clock.nanoseconds(to));
+        if to_ns > from_ns {
+            self.all.cover(from_ns, to_ns);
+            let level = self.all.level;
+            let mut slice = from_ns >> (LEAST_BITS + level);
+            loop {
+                let instant = instant(level, slice);
+                if instant >= to_ns {
+                    // Clocks of hosts do not run apart by a thousandth: nothing is missed before that.
+                    let ticks = (instant - to_ns) as f64 * 0.999e-9 / self.clock.tick_s();
+                    self.quiet_until = to.saturating_add(ticks as u64);
+                    break;
+                }
+                if instant >= from_ns {
+                    let sample = self.at(doing, from_ns, instant, to_ns);
+                    self.all.add(slice, &sample);
+                }
+                slice += 1;
+            }
+        }
+    }
+
+    /// The sample of an instant between two others.
+    fn at(&self, doing: Doing, from_ns: i64, instant: i64, to_ns: i64) -> Sample {
+        let until_s = seconds(instant, to_ns);
+        match doing {
+            Doing::Computing => {
+                Sample { computing: 1, rank: self.rank, since_s: seconds(from_ns, instant), until_s, ..NOBODY }
+            }
+            Doing::Waiting { since } => {
+                let others_since_s = seconds(self.clock.nanoseconds(since), instant);
+                Sample { others_since_s, others_until_s: until_s, ..NOBODY }
+            }
+            Doing::Unknown => Sample { unknown: true, ..NOBODY },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lbprof_collector::format::Header;
+    use lbprof_collector::scenario;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// A clock whose ticks are nanoseconds of the common clock.
+    fn clock() -> RankClock {
+        RankClock::new(&Header { n_ranks: 1, ..scenario::header(0, 1) }, &[], &[])
+    }
+
+    /// The samples of a rank that computes and is in calls by turns, for so many nanoseconds each, from `begin` on.
+    fn rank(number: u32, begin: u64, turns: &[(u64, u64)]) -> Concurrency {
+        let mut now = begin;
+        let record = |&(computes, waits): &(u64, u64)| {
+            now += computes + waits;
+            Record { end: now, ..Record::new(Operation::Barrier, now - waits) }
+        };
+        let records: Vec<Record> = turns.iter().map(record).collect();
+        let mut sampler = RankSampler::new(number, clock());
+        let mut head = BatchHead { previous_end: begin, ..BatchHead::default() };
+        for batch in records.chunks(7) {
+            sampler.records(&head, batch, |_| false);
+            head.advance(batch);
+        }
+        sampler.finish()
+    }
+
+    fn alone(parts: impl IntoIterator<Item = Concurrency>, windows: &[(i64, i64)]) -> Alone {
+        parts.into_iter().reduce(Concurrency::merge).and_then(|all| all.alone(windows)).expect("all is known")
+    }
+
+    #[track_caller]
+    fn assert_near(found: f64, expected: f64, error: f64) {
+        assert!((found - expected).abs() <= error, "{found} instead of {expected} ± {error}");
+    }
+
+    #[test]
+    fn one_rank_that_works_while_the_others_wait_is_serial() {
+        // Each of 50 steps: rank 0 computes 3 ms while the others wait, then all compute 7 ms.
+        let steps = |first: u64| [(first, 3 * MS - first), (7 * MS, 0)].repeat(50);
+        let parts = (0..4).map(|number| rank(number, 1000, &steps(if number == 0 { 3 * MS } else { 0 })));
+        let found = alone(parts, &[(1000, 500_001_000); 4]);
+        assert_eq!(found.serial.iter().map(|one| one.0).collect::<Vec<_>>(), [0]);
+        assert_near(found.serial_s(), 0.150, found.error_s);
+        assert_near(found.alone_s, 0.150, found.error_s);
+        assert!(found.error_s < 0.003, "{found:?}");
+    }
+
+    #[test]
+    fn one_rank_that_has_more_to_do_than_the_others_is_not_serial() {
+        let parts = (0..4).map(|number| {
+            let work = if number == 3 { 40 * MS } else { 10 * MS };
+            rank(number, 1000, &[(work, 40 * MS - work)].repeat(20))
+        });
+        let found = alone(parts, &[(1000, 800_001_000); 4]);
+        assert_eq!(found.serial, []);
+        assert_near(found.alone_s, 0.600, 2.0 * found.error_s.max(0.002));
+    }
+
+    #[test]
+    fn a_rank_that_begins_before_the_windows_of_others_is_not_serial() {
+        // Rank 1 leaves MPI_Init 5 ms late, or rank 1 ends 5 ms early.
+        let late = [rank(0, 0, &[(40 * MS, MS)]), rank(1, 5 * MS, &[(35 * MS, MS)])];
+        let found = alone(late, &[(0, 41_000_000), (5_000_000, 41_000_000)]);
+        assert_eq!(found.serial, []);
+        assert_near(found.alone_s, 0.005, 0.0002);
+        let early = [rank(0, 0, &[(40 * MS, MS)]), rank(1, 0, &[(35 * MS, 0)])];
+        let found = alone(early, &[(0, 41_000_000), (0, 35_000_000)]);
+        assert_eq!(found.serial, []);
+        assert_near(found.alone_s, 0.005, 0.0002);
+    }
+
+    #[test]
+    fn iterations_shorter_than_a_slice_count_as_well() {
+        // 20 s of steps of 50 µs, of which rank 1 computes 20 µs alone: slices are 0.6 ms or longer.
+        let n = 400_000;
+        let parts =
+            [rank(0, 0, &[(0, 20_000), (30_000, 0)].repeat(n)), rank(1, 0, &[(20_000, 0), (30_000, 0)].repeat(n))];
+        let found = alone(parts, &[(0, 20_000_000_000); 2]);
+        assert!(found.step_s > 5e-4);
+        assert_near(found.serial_s(), 8.0, found.error_s);
+        assert!(found.error_s < 0.2, "{found:?}");
+    }
+
+    #[test]
+    fn where_calls_were_not_recorded_nothing_is_said() {
+        let mut sampler = RankSampler::new(0, clock());
+        let head = BatchHead { previous_end: 0, ..BatchHead::default() };
+        let next = BatchHead { first: 10, previous_end: 100 * MS, ..BatchHead::default() };
+        sampler.absorb(&ProfileBatch { head, next, ..ProfileBatch::default() });
+        let other = rank(1, 0, &[(50 * MS, 50 * MS)]);
+        assert_eq!(sampler.finish().merge(other).alone(&[(0, 100_000_000); 2]), None);
+        assert_eq!(Concurrency::default().alone(&[]), None);
+    }
+
+    #[test]
+    fn marked_serial_work_begins_at_its_mark() {
+        // Rank 0 computes 10 ms as all others do, and goes on for 20 ms, which are marked.
+        let marker = |operation, at| Record { request: 1, ..Record::new(operation, at) };
+        let mut sampler = RankSampler::new(0, clock());
+        let end = Record { end: 31 * MS, ..Record::new(Operation::Barrier, 30 * MS) };
+        let records = [marker(Operation::RegionEnter, 10 * MS), marker(Operation::RegionLeave, 30 * MS), end];
+        sampler.records(&BatchHead::default(), &records, |region| region == 1);
+        let found = alone([sampler.finish(), rank(1, 0, &[(10 * MS, 21 * MS)])], &[(0, 31_000_000); 2]);
+        assert_near(found.serial_s(), 0.020, 0.0005);
+    }
+
+    #[test]
+    fn hostile_times_end_in_some_samples() {
+        let mut sampler = RankSampler::new(0, clock());
+        let times = [0, u64::MAX, 5, i64::MAX as u64, 1 << 40];
+        let records = times.map(|at| Record { end: at, ..Record::new(Operation::Barrier, at / 2) });
+        sampler.records(&BatchHead { previous_end: 3, ..BatchHead::default() }, &records, |_| false);
+        let found = sampler.finish();
+        assert!(found.samples.len() as i64 <= MOST);
+        found.merge(rank(1, 0, &[(10, 10)])).alone(&[(i64::MIN, i64::MAX)]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        /// Doubling slices and merging in whatever order give the same samples; so do one rank's records in one part or in many.
+        #[test]
+        fn merging_is_exact(
+            begins in prop::collection::vec(0..10_000_000_000_u64, 3),
+            lengths in prop::collection::vec(1..400_000_000_u64, 3),
+        ) {
+            let parts: Vec<Concurrency> = (0..3_u32)
+                .map(|at| {
+                    let length = lengths[at as usize];
+                    rank(at, begins[at as usize], &[(length, length / 3), (length / 2, length)].repeat(1 + 3 * at as usize))
+                })
+                .collect();
+            let [a, b, c] = [0, 1, 2].map(|at| parts[at].clone());
+            let one = a.clone().merge(b.clone()).merge(c.clone());
+            let two = a.merge(b.merge(c));
+            prop_assert_eq!(&one, &two);
+            prop_assert!(one.samples.len() as i64 <= MOST && one.samples.len() as i64 > MOST / 4);
+        }
+
+        /// The share of samples in which a rank computes is the share of its time.
+        #[test]
+        fn samples_are_taken_evenly(computes in 1..1000_u64, waits in 1..1000_u64, scale in 1_000..1_000_000_u64) {
+            let turns = [(computes * scale, waits * scale)].repeat(100);
+            let found = rank(0, 12_345, &turns);
+            let n = found.samples.len() as f64;
+            let computing = found.samples.iter().filter(|sample| sample.computing == 1).count() as f64;
+            let share = computes as f64 / (computes + waits) as f64;
+            // Five standard errors, and one sample at either end.
+            let error = 5.0 * (share * (1.0 - share) / n).sqrt() + 2.0 / n;
+            prop_assert!((computing / n - share).abs() <= error, "{} instead of {share} of {n}", computing / n);
+        }
+    }
+}

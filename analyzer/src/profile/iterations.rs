@@ -1,0 +1,121 @@
+//! The time of a rank's regions by iteration.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::Activity;
+use lbprof_collector::record::NONE;
+
+use super::bounds::Bounds;
+use super::rank::RankBuilder;
+use crate::model::{FoundLoopOfRank, Region, RegionIdx, Series, Slowest};
+use crate::profile::sums::Sums;
+use crate::profile::times::Times;
+use crate::structure::region_path::loop_path;
+
+impl RankBuilder<'_> {
+    /// Time by iteration: of every region in its innermost iterated one, and of iterated regions also for the series.
+    ///
+    /// ```text
+    ///   main / step (iterated) / force / sub (iterated) / x
+    ///     a cell of x in iteration 7 of sub counts in x and sub at 7; sub's iteration 7 lies in step's iteration 2,
+    ///     so the same cell counts in force and step at 2; main lies in no iteration.
+    /// ```
+    pub(super) fn iterations(&mut self, sums: Sums) {
+        let mut bounds: BTreeMap<RegionIdx, Vec<Bounds>> = BTreeMap::new();
+        let mut times: BTreeMap<RegionIdx, Times> = BTreeMap::new();
+        let mut around = NONE;
+        for (at, open) in sums.end.open.iter().enumerate().filter(|(_, open)| open.iteration != NONE) {
+            let begin = sums.entered.get(at).copied();
+            let one = Bounds { number: open.iteration, outer: around, begin, end: None };
+            bounds.entry(self.region(open.region)).or_default().push(one);
+            around = open.iteration;
+        }
+        for (id, region) in sums.regions {
+            let idx = self.region(id);
+            let ended = region.iterations.iter().map(Bounds::of);
+            bounds.entry(idx).or_default().splice(0..0, ended);
+            if self.part.tables.in_iterated(idx) {
+                let times = times.entry(idx).or_default();
+                match &self.iterated {
+                    Some(found) => times.append(&region.times.renumbered(|interval| found.iteration(interval))),
+                    None => times.append(&region.times),
+                }
+            }
+        }
+        let mut entering = None;
+        if let Some(found) = self.iterated.take() {
+            let idx = self.enter(loop_path(self.structure, found.at));
+            bounds.entry(idx).or_default().extend_from_slice(&found.bounds);
+            self.rank.found = Some(FoundLoopOfRank {
+                at: found.at,
+                iterations: found.count,
+                alike: found.alike,
+                carried: found.carried,
+            });
+            entering = Some((idx, found.entering));
+        }
+        // Inner regions first: they lie behind the ones around them.
+        for idx in (1..self.part.tables.regions.len() as RegionIdx).rev() {
+            let bounds = Bounds::last_of_each(bounds.remove(&idx).unwrap_or_default());
+            let mut own = times.remove(&idx).unwrap_or_default();
+            own.append_numbers(bounds.iter().map(|one| one.number));
+            own.sort();
+            let Region { parent, iterated, .. } = self.part.tables.regions[idx as usize];
+            if self.part.tables.in_iterated(parent) {
+                let place = times.entry(parent).or_default();
+                match iterated {
+                    true => place.append(&own.renumbered(|number| Bounds::outer(&bounds, number))),
+                    false => place.append(&own),
+                }
+            }
+            self.keep_iterations(idx, &own, &bounds);
+        }
+        self.rank.in_iterations.reverse();
+        self.rank.iterations.reverse();
+        if let Some((found, numbers)) = entering {
+            let series = self.rank.iterations.iter_mut().filter(|(idx, _)| *idx == found);
+            series.for_each(|(_, series)| series.entering.clone_from(&numbers));
+        }
+    }
+
+    fn keep_iterations(&mut self, idx: RegionIdx, times: &Times, bounds: &[Bounds]) {
+        let n = times.numbers().len();
+        if n == 0 {
+            return;
+        }
+        let computation =
+            times.column(Activity::Computation).iter().fold(0, |sum: u64, ticks| sum.saturating_add(*ticks));
+        let seconds = Activity::ALL.map(|activity| self.column_s(times.column(activity), n));
+        self.part.slowest.insert(idx, Slowest::each(self.rank.rank, times.numbers(), &seconds));
+        self.rank.in_iterations.push((idx, self.seconds(computation)));
+        if self.part.tables.regions[idx as usize].iterated {
+            let (begin_s, end_s) = self.begins_and_ends(times.numbers(), bounds);
+            let numbers = times.numbers().to_vec();
+            self.rank.iterations.push((idx, Series { numbers, begin_s, end_s, seconds, entering: Vec::new() }));
+        }
+    }
+
+    /// The seconds of `ticks`, `n` entries; none where all are 0.
+    fn column_s(&self, ticks: &[u64], n: usize) -> Vec<f64> {
+        if ticks.iter().all(|&ticks| ticks == 0) {
+            return Vec::new();
+        }
+        let mut seconds = Vec::with_capacity(n);
+        seconds.extend(ticks.iter().map(|&ticks| self.seconds(ticks)));
+        seconds.resize(n, 0.0);
+        seconds
+    }
+
+    /// When the iterations of these numbers began and ended, as in [`Series`]; both lists are sorted.
+    fn begins_and_ends(&self, numbers: &[u32], bounds: &[Bounds]) -> (Vec<f64>, Vec<f64>) {
+        let time = |ticks: Option<u64>| ticks.map_or(f64::NAN, |ticks| self.since_begin(ticks));
+        let mut bounds = bounds.iter().peekable();
+        let of = |number: &u32| {
+            let found = bounds.next_if(|one| one.number == *number);
+            let (begin, end) = found.map_or((None, None), |one| (one.begin, one.end));
+            // Of one that was cut the begin is not known.
+            (time(begin.filter(|&begin| begin >= self.span.begin)), time(end))
+        };
+        numbers.iter().map(of).unzip()
+    }
+}

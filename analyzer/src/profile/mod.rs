@@ -1,0 +1,185 @@
+//! The pass that folds a run into its [`Model`].
+//!
+//! Each rank's records are folded by the collector's own fold, the same as in the recorder's profile mode; what is left,
+//! sums by region, iteration and activity, is turned from ticks into seconds and from the rank's ids into those of the run.
+//! Memory grows with ranks × regions × iterations × call sites, never with records.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `mod.rs` | the fold of a rank's log |
+//! | `sums.rs` | what a thread's records add up to; `times.rs`: its time by iteration; `span.rs`: where only a span of time counts |
+//! | `rank.rs` | a rank's sums → its model |
+//! | `iterations.rs` | the part of that which is by iteration, with `bounds.rs` (when iterations were) and `found.rs` (those of a found loop) |
+//! | `tables.rs` | names that ranks share, and their numbers |
+//! | `part.rs` | the models of several ranks as one, and at last as the run's |
+//! | `concurrency.rs` | how much of the run one rank alone computes |
+
+mod bounds;
+pub mod concurrency;
+mod found;
+mod iterations;
+mod part;
+mod rank;
+pub mod span;
+pub mod sums;
+mod tables;
+pub mod times;
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::format::Header;
+use lbprof_collector::polling::PollSums;
+use lbprof_collector::problem::Severity;
+use lbprof_collector::reader::Item;
+use lbprof_collector::{Operation, Problem, ProblemKind, Record};
+
+use crate::model::sites::Sites;
+use crate::model::{Model, RankModel};
+use crate::profile::concurrency::RankSampler;
+use crate::profile::span::Span;
+use crate::profile::sums::ThreadSums;
+use crate::read::definitions::Definitions;
+use crate::read::open::Run;
+use crate::read::pass::{self, Progress, RankPass};
+use crate::structure::survey::Survey;
+use crate::structure::{Placer, Structure};
+use found::FoundIterations;
+use part::Part;
+use rank::RankBuilder;
+
+/// Folds `run`, of which `survey` was made and whose loops and regions are those of `structure` where none are marked, into
+/// its model.
+pub fn gather(run: &Run, survey: &Survey, structure: &Structure, progress: impl Fn(Progress) + Sync) -> Model {
+    let part = pass::fold(run, |header| RankGather::new(header, survey, structure, run.span(header.rank)), progress);
+    let mut model = part.map(|part| part.finish(structure)).unwrap_or_default();
+    model.sites.clone_from(&survey.sites);
+    model.facts.selected.ranks.clone_from(&run.selected);
+    model.facts.polling = run.polling;
+    model.problems.splice(0..0, run.problems.iter().cloned());
+    model
+}
+
+/// The fold of one rank.
+struct RankGather<'a> {
+    header: Header,
+    known_sites: &'a Sites,
+    structure: &'a Structure,
+    /// Of the first thread's calls.
+    placer: Option<Placer<'a>>,
+    /// The time that counts.
+    span: Span,
+    definitions: Definitions,
+    threads: BTreeMap<u32, ThreadSums>,
+    /// The first thread's last record, if it is of a call that has not returned.
+    pending: Option<Record>,
+    /// Asks the first thread what it does; `None` where nothing is known of the rank's clock.
+    sampler: Option<RankSampler>,
+    /// What the first thread polled.
+    polls: PollSums,
+    problems: Vec<Problem>,
+}
+
+impl<'a> RankGather<'a> {
+    fn new(header: &Header, survey: &'a Survey, structure: &'a Structure, span: Span) -> Self {
+        let clock = survey.rank(header.rank).and_then(|rank| rank.clock.clone());
+        RankGather {
+            placer: Placer::new(structure, &survey.sites, header.rank),
+            sampler: clock.map(|clock| RankSampler::new(header.rank, clock).within(span)),
+            header: header.clone(),
+            known_sites: &survey.sites,
+            structure,
+            span,
+            definitions: Definitions::default(),
+            threads: BTreeMap::new(),
+            pending: None,
+            polls: PollSums::default(),
+            problems: Vec::new(),
+        }
+    }
+}
+
+impl RankPass for RankGather<'_> {
+    type Part = Part;
+
+    fn item(&mut self, item: Item) {
+        match item {
+            Item::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
+            Item::Records { head, records } => {
+                let thread = self.threads.entry(head.thread).or_insert_with(|| ThreadSums::new(&head, self.span));
+                match self.placer.as_mut().filter(|_| head.thread == 0) {
+                    Some(placer) => thread.placed_records(&head, &records, placer, &self.definitions),
+                    None => thread.records(&head, &records),
+                }
+                if head.thread == 0 {
+                    if let Some(sampler) = &mut self.sampler {
+                        sampler.records(&head, &records, |region| self.definitions.is_serial(region));
+                    }
+                    let is_call = |record: &&Record| record.operation < Operation::RegionEnter as u16;
+                    self.pending = records.last().filter(|record| record.end == 0).filter(is_call).copied();
+                }
+            }
+            Item::Profile(batch) => {
+                if batch.head.thread == 0 {
+                    self.sampler.iter_mut().for_each(|sampler| sampler.absorb(&batch));
+                    self.polls.add(&batch.profile.polls);
+                }
+                let thread =
+                    self.threads.entry(batch.head.thread).or_insert_with(|| ThreadSums::new(&batch.head, self.span));
+                thread.absorb(&batch);
+            }
+            Item::Problem(problem) => self.problems.push(problem),
+            Item::Polls(sums) => self.polls.add(&sums),
+        }
+    }
+
+    fn end(mut self) -> Part {
+        let mut part = Part::default();
+        let mut builder =
+            RankBuilder::new(&self.header, &self.definitions, self.known_sites, self.structure, self.span, &mut part);
+        builder.inner_iterations = self.placer.as_ref().map(Placer::inner_iterations).unwrap_or_default();
+        builder.iterated = self
+            .placer
+            .and_then(Placer::finish)
+            .map(|(at, intervals, ends)| FoundIterations::new(at, (&intervals, ends), self.span));
+        for (number, thread) in std::mem::take(&mut self.threads) {
+            let sums = thread.finish();
+            builder.part.uncut.extend(sums.uncut.then_some(self.header.rank));
+            match number {
+                0 => builder.first_thread(sums),
+                _ if sums.rest.records == 0 => {}
+                _ => builder.other_thread(&sums),
+            }
+        }
+        builder.pending(self.pending);
+        builder.polls(&self.polls);
+        let (rank, seen) = builder.finish();
+        part.problems.extend(self.definitions.problems_of(rank.rank));
+        part.problems
+            .extend(self.problems.into_iter().map(|one| Problem { rank: one.rank.or(Some(rank.rank)), ..one }));
+        for (kind, count) in seen {
+            // The recorder may have counted the same, or a part of it.
+            match part.problems.iter_mut().find(|one| one.kind == kind) {
+                Some(told) => told.count = told.count.max(count),
+                None => part.problems.push(Problem { kind, rank: Some(rank.rank), count, detail: String::new() }),
+            }
+        }
+        let dropped = part.problems.iter().filter(|one| one.kind == ProblemKind::Dropped).map(|one| one.count);
+        let dropped = dropped.fold(0, u64::saturating_add);
+        // A rank of which nothing could be read is a missing one: means must not take it for one that never computes.
+        // In a part of the time it may have no records: that it is known is known then.
+        let is_known = rank.records > 0
+            || self.span != Span::ALL
+            || part.problems.iter().all(|one| one.kind.severity() != Severity::Partial);
+        if is_known {
+            part.concurrency = self.sampler.map(RankSampler::finish).unwrap_or_default();
+            part.ranks.push(RankModel { dropped, ..rank });
+        }
+        part
+    }
+}
+
+/// The name of an operation's number, also of one that this version does not know.
+pub fn operation_name(number: u16) -> String {
+    Operation::from_number(number)
+        .map_or_else(|| format!("operation {number}"), |operation| operation.name().to_owned())
+}

@@ -1,0 +1,138 @@
+//! A part of the run, and how parts become the run's model.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::{Problem, ProblemKind};
+
+use super::tables::{Renumbering, Tables, sorted};
+use crate::model::sites::Sites;
+use crate::model::{Model, RankModel, Region, RegionIdx, RunFacts, Slowest};
+use crate::profile::concurrency::Concurrency;
+use crate::read::pass::Merge;
+use crate::structure::Structure;
+use crate::structure::region_path::PathPart;
+
+/// A part of the run: the models of some ranks, and the tables that they refer to.
+#[derive(Default)]
+pub(super) struct Part {
+    pub(super) facts: RunFacts,
+    pub(super) tables: Tables,
+    pub(super) ranks: Vec<RankModel>,
+    /// Ranks of which sums lie across an end of the time that counts.
+    pub(super) uncut: Vec<u32>,
+    pub(super) slowest: BTreeMap<RegionIdx, Vec<Slowest>>,
+    pub(super) concurrency: Concurrency,
+    pub(super) problems: Vec<Problem>,
+}
+
+impl Merge for Part {
+    fn merge(mut self, mut higher: Part) -> Part {
+        let tables = &mut self.tables;
+        let mut numbers = Renumbering { regions: Vec::new(), counters: Vec::new() };
+        numbers.regions.push(0);
+        for region in &higher.tables.regions[1..] {
+            // The one around it comes before it in its table, so that it has its new index already.
+            let parent = numbers.regions.get(region.parent as usize).copied().unwrap_or(0);
+            let idx = tables.region(parent, &PathPart::of(region)).unwrap_or(parent);
+            numbers.regions.push(idx);
+        }
+        numbers.counters = higher.tables.counters.iter().map(|name| tables.counter(name)).collect();
+        for (uid, comm) in higher.tables.communicators {
+            tables.communicators.entry(uid).or_insert(comm);
+        }
+        higher.ranks.iter_mut().for_each(|rank| numbers.apply(rank));
+        self.ranks.append(&mut higher.ranks);
+        self.uncut.append(&mut higher.uncut);
+        for (idx, list) in numbers.slowest(higher.slowest) {
+            let own = self.slowest.entry(idx).or_default();
+            *own = Slowest::slower_of(std::mem::take(own), list);
+        }
+        self.concurrency = self.concurrency.merge(higher.concurrency);
+        self.facts.common_clock &= higher.facts.common_clock;
+        self.facts.clock_error_s =
+            [self.facts.clock_error_s, higher.facts.clock_error_s].into_iter().flatten().reduce(f64::max);
+        self.facts.n_ranks = self.facts.n_ranks.max(higher.facts.n_ranks);
+        for (name, value) in higher.facts.params {
+            self.facts.params.entry(name).or_insert(value);
+        }
+        self.problems.append(&mut higher.problems);
+        self
+    }
+}
+
+impl Part {
+    /// The model, its tables in an order that does not depend on the order of merging.
+    pub(super) fn finish(mut self, structure: &Structure) -> Model {
+        let tables = self.tables;
+        // A region sorts after the one around it, whose names are the first of its own.
+        let names: Vec<Vec<String>> = (0..tables.regions.len() as RegionIdx)
+            .map(|idx| tables.chain(idx).iter().rev().map(|&idx| tables.regions[idx as usize].name.clone()).collect())
+            .collect();
+        let (named, region_numbers) = sorted(tables.regions.into_iter().zip(names).collect(), |one| one.1.clone());
+        let mut regions: Vec<Region> = named.into_iter().map(|(region, _)| region).collect();
+        for region in &mut regions {
+            region.parent = region_numbers[region.parent as usize];
+        }
+        let (counters, counter_numbers) = sorted(tables.counters, String::clone);
+        let numbers = Renumbering { regions: region_numbers, counters: counter_numbers };
+        self.ranks.iter_mut().for_each(|rank| numbers.apply(rank));
+        let mut slowest = vec![Vec::new(); regions.len()];
+        for (idx, list) in numbers.slowest(self.slowest) {
+            slowest[idx as usize] = list;
+        }
+        let mut model = Model {
+            facts: self.facts,
+            ranks: self.ranks,
+            uncut_ranks: self.uncut,
+            regions,
+            sites: Sites::default(),
+            communicators: tables.communicators.into_values().collect(),
+            counters,
+            slowest,
+            loops: structure.loops.clone(),
+            without_loop: structure.without,
+            outermost_iterated: Vec::new(),
+            chosen_loop: None,
+            alone: None,
+            followed: None,
+            problems: self.problems,
+            found: Vec::new(),
+        };
+        let is_outermost = |&idx: &RegionIdx| {
+            let around = model.regions[idx as usize].parent;
+            model.is_by_iteration(idx) && (idx == 0 || !model.is_by_iteration(around))
+        };
+        model.outermost_iterated = (0..model.regions.len() as RegionIdx).filter(is_outermost).collect();
+        common_clock(&mut model);
+        model.alone = self.concurrency.alone(&windows_ns(&model.ranks)).filter(|_| model.facts.common_clock);
+        model
+    }
+}
+
+/// When the window of each rank begins and ends, in nanoseconds of the common clock.
+fn windows_ns(ranks: &[RankModel]) -> Vec<(i64, i64)> {
+    let end = |rank: &RankModel| rank.begin_ns.saturating_add(((rank.end_s - rank.begin_s) * 1e9) as i64);
+    ranks.iter().map(|rank| (rank.begin_ns, end(rank))).collect()
+}
+
+/// Shifts all times so that the run's window begins at 0. Where the clocks of hosts cannot be compared, every rank's window
+/// begins there: ranks leave MPI_Init at nearly the same time.
+fn common_clock(model: &mut Model) {
+    let one_host = model.ranks.windows(2).all(|pair| pair[0].host == pair[1].host);
+    model.facts.common_clock |= one_host;
+    let first_ns = model.ranks.iter().map(|rank| rank.begin_ns).min().unwrap_or(0);
+    for rank in &mut model.ranks {
+        rank.begin_s = match model.facts.common_clock {
+            true => rank.begin_ns.saturating_sub(first_ns) as f64 / 1e9,
+            false => 0.0,
+        };
+        rank.end_s += rank.begin_s;
+        for (_, series) in &mut rank.iterations {
+            series.begin_s.iter_mut().chain(&mut series.end_s).for_each(|time| *time += rank.begin_s);
+        }
+    }
+    if !model.facts.common_clock && !model.problems.iter().any(|one| one.kind == ProblemKind::ClocksUnknown) {
+        let detail = "the windows of all ranks are taken to begin together".to_owned();
+        model.problems.push(Problem { kind: ProblemKind::ClocksUnknown, rank: None, count: 1, detail });
+    }
+}

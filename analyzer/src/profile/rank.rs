@@ -1,0 +1,331 @@
+//! The sums of a rank's threads as its model: ticks become seconds, the rank's ids those of the run.
+
+use std::collections::{BTreeMap, HashMap};
+
+use lbprof_collector::clock::RankClock;
+use lbprof_collector::format::Header;
+use lbprof_collector::polling::{PollSums, Polling};
+use lbprof_collector::profile::{self, CounterTotals};
+use lbprof_collector::{Activity, ProblemKind, Record};
+
+use super::found::FoundIterations;
+use super::part::Part;
+use crate::model::sites::Sites;
+use crate::model::{
+    Cell, Communicator, Pending, PollTimes, RankModel, RegionIdx, RunFacts, Seconds, SiteKey, Totals, Usage,
+};
+use crate::profile::span::Span;
+use crate::profile::sums::Sums;
+use crate::read::definitions::Definitions;
+use crate::select::Selected;
+use crate::structure::region_path::{PathPart, loop_path, region_path};
+use crate::structure::{FoundRegion, Structure};
+
+/// Turns the sums of a rank's threads into its model, entering its regions in the part's tables.
+pub(super) struct RankBuilder<'a> {
+    pub(super) definitions: &'a Definitions,
+    pub(super) known_sites: &'a Sites,
+    pub(super) structure: &'a Structure,
+    /// Iterations of the rank's main loop, where it was found.
+    pub(super) iterated: Option<FoundIterations>,
+    /// Iterations of the loops in it, by their numbers.
+    pub(super) inner_iterations: Vec<(usize, u64)>,
+    pub(super) part: &'a mut Part,
+    pub(super) clock: RankClock,
+    /// The time that counts.
+    pub(super) span: Span,
+    pub(super) rank: RankModel,
+    /// The rank's region ids as indices in the part's table.
+    pub(super) regions: HashMap<u32, RegionIdx>,
+    /// The rank's call sites as indices in those of the run.
+    pub(super) sites: HashMap<u32, Option<u32>>,
+    /// Of the first thread, and of the others.
+    pub(super) site_sums: [BTreeMap<SiteKey, Cell>; 2],
+    /// Problems that its records show: how many times.
+    pub(super) seen: BTreeMap<ProblemKind, u64>,
+    pub(super) counter_sums: BTreeMap<(RegionIdx, u32), CounterTotals>,
+}
+
+impl<'a> RankBuilder<'a> {
+    pub(super) fn new(
+        header: &Header,
+        definitions: &'a Definitions,
+        known_sites: &'a Sites,
+        structure: &'a Structure,
+        span: Span,
+        part: &'a mut Part,
+    ) -> Self {
+        let clock = definitions.clock(header);
+        part.facts = RunFacts {
+            run_id: header.run_id,
+            n_ranks: header.n_ranks,
+            recorded_ranks: header.recorded_ranks.clone(),
+            selected: Selected::default(),
+            polling: Polling::default(),
+            t_seq_s: None,
+            command: header.command.clone(),
+            mpi: header.mpi.clone(),
+            abi: header.abi.clone(),
+            recorder: header.recorder.clone(),
+            started_unix_s: header.started_unix_s,
+            settings: header.settings.clone(),
+            params: definitions.params.clone(),
+            common_clock: clock.known(),
+            clock_error_s: definitions.offsets.iter().map(|offset| offset.error_ns).max().map(|ns| ns as f64 * 1e-9),
+        };
+        let rank = RankModel {
+            rank: header.rank,
+            host: header.host.clone(),
+            pid: header.pid,
+            end_reason: definitions.end.map(|(reason, _)| reason),
+            exit_status: definitions.exit_status,
+            thread_level: definitions.thread_level,
+            ..RankModel::default()
+        };
+        let mut builder = RankBuilder {
+            definitions,
+            known_sites,
+            structure,
+            iterated: None,
+            inner_iterations: Vec::new(),
+            part,
+            clock,
+            span,
+            rank,
+            regions: HashMap::from([(0, 0)]),
+            sites: HashMap::new(),
+            site_sums: Default::default(),
+            seen: BTreeMap::new(),
+            counter_sums: BTreeMap::new(),
+        };
+        for comm in definitions.communicators.values() {
+            builder.part.tables.communicators.entry(comm.uid).or_insert_with(|| Communicator {
+                uid: comm.uid,
+                group: comm.group.clone(),
+                remote: comm.remote.clone(),
+            });
+        }
+        let begin = definitions.window_begin.unwrap_or(header.instants[1].ticks);
+        builder.window(begin, definitions.window_end.or(definitions.end.map(|(_, ticks)| ticks)).unwrap_or(begin));
+        builder
+    }
+
+    fn window(&mut self, begin: u64, end: u64) {
+        let whole = (begin, end.max(begin));
+        let (begin, end) = (self.span.clamp(whole.0), self.span.clamp(whole.1));
+        // Samples of usage are of all of its time.
+        self.rank.usage = self.usage().filter(|_| (begin, end) == whole);
+        self.rank.begin_ns = self.clock.nanoseconds(begin);
+        self.rank.end_s = self.since_begin(end.max(begin));
+    }
+
+    /// Seconds from the begin of the rank's window; [`common_clock`] makes them seconds from that of the run.
+    pub(super) fn since_begin(&self, ticks: u64) -> f64 {
+        self.rank.run_seconds(self.clock.nanoseconds(ticks))
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        let (first, last) = self.definitions.usage.0.as_ref().zip(self.definitions.usage.1.as_ref())?;
+        let ns = |last: u64, first: u64| last.saturating_sub(first) as f64 * 1e-9;
+        Some(Usage {
+            elapsed_s: self.seconds(last.ticks.saturating_sub(first.ticks)),
+            thread_cpu_s: ns(last.thread_ns, first.thread_ns),
+            thread_delayed_s: ns(last.thread_delayed_ns, first.thread_delayed_ns),
+            user_s: ns(last.user_ns, first.user_ns),
+            system_s: ns(last.system_ns, first.system_ns),
+            thread_involuntary: last.thread_involuntary_switches.saturating_sub(first.thread_involuntary_switches),
+            voluntary: last.voluntary_switches.saturating_sub(first.voluntary_switches),
+            max_resident: last.max_resident,
+        })
+    }
+
+    pub(super) fn seconds(&self, ticks: u64) -> f64 {
+        ticks as f64 * (self.clock.tick_s() * 1e9) / 1e9
+    }
+
+    /// The index of the rank's region `id`, entered in the part's table with those around it.
+    pub(super) fn region(&mut self, id: u32) -> RegionIdx {
+        if let Some(&idx) = self.regions.get(&id) {
+            return idx;
+        }
+        let idx = self.enter(region_path(self.structure, self.definitions, self.rank.rank, id));
+        self.regions.insert(id, idx);
+        idx
+    }
+
+    /// The index of the region of this path, entered where it is new.
+    pub(super) fn enter(&mut self, path: Vec<PathPart>) -> RegionIdx {
+        let mut idx = 0;
+        for part in path {
+            let Some(found) = self.part.tables.region(idx, &part) else {
+                *self.seen.entry(ProblemKind::TooMany).or_default() += 1;
+                break;
+            };
+            idx = found;
+        }
+        idx
+    }
+
+    fn site(&mut self, id: u32) -> Option<u32> {
+        let (definitions, known) = (self.definitions, self.known_sites);
+        *self.sites.entry(id).or_insert_with(|| known.find(definitions, id))
+    }
+
+    /// The thread that called MPI_Init: it makes the rank's time.
+    pub(super) fn first_thread(&mut self, sums: Sums) {
+        self.window(
+            self.definitions.window_begin.unwrap_or(sums.begin),
+            self.definitions.window_end.unwrap_or(sums.end.previous_end),
+        );
+        // A pause that lasts until the end has no record behind it.
+        let last = self.definitions.window_end.filter(|_| sums.end.paused);
+        let last = last.map_or(0, |end| self.span.clamp(end).saturating_sub(sums.end.previous_end));
+        self.rank.paused_s = self.seconds(sums.rest.paused.saturating_add(last));
+        self.cells(&sums);
+        let mut totals: BTreeMap<RegionIdx, Totals> = BTreeMap::new();
+        for (id, found) in &sums.rest.regions {
+            let sum = totals.entry(self.region(in_found_loop(&sums, *id))).or_default();
+            sum.invocations = sum.invocations.saturating_add(found.invocations);
+            sum.operations += found.operations;
+            sum.quanta += found.quanta;
+            sum.max_resident = sum.max_resident.max(found.max_resident);
+            sum.max_swapped = sum.max_swapped.max(found.max_swapped);
+        }
+        // Found regions are not entered by markers: code between calls ends with a call.
+        let is_code = |id: u32| matches!(FoundRegion::of_number(id), Some(found) if found.segment().is_some());
+        for (&id, region) in sums.regions.iter().filter(|(id, _)| is_code(**id)) {
+            let calls = Activity::ALL.iter().zip(&region.cells).filter(|(activity, _)| is_mpi(**activity));
+            let sum = totals.entry(self.region(id)).or_default();
+            sum.invocations = sum.invocations.saturating_add(calls.map(|(_, cell)| cell.calls).sum());
+        }
+        let has_time = |at: usize| {
+            let is_in = |id: &u32| matches!(FoundRegion::of_number(*id), Some(FoundRegion::Found { in_loop, .. }) if in_loop == Some(at));
+            sums.regions.keys().any(is_in)
+        };
+        let inner = std::mem::take(&mut self.inner_iterations);
+        let is_whole = self.span == Span::ALL;
+        // In a part of the time it is not known how many of them there were.
+        for (at, iterations) in inner.into_iter().filter(|&(at, n)| is_whole && n > 0 && has_time(at)) {
+            let path = loop_path(self.structure, at);
+            totals.entry(self.enter(path)).or_default().invocations = iterations;
+        }
+        if let Some(found) = &self.iterated {
+            let path = loop_path(self.structure, found.at);
+            totals.entry(self.enter(path)).or_default().invocations = found.begun_in(self.span);
+        }
+        self.rank.totals = totals.into_iter().collect();
+        self.any_thread(&sums, 0);
+        self.iterations(sums);
+    }
+
+    pub(super) fn other_thread(&mut self, sums: &Sums) {
+        self.rank.other_threads += 1;
+        let cells = sums.regions.values().flat_map(|region| Activity::ALL.iter().zip(&region.cells));
+        let mpi = cells.filter(|(activity, _)| is_mpi(**activity));
+        let ticks = mpi.map(|(_, cell)| cell.ticks).fold(0, u64::saturating_add);
+        self.rank.other_threads_mpi_s += self.seconds(ticks);
+        self.any_thread(sums, 1);
+    }
+
+    /// What is kept of all threads; `whose` is the place in `site_sums`.
+    fn any_thread(&mut self, all: &Sums, whose: usize) {
+        let sums = &all.rest;
+        for (key, cell) in &sums.sites {
+            let key = SiteKey {
+                site: self.site(key.call_site),
+                operation: key.operation,
+                activity: activity_of(key.activity),
+                region: self.region(key.region),
+            };
+            let cell = self.cell(cell);
+            *self.site_sums[whose].entry(key).or_default() += cell;
+        }
+        for &((region, counter), totals) in &sums.counters {
+            let name = self.definitions.counters.get(&counter).cloned().unwrap_or_else(|| format!("counter {counter}"));
+            let key = (self.region(in_found_loop(all, region)), self.part.tables.counter(&name));
+            self.counter_sums.entry(key).or_default().add(&totals);
+        }
+        self.rank.records = self.rank.records.saturating_add(sums.records);
+        self.rank.calls = self.rank.calls.saturating_add(sums.calls);
+        for (kind, count) in [(ProblemKind::Unfinished, sums.unfinished), (ProblemKind::ClockBackwards, sums.backwards)]
+        {
+            if count > 0 {
+                let seen = self.seen.entry(kind).or_default();
+                *seen = seen.saturating_add(count);
+            }
+        }
+    }
+
+    fn cell(&self, cell: &profile::Cell) -> Cell {
+        Cell { seconds: self.seconds(cell.ticks), calls: cell.calls, sent: cell.sent, received: cell.received }
+    }
+
+    /// Time by region and activity, exclusive and inclusive.
+    fn cells(&mut self, sums: &Sums) {
+        let mut ticks: BTreeMap<(RegionIdx, Activity), profile::Cell> = BTreeMap::new();
+        for (&id, region) in &sums.regions {
+            let idx = self.region(id);
+            let cells = Activity::ALL.into_iter().zip(&region.cells);
+            for (activity, cell) in cells.filter(|(_, cell)| **cell != profile::Cell::default()) {
+                ticks.entry((idx, activity)).or_default().add(cell);
+            }
+        }
+        let mut inclusive: BTreeMap<RegionIdx, [u64; Activity::COUNT]> = BTreeMap::from([(0, Default::default())]);
+        for (&(region, activity), cell) in &ticks {
+            for idx in self.part.tables.chain(region) {
+                let sum = &mut inclusive.entry(idx).or_default()[activity as usize];
+                *sum = sum.saturating_add(cell.ticks);
+            }
+        }
+        self.rank.cells = ticks.iter().map(|(&key, cell)| (key, self.cell(cell))).collect();
+        self.rank.inclusive = inclusive.into_iter().map(|(idx, ticks)| (idx, self.all_seconds(ticks))).collect();
+    }
+
+    pub(super) fn all_seconds(&self, ticks: [u64; Activity::COUNT]) -> Seconds {
+        ticks.map(|ticks| self.seconds(ticks))
+    }
+
+    pub(super) fn polls(&mut self, sums: &PollSums) {
+        self.rank.polls = PollTimes {
+            polls: sums.polls,
+            waits: sums.waits,
+            within_s: self.seconds(sums.within),
+            waiting_s: self.seconds(sums.waiting),
+            maybe_computation_s: self.seconds(sums.maybe_computation),
+            computation_s: self.seconds(sums.computation),
+            maybe_waiting_s: self.seconds(sums.maybe_waiting),
+        };
+    }
+
+    pub(super) fn pending(&mut self, record: Option<Record>) {
+        let operation = record.map(|record| (record.operation, record.call_site));
+        self.rank.pending = operation.map(|(operation, site)| Pending {
+            operation,
+            site: u32::try_from(site).ok().and_then(|site| self.site(site)),
+        });
+    }
+
+    pub(super) fn finish(mut self) -> (RankModel, BTreeMap<ProblemKind, u64>) {
+        let [own, others] = self.site_sums;
+        self.rank.sites = own.into_iter().collect();
+        self.rank.other_sites = others.into_iter().collect();
+        self.rank.counters = self.counter_sums.into_iter().collect();
+        (self.rank, self.seen)
+    }
+}
+
+/// The number of a marked region, or of that region in the rank's found loop where it has time there.
+fn in_found_loop(sums: &Sums, id: u32) -> u32 {
+    let within = FoundRegion::MarkedInLoop(id).number();
+    if id != 0 && sums.regions.contains_key(&within) { within } else { id }
+}
+
+/// Whether an activity is the program's in MPI.
+fn is_mpi(activity: Activity) -> bool {
+    !matches!(activity, Activity::Computation | Activity::Recorder)
+}
+
+/// The activity of a number in a log.
+fn activity_of(number: u8) -> Activity {
+    Activity::ALL[usize::from(number & 7)]
+}

@@ -1,0 +1,282 @@
+//! A fold of which only a span of time counts.
+//!
+//! What is before the span is folded and thrown away, for it says which regions are open; what is behind it is left out. What
+//! crosses an end of the span is cut there:
+//!
+//! ```text
+//!   span                   |═══════════════════════|
+//!   calls        |= A =| |= B =|    |= C =|    |= D =|   |= E =|
+//!   counts                 |==|~~~~~|=====|~~~~|===|
+//! ```
+//!
+//! Of B and D the time within counts. A call counts as one, with its bytes, where it begins: of these C and D do. So the sums of
+//! two spans that follow one another are those of both together. A region that is left where a span begins, and one that is
+//! entered where it ends, are outside.
+
+use lbprof_collector::format::BatchHead;
+use lbprof_collector::profile::{Fold, Profile, ProfileBatch};
+use lbprof_collector::{Activity, Operation, Record};
+
+use crate::profile::times::TimesByRegion;
+
+/// Ticks of a rank from `begin` on and before `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The first.
+    pub begin: u64,
+    /// The first behind it; `u64::MAX`: it does not end.
+    pub end: u64,
+}
+
+impl Span {
+    /// All time.
+    pub const ALL: Span = Span { begin: 0, end: u64::MAX };
+
+    /// The tick of the span that is next to `ticks`.
+    pub fn clamp(&self, ticks: u64) -> u64 {
+        ticks.clamp(self.begin, self.end.max(self.begin))
+    }
+}
+
+/// What crosses the begin of the span.
+#[derive(Clone, Copy)]
+enum Crossing {
+    Nothing,
+    /// A call, and when it begins and ends.
+    Call(u64, u64),
+    /// A marker with a duration: its activity, and when it ends.
+    Marker(Activity, u64),
+}
+
+/// Where in its thread a fold is.
+#[derive(Clone, Copy)]
+enum Place {
+    Before(Crossing),
+    Within,
+    /// A call was cut at the span's end: its parts may follow.
+    Cut,
+    After,
+}
+
+/// A fold over one thread of which a span counts.
+pub struct SpanFold {
+    fold: Fold<TimesByRegion>,
+    span: Span,
+    place: Place,
+    uncut: bool,
+}
+
+impl SpanFold {
+    /// A fold that begins behind `head`, of which `span` counts.
+    pub fn new(head: BatchHead, span: Span) -> Self {
+        let place = if span == Span::ALL { Place::Within } else { Place::Before(Crossing::Nothing) };
+        SpanFold { fold: Fold::with_times(head), span, place, uncut: false }
+    }
+
+    /// The innermost region that markers have opened, and its iteration.
+    #[inline(always)]
+    pub fn innermost_open(&self) -> (u32, u32) {
+        self.fold.innermost_open()
+    }
+
+    /// The next record, which is no part of a call, and the time before it belong to this region and iteration: as
+    /// [`Fold::place_in`].
+    #[inline(always)]
+    pub fn place_in(&mut self, region: u32, iteration: u32) {
+        if let Place::Before(crossing @ (Crossing::Call(..) | Crossing::Marker(..))) = self.place {
+            // What crosses the begin is over, and its time belongs to where it was.
+            self.begin(crossing);
+        }
+        self.fold.place_in(region, iteration);
+    }
+
+    /// Lets time pass up to `ticks`, where the next record begins, which goes to where the thread is: as [`Fold::advance`].
+    pub fn advance(&mut self, ticks: u64) {
+        let ticks = ticks.min(self.span.end);
+        if let Place::Before(crossing) = self.place
+            && ticks >= self.span.begin
+        {
+            self.begin(crossing);
+        }
+        if matches!(self.place, Place::Before(Crossing::Nothing) | Place::Within) {
+            self.fold.advance(ticks);
+        }
+    }
+
+    /// Folds records that follow those before; their call sites are ids.
+    pub fn records(&mut self, records: &[Record]) {
+        if self.span == Span::ALL {
+            self.fold(records);
+            return;
+        }
+        let mut rest = records;
+        while let Some(record) = rest.first() {
+            let taken = match self.place {
+                Place::Before(crossing) => self.before(rest, crossing),
+                Place::Within => self.within(rest),
+                Place::Cut if record.is_part() => self.fold(&[without_time(record, self.span.end)]),
+                Place::Cut | Place::After => {
+                    self.place = Place::After;
+                    return;
+                }
+            };
+            rest = rest.get(taken..).unwrap_or_default();
+        }
+    }
+
+    /// Folds the first of `records`, which are before the span, or lets it begin; how many were folded.
+    fn before(&mut self, records: &[Record], crossing: Crossing) -> usize {
+        let edge = self.span.begin;
+        let (found, call) = match crossing {
+            Crossing::Nothing => (whole_before(records, edge), edge),
+            Crossing::Call(begin, _) => (&[][..], begin),
+            Crossing::Marker(..) => (&[][..], edge),
+        };
+        match records.first() {
+            _ if !found.is_empty() => self.fold(found),
+            Some(part) if part.is_part() => self.fold(&[without_time(part, call)]),
+            Some(record) if matches!(crossing, Crossing::Nothing) && is_before(record, edge) => {
+                let (crossing, end) = match record.is_call() {
+                    // Without an end its time counts on, and the call itself is thrown away with what is before the span.
+                    true => (Crossing::Call(record.begin, record.end), 0),
+                    false => (Crossing::Marker(record.activity(), record.end), edge),
+                };
+                self.place = Place::Before(crossing);
+                self.fold(&[Record { end, ..*record }])
+            }
+            _ => {
+                self.begin(crossing);
+                0
+            }
+        }
+    }
+
+    /// Lets the span begin.
+    fn begin(&mut self, crossing: Crossing) {
+        self.fold.advance(self.span.begin);
+        let (region, iteration) = self.fold.placed_in();
+        self.fold.take();
+        self.fold.take_times();
+        self.fold.place_in(region, iteration);
+        let end = match crossing {
+            Crossing::Nothing => self.span.begin,
+            Crossing::Call(_, end) => {
+                self.fold.advance(end.min(self.span.end));
+                self.fold.end_call();
+                end
+            }
+            Crossing::Marker(activity, end) => {
+                self.fold.spend(activity, end.min(self.span.end));
+                end
+            }
+        };
+        self.place = if end > self.span.end { Place::After } else { Place::Within };
+    }
+
+    /// Folds the first of `records`, or lets the span end; how many were folded.
+    fn within(&mut self, records: &[Record]) -> usize {
+        let edge = self.span.end;
+        let found = whole_before(records, edge);
+        match records.first() {
+            _ if !found.is_empty() => self.fold(found),
+            Some(record) if is_before(record, edge) => {
+                self.place = if record.is_call() { Place::Cut } else { Place::After };
+                self.fold(&[Record { end: edge, ..*record }])
+            }
+            _ => {
+                self.fold.advance(edge);
+                self.place = Place::After;
+                0
+            }
+        }
+    }
+
+    fn fold(&mut self, records: &[Record]) -> usize {
+        self.fold.records(records, |record| record.call_site);
+        records.len()
+    }
+
+    /// Adds what was folded when it was recorded.
+    pub fn absorb(&mut self, batch: &ProfileBatch) {
+        let (from, to) = (batch.head.previous_end, batch.next.previous_end);
+        let Span { begin, end } = self.span;
+        match self.place {
+            Place::Before(_) if to <= begin => self.fold.absorb(batch),
+            Place::Before(crossing) if from >= begin => {
+                self.begin(crossing);
+                self.absorb(batch);
+            }
+            Place::Within if to <= end => self.fold.absorb(batch),
+            Place::Within if from >= end => self.place = Place::After,
+            Place::Before(_) | Place::Within => (self.uncut, self.place) = (true, Place::After),
+            Place::Cut | Place::After => {}
+        }
+    }
+
+    /// Goes on behind `head`, after a gap in the records whose time belongs to nothing.
+    pub fn skip_to(&mut self, head: &BatchHead) {
+        match self.place {
+            Place::Before(crossing) if head.previous_end >= self.span.begin => {
+                self.begin(crossing);
+                self.skip_to(head);
+            }
+            Place::Before(_) => self.fold.skip_to(head),
+            Place::Within if head.previous_end < self.span.end || self.span == Span::ALL => self.fold.skip_to(head),
+            Place::Within | Place::Cut | Place::After => self.place = Place::After,
+        }
+    }
+
+    /// Where the next record stands.
+    pub fn head(&self) -> BatchHead {
+        self.fold.head()
+    }
+
+    /// The sums of the span since the last take.
+    pub fn take(&mut self) -> ProfileBatch {
+        let batch = self.fold.take();
+        match self.place {
+            Place::Before(_) => {
+                self.fold.take_times();
+                ProfileBatch { profile: Profile::default(), ..batch }
+            }
+            _ => batch,
+        }
+    }
+
+    /// The times by iteration of what was placed in the span, which are in no profile. To be called after [`SpanFold::take`].
+    pub fn take_times(&mut self) -> TimesByRegion {
+        self.fold.take_times()
+    }
+
+    /// Lets the span begin if no record lay in it: the thread has ended.
+    pub fn end(&mut self) {
+        if let Place::Before(crossing) = self.place {
+            self.begin(crossing);
+        }
+    }
+
+    /// Whether sums of profile mode lie across an end of the span, so that they were left out.
+    pub fn is_uncut(&self) -> bool {
+        self.uncut
+    }
+}
+
+/// Whether `record` comes before a span that begins at `edge`, or in one that ends there.
+fn is_before(record: &Record, edge: u64) -> bool {
+    record.begin < edge || (record.begin == edge && record.operation == Operation::RegionLeave as u16)
+}
+
+/// The first of `records` that come before `edge` and have ended there.
+fn whole_before(records: &[Record], edge: u64) -> &[Record] {
+    let is_whole = |record: &&Record| {
+        let is_part_before = record.begin == edge && record.is_part();
+        (is_before(record, edge) || is_part_before) && record.end <= edge
+    };
+    let n = records.iter().take_while(is_whole).count();
+    records.get(..n).unwrap_or_default()
+}
+
+/// A part of a call that ended behind an edge, as if at `ticks`: its bytes count, and no time passes.
+fn without_time(part: &Record, ticks: u64) -> Record {
+    Record { begin: ticks, end: ticks, ..*part }
+}

@@ -1,0 +1,179 @@
+//! What a thread's records add up to, in a form that stays small however many iterations there are.
+//!
+//! Sums are kept by region; of iterations, which may be as short as a call, only their time, in columns of those activities that occur
+//! ([`crate::profile::times`]). The collector's fold puts it there at once: a row of all sums for each region and iteration, as in a profile,
+//! would cost more than the records. Numbers are those of the rank's log, times are ticks; [`crate::profile`] translates both.
+
+use std::collections::BTreeMap;
+use std::mem;
+
+use lbprof_collector::format::BatchHead;
+use lbprof_collector::profile::{Cell, Iteration, Profile, ProfileBatch};
+use lbprof_collector::record::{Flags, NONE};
+use lbprof_collector::{Activity, Record};
+
+use crate::profile::span::{Span, SpanFold};
+use crate::profile::times::Times;
+use crate::read::definitions::Definitions;
+use crate::structure::{FoundRegion, Placed, Placer};
+
+/// Records after which sums are taken from the fold: the iterations that it lists are then still in the processor's caches.
+const TAKE_AFTER: usize = 1 << 13;
+
+/// A fold over one thread, and what was taken from it.
+pub struct ThreadSums {
+    fold: SpanFold,
+    begin: u64,
+    /// Records folded since the last take.
+    folded: usize,
+    sums: Sums,
+}
+
+/// The sums of a thread.
+#[derive(Default)]
+pub struct Sums {
+    /// Ticks at which the first record may begin.
+    pub begin: u64,
+    /// By region id.
+    pub regions: BTreeMap<u32, RegionSums>,
+    /// All sums that do not grow with iterations; `cells` and `iterations` are empty.
+    pub rest: Profile,
+    /// Where the thread's records end.
+    pub end: BatchHead,
+    /// When each region of `end.open` was entered.
+    pub entered: Vec<u64>,
+    /// Whether sums of profile mode lie across an end of the span that counts, and are left out.
+    pub uncut: bool,
+}
+
+/// The sums of a region, inner regions excluded.
+#[derive(Default)]
+pub struct RegionSums {
+    /// By activity, at the index of its number.
+    pub cells: [Cell; Activity::COUNT],
+    /// Ticks by iteration of the innermost iterated region that it is, or lies in.
+    pub times: Times,
+    /// Its own iterations that ended.
+    pub iterations: Vec<Iteration>,
+}
+
+impl ThreadSums {
+    /// The sums of a thread whose first batch begins with `head`, of which `span` counts.
+    pub fn new(head: &BatchHead, span: Span) -> Self {
+        ThreadSums {
+            fold: SpanFold::new(head.clone(), span),
+            begin: head.previous_end,
+            folded: 0,
+            sums: Sums::default(),
+        }
+    }
+
+    /// Adds the records behind `head`; their call sites are ids.
+    pub fn records(&mut self, head: &BatchHead, records: &[Record]) {
+        self.go_to(head);
+        self.fold.records(records);
+        self.added(records.len());
+    }
+
+    /// The same with each call, and the computation before it, in the region and interval that `placer` says.
+    pub fn placed_records(
+        &mut self,
+        head: &BatchHead,
+        records: &[Record],
+        placer: &mut Placer,
+        definitions: &Definitions,
+    ) {
+        self.go_to(head);
+        let mut rest = records;
+        // Markers before a call lie where the call does: the computation between them belongs to it.
+        while let Some(call) = rest.iter().position(Record::is_call) {
+            let (placed, before) = placer.place(&rest[call], definitions);
+            if rest[call].flags.contains(Flags::POLLED) {
+                // A wait by polling is where its first poll is.
+                self.fold.records(&rest[..=call]);
+                rest = &rest[call + 1..];
+                continue;
+            }
+            for record in &rest[..call] {
+                self.place(record, before.unwrap_or(placed));
+                self.fold.records(std::slice::from_ref(record));
+            }
+            if let Some(before) = before {
+                self.place(&rest[call], before);
+                self.fold.advance(rest[call].begin);
+            }
+            self.place(&rest[call], placed);
+            self.fold.records(std::slice::from_ref(&rest[call]));
+            rest = &rest[call + 1..];
+        }
+        self.fold.records(rest);
+        self.added(records.len());
+    }
+
+    /// Counts records that were folded, and takes the sums where there are enough.
+    fn added(&mut self, n: usize) {
+        self.folded += n;
+        if self.folded >= TAKE_AFTER {
+            self.take();
+        }
+    }
+
+    #[inline(always)]
+    fn place(&mut self, record: &Record, placed: Placed) {
+        // A part adds to the call before it.
+        if record.is_part() {
+            return;
+        }
+        if let Some((region, iteration)) = placed.within(self.fold.innermost_open()) {
+            self.fold.place_in(region, iteration);
+        }
+    }
+
+    /// Adds what was folded when it was recorded.
+    pub fn absorb(&mut self, batch: &ProfileBatch) {
+        self.go_to(&batch.head);
+        self.fold.absorb(batch);
+        self.take();
+    }
+
+    /// All sums.
+    pub fn finish(mut self) -> Sums {
+        self.fold.end();
+        self.take();
+        // A marked region of which iterations have no time has none of its own.
+        let has_some =
+            |&(region, ref times): &(u32, Times)| !times.is_empty() || FoundRegion::of_number(region).is_some();
+        for (region, times) in self.fold.take_times().all().filter(has_some) {
+            self.sums.regions.entry(region).or_default().times.append(&times);
+        }
+        Sums { begin: self.begin, uncut: self.fold.is_uncut(), ..self.sums }
+    }
+
+    /// Where records are missing before `head`, goes on behind them: their time belongs to nothing.
+    fn go_to(&mut self, head: &BatchHead) {
+        if self.fold.head().first != head.first {
+            self.fold.skip_to(head);
+        }
+    }
+
+    fn take(&mut self) {
+        self.folded = 0;
+        let ProfileBatch { next, entered, mut profile, .. } = self.fold.take();
+        (self.sums.end, self.sums.entered) = (next, entered);
+        // Cells are sorted by region and iteration, so that mostly the region of one is that of the one before.
+        for of_region in mem::take(&mut profile.cells).chunk_by(|one, next| one.0.region == next.0.region) {
+            let sums = self.sums.regions.entry(of_region[0].0.region).or_default();
+            for (key, cell) in of_region {
+                sums.cells[usize::from(key.activity & 7)].add(cell);
+                if key.iteration != NONE {
+                    sums.times.add(key.iteration, key.activity, cell.ticks);
+                }
+            }
+        }
+        for of_region in mem::take(&mut profile.iterations).chunk_by(|one, next| one.region == next.region) {
+            let sums = self.sums.regions.entry(of_region[0].region).or_default();
+            sums.iterations.extend_from_slice(of_region);
+        }
+        self.sums.rest = mem::take(&mut self.sums.rest).merge(profile);
+    }
+}

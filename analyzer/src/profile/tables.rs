@@ -1,0 +1,128 @@
+//! Names that several ranks share, each once, and the numbers that stand for them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use lbprof_collector::definition::RegionKind;
+
+use crate::model::{Communicator, RankModel, Region, RegionIdx, Slowest, chain};
+use crate::read::definitions::{WHOLE_PROGRAM, path_part};
+use crate::structure::region_path::PathPart;
+
+/// Names that several ranks share, each once.
+pub(super) struct Tables {
+    /// The first is the whole program.
+    pub(super) regions: Vec<Region>,
+    /// By the region around it and its name.
+    pub(super) regions_by_name: HashMap<(RegionIdx, String), RegionIdx>,
+    /// Bytes of all regions' paths.
+    pub(super) path_bytes: usize,
+    pub(super) counters: Vec<String>,
+    pub(super) counters_by_name: HashMap<String, u32>,
+    pub(super) communicators: BTreeMap<u64, Communicator>,
+}
+
+/// Most bytes of all regions' paths: thousands of regions have a few hundred thousand. Nested regions with long names, which a
+/// small log can define, would take without a bound what memory there is.
+const MAX_PATH_BYTES: usize = 64 << 20;
+
+impl Default for Tables {
+    fn default() -> Self {
+        let whole = Region {
+            name: WHOLE_PROGRAM.to_owned(),
+            path: WHOLE_PROGRAM.to_owned(),
+            parent: 0,
+            kind: RegionKind::Useful,
+            iterated: false,
+            found: false,
+        };
+        Tables {
+            regions: vec![whole],
+            regions_by_name: HashMap::new(),
+            path_bytes: 0,
+            counters: Vec::new(),
+            counters_by_name: HashMap::new(),
+            communicators: BTreeMap::new(),
+        }
+    }
+}
+
+impl Tables {
+    /// The region of this name within `parent`; `None`: there are too many.
+    pub(super) fn region(&mut self, parent: RegionIdx, part: &PathPart) -> Option<RegionIdx> {
+        let PathPart { name, kind, iterated, found } = part.clone();
+        let key = (parent, name.clone());
+        if let Some(&idx) = self.regions_by_name.get(&key) {
+            self.regions[idx as usize].iterated |= iterated;
+            return Some(idx);
+        }
+        let path = format!("{}/{}", self.regions[parent as usize].path, path_part(&name));
+        self.path_bytes = Some(self.path_bytes + path.len()).filter(|&bytes| bytes <= MAX_PATH_BYTES)?;
+        let idx = self.regions.len() as RegionIdx;
+        self.regions.push(Region { name, path, parent, kind, iterated, found });
+        self.regions_by_name.insert(key, idx);
+        Some(idx)
+    }
+
+    pub(super) fn chain(&self, region: RegionIdx) -> Vec<RegionIdx> {
+        chain(&self.regions, region)
+    }
+
+    pub(super) fn in_iterated(&self, region: RegionIdx) -> bool {
+        self.chain(region).iter().any(|&idx| self.regions[idx as usize].iterated)
+    }
+
+    pub(super) fn counter(&mut self, name: &str) -> u32 {
+        *self.counters_by_name.entry(name.to_owned()).or_insert_with(|| {
+            self.counters.push(name.to_owned());
+            self.counters.len() as u32 - 1
+        })
+    }
+}
+
+/// New indices of what a part refers to.
+pub(super) struct Renumbering {
+    pub(super) regions: Vec<RegionIdx>,
+    pub(super) counters: Vec<u32>,
+}
+
+impl Renumbering {
+    pub(super) fn apply(&self, rank: &mut RankModel) {
+        let region = |idx: &mut RegionIdx| *idx = self.regions[*idx as usize];
+        rank.cells.iter_mut().for_each(|((idx, _), _)| region(idx));
+        rank.cells.sort_by_key(|&(key, _)| key);
+        rank.inclusive.iter_mut().for_each(|(idx, _)| region(idx));
+        rank.inclusive.sort_by_key(|&(key, _)| key);
+        rank.in_iterations.iter_mut().for_each(|(idx, _)| region(idx));
+        rank.in_iterations.sort_by_key(|&(key, _)| key);
+        rank.totals.iter_mut().for_each(|(idx, _)| region(idx));
+        rank.totals.sort_by_key(|&(key, _)| key);
+        rank.iterations.iter_mut().for_each(|(idx, _)| region(idx));
+        rank.iterations.sort_by_key(|&(key, _)| key);
+        for ((idx, counter), _) in &mut rank.counters {
+            region(idx);
+            *counter = self.counters[*counter as usize];
+        }
+        rank.counters.sort_by_key(|&(key, _)| key);
+        for sites in [&mut rank.sites, &mut rank.other_sites] {
+            for (key, _) in sites.iter_mut() {
+                region(&mut key.region);
+            }
+            sites.sort_by_key(|&(key, _)| key);
+        }
+    }
+
+    pub(super) fn slowest(&self, slowest: BTreeMap<RegionIdx, Vec<Slowest>>) -> BTreeMap<RegionIdx, Vec<Slowest>> {
+        slowest.into_iter().map(|(idx, list)| (self.regions[idx as usize], list)).collect()
+    }
+}
+
+/// Sorts a table by `key`; also the new index of each old one.
+pub(super) fn sorted<T, K: Ord>(table: Vec<T>, key: impl Fn(&T) -> K) -> (Vec<T>, Vec<u32>) {
+    let mut order: Vec<(usize, T)> = table.into_iter().enumerate().collect();
+    order.sort_by_cached_key(|(_, one)| key(one));
+    let mut numbers = vec![0; order.len()];
+    for (new, (old, _)) in order.iter().enumerate() {
+        numbers[*old] = new as u32;
+    }
+    (order.into_iter().map(|(_, one)| one).collect(), numbers)
+}

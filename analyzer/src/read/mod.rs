@@ -1,0 +1,6 @@
+//! A run's folder → the streams of its ranks' records, and the definitions that they refer to by number.
+
+pub mod ahead;
+pub mod definitions;
+pub mod open;
+pub mod pass;

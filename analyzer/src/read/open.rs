@@ -1,0 +1,348 @@
+//! A run's folder → the logs of its ranks, checked: whose run they are of, and which are missing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use lbprof_collector::definition::RankList;
+use lbprof_collector::format::Header;
+use lbprof_collector::polling::Polling;
+use lbprof_collector::reader::{Folder, OpenError, RankLog};
+use lbprof_collector::{Problem, ProblemKind};
+use rayon::prelude::*;
+
+use crate::profile::span::Span;
+
+/// What the names of folders begin with that the recorder makes by default.
+pub const DEFAULT_FOLDER: &str = "lbprof-out";
+
+/// Most ranks that are looked for one by one when a log states an absurd number of them.
+pub(crate) const MAX_EXPECTED: u64 = 1 << 24;
+
+/// A run: its folder and those of its logs that belong together.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The folder.
+    pub dir: PathBuf,
+    /// What is in it.
+    folder: Folder,
+    /// The header of each rank's log, by rank; never empty.
+    pub headers: Vec<Header>,
+    /// What is missing or was left out.
+    pub problems: Vec<Problem>,
+    /// The ranks that alone are looked at, ascending, those without a log among them; `None`: all.
+    pub selected: Option<Vec<u32>>,
+    /// The time of each rank that counts; of ranks that are not here, all.
+    pub spans: BTreeMap<u32, Span>,
+    /// What the time between unsuccessful polls is taken for.
+    pub polling: Polling,
+}
+
+/// Why a run could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// No folder was given and none is here.
+    #[error("no folder {DEFAULT_FOLDER}* in {}: name the folder of a run, or record one: mpirun -n 4 lb-run ./program", .0.display())]
+    NothingHere(PathBuf),
+    /// The folder does not exist.
+    #[error("{}: there is no such folder", .0.display())]
+    Missing(PathBuf),
+    /// It is no folder.
+    #[error("{}: not a folder: name the folder that holds the rank-*.lbp files", .0.display())]
+    NotAFolder(PathBuf),
+    /// The folder could not be read.
+    #[error("{}: cannot be read: {error}", path.display())]
+    Unreadable {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The folder holds no logs.
+    #[error("{}: no logs (rank-*.lbp) in it{}", path.display(), hint(.inner))]
+    NoLogs {
+        /// The folder.
+        path: PathBuf,
+        /// Folders in it that hold some.
+        inner: Vec<PathBuf>,
+    },
+    /// The run has no log of a certain rank.
+    #[error("{}: no log of rank {rank} in it", path.display())]
+    NoRank {
+        /// The folder.
+        path: PathBuf,
+        /// The rank.
+        rank: u32,
+    },
+    /// None of the logs can be read.
+    #[error("{}: none of its {n} logs can be read; the first: {first}", path.display())]
+    NoneReadable {
+        /// The folder.
+        path: PathBuf,
+        /// How many logs it holds.
+        n: usize,
+        /// What is wrong with the first.
+        first: OpenError,
+    },
+}
+
+fn hint(inner: &[PathBuf]) -> String {
+    let names: Vec<String> = inner.iter().take(3).map(|path| path.display().to_string()).collect();
+    match names.is_empty() {
+        true => ": record a run first: mpirun -n 4 lb-run ./program".to_owned(),
+        false => format!(", but in {}", names.join(", ")),
+    }
+}
+
+impl Run {
+    /// Opens the run in `dir`, or in the newest default folder of the current one.
+    pub fn open(dir: Option<&Path>) -> Result<Run, RunError> {
+        match dir {
+            Some(dir) => Self::open_folder(dir),
+            None => Self::open_folder(&newest_folder(Path::new("."))?),
+        }
+    }
+
+    fn open_folder(dir: &Path) -> Result<Run, RunError> {
+        let unreadable = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => RunError::Missing(dir.into()),
+            io::ErrorKind::NotADirectory => RunError::NotAFolder(dir.into()),
+            _ => RunError::Unreadable { path: dir.into(), error },
+        };
+        if !fs::metadata(dir).map_err(unreadable)?.is_dir() {
+            return Err(RunError::NotAFolder(dir.into()));
+        }
+        let folder = Folder::list(dir).map_err(unreadable)?;
+        let ranks: Vec<u32> = folder.ranks().collect();
+        if ranks.is_empty() {
+            return Err(RunError::NoLogs { path: dir.into(), inner: folders_with_logs(dir) });
+        }
+        let opened: Vec<(u32, Result<Header, OpenError>)> =
+            ranks.par_iter().map(|&rank| (rank, folder.open(rank).map(|log| log.header().clone()))).collect();
+        let mut problems = Vec::new();
+        let mut headers = Vec::new();
+        let mut first_error = None;
+        for (rank, result) in opened {
+            match result {
+                // Of a rank of which only a ring is left neither the clock nor the run's size is known.
+                Ok(header) if header.n_ranks == 0 => {}
+                Ok(header) if header.rank == rank => headers.push(header),
+                Ok(header) => {
+                    let detail = format!("the file of rank {rank} holds the log of rank {}", header.rank);
+                    problems.push(Problem { kind: ProblemKind::OtherRun, rank: Some(rank), count: 1, detail });
+                }
+                Err(error) => {
+                    let detail = error.to_string();
+                    problems.push(Problem { kind: ProblemKind::Damaged, rank: Some(rank), count: 1, detail });
+                    first_error = first_error.or(Some(error));
+                }
+            }
+        }
+        let headers = majority(headers, &mut problems);
+        match (headers.is_empty(), first_error) {
+            (true, Some(first)) => Err(RunError::NoneReadable { path: dir.into(), n: ranks.len(), first }),
+            (true, None) => Err(RunError::NoLogs { path: dir.into(), inner: folders_with_logs(dir) }),
+            (false, _) => {
+                problems.extend(missing_ranks(&headers));
+                {
+                    let (selected, spans, polling) = (None, BTreeMap::new(), Polling::default());
+                    Ok(Run { dir: dir.into(), folder, headers, problems, selected, spans, polling })
+                }
+            }
+        }
+    }
+
+    /// The same run of which only `ranks`, ascending, are looked at: only their logs are read, and only they can be missing.
+    pub fn with_ranks(&self, ranks: &[u32]) -> Run {
+        let is_selected = |rank: u32| ranks.binary_search(&rank).is_ok();
+        let headers: Vec<Header> = self.headers.iter().filter(|header| is_selected(header.rank)).cloned().collect();
+        let is_theirs = |problem: &&Problem| problem.rank.map_or(problem.kind != ProblemKind::MissingRank, is_selected);
+        let mut problems: Vec<Problem> = self.problems.iter().filter(is_theirs).cloned().collect();
+        let has_log = |rank: &u32| headers.binary_search_by_key(rank, |header| header.rank).is_ok();
+        let missing: Vec<u32> = ranks.iter().copied().filter(|rank| !has_log(rank)).collect();
+        if !missing.is_empty() {
+            let detail = format!("of {} selected ranks: {}", ranks.len(), ranges(&missing));
+            let count = missing.len() as u64;
+            problems.push(Problem { kind: ProblemKind::MissingRank, rank: None, count, detail });
+        }
+        Run { headers, problems, selected: Some(ranks.to_vec()), ..self.clone() }
+    }
+
+    /// The same run of which only these times of ranks are looked at.
+    pub fn with_spans(self, spans: BTreeMap<u32, Span>) -> Run {
+        Run { spans, ..self }
+    }
+
+    /// The time of `rank` that counts.
+    pub fn span(&self, rank: u32) -> Span {
+        self.spans.get(&rank).copied().unwrap_or(Span::ALL)
+    }
+
+    /// The log of the rank that `header` is of, from its begin.
+    pub fn log(&self, header: &Header) -> Result<RankLog, OpenError> {
+        Ok(self.log_as_it_is(header)?.deciding(self.polling))
+    }
+
+    /// The same with polls as they were recorded.
+    pub fn log_as_it_is(&self, header: &Header) -> Result<RankLog, OpenError> {
+        self.folder.open(header.rank)
+    }
+
+    /// The same run of which the time between unsuccessful polls is taken for what `polling` says.
+    pub fn polling(self, polling: Polling) -> Run {
+        Run { polling, ..self }
+    }
+}
+
+/// The folder in `parent` that the recorder may have made and whose run began last; else the newest without a run.
+fn newest_folder(parent: &Path) -> Result<PathBuf, RunError> {
+    let nothing = || RunError::NothingHere(fs::canonicalize(parent).unwrap_or_else(|_| parent.into()));
+    let entries = fs::read_dir(parent).map_err(|error| RunError::Unreadable { path: parent.into(), error })?;
+    entries
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(DEFAULT_FOLDER))
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir())
+        .map(|path| (began(&path), modified(&path), path.strip_prefix("./").unwrap_or(&path).to_owned()))
+        .max()
+        .map(|(_, _, path)| path)
+        .ok_or_else(nothing)
+}
+
+/// When the run in `path` began, in seconds since 1970, as the log of its lowest rank tells.
+fn began(path: &Path) -> Option<u64> {
+    let folder = Folder::list(path).ok()?;
+    let rank = folder.ranks().next()?;
+    Some(folder.open(rank).map_or(0, |log| log.header().started_unix_s))
+}
+
+fn modified(path: &Path) -> SystemTime {
+    fs::metadata(path).and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+fn holds_logs(path: &Path) -> bool {
+    Folder::list(path).is_ok_and(|folder| folder.ranks().next().is_some())
+}
+
+fn folders_with_logs(dir: &Path) -> Vec<PathBuf> {
+    let inner = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut inner: Vec<PathBuf> = inner.filter(|path| path.is_dir() && holds_logs(path)).collect();
+    inner.sort();
+    inner
+}
+
+/// The headers of the run that most of them are of; of several, the one that began last. The others become problems.
+fn majority(headers: Vec<Header>, problems: &mut Vec<Problem>) -> Vec<Header> {
+    let mut runs: BTreeMap<u64, (usize, u64)> = BTreeMap::new();
+    for header in &headers {
+        let (n, started) = runs.entry(header.run_id).or_default();
+        (*n, *started) = (*n + 1, header.started_unix_s.max(*started));
+    }
+    let chosen = runs.iter().max_by_key(|(_, facts)| **facts).map(|(&run_id, _)| run_id);
+    let (own, other): (Vec<_>, Vec<_>) = headers.into_iter().partition(|header| Some(header.run_id) == chosen);
+    for header in other {
+        let detail = format!("another run of {}", header.command.first().map_or("", String::as_str));
+        problems.push(Problem { kind: ProblemKind::OtherRun, rank: Some(header.rank), count: 1, detail });
+    }
+    own
+}
+
+/// The ranks that should be there and are not, as one problem.
+fn missing_ranks(headers: &[Header]) -> Option<Problem> {
+    let n_ranks = headers.iter().map(|header| header.n_ranks).max()?;
+    let recorded = &headers.first()?.recorded_ranks;
+    let present: Vec<u32> = headers.iter().map(|header| header.rank).collect();
+    let missing = if !recorded.is_empty() && recorded.len() <= MAX_EXPECTED {
+        let is_missing = |rank: &u32| *rank < n_ranks && present.binary_search(rank).is_err();
+        runs(&recorded.iter().filter(is_missing).collect::<Vec<_>>())
+    } else {
+        gaps(&present, n_ranks)
+    };
+    let count = missing.iter().map(|&(first, last)| u64::from(last - first) + 1).sum();
+    let detail = format!("of {n_ranks} ranks: {}", in_words(&missing));
+    (count > 0).then_some(Problem { kind: ProblemKind::MissingRank, rank: None, count, detail })
+}
+
+/// The ranks below `n_ranks` that are not in `present` (ascending), as runs from first to last.
+fn gaps(present: &[u32], n_ranks: u32) -> Vec<(u32, u32)> {
+    let mut gaps = Vec::new();
+    let mut next = 0;
+    for &rank in present.iter().chain([&n_ranks]) {
+        if next < rank && next < n_ranks {
+            gaps.push((next, rank.min(n_ranks) - 1));
+        }
+        next = rank.saturating_add(1);
+    }
+    gaps
+}
+
+/// Ranks as runs from first to last.
+fn runs(ranks: &[u32]) -> Vec<(u32, u32)> {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for &rank in ranks {
+        match runs.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(rank) => *last = rank,
+            _ => runs.push((rank, rank)),
+        }
+    }
+    runs
+}
+
+/// Ranks in words: `0, 8-15, 17`; of very many only the first.
+pub fn ranges(ranks: &[u32]) -> String {
+    in_words(&runs(ranks))
+}
+
+fn in_words(runs: &[(u32, u32)]) -> String {
+    const MOST: usize = 8;
+    let word = |&(first, last): &(u32, u32)| match last - first {
+        0 => first.to_string(),
+        1 => format!("{first}, {last}"),
+        _ => format!("{first}-{last}"),
+    };
+    let shown: Vec<String> = runs.iter().take(MOST).map(word).collect();
+    let more = if runs.len() > MOST { " …" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// How many of the `n_ranks` ranks were to record; `recorded` is empty where all were, may name a rank twice, and may name
+/// ranks that there are not.
+pub fn n_recorded(recorded: &RankList, n_ranks: u32) -> u64 {
+    if recorded.is_empty() || recorded.len() > MAX_EXPECTED {
+        return u64::from(n_ranks);
+    }
+    let ranks: BTreeSet<u32> = recorded.iter().filter(|&rank| rank < n_ranks).collect();
+    ranks.len() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_the_ranks_that_are_not_there() {
+        assert_eq!(gaps(&[0, 1, 2], 3), []);
+        assert_eq!(gaps(&[1, 4], 8), [(0, 0), (2, 3), (5, 7)]);
+        assert_eq!(gaps(&[], 2), [(0, 1)]);
+        assert_eq!(gaps(&[7], 2), [(0, 1)]);
+        assert_eq!(gaps(&[u32::MAX], u32::MAX), [(0, u32::MAX - 1)]);
+    }
+
+    #[test]
+    fn ranks_that_were_to_record_count_once_and_only_where_they_exist() {
+        let list = |runs: &[(u32, i32, u32)]| RankList(runs.to_vec());
+        assert_eq!(n_recorded(&list(&[]), 4), 4);
+        assert_eq!(n_recorded(&list(&[(0, 2, 32)]), 4), 2);
+        assert_eq!(n_recorded(&list(&[(0, 0, 1), (0, 1, 2)]), 4), 2);
+    }
+
+    #[test]
+    fn ranges_are_short() {
+        assert_eq!(ranges(&[3]), "3");
+        assert_eq!(ranges(&[3, 4]), "3, 4");
+        assert_eq!(ranges(&[0, 8, 9, 10, 11, 17]), "0, 8-11, 17");
+        assert_eq!(ranges(&(0..40).step_by(2).collect::<Vec<_>>()), "0, 2, 4, 6, 8, 10, 12, 14 …");
+    }
+}

@@ -1,0 +1,67 @@
+//! What threads do, by number: a thread and a kind of its time are one dense number, so that sums over them are lists.
+
+use crate::replay::timeline::Kind;
+
+/// A thread and a kind of its time, by number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Doing(u32);
+
+/// The thread does no such thing.
+const UNHEARD: u32 = u32::MAX;
+
+/// All that threads do, in the order in which it was first heard of.
+#[derive(Debug, Default)]
+pub struct Doings {
+    all: Vec<(u32, Kind)>,
+    /// Numbers by thread, then by kind.
+    numbers: Vec<Vec<u32>>,
+}
+
+impl Doing {
+    /// Its place in lists of all.
+    #[inline]
+    pub fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Doings {
+    /// The number of what a thread does.
+    #[inline]
+    pub fn of(&mut self, thread: u32, kind: Kind) -> Doing {
+        self.find(thread, kind).unwrap_or_else(|| self.add(thread, kind))
+    }
+
+    /// The number, if the thread is known to do that.
+    #[inline]
+    pub fn find(&self, thread: u32, kind: Kind) -> Option<Doing> {
+        let number = *self.numbers.get(thread as usize)?.get(kind.0 as usize)?;
+        (number != UNHEARD).then_some(Doing(number))
+    }
+
+    /// The thread and the kind.
+    #[inline]
+    pub fn get(&self, doing: Doing) -> (u32, Kind) {
+        self.all[doing.at()]
+    }
+
+    /// The thread and the kind of each, by number.
+    pub fn all(&self) -> &[(u32, Kind)] {
+        &self.all
+    }
+
+    #[cold]
+    fn add(&mut self, thread: u32, kind: Kind) -> Doing {
+        let (thread_at, kind_at) = (thread as usize, kind.0 as usize);
+        if self.numbers.len() <= thread_at {
+            self.numbers.resize_with(thread_at + 1, Vec::new);
+        }
+        let of_thread = &mut self.numbers[thread_at];
+        if of_thread.len() <= kind_at {
+            of_thread.resize(kind_at + 1, UNHEARD);
+        }
+        of_thread[kind_at] = self.all.len() as u32;
+        self.all.push((thread, kind));
+        Doing(of_thread[kind_at])
+    }
+}

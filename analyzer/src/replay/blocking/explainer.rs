@@ -1,0 +1,131 @@
+//! Explains waits as it hears of them: keeps what threads did, finds what waits were caused by, and sums it up.
+
+use std::cmp::Reverse;
+
+use lbprof_collector::Activity;
+use lbprof_collector::record::NONE;
+
+use super::causes::{Causer, Causes};
+use super::doings::Doings;
+use super::history::{History, Part};
+use super::story::{Begin, Story, Wait};
+use super::tables::{Blocking, Sums, WaitKey, WaitState, WaitSums};
+use crate::replay::critical_path::{CriticalPath, OnPath};
+use crate::replay::timeline::{Kind, Ns};
+
+/// Stretches and causes of all histories together from which on old ones are forgotten.
+pub const MOST_STRETCHES: usize = 1 << 22;
+/// How many each thread may have.
+const MOST_OF_A_THREAD: usize = 1 << 10;
+
+/// Explains waits.
+#[derive(Default)]
+pub struct Explainer {
+    doings: Doings,
+    histories: Vec<History>,
+    causes: Causes,
+    path: CriticalPath,
+    sums: Sums,
+    /// The critical path, once its end is known.
+    critical: Option<Vec<OnPath>>,
+    /// Stretches and causes from which on old ones are forgotten.
+    most: usize,
+    /// How many were kept at most.
+    kept: usize,
+}
+
+/// Waits explained, and the critical path.
+#[derive(Debug)]
+pub struct Explained {
+    /// Waits and their causes.
+    pub blocking: Blocking,
+    /// The critical path, by thread and kind.
+    pub critical_path: Vec<OnPath>,
+    /// Stretches and causes that were kept at most.
+    pub kept: usize,
+}
+
+impl Explainer {
+    /// One that has heard nothing yet. Critical paths begin at `from`. Of histories of `most` stretches and causes in all old ones are
+    /// forgotten.
+    pub fn new(from: Ns, most: usize) -> Self {
+        Explainer { path: CriticalPath::new(from), most, ..Explainer::default() }
+    }
+
+    /// Hears a story, which goes on where the last one ended.
+    ///
+    /// What threads did is known of all of them before the first wait is explained: its paths end before it, so what comes behind does not
+    /// matter.
+    pub fn hear(&mut self, story: &Story) {
+        story.begins.iter().for_each(|begin| self.begin(begin));
+        for ((thread, history), stretches) in (0..).zip(&mut self.histories).zip(&story.stretches) {
+            for stretch in stretches {
+                let doing = self.doings.of(thread, stretch.kind);
+                match stretch.waits {
+                    false => history.spend(stretch.end, doing),
+                    true => history.wait(stretch.end, doing),
+                }
+            }
+        }
+        let mut causers = story.causers.as_slice();
+        for (wait, n) in &story.waits {
+            let (own, others) = causers.split_at(*n);
+            causers = others;
+            self.explain(wait, own);
+        }
+    }
+
+    /// Forgets old history where there is too much of it; `now`: all threads have been followed until then.
+    pub fn forget(&mut self, now: Ns) {
+        let all: usize = self.histories.iter().map(History::size).sum();
+        self.kept = self.kept.max(all);
+        if all < self.most.max(MOST_OF_A_THREAD * self.histories.len()) {
+            return;
+        }
+        // Of a thread that has ended long ago nothing is left to forget.
+        let begin = self.histories.iter().filter(|one| one.size() > 0).map(History::begin).min().unwrap_or(0);
+        let middle = begin + (now - begin).max(0) / 2;
+        self.path.sum_up(&self.doings, &self.histories, middle);
+        self.histories.iter_mut().for_each(|history| history.forget_before(middle));
+    }
+
+    /// Follows the critical path back from the end of the window: `ends` are threads, and when the window of each ended. Of those that
+    /// ended last, at the same time, one that did not wait then.
+    pub fn follow_path(&mut self, ends: &[(u32, Ns)]) {
+        let end_of = |&(thread, end): &(u32, Ns)| {
+            let piece = self.histories.get(thread as usize)?.backwards(Ns::MIN, end).next();
+            Some((end, piece.is_none_or(|piece| piece.wait.is_none()), Reverse(thread)))
+        };
+        if let Some((end, _, Reverse(last))) = ends.iter().filter_map(end_of).max() {
+            self.critical = Some(self.path.to(&self.doings, &self.histories, last, end));
+        }
+    }
+
+    /// What was found.
+    pub fn finish(self) -> Explained {
+        let blocking = self.sums.finish(&self.doings);
+        Explained { blocking, critical_path: self.critical.unwrap_or_default(), kept: self.kept }
+    }
+
+    fn begin(&mut self, &Begin { at, late, counted }: &Begin) {
+        let thread = self.histories.len() as u32;
+        let mut history = History::new(if late { 0 } else { at });
+        if late && at > 0 {
+            let kind = Kind::new(0, Activity::Management);
+            let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::LateBegin };
+            let cause = Part { doing: self.doings.of(thread, kind), ns: at as f64 };
+            self.sums.add(&self.doings, key, (at, WaitSums { count: 1, waiting: counted, delay: 0 }), &[cause]);
+            history.wait(at, cause.doing);
+            history.explain(None, &[cause]);
+        }
+        self.histories.push(history);
+    }
+
+    /// Finds what a wait is caused by, which is the first of its thread that is not explained.
+    fn explain(&mut self, wait: &Wait, causers: &[Causer]) {
+        let (thread, end) = (wait.key.thread, wait.end());
+        let found = self.causes.of(&mut self.doings, &self.histories, thread, (wait.begin, end), causers);
+        self.sums.add(&self.doings, wait.key, (end - wait.begin, wait.counted), found);
+        self.histories[thread as usize].explain(Some(wait.by), found);
+    }
+}

@@ -1,0 +1,312 @@
+//! What each thread did lately, as far back as causes of blocking and the critical path can ask.
+//!
+//! A thread's history is a list of stretches without gaps, each of one kind. A stretch in which it waited also says for whom, and what
+//! the wait was found to be caused by. Old stretches are dropped when there are too many.
+
+use std::cell::Cell;
+
+use super::doings::Doing;
+use crate::replay::timeline::Ns;
+
+/// "Did not wait": the absent number of a wait.
+const NO_WAIT: u32 = u32::MAX;
+
+/// A stretch of a thread's time, from the end of the one before.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    end: Ns,
+    doing: Doing,
+    /// Number of its wait, counted from the first of the thread and wrapping; [`NO_WAIT`]: it did not wait.
+    wait: u32,
+}
+
+/// Who ended a wait, and when he did what it waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndedBy {
+    /// The thread.
+    pub thread: u32,
+    /// When it sent, received or entered.
+    pub at: Ns,
+}
+
+/// What a thread did, and how much of it: on a path, or as the cause of a wait.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// What.
+    pub doing: Doing,
+    /// Nanoseconds.
+    pub ns: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waited {
+    by: Option<EndedBy>,
+    /// Number of its first cause, counted from the first of the thread and wrapping, and how many there are.
+    first: u32,
+    n: u32,
+}
+
+/// A thread's history. What is forgotten is dropped by halves, so that lists do.
+#[derive(Debug, Default)]
+pub struct History {
+    /// When the first stretch begins.
+    begin: Ns,
+    stretches: Vec<Stretch>,
+    waits: Vec<Waited>,
+    /// Number of the first of `waits`.
+    waits_from: u32,
+    /// How many of them are explained: the first.
+    explained: usize,
+    causes: Vec<Part>,
+    causes_from: u32,
+    /// How many stretches had ended before the time that was asked for last: the next one mostly is near.
+    near: Cell<usize>,
+}
+
+/// What a thread did at some time.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece<'a> {
+    /// From when; not before the time asked for.
+    pub begin: Ns,
+    /// Until when; not behind the time asked for.
+    pub end: Ns,
+    /// What.
+    pub doing: Doing,
+    /// Where it waited: who ended that, and its causes, for the whole of the wait.
+    pub wait: Option<(Option<EndedBy>, &'a [Part])>,
+    /// The length of the whole stretch.
+    pub whole: Ns,
+}
+
+impl History {
+    /// A history that begins at a time.
+    pub fn new(begin: Ns) -> Self {
+        History { begin, ..History::default() }
+    }
+
+    /// When it begins.
+    pub fn begin(&self) -> Ns {
+        self.begin
+    }
+
+    /// When it ends.
+    pub fn end(&self) -> Ns {
+        self.stretches.last().map_or(self.begin, |last| last.end)
+    }
+
+    /// How many stretches and causes it holds.
+    pub fn size(&self) -> usize {
+        self.stretches.len() + self.causes.len()
+    }
+
+    /// Goes on until `end` with this.
+    #[inline]
+    pub fn spend(&mut self, end: Ns, doing: Doing) {
+        match self.stretches.last_mut() {
+            Some(last) if end <= last.end => {}
+            Some(last) if last.doing == doing && last.wait == NO_WAIT => last.end = end,
+            None if end <= self.begin => {}
+            _ => self.stretches.push(Stretch { end, doing, wait: NO_WAIT }),
+        }
+    }
+
+    /// Goes on until `end` with a wait, which will be explained.
+    pub fn wait(&mut self, end: Ns, doing: Doing) {
+        let end = end.max(self.end());
+        let wait = self.waits_from.wrapping_add(self.waits.len() as u32);
+        self.waits.push(Waited { by: None, first: self.causes_from, n: 0 });
+        self.stretches.push(Stretch { end, doing, wait });
+    }
+
+    /// Explains the first wait that is not: who ended it, and its causes.
+    pub fn explain(&mut self, by: Option<EndedBy>, causes: &[Part]) {
+        let first = self.causes_from.wrapping_add(self.causes.len() as u32);
+        if let Some(waited) = self.waits.get_mut(self.explained) {
+            *waited = Waited { by, first, n: causes.len() as u32 };
+            self.causes.extend(causes);
+            self.explained += 1;
+        }
+    }
+
+    /// The pieces from `from` to `to`, the last first.
+    #[inline]
+    pub fn backwards(&self, from: Ns, to: Ns) -> impl Iterator<Item = Piece<'_>> {
+        self.pieces_of(self.reach(usize::MAX, to), from, to)
+    }
+
+    /// How many of the stretches reach `to`, of which no more than `most` do.
+    #[inline]
+    pub fn reach(&self, most: usize, to: Ns) -> usize {
+        let known = self.stretches.get(..most).unwrap_or(&self.stretches);
+        (ended_before(known, known.len(), to) + 1).min(known.len())
+    }
+
+    /// The pieces from `from` to `to`, the last first, of the first `n` stretches, which reach that.
+    #[inline]
+    pub fn pieces_of(&self, n: usize, from: Ns, to: Ns) -> impl Iterator<Item = Piece<'_>> {
+        let mut rest = self.stretches.get(..n).unwrap_or(&self.stretches);
+        std::iter::from_fn(move || {
+            while let Some((stretch, before)) = rest.split_last() {
+                rest = before;
+                let whole_begin = before.last().map_or(self.begin, |before| before.end);
+                let (begin, end) = (whole_begin.max(from), stretch.end.min(to));
+                if end <= from {
+                    return None;
+                }
+                if end > begin {
+                    let wait = self.wait_of(stretch);
+                    return Some(Piece { begin, end, doing: stretch.doing, wait, whole: stretch.end - whole_begin });
+                }
+            }
+            None
+        })
+    }
+
+    /// Tells what was done from `from` to `to`, the last first: of waits what they were caused by.
+    #[inline]
+    pub fn spent(&self, from: Ns, to: Ns, mut spend: impl FnMut(Part)) {
+        let ended = ended_before(&self.stretches, self.near.get(), to);
+        self.near.set(ended);
+        let mut rest = self.stretches.get(..=ended).unwrap_or(&self.stretches);
+        while let Some((stretch, before)) = rest.split_last() {
+            let begin = before.last().map_or(self.begin, |before| before.end);
+            let ns = stretch.end.min(to) - begin.max(from);
+            if ns > 0 {
+                match self.wait_of(stretch) {
+                    None => spend(Part { doing: stretch.doing, ns: ns as f64 }),
+                    Some((_, causes)) => {
+                        let share = ns as f64 / (stretch.end - begin) as f64;
+                        causes.iter().for_each(|part| spend(Part { ns: part.ns * share, ..*part }));
+                    }
+                }
+            }
+            if begin <= from {
+                break;
+            }
+            rest = before;
+        }
+    }
+
+    #[inline]
+    fn wait_of(&self, stretch: &Stretch) -> Option<(Option<EndedBy>, &[Part])> {
+        if stretch.wait == NO_WAIT {
+            return None;
+        }
+        let waited = self.waits.get(stretch.wait.wrapping_sub(self.waits_from) as usize)?;
+        let first = waited.first.wrapping_sub(self.causes_from) as usize;
+        Some((waited.by, self.causes.get(first..first + waited.n as usize)?))
+    }
+
+    /// Drops what is before `time`.
+    pub fn forget_before(&mut self, time: Ns) {
+        let dropped = self.stretches.partition_point(|stretch| stretch.end <= time);
+        let waits = self.stretches[..dropped].iter().filter(|stretch| stretch.wait != NO_WAIT).count();
+        self.begin = if dropped == 0 { self.begin.max(time.min(self.end())) } else { time.min(self.end()) };
+        self.stretches.drain(..dropped);
+        let causes: usize = self.waits.drain(..waits).map(|waited| waited.n as usize).sum();
+        self.causes.drain(..causes);
+        self.explained = self.explained.saturating_sub(waits);
+        self.waits_from = self.waits_from.wrapping_add(waits as u32);
+        self.causes_from = self.causes_from.wrapping_add(causes as u32);
+    }
+}
+
+/// How many of `stretches` ended before a time, which mostly are nearly `near`: looked for from there, in strides that double.
+#[inline]
+fn ended_before(stretches: &[Stretch], near: usize, time: Ns) -> usize {
+    let is_before = |stretch: &Stretch| stretch.end < time;
+    let (mut from, mut to) = (0, near.min(stretches.len()));
+    let mut stride = 4;
+    if to.checked_sub(1).is_none_or(|at| is_before(&stretches[at])) {
+        from = to;
+        to = stretches.len();
+        while let Some(stretch) = stretches.get(from + stride) {
+            if !is_before(stretch) {
+                to = from + stride;
+                break;
+            }
+            from += stride;
+            stride *= 2;
+        }
+    } else {
+        while let Some(at) = to.checked_sub(stride) {
+            if is_before(&stretches[at]) {
+                from = at;
+                break;
+            }
+            to = at;
+            stride *= 2;
+        }
+    }
+    from + stretches[from..to].partition_point(is_before)
+}
+
+#[cfg(test)]
+mod tests {
+    use lbprof_collector::Activity;
+
+    use super::*;
+    use crate::replay::blocking::doings::Doings;
+    use crate::replay::timeline::Kind;
+
+    fn doing(region: u32) -> Doing {
+        let mut doings = Doings::default();
+        (0..region).for_each(|before| {
+            doings.of(0, Kind::new(before, Activity::Computation));
+        });
+        doings.of(0, Kind::new(region, Activity::Computation))
+    }
+
+    fn pieces(history: &History, from: Ns, to: Ns) -> Vec<(Ns, Ns, Doing)> {
+        history.backwards(from, to).map(|piece| (piece.begin, piece.end, piece.doing)).collect()
+    }
+
+    #[test]
+    fn pieces_are_cut_at_the_times_asked_for() {
+        let mut history = History::new(10);
+        history.spend(20, doing(1));
+        history.spend(30, doing(1));
+        history.spend(50, doing(2));
+        assert_eq!(pieces(&history, 0, 100), [(30, 50, doing(2)), (10, 30, doing(1))]);
+        assert_eq!(pieces(&history, 15, 40), [(30, 40, doing(2)), (15, 30, doing(1))]);
+        assert_eq!(pieces(&history, 15, 30), [(15, 30, doing(1))]);
+        assert_eq!(pieces(&history, 50, 60), []);
+    }
+
+    #[test]
+    fn what_reaches_a_time_is_found_from_wherever_it_is_looked_for() {
+        let mut history = History::new(0);
+        (1..=200).for_each(|i| history.spend(10 * i, doing(i as u32 % 2)));
+        for time in 0..=2010 {
+            // The first that ends then or later is the last that reaches it.
+            let expected = (1..=200).filter(|i| 10 * i < time).count().min(199) + 1;
+            assert_eq!(history.reach(usize::MAX, time), expected, "{time}");
+            assert_eq!(history.reach(expected, time), expected, "{time}, known to be no more");
+            let piece = |most| history.pieces_of(history.reach(most, time), 0, time).next().map(|piece| piece.end);
+            assert_eq!(piece(usize::MAX), piece(expected), "{time}");
+            for near in [0, 1, expected, expected + 1, 150, 200, 1000] {
+                assert_eq!(
+                    ended_before(&history.stretches, near, time) + 1,
+                    expected + usize::from(time > 2000),
+                    "{time}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_forgotten_takes_its_causes_along() {
+        let mut history = History::new(0);
+        let part = |ns| Part { doing: doing(7), ns };
+        history.wait(10, doing(0));
+        history.explain(None, &[part(4.0), part(6.0)]);
+        history.spend(20, doing(1));
+        history.wait(30, doing(0));
+        history.explain(Some(EndedBy { thread: 2, at: 30 }), &[part(10.0)]);
+        history.forget_before(15);
+        assert_eq!(pieces(&history, 0, 100), [(20, 30, doing(0)), (15, 20, doing(1))]);
+        let (by, causes) = history.backwards(0, 30).next().and_then(|piece| piece.wait).unwrap();
+        assert_eq!(by, Some(EndedBy { thread: 2, at: 30 }));
+        assert_eq!(causes.iter().map(|part| part.ns).collect::<Vec<_>>(), [10.0]);
+    }
+}

@@ -1,0 +1,191 @@
+//! Both paths to a wait: what who waits did, and what who ended it did, since they were synchronised last; and what of that cancels.
+
+use super::doings::{Doing, Doings};
+use super::history::{History, Part};
+use crate::replay::timeline::Ns;
+
+/// How much of something is on the paths, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct OnPaths {
+    /// On the path of who waits.
+    did: f64,
+    /// What did not cancel of it, and of that on the other path.
+    own: f64,
+    /// On the path of who ended the wait; of that what did not cancel.
+    other: f64,
+    /// Whether it is on either.
+    is_on: bool,
+}
+
+/// Both paths. It keeps room between waits, and the own path between those who end the same one.
+#[derive(Debug, Default)]
+pub struct Paths {
+    /// By number of what is done.
+    amounts: Vec<OnPaths>,
+    /// What is on them, in the order in which it came: the first `n`. There is room for all, and one more.
+    order: Vec<Doing>,
+    n: usize,
+    /// Since when the own path is known, which is the first of `order`.
+    since: Option<Ns>,
+    n_own: usize,
+    /// What is left on both paths, by kind; all 0 between waits.
+    kinds: Vec<(f64, f64)>,
+}
+
+impl Paths {
+    /// What did not cancel on the path of who ended the wait, in the order in which it came; of some nothing is left.
+    pub fn left(&self) -> impl Iterator<Item = Part> {
+        self.order[..self.n].iter().map(|&doing| Part { doing, ns: self.amounts[doing.at()].other })
+    }
+
+    /// Forgets both.
+    pub fn clear(&mut self) {
+        self.shorten(0);
+        (self.since, self.n_own) = (None, 0);
+    }
+
+    /// Begins anew with what `history`, of who waits, has from `since` to `begin`.
+    pub fn follow_own(&mut self, doings: &Doings, history: &History, since: Ns, begin: Ns) {
+        self.amounts.resize(doings.all().len(), OnPaths::default());
+        self.order.resize(doings.all().len() + 1, Doing::default());
+        if self.since == Some(since) {
+            self.shorten(self.n_own);
+        } else {
+            self.clear();
+            self.since = Some(since);
+            history.spent(since, begin, |part| self.of(part.doing).did += part.ns);
+            self.n_own = self.n;
+        }
+        for doing in &self.order[..self.n] {
+            let one = &mut self.amounts[doing.at()];
+            (one.own, one.other) = (one.did, 0.0);
+        }
+    }
+
+    /// Adds what `history`, of who ended the wait, has from `since` to `at`.
+    pub fn follow_other(&mut self, history: &History, since: Ns, at: Ns) {
+        history.spent(since, at, |part| self.add_other(part));
+    }
+
+    /// Adds something that he did.
+    #[inline]
+    pub fn add_other(&mut self, part: Part) {
+        self.of(part.doing).other += part.ns;
+    }
+
+    /// The amounts of something that is on the paths from now on. Whether it was can't be foretold, so there is no branch on that.
+    #[inline]
+    fn of(&mut self, doing: Doing) -> &mut OnPaths {
+        let one = &mut self.amounts[doing.at()];
+        self.order[self.n] = doing;
+        self.n += usize::from(!one.is_on);
+        one.is_on = true;
+        one
+    }
+
+    fn shorten(&mut self, to: usize) {
+        for gone in &self.order[to..self.n] {
+            self.amounts[gone.at()] = OnPaths::default();
+        }
+        self.n = to;
+    }
+
+    /// Takes from the path of `threads.1` what is on that of `threads.0`, who waits, too: time that the same thread spent in the same kind,
+    /// as where both waited for it; then what each of both did itself, kind by kind; then what is left of a kind, in proportion.
+    pub fn cancel(&mut self, doings: &Doings, threads: (u32, u32)) {
+        for doing in &self.order[..self.n_own] {
+            let one = &mut self.amounts[doing.at()];
+            let common = one.own.min(one.other);
+            one.own -= common;
+            one.other -= common;
+        }
+        for &mine in &self.order[..self.n_own] {
+            let ((thread, kind), own) = (doings.get(mine), self.amounts[mine.at()].own);
+            if thread != threads.0 || own == 0.0 {
+                continue;
+            }
+            if let Some(his) = doings.find(threads.1, kind) {
+                let common = own.min(self.amounts[his.at()].other);
+                self.amounts[his.at()].other -= common;
+                self.amounts[mine.at()].own -= common;
+            }
+        }
+        self.cancel_kinds(doings);
+    }
+
+    fn cancel_kinds(&mut self, doings: &Doings) {
+        let kind_of = |doing: &Doing| doings.get(*doing).1.0 as usize;
+        let mut remains = false;
+        for doing in &self.order[..self.n_own] {
+            let own = self.amounts[doing.at()].own;
+            if own > 0.0 {
+                let kind = kind_of(doing);
+                if self.kinds.len() <= kind {
+                    self.kinds.resize(kind + 1, (0.0, 0.0));
+                }
+                self.kinds[kind].0 += own;
+                remains = true;
+            }
+        }
+        if !remains {
+            return;
+        }
+        let mut both = false;
+        for doing in &self.order[..self.n] {
+            let other = self.amounts[doing.at()].other;
+            if let Some(sums) = self.kinds.get_mut(kind_of(doing)).filter(|_| other > 0.0) {
+                sums.1 += other;
+                both |= sums.0 > 0.0;
+            }
+        }
+        for doing in self.order[..self.n].iter().filter(|_| both) {
+            let one = &mut self.amounts[doing.at()];
+            if let Some(&(own, others)) = self.kinds.get(kind_of(doing)).filter(|_| one.other > 0.0) {
+                one.other *= (others - own).max(0.0) / others;
+            }
+        }
+        for doing in &self.order[..self.n] {
+            if let Some(sums) = self.kinds.get_mut(kind_of(doing)) {
+                *sums = (0.0, 0.0);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::timeline::Kind;
+
+    #[test]
+    fn the_own_path_stays_for_others_who_end_the_same_wait() {
+        let mut doings = Doings::default();
+        let kinds = [Kind(1 << 4), Kind(2 << 4), Kind(3 << 4)];
+        let mut history = |thread, parts: &[(Ns, usize)]| {
+            let mut history = History::new(0);
+            parts.iter().for_each(|&(end, kind)| history.spend(end, doings.of(thread, kinds[kind])));
+            history
+        };
+        let (own, first, second) =
+            (history(0, &[(4, 0), (6, 1)]), history(1, &[(7, 0), (10, 1)]), history(2, &[(3, 2), (8, 1)]));
+        let left = |paths: &mut Paths, (thread, other): (u32, &History), since| {
+            paths.follow_own(&doings, &own, since, 6);
+            paths.follow_other(other, since, 10);
+            paths.cancel(&doings, (0, thread));
+            assert!(paths.kinds.iter().all(|&sums| sums == (0.0, 0.0)));
+            let named = |part: Part| (doings.get(part.doing).0, doings.get(part.doing).1, part.ns);
+            paths.left().filter(|part| part.ns > 0.0).map(named).collect()
+        };
+        let mut paths = Paths::default();
+        let [x, y, z] = kinds;
+        let expected = [[(1, y, 1.0), (1, x, 3.0)], [(2, y, 3.0), (2, z, 3.0)], [(1, y, 2.0), (1, x, 2.0)]]
+            .map(|one| one.to_vec());
+        // One after the other since the same time, since another one, and each alone.
+        let found: [Vec<_>; 3] =
+            [left(&mut paths, (1, &first), 0), left(&mut paths, (2, &second), 0), left(&mut paths, (1, &first), 5)];
+        assert_eq!(found, expected);
+        paths.clear();
+        assert_eq!(left(&mut paths, (2, &second), 0), expected[1]);
+        assert_eq!(left(&mut Paths::default(), (1, &first), 5), expected[2]);
+    }
+}

@@ -1,0 +1,107 @@
+//! What threads did and whom they waited for, as it is handed to who explains it.
+
+use super::causes::Causer;
+use super::history::EndedBy;
+use super::tables::{WaitKey, WaitSums};
+use crate::replay::timeline::{Kind, Ns};
+
+/// A thread that begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Begin {
+    pub at: Ns,
+    /// As the first of its rank, and others began at 0.
+    pub late: bool,
+    /// Nanoseconds before that count as its wait.
+    pub counted: Ns,
+}
+
+/// A stretch of a thread's time, from the end of the one before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stretch {
+    pub end: Ns,
+    pub kind: Kind,
+    /// Whether it is the next of the thread's waits.
+    pub waits: bool,
+}
+
+/// A wait.
+#[derive(Clone, Copy, Debug)]
+pub struct Wait {
+    /// Who waited, where and why.
+    pub key: WaitKey,
+    /// From when.
+    pub begin: Ns,
+    /// How long before and behind what it waited for; together until the wait was over.
+    pub sums: WaitSums,
+    /// As much of that as counts: what lies in the selected part of the run.
+    pub counted: WaitSums,
+    /// Who ended it last.
+    pub by: EndedBy,
+}
+
+impl Wait {
+    /// Until when.
+    pub fn end(&self) -> Ns {
+        self.begin + self.sums.waiting + self.sums.delay
+    }
+}
+
+/// What happened. Of each thread it is known in the order of time; waits are in the order in which they were found out, so that what
+/// caused one was found out before it.
+#[derive(Debug, Default)]
+pub struct Story {
+    /// Threads that begin, by number.
+    pub(super) begins: Vec<Begin>,
+    /// By number of the thread.
+    pub(super) stretches: Vec<Vec<Stretch>>,
+    /// Each with the number of its causers.
+    pub(super) waits: Vec<(Wait, usize)>,
+    pub(super) causers: Vec<Causer>,
+}
+
+impl Story {
+    /// A further thread begins at a time; its number is the next one. `counted` nanoseconds before that count as its wait.
+    pub fn begin(&mut self, at: Ns, late: bool, counted: Ns) {
+        self.begins.push(Begin { at, late, counted });
+    }
+
+    /// A thread goes on until `end` with time of a kind.
+    #[inline]
+    pub fn spend(&mut self, thread: u32, kind: Kind, end: Ns) {
+        self.goes_on(thread, Stretch { end, kind, waits: false });
+    }
+
+    /// A thread waits, because of these.
+    pub fn wait(&mut self, wait: Wait, causers: impl Iterator<Item = Causer>) {
+        let end = wait.end();
+        if end <= wait.begin {
+            return;
+        }
+        let before = self.causers.len();
+        self.causers.extend(causers);
+        self.waits.push((wait, self.causers.len() - before));
+        self.goes_on(wait.key.thread, Stretch { end, kind: wait.key.kind, waits: true });
+    }
+
+    #[inline]
+    fn goes_on(&mut self, thread: u32, stretch: Stretch) {
+        match self.stretches.get_mut(thread as usize) {
+            Some(stretches) => stretches.push(stretch),
+            None => self.goes_on_first(thread, stretch),
+        }
+    }
+
+    #[cold]
+    fn goes_on_first(&mut self, thread: u32, stretch: Stretch) {
+        self.stretches.resize_with(thread as usize + 1, Vec::new);
+        self.stretches[thread as usize].push(stretch);
+    }
+
+    /// Forgets what it told.
+    pub fn clear(&mut self) {
+        self.begins.clear();
+        self.stretches.iter_mut().for_each(Vec::clear);
+        self.waits.clear();
+        self.causers.clear();
+    }
+}

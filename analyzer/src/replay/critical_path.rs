@@ -1,0 +1,263 @@
+//! The critical path: the chain of computation, messages and calls that set the run's time.
+//!
+//! It is followed backwards from the end of the last rank. Where the thread waited, the path goes on with who ended the wait, at the time
+//! at which he did; between lies the message's delay. So all its parts together are as long as the run.
+//!
+//! ```text
+//!   rank 0   |== compute ==|send|= compute =|            the end: from here back to the wait of rank 1, from
+//!   rank 1   |= c =|... recv wait ..|====== compute ======|  there to the send of rank 0, and so on to the begin
+//! ```
+//!
+//! Histories are kept only so far back. So from time to time the paths up to a time are summed up, one for each thread.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::replay::blocking::{Doing, Doings, History};
+use crate::replay::timeline::{Kind, Ns};
+
+/// A part of the critical path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OnPath {
+    /// The thread.
+    pub thread: u32,
+    /// The kind of its time.
+    pub kind: Kind,
+    /// Nanoseconds.
+    pub ns: f64,
+}
+
+/// Nanoseconds on a path, by thread and kind.
+type Sums = FxHashMap<(u32, Kind), f64>;
+
+/// Of how many paths others may find that they join them, and up to which change over to another thread.
+const MOST_TRAILS: usize = 4;
+const MOST_JOINTS: usize = 1 << 10;
+
+/// A path that others may join: those to the same time mostly have all but their last part in common.
+#[derive(Default)]
+struct Trail {
+    sums: Sums,
+    /// What was added to the sums, as far as it was noted.
+    parts: Vec<((u32, Kind), f64)>,
+    /// With which thread it goes on, and when, after how many of the parts.
+    joints: Vec<((u32, Ns), usize)>,
+}
+
+impl Trail {
+    /// Notes a part, while there are not too many joints.
+    #[inline]
+    fn pass(&mut self, key: (u32, Kind), ns: f64) {
+        if self.joints.len() < MOST_JOINTS {
+            self.parts.push((key, ns));
+        }
+    }
+
+    /// Notes where it goes on.
+    #[inline]
+    fn change(&mut self, joint: (u32, Ns)) {
+        if self.joints.len() < MOST_JOINTS {
+            self.joints.push((joint, self.parts.len()));
+        }
+    }
+
+    /// Adds to sums what comes behind the first `n` parts. All are whole nanoseconds, so nothing is left of what is added and taken away.
+    fn add_rest(&self, n: usize, sums: &mut Sums) {
+        self.sums.iter().for_each(|(&key, &ns)| *sums.entry(key).or_default() += ns);
+        self.parts[..n].iter().for_each(|&(key, ns)| *sums.entry(key).or_default() -= ns);
+    }
+}
+
+/// What is needed to sum up paths; but for the trails it is empty between them.
+#[derive(Default)]
+struct Room {
+    /// Nanoseconds by number of what is done, and what of it is on the path.
+    spent: Vec<f64>,
+    on_path: Vec<Doing>,
+    /// How far into its history it was gone back, by thread, and which were.
+    reach: Vec<usize>,
+    visited: Vec<u32>,
+    trails: Vec<Trail>,
+    /// Where trails go on: which, and after how many of its parts.
+    joints: FxHashMap<(u32, Ns), (usize, usize)>,
+}
+
+/// The paths to the begin of all histories.
+#[derive(Debug, Default)]
+pub struct CriticalPath {
+    /// Where paths begin.
+    from: Ns,
+    /// By thread; a thread that is not here has none.
+    until_begin: Vec<Arc<Sums>>,
+}
+
+impl CriticalPath {
+    /// No paths yet; all begin at `from`.
+    pub fn new(from: Ns) -> Self {
+        CriticalPath { from, until_begin: Vec::new() }
+    }
+
+    /// The path to what a thread does at a time, in no order, each thread and kind once.
+    pub fn to(&self, doings: &Doings, histories: &[History], thread: u32, time: Ns) -> Vec<OnPath> {
+        let sums = self.sums(&mut Room::default(), doings, histories, thread, time);
+        let parts = sums.into_iter().map(|((thread, kind), ns)| OnPath { thread, kind, ns });
+        let mut parts: Vec<OnPath> = parts.filter(|part| part.ns > 0.0).collect();
+        parts.sort_by_key(|part| (part.thread, part.kind));
+        parts
+    }
+
+    /// Sums up the paths to `time`, so that what is before it can be forgotten.
+    pub fn sum_up(&mut self, doings: &Doings, histories: &[History], time: Ns) {
+        let mut room = Room::default();
+        let threads = 0..histories.len() as u32;
+        let sums = threads.map(|thread| Arc::new(self.sums(&mut room, doings, histories, thread, time)));
+        self.until_begin = sums.collect();
+    }
+
+    fn sums(&self, room: &mut Room, doings: &Doings, histories: &[History], thread: u32, time: Ns) -> Sums {
+        let mut sums = Sums::default();
+        room.spent.resize(doings.all().len(), 0.0);
+        room.reach.resize(histories.len(), usize::MAX);
+        let (mut thread, mut time) = (thread, time);
+        let mut trail = (room.trails.len() < MOST_TRAILS).then(Trail::default);
+        // A wait in a collective ends when the last one enters, so the path may change over without going back in time; damaged clocks
+        // may let threads wait for each other in a circle.
+        let mut changes_at_once = 0;
+        'thread: while let Some(history) = histories.get(thread as usize) {
+            let reach = &mut room.reach[thread as usize];
+            if *reach == usize::MAX {
+                room.visited.push(thread);
+            }
+            *reach = history.reach(*reach, time);
+            for piece in history.pieces_of(*reach, self.from, time) {
+                let by = piece.wait.and_then(|(by, _)| by).filter(|by| by.thread != thread && by.at <= piece.end);
+                match by {
+                    Some(by)
+                        if (by.at >= piece.begin || piece.end - piece.begin == piece.whole)
+                            && (by.at < time || changes_at_once < histories.len()) =>
+                    {
+                        let begin = histories.get(by.thread as usize).map_or(Ns::MIN, History::begin);
+                        let at = by.at.max(begin).max(self.from).min(piece.end);
+                        // From the send to the end of the wait the message was on its way.
+                        if at < piece.end {
+                            let key = (by.thread, Kind::delay(doings.get(piece.doing).1.region()));
+                            *sums.entry(key).or_default() += (piece.end - at) as f64;
+                            trail.iter_mut().for_each(|trail| trail.pass(key, (piece.end - at) as f64));
+                        }
+                        if let Some(&(joined, n)) = room.joints.get(&(by.thread, at)) {
+                            room.trails[joined].add_rest(n, &mut sums);
+                            trail = None;
+                            break 'thread;
+                        }
+                        trail.iter_mut().for_each(|trail| trail.change((by.thread, at)));
+                        changes_at_once = if at < time { 0 } else { changes_at_once + 1 };
+                        (thread, time) = (by.thread, at);
+                        continue 'thread;
+                    }
+                    _ => {
+                        let (spent, ns) = (&mut room.spent[piece.doing.at()], (piece.end - piece.begin) as f64);
+                        if *spent == 0.0 {
+                            room.on_path.push(piece.doing);
+                        }
+                        *spent += ns;
+                        trail.iter_mut().for_each(|trail| trail.pass(doings.get(piece.doing), ns));
+                    }
+                }
+            }
+            if let Some(before) = self.until_begin.get(thread as usize) {
+                before.iter().for_each(|(&key, &ns)| *sums.entry(key).or_default() += ns);
+            }
+            break;
+        }
+        for doing in room.on_path.drain(..) {
+            *sums.entry(doings.get(doing)).or_default() += std::mem::take(&mut room.spent[doing.at()]);
+        }
+        room.visited.drain(..).for_each(|thread| room.reach[thread as usize] = usize::MAX);
+        if let Some(trail) = trail {
+            let joints = trail.joints.iter().map(|&(joint, n)| (joint, (room.trails.len(), n)));
+            room.joints.extend(joints);
+            room.trails.push(Trail { sums: sums.clone(), ..trail });
+        }
+        sums
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lbprof_collector::Activity;
+
+    use super::*;
+    use crate::replay::blocking::EndedBy;
+
+    fn computation(region: u32) -> Kind {
+        Kind::new(region, Activity::Computation)
+    }
+
+    #[test]
+    fn a_wait_at_a_barrier_leads_to_the_last_that_entered() {
+        // 0 |= 3 =|... barrier ...|= 2 =|
+        // 1 |====== 10 ======|b|
+        let barrier = Kind::new(0, Activity::Synchronization);
+        let mut doings = Doings::default();
+        let mut first = History::new(0);
+        first.spend(3, doings.of(0, computation(1)));
+        first.wait(10, doings.of(0, barrier));
+        first.explain(Some(EndedBy { thread: 1, at: 10 }), &[]);
+        first.spend(12, doings.of(0, computation(2)));
+        let mut last = History::new(0);
+        last.spend(10, doings.of(1, computation(1)));
+        let path = CriticalPath::default().to(&doings, &[first, last], 0, 12);
+        let found: Vec<_> = path.iter().map(|part| (part.thread, part.kind, part.ns)).collect();
+        assert_eq!(found, [(0, computation(2), 2.0), (1, computation(1), 10.0)]);
+    }
+
+    #[test]
+    fn a_circle_of_waits_ends() {
+        let kind = Kind::new(0, Activity::Synchronization);
+        let mut doings = Doings::default();
+        let mut waits_for = |thread: u32| {
+            let mut history = History::new(0);
+            history.wait(5, doings.of(1 - thread, kind));
+            history.explain(Some(EndedBy { thread, at: 5 }), &[]);
+            history
+        };
+        let histories = [waits_for(1), waits_for(0)];
+        let path = CriticalPath::default().to(&doings, &histories, 0, 5);
+        assert_eq!(path.iter().map(|part| part.ns).sum::<f64>(), 5.0);
+    }
+
+    #[test]
+    fn paths_that_join_others_are_as_long_and_of_the_same_parts_as_alone() {
+        // Four ranks meet again and again, each time another comes last; messages lie between.
+        let kinds = [computation(1), computation(2)];
+        let barrier = Kind::new(0, Activity::Synchronization);
+        let mut doings = Doings::default();
+        let mut histories: Vec<History> = (0..4).map(|_| History::new(0)).collect();
+        for i in 1..=40 {
+            let (end, last) = (Ns::from(i) * 100, i as u32 % 4);
+            for (thread, history) in (0..).zip(&mut histories) {
+                let behind = Ns::from((thread + 4 - last) % 4);
+                history.spend(end - 10 - 7 * behind, doings.of(thread, kinds[i as usize % 2]));
+                if thread != last {
+                    let delay = Ns::from(thread);
+                    history.wait(end - 10 + delay, doings.of(thread, barrier));
+                    history.explain(Some(EndedBy { thread: last, at: end - 10 }), &[]);
+                }
+                history.spend(end, doings.of(thread, barrier));
+            }
+        }
+        for time in [3950, 3991, 4000] {
+            let mut together = CriticalPath::default();
+            together.sum_up(&doings, &histories, time);
+            for (thread, joined) in (0..).zip(&together.until_begin) {
+                let alone = CriticalPath::default().to(&doings, &histories, thread, time);
+                let of_part = |part: &OnPath| ((part.thread, part.kind), part.ns);
+                let joined: Sums = joined.iter().filter(|&(_, &ns)| ns != 0.0).map(|(&key, &ns)| (key, ns)).collect();
+                assert_eq!(joined, alone.iter().map(of_part).collect::<Sums>(), "{thread} at {time}");
+                assert_eq!(alone.iter().map(|part| part.ns).sum::<f64>(), time as f64, "{thread} at {time}");
+                assert!(alone.len() > 4, "it leads over several ranks");
+            }
+        }
+    }
+}

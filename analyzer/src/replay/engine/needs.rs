@@ -1,0 +1,302 @@
+//! What a call needs of others before it can end: messages, and members of collectives that have entered.
+
+use lbprof_collector::record::NONE;
+use lbprof_collector::{Activity, Operation};
+
+use super::Engine;
+use super::progress::Send;
+use crate::replay::blocking::{EndedBy, WaitState};
+use crate::replay::matching::{Entry, Gathering, MeetingId, Side, Transfer, TransferId};
+use crate::replay::thread::{NOTHING, Pending, Started};
+use crate::replay::timeline::{Deed, EpochStep, Kind, Meeting, Role, SendMode, Step};
+use crate::replay::what_if::Noted;
+
+/// Something that a call waits for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Need {
+    /// Who does it, and when.
+    pub(super) by: EndedBy,
+    pub(super) clocks: At,
+    pub(super) bytes: u64,
+    /// Steps of the network until it is there.
+    pub(super) hops: u32,
+    pub(super) state: WaitState,
+    /// The delay of the message behind it.
+    pub(super) delay: Option<Kind>,
+    /// Whether the call can't have ended before: clocks that say so are wrong.
+    pub(super) certain: bool,
+    /// Whether it was waited for, not only found.
+    pub(super) waits: bool,
+    /// Of a message that is received, or sent: which.
+    pub(super) transfer: Option<TransferId>,
+}
+
+/// The clocks of who does what is needed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum At {
+    /// Those noted.
+    Noted(Noted),
+    /// Those of a thread when it came back to MPI, in a slot of [`crate::replay::thread::Presence::Back`].
+    Back(u32, u8),
+}
+
+impl Engine<'_, '_> {
+    /// Finds what a deed needs; `false`: others have to be followed first.
+    pub(super) fn needs_of(&mut self, thread: u32, step: &Step, deed: &Deed, i: usize) -> bool {
+        let waits = !matches!(deed.role, Role::Found | Role::Epoch(EpochStep::Test));
+        match deed.role {
+            Role::Cancelled => {
+                let pending = self.completed(thread, deed, i);
+                self.keep(thread, i, pending);
+                true
+            }
+            Role::Probe => self.needs_any(thread, deed),
+            Role::Seen => {
+                let rank = self.threads[thread as usize].rank as usize;
+                let [first, second] = self.ranks[rank].requests.look(deed.request);
+                self.needs_of_started(thread, step, first, waits) && self.needs_of_started(thread, step, second, waits)
+            }
+            Role::Epoch(EpochStep::Lock { exclusive }) => {
+                self.needs_lock(thread, step, deed, exclusive);
+                true
+            }
+            Role::Done | Role::Found => {
+                let [first, second] = self.completed(thread, deed, i);
+                let first = self.find_what_any_received(thread, deed, first);
+                let second = self.find_what_any_received(thread, deed, second);
+                self.keep(thread, i, [first, second]);
+                self.needs_of_started(thread, step, first, waits)
+                    && (matches!(second, Started::Nothing) || self.needs_of_started(thread, step, second, waits))
+            }
+            _ => {
+                let Some([started, _]) = self.started(thread, i) else { return true };
+                let is_done = self.needs_of_started(thread, step, started, waits);
+                if deed.role == Role::Send {
+                    let receiver = self.first_thread(deed.peer);
+                    self.sends.last_mut().into_iter().for_each(|send| send.to = send.to.or(receiver));
+                }
+                is_done
+            }
+        }
+    }
+
+    /// What the i-th deed of a thread's call started, or what its request stands for; `None`: it is not known, or nothing.
+    #[inline]
+    pub(super) fn started(&self, thread: u32, i: usize) -> Option<Pending> {
+        self.threads[thread as usize].started.get(i).copied()
+    }
+
+    /// What the request stands for that the i-th deed of a thread's call completes.
+    #[inline]
+    fn completed(&mut self, thread: u32, deed: &Deed, i: usize) -> Pending {
+        match self.started(thread, i) {
+            None | Some([Started::Nothing, Started::Nothing]) => {
+                let rank = self.threads[thread as usize].rank as usize;
+                self.ranks[rank].requests.complete(deed.request)
+            }
+            // It was asked for before, when others had to be followed first.
+            Some(known) => known,
+        }
+    }
+
+    /// Keeps what the i-th deed of a thread's call started, or what its request stands for.
+    #[inline]
+    pub(super) fn keep(&mut self, thread: u32, i: usize, pending: Pending) {
+        let started = &mut self.threads[thread as usize].started;
+        if started.len() < i {
+            started.resize(i, NOTHING);
+        }
+        match started.get_mut(i) {
+            Some(kept) => *kept = pending,
+            None => started.push(pending),
+        }
+    }
+
+    /// A receive from any source has received: now it is known from whom.
+    #[inline]
+    fn find_what_any_received(&mut self, thread: u32, deed: &Deed, started: Started) -> Started {
+        match started {
+            Started::Any(id) => self.received_by_any(thread, deed, id),
+            known => known,
+        }
+    }
+
+    #[cold]
+    fn received_by_any(&mut self, thread: u32, deed: &Deed, id: TransferId) -> Started {
+        let Some(side) = self.channels.take_any(id) else { return Started::Nothing };
+        let Some(channel) = self.channel(thread, deed, false) else {
+            self.clocks.forget(side.noted);
+            return Started::Nothing;
+        };
+        Started::Transfer { id: self.channels.post(channel, side), sends: false }
+    }
+
+    fn needs_of_started(&mut self, thread: u32, step: &Step, started: Started, waits: bool) -> bool {
+        match started {
+            Started::Transfer { id, sends: true } => {
+                self.needs_receiver(id, waits);
+                true
+            }
+            Started::Transfer { id, sends: false } => self.needs_sender(thread, id, waits),
+            Started::Meeting(id) => self.needs_members(thread, step, id, waits),
+            Started::Hearing(id) => self.needs_hearing(thread, step, id, waits),
+            Started::Any(_) | Started::Nothing => true,
+        }
+    }
+
+    /// A synchronous send needs its receive. Whether another waited for it is found when all else that the call needs is known.
+    fn needs_receiver(&mut self, id: TransferId, waits: bool) {
+        let &Transfer { sent: Some(sent), posted, .. } = self.channels.get(id) else { return };
+        match sent.mode {
+            SendMode::Standard => self.sends.push(Send { id, to: posted.map(|posted| posted.thread), waits }),
+            SendMode::Synchronous => {
+                let need = |posted| needs_message(&posted, sent.bytes, WaitState::LateReceiver, waits, Some(id));
+                self.needs.extend(posted.map(need));
+            }
+            SendMode::Buffered => {}
+        }
+    }
+
+    fn needs_sender(&mut self, thread: u32, id: TransferId, waits: bool) -> bool {
+        let gives_up = self.threads[thread as usize].gives_up;
+        let transfer = self.channels.get_mut(id);
+        match transfer.sent {
+            Some(sent) => {
+                self.needs.push(needs_message(&sent, sent.bytes, WaitState::LateSender, waits, Some(id)));
+                true
+            }
+            None if gives_up => true,
+            None => {
+                transfer.set_waiter(thread);
+                false
+            }
+        }
+    }
+
+    /// A probe needs the first message that nobody receives yet.
+    fn needs_any(&mut self, thread: u32, deed: &Deed) -> bool {
+        let Some(channel) = self.channel(thread, deed, false) else { return true };
+        match self.channels.peek(channel) {
+            Some(sent) => {
+                self.needs.push(needs_message(&sent, sent.bytes, WaitState::LateSender, true, None));
+                true
+            }
+            None if self.threads[thread as usize].gives_up => true,
+            None => {
+                self.channels.wait_for_any(channel, thread);
+                false
+            }
+        }
+    }
+
+    fn needs_members(&mut self, thread: u32, step: &Step, id: MeetingId, waits: bool) -> bool {
+        let one = &self.threads[thread as usize];
+        let (world, gives_up, ends) = (one.world, one.gives_up, step.end.saturating_add(one.shift));
+        let gathering = self.gatherings.get(id);
+        if gathering.mixed {
+            return true;
+        }
+        let complete = gathering.entered >= gathering.expected;
+        let certain = synchronises(gathering.operation);
+        let is_root = gathering.root == Some(world);
+        let own = gathering.entries.iter().find(|entry| entry.rank == world).map_or(NONE, |entry| entry.member);
+        let (needed, there) = match gathering.meeting {
+            Meeting::All | Meeting::Neighbours => (Some(gathering.last), complete),
+            Meeting::FromRoot if is_root => return true,
+            Meeting::FromRoot => {
+                let root = gathering.entries.iter().find(|entry| Some(entry.rank) == gathering.root);
+                (root.copied(), root.is_some() || gathering.root.is_none_or(|root| self.places.get(root).is_none()))
+            }
+            Meeting::ToRoot if !is_root => return true,
+            Meeting::ToRoot => (latest(&gathering.entries, |entry| entry.rank != world), complete),
+            Meeting::Prefix => {
+                let before = |entry: &Entry| entry.member < own;
+                let n = gathering.entries.iter().filter(|entry| before(entry)).count() as u32;
+                (latest(&gathering.entries, before), complete || n >= own)
+            }
+        };
+        if !there {
+            // What did not need the others may have ended before they came.
+            if gives_up || !certain {
+                return true;
+            }
+            self.gatherings.get_mut(id).waiters.push(thread);
+            return false;
+        }
+        let noted = match gathering.meeting {
+            Meeting::FromRoot => gathering.root_noted.unwrap_or(gathering.noted),
+            _ => gathering.noted,
+        };
+        let late = needed.filter(|needed| needed.thread != thread && (certain || needed.at <= ends));
+        if let Some(needed) = late {
+            let hops = gathering.expected.max(2).next_power_of_two().trailing_zeros();
+            self.needs.push(Need {
+                by: EndedBy { thread: needed.thread, at: needed.at },
+                clocks: At::Noted(noted),
+                bytes: 0,
+                hops,
+                state: state_of(gathering, step.kind),
+                delay: None,
+                certain,
+                waits,
+                transfer: None,
+            });
+        }
+        true
+    }
+}
+
+/// A message needs its other side: a receive the send, without which nothing can have arrived, a send its receive.
+pub(super) fn needs_message(
+    other: &Side,
+    bytes: u64,
+    state: WaitState,
+    waits: bool,
+    transfer: Option<TransferId>,
+) -> Need {
+    Need {
+        by: EndedBy { thread: other.thread, at: other.at },
+        clocks: At::Noted(other.noted),
+        bytes,
+        hops: 1,
+        state,
+        delay: Some(Kind::delay(other.kind.region())),
+        certain: state == WaitState::LateSender,
+        waits,
+        transfer,
+    }
+}
+
+fn latest(entries: &[Entry], which: impl Fn(&Entry) -> bool) -> Option<Entry> {
+    entries.iter().filter(|entry| which(entry)).max_by_key(|entry| entry.at).copied()
+}
+
+/// Whether no member can end such a call before those that it waits for have entered it, whatever it transfers.
+fn synchronises(operation: u16) -> bool {
+    const ALWAYS: [Operation; 6] = [
+        Operation::Barrier,
+        Operation::Ibarrier,
+        Operation::Barrier_init,
+        Operation::Allreduce,
+        Operation::Iallreduce,
+        Operation::Allreduce_init,
+    ];
+    ALWAYS.iter().any(|&one| one as u16 == operation)
+}
+
+/// Why a call of a kind waits in `gathering`; what a persistent one is only the kind tells.
+fn state_of(gathering: &Gathering, kind: Kind) -> WaitState {
+    let is_barrier = [Operation::Barrier, Operation::Ibarrier].iter().any(|&one| one as u16 == gathering.operation);
+    let is_started = gathering.operation == Operation::Start as u16;
+    let is_barrier = is_barrier || is_started && kind.activity() == Some(Activity::Synchronization);
+    let activity = Operation::from_number(gathering.operation).map(Operation::activity);
+    match gathering.meeting {
+        Meeting::All if is_barrier => WaitState::Barrier,
+        Meeting::All if matches!(activity, Some(Activity::OneSided | Activity::Io)) => WaitState::Epoch,
+        Meeting::All => WaitState::AllToAll,
+        Meeting::FromRoot => WaitState::ForRoot,
+        Meeting::ToRoot => WaitState::AtRoot,
+        Meeting::Prefix => WaitState::Prefix,
+        Meeting::Neighbours => WaitState::Neighbours,
+    }
+}

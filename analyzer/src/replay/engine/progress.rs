@@ -1,0 +1,186 @@
+//! Whether a message needs the other side: its receive, or that the other rank is in MPI.
+//!
+//! ```text
+//!   sender    |== compute ==|send ..............|       ends when the receiver has come back,
+//!   receiver  |== compute ====================|recv|    though the message is small
+//! ```
+//!
+//! An MPI copies a small message to where its receiver finds it, and the send is over. Or it leaves the message where it is until the
+//! receiver looks after its messages, in whatever call; a large one until the receive is posted. Where the borders are depends on the MPI,
+//! the network and the size, and no log says so. But the calls do: a send that ends while the receiver is outside of MPI did not need it;
+//! one that has nothing else to wait for, and ends when the receiver has come back, did. So both are counted as they happen, by size.
+//!
+//! Nothing more is needed of a side whose part is over: with the end of the call that completes it the message is sent, or received.
+
+use super::Engine;
+use super::needs::{At, Need, needs_message};
+use crate::replay::blocking::{EndedBy, WaitState};
+use crate::replay::matching::{SENT_AT_ONCE, Side, TransferId};
+use crate::replay::thread::Presence;
+use crate::replay::timeline::{Kind, Ns};
+
+/// A call that has waited for another rank ends soon after it: what comes then is not more than one in so many parts of the wait.
+const MOST_AFTER: Ns = 4;
+
+/// What one side of a message may wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum For {
+    /// A send, for its receive.
+    Receive,
+    /// A send, for the receiver to be in MPI.
+    Receiver,
+    /// A receive, for the sender to be in MPI.
+    Sender,
+}
+
+/// What was seen of messages of about one size between ranks of one host, or of two.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    /// Calls that ended just after that, with nothing else to wait for.
+    waited: u32,
+    /// Calls that ended without.
+    did_not: u32,
+}
+
+/// What was seen of all messages: by what they may wait for, host, and size as a power of two.
+#[derive(Debug)]
+pub(super) struct Coupling([[[Seen; 64]; 2]; 3]);
+
+/// Messages that are alike in what they wait for.
+#[derive(Clone, Copy, Debug)]
+struct Like {
+    same_host: bool,
+    bytes: u64,
+}
+
+/// A send that is complete with a call, and may have waited for its receiver.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Send {
+    pub(super) id: TransferId,
+    /// The thread that receives it, where that is known.
+    pub(super) to: Option<u32>,
+    pub(super) waits: bool,
+}
+
+impl Default for Coupling {
+    fn default() -> Self {
+        Coupling([[[Seen::default(); 64]; 2]; 3])
+    }
+}
+
+impl Coupling {
+    fn seen(&mut self, what: For, like: Like) -> &mut Seen {
+        let size = (64 - like.bytes.leading_zeros()).min(63) as usize;
+        &mut self.0[what as usize][usize::from(like.same_host)][size]
+    }
+
+    /// Whether such messages wait for it: as was seen of most, else where they are large.
+    fn wait(&mut self, what: For, like: Like) -> bool {
+        let Seen { waited, did_not } = *self.seen(what, like);
+        waited > did_not || waited == did_not && like.bytes > SENT_AT_ONCE
+    }
+}
+
+impl Engine<'_, '_> {
+    /// Adds what sends needed of their receivers; moves what was needed of another rank to when that came back to MPI, where the message
+    /// could not move before.
+    pub(super) fn needs_progress(&mut self, thread: u32, (begin, end): (Ns, Ns)) {
+        while let Some(send) = self.sends.pop() {
+            self.needs_of_send(thread, send, (begin, end));
+        }
+        for i in 0..self.needs.len() {
+            let need = self.needs[i];
+            if need.bytes > SENT_AT_ONCE
+                && let Some(id) = need.transfer
+            {
+                self.needs_return(thread, i, id, (begin, end));
+            }
+        }
+    }
+
+    /// A large message moves while both sides are in MPI.
+    fn needs_return(&mut self, thread: u32, i: usize, id: TransferId, (begin, end): (Ns, Ns)) {
+        let Need { by, state, bytes, .. } = self.needs[i];
+        let what = if state == WaitState::LateSender { For::Sender } else { For::Receiver };
+        let like = self.like(thread, by.thread, bytes);
+        let since = by.at.max(begin);
+        let transfer = *self.channels.get(id);
+        let (at, slot) = match self.presence(by.thread, since, end) {
+            Presence::There => return,
+            Presence::Back { at, .. } if transfer.is_over_at(at) => return,
+            Presence::Back { at, slot } => (Some(at), slot),
+            Presence::Away if transfer.is_over_at(end) => return,
+            Presence::Away => (None, 0),
+        };
+        if self.has_waited(what, like, at, (since, end))
+            && let Some(at) = at
+        {
+            self.needs[i].by.at = at;
+            self.needs[i].clocks = At::Back(by.thread, slot);
+        }
+    }
+
+    /// A send may be complete only when its receive is posted, or when its receiver has looked after its messages.
+    fn needs_of_send(&mut self, thread: u32, send: Send, times: (Ns, Ns)) {
+        let Some(other) = send.to.filter(|&other| other != thread) else { return };
+        let transfer = *self.channels.get(send.id);
+        let Some(sent) = transfer.sent else { return };
+        let like = self.like(thread, other, sent.bytes);
+        let need = |by: &Side, transfer| needs_message(by, sent.bytes, WaitState::LateReceiver, send.waits, transfer);
+        let posted = transfer.posted.filter(|posted| posted.at <= times.1);
+        if self.has_waited(For::Receive, like, posted.map(|posted| posted.at), times)
+            && let Some(posted) = posted
+        {
+            self.needs.push(need(&posted, Some(send.id)));
+            return;
+        }
+        let (at, slot) = match self.presence(other, sent.at, times.1) {
+            Presence::There => return,
+            Presence::Back { at, .. } if transfer.is_over_at(at) => return,
+            Presence::Back { at, slot } => (Some(at), slot),
+            Presence::Away => (None, 0),
+        };
+        if self.has_waited(For::Receiver, like, at, times)
+            && let Some(at) = at
+        {
+            let by = EndedBy { thread: other, at };
+            let delay = Some(Kind::delay(sent.kind.region()));
+            self.needs.push(Need { by, delay, clocks: At::Back(other, slot), ..need(&sent, None) });
+        }
+    }
+
+    /// Whether a call waited for what was at a time within it, as far as that can be told; `None`: it had not been when the call ended.
+    fn has_waited(&mut self, what: For, like: Like, at: Option<Ns>, (begin, end): (Ns, Ns)) -> bool {
+        let Some(at) = at else {
+            self.coupling.seen(what, like).did_not += 1;
+            return false;
+        };
+        if at <= begin {
+            return false;
+        }
+        let last = self.needs.iter().map(|need| need.by.at).max().unwrap_or(begin).max(begin);
+        let has_waited = at > last && MOST_AFTER * (end - at) <= at - last;
+        self.coupling.seen(what, like).waited += u32::from(has_waited);
+        // Of large messages some wait, and others of about the same size do not.
+        has_waited && like.bytes > SENT_AT_ONCE || self.coupling.wait(what, like)
+    }
+
+    fn like(&self, one: u32, other: u32, bytes: u64) -> Like {
+        let host = |thread: u32| self.hosts.get(self.threads[thread as usize].rank as usize);
+        Like { same_host: host(one) == host(other), bytes }
+    }
+
+    /// Where a thread was from `since` on, as far as it has been followed: until `end`.
+    fn presence(&self, thread: u32, since: Ns, end: Ns) -> Presence {
+        match self.threads.get(thread as usize).map_or(Presence::There, |one| one.presence(since)) {
+            Presence::Back { at, .. } if at > end => Presence::Away,
+            known => known,
+        }
+    }
+
+    /// The thread of a world rank that called MPI_Init.
+    pub(super) fn first_thread(&self, world: u32) -> Option<u32> {
+        let rank = self.places.get(world)?;
+        self.ranks[rank as usize].threads.get(&0).copied()
+    }
+}

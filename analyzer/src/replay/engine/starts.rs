@@ -1,0 +1,186 @@
+//! What begins: a thread enters a call, and what it does there with others is matched to what they did.
+
+use lbprof_collector::Operation;
+use lbprof_collector::record::NONE;
+
+use super::{Engine, Rank};
+use crate::replay::matching::{Channel, Entry, Gathering, Side};
+use crate::replay::thread::Started;
+use crate::replay::timeline::{Deed, Meeting, Role, SendMode, Step};
+
+impl Engine<'_, '_> {
+    /// The thread computes up to its next call and enters it.
+    pub(super) fn begin(&mut self, thread: u32) {
+        let at = thread as usize;
+        let here = self.threads[at].here();
+        let Some((step, deeds)) = here.step() else { return };
+        let one = &mut self.threads[at];
+        let (now, begin) = (one.now, step.begin.saturating_add(one.shift).max(one.now));
+        (one.now, one.begun) = (begin, begin);
+        self.clocks.compute(thread, step.before, (now, begin));
+        if step.before.is_computation() {
+            self.has_computed(thread, begin - now);
+        }
+        if let Some(slot) = self.threads[at].comes_back((now, begin)) {
+            self.clocks.comes_back(thread, slot);
+        }
+        if begin > now {
+            self.explaining.story.spend(thread, step.before, begin);
+            self.tell(thread, (now, begin), step.before, NONE);
+        }
+        self.counts.steps += 1;
+        let mut ends = false;
+        for (i, deed) in deeds.iter().enumerate() {
+            ends |= self.starts(thread, step, deed, i);
+        }
+        if ends {
+            self.threads[at].enter();
+        } else {
+            self.end_without(thread, step);
+        }
+    }
+
+    /// Starts the i-th deed of a call; whether the call's end matters to it.
+    fn starts(&mut self, thread: u32, step: &Step, deed: &Deed, i: usize) -> bool {
+        let started = match deed.role {
+            Role::Done | Role::Found | Role::Seen | Role::Cancelled | Role::Probe => return true,
+            Role::Epoch(epoch) => return self.epoch(thread, deed, epoch, i),
+            Role::Meet(Meeting::Neighbours) | Role::StartMeet(Meeting::Neighbours) => {
+                self.enter_neighbourhood(thread, step, deed)
+            }
+            Role::Send | Role::StartSend => self.send(thread, step, deed),
+            Role::Recv | Role::StartRecv => self.post(thread, step, deed),
+            Role::Meet(meeting) | Role::StartMeet(meeting) => self.enter(thread, step, deed, meeting),
+            Role::StartRecvAny => {
+                let side = self.side(thread, step, (0, SendMode::Standard));
+                Started::Any(self.channels.post_any(side))
+            }
+        };
+        match deed.role {
+            Role::StartSend | Role::StartRecv | Role::StartRecvAny | Role::StartMeet(_) => {
+                self.request(thread, deed.request, started);
+                false
+            }
+            _ => {
+                self.keep(thread, i, [started, Started::Nothing]);
+                true
+            }
+        }
+    }
+
+    fn request(&mut self, thread: u32, request: u32, started: Started) {
+        let rank = self.threads[thread as usize].rank;
+        if request != NONE {
+            self.ranks[rank as usize].requests.start(request, started);
+        }
+    }
+
+    #[inline]
+    fn side(&mut self, thread: u32, step: &Step, (bytes, mode): (u64, SendMode)) -> Side {
+        let at = self.threads[thread as usize].begun;
+        Side { thread, at, kind: step.kind, noted: self.clocks.note(thread), bytes, mode }
+    }
+
+    /// The channel of a message to or from a rank that is followed.
+    pub(super) fn channel(&mut self, thread: u32, deed: &Deed, sends: bool) -> Option<Channel> {
+        let own = &self.threads[thread as usize];
+        let (rank, world) = (own.rank, own.world);
+        let other = self.places.get(deed.peer);
+        let broken = |place: u32| self.ranks.get(place as usize).is_none_or(|rank| rank.broken);
+        if deed.comm == NONE || other.is_none() {
+            *(if sends { &mut self.counts.lone_sends } else { &mut self.counts.lone_receives }) += 1;
+            return None;
+        }
+        if broken(rank) || other.is_some_and(broken) {
+            *(if broken(rank) { &mut self.counts.behind_gaps } else { &mut self.counts.not_recorded }) += 1;
+            return None;
+        }
+        let (from, to) = if sends { (world, deed.peer) } else { (deed.peer, world) };
+        Some(Channel { comm: deed.comm, from, to, tag: deed.tag })
+    }
+
+    fn send(&mut self, thread: u32, step: &Step, deed: &Deed) -> Started {
+        let Some(channel) = self.channel(thread, deed, true) else { return Started::Nothing };
+        self.answers(thread, deed.peer);
+        let side = self.side(thread, step, (deed.bytes, deed.mode));
+        self.channels.take_probes(channel).into_iter().for_each(|thread| self.wake(thread));
+        let (id, woken) = self.channels.send(channel, side);
+        woken.into_iter().for_each(|thread| self.wake(thread));
+        Started::Transfer { id, sends: true }
+    }
+
+    fn post(&mut self, thread: u32, step: &Step, deed: &Deed) -> Started {
+        let Some(channel) = self.channel(thread, deed, false) else { return Started::Nothing };
+        let side = self.side(thread, step, (0, SendMode::Standard));
+        Started::Transfer { id: self.channels.post(channel, side), sends: false }
+    }
+
+    fn enter(&mut self, thread: u32, step: &Step, deed: &Deed, meeting: Meeting) -> Started {
+        let own = &self.threads[thread as usize];
+        let (world, at) = (own.world, own.begun);
+        if deed.comm == NONE || deed.tag < 0 {
+            self.counts.lone_collectives += 1;
+            return Started::Nothing;
+        }
+        if self.ranks[own.rank as usize].broken {
+            self.counts.behind_gaps += 1;
+            return Started::Nothing;
+        }
+        // Persistent collectives of members that start one or several at once are the same.
+        let several = step.operation == Operation::Startall as u16;
+        let operation = if several { Operation::Start as u16 } else { step.operation };
+        let member = self.member(deed.comm, world, meeting);
+        let entry = Entry { rank: world, member, thread, at };
+        let (expected, lacks) = self.expected(deed.comm);
+        if lacks {
+            self.counts.not_recorded += 1;
+            return Started::Nothing;
+        }
+        let clocks = &mut self.clocks;
+        let entered = self.gatherings.enter(world, (deed.comm, deed.tag), || {
+            Gathering::new(entry, operation, meeting, deed.comm, expected, clocks.note(thread))
+        });
+        let Some(id) = entered else { return Started::Nothing };
+        let root = Some(deed.peer).filter(|&root| root != NONE);
+        let gathering = self.gatherings.get_mut(id);
+        gathering.add(entry, operation, root);
+        self.clocks.note_later(gathering.noted, thread);
+        if root == Some(world) && gathering.root_noted.is_none() {
+            gathering.root_noted = Some(self.clocks.note(thread));
+        }
+        let woken = std::mem::take(&mut gathering.waiters);
+        if gathering.entered == gathering.expected {
+            self.counts.collectives += 1;
+            self.counts.mixed_collectives += u64::from(gathering.mixed);
+            if gathering.meeting == Meeting::All && !gathering.mixed {
+                let (comm, last) = (gathering.comm, gathering.last.at);
+                self.synchronised.all(comm, last);
+            }
+        }
+        woken.into_iter().for_each(|thread| self.wake(thread));
+        Started::Meeting(id)
+    }
+
+    /// A rank's number in a communicator; only where each waits for those before it does it matter.
+    fn member(&self, comm: u32, world: u32, meeting: Meeting) -> u32 {
+        let group = self.model.communicators.get(comm as usize).map(|comm| &comm.group);
+        match (meeting, group) {
+            (Meeting::Prefix, Some(group)) => group.iter().position(|rank| rank == world).map_or(NONE, |at| at as u32),
+            _ => NONE,
+        }
+    }
+
+    /// How many members of a communicator are followed and lack no records.
+    fn expected(&mut self, comm: u32) -> (u32, bool) {
+        let (ranks, places) = (&self.ranks, &self.places);
+        let rank = |world: &u32| places.get(*world).and_then(|at| ranks.get(at as usize));
+        let members = self.synchronised.members(comm);
+        *self.expected.entry(comm).or_insert_with(|| {
+            let known: Vec<&Rank> = match members {
+                Some(members) => members.iter().filter_map(rank).collect(),
+                None => places.0.iter().filter_map(rank).collect(),
+            };
+            (known.len() as u32, known.iter().any(|rank| rank.broken))
+        })
+    }
+}

@@ -1,0 +1,86 @@
+//! Hands what the engine finds out to who explains it, on another core: nothing that is explained changes what is followed.
+
+use rayon::Scope;
+
+use crate::read::ahead::Ahead;
+use crate::replay::blocking::{Explainer, Story};
+use crate::replay::timeline::Ns;
+
+/// Chapters that may wait to be explained before the engine does.
+const MOST_WAITING: usize = 8;
+
+/// What happened for a while.
+struct Chapter {
+    story: Story,
+    /// Until when all threads have been followed.
+    now: Ns,
+    /// When the windows of threads have ended, in the first chapter in which all have: for the critical path.
+    ends: Vec<(u32, Ns)>,
+}
+
+/// The story that is being told, and those that are being explained.
+pub struct Explaining<'a, 'scope> {
+    scope: &'a Scope<'scope>,
+    /// What was not handed over yet.
+    pub story: Story,
+    /// What was, and waits for that before it to be explained.
+    waiting: Vec<Chapter>,
+    /// Who explains; what was explained comes back as room for more.
+    busy: Option<Ahead<(Explainer, Vec<Story>)>>,
+    rooms: Vec<Story>,
+    /// Where critical paths begin, and how much history is kept.
+    limits: (Ns, usize),
+}
+
+impl<'a, 'scope> Explaining<'a, 'scope> {
+    /// Nothing was told yet. Critical paths begin at `from`; of histories of `most` stretches and causes old ones are forgotten.
+    pub fn new(scope: &'a Scope<'scope>, from: Ns, most: usize) -> Self {
+        let (story, waiting, rooms) = (Story::default(), Vec::new(), Vec::new());
+        Explaining { scope, story, waiting, busy: None, rooms, limits: (from, most) }
+    }
+
+    /// Lets the story be explained once those before it are; `now`: all threads have been followed until then; `ends`: when the windows of
+    /// threads have ended, once all have, for the critical path.
+    pub fn hand_over(&mut self, now: Ns, ends: Vec<(u32, Ns)>) {
+        let room = self.rooms.pop().unwrap_or_default();
+        self.waiting.push(Chapter { story: std::mem::replace(&mut self.story, room), now, ends });
+        let is_busy = self.busy.as_mut().is_some_and(|busy| !busy.is_over());
+        if !is_busy || self.waiting.len() >= MOST_WAITING {
+            let mut explainer = self.back();
+            let chapters = std::mem::take(&mut self.waiting);
+            self.busy = Some(Ahead::begin(self.scope, move || {
+                let told = |chapter: Chapter| chapter.explain(&mut explainer);
+                let rooms = chapters.into_iter().map(told).collect();
+                (explainer, rooms)
+            }));
+        }
+    }
+
+    /// Who has heard all; `ends` as above.
+    pub fn finish(mut self, ends: &[(u32, Ns)]) -> Explainer {
+        let mut explainer = self.back();
+        std::mem::take(&mut self.waiting).into_iter().for_each(|chapter| drop(chapter.explain(&mut explainer)));
+        explainer.hear(&self.story);
+        explainer.follow_path(ends);
+        explainer
+    }
+
+    fn back(&mut self) -> Explainer {
+        let (from, most) = self.limits;
+        let (explainer, rooms) =
+            self.busy.take().and_then(Ahead::wait).unwrap_or_else(|| (Explainer::new(from, most), Vec::new()));
+        self.rooms.extend(rooms);
+        explainer
+    }
+}
+
+impl Chapter {
+    /// Lets it be explained, and gives its room back.
+    fn explain(mut self, explainer: &mut Explainer) -> Story {
+        explainer.hear(&self.story);
+        explainer.follow_path(&self.ends);
+        explainer.forget(self.now);
+        self.story.clear();
+        self.story
+    }
+}

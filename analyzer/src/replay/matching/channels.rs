@@ -1,0 +1,290 @@
+//! Sends to receives (MPI-4.1 §3.5).
+//!
+//! Messages of one sender to one receiver with the same communicator and tag are received in the order in which they are sent, by the
+//! receives that match them in the order in which these are posted. So the n-th send of a channel belongs to the n-th receive that
+//! receives from it. Of a receive from any source or with any tag it may be known only at its end which channel it receives from: until then it
+//! stands in no queue.
+
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::FxHashMap;
+
+use crate::replay::timeline::{Kind, Ns, SendMode};
+use crate::replay::what_if::Noted;
+
+/// No transfer follows in the queue.
+const LAST: u32 = u32::MAX;
+
+/// Nobody.
+const NOBODY: u32 = u32::MAX;
+
+/// A sender, a receiver, a communicator and a tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Channel {
+    /// Index of the communicator.
+    pub comm: u32,
+    /// World rank that sends.
+    pub from: u32,
+    /// World rank that receives.
+    pub to: u32,
+    /// The tag.
+    pub tag: i32,
+}
+
+impl Hash for Channel {
+    /// By two numbers at a time, for this is looked up for each side of each message.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(u64::from(self.from) << 32 | u64::from(self.to));
+        state.write_u64(u64::from(self.comm) << 32 | u64::from(self.tag as u32));
+    }
+}
+
+/// A transfer that is not over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TransferId(u32);
+
+/// What one side of a transfer did.
+#[derive(Clone, Copy, Debug)]
+pub struct Side {
+    /// The thread.
+    pub thread: u32,
+    /// When it sent, or posted its receive.
+    pub at: Ns,
+    /// What it did then.
+    pub kind: Kind,
+    /// Its clocks in the replays then.
+    pub noted: Noted,
+    /// Bytes that it sends; 0 of a receive.
+    pub bytes: u64,
+    /// Of a send: whether it may wait for its receive.
+    pub mode: SendMode,
+}
+
+/// Bytes up to which all MPIs known send a message at once; larger ones may need both sides in MPI.
+pub const SENT_AT_ONCE: u64 = 4096;
+
+impl Side {
+    /// Whether it is a send that may wait for its receive.
+    pub fn is_rendezvous(&self) -> bool {
+        match self.mode {
+            SendMode::Standard => self.bytes > SENT_AT_ONCE,
+            SendMode::Synchronous => true,
+            SendMode::Buffered => false,
+        }
+    }
+}
+
+/// A message on its way.
+#[derive(Clone, Copy, Debug)]
+pub struct Transfer {
+    /// The send, once it was begun.
+    pub sent: Option<Side>,
+    /// The receive, once it was posted.
+    pub posted: Option<Side>,
+    /// A thread that can't go on before the send is begun; none: [`Transfer::take_waiter`].
+    waiter: u32,
+    /// How many of both sides are over.
+    over: u8,
+    next: u32,
+    /// When the first of them was.
+    over_at: Ns,
+}
+
+/// Transfers of one channel of which one side is missing.
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    first: u32,
+    last: u32,
+    /// Whether they are sends.
+    are_sends: bool,
+}
+
+/// All transfers that are not over.
+#[derive(Debug, Default)]
+pub struct Channels {
+    all: Vec<Transfer>,
+    free: Vec<u32>,
+    queues: FxHashMap<Channel, Queue>,
+    /// Threads that wait for any message of a channel.
+    probes: FxHashMap<Channel, Vec<u32>>,
+    /// Number of queues from which on the empty ones are dropped.
+    sweep_at: usize,
+}
+
+/// Fewest queues of which the empty ones are dropped.
+const FEWEST: usize = 1 << 12;
+
+impl Transfer {
+    /// Neither side is there.
+    const NOTHING: Transfer = Transfer { sent: None, posted: None, waiter: NOBODY, over: 0, next: LAST, over_at: 0 };
+
+    /// Whether one side was over at a time: then nothing more is needed of it.
+    pub fn is_over_at(&self, time: Ns) -> bool {
+        self.over > 0 && self.over_at <= time
+    }
+
+    /// The thread that waits for the send, which waits no more.
+    pub fn take_waiter(&mut self) -> Option<u32> {
+        let waiter = std::mem::replace(&mut self.waiter, NOBODY);
+        (waiter != NOBODY).then_some(waiter)
+    }
+
+    /// Lets a thread wait for the send.
+    pub fn set_waiter(&mut self, thread: u32) {
+        self.waiter = thread;
+    }
+}
+
+impl Channels {
+    /// A message is sent: its transfer, and the thread that waited for it.
+    #[inline]
+    pub fn send(&mut self, channel: Channel, sent: Side) -> (TransferId, Option<u32>) {
+        match self.first_or_last(channel, true, || Transfer { sent: Some(sent), ..Transfer::NOTHING }) {
+            (id, true) => {
+                let transfer = &mut self.all[id as usize];
+                transfer.sent = Some(sent);
+                (TransferId(id), transfer.take_waiter())
+            }
+            (id, false) => (TransferId(id), None),
+        }
+    }
+
+    /// Threads that waited for any message of a channel on which one was sent.
+    pub fn take_probes(&mut self, channel: Channel) -> Vec<u32> {
+        if self.probes.is_empty() { Vec::new() } else { self.probes.remove(&channel).unwrap_or_default() }
+    }
+
+    /// A receive is posted.
+    #[inline]
+    pub fn post(&mut self, channel: Channel, posted: Side) -> TransferId {
+        let (id, was_sent) =
+            self.first_or_last(channel, false, || Transfer { posted: Some(posted), ..Transfer::NOTHING });
+        if was_sent {
+            self.all[id as usize].posted = Some(posted);
+        }
+        TransferId(id)
+    }
+
+    /// A receive is posted of which it is not known yet on which channel.
+    pub fn post_any(&mut self, posted: Side) -> TransferId {
+        TransferId(add(&mut self.all, &mut self.free, Transfer { posted: Some(posted), ..Transfer::NOTHING }))
+    }
+
+    /// What such a receive has posted: it is no more.
+    pub fn take_any(&mut self, id: TransferId) -> Option<Side> {
+        let posted = self.all.get_mut(id.0 as usize)?.posted.take()?;
+        self.free.push(id.0);
+        Some(posted)
+    }
+
+    /// The transfer.
+    pub fn get(&self, id: TransferId) -> &Transfer {
+        &self.all[id.0 as usize]
+    }
+
+    /// The transfer, to change it.
+    pub fn get_mut(&mut self, id: TransferId) -> &mut Transfer {
+        &mut self.all[id.0 as usize]
+    }
+
+    /// The first message of a channel that nobody receives yet.
+    pub fn peek(&self, channel: Channel) -> Option<Side> {
+        let queue = self.queues.get(&channel).filter(|queue| queue.are_sends)?;
+        self.all.get(queue.first as usize)?.sent
+    }
+
+    /// Lets a thread wait for any message of a channel.
+    pub fn wait_for_any(&mut self, channel: Channel, thread: u32) {
+        self.probes.entry(channel).or_default().push(thread);
+    }
+
+    /// One side of a transfer is over at a time; where both are, what they noted comes back and the transfer is no more.
+    #[inline]
+    pub fn end(&mut self, id: TransferId, at: Ns) -> Option<[Option<Noted>; 2]> {
+        let transfer = self.all.get_mut(id.0 as usize)?;
+        transfer.over += 1;
+        if transfer.over < 2 {
+            transfer.over_at = at;
+            return None;
+        }
+        self.free.push(id.0);
+        Some([transfer.sent, transfer.posted].map(|side| side.map(|side| side.noted)))
+    }
+
+    /// A receive was cancelled, if it is still in the queue of the channel: it takes no message.
+    pub fn cancel_receive(&mut self, channel: Channel, id: TransferId) {
+        let Some(queue) = self.queues.get_mut(&channel).filter(|queue| !queue.are_sends) else { return };
+        let mut before = LAST;
+        let mut at = queue.first;
+        while at != LAST && at != id.0 {
+            (before, at) = (at, self.all[at as usize].next);
+        }
+        if at == LAST {
+            return;
+        }
+        let next = self.all[at as usize].next;
+        match self.all.get_mut(before as usize) {
+            Some(before) => before.next = next,
+            None => queue.first = next,
+        }
+        if queue.last == at {
+            queue.last = before;
+        }
+    }
+
+    /// How many sends, and how many receives, found no other side.
+    pub fn left(&self) -> (u64, u64) {
+        let (mut sends, mut receives) = (0, 0);
+        for queue in self.queues.values() {
+            let mut at = queue.first;
+            while let Some(transfer) = self.all.get(at as usize) {
+                *(if queue.are_sends { &mut sends } else { &mut receives }) += 1;
+                at = transfer.next;
+            }
+        }
+        (sends, receives)
+    }
+
+    /// Takes the first of a channel's queue where that holds the other sides, and says so; else adds `new`, a send or not, as its last.
+    #[inline]
+    fn first_or_last(&mut self, channel: Channel, is_send: bool, new: impl FnOnce() -> Transfer) -> (u32, bool) {
+        if self.queues.len() >= self.sweep_at.max(FEWEST) {
+            self.sweep();
+        }
+        let queue = self.queues.entry(channel).or_insert(Queue { first: LAST, last: LAST, are_sends: is_send });
+        let first = queue.first;
+        if first != LAST && queue.are_sends != is_send {
+            queue.first = std::mem::replace(&mut self.all[first as usize].next, LAST);
+            return (first, true);
+        }
+        let id = add(&mut self.all, &mut self.free, new());
+        if first == LAST {
+            *queue = Queue { first: id, last: id, are_sends: is_send };
+        } else {
+            self.all[queue.last as usize].next = id;
+            queue.last = id;
+        }
+        (id, false)
+    }
+
+    /// Drops empty queues.
+    #[cold]
+    fn sweep(&mut self) {
+        self.queues.retain(|_, queue| queue.first != LAST);
+        self.sweep_at = 2 * self.queues.len();
+    }
+}
+
+/// A further one of `all`, or one that is `free`.
+fn add(all: &mut Vec<Transfer>, free: &mut Vec<u32>, transfer: Transfer) -> u32 {
+    match free.pop() {
+        Some(id) => {
+            all[id as usize] = transfer;
+            id
+        }
+        None => {
+            all.push(transfer);
+            all.len() as u32 - 1
+        }
+    }
+}

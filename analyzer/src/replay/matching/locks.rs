@@ -1,0 +1,139 @@
+//! Locks of windows (MPI-4.1 §12.5.3): who gave one back that somebody waits for.
+//!
+//! A log tells when a rank asked for a lock, had it, and gave it back, not who stood in between. But where a rank gives a lock back
+//! while another, whose lock does not go with it, is still in the call that asks for its own, then the other had to wait for that.
+//!
+//! ```text
+//!   a   |lock|======= exclusive =======|unlock|
+//!   b           |lock ....................|            waits for a until that begins to unlock
+//! ```
+
+use rustc_hash::FxHashMap;
+
+use crate::replay::timeline::Ns;
+use crate::replay::what_if::Noted;
+
+/// A window: index of the communicator, and which it is there.
+pub type WindowKey = (u32, i32);
+
+/// All ranks of a window as targets of a lock.
+pub const ALL: u32 = u32::MAX;
+
+/// A lock given back.
+#[derive(Clone, Copy, Debug)]
+pub struct Release {
+    /// World rank that had it.
+    pub rank: u32,
+    /// The thread.
+    pub thread: u32,
+    /// When it began to give it back.
+    pub at: Ns,
+    /// Its clocks in the replays then.
+    pub noted: Noted,
+}
+
+/// The last two releases, by different ranks: a rank waits for no release of its own.
+#[derive(Debug, Default)]
+struct LastTwo(Option<Release>, Option<Release>);
+
+impl LastTwo {
+    /// Adds one; what is not needed any more comes back.
+    fn add(&mut self, release: Release) -> Option<Release> {
+        let last = self.0.replace(release);
+        match last {
+            Some(last) if last.rank != release.rank => self.1.replace(last),
+            last => last,
+        }
+    }
+
+    fn of_other(&self, rank: u32) -> Option<Release> {
+        self.0.filter(|last| last.rank != rank).or(self.1)
+    }
+}
+
+/// Releases at a target, or of all targets of a window.
+#[derive(Debug, Default)]
+struct Releases {
+    exclusive: LastTwo,
+    shared: LastTwo,
+}
+
+/// The locks of all windows.
+#[derive(Debug, Default)]
+pub struct Locks {
+    /// By window and target; at [`ALL`] what all targets gave back: exclusive locks of any, shared ones of all.
+    releases: FxHashMap<(WindowKey, u32), Releases>,
+    /// Whether a lock that a rank has is exclusive, by window, target and rank.
+    held: FxHashMap<(WindowKey, u32, u32), bool>,
+}
+
+impl Locks {
+    /// A rank asks for a lock at `target`, or at [`ALL`].
+    pub fn lock(&mut self, window: WindowKey, target: u32, rank: u32, exclusive: bool) {
+        self.held.insert((window, target, rank), exclusive);
+    }
+
+    /// A rank gives its lock back; `release` makes what tells so, and what is not needed any more comes back. `None`: it has none.
+    pub fn unlock(
+        &mut self,
+        window: WindowKey,
+        target: u32,
+        rank: u32,
+        mut release: impl FnMut() -> Release,
+    ) -> Option<Vec<Release>> {
+        let exclusive = self.held.remove(&(window, target, rank))?;
+        let mut old = Vec::new();
+        let at = self.releases.entry((window, target)).or_default();
+        old.extend(if exclusive { &mut at.exclusive } else { &mut at.shared }.add(release()));
+        if exclusive {
+            // Who locks all of them waits for this one, too.
+            old.extend(self.releases.entry((window, ALL)).or_default().exclusive.add(release()));
+        }
+        Some(old)
+    }
+
+    /// The last release, of another rank, of a lock that does not go with one at `target`.
+    pub fn waited_for(&self, window: WindowKey, target: u32, rank: u32, exclusive: bool) -> Option<Release> {
+        let at = |target: u32| self.releases.get(&(window, target));
+        let mut found = at(target).and_then(|at| at.exclusive.of_other(rank));
+        if exclusive {
+            let shared = [at(target), at(ALL)].into_iter().flatten().filter_map(|at| at.shared.of_other(rank));
+            found = found.into_iter().chain(shared).max_by_key(|release| release.at);
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::what_if::Clocks;
+
+    #[test]
+    fn a_lock_waits_for_those_that_it_does_not_go_with() {
+        const WINDOW: WindowKey = (0, 3);
+        let mut clocks = Clocks::new(&[], 0);
+        let mut locks = Locks::default();
+        let mut give_back = |locks: &mut Locks, rank: u32, target: u32, exclusive: bool, at: Ns| {
+            locks.lock(WINDOW, target, rank, exclusive);
+            let release = || Release { rank, thread: rank, at, noted: clocks.note(0) };
+            locks.unlock(WINDOW, target, rank, release).unwrap();
+        };
+        give_back(&mut locks, 1, 5, true, 10);
+        give_back(&mut locks, 2, 5, false, 20);
+        give_back(&mut locks, 3, ALL, false, 30);
+        let found = |locks: &Locks, target, rank, exclusive| {
+            locks.waited_for(WINDOW, target, rank, exclusive).map(|release| (release.rank, release.at))
+        };
+        assert_eq!(found(&locks, 5, 4, false), Some((1, 10)), "shared locks go together");
+        assert_eq!(found(&locks, 5, 4, true), Some((3, 30)), "a lock of all is one of this target");
+        assert_eq!(found(&locks, 5, 3, true), Some((2, 20)), "nobody waits for itself");
+        assert_eq!(found(&locks, 6, 4, false), None, "another target");
+        assert_eq!(found(&locks, ALL, 4, false), Some((1, 10)), "all targets are this one, too");
+        assert_eq!(found(&locks, ALL, 1, false), None);
+        give_back(&mut locks, 4, 5, true, 40);
+        give_back(&mut locks, 4, 5, true, 50);
+        assert_eq!(found(&locks, 5, 4, false), Some((1, 10)), "of two by one rank the one before is kept");
+        assert!(locks.unlock(WINDOW, 5, 1, || unreachable!()).is_none(), "it has none");
+    }
+}

@@ -1,0 +1,102 @@
+//! What a rank started under requests and has not completed.
+//!
+//! Requests are numbered as they are started, and mostly a few are open at a time, so each has a slot by the last bits of its number. One
+//! that is still open when its slot is wanted again moves to a table.
+
+use rustc_hash::FxHashMap;
+
+use super::thread::{NOTHING, Pending, Started};
+
+/// Slots of a rank.
+const SLOTS: usize = 64;
+
+/// The open requests of a rank.
+#[derive(Debug, Default)]
+pub struct Requests {
+    /// None before there was a request.
+    slots: Vec<(u32, Option<Pending>)>,
+    others: FxHashMap<u32, Pending>,
+}
+
+impl Requests {
+    /// Something is started under a request, alone or behind another.
+    pub fn start(&mut self, request: u32, started: Started) {
+        let [first, second] = self.open(request);
+        *(if matches!(first, Started::Nothing) { first } else { second }) = started;
+    }
+
+    /// What was started under a request that is completed.
+    pub fn complete(&mut self, request: u32) -> Pending {
+        match self.slots.get_mut(request as usize % SLOTS) {
+            Some((number, pending)) if *number == request && pending.is_some() => pending.take(),
+            _ if self.others.is_empty() => None,
+            _ => self.others.remove(&request),
+        }
+        .unwrap_or(NOTHING)
+    }
+
+    /// What was started under a request that stays open.
+    pub fn look(&self, request: u32) -> Pending {
+        let slot = self.slots.get(request as usize % SLOTS).filter(|(number, _)| *number == request);
+        slot.and_then(|(_, pending)| *pending).or_else(|| self.others.get(&request).copied()).unwrap_or(NOTHING)
+    }
+
+    fn open(&mut self, request: u32) -> &mut Pending {
+        if self.slots.is_empty() {
+            self.slots = vec![(0, None); SLOTS];
+        }
+        let (number, pending) = &mut self.slots[request as usize % SLOTS];
+        if *number != request {
+            let before = pending.take().map(|pending| (*number, pending));
+            self.others.extend(before);
+            *number = request;
+            if !self.others.is_empty() {
+                *pending = self.others.remove(&request);
+            }
+        }
+        pending.get_or_insert(NOTHING)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::matching::Channels;
+    use crate::replay::timeline::{Kind, SendMode};
+    use crate::replay::what_if::Clocks;
+
+    #[test]
+    fn each_request_stands_for_what_was_started_under_it_however_many_are_open() {
+        let mut channels = Channels::default();
+        let noted = Clocks::new(&[], 0).note(0);
+        let mut any = |at| {
+            let side = crate::replay::matching::Side {
+                thread: 0,
+                at,
+                kind: Kind(0),
+                noted,
+                bytes: 0,
+                mode: SendMode::Standard,
+            };
+            Started::Any(channels.post_any(side))
+        };
+        let mut requests = Requests::default();
+        let started: Vec<Started> = (0..300).map(&mut any).collect();
+        // Number 7 stays open while its slot is wanted again and again, and is started anew then: a persistent one.
+        (0..300).for_each(|number| requests.start(number, started[number as usize]));
+        requests.start(7, started[0]);
+        let is = |pending: Pending, expected: [Option<usize>; 2]| {
+            pending.iter().zip(expected).all(|(one, expected)| match (one, expected.map(|at| started[at])) {
+                (Started::Any(id), Some(Started::Any(known))) => *id == known,
+                (Started::Nothing, None) => true,
+                _ => false,
+            })
+        };
+        assert!(is(requests.complete(7), [Some(7), Some(0)]));
+        for number in (0..300).filter(|&number| number != 7) {
+            assert!(is(requests.complete(number), [Some(number as usize), None]), "{number}");
+            assert!(is(requests.complete(number), [None, None]), "{number} again");
+        }
+        assert!(requests.others.is_empty());
+    }
+}

@@ -1,0 +1,106 @@
+//! What following all ranks gives.
+
+use crate::model::Region;
+use crate::replay::blocking::Blocking;
+use crate::replay::critical_path::OnPath;
+use crate::replay::timeline::Ns;
+use crate::replay::what_if::Question;
+
+/// A thread that was followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadOf {
+    /// The place of its rank in [`Followed::ranks`].
+    pub rank: u32,
+    /// Its number in the rank's log; 0 is the one that called MPI_Init.
+    pub number: u32,
+}
+
+/// What could not be matched, and what was corrected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Steps that were followed.
+    pub steps: u64,
+    /// Messages of which both sides are known.
+    pub messages: u64,
+    /// Of these, those whose receiver got another number of bytes than was sent.
+    pub sizes_differ: u64,
+    /// Sends of which no receive is known.
+    pub lone_sends: u64,
+    /// Receives of which no send is known.
+    pub lone_receives: u64,
+    /// Collectives that all members entered.
+    pub collectives: u64,
+    /// Collectives that some members are not known to have entered.
+    pub lone_collectives: u64,
+    /// Collectives of which members called different operations.
+    pub mixed_collectives: u64,
+    /// Neighbourhood collectives of single ranks of which all sources are known to have entered.
+    pub neighbourhoods: u64,
+    /// Neighbours that are not known to have entered a collective in which a rank receives from them.
+    pub lone_neighbours: u64,
+    /// Steps of epochs on windows, locks among them, whose other sides are all known.
+    pub epochs: u64,
+    /// Others with which ranks synchronise in epochs that are not known to have done so.
+    pub lone_epochs: u64,
+    /// Calls that ended before what they waited for was done, by the clocks.
+    pub violations: u64,
+    /// The largest of these, in nanoseconds.
+    pub largest_violation: Ns,
+    /// Calls with others of ranks of which records are missing, so that they can't be counted on to match.
+    pub behind_gaps: u64,
+    /// Calls of other ranks with such ranks: of who waited for whom in them nothing is known.
+    pub not_recorded: u64,
+    /// Whether a considerable part of the work is handed out on demand, so that who does it depends on who is ready first.
+    pub hands_out_work: bool,
+}
+
+impl Followed {
+    /// The world rank of a thread.
+    pub fn world_rank(&self, thread: u32) -> u32 {
+        let place = self.threads.get(thread as usize).map_or(0, |thread| thread.rank);
+        self.ranks.get(place as usize).copied().unwrap_or(place)
+    }
+
+    /// T_ideal by replay (METRICS §1), in seconds; `None` where it was not asked for, or not all that ranks wait for is known.
+    pub fn t_ideal_s(&self) -> Option<f64> {
+        let ideal = self.replays.iter().find(|(question, _)| *question == Question::Ideal);
+        ideal.filter(|_| self.counts.all_is_known()).map(|&(_, time_s)| time_s)
+    }
+}
+
+impl Counts {
+    /// Whether all that ranks wait for is known: else a replay would not wait for it, or wait as long as it was whatever changes.
+    pub fn all_is_known(&self) -> bool {
+        let unknown = self.lone_receives
+            + self.lone_collectives
+            + self.mixed_collectives
+            + self.lone_neighbours
+            + self.lone_epochs
+            + self.behind_gaps
+            + self.not_recorded;
+        unknown == 0
+    }
+}
+
+/// Who waited for whom in a run, and how long it would take otherwise.
+#[derive(Clone, Debug, Default)]
+pub struct Followed {
+    /// World ranks of those that were followed, ascending.
+    pub ranks: Vec<u32>,
+    /// Regions of the run, of which kinds of time are.
+    pub regions: Vec<Region>,
+    /// The threads, by number.
+    pub threads: Vec<ThreadOf>,
+    /// Waits in the part of the run that was selected, and their causes wherever they lie.
+    pub blocking: Blocking,
+    /// Questions, and the seconds that the part would take then; of a region none.
+    pub replays: Vec<(Question, f64)>,
+    /// The critical path of the part, by thread and kind; of a region none.
+    pub critical_path: Vec<OnPath>,
+    /// Nanoseconds from the first begin of a selected rank's window to the last end, as corrected.
+    pub elapsed: Ns,
+    /// What could not be matched, and what was corrected.
+    pub counts: Counts,
+    /// Stretches of the threads' time, and causes of waits in it, that were kept at most: memory does not grow with the run.
+    pub kept: usize,
+}

@@ -1,0 +1,155 @@
+//! The part of a run of which waits count and that replays are of. All ranks are followed all the time in any case: who waits in the
+//! part waits for others outside of it, and for what was done before it.
+
+use std::collections::BTreeMap;
+
+use super::result::ThreadOf;
+use super::watcher::{Message, Stretch, Wait, Watcher};
+use crate::model::{Model, RegionIdx};
+use crate::read::open::Run;
+use crate::replay::timeline::{Kind, Ns};
+use crate::replay::what_if::Condition;
+use crate::structure::survey::Survey;
+
+/// A part of a run: ranks, a window of time of each, a region.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    /// When the first window begins.
+    pub begin: Ns,
+    /// By place of the rank in the whole run's model: its window; `None`: it is not selected.
+    windows: Vec<Option<(Ns, Ns)>>,
+    /// By index of the region: whether calls in it count; `None`: all.
+    regions: Option<Vec<bool>>,
+    /// By index of the region, and by place of the rank, in the whole: those in the model of the part.
+    region_of: Vec<Option<RegionIdx>>,
+    rank_of: Vec<Option<u32>>,
+}
+
+impl Scope {
+    /// All of a run.
+    pub fn all(model: &Model) -> Scope {
+        Scope {
+            begin: 0,
+            windows: vec![Some((0, Ns::MAX)); model.ranks.len()],
+            regions: None,
+            region_of: (0..model.regions.len() as RegionIdx).map(Some).collect(),
+            rank_of: (0..model.ranks.len() as u32).map(Some).collect(),
+        }
+    }
+
+    /// The ranks of `model` and the time of `part`, which is a part of the run of which `all` and `survey` are; of `model`'s region,
+    /// where one is given.
+    pub fn part(all: &Model, survey: &Survey, part: &Run, model: &Model, region: Option<RegionIdx>) -> Scope {
+        let place = |rank: u32| model.ranks.binary_search_by_key(&rank, |one| one.rank).ok().map(|at| at as u32);
+        let rank_of: Vec<Option<u32>> = all.ranks.iter().map(|rank| place(rank.rank)).collect();
+        let window = |rank: &crate::model::RankModel| {
+            let clock = survey.rank(rank.rank)?.clock.as_ref()?;
+            let span = part.span(rank.rank);
+            let time = |ticks: u64| clock.nanoseconds(ticks).saturating_sub(rank.zero_ns());
+            let own = (rank.begin_s * 1e9).round() as Ns;
+            let begin = if span.begin == 0 { own } else { time(span.begin) };
+            Some((begin, if span.end == u64::MAX { Ns::MAX } else { time(span.end) }, own))
+        };
+        let windows: Vec<_> =
+            all.ranks.iter().zip(&rank_of).map(|(rank, place)| place.and_then(|_| window(rank))).collect();
+        let begin = windows.iter().flatten().map(|&(begin, _, own)| begin.max(own)).min().unwrap_or(0);
+        // Where it is not cut a window begins with that of the first rank: a rank that begins later waits.
+        let cut =
+            |(own_begin, end, own): (Ns, Ns, Ns)| (if own_begin == own { begin } else { own_begin.max(begin) }, end);
+        let index: BTreeMap<&str, RegionIdx> = model.regions.iter().map(|one| one.path.as_str()).zip(0..).collect();
+        let region_of: Vec<Option<RegionIdx>> =
+            all.regions.iter().map(|one| index.get(one.path.as_str()).copied()).collect();
+        let is_in = |inner: &Option<RegionIdx>, region| inner.is_some_and(|one| model.chain(one).contains(&region));
+        Scope {
+            begin,
+            windows: windows.into_iter().map(|window| window.map(cut)).collect(),
+            regions: region.map(|region| region_of.iter().map(|inner| is_in(inner, region)).collect()),
+            region_of,
+            rank_of,
+        }
+    }
+
+    /// The window of a rank; of one that is not selected, from the first begin on.
+    pub fn window(&self, rank: u32) -> (Ns, Ns) {
+        self.windows.get(rank as usize).copied().flatten().unwrap_or((self.begin, Ns::MAX))
+    }
+
+    /// Whether it has a critical path: the time in a region is no stretch of the run.
+    pub fn has_path(&self) -> bool {
+        self.regions.is_none()
+    }
+
+    /// Whether a rank is selected.
+    pub fn has(&self, rank: u32) -> bool {
+        self.windows.get(rank as usize).is_some_and(Option::is_some)
+    }
+
+    /// Nanoseconds from `from` to `to` that count, of a rank's wait of a kind, in a call or (`in_call` is false) outside of its time in MPI.
+    pub fn counts(&self, rank: u32, kind: Kind, in_call: bool, (from, to): (Ns, Ns)) -> Ns {
+        let is_there = match &self.regions {
+            Some(regions) => in_call && regions.get(kind.region() as usize) == Some(&true),
+            None => true,
+        };
+        let Some((begin, end)) = self.windows.get(rank as usize).copied().flatten().filter(|_| is_there) else {
+            return 0;
+        };
+        (to.min(end) - from.max(begin)).max(0)
+    }
+
+    /// A condition of the part's model as one of the whole run's.
+    pub fn condition(&self, condition: Condition) -> Condition {
+        condition.in_whole(&self.region_of, &self.rank_of)
+    }
+}
+
+/// Tells another watcher what lies in a part, in the terms of the part's model: cut at the ends of windows, in time since the first begin.
+pub struct PartWatcher<'a> {
+    scope: &'a Scope,
+    watcher: &'a mut dyn Watcher,
+    /// Whether the stretch that was told last lies in it.
+    inside: bool,
+}
+
+impl<'a> PartWatcher<'a> {
+    /// Tells `watcher` what lies in `scope`.
+    pub fn new(scope: &'a Scope, watcher: &'a mut dyn Watcher) -> Self {
+        PartWatcher { scope, watcher, inside: false }
+    }
+
+    /// The part of a stretch that lies in the part.
+    fn cut(&self, stretch: &Stretch) -> Option<Stretch> {
+        let rank = self.scope.rank_of.get(stretch.thread.rank as usize).copied().flatten()?;
+        let window = self.scope.window(stretch.thread.rank);
+        let (begin, end) = (stretch.begin.max(window.0), stretch.end.min(window.1));
+        let since = |time: Ns| time - self.scope.begin;
+        let wait = stretch.wait.filter(|wait| wait.until > begin);
+        let region = self.scope.region_of.get(stretch.kind.region() as usize).copied().flatten();
+        (begin < end).then(|| Stretch {
+            thread: ThreadOf { rank, ..stretch.thread },
+            begin: since(begin),
+            end: since(end),
+            kind: stretch.kind.in_region(region.unwrap_or(0)),
+            wait: wait.map(|wait| Wait { until: since(wait.until.min(end)), ..wait }),
+            ..*stretch
+        })
+    }
+}
+
+impl Watcher for PartWatcher<'_> {
+    fn spends(&mut self, stretch: &Stretch) {
+        let cut = self.cut(stretch);
+        self.inside = cut.is_some();
+        cut.iter().for_each(|stretch| self.watcher.spends(stretch));
+    }
+
+    fn receives(&mut self, message: &Message) {
+        if self.inside {
+            let since = |time: Ns| time - self.scope.begin;
+            self.watcher.receives(&Message {
+                sent: since(message.sent),
+                received: since(message.received),
+                ..*message
+            });
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Where a thread is in its steps.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use crate::replay::matching::{HearingId, MeetingId, TransferId};
+use crate::replay::timeline::{Batch, Deed, Ns, Step};
+use crate::replay::what_if::RETURNS;
+
+/// What was started and is not over.
+#[derive(Clone, Copy, Debug)]
+pub enum Started {
+    /// A send, or a receive.
+    Transfer {
+        /// The message.
+        id: TransferId,
+        /// Which.
+        sends: bool,
+    },
+    /// A collective.
+    Meeting(MeetingId),
+    /// What some others tell.
+    Hearing(HearingId),
+    /// A receive of which it is not known yet what it receives.
+    Any(TransferId),
+    /// Something with a rank of which nothing is known.
+    Nothing,
+}
+
+/// When a thread goes on; what begins then is before what ends. One number, for it is compared all the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Next(Ns);
+
+impl Next {
+    /// Behind all others.
+    pub const NEVER: Next = Next(Ns::MAX);
+
+    /// The begin of a call at a time, or the end of one.
+    pub fn at(time: Ns, ends: bool) -> Next {
+        Next(time.saturating_mul(2).saturating_add(Ns::from(ends)))
+    }
+}
+
+/// What a deed started, or a request stands for: a combined send and receive stands for two, others for one.
+pub type Pending = [Started; 2];
+
+/// Nothing that ends.
+pub const NOTHING: Pending = [Started::Nothing; 2];
+
+/// A place in a batch, which stays while it is looked at.
+pub struct Here {
+    batch: Rc<Batch>,
+    step: usize,
+    deed: usize,
+}
+
+impl Here {
+    /// The step, and its deeds; `None`: the thread's batches are at their end.
+    #[inline]
+    pub fn step(&self) -> Option<(&Step, &[Deed])> {
+        let step = self.batch.steps.get(self.step)?;
+        let deeds = self.batch.deeds.get(self.deed..self.deed + usize::from(step.deeds));
+        Some((step, deeds.unwrap_or_default()))
+    }
+}
+
+/// What a thread has to do with work that is handed out on demand.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Demand {
+    /// Who asked it last, by a message that it received from any source, and has no answer yet.
+    pub asked_by: Option<u32>,
+    /// Who answered it last, and how long it had computed then.
+    pub answered: Option<(u32, Ns)>,
+    /// How long it has computed.
+    pub computed: Ns,
+}
+
+/// Where a thread was from some time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// In MPI at that time, or it is not known any more.
+    There,
+    /// Outside; it came back later.
+    Back {
+        /// When.
+        at: Ns,
+        /// Where its clocks of then are kept.
+        slot: u8,
+    },
+    /// Outside ever since.
+    Away,
+}
+
+/// A thread that is outside of MPI no longer than that, in nanoseconds, was there all the time: it goes from call to call.
+const SHORT: Ns = 1000;
+
+/// A thread.
+#[derive(Debug)]
+pub struct Thread {
+    /// Place of its rank in the model.
+    pub rank: u32,
+    /// World rank.
+    pub world: u32,
+    /// Number in the rank's log.
+    pub number: u32,
+    /// The batch at hand; without steps where there is none.
+    batch: Rc<Batch>,
+    /// Those behind it.
+    later: VecDeque<Batch>,
+    step: usize,
+    deed: usize,
+    /// When what it does next is, by its clock as corrected; `None`: its batches are at their end.
+    pub next: Option<Next>,
+    /// Whether it is within the call of its step.
+    pub in_call: bool,
+    /// When that began.
+    pub begun: Ns,
+    /// Work that it asks for, or hands out.
+    pub demand: Demand,
+    /// When it left MPI for more than a moment, and when it came back: the last times.
+    returns: [(Ns, Ns); RETURNS],
+    n_returns: u32,
+    /// Until when it is done.
+    pub now: Ns,
+    /// How much later than by its clock it is.
+    pub shift: Ns,
+    /// What the deeds of its step started, in their order; of those that complete requests what these stand for, once it was asked for.
+    pub started: Vec<Pending>,
+    /// Whether it waits for another to be followed first.
+    pub parked: bool,
+    /// Whether what it waits for was given up.
+    pub gives_up: bool,
+    /// Whether it stands in the order of time.
+    pub queued: bool,
+    /// Whether its batches are all that it does.
+    is_whole: bool,
+    /// Whether it has done all that it does.
+    pub ended: bool,
+}
+
+impl Thread {
+    /// A thread that begins at `begin`.
+    pub fn new(rank: u32, world: u32, number: u32, begin: Ns) -> Self {
+        Thread {
+            rank,
+            world,
+            number,
+            batch: Rc::default(),
+            later: VecDeque::new(),
+            step: 0,
+            deed: 0,
+            next: None,
+            in_call: false,
+            begun: begin,
+            demand: Demand::default(),
+            returns: [(Ns::MAX, Ns::MAX); RETURNS],
+            n_returns: 0,
+            now: begin,
+            shift: 0,
+            started: Vec::new(),
+            parked: false,
+            gives_up: false,
+            queued: false,
+            is_whole: false,
+            ended: false,
+        }
+    }
+
+    /// Adds a batch behind the others.
+    pub fn add(&mut self, batch: Batch) {
+        self.is_whole |= batch.last;
+        if self.batch.steps.is_empty() {
+            self.batch = Rc::new(batch);
+            self.is_next(false);
+        } else if !batch.steps.is_empty() {
+            self.later.push_back(batch);
+        }
+        self.ended |= self.is_whole && self.batch.steps.is_empty();
+    }
+
+    /// Where it is: its step and what belongs to it.
+    #[inline]
+    pub fn here(&self) -> Here {
+        Here { batch: Rc::clone(&self.batch), step: self.step, deed: self.deed }
+    }
+
+    /// It was outside of MPI from a time until another: the slot in which its clocks are to be kept, where that was more than a moment.
+    #[inline]
+    pub fn comes_back(&mut self, (left, at): (Ns, Ns)) -> Option<u8> {
+        if at - left <= SHORT {
+            return None;
+        }
+        let slot = self.n_returns as usize % RETURNS;
+        self.returns[slot] = (left, at);
+        self.n_returns = self.n_returns.wrapping_add(1);
+        Some(slot as u8)
+    }
+
+    /// Where it was from a time on.
+    pub fn presence(&self, since: Ns) -> Presence {
+        let was_away = |&(_, &(left, at)): &(u8, &(Ns, Ns))| left <= since && since < at;
+        match (0..).zip(&self.returns).find(was_away) {
+            Some((slot, &(_, at))) => Presence::Back { at, slot },
+            None if self.now <= since && !self.in_call && !self.ended => Presence::Away,
+            None => Presence::There,
+        }
+    }
+
+    /// It is in the call of its step, whose end is next.
+    #[inline]
+    pub fn enter(&mut self) {
+        self.is_next(true);
+    }
+
+    /// Its `step` is over at `end`, by its clock as corrected: goes on to the next one.
+    #[inline]
+    pub fn leave(&mut self, step: &Step, end: Ns) {
+        self.now = end;
+        self.shift = end - step.end;
+        self.deed += usize::from(step.deeds);
+        self.step += 1;
+        self.gives_up = false;
+        self.started.clear();
+        if self.step >= self.batch.steps.len() {
+            self.batch = self.later.pop_front().map(Rc::new).unwrap_or_default();
+            (self.step, self.deed) = (0, 0);
+            self.ended |= self.is_whole && self.batch.steps.is_empty();
+        }
+        self.is_next(false);
+    }
+
+    /// The end of its step, or else the begin, is next.
+    #[inline]
+    fn is_next(&mut self, end: bool) {
+        self.in_call = end;
+        self.next = self.batch.steps.get(self.step).map(|step| {
+            let time = if end { step.end } else { step.begin };
+            Next::at(time.saturating_add(self.shift).max(self.now), end)
+        });
+    }
+}

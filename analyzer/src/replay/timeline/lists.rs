@@ -1,0 +1,152 @@
+//! Lists of ranks that a rank's deeds name by number: its neighbours in communicators, and the groups of its epochs on windows.
+
+use std::sync::Arc;
+
+use lbprof_collector::Record;
+use lbprof_collector::definition::RankList;
+use lbprof_collector::record::NONE;
+use rustc_hash::FxHashMap;
+
+use super::step::EpochStep;
+use crate::read::definitions::Definitions;
+
+/// Entries of all lists of a rank that are looked at: those of a log may be as long and as many as it likes.
+const MOST: u64 = 1 << 22;
+
+/// The lists of one rank.
+pub struct Lists<'a> {
+    rank: u32,
+    /// World ranks that the run has, ascending.
+    present: &'a [u32],
+    /// How many more entries are looked at.
+    left: u64,
+    /// How many lists there are.
+    n: u32,
+    /// Those that nobody has been given yet.
+    new: Vec<Arc<[u32]>>,
+    /// Numbers of lists by communicator, and by group.
+    neighbours: FxHashMap<u32, u32>,
+    groups: FxHashMap<u32, u32>,
+    /// By window: whom it accesses, and to whom it is exposed.
+    epochs: FxHashMap<i32, Sides>,
+}
+
+/// Numbers of lists; NONE: not known.
+#[derive(Clone, Copy)]
+struct Sides {
+    targets: u32,
+    origins: u32,
+}
+
+impl<'a> Lists<'a> {
+    /// Those of `rank` in a run of the ranks `present`, which ascend; none yet.
+    pub fn new(rank: u32, present: &'a [u32]) -> Self {
+        Lists {
+            rank,
+            present,
+            left: MOST,
+            n: 0,
+            new: Vec::new(),
+            neighbours: FxHashMap::default(),
+            groups: FxHashMap::default(),
+            epochs: FxHashMap::default(),
+        }
+    }
+
+    /// Lists that came up since the last call, in the order of their numbers.
+    pub fn take_new(&mut self) -> Vec<Arc<[u32]>> {
+        std::mem::take(&mut self.new)
+    }
+
+    /// The number of the list of those that send to the rank on communicator `comm`; that behind it is of those that it sends to.
+    /// NONE: not known.
+    pub fn neighbours(&mut self, comm: u32, definitions: &Definitions) -> u32 {
+        if let Some(&number) = self.neighbours.get(&comm) {
+            return number;
+        }
+        let Some(found) = definitions.neighbours.get(&comm) else { return NONE };
+        if !self.has_room(&[&found.sources, &found.destinations]) {
+            return NONE;
+        }
+        let number = self.add(&found.sources);
+        self.add(&found.destinations);
+        self.neighbours.insert(comm, number);
+        number
+    }
+
+    /// The number of the list of the ranks with which a call synchronises as a step of an epoch; NONE: not known.
+    pub fn epoch(&mut self, record: &Record, step: EpochStep, definitions: &Definitions) -> u32 {
+        let begins = matches!(step, EpochStep::Post | EpochStep::Start);
+        let group = if begins { self.group(record, definitions) } else { NONE };
+        let sides = self.epochs.entry(record.tag).or_insert(Sides { targets: NONE, origins: NONE });
+        let side = match step {
+            EpochStep::Start | EpochStep::Complete => &mut sides.targets,
+            _ => &mut sides.origins,
+        };
+        if begins {
+            *side = group;
+        }
+        *side
+    }
+
+    fn group(&mut self, record: &Record, definitions: &Definitions) -> u32 {
+        let Some(ranks) = definitions.group_of(record) else { return NONE };
+        if let Some(&number) = self.groups.get(&record.count) {
+            return number;
+        }
+        if !self.has_room(&[ranks]) {
+            return NONE;
+        }
+        let number = self.add(ranks);
+        self.groups.insert(record.count, number);
+        number
+    }
+
+    /// Whether so many more entries may be looked at, which are counted then.
+    fn has_room(&mut self, lists: &[&RankList]) -> bool {
+        let entries = lists.iter().fold(0u64, |sum, list| sum.saturating_add(list.len()));
+        let left = self.left.checked_sub(entries);
+        self.left = left.unwrap_or(self.left);
+        left.is_some()
+    }
+
+    /// A rank is there once, and the rank itself not at all: it waits for nobody when it waits for itself.
+    fn add(&mut self, ranks: &RankList) -> u32 {
+        let others = |rank: &u32| *rank != self.rank && self.present.binary_search(rank).is_ok();
+        let mut list: Vec<u32> = ranks.iter().filter(others).collect();
+        list.sort_unstable();
+        list.dedup();
+        self.new.push(list.into());
+        self.n += 1;
+        self.n - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lbprof_collector::Operation;
+    use lbprof_collector::definition::{Definition, Group};
+
+    use super::*;
+
+    fn group(definitions: &mut Definitions, id: u32, ranks: Vec<(u32, i32, u32)>) -> Record {
+        definitions.add(Definition::Group(Group { id, ranks: RankList(ranks) }));
+        Record { count: id + 1, tag: 7, ..Record::new(Operation::Win_post, 0) }
+    }
+
+    #[test]
+    fn lists_hold_the_others_that_the_run_has_as_long_as_they_are_not_too_long() {
+        let mut definitions = Definitions::default();
+        let mut lists = Lists::new(0, &[0, 1, 3]);
+        // Of a group of four, twice over, and of one that names three million times the same.
+        let small = group(&mut definitions, 0, vec![(0, 1, 4), (0, 1, 4)]);
+        let large: Vec<Record> = (1..4).map(|id| group(&mut definitions, id, vec![(1, 0, 3 << 20)])).collect();
+        let endless = group(&mut definitions, 4, vec![(0, 1, u32::MAX); 3]);
+        let mut number = |record: &Record| lists.epoch(record, EpochStep::Post, &definitions);
+        assert_eq!((number(&small), number(&endless)), (0, NONE));
+        assert_eq!((number(&large[0]), number(&large[1]), number(&large[2])), (1, NONE, NONE));
+        assert_eq!((number(&small), number(&large[0])), (0, 1), "those that are known stay so");
+        let found: Vec<Vec<u32>> = lists.take_new().iter().map(|list| list.to_vec()).collect();
+        assert_eq!(found, [vec![1, 3], vec![1]]);
+    }
+}

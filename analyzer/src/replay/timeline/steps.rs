@@ -1,0 +1,651 @@
+//! A rank's log as steps, in the ids of the run.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use lbprof_collector::clock::RankClock;
+use lbprof_collector::definition::RankList;
+use lbprof_collector::format::{BatchHead, OpenRegion};
+use lbprof_collector::reader::{Item, RankLog};
+use lbprof_collector::record::{Flags, NO_PEER, NONE};
+use lbprof_collector::{Activity, Operation, Record};
+use rustc_hash::FxHashMap;
+
+use super::dense::Dense;
+use super::lists::Lists;
+use super::persistent::Prepared;
+use super::places::Places;
+use super::roles::{On, Talk, talk_of, talk_of_polled};
+use super::step::{Batch, Deed, EpochStep, Kind, Meeting, Ns, Role, SendMode, Step};
+use crate::model::{Communicator, RegionIdx};
+use crate::read::definitions::Definitions;
+use crate::structure::Placer;
+use crate::structure::survey::RankSurvey;
+
+/// What all ranks' steps are told in terms of.
+#[derive(Clone, Copy)]
+pub struct Ids<'a> {
+    /// The communicators, by uid.
+    pub communicators: &'a [Communicator],
+    /// Regions and call sites.
+    pub places: Places<'a>,
+    /// World ranks that the run has, ascending.
+    pub ranks: &'a [u32],
+}
+
+/// Reads a rank's log as batches of steps.
+pub struct RankSteps<'a> {
+    ids: Ids<'a>,
+    log: RankLog,
+    clock: RankClock,
+    /// The begin of the run, in nanoseconds of the clock.
+    zero: Ns,
+    rank: u32,
+    definitions: Definitions,
+    placer: Option<Placer<'a>>,
+    threads: FxHashMap<u32, Thread>,
+    /// Sequence numbers behind the last records of its threads.
+    ends: &'a BTreeMap<u32, u64>,
+    comms: Dense<Comm>,
+    regions: Dense<RegionIdx>,
+    sites: Dense<u32>,
+    prepared: Prepared,
+    lists: Lists<'a>,
+    /// What receives that were started for any message have received, where their completion is at hand already.
+    arrived: FxHashMap<u32, (i32, i32)>,
+    /// Batches that were read with another that was asked for.
+    ready: VecDeque<Batch>,
+}
+
+/// Where a thread is.
+struct Thread {
+    /// Sequence number of its next record.
+    next: u64,
+    /// The latest time stamp seen, in ticks.
+    last: u64,
+    paused: bool,
+    open: Vec<OpenRegion>,
+    /// Region and iteration that markers have opened.
+    marked: (u32, u32),
+    /// The region, as an index, and what the time since `last` is.
+    before: Kind,
+    /// What that was found from: the region's number, and whether recording is paused.
+    placed: Option<(u32, bool)>,
+    /// The last call, where parts of it may follow.
+    waiting: Option<Waiting>,
+    /// That call, if its parts follow in the next batch, and the recorder's flushes behind it; and what it and its parts do.
+    steps: Vec<Step>,
+    deeds: Vec<Deed>,
+    /// What the last call was, for its parts.
+    talk: Talk,
+    /// Polls that found nothing, and flushes behind them, as one step and more: the next call may go on with their wait.
+    polls: Vec<Step>,
+}
+
+/// A call whose parts may follow.
+#[derive(Clone, Copy)]
+struct Waiting {
+    /// How many are missing.
+    missing: u32,
+    /// Where its step and its deeds begin in the batch.
+    step: usize,
+    deeds: usize,
+}
+
+/// A communicator of the rank's log.
+struct Comm {
+    /// Index of the run's.
+    index: u32,
+    /// Peers in it, by number.
+    peers: RankList,
+}
+
+impl<'a> RankSteps<'a> {
+    /// Reads `log`, of which `survey` is, its times as times since `zero` nanoseconds of `clock`.
+    pub fn new(
+        ids: Ids<'a>,
+        log: RankLog,
+        survey: &'a RankSurvey,
+        (clock, zero): (RankClock, Ns),
+        placer: Option<Placer<'a>>,
+    ) -> Self {
+        RankSteps {
+            ids,
+            rank: log.header().rank,
+            lists: Lists::new(log.header().rank, ids.ranks),
+            log,
+            clock,
+            zero,
+            definitions: Definitions::default(),
+            placer,
+            threads: FxHashMap::default(),
+            ends: &survey.threads,
+            comms: Dense::default(),
+            regions: Dense::default(),
+            sites: Dense::default(),
+            prepared: Prepared::default(),
+            arrived: FxHashMap::default(),
+            ready: VecDeque::new(),
+        }
+    }
+
+    /// The next batch of any thread; `None` at the end of the log.
+    pub fn next_batch(&mut self) -> Option<Batch> {
+        let batch = self.read_batch()?;
+        Some(Batch { lists: self.lists.take_new(), ..batch })
+    }
+
+    fn read_batch(&mut self) -> Option<Batch> {
+        loop {
+            if let Some(batch) = self.ready.pop_front() {
+                return Some(batch);
+            }
+            match self.log.next_item() {
+                Some(Item::Definitions(found)) => found.into_iter().for_each(|one| self.definitions.add(one)),
+                Some(Item::Records { head, records }) => {
+                    if let Some(batch) = self.batch(&head, &records) {
+                        return Some(batch);
+                    }
+                }
+                Some(Item::Profile(batch)) => {
+                    let skipped = self.skip(&batch.head, &batch.next);
+                    self.ready.extend(skipped);
+                }
+                Some(Item::Problem(_) | Item::Polls(_)) => {}
+                None => return self.finish(),
+            }
+        }
+    }
+
+    /// The steps of a batch of records; `None` where all of them wait for what follows.
+    fn batch(&mut self, head: &BatchHead, records: &[Record]) -> Option<Batch> {
+        let (mut thread, gap) = self.thread(head);
+        let mut out = thread.begin(head.thread, records.len());
+        out.gap = gap;
+        self.look_ahead(records);
+        let mut rest = records;
+        // What lies before a call is where the call is, as the sums have it.
+        loop {
+            let call = rest.iter().position(Record::is_call).unwrap_or(rest.len());
+            let (before, from) = rest.split_at(call);
+            let placed = match (from.first(), self.placer.as_mut().filter(|_| head.thread == 0)) {
+                // A wait by polling is where its first poll is.
+                (Some(call), Some(placer)) => {
+                    Some(placer.place(call, &self.definitions)).filter(|_| !call.flags.contains(Flags::POLLED))
+                }
+                _ => None,
+            };
+            for record in before {
+                if record.is_part() {
+                    self.part(&mut thread, record, &mut out);
+                    continue;
+                }
+                if let Some((placed, outside)) = placed {
+                    let place = outside.unwrap_or(placed).within(thread.marked);
+                    self.settle_place(&mut thread, place);
+                }
+                self.marker(&mut thread, record, &mut out);
+            }
+            let Some(call) = from.first() else { break };
+            thread.end_waiting(&mut out);
+            if let Some((placed, outside)) = placed {
+                if let Some(outside) = outside {
+                    let place = outside.within(thread.marked);
+                    self.settle_place(&mut thread, place);
+                    self.compute_until(&mut thread, call.begin, &mut out);
+                }
+                let place = placed.within(thread.marked);
+                self.settle_place(&mut thread, place);
+            }
+            self.call(&mut thread, call, &mut out);
+            rest = &from[1..];
+        }
+        thread.next = head.first.saturating_add(records.len() as u64);
+        thread.carry(&mut out);
+        out.last = self.is_last(head.thread, &thread);
+        if out.last {
+            thread.end_polls(&mut out);
+        }
+        self.threads.insert(head.thread, thread);
+        (!out.steps.is_empty() || out.gap || out.last).then_some(out)
+    }
+
+    /// Whether a thread, other than the first, whose window ends with the log, does nothing more.
+    fn is_last(&self, number: u32, thread: &Thread) -> bool {
+        let is_behind = self.ends.get(&number).is_some_and(|&end| thread.next >= end);
+        number != 0 && is_behind && thread.waiting.is_none()
+    }
+
+    /// The state of the thread of `head`, taken out, and whether records before it are missing.
+    fn thread(&mut self, head: &BatchHead) -> (Thread, bool) {
+        if let Some(thread) = self.threads.remove(&head.thread).filter(|thread| thread.next == head.first) {
+            return (thread, false);
+        }
+        let mut thread = Thread {
+            next: head.first,
+            last: head.previous_end,
+            paused: head.paused,
+            open: head.open.clone(),
+            marked: (0, NONE),
+            before: Kind::new(0, Activity::Computation),
+            placed: None,
+            waiting: None,
+            steps: Vec::new(),
+            deeds: Vec::new(),
+            talk: Talk::Nothing,
+            polls: Vec::new(),
+        };
+        self.innermost(&mut thread);
+        (thread, head.first > 0)
+    }
+
+    /// Goes over records that were folded when they were recorded: nothing is known of what they did with others.
+    fn skip(&mut self, head: &BatchHead, next: &BatchHead) -> Option<Batch> {
+        let (mut thread, _) = self.thread(head);
+        let mut out = thread.begin(head.thread, 0);
+        out.gap = true;
+        thread.end_waiting(&mut out);
+        thread.end_polls(&mut out);
+        (thread.before, thread.placed) = (Kind::unknown(0), None);
+        self.compute_until(&mut thread, next.previous_end, &mut out);
+        (thread.next, thread.paused) = (next.first, next.paused);
+        thread.open.clone_from(&next.open);
+        self.innermost(&mut thread);
+        out.last = self.is_last(head.thread, &thread);
+        self.threads.insert(head.thread, thread);
+        Some(out)
+    }
+
+    /// What is left at the end of the log.
+    fn finish(&mut self) -> Option<Batch> {
+        let end = self.definitions.window_end.or(self.definitions.end.map(|(_, ticks)| ticks));
+        let mut numbers: Vec<u32> = self.threads.keys().copied().collect();
+        numbers.sort_unstable();
+        for number in numbers {
+            let Some(mut thread) = self.threads.remove(&number) else { continue };
+            let mut out = thread.begin(number, 0);
+            out.last = number != 0;
+            thread.end_waiting(&mut out);
+            thread.end_polls(&mut out);
+            if let Some(end) = end.filter(|&end| number == 0 && end > thread.last) {
+                self.compute_until(&mut thread, end, &mut out);
+            }
+            if !out.steps.is_empty() {
+                self.ready.push_back(out);
+            }
+        }
+        self.ready.pop_front()
+    }
+
+    /// Notes what receives for any message in `records` received: the message that they match is known when they start, then.
+    fn look_ahead(&mut self, records: &[Record]) {
+        self.arrived.clear();
+        let any = Flags::ANY_SOURCE.0 | Flags::ANY_TAG.0;
+        for record in records {
+            if record.flags.0 & any != 0
+                && Operation::completes(record.operation)
+                && record.request != NONE
+                && !record.flags.contains(Flags::NOTHING)
+            {
+                self.arrived.insert(record.request, (record.peer, record.tag));
+            }
+        }
+    }
+
+    /// A step without a call that ends at `ticks`.
+    fn compute_until(&mut self, thread: &mut Thread, ticks: u64, out: &mut Batch) {
+        if ticks > thread.last {
+            thread.end_polls(out);
+            let end = self.time(ticks);
+            let kind = thread.before;
+            out.steps.push(Step { begin: end, end, before: kind, kind, site: NONE, operation: 0, deeds: 0 });
+            thread.last = ticks;
+        }
+    }
+
+    fn time(&self, ticks: u64) -> Ns {
+        self.clock.nanoseconds(ticks).saturating_sub(self.zero)
+    }
+
+    fn marker(&mut self, thread: &mut Thread, record: &Record, out: &mut Batch) {
+        let begin = record.begin.max(thread.last);
+        if record.operation == Operation::Flush as u16 && thread.waiting.is_some() {
+            // The ring was full before the parts of the last call.
+            out.steps.push(self.step(thread, record));
+            return;
+        }
+        thread.end_waiting(out);
+        if record.operation == Operation::Flush as u16 && !thread.polls.is_empty() {
+            let flush = self.step(thread, record);
+            thread.polls.push(flush);
+            return;
+        }
+        thread.end_polls(out);
+        match record.operation() {
+            Some(Operation::RegionEnter) => {
+                self.compute_until(thread, begin, out);
+                thread.open.push(OpenRegion { region: record.request, iteration: record.count });
+                self.innermost(thread);
+            }
+            Some(Operation::RegionLeave) => {
+                self.compute_until(thread, begin, out);
+                if let Some(depth) = thread.open.iter().rposition(|open| open.region == record.request) {
+                    thread.open.truncate(depth);
+                    self.innermost(thread);
+                }
+            }
+            Some(Operation::Pause) | Some(Operation::Resume) => {
+                self.compute_until(thread, begin, out);
+                thread.paused = record.operation == Operation::Pause as u16;
+                self.innermost(thread);
+            }
+            _ if record.end > begin => {
+                out.steps.push(self.step(thread, record));
+            }
+            _ => {}
+        }
+    }
+
+    /// The record as a step without deeds.
+    fn step(&mut self, thread: &mut Thread, record: &Record) -> Step {
+        let begin = record.begin.max(thread.last);
+        let end = record.end.max(begin);
+        thread.last = end;
+        Step {
+            begin: self.time(begin),
+            end: self.time(end),
+            before: thread.before,
+            kind: Kind::new(thread.before.region(), record.activity()),
+            site: self.site(record.call_site),
+            operation: record.operation,
+            deeds: 0,
+        }
+    }
+
+    fn call(&mut self, thread: &mut Thread, record: &Record, out: &mut Batch) {
+        let mut step = self.step(thread, record);
+        let goes_on = record.flags.contains(Flags::POLLED);
+        match thread.polls.first().filter(|_| goes_on) {
+            Some(polls) => {
+                (step.begin, step.before) = (polls.begin, polls.before);
+                thread.polls.clear();
+            }
+            None => thread.end_polls(out),
+        }
+        if Operation::polls(record.operation) && record.flags.contains(Flags::NOTHING) {
+            thread.polls.push(step);
+            return;
+        }
+        let talk = if goes_on { talk_of_polled(record.operation) } else { talk_of(record.operation) };
+        thread.talk = talk;
+        let missing = match talk {
+            Talk::Exchange => 1,
+            Talk::Wait | Talk::Test | Talk::Start => Self::several(record),
+            _ => 0,
+        };
+        let deeds = out.deeds.len();
+        let silent = record.flags.contains(Flags::NOTHING) || record.flags.contains(Flags::FAILED);
+        if let Some(deed) = self.deed(record, talk, missing > 0).filter(|_| !silent) {
+            out.deeds.push(deed);
+            if talk == Talk::StartExchange {
+                out.deeds.push(Deed { role: Role::StartRecvAny, bytes: 0, ..deed });
+            }
+        }
+        match missing {
+            0 => step.deeds = (out.deeds.len() - deeds) as u16,
+            _ => thread.waiting = Some(Waiting { missing, step: out.steps.len(), deeds }),
+        }
+        out.steps.push(step);
+    }
+
+    /// How many parts follow a call that completes or starts several requests.
+    fn several(record: &Record) -> u32 {
+        match record.operation() {
+            Some(Operation::Waitall | Operation::Waitsome | Operation::Testall) => record.count,
+            Some(Operation::Testsome | Operation::Startall) => record.count,
+            _ => 0,
+        }
+    }
+
+    fn part(&mut self, thread: &mut Thread, record: &Record, out: &mut Batch) {
+        let Some(waiting) = &mut thread.waiting else { return };
+        waiting.missing = waiting.missing.saturating_sub(1);
+        let (is_last, first) = (waiting.missing == 0, waiting.deeds);
+        let deed = match record.operation() {
+            Some(Operation::Received) if !record.flags.contains(Flags::NOTHING) => {
+                Some(self.message(record, Role::Recv, record.received))
+            }
+            Some(Operation::Completed) => self.completion(record, thread.talk),
+            Some(Operation::Started) => self.started(record),
+            _ => None,
+        };
+        // More than a step can have need not be carried from batch to batch.
+        if let Some(deed) = deed
+            && out.deeds.len() - first < usize::from(u16::MAX)
+        {
+            out.deeds.push(deed);
+        }
+        if is_last {
+            thread.end_waiting(out);
+        }
+    }
+
+    /// What a call does with others by its own record, apart from its parts.
+    fn deed(&mut self, record: &Record, talk: Talk, has_parts: bool) -> Option<Deed> {
+        let unfinished = record.end == 0 || record.flags.contains(Flags::UNFINISHED);
+        match talk {
+            Talk::Nothing => None,
+            // One that never returned has sent, or entered, but is not known to have received.
+            Talk::Send(mode) | Talk::StartSend(mode) if unfinished => Some(self.send(record, Role::StartSend, mode)),
+            Talk::Exchange if unfinished => Some(self.send(record, Role::StartSend, SendMode::Standard)),
+            Talk::Meet(meeting, on) if unfinished => Some(self.meet(record, Role::StartMeet(meeting), on)),
+            Talk::Epoch(step @ (EpochStep::Post | EpochStep::Complete)) if unfinished => self.epoch(record, step),
+            _ if unfinished => None,
+            Talk::Send(mode) => Some(self.send(record, Role::Send, mode)),
+            Talk::Exchange => Some(self.send(record, Role::Send, SendMode::Standard)),
+            Talk::Recv => Some(self.message(record, Role::Recv, record.received)),
+            Talk::Probe => Some(self.message(record, Role::Probe, 0)),
+            Talk::StartSend(mode) => Some(self.send(record, Role::StartSend, mode)),
+            Talk::StartRecv => Some(self.starts_receive(record)),
+            Talk::StartExchange => Some(self.send(record, Role::StartSend, SendMode::Standard)),
+            Talk::PrepareSend(_) | Talk::PrepareRecv | Talk::PrepareMeeting(_) => {
+                self.prepared.add(record, talk);
+                None
+            }
+            Talk::Start | Talk::Wait | Talk::Test if has_parts => None,
+            Talk::Start => self.started(record),
+            Talk::Wait | Talk::Test | Talk::Look => self.completion(record, talk),
+            Talk::Meet(meeting, on) => Some(self.meet(record, Role::Meet(meeting), on)),
+            Talk::StartMeet(meeting) => Some(self.meet(record, Role::StartMeet(meeting), On::Communicator)),
+            Talk::Epoch(step) => self.epoch(record, step),
+        }
+    }
+
+    /// A step of an epoch; `None`: with nobody, for its target is MPI_PROC_NULL.
+    fn epoch(&mut self, record: &Record, step: EpochStep) -> Option<Deed> {
+        let (comm, target) = self.peer(record.comm, record.peer);
+        let (step, peer) = match step {
+            EpochStep::Lock { .. } | EpochStep::Unlock if record.peer < 0 && record.peer != NO_PEER => return None,
+            EpochStep::Lock { .. } => (EpochStep::Lock { exclusive: record.flags.contains(Flags::EXCLUSIVE) }, target),
+            EpochStep::Unlock => (step, target),
+            _ => (step, self.lists.epoch(record, step, &self.definitions)),
+        };
+        let tag = self.object(record, On::Window);
+        let (role, mode) = (Role::Epoch(step), SendMode::Standard);
+        Some(Deed { role, comm, peer, tag, request: NONE, bytes: 0, mode, any: false })
+    }
+
+    fn message(&mut self, record: &Record, role: Role, bytes: u64) -> Deed {
+        let (comm, peer) = self.peer(record.comm, record.peer);
+        let any = record.flags.contains(Flags::ANY_SOURCE);
+        Deed { role, comm, peer, tag: record.tag, request: record.request, bytes, mode: SendMode::Standard, any }
+    }
+
+    fn send(&mut self, record: &Record, role: Role, mode: SendMode) -> Deed {
+        Deed { mode, ..self.message(record, role, record.sent) }
+    }
+
+    /// A receive that is started: with what it receives, where that is known already.
+    fn starts_receive(&mut self, record: &Record) -> Deed {
+        let any = record.flags.contains(Flags::ANY_SOURCE) || record.flags.contains(Flags::ANY_TAG);
+        match self.arrived.get(&record.request) {
+            Some(&(peer, tag)) if any => self.message(&Record { peer, tag, ..*record }, Role::StartRecv, 0),
+            _ if any => self.message(record, Role::StartRecvAny, 0),
+            _ => self.message(record, Role::StartRecv, 0),
+        }
+    }
+
+    fn completion(&mut self, record: &Record, talk: Talk) -> Option<Deed> {
+        let nothing = record.flags.contains(Flags::NOTHING) || record.request == NONE;
+        if nothing || record.flags.contains(Flags::UNKNOWN_REQUEST) {
+            return None;
+        }
+        let role = match talk {
+            _ if record.flags.contains(Flags::CANCELLED) => Role::Cancelled,
+            Talk::Test => Role::Found,
+            Talk::Look => Role::Seen,
+            _ => Role::Done,
+        };
+        Some(self.message(record, role, record.received))
+    }
+
+    /// What a persistent request that is started does.
+    fn started(&mut self, record: &Record) -> Option<Deed> {
+        // No rank is negative: MPI_PROC_NULL, with which nothing is exchanged.
+        let nobody = record.peer < 0 && !record.flags.contains(Flags::ANY_SOURCE);
+        match self.prepared.find(record)? {
+            Talk::PrepareSend(_) | Talk::PrepareRecv if nobody => None,
+            Talk::PrepareSend(mode) => Some(self.send(record, Role::StartSend, mode)),
+            Talk::PrepareRecv => Some(self.starts_receive(record)),
+            Talk::PrepareMeeting(meeting) => Some(self.meet(record, Role::StartMeet(meeting), On::Communicator)),
+            _ => None,
+        }
+    }
+
+    fn meet(&mut self, record: &Record, role: Role, on: On) -> Deed {
+        let rooted = matches!(role, Role::Meet(Meeting::FromRoot | Meeting::ToRoot))
+            || matches!(role, Role::StartMeet(Meeting::FromRoot | Meeting::ToRoot));
+        let (comm, mut peer) = self.peer(record.comm, record.peer);
+        if matches!(role, Role::Meet(Meeting::Neighbours) | Role::StartMeet(Meeting::Neighbours)) {
+            let (peer, bytes) = (self.lists.neighbours(record.comm, &self.definitions), record.received);
+            return Deed {
+                role,
+                comm,
+                peer,
+                tag: 0,
+                request: record.request,
+                bytes,
+                mode: SendMode::Standard,
+                any: false,
+            };
+        }
+        if !rooted {
+            peer = NONE;
+        } else if peer == NONE && record.sent > 0 && self.has_remote(record.comm) {
+            // The root of an inter-communicator, which has no number in its remote group.
+            peer = self.rank;
+        }
+        let tag = self.object(record, on);
+        let bytes = record.sent.max(record.received);
+        Deed { role, comm, peer, tag, request: record.request, bytes, mode: SendMode::Standard, any: false }
+    }
+
+    /// What a meeting is on: 0 the communicator; windows and files by how many were made on it before.
+    fn object(&self, record: &Record, on: On) -> i32 {
+        let (objects, bit) = match on {
+            On::Communicator => return 0,
+            On::Window => (&self.definitions.windows, 1),
+            On::File => (&self.definitions.files, 0),
+        };
+        let id = record.tag as u32;
+        let Some(comm) = objects.get(&id).map(|object| object.comm) else { return -1 };
+        let before = objects.range(..id).filter(|(_, object)| object.comm == comm).count();
+        2 + 2 * before as i32 + bit
+    }
+
+    fn has_remote(&self, comm: u32) -> bool {
+        self.definitions.communicators.get(&comm).is_some_and(|comm| !comm.remote.is_empty())
+    }
+
+    /// The run's index of a communicator, and the world rank of a peer in it.
+    fn peer(&mut self, comm: u32, peer: i32) -> (u32, u32) {
+        let (definitions, communicators) = (&self.definitions, self.ids.communicators);
+        let known = self.comms.of(comm.into(), || {
+            let found = definitions.communicators.get(&comm);
+            let index = found.and_then(|found| communicators.binary_search_by_key(&found.uid, |one| one.uid).ok());
+            let peers = found.map(|found| if found.remote.is_empty() { &found.group } else { &found.remote });
+            Comm { index: index.map_or(NONE, |at| at as u32), peers: peers.cloned().unwrap_or_default() }
+        });
+        (known.index, u32::try_from(peer).ok().and_then(|peer| known.peers.get(peer)).unwrap_or(NONE))
+    }
+
+    fn site(&mut self, call_site: u64) -> u32 {
+        let (definitions, places) = (&self.definitions, &self.ids.places);
+        *self.sites.of(call_site, || {
+            let id = u32::try_from(call_site).ok();
+            id.and_then(|id| places.sites.find(definitions, id)).unwrap_or(NONE)
+        })
+    }
+
+    /// The region that markers have opened becomes that of the time that follows.
+    fn innermost(&mut self, thread: &mut Thread) {
+        let mut iteration = NONE;
+        for open in &thread.open {
+            iteration = if open.iteration == NONE { iteration } else { open.iteration };
+        }
+        thread.marked = (thread.open.last().map_or(0, |open| open.region), iteration);
+        self.place(thread, thread.marked.0);
+    }
+
+    fn settle_place(&mut self, thread: &mut Thread, placed: Option<(u32, u32)>) {
+        self.place(thread, placed.map_or(thread.marked.0, |(region, _)| region));
+    }
+
+    fn place(&mut self, thread: &mut Thread, region: u32) {
+        if thread.placed == Some((region, thread.paused)) {
+            return;
+        }
+        thread.placed = Some((region, thread.paused));
+        let (rank, definitions, places) = (self.rank, &self.definitions, &self.ids.places);
+        let region = *self.regions.of(region.into(), || places.region(rank, definitions, region));
+        thread.before = match thread.paused {
+            true => Kind::unknown(region),
+            false => Kind::new(region, Activity::Computation),
+        };
+    }
+}
+
+impl Thread {
+    /// A batch of thread `number`, with room for so many steps; it goes on with the call whose parts may follow.
+    fn begin(&mut self, number: u32, room: usize) -> Batch {
+        let mut out = Batch { thread: number, steps: Vec::with_capacity(room), ..Batch::default() };
+        out.deeds.reserve(room);
+        out.steps.append(&mut self.steps);
+        out.deeds.append(&mut self.deeds);
+        out
+    }
+
+    /// Keeps the call whose parts may follow for the next batch.
+    fn carry(&mut self, out: &mut Batch) {
+        if let Some(waiting) = &mut self.waiting {
+            self.steps.extend(out.steps.drain(waiting.step..));
+            self.deeds.extend(out.deeds.drain(waiting.deeds..));
+            (waiting.step, waiting.deeds) = (0, 0);
+        }
+    }
+
+    /// The polls at hand found nothing, and nothing goes on with them: who waited in them, if so, for what is not known.
+    fn end_polls(&mut self, out: &mut Batch) {
+        out.steps.append(&mut self.polls);
+    }
+
+    /// Gives the call whose parts may follow what it and its parts did: they are all there, or will not come.
+    fn end_waiting(&mut self, out: &mut Batch) {
+        if let Some(waiting) = self.waiting.take() {
+            let n = u16::try_from(out.deeds.len() - waiting.deeds).unwrap_or(u16::MAX);
+            out.deeds.truncate(waiting.deeds + usize::from(n));
+            if let Some(step) = out.steps.get_mut(waiting.step) {
+                step.deeds = n;
+            }
+        }
+    }
+}

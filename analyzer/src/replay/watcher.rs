@@ -1,0 +1,59 @@
+//! Who wants to know what threads do while they are followed: the records are gone afterwards.
+
+use super::result::ThreadOf;
+use crate::replay::blocking::WaitState;
+use crate::replay::timeline::{Kind, Ns};
+
+/// Is told what threads do, in the order in which they are followed.
+pub trait Watcher: Send {
+    /// A thread did one thing for some time. Of a thread these come in the order of time.
+    fn spends(&mut self, stretch: &Stretch);
+
+    /// A message has arrived, in the call that was told last.
+    fn receives(&mut self, message: &Message);
+}
+
+/// What a thread did from one time to another: it computed, was in a call, or waited outside of its window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stretch {
+    /// The thread.
+    pub thread: ThreadOf,
+    /// From when.
+    pub begin: Ns,
+    /// Until when.
+    pub end: Ns,
+    /// What it did, and where.
+    pub kind: Kind,
+    /// Index of the call site; NONE outside of calls, or where it is not known.
+    pub site: u32,
+    /// The wait that it began with.
+    pub wait: Option<Wait>,
+}
+
+/// A wait at the begin of a stretch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wait {
+    /// Until when.
+    pub until: Ns,
+    /// Why.
+    pub state: WaitState,
+    /// World rank of who ended it last; `None`: nobody did.
+    pub by: Option<u32>,
+}
+
+/// A message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// World rank of who sent it.
+    pub from: u32,
+    /// World rank of who received it.
+    pub to: u32,
+    /// When its send began.
+    pub sent: Ns,
+    /// When the call ended in which it was received.
+    pub received: Ns,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Its tag.
+    pub tag: i32,
+}

@@ -1,0 +1,159 @@
+//! Who computes how much where, so that it can be brought to the mean: over all of a run, and in each iteration.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::Activity;
+
+use crate::model::{Model, RankModel, RegionIdx, Series};
+use crate::replay::timeline::Ns;
+
+/// The regions that ranks pass at one place of the program, however they are called: a region; and where it is code between calls that
+/// only some ranks pass, that of other ranks, which go on with other calls there. The first comes first.
+pub fn same_place(model: &Model, region: RegionIdx) -> Vec<RegionIdx> {
+    let Some(own) = Branch::of(model, region) else { return vec![region] };
+    let beside = |other: &RegionIdx| Branch::of(model, *other).is_some_and(|other| other.is_beside(&own));
+    (0..model.regions.len() as RegionIdx).filter(|other| *other == region || beside(other)).collect()
+}
+
+/// Seconds that each rank computes in some regions of which none lies in another, inner ones included.
+pub fn computation_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
+    let mut sums = vec![0.0; model.ranks.len()];
+    for &region in regions {
+        let own = model.inclusive_s(region, Activity::Computation);
+        sums.iter_mut().zip(own).for_each(|(sum, time)| *sum += time);
+    }
+    sums
+}
+
+/// Code between calls that only some ranks pass.
+struct Branch<'a> {
+    parent: RegionIdx,
+    /// The call that it comes after, and that before which it ends.
+    from: &'a str,
+    to: &'a str,
+    /// By place of the rank: how often it passes it.
+    passed: Vec<u64>,
+}
+
+impl<'a> Branch<'a> {
+    fn of(model: &'a Model, region: RegionIdx) -> Option<Branch<'a>> {
+        let one = model.regions.get(region as usize).filter(|one| one.found)?;
+        let (from, to) = one.name.split_once(" → ")?;
+        let passed: Vec<u64> = model.ranks.iter().map(|rank| passed(rank, region)).collect();
+        let is_branch = passed.contains(&0);
+        is_branch.then_some(Branch { parent: one.parent, from, to, passed })
+    }
+
+    /// Whether other ranks pass it as often at the same place: after the same call, or before it.
+    fn is_beside(&self, other: &Branch) -> bool {
+        let is_near = self.parent == other.parent && (self.from == other.from || self.to == other.to);
+        let often = |branch: &Branch| branch.passed.iter().copied().max().unwrap_or(0);
+        let both = || self.passed.iter().zip(&other.passed).any(|(own, others)| *own > 0 && *others > 0);
+        is_near && often(self).abs_diff(often(other)) <= 1 && !both()
+    }
+}
+
+/// How often a rank passes a region.
+fn passed(rank: &RankModel, region: RegionIdx) -> u64 {
+    let found = rank.cells.binary_search_by_key(&(region, Activity::Computation), |(key, _)| *key);
+    found.ok().and_then(|at| rank.cells.get(at)).map_or(0, |(_, cell)| cell.calls)
+}
+
+/// By place of the rank: from when on its computation takes how many times as long, where each iteration of some regions, none of which
+/// lies in another, is balanced; with `rest` also what ranks compute outside of them, in the sum.
+pub fn balanced_each(model: &Model, regions: &[RegionIdx], rest: bool) -> Vec<Vec<(Ns, f64)>> {
+    let means: Vec<BTreeMap<u32, f64>> = regions.iter().map(|&region| means(model, region)).collect();
+    let rests = match rest {
+        true => {
+            let outside = outside_s(model, regions);
+            factors(&outside, mean_of_who_computes(&outside))
+        }
+        false => vec![1.0; model.ranks.len()],
+    };
+    let of_rank = |(rank, &outside): (&RankModel, &f64)| {
+        let mut times = vec![(Ns::MIN, outside)];
+        for (&region, means) in regions.iter().zip(&means) {
+            let Some(series) = rank.series(region) else { continue };
+            for (at, number) in series.numbers.iter().enumerate() {
+                let own_s = series.seconds_at(Activity::Computation, at);
+                let (Some((begin, end)), true) = (span(series, at), own_s > 0.0) else { continue };
+                times.push((begin, means.get(number).map_or(1.0, |mean_s| mean_s / own_s)));
+                times.push((end, outside));
+            }
+        }
+        // Where one iteration ends and the next begins it is the latter's.
+        times.sort_by_key(|&(from, _)| from);
+        times
+    };
+    model.ranks.iter().zip(&rests).map(of_rank).collect()
+}
+
+/// Seconds that each rank computes outside of the iterations of some regions.
+fn outside_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
+    let in_iterations = |rank: &RankModel| -> f64 {
+        let series = regions.iter().filter_map(|&region| rank.series(region));
+        series.flat_map(|series| &series.seconds[Activity::Computation as usize]).sum()
+    };
+    let all_s = model.inclusive_s(0, Activity::Computation);
+    all_s.iter().zip(&model.ranks).map(|(all_s, rank)| (all_s - in_iterations(rank)).max(0.0)).collect()
+}
+
+/// What each rank's computation in a region is brought to, in seconds, by `times`, theirs: the mean of those who compute, because who does
+/// nothing somewhere would not be given work there. A marked phase that one rank alone computes is serial: it is spread over all ranks.
+pub fn balanced_s(model: &Model, region: RegionIdx, times: &[f64]) -> f64 {
+    let is_marked = model.regions.get(region as usize).is_some_and(|region| !region.found);
+    let is_serial = times.iter().filter(|&&time| time > 0.0).count() == 1;
+    match is_marked && is_serial {
+        true => times.iter().sum::<f64>() / times.len() as f64,
+        false => mean_of_who_computes(times),
+    }
+}
+
+/// By place of the rank: how many times as long its time is as it was, where each that computes is brought to `mean`.
+pub fn factors(times: &[f64], mean: f64) -> Vec<f64> {
+    times.iter().map(|&time| if time > 0.0 { mean / time } else { 1.0 }).collect()
+}
+
+/// The mean of the times that are not 0.
+fn mean_of_who_computes(times: &[f64]) -> f64 {
+    let n = times.iter().filter(|&&time| time > 0.0).count();
+    times.iter().sum::<f64>() / n.max(1) as f64
+}
+
+/// When an iteration began and ended.
+fn span(series: &Series, at: usize) -> Option<(Ns, Ns)> {
+    let ns = |times: &[f64]| times.get(at).filter(|time| time.is_finite()).map(|time| (time * 1e9).round() as Ns);
+    Some((ns(&series.begin_s)?, ns(&series.end_s)?)).filter(|(begin, end)| begin < end)
+}
+
+/// By iteration of a region: the mean computation of the ranks that compute in it, in seconds.
+fn means(model: &Model, region: RegionIdx) -> BTreeMap<u32, f64> {
+    let mut sums: BTreeMap<u32, (f64, u32)> = BTreeMap::new();
+    each(model, region, |number, own_s| {
+        let sum = sums.entry(number).or_default();
+        *sum = (sum.0 + own_s, sum.1 + 1);
+    });
+    sums.into_iter().map(|(number, (sum, n))| (number, sum / f64::from(n))).collect()
+}
+
+/// How much the longest computation in each iteration of a region is above the mean, in seconds, all iterations together.
+pub fn excess_each(model: &Model, region: RegionIdx) -> f64 {
+    let mut longest: BTreeMap<u32, f64> = BTreeMap::new();
+    each(model, region, |number, own_s| {
+        let known = longest.entry(number).or_default();
+        *known = known.max(own_s);
+    });
+    longest.values().sum::<f64>() - means(model, region).values().sum::<f64>()
+}
+
+/// Calls `take` with the number of each iteration of a region in which a rank computes, and how long.
+fn each(model: &Model, region: RegionIdx, mut take: impl FnMut(u32, f64)) {
+    for series in model.ranks.iter().filter_map(|rank| rank.series(region)) {
+        for (at, &number) in series.numbers.iter().enumerate() {
+            let own_s = series.seconds_at(Activity::Computation, at);
+            if own_s > 0.0 {
+                take(number, own_s);
+            }
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! The threads' clocks in several replays at once.
+//!
+//! A replay goes over the same steps in the same order as the run did; what changes is how long they take. So each thread has a clock
+//! for each replay, in nanoseconds from the begin of the run, and what others will wait for notes the clocks of who does it.
+//!
+//! Of a part of the run the replays are of its window. Before that all is as it was: clocks of replays in which calls take what they took
+//! show the time until the window begins, the others show 0. A thread's time is what its clock shows at the end of its window; of a call
+//! that goes on there, no more than it lasted until then. Behind that clocks go on, for others may wait.
+
+use super::conditions::Condition;
+use super::group::{Group, OfThread, WIDTH};
+
+use crate::replay::timeline::{Kind, Ns};
+
+/// Clocks noted at some time, one for each replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Noted(u32);
+
+/// What is known of a thread besides its clocks.
+#[derive(Debug)]
+struct Thread {
+    rank: u32,
+    window: (Ns, Ns),
+    /// From when on what it computes may take another number of times as long.
+    changes_at: Ns,
+    /// Its clocks at the end of its window; empty before.
+    at_end: Vec<f64>,
+}
+
+/// The clocks of all threads in all replays.
+#[derive(Debug, Default)]
+pub struct Clocks {
+    groups: Vec<Group>,
+    threads: Vec<Thread>,
+    /// Notes that there are, and those that are free.
+    notes: u32,
+    free: Vec<u32>,
+    /// When the first window begins.
+    begin: Ns,
+}
+
+impl Clocks {
+    /// Clocks for replays under these conditions of what begins at a time, without threads yet.
+    pub fn new(conditions: &[Condition], begin: Ns) -> Self {
+        Clocks { groups: conditions.chunks(WIDTH).map(Group::new).collect(), begin, ..Clocks::default() }
+    }
+
+    /// A further thread of a rank that begins `late` nanoseconds after the run, and its window; its number is the next one.
+    pub fn add_thread(&mut self, rank: u32, late: Ns, window: (Ns, Ns)) {
+        self.threads.push(Thread { rank, window, changes_at: Ns::MIN, at_end: Vec::new() });
+        self.groups.iter_mut().for_each(|group| group.add_thread(rank));
+        self.set(self.threads.len() as u32 - 1, late);
+    }
+
+    /// Sets a thread's clocks to a time that is not behind the begin of its window.
+    fn set(&mut self, thread: u32, time: Ns) {
+        let shown = (time - self.begin) as f64;
+        self.groups.iter_mut().for_each(|group| group.set(thread, shown));
+    }
+
+    #[inline]
+    fn window(&self, thread: u32) -> (Ns, Ns) {
+        self.threads[thread as usize].window
+    }
+
+    /// A thread does something of a kind outside of MPI, from a time until another, and enters a call then.
+    #[inline]
+    pub fn compute(&mut self, thread: u32, kind: Kind, (from, to): (Ns, Ns)) {
+        let (begin, end) = self.window(thread);
+        // The middle: times of iterations are rounded.
+        let middle = from + (to - from) / 2;
+        if middle >= self.threads[thread as usize].changes_at {
+            self.change(thread, middle);
+        }
+        if begin <= from && begin < to && to <= end {
+            self.spend(thread, kind, to - from);
+        } else {
+            self.compute_at_an_end(thread, kind, (from, to));
+        }
+    }
+
+    /// The same where the window begins or ends within, or is somewhere else.
+    #[cold]
+    fn compute_at_an_end(&mut self, thread: u32, kind: Kind, (from, to): (Ns, Ns)) {
+        let (begin, end) = self.window(thread);
+        if to <= begin {
+            self.set(thread, to);
+            return self.spend(thread, kind, 0);
+        }
+        if from < begin {
+            self.set(thread, begin);
+        }
+        let from = from.max(begin);
+        if from <= end && end < to {
+            self.spend(thread, kind, end - from);
+            self.ends(thread, |clocks| clocks.now);
+            self.spend(thread, kind, to - end);
+        } else {
+            self.spend(thread, kind, to - from);
+        }
+    }
+
+    #[cold]
+    fn change(&mut self, thread: u32, time: Ns) {
+        let rank = self.threads[thread as usize].rank;
+        let until = self.groups.iter_mut().map(|group| group.change(thread, rank, time)).min();
+        self.threads[thread as usize].changes_at = until.unwrap_or(Ns::MAX);
+    }
+
+    /// Time of a kind outside of MPI, at the end of which the thread enters a call.
+    #[inline]
+    fn spend(&mut self, thread: u32, kind: Kind, ns: Ns) {
+        let computes = kind.is_computation();
+        for group in &mut self.groups {
+            if computes {
+                group.compute(thread, kind, ns as f64);
+            } else {
+                group.communicate(thread, ns as f64);
+                group.enter(thread);
+            }
+        }
+    }
+
+    /// A thread is in a call in which it does not wait.
+    #[inline]
+    pub fn call(&mut self, thread: u32, (from, to): (Ns, Ns)) {
+        let (begin, end) = self.window(thread);
+        if begin <= from && to <= end {
+            self.communicate(thread, to - from);
+        } else if let Some(begin) = self.begin_call(thread, (from, to)) {
+            self.communicate(thread, to - begin);
+            self.end_call(thread, (begin, to));
+        }
+    }
+
+    /// A thread is in a call: from when on that counts, with its clocks set where the window begins within; `None`: it does not.
+    #[inline]
+    pub fn begin_call(&mut self, thread: u32, (from, to): (Ns, Ns)) -> Option<Ns> {
+        let (begin, _) = self.window(thread);
+        if from < begin {
+            if to <= begin {
+                return None;
+            }
+            self.set(thread, begin);
+            self.groups.iter_mut().for_each(|group| group.enter(thread));
+        }
+        Some(from.max(begin))
+    }
+
+    /// The call is over: it counts until the end of the window.
+    #[inline]
+    pub fn end_call(&mut self, thread: u32, (from, to): (Ns, Ns)) {
+        let (_, end) = self.window(thread);
+        if from <= end && end < to {
+            let counts = (end - from) as f64;
+            self.ends(thread, |clocks| std::array::from_fn(|i| clocks.now[i].min(clocks.entered[i] + counts)));
+        }
+    }
+
+    /// A thread's clocks at the end of its window, where they are not known yet.
+    #[cold]
+    fn ends(&mut self, thread: u32, shown: impl Fn(&OfThread) -> [f64; WIDTH]) {
+        let at_end = &mut self.threads[thread as usize].at_end;
+        if at_end.is_empty() {
+            *at_end = self.groups.iter().flat_map(|group| shown(group.of(thread))).collect();
+        }
+    }
+
+    /// A thread is `ns` nanoseconds in MPI without waiting.
+    #[inline]
+    pub fn communicate(&mut self, thread: u32, ns: Ns) {
+        self.groups.iter_mut().for_each(|group| group.communicate(thread, ns as f64));
+    }
+
+    /// Notes a thread's clocks.
+    #[inline]
+    pub fn note(&mut self, thread: u32) -> Noted {
+        let note = self.free.pop().unwrap_or_else(|| {
+            self.notes += 1;
+            self.notes - 1
+        });
+        self.groups.iter_mut().for_each(|group| group.note(note, thread));
+        Noted(note)
+    }
+
+    /// Makes what is noted the later of it and a thread's clocks.
+    pub fn note_later(&mut self, note: Noted, thread: u32) {
+        self.groups.iter_mut().for_each(|group| group.note_later(note.0, thread));
+    }
+
+    /// A thread can't go on before what is noted, and `bytes` bytes that take `steps` steps to come.
+    #[inline]
+    pub fn wait_for(&mut self, thread: u32, note: Noted, bytes: u64, steps: u32) {
+        self.groups.iter_mut().for_each(|group| group.wait_for(thread, note.0, bytes as f64, f64::from(steps)));
+    }
+
+    /// A thread comes back to MPI: keeps what its clocks show, in one of [`RETURNS`] slots.
+    #[inline]
+    pub fn comes_back(&mut self, thread: u32, slot: u8) {
+        self.groups.iter_mut().for_each(|group| group.comes_back(thread, slot));
+    }
+
+    /// A thread can't go on before another came back to MPI, as is kept in a slot, and `bytes` bytes have come from there.
+    pub fn wait_for_return(&mut self, thread: u32, (other, slot): (u32, u8), bytes: u64) {
+        self.groups.iter_mut().for_each(|group| group.wait_for_return(thread, (other, slot), bytes as f64));
+    }
+
+    /// What is noted is not needed any more.
+    #[inline]
+    pub fn forget(&mut self, note: Noted) {
+        self.free.push(note.0);
+    }
+
+    /// The time of each replay: the latest clock of any of the threads at the end of its window, in seconds.
+    pub fn times_s(&self, threads: impl Iterator<Item = u32>) -> Vec<f64> {
+        let replays = self.groups.iter().map(Group::replays).sum();
+        let mut latest = vec![0.0_f64; replays];
+        for thread in threads {
+            let now = self.groups.iter().flat_map(|group| group.of(thread).now);
+            let at_end = &self.threads[thread as usize].at_end;
+            let clocks: Vec<f64> = if at_end.is_empty() { now.collect() } else { at_end.clone() };
+            latest.iter_mut().zip(clocks).for_each(|(latest, clock)| *latest = latest.max(clock));
+        }
+        latest.into_iter().map(|ns| ns * 1e-9).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lbprof_collector::Activity;
+
+    use super::*;
+    use crate::replay::what_if::{Network, Work};
+
+    #[test]
+    fn no_bytes_and_no_work_take_no_time_however_slow_both_are() {
+        let network = Network::Given { latency_s: 0.0, bytes_per_s: f64::MIN_POSITIVE / 4.0 };
+        let slow = Work::Rank(1, f64::INFINITY);
+        let mut clocks = Clocks::new(&[Condition { network, work: slow }], 0);
+        (0..2).for_each(|rank| clocks.add_thread(rank, 0, (0, Ns::MAX)));
+        let computation = Kind::new(0, Activity::Computation);
+        clocks.compute(0, computation, (0, 100));
+        clocks.compute(1, computation, (50, 50));
+        let noted = clocks.note(0);
+        clocks.wait_for(1, noted, 0, 3);
+        assert_eq!(clocks.times_s([1].into_iter()), [100.0 * 1e-9]);
+        clocks.wait_for(1, noted, 8, 1);
+        assert_eq!(clocks.times_s([1].into_iter()), [f64::INFINITY]);
+    }
+
+    #[test]
+    fn what_a_question_changes_takes_as_many_times_as_long_and_nothing_else_does() {
+        let work = |work| Condition { network: Network::IDEAL, work };
+        let region = Work::Region { regions: vec![false, true], factors: vec![0.5, 4.0] };
+        let conditions = [work(Work::Measured), work(region), work(Work::Rank(1, 0.25)), Condition::MEASURED];
+        // The regions 0 and 1, one that the question about regions does not know, and time that is no computation.
+        let unknown = Kind::unknown(1);
+        let kinds = [0, 1, 7].map(|region| Kind::new(region, Activity::Computation)).into_iter().chain([unknown]);
+        let expected: [[f64; 4]; 4] =
+            [[8.0, 8.0, 2.0, 8.0], [8.0, 32.0, 2.0, 8.0], [8.0, 8.0, 2.0, 8.0], [0.0, 0.0, 0.0, 8.0]];
+        for (kind, expected) in kinds.zip(expected) {
+            // Twice, so that the conditions are more than go side by side.
+            let twice = [conditions.clone(), conditions.clone()].concat();
+            let mut clocks = Clocks::new(&twice, 0);
+            (0..2).for_each(|rank| clocks.add_thread(rank, 0, (0, Ns::MAX)));
+            clocks.compute(1, kind, (0, 8));
+            let found: Vec<f64> = clocks.times_s([1].into_iter()).iter().map(|s| (s * 1e9).round()).collect();
+            assert_eq!(found, [expected, expected].concat(), "{kind:?}");
+            clocks.compute(0, kind, (0, 8));
+            clocks.comes_back(0, 1);
+            clocks.wait_for_return(1, (0, 1), 0);
+            let later = clocks.times_s([1].into_iter());
+            let both: Vec<f64> = clocks.times_s([0, 1].into_iter());
+            assert_eq!(later, both, "{kind:?}");
+        }
+    }
+}

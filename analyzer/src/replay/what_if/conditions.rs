@@ -1,0 +1,87 @@
+//! Conditions under which a run is replayed.
+
+use crate::replay::timeline::Ns;
+
+/// The network of a replay.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Network {
+    /// As it was: what calls took besides waiting they take again.
+    Measured,
+    /// Every call takes no time besides waiting, and messages arrive `latency_s` seconds, and a second for each
+    /// `bytes_per_s` bytes, after they are sent. A collective takes that for each of the log2 P steps of a tree.
+    Given {
+        /// Seconds; 0: ideal.
+        latency_s: f64,
+        /// Bytes per second; infinite: ideal.
+        bytes_per_s: f64,
+    },
+}
+
+impl Network {
+    /// Latency 0, bandwidth ∞.
+    pub const IDEAL: Network = Network::Given { latency_s: 0.0, bytes_per_s: f64::INFINITY };
+}
+
+/// How long computation takes in a replay: so many times as long as it did.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Work {
+    /// As long as it did.
+    Measured,
+    /// In a region and those in it.
+    Region {
+        /// By index of the region: whether it is one of them.
+        regions: Vec<bool>,
+        /// By place of the rank in the model.
+        factors: Vec<f64>,
+    },
+    /// Of one rank, by its place in the model, everywhere.
+    Rank(u32, f64),
+    /// Of each rank, by its place in the model, from times on, which ascend, until the next ones; before the first as long as it did.
+    Times(Vec<Vec<(Ns, f64)>>),
+}
+
+/// Conditions of a replay.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// The network.
+    pub network: Network,
+    /// The computation.
+    pub work: Work,
+}
+
+impl Condition {
+    /// The same in a model of which that of the condition is a part: by index of the region, and by place of the rank, in the whole, those
+    /// in the part. What the part does not have is as measured.
+    pub fn in_whole(self, regions: &[Option<u32>], ranks: &[Option<u32>]) -> Condition {
+        let work = match self.work {
+            Work::Measured => Work::Measured,
+            Work::Region { regions: own, factors } => Work::Region {
+                regions: regions
+                    .iter()
+                    .map(|at| at.and_then(|at| own.get(at as usize).copied()).unwrap_or(false))
+                    .collect(),
+                factors: ranks
+                    .iter()
+                    .map(|at| at.and_then(|at| factors.get(at as usize).copied()).unwrap_or(1.0))
+                    .collect(),
+            },
+            Work::Times(mut times) => Work::Times(
+                ranks
+                    .iter()
+                    .map(|at| at.and_then(|at| times.get_mut(at as usize)).map(std::mem::take).unwrap_or_default())
+                    .collect(),
+            ),
+            Work::Rank(one, factor) => match ranks.iter().position(|&at| at == Some(one)) {
+                Some(at) => Work::Rank(at as u32, factor),
+                None => Work::Measured,
+            },
+        };
+        Condition { work, ..self }
+    }
+
+    /// The measured computation on an ideal network: its time is T_ideal.
+    pub const IDEAL: Condition = Condition { network: Network::IDEAL, work: Work::Measured };
+
+    /// Everything as it was: its time is the measured one.
+    pub const MEASURED: Condition = Condition { network: Network::Measured, work: Work::Measured };
+}

@@ -1,0 +1,204 @@
+//! The clocks of all threads in some replays, which a processor counts together.
+
+use super::conditions::{Condition, Network, Work};
+use crate::replay::timeline::{Kind, Ns};
+
+/// How many replays go side by side.
+pub const WIDTH: usize = 4;
+
+/// How often a thread came back to MPI that is kept.
+pub const RETURNS: usize = 4;
+
+/// Something of some replays.
+type Lanes = [f64; WIDTH];
+
+/// The clocks of a thread in some replays.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OfThread {
+    /// What they show.
+    pub now: Lanes,
+    /// What they showed when it entered its last call.
+    pub entered: Lanes,
+    /// What they showed when it came back to MPI lately.
+    returns: [Lanes; RETURNS],
+    /// How many times as long what it computes takes, in regions that the replay changes.
+    factors: Lanes,
+}
+
+/// Some replays.
+#[derive(Debug)]
+pub struct Group {
+    /// How long computation takes, by replay.
+    work: Vec<Work>,
+    /// 1 where calls take what they took besides waiting, else 0.
+    measured: Lanes,
+    /// Of the network, in nanoseconds.
+    latency: Lanes,
+    per_byte: Lanes,
+    /// By index of the region: all bits set where the replay changes how long is computed in it, else none, so that there is no branch. The
+    /// last stands for all behind.
+    changed: Vec<[u64; WIDTH]>,
+    /// By thread.
+    clocks: Vec<OfThread>,
+    /// By number of the note.
+    noted: Vec<Lanes>,
+}
+
+/// The later of two times, neither of which is NaN.
+#[inline]
+fn later(clock: f64, other: f64) -> f64 {
+    if other > clock { other } else { clock }
+}
+
+impl Group {
+    /// Some replays, no more than [`WIDTH`], without threads yet.
+    pub fn new(conditions: &[Condition]) -> Group {
+        let of_network = |what: fn(Network) -> f64| lanes(conditions, |condition| what(condition.network));
+        let n_regions = |condition: &Condition| match &condition.work {
+            Work::Region { regions, .. } => regions.len(),
+            Work::Measured | Work::Rank(..) | Work::Times(_) => 0,
+        };
+        let changes = |region: usize| {
+            lanes(conditions, |condition| match &condition.work {
+                Work::Region { regions, .. } if regions.get(region) != Some(&true) => 0,
+                _ => u64::MAX,
+            })
+        };
+        Group {
+            work: conditions.iter().map(|condition| condition.work.clone()).collect(),
+            measured: of_network(|network| if network == Network::Measured { 1.0 } else { 0.0 }),
+            latency: of_network(|network| match network {
+                Network::Measured => 0.0,
+                Network::Given { latency_s, .. } => latency_s * 1e9,
+            }),
+            per_byte: of_network(|network| match network {
+                Network::Measured => 0.0,
+                // No bytes take no time on the slowest network, either.
+                Network::Given { bytes_per_s, .. } => (1e9 / bytes_per_s).min(f64::MAX),
+            }),
+            changed: (0..=conditions.iter().map(n_regions).max().unwrap_or(0)).map(changes).collect(),
+            clocks: Vec::new(),
+            noted: Vec::new(),
+        }
+    }
+
+    /// A further thread of a rank; its number is the next one.
+    pub fn add_thread(&mut self, rank: u32) {
+        let factors = lanes(&self.work, |work| factor(work, rank).min(f64::MAX));
+        self.clocks.push(OfThread { factors, ..OfThread::default() });
+    }
+
+    /// How many they are.
+    pub fn replays(&self) -> usize {
+        self.work.len()
+    }
+
+    /// The clocks of a thread.
+    pub fn of(&self, thread: u32) -> &OfThread {
+        &self.clocks[thread as usize]
+    }
+
+    /// How long what a thread of a rank computes takes from a time on, where that is not always the same; until when.
+    pub fn change(&mut self, thread: u32, rank: u32, time: Ns) -> Ns {
+        let factors = &mut self.clocks[thread as usize].factors;
+        let mut until = Ns::MAX;
+        for (factor, work) in factors.iter_mut().zip(&self.work) {
+            let Work::Times(times) = work else { continue };
+            let times = times.get(rank as usize).map(Vec::as_slice).unwrap_or_default();
+            let next = times.partition_point(|&(from, _)| from <= time);
+            *factor = next.checked_sub(1).map_or(1.0, |at| times[at].1.min(f64::MAX));
+            until = until.min(times.get(next).map_or(Ns::MAX, |&(from, _)| from));
+        }
+        until
+    }
+
+    /// Sets a thread's clocks to a time, in the replays in which calls take what they took; in the others to 0.
+    pub fn set(&mut self, thread: u32, time: f64) {
+        self.clocks[thread as usize].now = self.measured.map(|measured| time * measured);
+    }
+
+    /// A thread computes, and enters a call.
+    #[inline]
+    pub fn compute(&mut self, thread: u32, kind: Kind, ns: f64) {
+        let changed = self.changed[(kind.region() as usize).min(self.changed.len() - 1)];
+        let clocks = &mut self.clocks[thread as usize];
+        let (now, factors) = (clocks.now, clocks.factors);
+        clocks.now = std::array::from_fn(|i| {
+            let factor = factors[i].to_bits() & changed[i] | 1_f64.to_bits() & !changed[i];
+            now[i] + ns * f64::from_bits(factor)
+        });
+        clocks.entered = clocks.now;
+    }
+
+    /// A thread is in MPI without waiting.
+    #[inline]
+    pub fn communicate(&mut self, thread: u32, ns: f64) {
+        let now = &mut self.clocks[thread as usize].now;
+        *now = std::array::from_fn(|i| now[i] + ns * self.measured[i]);
+    }
+
+    /// A thread enters a call.
+    #[inline]
+    pub fn enter(&mut self, thread: u32) {
+        let clocks = &mut self.clocks[thread as usize];
+        clocks.entered = clocks.now;
+    }
+
+    /// Notes a thread's clocks: as one more note, or in place of one.
+    #[inline]
+    pub fn note(&mut self, note: u32, thread: u32) {
+        let now = self.clocks[thread as usize].now;
+        match self.noted.get_mut(note as usize) {
+            Some(noted) => *noted = now,
+            None => self.noted.push(now),
+        }
+    }
+
+    /// Makes what is noted the later of it and a thread's clocks.
+    pub fn note_later(&mut self, note: u32, thread: u32) {
+        let (noted, now) = (&mut self.noted[note as usize], &self.clocks[thread as usize].now);
+        *noted = std::array::from_fn(|i| later(noted[i], now[i]));
+    }
+
+    /// A thread can't go on before what is noted, and `bytes` bytes that take `steps` steps to come.
+    #[inline]
+    pub fn wait_for(&mut self, thread: u32, note: u32, bytes: f64, steps: f64) {
+        self.wait(thread, self.noted[note as usize], bytes, steps);
+    }
+
+    /// A thread comes back to MPI: keeps what its clocks show.
+    #[inline]
+    pub fn comes_back(&mut self, thread: u32, slot: u8) {
+        let clocks = &mut self.clocks[thread as usize];
+        clocks.returns[usize::from(slot) % RETURNS] = clocks.now;
+    }
+
+    /// A thread can't go on before another came back to MPI, and `bytes` bytes have come from there.
+    pub fn wait_for_return(&mut self, thread: u32, (other, slot): (u32, u8), bytes: f64) {
+        self.wait(thread, self.clocks[other as usize].returns[usize::from(slot) % RETURNS], bytes, 1.0);
+    }
+
+    /// A thread can't go on before what comes over the network from clocks that showed `from`.
+    #[inline]
+    fn wait(&mut self, thread: u32, from: Lanes, bytes: f64, steps: f64) {
+        let now = &mut self.clocks[thread as usize].now;
+        *now = std::array::from_fn(|i| later(now[i], from[i] + (self.latency[i] + bytes * self.per_byte[i]) * steps));
+    }
+}
+
+/// Something of each replay; 0 where there is none.
+fn lanes<T, N: Copy + Default>(replays: &[T], what: impl Fn(&T) -> N) -> [N; WIDTH] {
+    let mut lanes = [N::default(); WIDTH];
+    lanes.iter_mut().zip(replays).for_each(|(lane, replay)| *lane = what(replay));
+    lanes
+}
+
+/// How many times as long a rank's computation takes, in regions that the replay changes.
+fn factor(work: &Work, rank: u32) -> f64 {
+    match work {
+        Work::Measured => 1.0,
+        Work::Region { factors, .. } => factors.get(rank as usize).copied().unwrap_or(1.0),
+        Work::Rank(one, factor) if *one == rank => *factor,
+        Work::Rank(..) | Work::Times(_) => 1.0,
+    }
+}

@@ -1,0 +1,96 @@
+//! Waiting by row and iteration.
+
+use super::super::iterations::{Columns, Plan};
+use super::super::{Matrix, Rows};
+use crate::model::{Model, Series};
+use crate::replay::timeline::Ns;
+
+/// Finds the iterations in which ranks wait, by their times.
+pub(super) struct Blocked<'a> {
+    columns: Columns,
+    seconds: Matrix,
+    /// By place of the rank in the model.
+    ranks: Vec<Cursor<'a>>,
+}
+
+/// Where a rank is in its iterations.
+struct Cursor<'a> {
+    row: usize,
+    series: Option<&'a Series>,
+    /// The first iteration that is not over.
+    at: usize,
+    column: usize,
+}
+
+impl<'a> Blocked<'a> {
+    /// Of the main loop of `model`; `None` where none is known.
+    pub(super) fn new(model: &'a Model, rows: &Rows) -> Option<Self> {
+        let Plan { idx, columns, .. } = Plan::new(model, rows)?;
+        let cursor = |(place, rank): (usize, &'a crate::model::RankModel)| Cursor {
+            row: rows.of(place),
+            series: rank.series(idx),
+            at: 0,
+            column: 0,
+        };
+        let seconds = Matrix::zeros(rows.len(), columns.len());
+        Some(Blocked { columns, seconds, ranks: model.ranks.iter().enumerate().map(cursor).collect() })
+    }
+
+    /// A rank waited; waits of a rank come in the order of time.
+    pub(super) fn add(&mut self, rank: u32, begin: Ns, end: Ns) {
+        let Some(cursor) = self.ranks.get_mut(rank as usize) else { return };
+        let Some(series) = cursor.series else { return };
+        // Both ends of a wait may be rounded, or a clock corrected; its middle lies where it does.
+        let middle_s = (begin + (end - begin) / 2) as f64 * 1e-9;
+        // An iteration of which the end is not known ends where the next one begins.
+        let is_over = |at: usize| {
+            let end = series.end_s.get(at).copied().unwrap_or(f64::NAN);
+            let next = series.begin_s.get(at + 1).copied().unwrap_or(f64::NAN);
+            if end.is_nan() { next <= middle_s } else { end <= middle_s }
+        };
+        while cursor.at < series.numbers.len() && is_over(cursor.at) {
+            cursor.at += 1;
+        }
+        let Some(&number) = series.numbers.get(cursor.at) else { return };
+        if series.begin_s.get(cursor.at).is_some_and(|&begin_s| begin_s > middle_s) {
+            return;
+        }
+        if let Some(column) = self.columns.of(number, cursor.column) {
+            cursor.column = column;
+            self.seconds.add(cursor.row, column, (end - begin) as f64 * 1e-9);
+        }
+    }
+
+    pub(super) fn finish(self) -> Matrix {
+        self.seconds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{RankModel, Slowest};
+
+    /// A rank whose iterations 0, 1 and 3 last from 0 to 1 s, from 2 to 3 s, and from 3 s on.
+    fn model() -> Model {
+        let mut series = Series { numbers: vec![0, 1, 3], ..Series::default() };
+        (series.begin_s, series.end_s) = (vec![0.0, 2.0, 3.0], vec![1.0, 3.0, f64::NAN]);
+        series.seconds[0] = vec![1.0; 3];
+        let slowest: Vec<Slowest> = series.slowest(0);
+        let rank = RankModel { iterations: vec![(0, series)], ..RankModel::default() };
+        Model { ranks: vec![rank], slowest: vec![slowest], outermost_iterated: vec![0], ..Model::default() }
+    }
+
+    #[test]
+    fn a_wait_counts_in_the_iteration_that_it_lies_in() {
+        let model = model();
+        let mut blocked = Blocked::new(&model, &Rows::new(vec![0])).unwrap();
+        let s = 1_000_000_000;
+        // In the first, between two, in the second, in the last.
+        [(0, s / 2), (s, 2 * s), (2 * s, 3 * s), (4 * s, 6 * s)]
+            .iter()
+            .for_each(|&(begin, end)| blocked.add(0, begin, end));
+        blocked.add(7, 0, s);
+        assert_eq!(blocked.finish().values, [0.5, 1.0, 2.0]);
+    }
+}

@@ -1,0 +1,218 @@
+//! Takes in what threads do while they are followed.
+
+use lbprof_collector::record::NONE;
+
+use super::super::Rows;
+use super::blocked::Blocked;
+use super::longest::Longest;
+use super::shares::Shares;
+use super::{MessageSeen, SpanSeen, WAITING, WaitSeen, Watched};
+use crate::model::Model;
+use crate::replay::timeline::Ns;
+use crate::replay::{Message, Stretch, Wait, Watcher};
+
+/// Most bins in which a row's time is told, and of all rows together.
+const MOST_BINS: usize = 20_000;
+const MOST_CELLS: usize = 1_000_000;
+
+/// Most waits and messages that are told one by one.
+const MOST_WAITS: usize = 20_000;
+const MOST_MESSAGES: usize = 20_000;
+
+/// Calls of a run up to which each is told, and most spans that they may take.
+const MOST_CALLS: u64 = 200_000;
+const MOST_SPANS: usize = 1_000_000;
+
+/// What is kept of what threads do. Its size is bounded, whatever the run's.
+pub struct Watch<'a> {
+    model: &'a Model,
+    rows: Rows,
+    bins: usize,
+    end: Ns,
+    shares: Shares,
+    waits: Longest<Ns, WaitSeen>,
+    messages: Longest<(bool, Ns), MessageSeen>,
+    spans: Option<Vec<SpanSeen>>,
+    blocked: Option<Blocked<'a>>,
+    /// The wait of the call that was told last.
+    wait: Option<Wait>,
+}
+
+impl<'a> Watch<'a> {
+    /// Of the ranks of `model`; `None` where there is no time to be told of.
+    pub fn new(model: &'a Model) -> Option<Self> {
+        let rows = Rows::new(model.ranks.iter().map(|rank| rank.rank).collect());
+        let end = (model.window_s().1 * 1e9).round() as Ns;
+        if end <= 0 || rows.is_empty() {
+            return None;
+        }
+        let bins = (MOST_CELLS / rows.len()).clamp(1, MOST_BINS).min(end as usize);
+        let calls = model.ranks.iter().fold(0, |sum: u64, rank| sum.saturating_add(rank.calls));
+        Some(Watch {
+            model,
+            bins,
+            end,
+            shares: Shares::new(rows.len(), bins, end),
+            waits: Longest::new(MOST_WAITS),
+            messages: Longest::new(MOST_MESSAGES),
+            spans: (calls <= MOST_CALLS).then(Vec::new),
+            blocked: Blocked::new(model, &rows),
+            wait: None,
+            rows,
+        })
+    }
+
+    /// What was seen.
+    pub fn finish(self) -> Watched {
+        let (all_waits, waits) = self.waits.finish();
+        let (all_messages, messages) = self.messages.finish();
+        let spans = self.spans.map(|mut spans| {
+            spans.sort_by_key(|span| (span.rank, span.begin));
+            spans
+        });
+        Watched {
+            end: self.end,
+            bins: self.bins,
+            shares: self.shares.finish(&self.rows.sizes().collect::<Vec<_>>()),
+            waits,
+            all_waits,
+            messages,
+            all_messages,
+            spans,
+            blocked: self.blocked.map(Blocked::finish),
+        }
+    }
+
+    /// The number of a rank by its place in the model.
+    fn number(&self, place: u32) -> u32 {
+        self.model.ranks.get(place as usize).map_or(NONE, |rank| rank.rank)
+    }
+
+    fn waits(&mut self, stretch: &Stretch, wait: &Wait) {
+        let seen = WaitSeen {
+            rank: self.number(stretch.thread.rank),
+            begin: stretch.begin,
+            end: wait.until,
+            state: wait.state,
+            region: stretch.kind.region(),
+            site: stretch.site,
+            causer: wait.by.unwrap_or(NONE),
+        };
+        self.waits.add(wait.until - stretch.begin, seen);
+    }
+
+    /// A rank's first thread was in a state.
+    fn is_in(&mut self, state: u8, stretch: &Stretch, begin: Ns, end: Ns) {
+        if begin >= end {
+            return;
+        }
+        self.shares.add(self.rows.of(stretch.thread.rank as usize), state, begin, end);
+        let rank = self.number(stretch.thread.rank);
+        let span = SpanSeen { rank, begin, end, state, region: stretch.kind.region(), site: stretch.site };
+        match &mut self.spans {
+            Some(spans) if spans.len() < MOST_SPANS => spans.push(span),
+            _ => self.spans = None,
+        }
+    }
+}
+
+impl Watcher for Watch<'_> {
+    fn spends(&mut self, stretch: &Stretch) {
+        self.wait = stretch.wait;
+        if let Some(wait) = &stretch.wait {
+            self.waits(stretch, wait);
+        }
+        // A rank's time is that of its first thread.
+        if stretch.thread.number != 0 {
+            return;
+        }
+        let waits_until = stretch.wait.map_or(stretch.begin, |wait| wait.until.clamp(stretch.begin, stretch.end));
+        self.is_in(WAITING, stretch, stretch.begin, waits_until);
+        if let Some(blocked) = self.blocked.as_mut().filter(|_| waits_until > stretch.begin) {
+            blocked.add(stretch.thread.rank, stretch.begin, waits_until);
+        }
+        if let Some(activity) = stretch.kind.activity() {
+            self.is_in(activity as u8, stretch, waits_until, stretch.end);
+        }
+    }
+
+    fn receives(&mut self, message: &Message) {
+        let ended_wait = self.wait.is_some_and(|wait| wait.by == Some(message.from));
+        self.messages.add((ended_wait, message.received - message.sent), *message);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lbprof_collector::Activity;
+
+    use super::*;
+    use crate::model::RankModel;
+    use crate::replay::ThreadOf;
+    use crate::replay::blocking::WaitState;
+    use crate::replay::timeline::Kind;
+
+    /// Ranks 0 and 2 of a run of 100 ns, which make so many calls.
+    fn model(calls: u64) -> Model {
+        let rank = |rank| RankModel { rank, calls, end_s: 100e-9, ..RankModel::default() };
+        Model { ranks: vec![rank(0), rank(2)], ..Model::default() }
+    }
+
+    fn stretch(place: u32, begin: Ns, end: Ns, activity: Activity) -> Stretch {
+        let thread = ThreadOf { rank: place, number: 0 };
+        Stretch { thread, begin, end, kind: Kind::new(0, activity), site: NONE, wait: None }
+    }
+
+    fn waited(until: Ns, by: u32) -> Option<Wait> {
+        Some(Wait { until, state: WaitState::LateSender, by: Some(by) })
+    }
+
+    #[test]
+    fn a_call_that_waits_is_waiting_first_and_then_what_it_is() {
+        let model = model(1);
+        let mut watch = Watch::new(&model).unwrap();
+        watch.spends(&stretch(1, 0, 20, Activity::Computation));
+        watch.spends(&Stretch { wait: waited(60, 0), ..stretch(1, 20, 80, Activity::PointToPoint) });
+        let message = Message { from: 0, to: 2, sent: 50, received: 80, bytes: 8, tag: 1 };
+        watch.receives(&message);
+        let seen = watch.finish();
+        let spans: Vec<_> = seen.spans.unwrap().iter().map(|one| (one.rank, one.begin, one.end, one.state)).collect();
+        assert_eq!(spans, [(2, 0, 20, 0), (2, 20, 60, WAITING), (2, 60, 80, Activity::PointToPoint as u8)]);
+        let waits: Vec<_> = seen.waits.iter().map(|one| (one.rank, one.begin, one.end, one.causer)).collect();
+        assert_eq!((waits, seen.all_waits), (vec![(2, 20, 60, 0)], 1));
+        assert_eq!(seen.messages, [message]);
+        let sums: Vec<_> =
+            seen.shares.iter().map(|(state, all)| (*state, all.iter().map(|&one| u32::from(one)).sum())).collect();
+        // A bin is a nanosecond.
+        assert_eq!(sums, [(0, 20 * 255), (Activity::PointToPoint as u8, 20 * 255), (WAITING, 40 * 255_u32)]);
+    }
+
+    #[test]
+    fn of_many_calls_only_shares_are_kept_and_of_other_threads_only_waits() {
+        let model = model(MOST_CALLS / 2 + 1);
+        let mut watch = Watch::new(&model).unwrap();
+        let mut other = Stretch { wait: waited(60, 0), ..stretch(1, 20, 80, Activity::PointToPoint) };
+        other.thread.number = 1;
+        watch.spends(&other);
+        let seen = watch.finish();
+        assert_eq!((seen.spans, seen.shares, seen.waits.len()), (None, vec![], 1));
+    }
+
+    #[test]
+    fn messages_that_ended_waits_come_first() {
+        let model = model(1);
+        let mut watch = Watch::new(&model).unwrap();
+        let message = |from, sent| Message { from, to: 2, sent, received: 80, bytes: 8, tag: 1 };
+        watch.spends(&Stretch { wait: waited(60, 0), ..stretch(1, 20, 80, Activity::PointToPoint) });
+        watch.receives(&message(1, 10));
+        watch.receives(&message(0, 60));
+        watch.receives(&message(0, 50));
+        let sent: Vec<Ns> = watch.finish().messages.iter().map(|one| one.sent).collect();
+        assert_eq!(sent, [50, 60, 10]);
+    }
+
+    #[test]
+    fn a_run_without_time_is_not_watched() {
+        assert!(Watch::new(&Model::default()).is_none());
+    }
+}

@@ -1,0 +1,117 @@
+//! What the user asks of how long the run would take otherwise: `balanced=force`, `rank=3`, `faster=force:2`, `network=1.5us,10GB/s`.
+
+use std::str::FromStr;
+
+use super::moment::Moment;
+use super::{SelectionError, region};
+use crate::model::Model;
+use crate::replay::what_if::Question;
+
+/// A question, regions and ranks by their names.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Asked {
+    /// With this region balanced.
+    Balanced(String),
+    /// With this rank computing no more than the mean.
+    Rank(u32),
+    /// With this region so many times as fast.
+    Faster(String, f64),
+    /// On a network with this latency in seconds and this bandwidth in bytes per second.
+    Network(f64, f64),
+}
+
+/// Why a text is no question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "expected balanced=REGION, rank=N, faster=REGION:2 (times as fast) or network=1.5us,10GB/s (latency, bandwidth)"
+)]
+pub struct AskedError;
+
+/// Units of bandwidth in bytes per second.
+const BANDWIDTHS: [(&str, f64); 8] = [
+    ("TB/s", 1e12),
+    ("GB/s", 1e9),
+    ("MB/s", 1e6),
+    ("kB/s", 1e3),
+    ("Gbit/s", 0.125e9),
+    ("Mbit/s", 0.125e6),
+    ("B/s", 1.0),
+    ("", 1.0),
+];
+
+impl FromStr for Asked {
+    type Err = AskedError;
+
+    fn from_str(text: &str) -> Result<Self, AskedError> {
+        let (what, value) = text.trim().split_once('=').ok_or(AskedError)?;
+        let value = value.trim();
+        let is_positive = |number: &f64| *number > 0.0 && number.is_finite();
+        match what.trim() {
+            "balanced" if !value.is_empty() => Ok(Asked::Balanced(value.to_owned())),
+            "rank" => value.parse().map(Asked::Rank).map_err(|_| AskedError),
+            "faster" => {
+                let (name, times) = value.rsplit_once(':').ok_or(AskedError)?;
+                let times = times.trim().parse().ok().filter(is_positive).ok_or(AskedError)?;
+                if name.is_empty() { Err(AskedError) } else { Ok(Asked::Faster(name.to_owned(), times)) }
+            }
+            "network" => {
+                let (latency, bandwidth) = value.split_once(',').ok_or(AskedError)?;
+                let latency = Moment::from_str(latency).ok().and_then(Moment::seconds).ok_or(AskedError)?;
+                let bandwidth = bytes_per_s(bandwidth.trim()).filter(is_positive).ok_or(AskedError)?;
+                if latency >= 0.0 { Ok(Asked::Network(latency, bandwidth)) } else { Err(AskedError) }
+            }
+            _ => Err(AskedError),
+        }
+    }
+}
+
+fn bytes_per_s(text: &str) -> Option<f64> {
+    BANDWIDTHS.iter().find_map(|(unit, factor)| Some(text.strip_suffix(unit)?.trim().parse::<f64>().ok()? * factor))
+}
+
+impl Asked {
+    /// The question with the regions and ranks of `model`.
+    ///
+    /// Errors: it has no such region or rank.
+    pub fn question(&self, model: &Model) -> Result<Question, SelectionError> {
+        Ok(match self {
+            Asked::Balanced(name) => Question::Balanced(region::find_asked(model, name)?),
+            Asked::Faster(name, times) => Question::Faster(region::find_asked(model, name)?, *times),
+            Asked::Network(latency_s, bytes_per_s) => Question::Network(*latency_s, *bytes_per_s),
+            Asked::Rank(rank) => {
+                let found = model.ranks.binary_search_by_key(rank, |one| one.rank);
+                let largest = model.ranks.last().map_or(0, |one| one.rank);
+                let at = found.map_err(|_| SelectionError::NoRankAsked { rank: *rank, largest })?;
+                Question::RankAsMean(at as u32)
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_are_read() {
+        let read = |text: &str| text.parse::<Asked>();
+        assert_eq!(read("balanced=main/step/force"), Ok(Asked::Balanced("main/step/force".into())));
+        assert_eq!(read("rank=12"), Ok(Asked::Rank(12)));
+        assert_eq!(read("faster=a:b:2.5"), Ok(Asked::Faster("a:b".into(), 2.5)));
+        assert_eq!(read("network=1.5us,10GB/s"), Ok(Asked::Network(1.5e-6, 1e10)));
+        assert_eq!(read("network=0,100 Gbit/s"), Ok(Asked::Network(0.0, 1.25e10)));
+        for wrong in [
+            "",
+            "force",
+            "rank=x",
+            "faster=a",
+            "faster=a:0",
+            "faster=a:-1",
+            "network=1us",
+            "network=1us,0",
+            "balanced=",
+        ] {
+            assert_eq!(read(wrong), Err(AskedError), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The part of a run that everything is computed from: ranks, a window of time or iterations, a region, activities.
+//!
+//! A [`Selection`] is what the user asks for. Ranks narrow the [`Run`] itself, so that only their logs are read;
+//! who waits for whom all logs tell.
+
+pub mod activities;
+pub mod asked;
+pub mod moment;
+pub mod names;
+pub mod ranks;
+pub mod region;
+pub mod spans;
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::Activity;
+
+use crate::model::Model;
+use crate::read::open::Run;
+use crate::structure::survey::Survey;
+pub use activities::ActivitySet;
+pub use moment::Moment;
+pub use ranks::RankSet;
+
+/// What a user asks for; all of the run where nothing is said.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Selection {
+    /// Only these ranks.
+    pub ranks: Option<RankSet>,
+    /// Only the time from here on.
+    pub from: Option<Moment>,
+    /// Only the time up to here.
+    pub to: Option<Moment>,
+    /// Only this region, by its name.
+    pub region: Option<String>,
+    /// Only the time of these activities, in the tables of times.
+    pub activities: Option<ActivitySet>,
+}
+
+/// The part of a run that a model and a report are of; nothing is set where it is all of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Selected {
+    /// Ranks, ascending, those without a log among them.
+    pub ranks: Option<Vec<u32>>,
+    /// Where the window begins.
+    pub from: Option<Moment>,
+    /// Where it ends.
+    pub to: Option<Moment>,
+    /// Path of the region.
+    pub region: Option<String>,
+    /// Activities of which the tables of times are.
+    pub activities: Option<Vec<Activity>>,
+}
+
+impl Selected {
+    /// The activities by which ranks are compared: the selected ones, or computation.
+    pub fn compared(&self) -> &[Activity] {
+        self.activities.as_deref().unwrap_or(&[Activity::Computation])
+    }
+
+    /// Whether it is all of the run.
+    pub fn is_all(&self) -> bool {
+        *self == Selected::default()
+    }
+}
+
+/// Why a selection cannot be made from a run.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SelectionError {
+    /// The run is smaller.
+    #[error("--ranks: there is no rank {rank}: the run has 0 to {largest}")]
+    NoRank {
+        /// The rank.
+        rank: u32,
+        /// The last that there is.
+        largest: u32,
+    },
+    /// There is no such rank to ask about.
+    #[error("--what-if rank={rank}: there is no such rank: the run has 0 to {largest}")]
+    NoRankAsked {
+        /// The rank.
+        rank: u32,
+        /// The last that there is.
+        largest: u32,
+    },
+    /// The user had left it out of the recording.
+    #[error("--ranks: rank {rank} did not record: LBPROF_RANKS left it out")]
+    NotRecorded {
+        /// The rank.
+        rank: u32,
+    },
+    /// None of the ranks has a log.
+    #[error("--ranks: {}", no_log_of(.ranks))]
+    NoLogs {
+        /// The ranks, in words.
+        ranks: String,
+    },
+    /// No host has such a name.
+    #[error("--ranks: no rank is on a host {pattern}; the hosts are {hosts}")]
+    NoHost {
+        /// What was asked for.
+        pattern: String,
+        /// The first of those that there are.
+        hosts: String,
+    },
+    /// There is no such cluster.
+    #[error("--ranks: there is no cluster {cluster}; there are {}", if .clusters.is_empty() { "none" } else { .clusters })]
+    NoCluster {
+        /// The cluster.
+        cluster: u32,
+        /// Those that there are.
+        clusters: String,
+    },
+    /// The run is shorter.
+    #[error("--from {from_s} s: the run lasts {elapsed_s:.6} s")]
+    PastEnd {
+        /// What was asked for.
+        from_s: f64,
+        /// What there is.
+        elapsed_s: f64,
+    },
+    /// The window ends before it begins.
+    #[error("--from {from}, --to {to}: no time lies between")]
+    NoTime {
+        /// Its begin.
+        from: Moment,
+        /// Its end.
+        to: Moment,
+    },
+    /// No iterations are known.
+    #[error(
+        "iteration=: the run has no main loop with known iterations: mark it (LBPROF_ITERATION_BEGIN), or give times"
+    )]
+    NoLoop,
+    /// The main loop has others.
+    #[error("there is no iteration {number}: the main loop {path} has {first} to {last}")]
+    NoIteration {
+        /// What was asked for.
+        number: u32,
+        /// The main loop.
+        path: String,
+        /// Its first iteration.
+        first: u32,
+        /// Its last.
+        last: u32,
+    },
+    /// No region has such a name.
+    #[error("{option}: there is no region {name}; {regions}")]
+    NoRegion {
+        /// The option that named it.
+        option: &'static str,
+        /// What was asked for.
+        name: String,
+        /// Those that it may have meant, or that there are.
+        regions: String,
+    },
+    /// Several regions have such a name.
+    #[error("{option}: {name} may be any of {regions}: give more of the path")]
+    Ambiguous {
+        /// The option that named it.
+        option: &'static str,
+        /// What was asked for.
+        name: String,
+        /// The first of them.
+        regions: String,
+    },
+    /// Sums cannot be cut.
+    #[error(
+        "--from, --to: rank {rank} has sums in place of records there, which cannot be cut in time (LBPROF_MODE=profile, or past \
+         LBPROF_LIMIT)"
+    )]
+    Profile {
+        /// The first such rank.
+        rank: u32,
+    },
+}
+
+fn no_log_of(ranks: &str) -> String {
+    match ranks.parse::<u32>() {
+        Ok(rank) => format!("there is no log of rank {rank}"),
+        Err(_) if ranks.is_empty() => "none of these ranks did record: LBPROF_RANKS left them out".to_owned(),
+        Err(_) => format!("there is no log of any of the ranks {ranks}"),
+    }
+}
+
+impl Selection {
+    /// Whether it leaves nothing out.
+    pub fn is_all(&self) -> bool {
+        *self == Selection::default()
+    }
+
+    /// Whether the whole run must be analysed before it is known what was selected.
+    pub fn needs_all(&self) -> bool {
+        self.from.is_some() || self.to.is_some() || self.needs_clusters()
+    }
+
+    /// Whether it names clusters of ranks.
+    pub fn needs_clusters(&self) -> bool {
+        self.ranks.as_ref().is_some_and(RankSet::needs_clusters)
+    }
+
+    /// `run` with the selected ranks alone. `clusters`: numbers of clusters and their ranks.
+    ///
+    /// Errors: those of [`RankSet::resolve`].
+    pub fn ranks_of(&self, run: &Run, clusters: &[(u32, Vec<u32>)]) -> Result<Run, SelectionError> {
+        match &self.ranks {
+            None => Ok(run.clone()),
+            Some(set) => Ok(run.with_ranks(&set.resolve(run, clusters)?)),
+        }
+    }
+
+    /// `run` with the selected ranks and time alone; `survey` and `all` are of all of it.
+    ///
+    /// Errors: those of [`RankSet::resolve`] and [`spans::spans`].
+    pub fn part_of(
+        &self,
+        run: &Run,
+        survey: &Survey,
+        all: &Model,
+        clusters: &[(u32, Vec<u32>)],
+    ) -> Result<Run, SelectionError> {
+        let part = self.ranks_of(run, clusters)?;
+        let has_window = self.from.is_some() || self.to.is_some();
+        let spans = if has_window { spans::spans(all, survey, self.from, self.to)? } else { BTreeMap::new() };
+        Ok(part.with_spans(spans))
+    }
+}

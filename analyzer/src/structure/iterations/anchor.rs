@@ -1,0 +1,163 @@
+//! What ends each iteration of a loop.
+//!
+//! Cutting the loop's visits after each occurrence of a symbol gives iterations, and the best symbol is the one by which they are
+//! told in the fewest bits: those that say of which kind each iteration is, and those in which the kinds differ from the most common one. So a function called
+//! twice in each iteration ends none, and the branches of a loop do not make a long iteration out of several:
+//!
+//! ```text
+//!   H D H B H D H B H D H B      cut after B: H D H B | H D H B | …   one kind: nothing to tell of the single iteration
+//!                                cut after H: H | D H | B H | …       two kinds that take turns: one bit for each
+//!   H A R H A R H B R H A R      cut after R: H A R | H A R | H B R   one bit for each
+//!                                cut after B: H A R H A R H B | …     as many bits in all, but many kinds that differ much
+//! ```
+//!
+//! All that occurs once in each iteration would do as well; of these the last before the loop is left is taken.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::structure::iterations::cut::Cut;
+use crate::structure::iterations::find::Window;
+use crate::structure::iterations::sequence::{Item, Sequence, Symbol};
+
+/// Symbols that are tried as anchors: some of them with each of the most popular counts. Symbols that occur equally often
+/// mostly take turns, and then it does not matter which is tried.
+const TRIED: usize = 16;
+const TRIED_OF_A_COUNT: usize = 2;
+
+/// The end of a loop's iterations.
+#[derive(Debug)]
+pub(super) struct Chosen {
+    pub anchor: Symbol,
+    /// All that occurs exactly once in each iteration.
+    pub core: Vec<Symbol>,
+    /// Share of the iterations that are of the most common kind.
+    pub alike: f64,
+}
+
+/// What ends the iterations of a loop with these `visits`, ranges of the sequence's parts; with `only`, one of these. `None`
+/// where each symbol also occurs within another.
+pub(super) fn choose(
+    sequence: &Sequence,
+    window: &Window,
+    visits: &[Range<usize>],
+    only: Option<&[Symbol]>,
+) -> Option<Chosen> {
+    let counts = counts(sequence, visits);
+    let mut candidates = unmistakable(sequence, &counts);
+    if let Some(only) = only {
+        candidates.retain(|symbol| only.contains(symbol));
+    }
+    let cuts = tried(&candidates, &counts).into_iter().map(|symbol| Cut::of(sequence, visits, symbol, counts.len()));
+    let best = cuts.min_by(|a, b| a.bits.total_cmp(&b.bits).then(b.iterations.cmp(&a.iterations)))?;
+    // Where the loop is entered or left within an iteration, a symbol may be missing once a visit, or be there once more.
+    let as_often = |symbol: &Symbol| counts[symbol].abs_diff(best.iterations) <= visits.len();
+    let mut core: Vec<Symbol> = best.core(sequence).into_iter().filter(as_often).collect();
+    if core.is_empty() {
+        core.push(best.symbol);
+    }
+    candidates.retain(|symbol| core.binary_search(symbol).is_ok());
+    let anchor = last_of(sequence, window, visits, &candidates).unwrap_or(best.symbol);
+    Some(Chosen { anchor, core, alike: best.alike(sequence) })
+}
+
+/// How often each symbol occurs in the visits.
+pub(super) fn counts(sequence: &Sequence, visits: &[Range<usize>]) -> FxHashMap<Symbol, usize> {
+    counted_in(sequence, &sequence.parts, visits)
+}
+
+/// How often each symbol occurs in stretches of `items`.
+pub(super) fn counted_in(sequence: &Sequence, items: &[Item], stretches: &[Range<usize>]) -> FxHashMap<Symbol, usize> {
+    let all = || stretches.iter().flat_map(|stretch| &items[stretch.clone()]);
+    // A table of all symbols is quicker, but other sequences than those of programs may have as many symbols as items.
+    if stretches.iter().map(Range::len).sum::<usize>() < sequence.n_symbols() {
+        return counted(all());
+    }
+    let mut counts = vec![0; sequence.n_symbols()];
+    all().for_each(|item| counts[item.symbol as usize] += 1);
+    (0..).zip(counts).filter(|&(_, count)| count > 0).collect()
+}
+
+/// How often each symbol occurs among the items.
+pub(super) fn counted<'a>(items: impl IntoIterator<Item = &'a Item>) -> FxHashMap<Symbol, usize> {
+    let mut counts = FxHashMap::default();
+    items.into_iter().for_each(|item| *counts.entry(item.symbol).or_default() += 1);
+    counts
+}
+
+/// The symbols whose tokens are of no other symbol; ascending. Only these can be told from the calls alone.
+fn unmistakable(sequence: &Sequence, counts: &FxHashMap<Symbol, usize>) -> Vec<Symbol> {
+    let mut owners: FxHashMap<Symbol, usize> = FxHashMap::default();
+    for &token in counts.keys().flat_map(|&symbol| sequence.tokens_of(symbol)) {
+        *owners.entry(token).or_default() += 1;
+    }
+    let alone = |symbol: &Symbol| sequence.tokens_of(*symbol).iter().all(|token| owners[token] == 1);
+    let mut alone: Vec<Symbol> = counts.keys().copied().filter(alone).collect();
+    alone.sort_unstable();
+    alone
+}
+
+/// The candidates to try.
+fn tried(candidates: &[Symbol], counts: &FxHashMap<Symbol, usize>) -> Vec<Symbol> {
+    let mut by_count: FxHashMap<usize, Vec<Symbol>> = FxHashMap::default();
+    for &symbol in candidates {
+        by_count.entry(counts[&symbol]).or_default().push(symbol);
+    }
+    let mut by_count: Vec<(usize, Vec<Symbol>)> = by_count.into_iter().collect();
+    by_count.sort_unstable_by_key(|(count, symbols)| Reverse((symbols.len(), *count)));
+    let some = by_count.into_iter().flat_map(|(_, symbols)| symbols.into_iter().take(TRIED_OF_A_COUNT));
+    some.take(TRIED).collect()
+}
+
+/// Of symbols that take turns, the one that ends the iteration: the last before the loop is left; where the window does not
+/// show that, the last before the one with which the loop is entered; else a collective, for all ranks have come to its
+/// end; else the one after which the rank computes longest.
+fn last_of(sequence: &Sequence, window: &Window, visits: &[Range<usize>], candidates: &[Symbol]) -> Option<Symbol> {
+    let set: FxHashSet<Symbol> = candidates.iter().copied().collect();
+    let is_candidate = |item: &&Item| set.contains(&item.symbol);
+    let exit = |visit: &Range<usize>| {
+        let parts = &sequence.parts[visit.clone()];
+        let left = window.whole_run || parts.last()?.calls().end < sequence.steps.len();
+        left.then(|| parts.iter().rfind(is_candidate).map(|item| item.symbol))?
+    };
+    let entry = |visit: &Range<usize>| {
+        let parts = &sequence.parts[visit.clone()];
+        let entered = window.whole_run || 0 < parts.first()?.calls().start;
+        let first = entered.then(|| parts.iter().find(is_candidate))??.symbol;
+        let again = parts.iter().filter(is_candidate).skip(1).position(|item| item.symbol == first)?;
+        parts.iter().filter(is_candidate).nth(again).map(|item| item.symbol)
+    };
+    most_common(visits.iter().filter_map(exit))
+        .or_else(|| most_common(visits.iter().filter_map(entry)))
+        .or_else(|| before_longest_computation(sequence, window, visits, candidates))
+}
+
+fn most_common(symbols: impl Iterator<Item = Symbol>) -> Option<Symbol> {
+    let mut counts: FxHashMap<Symbol, usize> = FxHashMap::default();
+    for symbol in symbols {
+        *counts.entry(symbol).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|&(symbol, count)| (count, symbol)).map(|(symbol, _)| symbol)
+}
+
+fn before_longest_computation(
+    sequence: &Sequence,
+    window: &Window,
+    visits: &[Range<usize>],
+    candidates: &[Symbol],
+) -> Option<Symbol> {
+    let mut computation: FxHashMap<Symbol, u64> = candidates.iter().map(|&symbol| (symbol, 0)).collect();
+    for pair in visits.iter().flat_map(|visit| sequence.parts[visit.clone()].windows(2)) {
+        if let Some(sum) = computation.get_mut(&pair[0].symbol) {
+            let next = sequence.steps[pair[1].calls().start].begin;
+            *sum = sum.saturating_add(next.saturating_sub(sequence.end(&pair[0])));
+        }
+    }
+    let collective = |symbol: Symbol| {
+        sequence.tokens_of(symbol).iter().all(|&token| (window.is_collective)(sequence.tokens[token as usize]))
+    };
+    let best = computation.into_iter().max_by_key(|&(symbol, ticks)| (collective(symbol), ticks, symbol));
+    best.map(|(symbol, _)| symbol)
+}

@@ -1,0 +1,86 @@
+//! Groups of symbols that may be the body of a loop.
+//!
+//! Two searches: for stretches that repeat themselves at once, `F R F R F R`, which finds bodies of fixed order however often they
+//! are run, and for cycles in the graph of what follows what, which finds bodies with branches. In the graph, what is
+//! inside has the larger counts:
+//!
+//! ```text
+//!   S1 S2 S3 S1 S2 S3 … E S1 S2 S3 …        S1 ─100→ S2 ─100→ S3 ─96→ S1       at least 50: {S1, S2, S3}
+//!                                           S3 ─4→ E ─4→ S1                    at least 2:  {S1, S2, S3, E}
+//! ```
+
+use petgraph::algo::kosaraju_scc;
+use petgraph::graphmap::DiGraphMap;
+use rustc_hash::FxHashMap;
+
+use crate::structure::iterations::sequence::{Item, Symbol};
+
+/// The longest body that is looked for by its repetition. Longer ones are found as cycles; this is for the inner loops that
+/// cycles cannot tell apart, two short ones after another, each run twice.
+pub(super) const LONGEST_PERIOD: usize = 32;
+
+/// Disjoint groups of symbols.
+pub(super) type Groups = Vec<Vec<Symbol>>;
+
+/// The bodies of `period` items that are repeated at least once right away, those that cover most first; of bodies that
+/// share symbols, only the first.
+pub(super) fn repeated(items: &[Item], period: usize) -> Groups {
+    let mut covered: FxHashMap<Vec<Symbol>, usize> = FxHashMap::default();
+    let mut run = 0;
+    for at in period..=items.len() {
+        if items.get(at).is_some_and(|item| item.symbol == items[at - period].symbol) {
+            run += 1;
+            continue;
+        }
+        if period <= run {
+            let mut body: Vec<Symbol> = items[at - period..at].iter().map(|item| item.symbol).collect();
+            body.sort_unstable();
+            body.dedup();
+            *covered.entry(body).or_default() += run + period;
+        }
+        run = 0;
+    }
+    let mut bodies: Vec<(Vec<Symbol>, usize)> = covered.into_iter().collect();
+    bodies.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let mut taken = rustc_hash::FxHashSet::default();
+    bodies.retain(|(body, _)| {
+        let free = body.iter().all(|symbol| !taken.contains(symbol));
+        if free {
+            taken.extend(body.iter().copied());
+        }
+        free
+    });
+    bodies.into_iter().map(|(body, _)| body).collect()
+}
+
+/// How often each symbol is followed by each other.
+pub(super) struct Followers(Vec<((Symbol, Symbol), usize)>);
+
+impl Followers {
+    /// Counts pairs of neighbours.
+    pub fn of(items: &[Item]) -> Followers {
+        let mut counts: FxHashMap<(Symbol, Symbol), usize> = FxHashMap::default();
+        for pair in items.windows(2) {
+            *counts.entry((pair[0].symbol, pair[1].symbol)).or_default() += 1;
+        }
+        let mut counts: Vec<_> = counts.into_iter().filter(|&(_, n)| n >= 2).collect();
+        counts.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        Followers(counts)
+    }
+
+    /// How often the most common pair occurs; 0 where no pair occurs twice.
+    pub fn most(&self) -> usize {
+        self.0.first().map_or(0, |&(_, n)| n)
+    }
+
+    /// The groups that one can go around in, by pairs that occur at least `least` times.
+    pub fn cycles(&self, least: usize) -> Groups {
+        let pairs = &self.0[..self.0.partition_point(|&(_, n)| n >= least)];
+        let graph: DiGraphMap<Symbol, ()> = pairs.iter().map(|&(pair, _)| pair).collect();
+        let mut cycles = kosaraju_scc(&graph);
+        cycles.retain(|group| group.len() > 1 || group.iter().any(|&one| graph.contains_edge(one, one)));
+        cycles.iter_mut().for_each(|group| group.sort_unstable());
+        cycles.sort_unstable();
+        cycles
+    }
+}

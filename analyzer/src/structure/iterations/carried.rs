@@ -1,0 +1,108 @@
+//! What iterations carry: whether they can be told from calls of one function that a program calls from several places.
+//!
+//! A program that communicates through functions of its own has the same call sites wherever it calls them, so the loop found may be
+//! such a function. What the messages hold then gives it away:
+//!
+//! ```text
+//!   a step of a simulation   1000 B | 1010 B | 1000 B | 990 B | 1000 B …     about as much in each
+//!   a multigrid's exchange   4000 B | 1000 B | 250 B | 64 B | 250 B …        from level to level another amount
+//! ```
+
+use crate::structure::iterations::number::Numbering;
+use crate::structure::iterations::split::Interval;
+
+/// How much more or less than the middle one an iteration carries that is alike: the amounts of a simulation change while it runs, and
+/// levels of a hierarchy differ by more.
+const FACTOR: u64 = 2;
+
+/// What the iterations of a rank carry, and which calls are in them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Carried {
+    /// How many iterations carry from half to twice as many bytes as the middle one of all.
+    pub alike: u32,
+    /// Calls in all iterations.
+    pub calls: u64,
+    /// How many of these calls are not the loop's.
+    pub foreign: u64,
+    /// Bytes that the calls send and receive.
+    pub bytes: u64,
+}
+
+/// What the iterations of a rank's `intervals` carry, which `numbering` numbers.
+pub fn carried(intervals: &[Interval], numbering: &Numbering) -> Carried {
+    let mut carried = Carried::default();
+    let mut amounts = vec![0_u64; numbering.count as usize];
+    for (at, interval) in intervals.iter().enumerate() {
+        let amount = numbering.iteration(at).and_then(|iteration| amounts.get_mut(iteration as usize));
+        let Some(amount) = amount else { continue };
+        *amount = amount.saturating_add(interval.bytes);
+        carried.bytes = carried.bytes.saturating_add(interval.bytes);
+        carried.calls += u64::from(interval.calls);
+        carried.foreign += if interval.inside { 0 } else { u64::from(interval.calls) };
+    }
+    carried.alike = alike(&mut amounts);
+    carried
+}
+
+fn alike(amounts: &mut [u64]) -> u32 {
+    if amounts.is_empty() {
+        return 0;
+    }
+    let middle = amounts.len() / 2;
+    let (_, &mut middle, _) = amounts.select_nth_unstable(middle);
+    let is_alike = |amount: &&u64| amount.saturating_mul(FACTOR) >= middle && **amount <= middle.saturating_mul(FACTOR);
+    amounts.iter().filter(is_alike).count() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::structure::iterations::number::{Ends, number};
+    use crate::structure::iterations::split::{Anchors, Class, Splitter};
+
+    /// What the iterations of `F R` carry: a call `F` of each of these numbers of bytes, one `R` of none after it, and where `foreign`
+    /// says so a call that is not the loop's between them.
+    fn of(amounts: &[u64], foreign: impl Fn(usize) -> bool) -> Carried {
+        let mut splitter = Splitter::new(vec![Class::Inside, Class::Anchor, Class::Foreign], Anchors::default());
+        let mut call = |token, bytes| {
+            splitter.next(token, 0, 0);
+            splitter.carry(bytes);
+        };
+        for (at, &bytes) in amounts.iter().enumerate() {
+            call(0, bytes);
+            if foreign(at) {
+                call(2, 5);
+            }
+            call(1, 0);
+        }
+        let intervals = splitter.finish();
+        carried(&intervals, &number(&intervals, Ends::Found))
+    }
+
+    #[test]
+    fn steps_that_carry_about_as_much_are_alike() {
+        let steps = of(&[1000, 500, 2000, 1100, 990, 1000], |_| false);
+        assert_eq!(steps, Carried { alike: 6, calls: 12, foreign: 0, bytes: 6590 });
+        assert_eq!(of(&[0, 0, 0], |_| false).alike, 3);
+        assert_eq!(carried(&[], &Numbering::default()), Carried::default());
+    }
+
+    #[test]
+    fn levels_of_a_hierarchy_carry_amounts_that_differ() {
+        let levels = [4096, 1024, 256, 64, 256, 1024].repeat(5);
+        // The middle one is 1024, and a third carries as much.
+        assert_eq!(of(&levels, |_| false).alike, 10);
+    }
+
+    #[test]
+    fn a_step_that_carries_more_now_and_then_is_not_like_the_others() {
+        let steps: Vec<u64> = (0..20).map(|step| if step % 10 == 0 { 2001 } else { 1000 }).collect();
+        assert_eq!(of(&steps, |_| false).alike, 18);
+    }
+
+    #[test]
+    fn calls_that_are_not_the_loops_count_and_carry_too() {
+        let steps = of(&[10; 8], |at| at == 3);
+        assert_eq!((steps.calls, steps.foreign, steps.bytes), (17, 1, 85));
+    }
+}

@@ -1,0 +1,226 @@
+//! Whether calls around a loop make a loop of their own, or are occasional extras of its iterations.
+//!
+//! ```text
+//!   S1 S2 S3 S1 S2 S3 … S1 S2 S3 E F G S1 S2 S3 …     a solver's iterations in each time step: E, F and G make the main loop
+//!   F R F R F R F R F R T F R F R …                   T is output in every tenth time step: F R is the main loop
+//!   F R F R … F R X B R F R …                         X B takes the place of F every now and then: so is it here
+//! ```
+//!
+//! The calls alone do not tell the first two apart; the rules below say which it is taken for.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashSet;
+
+use crate::structure::iterations::sequence::{Item, Sequence, Symbol};
+
+/// Extras that come at least once in so many iterations make a loop: what a program does now and then (output, a check, a
+/// rebuild), it does every tenth time or less often.
+const EVERY: f64 = 8.0;
+/// Irregular extras only make a loop when they have as many calls as an iteration of the inner loop, and in no more than this share of
+/// their rounds the inner loop runs once: a loop that mostly runs several times is one, while a check every other time, or
+/// something left out in half of the iterations, is a branch.
+const ONCE: f64 = 0.1;
+/// Extras that take this share of the time make a loop: it is where the time goes that a report is about.
+const TIME: f64 = 0.3;
+/// Extras take the place of a part of an iteration when for this share of the visits to the inner loop there are iterations that are not
+/// whole: other extras may come more often.
+const INSTEAD: f64 = 0.2;
+/// Extras that come in a fixed rhythm make a loop when they take this part of an iteration's time and have its number of calls:
+/// a body of their own, not an addition.
+const OF_AN_ITERATION: f64 = 0.5;
+
+/// What the items around the visits to an inner loop are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Around {
+    /// A loop of their own, in which the inner loop runs.
+    Loop,
+    /// The same, but nothing but their rhythm tells them from what is done in every so manieth iteration.
+    Rhythm,
+    /// Something done now and then between two iterations of the inner loop.
+    Extras,
+    /// Something done now and then in place of a part of an iteration, or of all that is inner loop.
+    Variants,
+}
+
+/// What the items around the visits to `inner` are, in these visits to what may be a loop around it.
+pub(super) fn around(sequence: &Sequence, whole_run: bool, visits: &[Range<usize>], inner: Symbol) -> Around {
+    let mut rounds = Rounds::default();
+    for visit in visits {
+        rounds.add(sequence, whole_run, &sequence.parts[visit.clone()], inner);
+    }
+    rounds.around()
+}
+
+/// The rounds of an outer loop: a visit to the inner loop and the extras after it.
+#[derive(Debug, Default)]
+struct Rounds {
+    visits: Vec<InnerVisit>,
+    extras: Vec<Extras>,
+    /// Ticks that the outer loop covers.
+    time: u64,
+}
+
+#[derive(Debug)]
+struct InnerVisit {
+    iterations: usize,
+    /// Whether all that each iteration holds once occurs equally often.
+    complete: bool,
+    /// Whether it is cut off by the window.
+    cut: bool,
+    calls: usize,
+    /// Ticks from the first anchor's end to the last's.
+    time: u64,
+    first_anchor_end: u64,
+    last_anchor_end: u64,
+}
+
+/// What lies between two visits to the inner loop, up to the first anchor of the second.
+#[derive(Clone, Copy, Debug, Default)]
+struct Extras {
+    calls: usize,
+    time: u64,
+    /// Whether there is a part of an iteration of the inner loop among them.
+    part: bool,
+    /// Whether there is another loop among them that has calls of the inner loop.
+    shares: bool,
+}
+
+impl Rounds {
+    fn add(&mut self, sequence: &Sequence, whole_run: bool, items: &[Item], inner: Symbol) {
+        let (Some(first), Some(last)) = (items.first(), items.last()) else { return };
+        self.time += sequence.end(last).saturating_sub(sequence.steps[first.calls().start].begin);
+        let Some(found) = sequence.loop_of(inner) else { return };
+        let tokens: FxHashSet<Symbol> = found.tokens.iter().copied().collect();
+        let core: FxHashSet<Symbol> = found.core.iter().copied().collect();
+        let mut before: Option<u64> = None;
+        let mut since = Extras::default();
+        for item in items {
+            if item.symbol != inner {
+                since.calls += item.calls().len();
+                since.part |= core.contains(&item.symbol);
+                since.shares |= !core.contains(&item.symbol)
+                    && sequence.loop_of(item.symbol).is_some()
+                    && sequence.tokens_of(item.symbol).iter().any(|token| tokens.contains(token));
+                continue;
+            }
+            let Some(visit) = InnerVisit::of(sequence, whole_run, item) else { continue };
+            if let Some(before) = before {
+                let time = visit.first_anchor_end.saturating_sub(before);
+                self.extras.push(Extras { time, ..since });
+            }
+            before = Some(visit.last_anchor_end);
+            self.visits.push(visit);
+            since = Extras::default();
+        }
+    }
+
+    fn around(&self) -> Around {
+        if self.extras.is_empty() {
+            return Around::Variants;
+        }
+        let often = self.mean_iterations() <= EVERY;
+        let share = self.beyond_ordinary() / self.time.max(1) as f64;
+        let regular = self.regular();
+        if self.instead() {
+            // A branch, unless it is taken in a fixed rhythm and often, or for long.
+            return match () {
+                () if regular && TIME <= share => Around::Loop,
+                () if regular && often => Around::Rhythm,
+                () => Around::Variants,
+            };
+        }
+        let many = self.many_calls();
+        match () {
+            () if TIME <= share || (regular && many && self.long()) => Around::Loop,
+            () if often && (regular || (many && !self.often_once())) => Around::Rhythm,
+            // A branch that many iterations take is a part of them.
+            () if often => Around::Variants,
+            () => Around::Extras,
+        }
+    }
+
+    /// How often the inner loop runs each time that it is entered.
+    fn mean_iterations(&self) -> f64 {
+        let whole = self.visits.iter().filter(|visit| !visit.cut);
+        match whole.clone().count() {
+            0 => self.visits.iter().map(|visit| visit.iterations).sum::<usize>() as f64 / self.extras.len() as f64,
+            n => whole.map(|visit| visit.iterations).sum::<usize>() as f64 / n as f64,
+        }
+    }
+
+    /// Whether the extras often take the place of a part of an iteration. Another loop that has calls of the inner one comes
+    /// after it, not in the place of a part of it.
+    fn instead(&self) -> bool {
+        let whole: Vec<_> = self.visits.iter().filter(|visit| !visit.cut).collect();
+        let incomplete = whole.iter().filter(|visit| !visit.complete).count();
+        let parts = self.extras.iter().filter(|extras| extras.part).count();
+        let shares = self.extras.iter().filter(|extras| extras.shares).count();
+        INSTEAD * whole.len().max(1) as f64 <= (incomplete + parts) as f64 && 2 * shares < self.extras.len()
+    }
+
+    /// Whether the inner loop always runs equally often.
+    fn regular(&self) -> bool {
+        let mut whole = self.visits.iter().filter(|visit| !visit.cut).map(|visit| visit.iterations);
+        let first = whole.next();
+        whole.all(|iterations| Some(iterations) == first)
+    }
+
+    fn often_once(&self) -> bool {
+        let once = self.visits.iter().filter(|visit| visit.iterations <= 1).count();
+        ONCE * (self.visits.len() as f64) < once as f64
+    }
+
+    /// Ticks of an ordinary iteration of the inner loop.
+    fn ordinary(&self) -> f64 {
+        let (time, n) =
+            self.visits.iter().fold((0, 0), |(time, n), visit| (time + visit.time, n + visit.iterations - 1));
+        time as f64 / n.max(1) as f64
+    }
+
+    /// Ticks that the iterations with extras take more than ordinary ones.
+    fn beyond_ordinary(&self) -> f64 {
+        let with_extras: f64 = self.extras.iter().map(|extras| extras.time as f64).sum();
+        (with_extras - self.extras.len() as f64 * self.ordinary()).max(0.0)
+    }
+
+    /// Whether extras have as many calls as an iteration of the inner loop.
+    fn many_calls(&self) -> bool {
+        let iterations: usize = self.visits.iter().map(|visit| visit.iterations).sum();
+        let inner: usize = self.visits.iter().map(|visit| visit.calls).sum();
+        let calls: usize = self.extras.iter().map(|extras| extras.calls).sum();
+        inner as f64 / iterations.max(1) as f64 <= calls as f64 / self.extras.len().max(1) as f64
+    }
+
+    /// Whether extras take a good part of the time of an iteration of the inner loop.
+    fn long(&self) -> bool {
+        OF_AN_ITERATION * self.ordinary() <= self.beyond_ordinary() / self.extras.len().max(1) as f64
+    }
+}
+
+impl InnerVisit {
+    fn of(sequence: &Sequence, whole_run: bool, item: &Item) -> Option<InnerVisit> {
+        let inner = sequence.loop_of(item.symbol)?;
+        let parts = &sequence.parts[item.parts()];
+        let is_anchor = |part: &&Item| part.symbol == inner.anchor;
+        let first_anchor_end = sequence.end(parts.iter().find(is_anchor)?);
+        let last_anchor_end = sequence.end(parts.iter().rfind(is_anchor)?);
+        // There may be very many visits, and mostly short ones, so that sorting is quicker than a table of each.
+        let mut symbols: Vec<Symbol> = parts.iter().map(|part| part.symbol).collect();
+        symbols.sort_unstable();
+        let often = |symbol: Symbol| {
+            symbols.partition_point(|&other| other <= symbol) - symbols.partition_point(|&other| other < symbol)
+        };
+        let iterations = often(inner.anchor);
+        let calls = item.calls();
+        Some(InnerVisit {
+            iterations,
+            complete: inner.core.iter().all(|&symbol| often(symbol) == iterations),
+            cut: !whole_run && (calls.start == 0 || calls.end == sequence.steps.len()),
+            calls: calls.len(),
+            time: last_anchor_end.saturating_sub(first_anchor_end),
+            first_anchor_end,
+            last_anchor_end,
+        })
+    }
+}

@@ -1,0 +1,240 @@
+//! Whether a group of symbols is a loop, and which one.
+
+use std::ops::Range;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::structure::iterations::anchor::{self, Chosen};
+use crate::structure::iterations::extras::{self, Around};
+use crate::structure::iterations::find::Window;
+use crate::structure::iterations::sequence::{Loop, Sequence, Symbol, Visit};
+
+/// A loop runs at least so often in the window: two of a kind may be chance.
+pub(super) const FEWEST_ITERATIONS: usize = 3;
+/// A loop runs at least so often each time that it is entered, on average; else it is a part of what is around it.
+const FEWEST_A_VISIT: usize = 2;
+/// What a loop consists of occurs at least this often for each time that the most frequent part of it does: more than a third, for
+/// a function may be called several times in an iteration; what is rarer belongs to variants of it.
+const PART_OF_MOST: usize = 3;
+/// An inner loop whose calls also occur outside of it, this often for each of its iterations, is none: its body is a
+/// variant of what is around it.
+const STRAYS: f64 = 0.2;
+
+/// Replaces each loop among the disjoint `groups` of symbols by visits to it; says whether there is one.
+pub(super) fn reduce(sequence: &mut Sequence, window: &Window, groups: &[Vec<Symbol>]) -> bool {
+    let mut visits = Vec::new();
+    for (group, stretches) in groups.iter().zip(stretches(sequence, groups)) {
+        if let Some((found, parts)) = judge(sequence, window, group, &stretches) {
+            let symbol = sequence.add(found);
+            visits.extend(parts.into_iter().map(|(items, parts)| Visit { symbol, items, parts }));
+        }
+    }
+    visits.sort_unstable_by_key(|visit| visit.items.start);
+    sequence.contract(&visits);
+    !visits.is_empty()
+}
+
+/// For each group, the stretches of items that consist of its tokens alone.
+fn stretches(sequence: &Sequence, groups: &[Vec<Symbol>]) -> Vec<Vec<Range<usize>>> {
+    let mut of_token: FxHashMap<Symbol, usize> = FxHashMap::default();
+    for (group, symbols) in groups.iter().enumerate() {
+        for &token in symbols.iter().flat_map(|&symbol| sequence.tokens_of(symbol)) {
+            of_token.entry(token).or_insert(group);
+        }
+    }
+    let of_symbol = |symbol: Symbol| {
+        let tokens = sequence.tokens_of(symbol);
+        let group = of_token.get(tokens.first()?)?;
+        tokens.iter().all(|token| of_token.get(token) == Some(group)).then_some(*group)
+    };
+    let of_symbol: Vec<Option<usize>> = (0..sequence.n_symbols() as Symbol).map(of_symbol).collect();
+    let mut stretches = vec![Vec::new(); groups.len()];
+    let mut at = 0;
+    for stretch in sequence.items.chunk_by(|a, b| of_symbol[a.symbol as usize] == of_symbol[b.symbol as usize]) {
+        if let Some(group) = of_symbol[stretch[0].symbol as usize] {
+            stretches[group].push(at..at + stretch.len());
+        }
+        at += stretch.len();
+    }
+    stretches
+}
+
+/// A visit: its range of items and its range of parts.
+type Parts = (Range<usize>, Range<usize>);
+
+/// The loop that runs in the stretches of a group, with its visits; `None` where none does.
+fn judge(
+    sequence: &mut Sequence,
+    window: &Window,
+    group: &[Symbol],
+    stretches: &[Range<usize>],
+) -> Option<(Loop, Vec<Parts>)> {
+    let visits = visits(sequence, group, stretches)?;
+    let mut layout = Layout { from: sequence.parts.len(), inlined: FxHashSet::default() };
+    let mut parts = layout.of(sequence, &visits);
+    while let Some(stray) = stray(sequence, &parts) {
+        layout.inlined.insert(stray);
+        parts = layout.of(sequence, &visits);
+    }
+    let mut only = None;
+    let mut by_rhythm = false;
+    if let Some(inner) = longest_inner(sequence, &parts) {
+        match extras::around(sequence, window.whole_run, &parts, inner) {
+            Around::Loop => {}
+            Around::Rhythm => by_rhythm = true,
+            Around::Extras => return None,
+            Around::Variants => {
+                only = sequence.loop_of(inner).map(|inner| inner.core.clone());
+                layout.inlined.insert(inner);
+                parts = layout.of(sequence, &visits);
+            }
+        }
+    }
+    let chosen = match anchor::choose(sequence, window, &parts, only.as_deref()) {
+        Some(chosen) => chosen,
+        None => {
+            layout.inlined.extend(sequence.tokens.len() as Symbol..sequence.n_symbols() as Symbol);
+            parts = layout.of(sequence, &visits);
+            anchor::choose(sequence, window, &parts, None)?
+        }
+    };
+    let mut found: Vec<Parts> = visits.into_iter().zip(parts).collect();
+    found.extend(layout.further(sequence, stretches, &found, &chosen.core));
+    found.sort_unstable_by_key(|(items, _)| items.start);
+    let parts: Vec<Range<usize>> = found.iter().map(|(_, parts)| parts.clone()).collect();
+    Some((Loop { by_rhythm, ..named(sequence, &parts, chosen) }, found))
+}
+
+/// The loop with these visits.
+fn named(sequence: &Sequence, parts: &[Range<usize>], chosen: Chosen) -> Loop {
+    let counts = anchor::counts(sequence, parts);
+    let mut tokens: Vec<Symbol> = counts.keys().flat_map(|&symbol| sequence.tokens_of(symbol)).copied().collect();
+    tokens.sort_unstable();
+    tokens.dedup();
+    let mut inner: FxHashSet<Symbol> = FxHashSet::default();
+    for &symbol in counts.keys() {
+        if let Some(found) = sequence.loop_of(symbol) {
+            inner.extend(found.inner.iter().chain([&symbol]));
+        }
+    }
+    Loop { tokens, inner, anchor: chosen.anchor, core: chosen.core, alike: chosen.alike, by_rhythm: false }
+}
+
+/// The stretches in which all that makes the loop occurs; `None` where there are too few iterations in them.
+fn visits(sequence: &Sequence, group: &[Symbol], stretches: &[Range<usize>]) -> Option<Vec<Range<usize>>> {
+    let mut counts = anchor::counted_in(sequence, &sequence.items, stretches);
+    let group: FxHashSet<Symbol> = group.iter().copied().collect();
+    counts.retain(|symbol, _| group.contains(symbol));
+    let most = counts.values().copied().max()?;
+    counts.retain(|_, count| most <= PART_OF_MOST * *count);
+    let places: FxHashMap<Symbol, usize> = counts.into_keys().zip(0..).collect();
+    let mut visits = Vec::new();
+    let mut iterations = 0;
+    let mut here = vec![0; places.len()];
+    for stretch in stretches.iter().filter(|stretch| places.len() <= stretch.len()) {
+        here.fill(0);
+        for place in sequence.items[stretch.clone()].iter().filter_map(|item| places.get(&item.symbol)) {
+            here[*place] += 1;
+        }
+        let fewest = here.iter().copied().min().unwrap_or(0);
+        if fewest > 0 || places.is_empty() {
+            iterations += fewest;
+            visits.push(stretch.clone());
+        }
+    }
+    (FEWEST_ITERATIONS.max(FEWEST_A_VISIT * visits.len()) <= iterations).then_some(visits)
+}
+
+/// An inner loop whose calls also occur beside it too often; of several, the one found last, which may hold the others.
+fn stray(sequence: &Sequence, visits: &[Range<usize>]) -> Option<Symbol> {
+    let mut iterations: FxHashMap<Symbol, usize> = FxHashMap::default();
+    let mut owners: FxHashMap<Symbol, Vec<Symbol>> = FxHashMap::default();
+    for item in visits.iter().flat_map(|visit| &sequence.parts[visit.clone()]) {
+        let Some(inner) = sequence.loop_of(item.symbol) else { continue };
+        if !iterations.contains_key(&item.symbol) {
+            inner.tokens.iter().for_each(|&token| owners.entry(token).or_default().push(item.symbol));
+        }
+        let anchors = sequence.parts[item.parts()].iter().filter(|part| part.symbol == inner.anchor).count();
+        *iterations.entry(item.symbol).or_default() += anchors;
+    }
+    if iterations.is_empty() {
+        return None;
+    }
+    let mut strays: FxHashMap<Symbol, usize> = FxHashMap::default();
+    for (symbol, count) in anchor::counts(sequence, visits) {
+        let within = |owner| sequence.loop_of(symbol).is_some_and(|found| found.inner.contains(&owner));
+        let near = sequence.tokens_of(symbol).iter().filter_map(|token| owners.get(token)).flatten().copied();
+        let near: FxHashSet<Symbol> = near.filter(|&owner| owner != symbol && !within(owner)).collect();
+        for owner in near {
+            let most: &mut usize = strays.entry(owner).or_default();
+            *most = count.max(*most);
+        }
+    }
+    let many = |&(symbol, count): &(Symbol, usize)| STRAYS * iterations[&symbol] as f64 <= count as f64;
+    strays.into_iter().filter(many).map(|(symbol, _)| symbol).max()
+}
+
+/// How the items of visits become parts: in place of visits to the `inlined` loops come the parts of these.
+struct Layout {
+    /// Where the parts of the visits begin, behind those of others.
+    from: usize,
+    inlined: FxHashSet<Symbol>,
+}
+
+impl Layout {
+    /// The parts of visits, in place of any laid out before: a range for each visit.
+    fn of(&self, sequence: &mut Sequence, visits: &[Range<usize>]) -> Vec<Range<usize>> {
+        sequence.parts.truncate(self.from);
+        visits.iter().map(|visit| self.add(sequence, visit)).collect()
+    }
+
+    fn add(&self, sequence: &mut Sequence, visit: &Range<usize>) -> Range<usize> {
+        let from = sequence.parts.len();
+        let mut pending = Vec::new();
+        for at in visit.clone() {
+            pending.push(sequence.items[at]);
+            while let Some(item) = pending.pop() {
+                if self.inlined.contains(&item.symbol) {
+                    pending.extend(sequence.parts[item.parts()].iter().rev());
+                } else {
+                    sequence.parts.push(item);
+                }
+            }
+        }
+        from..sequence.parts.len()
+    }
+
+    /// Those stretches beside the `known` visits that hold the whole core: a visit of few iterations may lack the rest.
+    fn further(
+        &self,
+        sequence: &mut Sequence,
+        stretches: &[Range<usize>],
+        known: &[Parts],
+        core: &[Symbol],
+    ) -> Vec<Parts> {
+        let known: FxHashSet<usize> = known.iter().map(|(items, _)| items.start).collect();
+        let mut further = Vec::new();
+        for stretch in stretches.iter().filter(|stretch| !known.contains(&stretch.start)) {
+            let parts = self.add(sequence, stretch);
+            let counts = anchor::counted(&sequence.parts[parts.clone()]);
+            if core.iter().all(|symbol| counts.contains_key(symbol)) {
+                further.push((stretch.clone(), parts));
+            } else {
+                sequence.parts.truncate(parts.start);
+            }
+        }
+        further
+    }
+}
+
+/// The inner loop that covers most of the time.
+fn longest_inner(sequence: &Sequence, visits: &[Range<usize>]) -> Option<Symbol> {
+    let mut times: FxHashMap<Symbol, u64> = FxHashMap::default();
+    for item in visits.iter().flat_map(|visit| &sequence.parts[visit.clone()]) {
+        if sequence.loop_of(item.symbol).is_some() {
+            let time = times.entry(item.symbol).or_default();
+            *time = time.saturating_add(sequence.time(item));
+        }
+    }
+    times.into_iter().max_by_key(|&(symbol, time)| (time, symbol)).map(|(symbol, _)| symbol)
+}

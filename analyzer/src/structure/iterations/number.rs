@@ -1,0 +1,332 @@
+//! Which iteration each interval of a rank belongs to, if any.
+//!
+//! ```text
+//!   calls       S | X B R | S | F R | F R | X B R | T | F R | F R | E | X B R | E       R the anchor, S, T, E foreign
+//!   visits          1          2----------------2        2------2         1
+//!   iteration   –     –     –    0     1      2     3    3     4    –     –     –
+//! ```
+//!
+//! A *visit* is a stretch inside the loop without foreign calls. Programs often run the body of their loop once before it, to
+//! set up, and once after it: such a visit has one anchor and is no iteration, unless what separates it from the loop also
+//! separates visits within the loop. Foreign calls within the loop belong to the iteration in progress.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use crate::structure::iterations::split::Interval;
+
+const NONE: u32 = u32::MAX;
+
+/// The iterations of a rank's intervals.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Numbering {
+    iterations: Vec<u32>,
+    /// How many iterations there are.
+    pub count: u32,
+    /// How many of them consist of the same calls as the most common kind of iteration.
+    pub alike: u32,
+}
+
+impl Numbering {
+    /// The iteration of an interval, counted from 0; `None` where it is of none.
+    pub fn iteration(&self, interval: usize) -> Option<u32> {
+        self.iterations.get(interval).copied().filter(|&iteration| iteration != NONE)
+    }
+
+    /// The share of the iterations that consist of the same calls as the most common kind, in 0..=1; `None` without
+    /// iterations.
+    pub fn share_alike(&self) -> Option<f64> {
+        (0 < self.count).then(|| f64::from(self.alike) / f64::from(self.count))
+    }
+}
+
+/// What is known of the ends of a loop's iterations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ends {
+    /// The body may also be run to set up, or in part, without an iteration of the loop.
+    #[default]
+    Found,
+    /// Each of them is the end of an iteration, whatever lies before it: a call that only the loop itself makes, or that the user named.
+    Each,
+}
+
+/// Numbers the iterations of a rank's `intervals`, all of the run's, in their order.
+pub fn number(intervals: &[Interval], ends: Ends) -> Numbering {
+    let mut numbering = Numbering { iterations: vec![NONE; intervals.len()], count: 0, alike: 0 };
+    let visits = visits(intervals);
+    let span = match ends {
+        Ends::Found => span(&visits),
+        Ends::Each => all_ends(&visits),
+    };
+    let Some((first, last)) = span else { return numbering };
+    let setups = match ends {
+        Ends::Found => setups(&visits, first, last),
+        Ends::Each => Vec::new(),
+    };
+    let of_loop = visits[first].intervals.start..visits[last].intervals.end;
+    let after = visits[last + 1..].iter().take(MOST_PARTS).take_while(|visit| visit.anchors == 0);
+    let tails: Vec<usize> = [of_loop.end].into_iter().chain(after.map(|visit| visit.intervals.end)).collect();
+    let Some(body) = Body::of(intervals, of_loop, &tails, &setups, ends) else { return numbering };
+    let mut count = 0;
+    for idx in (body.begin..body.end).filter(|idx| !within(&setups, *idx)) {
+        numbering.iterations[idx] = count;
+        count += u32::from(intervals[idx].ended_by_anchor);
+    }
+    numbering.iterations[body.end..body.tail_end].fill(count.saturating_sub(1));
+    numbering.count = count;
+    numbering.alike = body.alike;
+    numbering
+}
+
+/// A stretch of intervals inside the loop, and the signature of the foreign calls after it.
+#[derive(Debug)]
+struct Visit {
+    intervals: Range<usize>,
+    anchors: usize,
+    link: u64,
+}
+
+fn visits(intervals: &[Interval]) -> Vec<Visit> {
+    let mut visits: Vec<Visit> = Vec::new();
+    let mut at = 0;
+    for stretch in intervals.chunk_by(|a, b| a.inside == b.inside) {
+        let anchors = stretch.iter().filter(|interval| interval.ended_by_anchor).count();
+        let signature = stretch.iter().fold(0, |all, interval| all | interval.signature);
+        if stretch.iter().any(|interval| interval.inside) {
+            visits.push(Visit { intervals: at..at + stretch.len(), anchors, link: 0 });
+        } else if let Some(visit) = visits.last_mut() {
+            visit.link = signature;
+        }
+        at += stretch.len();
+    }
+    visits
+}
+
+/// The first visit of the loop and the last.
+fn span(visits: &[Visit]) -> Option<(usize, usize)> {
+    let several = |visit: &Visit| visit.anchors >= 2;
+    let (mut first, mut last, kinds) = match visits.iter().position(several) {
+        Some(first) => (first, visits.iter().rposition(several)?, links_within(visits)),
+        None => {
+            let (first, last) = most_alike_links(visits)?;
+            (first, last, visits[first..last].iter().map(|visit| visit.link).collect())
+        }
+    };
+    while 0 < first && kinds.contains(&visits[first - 1].link) {
+        first -= 1;
+    }
+    while last + 1 < visits.len() && kinds.contains(&visits[last].link) {
+        last += 1;
+    }
+    Some((first, last))
+}
+
+/// The first visit with an end of an iteration and the last.
+fn all_ends(visits: &[Visit]) -> Option<(usize, usize)> {
+    let has_end = |visit: &Visit| visit.anchors > 0;
+    Some((visits.iter().position(has_end)?, visits.iter().rposition(has_end)?))
+}
+
+/// The kinds of foreign calls that come between iterations of a loop: with several iterations before them and after.
+fn links_within(visits: &[Visit]) -> HashSet<u64> {
+    let within = visits.windows(2).filter(|pair| pair[0].anchors >= 2 && pair[1].anchors >= 2);
+    within.map(|pair| pair[0].link).collect()
+}
+
+/// The visits that begin and end a loop of which each iteration has foreign calls: between the first and the last of the
+/// most common kind of foreign calls.
+fn most_alike_links(visits: &[Visit]) -> Option<(usize, usize)> {
+    let links = &visits[..visits.len().checked_sub(1)?];
+    let mut counts: HashMap<u64, usize> = HashMap::new();
+    for visit in links {
+        *counts.entry(visit.link).or_default() += 1;
+    }
+    let (&kind, _) = counts.iter().filter(|&(_, &n)| n >= 2).max_by_key(|&(&kind, &n)| (n, kind))?;
+    let first = links.iter().position(|visit| visit.link == kind)?;
+    let last = links.iter().rposition(|visit| visit.link == kind)?;
+    Some((first, last + 1))
+}
+
+/// Intervals between the pieces of a loop that is run several times, in which the body is run once to set up: what comes after
+/// is what came after the setting up before the loop. With the foreign calls around them.
+fn setups(visits: &[Visit], first: usize, last: usize) -> Vec<Range<usize>> {
+    let within = links_within(&visits[first..=last]);
+    let before: HashSet<u64> =
+        visits[..first].iter().map(|visit| visit.link).filter(|link| !within.contains(link)).collect();
+    let is_setup = |idx: &usize| visits[*idx].anchors == 1 && before.contains(&visits[*idx].link);
+    let around = |idx: usize| visits[idx - 1].intervals.end..visits[idx + 1].intervals.start;
+    (first + 1..last).filter(is_setup).map(around).collect()
+}
+
+fn within(ranges: &[Range<usize>], idx: usize) -> bool {
+    let before = ranges.partition_point(|range| range.end <= idx);
+    ranges.get(before).is_some_and(|range| range.contains(&idx))
+}
+
+/// Most stretches inside the loop after the last anchor in which the rest of its iteration is looked for.
+const MOST_PARTS: usize = 3;
+
+/// Where the iterations begin and end within the loop's span.
+#[derive(Debug)]
+struct Body {
+    begin: usize,
+    /// After the last anchor.
+    end: usize,
+    /// After the intervals that follow the last anchor and are still of its iteration.
+    tail_end: usize,
+    alike: u32,
+}
+
+impl Body {
+    /// `tails`: up to where the rest of the last iteration may lie, parted by foreign calls.
+    fn of(
+        intervals: &[Interval],
+        span: Range<usize>,
+        tails: &[usize],
+        setups: &[Range<usize>],
+        ends: Ends,
+    ) -> Option<Body> {
+        let counts = |idx: &usize| intervals[*idx].inside && !within(setups, *idx);
+        let ended = |idx: &usize| counts(idx) && intervals[*idx].ended_by_anchor;
+        let first = span.clone().find(ended)?;
+        let last = span.clone().rfind(ended)?;
+        let mut kinds: FxHashMap<u64, u32> = FxHashMap::default();
+        let mut signature = 0;
+        for interval in (first + 1..last + 1).filter(counts).map(|idx| &intervals[idx]) {
+            signature |= interval.signature;
+            if interval.ended_by_anchor {
+                *kinds.entry(signature).or_default() += 1;
+                signature = 0;
+            }
+        }
+        let calls = |range: Range<usize>| range.filter(counts).fold(0, |all, idx| all | intervals[idx].signature);
+        let whole = |signature: u64| kinds.is_empty() || kinds.keys().any(|kind| signature & kind == *kind);
+        let head = calls(span.start..first + 1);
+        // An anchor in the middle of the body: what follows the last anchor is the rest of the last iteration.
+        let turned = tails.iter().copied().find(|&end| whole(head | calls(last + 1..end))).filter(|_| !whole(head));
+        let counted = turned.is_some() || whole(head) || ends == Ends::Each;
+        if counted {
+            *kinds.entry(head | turned.map_or(0, |end| calls(last + 1..end))).or_default() += 1;
+        }
+        Some(Body {
+            begin: if counted { span.start } else { first + 1 },
+            end: last + 1,
+            tail_end: turned.unwrap_or(last + 1),
+            alike: kinds.values().copied().max().unwrap_or(0),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::structure::iterations::split::{Anchors, Class, Splitter};
+
+    /// Each interval's calls behind the number of its iteration, or behind a dash. Of the loop are A to D, F and R; R ends
+    /// an iteration.
+    fn numbered(calls: &str) -> String {
+        numbered_by(calls, Ends::Found)
+    }
+
+    fn numbered_by(calls: &str, ends: Ends) -> String {
+        let class = |token: u8| match token {
+            b'R' => Class::Anchor,
+            b'A'..=b'D' | b'F' => Class::Inside,
+            _ => Class::Foreign,
+        };
+        let mut splitter = Splitter::new((0..128).map(class).collect(), Anchors::default());
+        let of: Vec<u32> = calls.bytes().map(|call| splitter.next(call.into(), 0, 0)).collect();
+        let numbering = number(&splitter.finish(), ends);
+        let mut words = String::new();
+        let mut last = None;
+        for (&interval, call) in of.iter().zip(calls.chars()) {
+            if last != Some(interval) {
+                words.push_str(if last.is_some() { " " } else { "" });
+                words += &numbering.iteration(interval as usize).map_or("-".into(), |iteration| iteration.to_string());
+                last = Some(interval);
+            }
+            words.push(call);
+        }
+        words
+    }
+
+    #[test]
+    fn iterations_are_counted_from_the_first_anchor_to_the_last() {
+        assert_eq!(numbered("SFRFRFRE"), "-S 0FR 1FR 2FR -E");
+        assert_eq!(numbered("FRFR"), "0FR 1FR");
+    }
+
+    #[test]
+    fn the_body_run_once_to_set_up_or_at_the_end_is_no_iteration() {
+        assert_eq!(numbered("SDBRSFRFRXFRFREDBRE"), "-S -DBR -S 0FR 1FR 2X 2FR 3FR -E -DBR -E");
+        assert_eq!(numbered("SFRSFRSXFRFR"), "-S -FR -S -FR -SX 0FR 1FR");
+    }
+
+    #[test]
+    fn foreign_calls_within_the_loop_are_of_the_iteration_in_progress() {
+        assert_eq!(numbered("FRFRFXRFRXFRFRE"), "0FR 1FR 2F 2X 2R 3FR 4X 4FR 5FR -E");
+    }
+
+    #[test]
+    fn a_single_iteration_counts_when_what_parts_it_from_the_loop_is_within_the_loop_too() {
+        assert_eq!(numbered("SFRXFRFRXFRFRXFRE"), "-S 0FR 1X 1FR 2FR 3X 3FR 4FR 5X 5FR -E");
+    }
+
+    #[test]
+    fn a_loop_with_foreign_calls_in_each_iteration_is_still_one() {
+        assert_eq!(numbered("SFRYFRXFRXFRXFRYFRE"), "-S -FR -Y 0FR 1X 1FR 2X 2FR 3X 3FR -Y -FR -E");
+    }
+
+    #[test]
+    fn an_incomplete_body_at_either_end_is_no_iteration() {
+        assert_eq!(numbered("RFRFRE"), "-R 0FR 1FR -E");
+        assert_eq!(numbered("FRFRFE"), "0FR 1FR -F -E");
+        assert_eq!(numbered("FRFRFR"), "0FR 1FR 2FR");
+    }
+
+    #[test]
+    fn an_anchor_within_the_body_leaves_the_rest_of_the_last_iteration_behind_it() {
+        assert_eq!(numbered("SARDARDARDE"), "-S 0AR 1DAR 2DAR 2D -E");
+        // What is done once before the end of the last iteration parts that from its anchor.
+        assert_eq!(numbered("SARBDARBDARBDARXBDE"), "-S 0AR 1BDAR 2BDAR 3BDAR 3X 3BD -E");
+    }
+
+    #[test]
+    fn a_first_iteration_with_more_calls_than_the_others_counts() {
+        assert_eq!(numbered("DBFRFRFR"), "0DBFR 1FR 2FR");
+    }
+
+    #[test]
+    fn the_body_run_to_set_up_the_second_piece_of_a_loop_is_no_iteration() {
+        assert_eq!(numbered("FRYFRFRXFRFREZFRYFRFRE"), "-FR -Y 0FR 1FR 2X 2FR 3FR -EZ -FR -Y 4FR 5FR -E");
+    }
+
+    #[test]
+    fn what_also_comes_between_iterations_marks_no_setting_up() {
+        assert_eq!(numbered("FRXDSFRFRXFRFRXFRXFRFR"), "-FR -X -D -S 0FR 1FR 2X 2FR 3FR 4X 4FR 5X 5FR 6FR",);
+    }
+
+    #[test]
+    fn every_end_counts_where_only_the_loop_makes_that_call() {
+        // The first iteration lacks a call, what is done after it comes once; with R in other functions, both might be set-ups.
+        assert_eq!(numbered("SRXFRFRE"), "-S -R -X 0FR 1FR -E");
+        assert_eq!(numbered_by("SRXFRFRE", Ends::Each), "-S 0R 1X 1FR 2FR -E");
+        assert_eq!(numbered_by("SFRFRFE", Ends::Each), "-S 0FR 1FR -F -E");
+        assert_eq!(numbered_by("SFE", Ends::Each), "-S -F -E");
+    }
+
+    #[test]
+    fn how_many_iterations_are_alike() {
+        let classes = vec![Class::Anchor, Class::Inside];
+        let mut splitter = Splitter::new(classes, Anchors::default());
+        for token in [1, 0, 0, 1, 0, 1, 0] {
+            splitter.next(token, 0, 0);
+        }
+        let numbering = number(&splitter.finish(), Ends::Found);
+        assert_eq!((numbering.count, numbering.share_alike()), (4, Some(0.75)));
+        assert_eq!(number(&[], Ends::Found), Numbering::default());
+        assert_eq!(number(&[], Ends::Each).share_alike(), None);
+    }
+}

@@ -1,0 +1,147 @@
+//! The loops that remain in a window, as a list.
+
+use rustc_hash::FxHashMap;
+
+use crate::structure::iterations::find::{Anchor, FoundLoop, Step, Window};
+use crate::structure::iterations::judge::FEWEST_ITERATIONS;
+use crate::structure::iterations::sequence::{Item, Sequence, Symbol};
+
+/// Share of the window's time from which on what a loop computes is worth naming, whatever its calls are.
+const WORTH_NAMING: f64 = 0.05;
+
+/// The loops of the window, each behind the loop around it; the main one is the outermost loop that covers most time.
+pub(super) fn loops(sequence: &Sequence, window: &Window) -> Vec<FoundLoop> {
+    let mut visited = Visited::default();
+    let mut pending: Vec<(Item, Option<Symbol>)> = sequence.items.iter().map(|&item| (item, None)).collect();
+    let mut order = Vec::new();
+    while let Some((item, around)) = pending.pop() {
+        let Some(found) = sequence.loop_of(item.symbol) else { continue };
+        let parts = &sequence.parts[item.parts()];
+        let iterations = parts.iter().filter(|part| part.symbol == found.anchor).count();
+        let sums = Sums {
+            iterations,
+            time: sequence.time(&item),
+            computed: computed(&sequence.steps[item.calls()]),
+            quick: quick(sequence, parts, found.anchor, window.spin),
+            around: FxHashMap::default(),
+        };
+        if visited.add(item.symbol, around, &sums) {
+            order.push(item.symbol);
+        }
+        let inner = parts.iter().filter(|part| sequence.loop_of(part.symbol).is_some());
+        pending.extend(inner.map(|&part| (part, Some(item.symbol))));
+    }
+    let least = WORTH_NAMING * time(sequence.steps) as f64;
+    order.retain(|&symbol| {
+        let is_fan = |&token: &Symbol| (window.is_fan)(sequence.tokens[token as usize]);
+        let may_spin = |&token: &Symbol| (window.may_spin)(sequence.tokens[token as usize]);
+        let tokens = || sequence.tokens_of(symbol).iter();
+        let is_fan = tokens().all(is_fan) && (visited.computed(symbol) as f64) < least;
+        let spins = tokens().all(may_spin) && visited.is_mostly_quick(symbol);
+        !is_fan && !spins
+    });
+    // A loop found later is around those found before, never inside of them.
+    order.sort_unstable_by(|a, b| b.cmp(a));
+    let index: FxHashMap<Symbol, usize> = order.iter().copied().zip(0..).collect();
+    let mut loops: Vec<FoundLoop> =
+        order.iter().filter_map(|&symbol| visited.found(sequence, symbol, &index)).collect();
+    let outermost = loops.iter_mut().filter(|one| one.parent.is_none() && FEWEST_ITERATIONS <= one.iterations);
+    if let Some(main) = outermost.max_by_key(|one| one.time) {
+        main.main = true;
+    }
+    loops
+}
+
+/// Ticks from the begin of the first call to the end of the last.
+fn time(steps: &[Step]) -> u64 {
+    steps.first().zip(steps.last()).map_or(0, |(first, last)| last.end.saturating_sub(first.begin))
+}
+
+/// Ticks of these outside of calls.
+fn computed(steps: &[Step]) -> u64 {
+    let calls = steps.iter().map(|step| step.end.saturating_sub(step.begin)).fold(0, u64::saturating_add);
+    time(steps).saturating_sub(calls)
+}
+
+/// How many iterations of a visit with these parts compute less than so many ticks.
+fn quick(sequence: &Sequence, parts: &[Item], anchor: Symbol, ticks: u64) -> usize {
+    let mut computes = 0_u64;
+    let mut quick = 0;
+    for (at, part) in parts.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|before| parts.get(before));
+        let begin = sequence.steps[part.calls().start].begin;
+        let gap = before.map_or(0, |before| begin.saturating_sub(sequence.end(before)));
+        computes = computes.saturating_add(gap).saturating_add(computed(&sequence.steps[part.calls()]));
+        if part.symbol == anchor {
+            quick += usize::from(computes < ticks);
+            computes = 0;
+        }
+    }
+    quick
+}
+
+/// What the visits to each loop come to.
+#[derive(Debug, Default)]
+struct Visited(FxHashMap<Symbol, Sums>);
+
+#[derive(Debug, Default)]
+struct Sums {
+    iterations: usize,
+    time: u64,
+    computed: u64,
+    /// Iterations that hardly compute.
+    quick: usize,
+    around: FxHashMap<Option<Symbol>, u64>,
+}
+
+impl Visited {
+    /// Says whether it is the loop's first visit.
+    fn add(&mut self, symbol: Symbol, around: Option<Symbol>, visit: &Sums) -> bool {
+        let first = !self.0.contains_key(&symbol);
+        let sums = self.0.entry(symbol).or_default();
+        sums.iterations += visit.iterations;
+        sums.quick += visit.quick;
+        sums.time = sums.time.saturating_add(visit.time);
+        sums.computed = sums.computed.saturating_add(visit.computed);
+        let there = sums.around.entry(around).or_default();
+        *there = there.saturating_add(visit.time);
+        first
+    }
+
+    /// Ticks outside of calls.
+    fn computed(&self, symbol: Symbol) -> u64 {
+        self.0.get(&symbol).map_or(0, |sums| sums.computed)
+    }
+
+    /// Whether at least nine tenths of its iterations hardly compute: between two times that something has happened, a program that waits
+    /// for it may work.
+    fn is_mostly_quick(&self, symbol: Symbol) -> bool {
+        self.0.get(&symbol).is_some_and(|sums| 9 * sums.iterations <= 10 * sums.quick)
+    }
+
+    fn found(&self, sequence: &Sequence, symbol: Symbol, index: &FxHashMap<Symbol, usize>) -> Option<FoundLoop> {
+        let sums = self.0.get(&symbol)?;
+        let found = sequence.loop_of(symbol)?;
+        let (&around, _) = sums.around.iter().max_by_key(|&(&around, &time)| (time, around))?;
+        let own = |tokens: &[Symbol]| {
+            let mut own: Vec<u32> = tokens.iter().map(|&token| sequence.tokens[token as usize]).collect();
+            own.sort_unstable();
+            own
+        };
+        let run = sequence.loop_of(found.anchor).is_some();
+        let mut core: Vec<u32> =
+            found.core.iter().filter_map(|&one| sequence.tokens.get(one as usize).copied()).collect();
+        core.sort_unstable();
+        Some(FoundLoop {
+            parent: around.and_then(|around| index.get(&around).copied()),
+            tokens: own(&found.tokens),
+            anchor: Anchor { tokens: own(sequence.tokens_of(found.anchor)), run },
+            core,
+            by_rhythm: found.by_rhythm,
+            iterations: sums.iterations,
+            time: sums.time,
+            alike: found.alike,
+            main: false,
+        })
+    }
+}

@@ -1,0 +1,140 @@
+//! A window of calls on its way from single calls to loops.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashSet;
+
+use crate::structure::iterations::find::Step;
+
+/// A token, numbered from 0 in the order of appearance, or a loop, numbered after all tokens.
+pub(super) type Symbol = u32;
+
+/// A call, or one visit to a loop: from its first call to its last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Item {
+    pub symbol: Symbol,
+    /// Its calls, as indices of the window's.
+    calls: (u32, u32),
+    /// What the visit consists of, as indices of [`Sequence::parts`]; empty for a call.
+    parts: (u32, u32),
+}
+
+impl Item {
+    pub fn parts(&self) -> Range<usize> {
+        self.parts.0 as usize..self.parts.1 as usize
+    }
+
+    pub fn calls(&self) -> Range<usize> {
+        self.calls.0 as usize..self.calls.1 as usize
+    }
+}
+
+/// What is known of a loop.
+#[derive(Clone, Debug)]
+pub(super) struct Loop {
+    /// All tokens that occur inside; ascending.
+    pub tokens: Vec<Symbol>,
+    /// All loops inside, those inside of these too.
+    pub inner: FxHashSet<Symbol>,
+    /// Occurs once in each iteration and ends it: a token, or a loop whose visit ends it.
+    pub anchor: Symbol,
+    /// All that occurs exactly once in each iteration, the anchor among it.
+    pub core: Vec<Symbol>,
+    /// Share of the iterations that are of the most common kind.
+    pub alike: f64,
+    /// Whether nothing but its rhythm makes it a loop around an inner one.
+    pub by_rhythm: bool,
+}
+
+/// The window's calls with the loops found so far put in place of their calls.
+pub(super) struct Sequence<'a> {
+    pub steps: &'a [Step],
+    /// Token of each symbol below `tokens.len()`, as the window has it.
+    pub tokens: Vec<u32>,
+    /// The loops, as symbols from `tokens.len()` on.
+    pub loops: Vec<Loop>,
+    /// What the window consists of now.
+    pub items: Vec<Item>,
+    /// What visits consist of: each visit is a range of it.
+    pub parts: Vec<Item>,
+    /// 0, 1, 2 …, so that a token's tokens are a slice as a loop's are.
+    identity: Vec<Symbol>,
+}
+
+impl<'a> Sequence<'a> {
+    pub fn new(steps: &'a [Step]) -> Sequence<'a> {
+        let mut numbers = rustc_hash::FxHashMap::default();
+        let mut tokens = Vec::new();
+        let items = (0u32..).zip(steps).map(|(at, step)| {
+            let symbol = *numbers.entry(step.token).or_insert_with(|| {
+                tokens.push(step.token);
+                tokens.len() as Symbol - 1
+            });
+            Item { symbol, calls: (at, at + 1), parts: (0, 0) }
+        });
+        let items = items.collect();
+        let identity = (0..tokens.len() as Symbol).collect();
+        Sequence { steps, tokens, loops: Vec::new(), items, parts: Vec::new(), identity }
+    }
+
+    pub fn n_symbols(&self) -> usize {
+        self.tokens.len() + self.loops.len()
+    }
+
+    /// The loop that a symbol stands for.
+    pub fn loop_of(&self, symbol: Symbol) -> Option<&Loop> {
+        self.loops.get((symbol as usize).checked_sub(self.tokens.len())?)
+    }
+
+    /// The tokens within a symbol.
+    pub fn tokens_of(&self, symbol: Symbol) -> &[Symbol] {
+        match self.loop_of(symbol) {
+            Some(inner) => &inner.tokens,
+            None => &self.identity[symbol as usize..symbol as usize + 1],
+        }
+    }
+
+    /// Ticks from the begin of an item's first call to the end of its last.
+    pub fn time(&self, item: &Item) -> u64 {
+        self.end(item).saturating_sub(self.steps[item.calls.0 as usize].begin)
+    }
+
+    /// When an item's last call ended.
+    pub fn end(&self, item: &Item) -> u64 {
+        self.steps[item.calls.1 as usize - 1].end
+    }
+
+    /// Adds a loop and gives the symbol that stands for it.
+    pub fn add(&mut self, found: Loop) -> Symbol {
+        self.loops.push(found);
+        self.n_symbols() as Symbol - 1
+    }
+
+    /// Puts a visit in place of each of these stretches of items, which are in their order and disjoint.
+    pub fn contract(&mut self, visits: &[Visit]) {
+        let mut contracted = Vec::with_capacity(self.items.len());
+        let mut at = 0;
+        for visit in visits {
+            let stretch = &self.items[visit.items.clone()];
+            let calls = (stretch[0].calls.0, stretch[stretch.len() - 1].calls.1);
+            contracted.extend_from_slice(&self.items[at..visit.items.start]);
+            contracted.push(Item {
+                symbol: visit.symbol,
+                calls,
+                parts: (visit.parts.start as u32, visit.parts.end as u32),
+            });
+            at = visit.items.end;
+        }
+        contracted.extend_from_slice(&self.items[at..]);
+        self.items = contracted;
+    }
+}
+
+/// A stretch of items that is a visit to a loop.
+#[derive(Clone, Debug)]
+pub(super) struct Visit {
+    pub symbol: Symbol,
+    pub items: Range<usize>,
+    /// What it consists of, as a range of [`Sequence::parts`].
+    pub parts: Range<usize>,
+}

@@ -1,0 +1,320 @@
+//! The first pass over a run: which calls follow which, how often, and where the time between them goes.
+//!
+//! It is what loops and regions are found from before the second pass folds the records into the model. Its size grows with
+//! ranks × kinds of calls and with the pairs of call sites that follow one another, never with records.
+
+use std::collections::{BTreeMap, HashMap};
+
+use lbprof_collector::Record;
+use lbprof_collector::clock::RankClock;
+use lbprof_collector::format::Header;
+use lbprof_collector::reader::Item;
+use lbprof_collector::record::NONE;
+use rustc_hash::FxHashMap;
+
+use crate::model::sites::Sites;
+use crate::read::definitions::Definitions;
+use crate::read::open::Run;
+use crate::read::pass::{self, Merge, Progress, RankPass};
+use crate::structure::kinds::{Kind, Kinds};
+
+/// What the first pass found.
+#[derive(Clone, Debug, Default)]
+pub struct Survey {
+    /// Files and call sites of all ranks and threads.
+    pub sites: Sites,
+    /// Kinds of calls.
+    pub tokens: Vec<Token>,
+    /// One entry a rank, by number.
+    pub ranks: Vec<RankSurvey>,
+    /// Pairs of call sites that follow one another on the ranks' first threads, summed over ranks. `None`: before the first
+    /// call of a rank, or a call site that the recorder did not know.
+    pub pairs: HashMap<(Option<u32>, Option<u32>), Pair>,
+    /// Whether a rank has marked iterations.
+    pub marked_iterations: bool,
+    /// Whether a rank has marked phases that are no iterations.
+    pub marked_phases: bool,
+    /// Whether a rank recorded profiles in place of calls.
+    pub profiles: bool,
+}
+
+/// A kind of call: calls of one kind are the same step of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Token {
+    /// Index of the call site; `None` where the recorder did not know it.
+    pub site: Option<u32>,
+    /// Number of the operation.
+    pub operation: u16,
+    /// The rank's own id of the communicator, which counts those that it made: on ranks that run the same code it means the
+    /// same, while a communicator of a row or a column is another one on each.
+    pub comm: u32,
+}
+
+impl Token {
+    /// The token of calls of a kind, whose call site is an id of `definitions`.
+    pub fn of(kind: &Kind, sites: &Sites, definitions: &Definitions) -> Token {
+        let site = u32::try_from(kind.call_site).ok().and_then(|id| sites.find(definitions, id));
+        Token { site, operation: kind.operation, comm: kind.comm }
+    }
+}
+
+/// The calls of a rank's first thread.
+#[derive(Clone, Debug, Default)]
+pub struct RankSurvey {
+    /// Its number.
+    pub rank: u32,
+    /// Calls.
+    pub calls: u64,
+    /// Calls of each kind that it has, by index of the kind.
+    pub counts: Vec<(u32, u64)>,
+    /// Its clock, from all that its log holds; `None` where nothing could be read.
+    pub clock: Option<RankClock>,
+    /// Of each of its threads, by number: the sequence number behind that of its last record.
+    pub threads: BTreeMap<u32, u64>,
+}
+
+impl RankSurvey {
+    /// Its calls of the kind with this index.
+    pub fn count(&self, kind: u32) -> u64 {
+        let found = self.counts.binary_search_by_key(&kind, |&(kind, _)| kind);
+        found.ok().and_then(|at| self.counts.get(at)).map_or(0, |&(_, count)| count)
+    }
+}
+
+/// A pair of call sites that follow one another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pair {
+    /// How often.
+    pub count: u64,
+    /// Nanoseconds from the end of the first call to the end of the second. Whole ones, so that their sum does not depend on the
+    /// order of adding.
+    pub ns: u64,
+}
+
+/// Surveys `run`.
+pub fn survey(run: &Run, progress: impl Fn(Progress) + Sync) -> Survey {
+    let found = pass::fold(run, RankPassState::new, progress);
+    found.unwrap_or_default().sorted()
+}
+
+impl Survey {
+    /// What was found of the rank with this number.
+    pub fn rank(&self, rank: u32) -> Option<&RankSurvey> {
+        let found = self.ranks.binary_search_by_key(&rank, |survey| survey.rank);
+        found.ok().and_then(|at| self.ranks.get(at))
+    }
+
+    /// The same with call sites and kinds of calls in an order that does not depend on that of merging.
+    fn sorted(self) -> Survey {
+        let (sites, indices) = self.sites.sorted();
+        let of = |site: Option<u32>| site.map(|site| indices[site as usize]);
+        let tokens: Vec<Token> = self.tokens.iter().map(|token| Token { site: of(token.site), ..*token }).collect();
+        let mut order: Vec<u32> = (0..tokens.len() as u32).collect();
+        order.sort_by_key(|&at| tokens[at as usize]);
+        let mut numbers = vec![0; tokens.len()];
+        (0..).zip(&order).for_each(|(new, &old)| numbers[old as usize] = new);
+        let mut ranks = self.ranks;
+        for (token, _) in ranks.iter_mut().flat_map(|rank| &mut rank.counts) {
+            *token = numbers[*token as usize];
+        }
+        ranks.iter_mut().for_each(|rank| rank.counts.sort_unstable());
+        Survey {
+            sites,
+            tokens: order.iter().map(|&old| tokens[old as usize]).collect(),
+            ranks,
+            pairs: self.pairs.into_iter().map(|((from, to), pair)| ((of(from), of(to)), pair)).collect(),
+            ..self
+        }
+    }
+}
+
+impl Merge for Survey {
+    fn merge(mut self, higher: Survey) -> Survey {
+        let sites = self.sites.merge(&higher.sites);
+        let of = |site: Option<u32>| site.map(|site| sites[site as usize]);
+        let mut known: HashMap<Token, u32> = self.tokens.iter().copied().zip(0..).collect();
+        let mut numbers = Vec::with_capacity(higher.tokens.len());
+        for token in higher.tokens {
+            let token = Token { site: of(token.site), ..token };
+            numbers.push(*known.entry(token).or_insert_with(|| {
+                self.tokens.push(token);
+                self.tokens.len() as u32 - 1
+            }));
+        }
+        for mut rank in higher.ranks {
+            rank.counts.iter_mut().for_each(|(token, _)| *token = numbers[*token as usize]);
+            self.ranks.push(rank);
+        }
+        for ((from, to), pair) in higher.pairs {
+            let own = self.pairs.entry((of(from), of(to))).or_default();
+            own.count = own.count.saturating_add(pair.count);
+            own.ns = own.ns.saturating_add(pair.ns);
+        }
+        self.marked_iterations |= higher.marked_iterations;
+        self.marked_phases |= higher.marked_phases;
+        self.profiles |= higher.profiles;
+        self
+    }
+}
+
+/// The survey of one rank while it is made.
+struct RankPassState {
+    rank: u32,
+    definitions: Definitions,
+    profiles: bool,
+    /// When a tick of the rank's clock is how many seconds is known at the end only.
+    clock: Header,
+    calls: Calls,
+    threads: BTreeMap<u32, u64>,
+}
+
+impl RankPassState {
+    fn new(header: &Header) -> Self {
+        RankPassState {
+            rank: header.rank,
+            definitions: Definitions::default(),
+            profiles: false,
+            clock: header.clone(),
+            calls: Calls::default(),
+            threads: BTreeMap::new(),
+        }
+    }
+
+    /// Records of a thread lie before a sequence number.
+    fn reaches(&mut self, thread: u32, next: u64) {
+        let last = self.threads.entry(thread).or_default();
+        *last = next.max(*last);
+    }
+}
+
+impl RankPass for RankPassState {
+    type Part = Survey;
+
+    fn item(&mut self, item: Item) {
+        match item {
+            Item::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
+            Item::Records { head, records } => {
+                self.reaches(head.thread, head.first.saturating_add(records.len() as u64));
+                if head.thread == 0 {
+                    self.calls.add(&records, head.previous_end);
+                }
+            }
+            Item::Profile(batch) => {
+                self.reaches(batch.head.thread, batch.next.first);
+                self.profiles = true;
+            }
+            Item::Problem(_) | Item::Polls(_) => {}
+        }
+    }
+
+    fn end(mut self) -> Survey {
+        self.calls.finish();
+        let mut sites = Sites::default();
+        let of_id = sites.enter(&self.definitions);
+        let site = |id: u64| u32::try_from(id).ok().and_then(|id| of_id.get(&id).copied());
+        let tokens: Vec<Token> = self
+            .calls
+            .kinds
+            .all()
+            .map(|kind| Token { site: site(kind.call_site), operation: kind.operation, comm: kind.comm })
+            .collect();
+        let clock = self.definitions.clock(&self.clock);
+        let tick_s = clock.tick_s();
+        let mut pairs: HashMap<_, Pair> = HashMap::new();
+        for (&(from, to), sums) in &self.calls.pairs {
+            let of = |kind: u32| tokens.get(kind as usize).and_then(|token| token.site);
+            let pair = pairs.entry((of(from), of(to))).or_default();
+            pair.count += sums.count;
+            pair.ns = pair.ns.saturating_add((sums.ticks as f64 * tick_s * 1e9) as u64);
+        }
+        let counts = (0..).zip(self.calls.counts).collect();
+        let phases = || self.definitions.regions.values().filter(|region| region.id != 0);
+        Survey {
+            ranks: vec![RankSurvey {
+                rank: self.rank,
+                calls: self.calls.n,
+                counts,
+                clock: Some(clock),
+                threads: self.threads,
+            }],
+            sites,
+            tokens,
+            pairs,
+            marked_iterations: phases().any(|region| region.iterated),
+            marked_phases: phases().any(|region| !region.iterated),
+            profiles: self.profiles,
+        }
+    }
+}
+
+/// Sums of a pair of kinds.
+#[derive(Clone, Copy, Default)]
+struct PairSums {
+    count: u64,
+    ticks: u64,
+}
+
+/// The calls of a thread, counted.
+#[derive(Default)]
+struct Calls {
+    n: u64,
+    kinds: Kinds,
+    /// Calls of each kind.
+    counts: Vec<u64>,
+    pairs: FxHashMap<(u32, u32), PairSums>,
+    /// When the last call ended; `None` before the first.
+    last_end: Option<u64>,
+    /// What followed each kind the last time, with sums that are not in `pairs` yet: programs repeat themselves.
+    followed: Vec<(u32, PairSums)>,
+}
+
+/// Most pairs of kinds that are told apart on a rank; programs have thousands at most.
+const MOST_PAIRS: usize = 1 << 18;
+
+impl Calls {
+    fn add(&mut self, records: &[Record], begin: u64) {
+        for record in records.iter().filter(|record| record.is_call()) {
+            let from = self.kinds.last();
+            let kind = self.kinds.of(record);
+            if kind as usize >= self.counts.len() {
+                self.counts.push(0);
+                self.followed.push((NONE, PairSums::default()));
+            }
+            let since = self.last_end.unwrap_or(begin);
+            let end = record.end.max(record.begin).max(since);
+            self.follows(from, kind, end - since);
+            self.counts[kind as usize] += 1;
+            self.last_end = Some(end);
+            self.n += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn follows(&mut self, from: u32, to: u32, ticks: u64) {
+        let Some(place) = self.followed.get_mut(from as usize) else {
+            return self.settle(from, (to, PairSums { count: 1, ticks }));
+        };
+        if place.0 != to {
+            let before = std::mem::replace(place, (to, PairSums { count: 1, ticks }));
+            return self.settle(from, before);
+        }
+        place.1.count += 1;
+        place.1.ticks = place.1.ticks.wrapping_add(ticks);
+    }
+
+    fn settle(&mut self, from: u32, (to, sums): (u32, PairSums)) {
+        if to == NONE || (self.pairs.len() >= MOST_PAIRS && !self.pairs.contains_key(&(from, to))) {
+            return;
+        }
+        let all = self.pairs.entry((from, to)).or_default();
+        all.count += sums.count;
+        all.ticks = all.ticks.wrapping_add(sums.ticks);
+    }
+
+    fn finish(&mut self) {
+        for from in 0..self.followed.len() {
+            let last = std::mem::replace(&mut self.followed[from], (NONE, PairSums::default()));
+            self.settle(from as u32, last);
+        }
+    }
+}

@@ -17,7 +17,7 @@ pub const TOLERANCE: f64 = 0.02;
 
 /// A record, as `lb-report dump` prints it.
 #[derive(Clone, Debug, Deserialize)]
-#[expect(missing_docs, reason = "the dump's keys, which docs/reading-a-report.md explains")]
+#[expect(missing_docs, reason = "the dump's keys, which docs/report-reference.md explains")]
 pub struct Record {
     pub rank: u32,
     pub thread: u32,

@@ -47,12 +47,22 @@ test("ticks are round and in view", () => {
     assert.deepEqual(roundTicks(1, 1, 5), []);
 });
 
-test("every term of the page is one that docs/reading-a-report.md has", () => {
-    const docs = readFileSync(new URL("../../../docs/reading-a-report.md", import.meta.url), "utf8").replaceAll(/[\s*]+/g, " ").toLowerCase();
+test("every term of the page is one that docs/report-reference.md has", () => {
+    const docs = readFileSync(new URL("../../../docs/report-reference.md", import.meta.url), "utf8").replaceAll(/[\s*]+/g, " ").toLowerCase();
     const source = readFileSync(new URL("../src/glossary.ts", import.meta.url), "utf8");
-    const terms = [...source.matchAll(/^ {4}"([^"]+)": /gm)].map((found) => found[1]);
+    const terms = [...source.matchAll(/^ {4}"([^"]+)": "/gm)].map((found) => found[1]);
     assert.ok(terms.length > 40);
     assert.deepEqual(terms.filter((term) => !docs.includes(term.toLowerCase())), []);
+});
+
+test("every term names a section of docs/report-reference.md", () => {
+    const docs = readFileSync(new URL("../../../docs/report-reference.md", import.meta.url), "utf8");
+    const anchors = new Set([...docs.matchAll(/^##+ (.+)$/gm)].map(([, title]) => title.toLowerCase().replaceAll(/[^\w -]/g, "").replaceAll(" ", "-")));
+    const source = readFileSync(new URL("../src/glossary.ts", import.meta.url), "utf8");
+    const terms = [...source.matchAll(/^ {4}"([^"]+)": "/gm)].map((found) => found[1]);
+    const sections = [...source.matchAll(/^ {4}"([^"]+)": \[(.*)\],$/gm)];
+    assert.deepEqual(sections.map(([, anchor]) => anchor).filter((anchor) => !anchors.has(anchor)), []);
+    assert.deepEqual(sections.flatMap(([, , list]) => JSON.parse(`[${list}]`)).sort(), terms.sort());
 });
 
 test("every reason for waiting is explained", () => {

@@ -2,7 +2,7 @@
 //!
 //! One object a line; its `type` says what it is: `rank` (the head of a rank's log), `definition`, `record`, `profile` (sums
 //! in place of records, in profile mode), `problem`. Definitions come where the log has them, so mostly before the
-//! records that refer to them. docs/reading-a-report.md lists the keys.
+//! records that refer to them. docs/report-reference.md lists the keys.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -59,7 +59,7 @@ fn at_once(script: &Script) -> Script {
     script.on(Network { latency_ms: 1e-6, bandwidth: f64::INFINITY, ..script.network() })
 }
 
-/// How long a call waits as docs/reading-a-report.md has it.
+/// How long a call waits as docs/report-reference.md has it.
 fn waits_ns(call: &SimulatedCall, script: &Script) -> u64 {
     let late: Vec<_> = call.waits.iter().filter(|wait| wait.did_ns > call.begin_ns).collect();
     if call.operation == Operation::Waitsome && late.len() < call.waits.len() {

@@ -1,16 +1,16 @@
 // All terms of the page with what they mean.
 import { el } from "../dom";
-import { GLOSSARY } from "../glossary";
+import { GLOSSARY, reference } from "../glossary";
 import type { Panel } from "../panel";
 
 export const glossary: Panel = {
     id: "glossary",
     title: "Terms",
-    about: "What the words of this page mean.",
+    about: "What the words of this page mean, and where the documentation of lbprof explains them in full.",
     build(host) {
         const list = el("dl", { class: "glossary" });
         for (const [name, meaning] of Object.entries(GLOSSARY).sort(([a], [b]) => a.localeCompare(b))) {
-            list.append(el("dt", {}, name), el("dd", {}, meaning));
+            list.append(el("dt", {}, name), el("dd", {}, `${meaning} `, el("span", { class: "sub" }, reference(name))));
         }
         host.append(list);
     },

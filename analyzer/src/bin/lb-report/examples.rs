@@ -60,7 +60,7 @@ EXIT CODES
   5  there is no run, or no study, that can be read, or it needs too much memory: LB_REPORT_MAX_MEMORY
   6  the report or the study could not be written
 
-docs/reading-a-report.md explains every figure, docs/report-json.md every key of the JSON.";
+docs/report-reference.md explains every figure, docs/report-json.md every key of the JSON.";
 
 /// Of `lb-report compare`.
 pub const COMPARE: &str = "\
@@ -84,7 +84,7 @@ CONDITIONS
 EXIT CODES
   As of lb-report; 3 where a condition to fail on holds, or is not known.
 
-docs/reading-a-report.md explains every figure, docs/compare-json.md every key of the JSON.";
+docs/compare.md explains every figure, docs/compare-json.md every key of the JSON.";
 
 /// Of `lb-report study`.
 pub const STUDY: &str = "\
@@ -146,4 +146,4 @@ EXAMPLES
       lb-report study show scaling.study --weak
       lb-report study show scaling.study --region force --base 3
 
-'Several runs' in docs/reading-a-report.md explains the figures.";
+docs/study.md explains the figures.";

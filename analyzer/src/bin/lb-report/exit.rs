@@ -10,7 +10,7 @@ use lbprof_analyzer::select::SelectionError;
 use lbprof_analyzer::study::models::{ForecastError, ModelError};
 use lbprof_analyzer::study::{NotInStudy, StoreError};
 
-/// How lb-report ends. The numbers are documented in its help and in docs/reading-a-report.md.
+/// How lb-report ends. The numbers are documented in its help and in docs/report-reference.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {

@@ -176,3 +176,18 @@ fn of_work_that_is_handed_out_on_demand_no_balance_is_predicted() {
     assert!(!has_balance(&text("any", "any")));
     assert!(has_balance(&text("1", "2")));
 }
+
+#[test]
+fn the_last_to_enter_a_collective_waits_for_others_once_it_computes_less() {
+    // Rank 2 enters last, after 20 and then 10. Cut to the mean, 20 in all, it enters after 13.3, waits for rank 1 until 18, and computes 6.7.
+    for collective in ["barrier", "allreduce 8", "alltoall 8", "allgather 8"] {
+        let run = Run::of(&format!(
+            "ranks 3\nrank 0: compute 10; {collective}; compute 1; {collective}\n\
+             rank 1: compute 18; {collective}; compute 1; {collective}\n\
+             rank 2: compute 20; {collective}; compute 10; {collective}\n"
+        ));
+        assert!((run.elapsed_ms() - 30.0).abs() < 1e-3);
+        let cut_ms = run.replay_ms(Question::RankAsMean(2));
+        assert!((cut_ms - (18.0 + 10.0 * 2.0 / 3.0)).abs() < 1e-3, "{collective}: {cut_ms} ms");
+    }
+}

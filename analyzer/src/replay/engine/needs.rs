@@ -227,8 +227,8 @@ impl Engine<'_, '_> {
             Meeting::FromRoot => gathering.root_noted.unwrap_or(gathering.noted),
             _ => gathering.noted,
         };
-        let late = needed.filter(|needed| needed.thread != thread && (certain || needed.at <= ends));
-        if let Some(needed) = late {
+        // Where that is the thread itself, it waited for nobody, but would where it had come earlier, or the others later.
+        if let Some(needed) = needed.filter(|needed| certain || needed.at <= ends) {
             let hops = gathering.expected.max(2).next_power_of_two().trailing_zeros();
             self.needs.push(Need {
                 by: EndedBy { thread: needed.thread, at: needed.at },

@@ -60,7 +60,7 @@ const CHANGES: [(&str, &str, Option<&str>, Option<usize>); 4] = [
 const NOT_SAID: &str = "the program did not say how long it took";
 
 /// Shapes whose predictions do not agree in each run (docs/validation.md): left out unless asked for with `-- --ignored`.
-const UNRELIABLE: [&str; 4] = ["pipeline", "branches", "phases-1k", "phases-16k"];
+const UNRELIABLE: [&str; 2] = ["pipeline", "branches"];
 
 /// The change of the elapsed time in percent: really, and as predicted if it is.
 struct Row {

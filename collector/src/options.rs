@@ -23,14 +23,14 @@ pub const SETTINGS: &[Setting] = &[
         flag: Some("dir"),
         default: "lbprof-out",
         values: "a folder; %j job id, %h host, %x program, %% a percent sign",
-        meaning: "Folder for the logs of the run; where it exists, the next free name-2, name-3 … is taken.",
+        meaning: "Folder for the logs of the run; if it exists, the next free name-2, name-3 … is used.",
     },
     Setting {
         name: "LBPROF_MODE",
         flag: Some("mode"),
         default: "events",
         values: "events | profile | off",
-        meaning: "Write every call, or the phase profile only, or nothing.",
+        meaning: "Record every call, only the phase profile, or nothing.",
     },
     Setting {
         name: "LBPROF_BUFFER",
@@ -44,7 +44,7 @@ pub const SETTINGS: &[Setting] = &[
         flag: Some("limit"),
         default: "4G",
         values: "bytes, with K, M, G; 0: none",
-        meaning: "Bytes of log that a rank may write before it falls back to profile mode.",
+        meaning: "Bytes of log that a rank may write before it continues in profile mode.",
     },
     Setting {
         name: "LBPROF_RANKS",
@@ -65,14 +65,14 @@ pub const SETTINGS: &[Setting] = &[
         flag: None,
         default: "auto",
         values: "auto | tsc | monotonic",
-        meaning: "Clock for time stamps; auto takes the time stamp counter where it is invariant.",
+        meaning: "Clock for time stamps; auto uses the time stamp counter if it is invariant.",
     },
     Setting {
         name: "LBPROF_VERBOSE",
         flag: Some("verbose"),
         default: "0",
         values: "0 | 1",
-        meaning: "1: rank 0 tells on stderr where the logs go and what was recorded.",
+        meaning: "1: rank 0 reports on stderr where the logs go and what was recorded.",
     },
 ];
 

@@ -125,6 +125,9 @@ fn help_goes_to_stdout_and_mistakes_are_code_2() {
     assert!(help.out.contains("mpirun -n 4 lb-run ./app"), "{}", help.out);
     let widest = help.out.lines().map(|line| line.chars().count()).max();
     assert!(widest <= Some(100), "{widest:?} columns");
+    let short = run(lb_run(&["-h"]));
+    assert_eq!((short.code, short.err.as_str()), (Some(0), ""));
+    assert!(short.out.lines().count() * 2 < help.out.lines().count() && short.out.contains("--mode"), "{}", short.out);
     for (arguments, said) in [
         (&[][..], "PROGRAM"),
         (&["--mdoe", "off", "true"], "--mode"),
@@ -194,7 +197,7 @@ fn what_cannot_be_recorded_is_told_by_the_first_rank_and_runs() {
     let launcher = folder.file("mpirun", b"#!/bin/sh\necho launched\n", 0o755);
     let first = run(lb_run(&[&launcher]));
     assert_eq!((first.code, first.out.as_str()), (Some(0), "launched\n"));
-    assert!(first.err.contains("behind the launcher"), "{}", first.err);
+    assert!(first.err.contains("after the launcher"), "{}", first.err);
     let mut second = lb_run(&[&launcher]);
     second.env("OMPI_COMM_WORLD_RANK", "1");
     assert_eq!(run(second).err, "");

@@ -28,12 +28,12 @@ impl Display for Obstacle {
         match self {
             Obstacle::Static(path) => write!(
                 f,
-                "{} is linked statically, so nothing can be preloaded and nothing is recorded: link it with the shared MPI library",
+                "{} is linked statically, so the recorder cannot be preloaded and nothing is recorded: link it with the shared MPI library",
                 path.display()
             ),
             Obstacle::OtherProcessor(path) => write!(
                 f,
-                "{} is for another processor than liblbprof.so, so nothing is recorded: use an lbprof that was built for it",
+                "{} is for another processor than liblbprof.so, so nothing is recorded: use an lbprof built for that processor",
                 path.display()
             ),
             Obstacle::OtherLibc(path) => write!(
@@ -43,13 +43,13 @@ impl Display for Obstacle {
             ),
             Obstacle::Privileged(path) => write!(
                 f,
-                "{} is setuid, setgid or has file capabilities, so the system preloads nothing and nothing is recorded: \
+                "{} is setuid, setgid or has file capabilities, so the system ignores LD_PRELOAD and nothing is recorded: \
                  run a copy without them",
                 path.display()
             ),
             Obstacle::Launcher(name) => write!(
                 f,
-                "lb-run belongs behind the launcher, before the program: {name} … lb-run ./app; ranks on other nodes may \
+                "lb-run belongs after the launcher, before the program: {name} … lb-run ./app; ranks on other nodes may \
                  not be recorded this way"
             ),
         }

@@ -28,7 +28,7 @@ pub fn find() -> anyhow::Result<PathBuf> {
     beside(folder).map_or_else(
         || {
             bail!(
-                "{NAME} is neither beside {} nor in ../lib or ../lib64 from there: install lbprof as a whole, or set \
+                "{NAME} is neither next to {} nor in ../lib or ../lib64 relative to it: install lbprof completely, or set \
                  LBPROF_LIBRARY to the library's path",
                 exe.display()
             )

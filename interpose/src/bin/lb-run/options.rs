@@ -26,44 +26,45 @@ EXAMPLES
   On a cluster, with the logs on a file system that all nodes share:
       srun -N 16 lb-run --dir /scratch/$USER/lbprof-%j ./app input.dat
 
-  A long run: only the profile of its phases, a few megabytes in all:
+  A long run: record only the profile of its phases, a few megabytes in total:
       mpirun -n 4096 lb-run --mode profile ./app
 
-  Every call, but of every 64th rank only:
+  Every call, but only on every 64th rank:
       srun lb-run --ranks 0-4095:64 ./app
 
   A script, or Python:
       mpirun -n 4 lb-run python3 app.py
 
-  Complete lb-run's options in bash; its manual:
+  Completion of options in bash; the manual:
       source <(lb-run --completions bash)
       lb-run --man | man -l -
 
-WHERE IT STANDS
-  Behind the launcher, before the program: the launcher starts it on every rank. Whatever the
-  launcher sets for the ranks stays. The program is not changed, and need not be built in any
-  special way, but it must be linked dynamically with its MPI library.
+PLACEMENT
+  After the launcher, before the program: the launcher starts lb-run on every rank, and lb-run
+  keeps everything that the launcher sets for the ranks. The program is not changed and needs no
+  special build, but it must be linked dynamically with its MPI library.
 
 SETTINGS
-  An option sets the variable named with it for the program; without the option, the variable
-  counts where it is set:
+  Each option sets the environment variable named with it. Without the option, lbprof uses the
+  variable's value, if it is set:
       export LBPROF_MODE=profile
 
 EXIT CODES
-  the program's own; or
+  the program's own exit code; or
   1    the manual or completions could not be printed
   2    the command line was wrong
-  125  liblbprof.so was not found; LBPROF_LIBRARY=/path/to/liblbprof.so says where it is
-  126  the program was found, but cannot be executed
+  125  liblbprof.so was not found; set LBPROF_LIBRARY=/path/to/liblbprof.so
+  126  the program was found but cannot be executed
   127  the program was not found";
 
 /// The command line's grammar, made from the table of settings.
 fn command() -> Command {
     let mut command = Command::new("lb-run")
         .version(env!("CARGO_PKG_VERSION"))
-        .about("Runs one rank of an MPI program under the recorder of lbprof.")
+        .about("Records one rank of an MPI program for lb-report.")
         .override_usage("<launcher> lb-run [OPTIONS] PROGRAM [ARGUMENTS]…")
-        .after_help(EXAMPLES)
+        .after_help("--help adds the values of options, examples and exit codes.")
+        .after_long_help(EXAMPLES)
         .max_term_width(100);
     for (setting, flag) in flags() {
         command = command.arg(option(setting, flag));
@@ -71,7 +72,7 @@ fn command() -> Command {
     command.args(about_itself()).arg(
         Arg::new("command")
             .value_name("PROGRAM")
-            .help("The program, and its arguments as they are")
+            .help("The program and its arguments")
             .num_args(1..)
             .required(true)
             .trailing_var_arg(true)
@@ -86,14 +87,10 @@ fn about_itself() -> [Arg; 2] {
         Arg::new("completions")
             .long("completions")
             .value_name("SHELL")
-            .help("Print what a shell needs to complete options")
+            .help("Print a script that completes options in this shell")
             .value_parser(value_parser!(Shell))
             .exclusive(true),
-        Arg::new("man")
-            .long("man")
-            .help("Print the manual in the format of man")
-            .action(ArgAction::SetTrue)
-            .exclusive(true),
+        Arg::new("man").long("man").help("Print the manual in man format").action(ArgAction::SetTrue).exclusive(true),
     ]
 }
 
@@ -115,7 +112,8 @@ fn option(setting: &'static Setting, flag: &'static str) -> Arg {
             .value_parser(Accepted(setting));
     }
     arg.value_name("VALUE")
-        .help(format!("{meaning}\nValues: {values} [default: {default}] [{name}]"))
+        .help(format!("{meaning} [default: {default}]"))
+        .long_help(format!("{meaning}\nValues: {values} [default: {default}] [{name}]"))
         .hide_possible_values(true)
         .value_hint(if *name == "LBPROF_DIR" { ValueHint::DirPath } else { ValueHint::Unknown })
         .value_parser(Accepted(setting))
@@ -183,7 +181,7 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Options, Exit>
     let mut matches = command().try_get_matches_from(&arguments).map_err(|error| {
         let _ = error.print();
         if let Some(order) = right_order(&arguments) {
-            say(format_args!("options of the launcher stand before lb-run, which runs one rank: {order}"));
+            say(format_args!("options of the launcher belong before lb-run, which runs one rank: {order}"));
         }
         if error.use_stderr() { Exit::Usage } else { Exit::Good }
     })?;

@@ -24,18 +24,16 @@ pub fn become_program(command: &[OsString], settings: &[(OsString, OsString)]) -
         (Some(libc::ENOENT), _) if program.is_empty() => {
             ("the name of the program is empty".to_owned(), Exit::NotFound)
         }
-        (Some(libc::ENOENT | libc::ENOTDIR), None) if program.contains('/') => (
-            format!("{program}: there is no such file: is the path right, on this node and from this folder?"),
-            Exit::NotFound,
-        ),
+        (Some(libc::ENOENT | libc::ENOTDIR), None) if program.contains('/') => {
+            (format!("{program}: no such file: is the path right on this node and from this folder?"), Exit::NotFound)
+        }
         (Some(libc::ENOENT | libc::ENOTDIR), None) => (
-            format!("{program}: no such command in PATH; a program in this folder is called ./{program}"),
+            format!("{program}: no such command in PATH; to run a program in this folder, write ./{program}"),
             Exit::NotFound,
         ),
-        (Some(libc::ENOENT), Some(path)) => (
-            format!("{}: the interpreter or loader that it names in its first bytes is not there", path.display()),
-            Exit::NotExecutable,
-        ),
+        (Some(libc::ENOENT), Some(path)) => {
+            (format!("{}: its interpreter or dynamic loader does not exist", path.display()), Exit::NotExecutable)
+        }
         (Some(libc::EACCES), _) if Path::new(&*program).is_dir() => {
             (format!("{program}: this is a folder, not a program"), Exit::NotExecutable)
         }

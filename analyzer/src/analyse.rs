@@ -1,15 +1,18 @@
 //! A run → its model and the places of its call sites: the passes, in their order.
 
+use crate::replay::what_if::condition;
 use lbprof_collector::Problem;
 use lbprof_collector::format::Mode;
 
 use crate::metrics::findings::findings;
 use crate::model::Model;
+use crate::model::followed::Followed;
+use crate::model::question::Question;
 use crate::profile::gather;
 use crate::read::open::Run;
 use crate::read::pass::Progress;
-use crate::replay::what_if::{Condition, Question, plan};
-use crate::replay::{Followed, PartWatcher, Scope, Watcher, follow};
+use crate::replay::what_if::{Condition, plan};
+use crate::replay::{PartWatcher, Scope, Watcher, follow};
 use crate::report::clusters::Clusters;
 use crate::report::views::{Watch, Watched};
 use crate::select::asked::Asked;
@@ -192,7 +195,7 @@ impl First {
         let asked: Vec<_> = asked.iter().map(|one| one.question(model)).collect::<Result<Vec<_>, _>>()?;
         // What a rank did whose calls are sums cannot be replayed.
         let questions = if self.survey.profiles { Vec::new() } else { plan(model, &asked) }.into_iter();
-        Ok(questions.map(|question| (question, question.condition(model))).collect())
+        Ok(questions.map(|question| (question, condition(question, model))).collect())
     }
 
     /// Follows the ranks of `run`, of which `all` is, and watches what they do in `watch`, the model of the part in `scope`; nothing where

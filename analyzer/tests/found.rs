@@ -5,8 +5,9 @@ mod support;
 
 use lbprof_analyzer::metrics::load_balance::{phase_profile_ideal, phase_profile_ideal_of, times};
 use lbprof_analyzer::model::Model;
+use lbprof_analyzer::model::loops::Without;
 use lbprof_analyzer::report::loops::{Doubt, Sureness};
-use lbprof_analyzer::structure::{Wanted, Without};
+use lbprof_analyzer::structure::Wanted;
 use lbprof_collector::scenario::{RankScript, Scenario};
 use lbprof_collector::{Activity, Operation};
 use support::{found_model, found_model_of, model, report_on};

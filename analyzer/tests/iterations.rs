@@ -1,8 +1,10 @@
 //! The whole way from calls to iterations, on programs made by chance whose iterations are known.
 
+use lbprof_analyzer::model::loops::Ends;
+use lbprof_analyzer::model::loops::{Anchors, Class};
 use lbprof_analyzer::structure::iterations::find::{FoundLoop, Step, Window, find_loops};
-use lbprof_analyzer::structure::iterations::number::{Ends, Numbering, number};
-use lbprof_analyzer::structure::iterations::split::{Anchors, Class, Splitter};
+use lbprof_analyzer::structure::iterations::number::{Numbering, number};
+use lbprof_analyzer::structure::iterations::split::Splitter;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;

@@ -3,8 +3,17 @@
 //! [`crate::profile`] makes it from logs; metrics and reports read it. Nothing in it refers to a rank's own ids: regions are
 //! unified across ranks by their paths, call sites by module and offset, communicators by their uids.
 
+pub mod alone;
+pub mod followed;
+pub mod kind;
+pub mod loops;
+pub mod moment;
+pub mod question;
+pub mod selected;
 pub mod sites;
+pub mod waits;
 
+use crate::model::loops::FoundLoopOfRank;
 use std::collections::{BTreeMap, BTreeSet};
 
 use lbprof_collector::definition::{EndReason, RankList, RegionKind};
@@ -12,15 +21,14 @@ use lbprof_collector::polling::Polling;
 use lbprof_collector::profile::CounterTotals;
 use lbprof_collector::{Activity, Problem};
 
-use crate::profile::concurrency::Alone;
-use crate::replay::Followed;
-use crate::structure::iterations::carried::Carried;
+use crate::model::alone::Alone;
+use crate::model::followed::Followed;
 
+use crate::model::selected::Selected;
 use crate::read::open::n_recorded;
-use crate::select::Selected;
 
+use crate::model::loops::{Loop, Without};
 use crate::model::sites::Sites;
-use crate::structure::{Loop, Without};
 
 /// Seconds by activity, at the index of the activity's number.
 pub type Seconds = [f64; Activity::COUNT];
@@ -194,19 +202,6 @@ impl PollTimes {
         self.computation_s += other.computation_s;
         self.maybe_waiting_s += other.maybe_waiting_s;
     }
-}
-
-/// The main loop found in a rank's calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FoundLoopOfRank {
-    /// Index in [`Model::loops`].
-    pub at: usize,
-    /// Its iterations.
-    pub iterations: u32,
-    /// How many of them consist of the same kinds of calls as the most common ones.
-    pub alike: u32,
-    /// What they carry.
-    pub carried: Carried,
 }
 
 /// Time, calls and bytes.

@@ -19,6 +19,7 @@
 //! than [`OVERLAP`] of it, at its begin and at its end. So each sample also holds how long ago the others stopped computing, and when the
 //! first of them goes on.
 
+use crate::model::alone::Alone;
 use std::collections::BTreeMap;
 
 use lbprof_collector::clock::RankClock;
@@ -26,7 +27,7 @@ use lbprof_collector::format::BatchHead;
 use lbprof_collector::profile::ProfileBatch;
 use lbprof_collector::{Operation, Record};
 
-use crate::profile::span::Span;
+use crate::read::span::Span;
 
 /// Most slices: each rank's samples take less than a megabyte, and adding a rank's to those of others 0.1 ms. Of half as many, the
 /// least that a long run has, a share of 10 % has a standard error of 0.24 %.
@@ -40,26 +41,6 @@ const OVERLAP: f32 = 0.05;
 
 /// Share of the slices in which something is known of all ranks, below which nothing is said.
 const LEAST_KNOWN: f64 = 0.95;
-
-/// The time in which one rank alone computes.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Alone {
-    /// Seconds of serial work by rank, the most first: the others have nothing to do.
-    pub serial: Vec<(u32, f64)>,
-    /// Seconds in which exactly one rank computes, for whatever reason.
-    pub alone_s: f64,
-    /// Two standard errors of the sum of `serial`, in seconds.
-    pub error_s: f64,
-    /// Seconds from one sample to the next, on average.
-    pub step_s: f64,
-}
-
-impl Alone {
-    /// Seconds of serial work of all ranks.
-    pub fn serial_s(&self) -> f64 {
-        self.serial.iter().fold(0.0, |sum, (_, seconds)| sum + seconds)
-    }
-}
 
 /// What the ranks do at one instant. Times are in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]

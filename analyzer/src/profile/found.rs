@@ -3,9 +3,11 @@
 use lbprof_collector::record::NONE;
 
 use super::bounds::Bounds;
-use crate::profile::span::Span;
-use crate::structure::iterations::carried::{Carried, carried};
-use crate::structure::iterations::number::{Ends, number};
+use crate::model::loops::Carried;
+use crate::model::loops::Ends;
+use crate::read::span::Span;
+use crate::structure::iterations::carried::carried;
+use crate::structure::iterations::number::number;
 use crate::structure::iterations::split::Interval;
 
 /// The iterations of a rank's main loop, where it was found.

@@ -7,7 +7,8 @@ use lbprof_collector::record::NONE;
 
 use super::bounds::Bounds;
 use super::rank::RankBuilder;
-use crate::model::{FoundLoopOfRank, Region, RegionIdx, Series, Slowest};
+use crate::model::loops::FoundLoopOfRank;
+use crate::model::{Region, RegionIdx, Series, Slowest};
 use crate::profile::sums::Sums;
 use crate::profile::times::Times;
 use crate::structure::region_path::loop_path;

@@ -10,14 +10,14 @@ use lbprof_collector::{Activity, ProblemKind, Record};
 
 use super::found::FoundIterations;
 use super::part::Part;
+use crate::model::selected::Selected;
 use crate::model::sites::Sites;
 use crate::model::{
     Cell, Communicator, Pending, PollTimes, RankModel, RegionIdx, RunFacts, Seconds, SiteKey, Totals, Usage,
 };
-use crate::profile::span::Span;
 use crate::profile::sums::Sums;
 use crate::read::definitions::Definitions;
-use crate::select::Selected;
+use crate::read::span::Span;
 use crate::structure::region_path::{PathPart, loop_path, region_path};
 use crate::structure::{FoundRegion, Structure};
 

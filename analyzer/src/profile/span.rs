@@ -13,30 +13,12 @@
 //! two spans that follow one another are those of both together. A region that is left where a span begins, and one that is
 //! entered where it ends, are outside.
 
+use crate::read::span::Span;
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::profile::{Fold, Profile, ProfileBatch};
 use lbprof_collector::{Activity, Operation, Record};
 
 use crate::profile::times::TimesByRegion;
-
-/// Ticks of a rank from `begin` on and before `end`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// The first.
-    pub begin: u64,
-    /// The first behind it; `u64::MAX`: it does not end.
-    pub end: u64,
-}
-
-impl Span {
-    /// All time.
-    pub const ALL: Span = Span { begin: 0, end: u64::MAX };
-
-    /// The tick of the span that is next to `ticks`.
-    pub fn clamp(&self, ticks: u64) -> u64 {
-        ticks.clamp(self.begin, self.end.max(self.begin))
-    }
-}
 
 /// What crosses the begin of the span.
 #[derive(Clone, Copy)]

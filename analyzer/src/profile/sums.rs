@@ -12,9 +12,10 @@ use lbprof_collector::profile::{Cell, Iteration, Profile, ProfileBatch};
 use lbprof_collector::record::{Flags, NONE};
 use lbprof_collector::{Activity, Record};
 
-use crate::profile::span::{Span, SpanFold};
+use crate::profile::span::SpanFold;
 use crate::profile::times::Times;
 use crate::read::definitions::Definitions;
+use crate::read::span::Span;
 use crate::structure::{FoundRegion, Placed, Placer};
 
 /// Records after which sums are taken from the fold: the iterations that it lists are then still in the processor's caches.

@@ -4,3 +4,4 @@ pub mod ahead;
 pub mod definitions;
 pub mod open;
 pub mod pass;
+pub mod span;

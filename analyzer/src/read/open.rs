@@ -13,7 +13,7 @@ use lbprof_collector::reader::{Folder, OpenError, RankLog};
 use lbprof_collector::{Problem, ProblemKind};
 use rayon::prelude::*;
 
-use crate::profile::span::Span;
+use crate::read::span::Span;
 
 /// What the names of folders begin with that the recorder makes by default.
 pub const DEFAULT_FOLDER: &str = "lbprof-out";

@@ -10,23 +10,13 @@
 //!
 //! Histories are kept only so far back. So from time to time the paths up to a time are summed up, one for each thread.
 
+use crate::model::followed::OnPath;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use crate::model::kind::{Kind, Ns};
 use crate::replay::blocking::{Doing, Doings, History};
-use crate::replay::timeline::{Kind, Ns};
-
-/// A part of the critical path.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OnPath {
-    /// The thread.
-    pub thread: u32,
-    /// The kind of its time.
-    pub kind: Kind,
-    /// Nanoseconds.
-    pub ns: f64,
-}
 
 /// Nanoseconds on a path, by thread and kind.
 type Sums = FxHashMap<(u32, Kind), f64>;

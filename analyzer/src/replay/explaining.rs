@@ -2,9 +2,9 @@
 
 use rayon::Scope;
 
+use crate::model::kind::Ns;
 use crate::read::ahead::Ahead;
 use crate::replay::blocking::{Explainer, Story};
-use crate::replay::timeline::Ns;
 
 /// Chapters that may wait to be explained before the engine does.
 const MOST_WAITING: usize = 8;

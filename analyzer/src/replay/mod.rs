@@ -18,7 +18,6 @@ mod engine;
 mod explaining;
 pub mod matching;
 mod requests;
-mod result;
 mod scope;
 mod synchronised;
 mod thread;
@@ -29,6 +28,5 @@ pub mod what_if;
 pub use engine::follow;
 #[cfg(test)]
 mod tests;
-pub use result::{Counts, Followed, ThreadOf};
 pub use scope::{PartWatcher, Scope};
 pub use watcher::{Message, Stretch, Wait, Watcher};

@@ -61,8 +61,9 @@ impl Requests {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::kind::Kind;
     use crate::replay::matching::Channels;
-    use crate::replay::timeline::{Kind, SendMode};
+    use crate::replay::timeline::SendMode;
     use crate::replay::what_if::Clocks;
 
     #[test]

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::result::ThreadOf;
 use super::watcher::{Message, Stretch, Wait, Watcher};
+use crate::model::followed::ThreadOf;
+use crate::model::kind::{Kind, Ns};
 use crate::model::{Model, RegionIdx};
 use crate::read::open::Run;
-use crate::replay::timeline::{Kind, Ns};
 use crate::replay::what_if::Condition;
 use crate::structure::survey::Survey;
 

@@ -6,7 +6,7 @@
 use std::cell::OnceCell;
 
 use crate::model::Communicator;
-use crate::replay::timeline::Ns;
+use crate::model::kind::Ns;
 
 /// The last two times at which something happened, the later first; `Ns::MIN`: not yet.
 #[derive(Clone, Copy, Debug)]

@@ -2,8 +2,9 @@
 
 use lbprof_collector::scenario::{RankScript, Scenario};
 
+use super::Scope;
 use super::engine::follow_keeping;
-use super::{Followed, Scope};
+use crate::model::followed::Followed;
 use crate::profile::gather;
 use crate::read::open::Run;
 use crate::structure::survey::survey;

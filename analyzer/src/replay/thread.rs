@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use crate::model::kind::Ns;
 use crate::replay::matching::{HearingId, MeetingId, TransferId};
-use crate::replay::timeline::{Batch, Deed, Ns, Step};
+use crate::replay::timeline::{Batch, Deed, Step};
 use crate::replay::what_if::RETURNS;
 
 /// What was started and is not over.

@@ -1,8 +1,8 @@
 //! Who wants to know what threads do while they are followed: the records are gone afterwards.
 
-use super::result::ThreadOf;
-use crate::replay::blocking::WaitState;
-use crate::replay::timeline::{Kind, Ns};
+use crate::model::followed::ThreadOf;
+use crate::model::kind::{Kind, Ns};
+use crate::model::waits::WaitState;
 
 /// Is told what threads do, in the order in which they are followed.
 pub trait Watcher: Send {

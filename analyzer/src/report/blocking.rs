@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use crate::metrics::blocking::{BlockingSums, Cause, PhaseCost, StateTimes, WaitPlace, sums};
 use crate::metrics::imbalance::ImbalanceSplit;
 use crate::model::Model;
+use crate::model::followed::Counts;
+use crate::model::waits::WaitState;
 use crate::profile::operation_name;
-use crate::replay::Counts;
-use crate::replay::blocking::WaitState;
 use crate::structure::symbols::{Place, first_on_line};
 
 /// Waiting and its causes, with names.

@@ -2,8 +2,8 @@
 
 use crate::metrics::load_balance::{self, PhaseProfileIdeal, Times};
 use crate::metrics::serialization::{Serialization, serialization};
+use crate::model::followed::Followed;
 use crate::model::{Model, RegionIdx};
-use crate::replay::Followed;
 
 /// Efficiencies, with the times that they follow from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

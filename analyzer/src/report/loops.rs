@@ -1,10 +1,11 @@
 //! The loops found in the calls of a program without marked iterations: how, how many iterations, how sure.
 
-use crate::model::{FoundLoopOfRank, Model, RankModel, Region, RegionIdx};
+use crate::model::loops::Carried;
+use crate::model::loops::FoundLoopOfRank;
+use crate::model::loops::{Count, Loop, Without};
+use crate::model::{Model, RankModel, Region, RegionIdx};
 use crate::profile::operation_name;
-use crate::structure::iterations::carried::Carried;
 use crate::structure::symbols::Place;
-use crate::structure::{Count, Loop, Without};
 
 /// What was found.
 #[derive(Clone, Debug, Default)]

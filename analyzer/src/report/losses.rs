@@ -17,8 +17,8 @@ use super::what_if::{ReplayRow, WhatIf};
 use super::{RegionRow, SiteRow};
 use crate::metrics::blocking::{Class, waited_because_of};
 use crate::model::Model;
+use crate::model::question::Question;
 use crate::profile::operation_name;
-use crate::replay::what_if::Question;
 use crate::structure::symbols::Place;
 
 /// Share of the elapsed time from which on a loss is told.

@@ -6,7 +6,7 @@ use super::efficiency::EfficiencyRow;
 use crate::metrics::imbalance::{IdealTimes, ImbalanceSplit, split};
 use crate::metrics::overhead::{self, Overheads};
 use crate::model::Model;
-use crate::profile::concurrency::Alone;
+use crate::model::alone::Alone;
 
 /// Overheads of the run.
 #[derive(Clone, Debug)]

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use lbprof_collector::Activity;
 
 use crate::model::Model;
-use crate::replay::timeline::Kind;
-use crate::replay::what_if::Question;
+use crate::model::kind::Kind;
+use crate::model::question::Question;
 
 /// The answer to a question.
 #[derive(Clone, Debug)]

@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
-use super::moment::Moment;
 use super::{SelectionError, region};
 use crate::model::Model;
-use crate::replay::what_if::Question;
+use crate::model::moment::Moment;
+use crate::model::question::Question;
 
 /// A question, regions and ranks by their names.
 #[derive(Clone, Debug, PartialEq)]

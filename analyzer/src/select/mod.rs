@@ -5,21 +5,18 @@
 
 pub mod activities;
 pub mod asked;
-pub mod moment;
 pub mod names;
 pub mod ranks;
 pub mod region;
 pub mod spans;
 
+use crate::model::moment::Moment;
 use std::collections::BTreeMap;
-
-use lbprof_collector::Activity;
 
 use crate::model::Model;
 use crate::read::open::Run;
 use crate::structure::survey::Survey;
 pub use activities::ActivitySet;
-pub use moment::Moment;
 pub use ranks::RankSet;
 
 /// What a user asks for; all of the run where nothing is said.
@@ -35,33 +32,6 @@ pub struct Selection {
     pub region: Option<String>,
     /// Only the time of these activities, in the tables of times.
     pub activities: Option<ActivitySet>,
-}
-
-/// The part of a run that a model and a report are of; nothing is set where it is all of it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Selected {
-    /// Ranks, ascending, those without a log among them.
-    pub ranks: Option<Vec<u32>>,
-    /// Where the window begins.
-    pub from: Option<Moment>,
-    /// Where it ends.
-    pub to: Option<Moment>,
-    /// Path of the region.
-    pub region: Option<String>,
-    /// Activities of which the tables of times are.
-    pub activities: Option<Vec<Activity>>,
-}
-
-impl Selected {
-    /// The activities by which ranks are compared: the selected ones, or computation.
-    pub fn compared(&self) -> &[Activity] {
-        self.activities.as_deref().unwrap_or(&[Activity::Computation])
-    }
-
-    /// Whether it is all of the run.
-    pub fn is_all(&self) -> bool {
-        *self == Selected::default()
-    }
 }
 
 /// Why a selection cannot be made from a run.

@@ -7,8 +7,8 @@ use wildmatch::WildMatch;
 
 use super::SelectionError;
 use super::names::{near, some_of};
+use crate::model::loops::Without;
 use crate::model::{Cell, Model, RankModel, Region, RegionIdx, SiteKey};
-use crate::structure::Without;
 
 /// The region of `model` that the value of --region names.
 ///

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::clock::RankClock;
 
-use super::{Moment, SelectionError};
+use super::SelectionError;
+use crate::model::moment::Moment;
 use crate::model::{Model, RankModel, RegionIdx, Series};
-use crate::profile::span::Span;
+use crate::read::span::Span;
 use crate::structure::survey::Survey;
 
 /// The span of each rank of `model` and `survey`, which are of the whole run, from `from` to `to`.

@@ -13,22 +13,14 @@
 //! What settles it is a call in `main`: `main` runs once, so that its loop makes each of these calls.
 
 use super::groups::Candidate;
+use crate::model::loops::Count;
+use crate::model::loops::Ends;
 use crate::structure::iterations::find::{Anchor, FoundLoop};
-use crate::structure::iterations::number::Ends;
 use crate::structure::survey::{RankSurvey, Survey};
 
 /// How many iterations more or fewer there may be than were counted: what comes once in each may be missing in the first or the last,
 /// and be made once or twice beside them. More than that is another use of the same function.
 const ASTRAY: u64 = 2;
-
-/// How well the number of a loop's iterations is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
-    /// How many fewer there may be.
-    pub fewer: u32,
-    /// How many more there may be.
-    pub more: u32,
-}
 
 /// What is known of the calls of all ranks.
 #[derive(Clone, Copy)]

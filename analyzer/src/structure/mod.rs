@@ -27,14 +27,13 @@ pub mod survey;
 pub mod symbols;
 mod together;
 
+use crate::model::loops::Loop;
+use crate::model::loops::Without;
 use std::collections::HashMap;
 
-pub use anchors::Count;
 pub use placer::{FoundRegion, Placed, Placer};
 
 use crate::read::open::Run;
-use crate::structure::iterations::number::Ends;
-use crate::structure::iterations::split::{Anchors, Class};
 use crate::structure::survey::{Survey, Token};
 use crate::structure::symbols::Resolved;
 pub use segments::OTHER;
@@ -56,24 +55,6 @@ impl Default for Wanted {
     }
 }
 
-/// Why no loop was sought or found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Without {
-    /// There is one.
-    #[default]
-    Nothing,
-    /// The user did not want one.
-    NotWanted,
-    /// Iterations are marked.
-    Marked,
-    /// Calls were not recorded, only profiles.
-    Profiles,
-    /// No calls repeat themselves.
-    NoneFound,
-    /// No call site is the one that the user named.
-    NoSuchCallSite,
-}
-
 /// Loops and regions of a run, for all its ranks.
 #[derive(Clone, Debug, Default)]
 pub struct Structure {
@@ -85,55 +66,6 @@ pub struct Structure {
     main_of: HashMap<u32, usize>,
     segments: Option<Segments>,
     tokens: HashMap<Token, u32>,
-}
-
-/// A loop, found in the calls of some ranks that run the same code.
-#[derive(Clone, Debug)]
-pub struct Loop {
-    /// Its name as a region.
-    pub name: String,
-    /// The loop around it, as an index.
-    pub parent: Option<usize>,
-    /// Whether it is the main loop of its ranks.
-    pub main: bool,
-    /// Whether it has a region of its own: the main loop, and those in it that take much of its time.
-    pub is_region: bool,
-    /// The ranks.
-    pub ranks: Vec<u32>,
-    /// Call sites whose calls end an iteration, with the operation's number.
-    pub anchor: Vec<(Option<u32>, u16)>,
-    /// Which of such calls do.
-    pub anchors: Anchors,
-    /// What is known of these ends.
-    pub ends: Ends,
-    /// How well the number of iterations is known; of the main loop alone.
-    pub count: Count,
-    /// Whether nothing but its rhythm makes it a loop around an inner one, whose iterations may be the program's.
-    pub by_rhythm: bool,
-    /// The iterations of other ranks that exchange messages with these, where they are as many ranks or more and make another number of
-    /// them; of the main loop alone.
-    pub others: Option<u32>,
-    /// What is found in the calls, where the user named what ends an iteration.
-    pub detected: Option<Detected>,
-    /// Iterations within one of the main loop, on average; 1 of the main loop itself, less of one around it.
-    pub for_each_main: f64,
-    /// Share of the main loop's time that it takes, in 0..=1; above 1 of one around it.
-    pub share_of_main: f64,
-    /// Whether the user said which call ends an iteration.
-    pub named: bool,
-    /// What each kind of call is to it, by the survey's index.
-    classes: Vec<Class>,
-}
-
-/// The main loop in the calls of a rank, where the user named another.
-#[derive(Clone, Debug)]
-pub struct Detected {
-    /// Its iterations.
-    pub iterations: u32,
-    /// The call that ends one: its call site and operation.
-    pub end: (Option<u32>, u16),
-    /// Whether an uninterrupted run of such calls ends only one.
-    pub run: bool,
 }
 
 impl Structure {

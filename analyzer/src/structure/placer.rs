@@ -3,11 +3,12 @@
 use lbprof_collector::Record;
 use lbprof_collector::record::NONE;
 
-use super::{Loop, Structure};
+use super::Structure;
+use crate::model::loops::Ends;
+use crate::model::loops::Loop;
 use crate::model::sites::Sites;
 use crate::read::definitions::Definitions;
-use crate::structure::iterations::number::Ends;
-use crate::structure::iterations::split::{Class, Interval, Splitter};
+use crate::structure::iterations::split::{Interval, Splitter};
 use crate::structure::kinds::Kinds;
 use crate::structure::survey::Token;
 
@@ -266,33 +267,6 @@ impl<'a> Placer<'a> {
 fn outside_of_loops(region: u32) -> u32 {
     let segment = FoundRegion::of_number(region).and_then(FoundRegion::segment);
     FoundRegion::Found { in_loop: None, segment }.number()
-}
-
-impl Loop {
-    /// Whether calls of this kind are polls, and none of its own.
-    fn polls(&self, token: u32) -> bool {
-        matches!(self.classes.get(token as usize), Some(Class::Neutral))
-    }
-
-    /// How many kinds of calls belong to it.
-    pub fn kinds(&self) -> usize {
-        self.classes.iter().filter(|class| class.is_of_loop()).count()
-    }
-
-    /// Whether some kind of calls belongs to both loops.
-    pub fn shares_kinds_with(&self, other: &Loop) -> bool {
-        self.classes.iter().zip(&other.classes).any(|(own, others)| own.is_of_loop() && others.is_of_loop())
-    }
-
-    /// Whether calls of this kind end its iterations.
-    fn ends_with(&self, token: u32) -> bool {
-        self.classes.get(token as usize) == Some(&Class::Anchor)
-    }
-
-    /// Whether calls of this kind belong to it.
-    fn has(&self, token: u32) -> bool {
-        self.classes.get(token as usize).is_some_and(|class| class.is_of_loop())
-    }
 }
 
 #[cfg(test)]

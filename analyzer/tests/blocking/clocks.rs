@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use lbprof_analyzer::metrics::blocking::Class;
-use lbprof_analyzer::replay::Counts;
-use lbprof_analyzer::replay::blocking::WaitState;
-use lbprof_analyzer::replay::what_if::Question;
+use lbprof_analyzer::model::followed::Counts;
+use lbprof_analyzer::model::question::Question;
+use lbprof_analyzer::model::waits::WaitState;
 use lbprof_collector::Activity;
 use lbprof_collector::script::Script;
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use lbprof_analyzer::replay::Counts;
-use lbprof_analyzer::replay::blocking::WaitState;
+use lbprof_analyzer::model::followed::Counts;
+use lbprof_analyzer::model::waits::WaitState;
 use lbprof_collector::Operation;
 use lbprof_collector::format::{BLOCK_HEAD_BYTES, BlockHead, BlockKind, log_name};
 use lbprof_collector::scenario::Scenario;

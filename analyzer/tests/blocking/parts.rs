@@ -5,8 +5,8 @@ use std::path::Path;
 
 use lbprof_analyzer::metrics::blocking::Class;
 use lbprof_analyzer::model::Model;
-use lbprof_analyzer::replay::blocking::WaitState;
-use lbprof_analyzer::replay::what_if::Question;
+use lbprof_analyzer::model::question::Question;
+use lbprof_analyzer::model::waits::WaitState;
 use lbprof_analyzer::select::Selection;
 use lbprof_collector::script::Script;
 

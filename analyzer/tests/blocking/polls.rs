@@ -1,7 +1,7 @@
 //! Ranks that wait by polling, and ranks that poll while they compute.
 
-use lbprof_analyzer::replay::blocking::WaitState::{EarlyEnd, LateSender};
-use lbprof_analyzer::replay::what_if::Question;
+use lbprof_analyzer::model::question::Question;
+use lbprof_analyzer::model::waits::WaitState::{EarlyEnd, LateSender};
 use lbprof_collector::polling::Polling;
 use lbprof_collector::script::Script;
 

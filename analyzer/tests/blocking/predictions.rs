@@ -1,6 +1,6 @@
 //! Predictions against the simulator: what a run takes with the change really made (DESIGN: a prediction is right when doing it gives it).
 
-use lbprof_analyzer::replay::what_if::Question;
+use lbprof_analyzer::model::question::Question;
 use lbprof_collector::script::Script;
 
 use crate::run::Run;

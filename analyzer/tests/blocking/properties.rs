@@ -1,8 +1,8 @@
 //! What holds for every run, on scripts of chance.
 
-use lbprof_analyzer::replay::Counts;
-use lbprof_analyzer::replay::blocking::WaitState;
-use lbprof_analyzer::replay::what_if::Question;
+use lbprof_analyzer::model::followed::Counts;
+use lbprof_analyzer::model::question::Question;
+use lbprof_analyzer::model::waits::WaitState;
 use lbprof_collector::script::{Network, Script, SimulatedCall, Simulation};
 use lbprof_collector::{Activity, Operation};
 

@@ -1,7 +1,7 @@
 //! Replays against the estimate by iterations (METRICS §1), and what would be gained.
 
 use lbprof_analyzer::metrics::load_balance::phase_profile_ideal;
-use lbprof_analyzer::replay::what_if::Question;
+use lbprof_analyzer::model::question::Question;
 
 use crate::run::Run;
 use crate::support::{first_screen, plain, report_on};

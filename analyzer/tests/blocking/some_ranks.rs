@@ -1,8 +1,8 @@
 //! Waits among some ranks of a communicator or window: neighbourhood collectives, epochs with groups, locks.
 
-use lbprof_analyzer::replay::Counts;
-use lbprof_analyzer::replay::blocking::WaitState::*;
-use lbprof_analyzer::replay::what_if::Question;
+use lbprof_analyzer::model::followed::Counts;
+use lbprof_analyzer::model::question::Question;
+use lbprof_analyzer::model::waits::WaitState::*;
 use lbprof_collector::definition::{Definition, Group, RankList};
 use lbprof_collector::script::Script;
 

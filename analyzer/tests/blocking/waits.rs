@@ -1,7 +1,7 @@
 //! Every way to wait: who waits how long, and for what, in small runs worked out by hand.
 
-use lbprof_analyzer::replay::Counts;
-use lbprof_analyzer::replay::blocking::WaitState::{self, *};
+use lbprof_analyzer::model::followed::Counts;
+use lbprof_analyzer::model::waits::WaitState::{self, *};
 
 use crate::run::Run;
 

@@ -5,7 +5,7 @@ use lbprof_collector::definition::RegionKind;
 
 use crate::metrics::imbalance::ImbalanceSplit;
 use crate::model::Region;
-use crate::replay::timeline::Kind;
+use crate::model::kind::Kind;
 
 /// What waiting is caused by (§3.2 of the paper).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -16,10 +16,10 @@ pub use self::class::{ByClass, Class};
 use self::own::OwnTimes;
 pub use self::phases::PhaseCost;
 use super::imbalance::ImbalanceSplit;
+use crate::model::followed::Followed;
+use crate::model::kind::Kind;
+use crate::model::waits::WaitState;
 use crate::model::{Model, RegionIdx};
-use crate::replay::Followed;
-use crate::replay::blocking::WaitState;
-use crate::replay::timeline::Kind;
 
 /// A cause of waiting: what a rank did.
 #[derive(Clone, Copy, Debug, PartialEq)]

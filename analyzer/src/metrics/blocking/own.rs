@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::record::NONE;
 
+use crate::model::followed::Followed;
+use crate::model::kind::Kind;
 use crate::model::{Model, RegionIdx, SiteKey};
-use crate::replay::Followed;
-use crate::replay::timeline::Kind;
 
 /// Seconds without waiting.
 pub(super) struct OwnTimes {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::Class;
 use super::own::OwnTimes;
+use crate::model::kind::Kind;
 use crate::model::{Region, RegionIdx};
-use crate::replay::timeline::Kind;
 
 /// A phase of the program, all ranks together, and the waiting that it causes.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,7 +10,7 @@
 use super::doings::Doings;
 use super::history::{EndedBy, History, Part};
 use super::paths::Paths;
-use crate::replay::timeline::{Kind, Ns};
+use crate::model::kind::{Kind, Ns};
 
 /// Most causes that are kept of one wait, and the smallest share of it that is kept. What smaller ones caused is shared out among those
 /// that are kept.

@@ -1,6 +1,6 @@
 //! What threads do, by number: a thread and a kind of its time are one dense number, so that sums over them are lists.
 
-use crate::replay::timeline::Kind;
+use crate::model::kind::Kind;
 
 /// A thread and a kind of its time, by number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,9 +9,11 @@ use super::causes::{Causer, Causes};
 use super::doings::Doings;
 use super::history::{History, Part};
 use super::story::{Begin, Story, Wait};
-use super::tables::{Blocking, Sums, WaitKey, WaitState, WaitSums};
-use crate::replay::critical_path::{CriticalPath, OnPath};
-use crate::replay::timeline::{Kind, Ns};
+use super::tables::Sums;
+use crate::model::followed::OnPath;
+use crate::model::kind::{Kind, Ns};
+use crate::model::waits::{Blocking, WaitKey, WaitState, WaitSums};
+use crate::replay::critical_path::CriticalPath;
 
 /// Stretches and causes of all histories together from which on old ones are forgotten.
 pub const MOST_STRETCHES: usize = 1 << 22;

@@ -6,7 +6,7 @@
 use std::cell::Cell;
 
 use super::doings::Doing;
-use crate::replay::timeline::Ns;
+use crate::model::kind::Ns;
 
 /// "Did not wait": the absent number of a wait.
 const NO_WAIT: u32 = u32::MAX;
@@ -246,8 +246,8 @@ mod tests {
     use lbprof_collector::Activity;
 
     use super::*;
+    use crate::model::kind::Kind;
     use crate::replay::blocking::doings::Doings;
-    use crate::replay::timeline::Kind;
 
     fn doing(region: u32) -> Doing {
         let mut doings = Doings::default();

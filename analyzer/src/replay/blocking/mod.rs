@@ -18,4 +18,3 @@ pub use doings::{Doing, Doings};
 pub use explainer::{Explained, Explainer, MOST_STRETCHES};
 pub use history::{EndedBy, History, Part};
 pub use story::{Story, Wait};
-pub use tables::{Blocking, WaitKey, WaitState, WaitSums};

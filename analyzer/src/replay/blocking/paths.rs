@@ -2,7 +2,7 @@
 
 use super::doings::{Doing, Doings};
 use super::history::{History, Part};
-use crate::replay::timeline::Ns;
+use crate::model::kind::Ns;
 
 /// How much of something is on the paths, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -155,7 +155,7 @@ impl Paths {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replay::timeline::Kind;
+    use crate::model::kind::Kind;
 
     #[test]
     fn the_own_path_stays_for_others_who_end_the_same_wait() {

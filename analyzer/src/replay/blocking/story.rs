@@ -2,8 +2,8 @@
 
 use super::causes::Causer;
 use super::history::EndedBy;
-use super::tables::{WaitKey, WaitSums};
-use crate::replay::timeline::{Kind, Ns};
+use crate::model::kind::{Kind, Ns};
+use crate::model::waits::{WaitKey, WaitSums};
 
 /// A thread that begins.
 #[derive(Clone, Copy, Debug)]

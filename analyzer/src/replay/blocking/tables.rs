@@ -1,102 +1,12 @@
 //! Sums of waits and of their causes.
 
-use rustc_hash::FxHashMap;
+use crate::model::waits::Blocking;
+use crate::model::waits::WaitKey;
+use crate::model::waits::WaitSums;
 
 use super::doings::Doings;
 use super::history::Part;
-use crate::replay::timeline::{Kind, Ns};
-
-/// Why a thread waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum WaitState {
-    /// A receive, or a wait for one, before its message was sent.
-    LateSender,
-    /// A send, or a wait for one, before its receive was posted: a rendezvous.
-    LateReceiver,
-    /// In a barrier before the last rank entered it.
-    Barrier,
-    /// In a collective in which all wait for all, before the last rank entered it.
-    AllToAll,
-    /// In a collective before its root entered.
-    ForRoot,
-    /// Of a collective's root before the last of the others entered.
-    AtRoot,
-    /// In a scan before the last rank before it entered.
-    Prefix,
-    /// In the synchronisation of windows or files before the last rank entered it.
-    Epoch,
-    /// In a neighbourhood collective before the last of those that send to the rank entered it.
-    Neighbours,
-    /// In an access to windows before their ranks exposed them.
-    Post,
-    /// At the end of a window's exposure before all that access it completed that.
-    Complete,
-    /// For a lock that another rank holds, before that begins to give it back.
-    Lock,
-    /// Before its window begins, while others are in theirs.
-    LateBegin,
-    /// Behind the end of its window, while others are still in theirs.
-    EarlyEnd,
-}
-
-impl WaitState {
-    /// The name in reports and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            WaitState::LateSender => "late sender",
-            WaitState::LateReceiver => "late receiver",
-            WaitState::Barrier => "wait at barrier",
-            WaitState::AllToAll => "wait at all-to-all",
-            WaitState::ForRoot => "wait for the root",
-            WaitState::AtRoot => "wait at the root",
-            WaitState::Prefix => "wait in scan",
-            WaitState::Epoch => "wait in epoch",
-            WaitState::Neighbours => "wait for neighbours",
-            WaitState::Post => "wait for post",
-            WaitState::Complete => "wait for complete",
-            WaitState::Lock => "wait for lock",
-            WaitState::LateBegin => "late begin",
-            WaitState::EarlyEnd => "early end",
-        }
-    }
-}
-
-/// Where and why a thread waited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct WaitKey {
-    /// The thread.
-    pub thread: u32,
-    /// Region and activity of the call.
-    pub kind: Kind,
-    /// Index of the call site; NONE where it is not known.
-    pub site: u32,
-    /// Number of the operation; 0 outside of calls.
-    pub operation: u16,
-    /// Why.
-    pub state: WaitState,
-}
-
-/// How often and how long.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct WaitSums {
-    /// How often.
-    pub count: u64,
-    /// Nanoseconds before what it waited for was done.
-    pub waiting: Ns,
-    /// Nanoseconds from then until its message had arrived.
-    pub delay: Ns,
-}
-
-/// Everything that was waited for.
-#[derive(Clone, Debug, Default)]
-pub struct Blocking {
-    /// By where and why.
-    pub waits: FxHashMap<WaitKey, WaitSums>,
-    /// Nanoseconds of waiting caused, by thread and kind of its time.
-    pub causes: FxHashMap<(u32, Kind), f64>,
-    /// Nanoseconds that the first thread waited because of the second.
-    pub pairs: FxHashMap<(u32, u32), f64>,
-}
+use crate::model::kind::Ns;
 
 /// Sums that are being made.
 #[derive(Debug, Default)]
@@ -131,12 +41,5 @@ impl Sums {
         let caused = doings.all().iter().zip(self.caused).filter(|&(_, ns)| ns > 0.0);
         self.blocking.causes = caused.map(|(&doing, ns)| (doing, ns)).collect();
         self.blocking
-    }
-}
-
-impl Blocking {
-    /// Nanoseconds of all waits together.
-    pub fn total(&self) -> f64 {
-        self.waits.values().map(|sums| (sums.waiting + sums.delay) as f64).sum()
     }
 }

@@ -9,8 +9,8 @@
 //! done by whom if ranks computed longer or shorter.
 
 use super::Engine;
+use crate::model::kind::Ns;
 use crate::replay::thread::Demand;
-use crate::replay::timeline::Ns;
 
 /// Less than one part in so many of the computation is no considerable one.
 const SMALL: Ns = 20;

@@ -1,9 +1,10 @@
 //! What ends: a call, and with it messages and collectives that nobody asks for any more.
 
 use super::Engine;
+use crate::model::kind::Ns;
 use crate::replay::matching::{Entry, MeetingId, Transfer};
 use crate::replay::thread::Started;
-use crate::replay::timeline::{Deed, Meeting, Ns, Role, Step};
+use crate::replay::timeline::{Deed, Meeting, Role, Step};
 
 impl Engine<'_, '_> {
     /// The call ends that does nothing with others at its end.

@@ -5,10 +5,12 @@ use lbprof_collector::{Activity, Operation};
 
 use super::Engine;
 use super::progress::Send;
-use crate::replay::blocking::{EndedBy, WaitState};
+use crate::model::kind::Kind;
+use crate::model::waits::WaitState;
+use crate::replay::blocking::EndedBy;
 use crate::replay::matching::{Entry, Gathering, MeetingId, Side, Transfer, TransferId};
 use crate::replay::thread::{NOTHING, Pending, Started};
-use crate::replay::timeline::{Deed, EpochStep, Kind, Meeting, Role, SendMode, Step};
+use crate::replay::timeline::{Deed, EpochStep, Meeting, Role, SendMode, Step};
 use crate::replay::what_if::Noted;
 
 /// Something that a call waits for.

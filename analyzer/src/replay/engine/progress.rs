@@ -14,10 +14,11 @@
 
 use super::Engine;
 use super::needs::{At, Need, needs_message};
-use crate::replay::blocking::{EndedBy, WaitState};
+use crate::model::kind::{Kind, Ns};
+use crate::model::waits::WaitState;
+use crate::replay::blocking::EndedBy;
 use crate::replay::matching::{SENT_AT_ONCE, Side, TransferId};
 use crate::replay::thread::Presence;
-use crate::replay::timeline::{Kind, Ns};
 
 /// A call that has waited for another rank ends soon after it: what comes then is not more than one in so many parts of the wait.
 const MOST_AFTER: Ns = 4;

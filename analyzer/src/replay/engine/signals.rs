@@ -8,10 +8,12 @@ use lbprof_collector::record::NONE;
 
 use super::Engine;
 use super::needs::{At, Need};
-use crate::replay::blocking::{EndedBy, WaitState};
+use crate::model::kind::Ns;
+use crate::model::waits::WaitState;
+use crate::replay::blocking::EndedBy;
 use crate::replay::matching::{ALL, HearingId, Line, Release, Says, Told};
 use crate::replay::thread::Started;
-use crate::replay::timeline::{Deed, EpochStep, Ns, Step};
+use crate::replay::timeline::{Deed, EpochStep, Step};
 
 impl Engine<'_, '_> {
     /// A rank enters a neighbourhood collective: it tells those that it sends to, and hears those that send to it.

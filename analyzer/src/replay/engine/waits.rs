@@ -5,8 +5,10 @@ use lbprof_collector::record::NONE;
 
 use super::Engine;
 use super::needs::{At, Need};
-use crate::replay::blocking::{Causer, Wait, WaitKey, WaitSums};
-use crate::replay::timeline::{Ns, Step};
+use crate::model::kind::Ns;
+use crate::model::waits::{WaitKey, WaitSums};
+use crate::replay::blocking::{Causer, Wait};
+use crate::replay::timeline::Step;
 
 impl Engine<'_, '_> {
     /// Sums up how long the call waited, for whom and why, and how long it did not.

@@ -4,10 +4,12 @@ use lbprof_collector::record::NONE;
 
 use super::Engine;
 use super::needs::Need;
-use crate::replay::blocking::WaitState;
+use crate::model::followed::ThreadOf;
+use crate::model::kind::{Kind, Ns};
+use crate::model::waits::WaitState;
 use crate::replay::matching::Side;
-use crate::replay::timeline::{Deed, Kind, Ns, Step};
-use crate::replay::{Message, Stretch, ThreadOf, Wait};
+use crate::replay::timeline::{Deed, Step};
+use crate::replay::{Message, Stretch, Wait};
 
 impl Engine<'_, '_> {
     /// A thread computed, or was in a call that did not wait.

@@ -9,7 +9,8 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHashMap;
 
-use crate::replay::timeline::{Kind, Ns, SendMode};
+use crate::model::kind::{Kind, Ns};
+use crate::replay::timeline::SendMode;
 use crate::replay::what_if::Noted;
 
 /// No transfer follows in the queue.

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use crate::replay::timeline::{Meeting, Ns};
+use crate::model::kind::Ns;
+use crate::replay::timeline::Meeting;
 use crate::replay::what_if::Noted;
 
 /// A meeting that is not over.

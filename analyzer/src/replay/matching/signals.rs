@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use crate::replay::timeline::Ns;
+use crate::model::kind::Ns;
 use crate::replay::what_if::Noted;
 
 /// What is told.

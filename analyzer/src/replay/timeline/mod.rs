@@ -18,5 +18,5 @@ mod steps;
 
 pub use places::{Places, RegionTable};
 pub use source::Source;
-pub use step::{Batch, Deed, EpochStep, Kind, Meeting, Ns, Role, SendMode, Step};
+pub use step::{Batch, Deed, EpochStep, Meeting, Role, SendMode, Step};
 pub use steps::{Ids, RankSteps};

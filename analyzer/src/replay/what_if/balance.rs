@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 
+use crate::model::kind::Ns;
 use crate::model::{Model, RankModel, RegionIdx, Series};
-use crate::replay::timeline::Ns;
 
 /// The regions that ranks pass at one place of the program, however they are called: a region; and where it is code between calls that
 /// only some ranks pass, that of other ranks, which go on with other calls there. The first comes first.

@@ -10,7 +10,7 @@
 use super::conditions::Condition;
 use super::group::{Group, OfThread, WIDTH};
 
-use crate::replay::timeline::{Kind, Ns};
+use crate::model::kind::{Kind, Ns};
 
 /// Clocks noted at some time, one for each replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

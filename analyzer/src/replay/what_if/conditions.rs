@@ -1,6 +1,6 @@
 //! Conditions under which a run is replayed.
 
-use crate::replay::timeline::Ns;
+use crate::model::kind::Ns;
 
 /// The network of a replay.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! The clocks of all threads in some replays, which a processor counts together.
 
 use super::conditions::{Condition, Network, Work};
-use crate::replay::timeline::{Kind, Ns};
+use crate::model::kind::{Kind, Ns};
 
 /// How many replays go side by side.
 pub const WIDTH: usize = 4;

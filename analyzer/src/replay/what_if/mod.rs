@@ -9,4 +9,4 @@ mod questions;
 pub use clocks::{Clocks, Noted};
 pub use conditions::{Condition, Network, Work};
 pub use group::RETURNS;
-pub use questions::{Question, plan};
+pub use questions::{condition, plan};

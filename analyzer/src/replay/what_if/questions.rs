@@ -1,31 +1,11 @@
 //! What the user may ask: how long would the run take, if?
 
+use crate::model::question::Question;
 use lbprof_collector::Activity;
 
 use super::balance::{balanced_each, balanced_s, computation_s, excess_each, factors, same_place};
 use super::conditions::{Condition, Network, Work};
 use crate::model::{Model, RegionIdx};
-
-/// A question that a replay answers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Question {
-    /// On an ideal network: T_ideal.
-    Ideal,
-    /// As it was: the measured time, to see how far replays can be trusted.
-    Measured,
-    /// On a network with this latency in seconds, and bytes per second.
-    Network(f64, f64),
-    /// With a region balanced: each rank computes in it, inner regions included, what the mean of the ranks does.
-    Balanced(RegionIdx),
-    /// With an iterated region balanced in each iteration: each rank computes in it what the mean of the ranks does in that iteration.
-    BalancedEach(RegionIdx),
-    /// The same with all iterations that lie in no others.
-    RunBalancedEach,
-    /// With a rank that computes no more than the mean of the ranks, its place in the model.
-    RankAsMean(u32),
-    /// With a region that is computed so many times as fast, inner regions included.
-    Faster(RegionIdx, f64),
-}
 
 /// Most regions, and most ranks, that are asked about unasked.
 const MOST: usize = 4;
@@ -33,42 +13,31 @@ const MOST: usize = 4;
 /// Share of the elapsed time that must be to gain at most, for a question to be asked unasked.
 const LEAST_GAIN: f64 = 0.005;
 
-impl Question {
-    /// Whether ranks would do other parts of the work.
-    pub fn moves_work(self) -> bool {
-        match self {
-            Question::Balanced(_) | Question::BalancedEach(_) | Question::RunBalancedEach => true,
-            Question::RankAsMean(_) => true,
-            Question::Ideal | Question::Measured | Question::Network(..) | Question::Faster(..) => false,
+/// What changes in the replay that answers `question`.
+pub fn condition(question: Question, model: &Model) -> Condition {
+    let work = |work: Work| Condition { network: Network::Measured, work };
+    match question {
+        Question::Ideal => Condition::IDEAL,
+        Question::Measured => Condition::MEASURED,
+        Question::Network(latency_s, bytes_per_s) => {
+            Condition { network: Network::Given { latency_s, bytes_per_s }, work: Work::Measured }
         }
-    }
-
-    /// What changes in the replay that answers it.
-    pub fn condition(self, model: &Model) -> Condition {
-        let work = |work: Work| Condition { network: Network::Measured, work };
-        match self {
-            Question::Ideal => Condition::IDEAL,
-            Question::Measured => Condition::MEASURED,
-            Question::Network(latency_s, bytes_per_s) => {
-                Condition { network: Network::Given { latency_s, bytes_per_s }, work: Work::Measured }
-            }
-            Question::Balanced(region) => {
-                let place = same_place(model, region);
-                let times = computation_s(model, &place);
-                let factors = factors(&times, balanced_s(model, region, &times));
-                work(Work::Region { regions: with_inner(model, &place), factors })
-            }
-            Question::BalancedEach(region) => work(Work::Times(balanced_each(model, &[region], false))),
-            Question::RunBalancedEach => work(Work::Times(balanced_each(model, &model.outermost_iterated, true))),
-            Question::RankAsMean(rank) => {
-                let times = model.inclusive_s(0, Activity::Computation);
-                let own = times.get(rank as usize).copied().unwrap_or(0.0);
-                work(Work::Rank(rank, if own > 0.0 { mean(&times) / own } else { 1.0 }))
-            }
-            Question::Faster(region, times) => {
-                let factors = vec![1.0 / times; model.ranks.len()];
-                work(Work::Region { regions: with_inner(model, &[region]), factors })
-            }
+        Question::Balanced(region) => {
+            let place = same_place(model, region);
+            let times = computation_s(model, &place);
+            let factors = factors(&times, balanced_s(model, region, &times));
+            work(Work::Region { regions: with_inner(model, &place), factors })
+        }
+        Question::BalancedEach(region) => work(Work::Times(balanced_each(model, &[region], false))),
+        Question::RunBalancedEach => work(Work::Times(balanced_each(model, &model.outermost_iterated, true))),
+        Question::RankAsMean(rank) => {
+            let times = model.inclusive_s(0, Activity::Computation);
+            let own = times.get(rank as usize).copied().unwrap_or(0.0);
+            work(Work::Rank(rank, if own > 0.0 { mean(&times) / own } else { 1.0 }))
+        }
+        Question::Faster(region, times) => {
+            let factors = vec![1.0 / times; model.ranks.len()];
+            work(Work::Region { regions: with_inner(model, &[region]), factors })
         }
     }
 }

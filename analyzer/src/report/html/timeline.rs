@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::packed::{numbers, signed, small, whole};
 use crate::model::Model;
-use crate::replay::blocking::WaitState;
-use crate::replay::timeline::Ns;
+use crate::model::kind::Ns;
+use crate::model::waits::WaitState;
 use crate::report::views::timeline::{MessageSeen, Names, STATES, SpanSeen, WaitSeen, Watched, state_name};
 use crate::structure::symbols::Place;
 

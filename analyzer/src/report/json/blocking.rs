@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::metrics::blocking::StateTimes;
-use crate::replay::what_if::Question;
+use crate::model::question::Question;
 use crate::report::Report;
 use crate::report::blocking::{CauseRow, PhaseRow, WaitRow};
 use crate::report::what_if::{PathRow, ReplayRow};

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use crate::model::loops::Without;
 use crate::report::Report;
 use crate::report::loops::{Doubt, LoopRow, Sureness};
-use crate::structure::Without;
 
 pub(super) fn rows(report: &Report) -> Value {
     report.loops.rows.iter().map(row).collect()

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::model::moment::Moment;
 use crate::report::Report;
-use crate::select::Moment;
 
 pub(super) fn object(report: &Report) -> Value {
     let selected = &report.facts.selected;

@@ -1,12 +1,12 @@
 //! The loops that were found.
 
 use super::{DIM, LONGEST_NAME, Options, title};
+use crate::model::loops::Without;
 use crate::read::open::ranges;
 use crate::report::Report;
 use crate::report::loops::{Doubt, LoopRow, Sureness};
 use crate::report::table::Table;
 use crate::report::words::{clean, count, percent, plural, shorten, wrap};
-use crate::structure::Without;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let loops = &report.loops;

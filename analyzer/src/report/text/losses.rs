@@ -5,8 +5,8 @@ use std::fmt::Write;
 use lbprof_collector::ProblemKind;
 
 use super::{BOLD, DIM, LONGEST_NAME, Options, region_name};
+use crate::model::question::Question;
 use crate::read::definitions::WHOLE_PROGRAM;
-use crate::replay::what_if::Question;
 use crate::report::losses::{Loss, LossKind};
 use crate::report::words::{clean, percent, seconds_like, shorten, wrap};
 use crate::report::{ProblemRow, Report};

@@ -3,10 +3,10 @@
 use anstyle::{AnsiColor, Style};
 
 use super::Options;
+use crate::model::moment::Moment;
 use crate::read::open::ranges;
 use crate::report::Report;
 use crate::report::words::{clean, plural, wrap};
-use crate::select::Moment;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let selected = &report.facts.selected;

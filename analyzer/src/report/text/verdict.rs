@@ -7,9 +7,9 @@ use anstyle::{AnsiColor, Style};
 use lbprof_collector::definition::EndReason;
 
 use super::{LONGEST_NAME, Options, clusters, doubts, region_name};
+use crate::model::question::Question;
 use crate::read::definitions::WHOLE_PROGRAM;
 use crate::read::open::ranges;
-use crate::replay::what_if::Question;
 use crate::report::verdict::{GOOD_BALANCE, VerdictKind, WorstRegion};
 use crate::report::words::{clean, percent, percent_or_dash, plural, seconds, seconds_like, shorten, wrap};
 use crate::report::{Report, Verdict};

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{BOLD, DIM, Options, title};
-use crate::replay::what_if::Question;
+use crate::model::question::Question;
 use crate::report::Report;
 use crate::report::table::Table;
 use crate::report::what_if::ReplayRow;

@@ -8,25 +8,13 @@
 //!   a multigrid's exchange   4000 B | 1000 B | 250 B | 64 B | 250 B …        from level to level another amount
 //! ```
 
+use crate::model::loops::Carried;
 use crate::structure::iterations::number::Numbering;
 use crate::structure::iterations::split::Interval;
 
 /// How much more or less than the middle one an iteration carries that is alike: the amounts of a simulation change while it runs, and
 /// levels of a hierarchy differ by more.
 const FACTOR: u64 = 2;
-
-/// What the iterations of a rank carry, and which calls are in them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Carried {
-    /// How many iterations carry from half to twice as many bytes as the middle one of all.
-    pub alike: u32,
-    /// Calls in all iterations.
-    pub calls: u64,
-    /// How many of these calls are not the loop's.
-    pub foreign: u64,
-    /// Bytes that the calls send and receive.
-    pub bytes: u64,
-}
 
 /// What the iterations of a rank's `intervals` carry, which `numbering` numbers.
 pub fn carried(intervals: &[Interval], numbering: &Numbering) -> Carried {
@@ -57,8 +45,10 @@ fn alike(amounts: &mut [u64]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::structure::iterations::number::{Ends, number};
-    use crate::structure::iterations::split::{Anchors, Class, Splitter};
+    use crate::model::loops::Ends;
+    use crate::model::loops::{Anchors, Class};
+    use crate::structure::iterations::number::number;
+    use crate::structure::iterations::split::Splitter;
 
     /// What the iterations of `F R` carry: a call `F` of each of these numbers of bytes, one `R` of none after it, and where `foreign`
     /// says so a call that is not the loop's between them.

@@ -10,6 +10,7 @@
 //! set up, and once after it: such a visit has one anchor and is no iteration, unless what separates it from the loop also
 //! separates visits within the loop. Foreign calls within the loop belong to the iteration in progress.
 
+use crate::model::loops::Ends;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -40,16 +41,6 @@ impl Numbering {
     pub fn share_alike(&self) -> Option<f64> {
         (0 < self.count).then(|| f64::from(self.alike) / f64::from(self.count))
     }
-}
-
-/// What is known of the ends of a loop's iterations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ends {
-    /// The body may also be run to set up, or in part, without an iteration of the loop.
-    #[default]
-    Found,
-    /// Each of them is the end of an iteration, whatever lies before it: a call that only the loop itself makes, or that the user named.
-    Each,
 }
 
 /// Numbers the iterations of a rank's `intervals`, all of the run's, in their order.
@@ -222,7 +213,8 @@ impl Body {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::structure::iterations::split::{Anchors, Class, Splitter};
+    use crate::model::loops::{Anchors, Class};
+    use crate::structure::iterations::split::Splitter;
 
     /// Each interval's calls behind the number of its iteration, or behind a dash. Of the loop are A to D, F and R; R ends
     /// an iteration.

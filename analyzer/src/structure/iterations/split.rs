@@ -10,29 +10,8 @@
 //! The computation before a call belongs to the call's interval: what a rank computes between two iterations is the
 //! beginning of the next. Only that before the loop's first call is left outside of it.
 
-use std::num::NonZeroU32;
-
-/// What a token means to the splitting of a rank's calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Class {
-    /// Not of the loop.
-    #[default]
-    Foreign,
-    /// Of the loop, within an iteration.
-    Inside,
-    /// Ends an iteration of the loop.
-    Anchor,
-    /// Neither here nor there: a poll, whose number says nothing. It joins the interval that it comes in.
-    Neutral,
-}
-
-impl Class {
-    /// Whether a call of this class is the loop's.
-    #[inline]
-    pub fn is_of_loop(self) -> bool {
-        matches!(self, Class::Inside | Class::Anchor)
-    }
-}
+use crate::model::loops::Anchors;
+use crate::model::loops::Class;
 
 /// A stretch of a rank's calls, with the computation before each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,22 +32,6 @@ pub struct Interval {
     pub inside: bool,
     /// Whether it holds an anchor, which ends an iteration.
     pub ended_by_anchor: bool,
-}
-
-/// Which anchors end an iteration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Anchors {
-    /// Whether the last of an uninterrupted run of them does.
-    pub run: bool,
-    /// Every so manieth of them does.
-    pub every: NonZeroU32,
-}
-
-impl Default for Anchors {
-    /// Each of them.
-    fn default() -> Self {
-        Anchors { run: false, every: NonZeroU32::MIN }
-    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -203,6 +166,8 @@ fn foreign_bit(token: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
     use super::*;
 
     /// The calls as words, one an interval: F and R are the loop's, R ends an iteration, p is a poll, all else is foreign.

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use lbprof_analyzer::compare::condition::Condition;
 use lbprof_analyzer::metrics::dispersion::Ranking;
+use lbprof_analyzer::model::moment::Moment;
 use lbprof_analyzer::select::asked::Asked;
-use lbprof_analyzer::select::{ActivitySet, Moment, RankSet, Selection};
+use lbprof_analyzer::select::{ActivitySet, RankSet, Selection};
 use lbprof_analyzer::structure::Wanted;
 use lbprof_collector::polling::Polling;
 

@@ -13,10 +13,10 @@ use clap::CommandFactory;
 use lbprof_analyzer::analyse::{self, Analysis};
 use lbprof_analyzer::compare::condition::{Condition, Judged, Outcome};
 use lbprof_analyzer::compare::{Named, Side};
+use lbprof_analyzer::model::loops::Without;
 use lbprof_analyzer::report::views::Views;
 use lbprof_analyzer::report::{Choices, Report, csv, html, json, text};
 use lbprof_analyzer::select::names::no_call_site;
-use lbprof_analyzer::structure::Without;
 use lbprof_analyzer::structure::symbols::Place;
 use lbprof_analyzer::study;
 

@@ -2,8 +2,8 @@
 
 use super::super::iterations::{Columns, Plan};
 use super::super::{Matrix, Rows};
+use crate::model::kind::Ns;
 use crate::model::{Model, Series};
-use crate::replay::timeline::Ns;
 
 /// Finds the iterations in which ranks wait, by their times.
 pub(super) struct Blocked<'a> {

@@ -18,8 +18,8 @@ use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
 use super::Matrix;
+use crate::model::kind::Ns;
 use crate::model::{Model, RegionIdx};
-use crate::replay::timeline::Ns;
 use crate::report::words::count;
 use crate::structure::symbols::Place;
 pub use watch::Watch;
@@ -68,7 +68,7 @@ pub struct WaitSeen {
     /// When it ended.
     pub end: Ns,
     /// Why.
-    pub state: crate::replay::blocking::WaitState,
+    pub state: crate::model::waits::WaitState,
     /// Where.
     pub region: RegionIdx,
     /// Index of the call site; NONE where there is none.

@@ -1,7 +1,7 @@
 //! What rows of ranks do in each bin of time.
 
 use super::STATES;
-use crate::replay::timeline::Ns;
+use crate::model::kind::Ns;
 
 /// Nanoseconds by state, row and bin.
 pub(super) struct Shares {

@@ -8,7 +8,7 @@ use super::longest::Longest;
 use super::shares::Shares;
 use super::{MessageSeen, SpanSeen, WAITING, WaitSeen, Watched};
 use crate::model::Model;
-use crate::replay::timeline::Ns;
+use crate::model::kind::Ns;
 use crate::replay::{Message, Stretch, Wait, Watcher};
 
 /// Most bins in which a row's time is told, and of all rows together.
@@ -148,9 +148,9 @@ mod tests {
 
     use super::*;
     use crate::model::RankModel;
-    use crate::replay::ThreadOf;
-    use crate::replay::blocking::WaitState;
-    use crate::replay::timeline::Kind;
+    use crate::model::followed::ThreadOf;
+    use crate::model::kind::Kind;
+    use crate::model::waits::WaitState;
 
     /// Ranks 0 and 2 of a run of 100 ns, which make so many calls.
     fn model(calls: u64) -> Model {

@@ -1,10 +1,9 @@
 //! What following all ranks gives.
 
-use crate::model::Region;
-use crate::replay::blocking::Blocking;
-use crate::replay::critical_path::OnPath;
-use crate::replay::timeline::Ns;
-use crate::replay::what_if::Question;
+use super::Region;
+use super::kind::{Kind, Ns};
+use super::question::Question;
+use super::waits::Blocking;
 
 /// A thread that was followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,4 +102,15 @@ pub struct Followed {
     pub counts: Counts,
     /// Stretches of the threads' time, and causes of waits in it, that were kept at most: memory does not grow with the run.
     pub kept: usize,
+}
+
+/// A part of the critical path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OnPath {
+    /// The thread.
+    pub thread: u32,
+    /// The kind of its time.
+    pub kind: Kind,
+    /// Nanoseconds.
+    pub ns: f64,
 }

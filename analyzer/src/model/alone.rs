@@ -1,0 +1,21 @@
+//! The time in which one rank alone computes.
+
+/// The time in which one rank alone computes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Alone {
+    /// Seconds of serial work by rank, the most first: the others have nothing to do.
+    pub serial: Vec<(u32, f64)>,
+    /// Seconds in which exactly one rank computes, for whatever reason.
+    pub alone_s: f64,
+    /// Two standard errors of the sum of `serial`, in seconds.
+    pub error_s: f64,
+    /// Seconds from one sample to the next, on average.
+    pub step_s: f64,
+}
+
+impl Alone {
+    /// Seconds of serial work of all ranks.
+    pub fn serial_s(&self) -> f64 {
+        self.serial.iter().fold(0.0, |sum, (_, seconds)| sum + seconds)
+    }
+}

@@ -1,0 +1,180 @@
+//! Loops that were found in the calls of programs without markers.
+
+use std::num::NonZeroU32;
+
+/// A loop, found in the calls of some ranks that run the same code.
+#[derive(Clone, Debug)]
+pub struct Loop {
+    /// Its name as a region.
+    pub name: String,
+    /// The loop around it, as an index.
+    pub parent: Option<usize>,
+    /// Whether it is the main loop of its ranks.
+    pub main: bool,
+    /// Whether it has a region of its own: the main loop, and those in it that take much of its time.
+    pub is_region: bool,
+    /// The ranks.
+    pub ranks: Vec<u32>,
+    /// Call sites whose calls end an iteration, with the operation's number.
+    pub anchor: Vec<(Option<u32>, u16)>,
+    /// Which of such calls do.
+    pub anchors: Anchors,
+    /// What is known of these ends.
+    pub ends: Ends,
+    /// How well the number of iterations is known; of the main loop alone.
+    pub count: Count,
+    /// Whether nothing but its rhythm makes it a loop around an inner one, whose iterations may be the program's.
+    pub by_rhythm: bool,
+    /// The iterations of other ranks that exchange messages with these, where they are as many ranks or more and make another number of
+    /// them; of the main loop alone.
+    pub others: Option<u32>,
+    /// What is found in the calls, where the user named what ends an iteration.
+    pub detected: Option<Detected>,
+    /// Iterations within one of the main loop, on average; 1 of the main loop itself, less of one around it.
+    pub for_each_main: f64,
+    /// Share of the main loop's time that it takes, in 0..=1; above 1 of one around it.
+    pub share_of_main: f64,
+    /// Whether the user said which call ends an iteration.
+    pub named: bool,
+    /// What each kind of call is to it, by the survey's index.
+    pub classes: Vec<Class>,
+}
+
+impl Loop {
+    /// Whether calls of this kind are polls, and none of its own.
+    pub fn polls(&self, token: u32) -> bool {
+        matches!(self.classes.get(token as usize), Some(Class::Neutral))
+    }
+
+    /// How many kinds of calls belong to it.
+    pub fn kinds(&self) -> usize {
+        self.classes.iter().filter(|class| class.is_of_loop()).count()
+    }
+
+    /// Whether some kind of calls belongs to both loops.
+    pub fn shares_kinds_with(&self, other: &Loop) -> bool {
+        self.classes.iter().zip(&other.classes).any(|(own, others)| own.is_of_loop() && others.is_of_loop())
+    }
+
+    /// Whether calls of this kind end its iterations.
+    pub fn ends_with(&self, token: u32) -> bool {
+        self.classes.get(token as usize) == Some(&Class::Anchor)
+    }
+
+    /// Whether calls of this kind belong to it.
+    pub fn has(&self, token: u32) -> bool {
+        self.classes.get(token as usize).is_some_and(|class| class.is_of_loop())
+    }
+}
+
+/// The main loop in the calls of a rank, where the user named another.
+#[derive(Clone, Debug)]
+pub struct Detected {
+    /// Its iterations.
+    pub iterations: u32,
+    /// The call that ends one: its call site and operation.
+    pub end: (Option<u32>, u16),
+    /// Whether an uninterrupted run of such calls ends only one.
+    pub run: bool,
+}
+
+/// Why no loop was sought or found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Without {
+    /// There is one.
+    #[default]
+    Nothing,
+    /// The user did not want one.
+    NotWanted,
+    /// Iterations are marked.
+    Marked,
+    /// Calls were not recorded, only profiles.
+    Profiles,
+    /// No calls repeat themselves.
+    NoneFound,
+    /// No call site is the one that the user named.
+    NoSuchCallSite,
+}
+
+/// Which anchors end an iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Anchors {
+    /// Whether the last of an uninterrupted run of them does.
+    pub run: bool,
+    /// Every so manieth of them does.
+    pub every: NonZeroU32,
+}
+
+impl Default for Anchors {
+    /// Each of them.
+    fn default() -> Self {
+        Anchors { run: false, every: NonZeroU32::MIN }
+    }
+}
+
+/// What a token means to the splitting of a rank's calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Class {
+    /// Not of the loop.
+    #[default]
+    Foreign,
+    /// Of the loop, within an iteration.
+    Inside,
+    /// Ends an iteration of the loop.
+    Anchor,
+    /// Neither here nor there: a poll, whose number says nothing. It joins the interval that it comes in.
+    Neutral,
+}
+
+impl Class {
+    /// Whether a call of this class is the loop's.
+    #[inline]
+    pub fn is_of_loop(self) -> bool {
+        matches!(self, Class::Inside | Class::Anchor)
+    }
+}
+
+/// What is known of the ends of a loop's iterations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ends {
+    /// The body may also be run to set up, or in part, without an iteration of the loop.
+    #[default]
+    Found,
+    /// Each of them is the end of an iteration, whatever lies before it: a call that only the loop itself makes, or that the user named.
+    Each,
+}
+
+/// How well the number of a loop's iterations is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// How many fewer there may be.
+    pub fewer: u32,
+    /// How many more there may be.
+    pub more: u32,
+}
+
+/// What the iterations of a rank carry, and which calls are in them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Carried {
+    /// How many iterations carry from half to twice as many bytes as the middle one of all.
+    pub alike: u32,
+    /// Calls in all iterations.
+    pub calls: u64,
+    /// How many of these calls are not the loop's.
+    pub foreign: u64,
+    /// Bytes that the calls send and receive.
+    pub bytes: u64,
+}
+
+/// The main loop found in a rank's calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoundLoopOfRank {
+    /// Index in [`crate::model::Model::loops`].
+    pub at: usize,
+    /// Its iterations.
+    pub iterations: u32,
+    /// How many of them consist of the same kinds of calls as the most common ones.
+    pub alike: u32,
+    /// What they carry.
+    pub carried: Carried,
+}

@@ -1,0 +1,35 @@
+//! What may be asked of a run: how long would it take, if?
+
+use super::RegionIdx;
+
+/// A question that a replay answers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Question {
+    /// On an ideal network: T_ideal.
+    Ideal,
+    /// As it was: the measured time, to see how far replays can be trusted.
+    Measured,
+    /// On a network with this latency in seconds, and bytes per second.
+    Network(f64, f64),
+    /// With a region balanced: each rank computes in it, inner regions included, what the mean of the ranks does.
+    Balanced(RegionIdx),
+    /// With an iterated region balanced in each iteration: each rank computes in it what the mean of the ranks does in that iteration.
+    BalancedEach(RegionIdx),
+    /// The same with all iterations that lie in no others.
+    RunBalancedEach,
+    /// With a rank that computes no more than the mean of the ranks, its place in the model.
+    RankAsMean(u32),
+    /// With a region that is computed so many times as fast, inner regions included.
+    Faster(RegionIdx, f64),
+}
+
+impl Question {
+    /// Whether ranks would do other parts of the work.
+    pub fn moves_work(self) -> bool {
+        match self {
+            Question::Balanced(_) | Question::BalancedEach(_) | Question::RunBalancedEach => true,
+            Question::RankAsMean(_) => true,
+            Question::Ideal | Question::Measured | Question::Network(..) | Question::Faster(..) => false,
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The part of a run that a model is of.
+
+use lbprof_collector::Activity;
+
+use super::moment::Moment;
+
+/// The part of a run that a model and a report are of; nothing is set where it is all of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Selected {
+    /// Ranks, ascending, those without a log among them.
+    pub ranks: Option<Vec<u32>>,
+    /// Where the window begins.
+    pub from: Option<Moment>,
+    /// Where it ends.
+    pub to: Option<Moment>,
+    /// Path of the region.
+    pub region: Option<String>,
+    /// Activities of which the tables of times are.
+    pub activities: Option<Vec<Activity>>,
+}
+
+impl Selected {
+    /// The activities by which ranks are compared: the selected ones, or computation.
+    pub fn compared(&self) -> &[Activity] {
+        self.activities.as_deref().unwrap_or(&[Activity::Computation])
+    }
+
+    /// Whether it is all of the run.
+    pub fn is_all(&self) -> bool {
+        *self == Selected::default()
+    }
+}

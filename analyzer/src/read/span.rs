@@ -1,0 +1,20 @@
+//! A part of a rank's time, in the ticks of its clock.
+
+/// Ticks of a rank from `begin` on and before `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The first.
+    pub begin: u64,
+    /// The first behind it; `u64::MAX`: it does not end.
+    pub end: u64,
+}
+
+impl Span {
+    /// All time.
+    pub const ALL: Span = Span { begin: 0, end: u64::MAX };
+
+    /// The tick of the span that is next to `ticks`.
+    pub fn clamp(&self, ticks: u64) -> u64 {
+        ticks.clamp(self.begin, self.end.max(self.begin))
+    }
+}

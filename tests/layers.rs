@@ -1,0 +1,230 @@
+//! The analyzer's modules keep to the order in which they are to be read: none imports one below it.
+//!
+//! The sources are parsed: `use` declarations and paths that begin with `crate`, `self`, `super` or a module's name. A name that a module
+//! hands on (`pub use`) counts as that of the module that defines it. Tests within files may import what they like.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use quote::ToTokens;
+use syn::visit::Visit;
+
+/// The analyzer's modules: each may import those above it.
+const ANALYZER: [&str; 12] = [
+    "read",
+    "model",
+    "structure",
+    "profile",
+    "replay",
+    "metrics",
+    "select",
+    "report",
+    "export",
+    "study",
+    "compare",
+    "analyse",
+];
+
+/// A module's path in its crate; the root's is empty.
+type Module = Vec<String>;
+
+/// The modules of a crate, each a file.
+#[derive(Default)]
+struct Modules {
+    files: BTreeMap<Module, syn::File>,
+    /// By module and name: the path that a `use` of the module gives the name.
+    handed_on: BTreeMap<(Module, String), Vec<String>>,
+}
+
+impl Modules {
+    /// Those of the crate whose root is `root`, `lib.rs` or `main.rs`.
+    fn of(root: &Path) -> Modules {
+        let mut modules = Modules::default();
+        modules.add(Vec::new(), root.to_owned());
+        let uses: Vec<_> = modules
+            .files
+            .iter()
+            .flat_map(|(module, file)| {
+                imports(file).into_iter().filter_map(|import| Some(((module.clone(), import.name?), import.path)))
+            })
+            .collect();
+        modules.handed_on.extend(uses);
+        modules
+    }
+
+    fn add(&mut self, module: Module, path: PathBuf) {
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let file = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let is_root = ["mod.rs", "lib.rs", "main.rs"].iter().any(|name| path.ends_with(name));
+        let folder = if is_root { path.with_file_name("") } else { path.with_extension("") };
+        for item in &file.items {
+            let syn::Item::Mod(child) = item else { continue };
+            if child.content.is_some() || is_test(&child.attrs) {
+                continue;
+            }
+            let name = child.ident.to_string();
+            let places = [folder.join(format!("{name}.rs")), folder.join(&name).join("mod.rs")];
+            let Some(place) = places.into_iter().find(|place| place.exists()) else { continue };
+            self.add([module.clone(), vec![name]].concat(), place);
+        }
+        self.files.insert(module, file);
+    }
+
+    /// The module that defines what `path`, used in `module`, names; `None` where that lies in another crate.
+    fn definer(&self, module: &Module, path: &[String]) -> Option<Module> {
+        self.definer_within(module, path, 8)
+    }
+
+    fn definer_within(&self, module: &Module, path: &[String], depth: u32) -> Option<Module> {
+        let (first, mut rest) = path.split_first()?;
+        let mut at = match first.as_str() {
+            "crate" => Vec::new(),
+            "self" => module.clone(),
+            "super" => module.split_last()?.1.to_vec(),
+            name => {
+                let child = [module.clone(), vec![name.to_owned()]].concat();
+                self.files.contains_key(&child).then_some(child)?
+            }
+        };
+        while let Some((name, more)) = rest.split_first() {
+            if name == "super" {
+                at.pop()?;
+            } else {
+                let child = [at.clone(), vec![name.clone()]].concat();
+                if !self.files.contains_key(&child) {
+                    break;
+                }
+                at = child;
+            }
+            rest = more;
+        }
+        let handed_on = rest.first().and_then(|name| self.handed_on.get(&(at.clone(), name.clone())));
+        let further = handed_on.filter(|_| depth > 0).and_then(|path| self.definer_within(&at, path, depth - 1));
+        Some(further.unwrap_or(at))
+    }
+
+    /// Which module imports which.
+    fn edges(&self) -> BTreeMap<Module, BTreeSet<Module>> {
+        let imported = |(module, file): (&Module, &syn::File)| {
+            let mut all = BTreeSet::new();
+            for import in imports(file) {
+                let definer = self.definer(module, &import.path);
+                // A folder's module may show what its files define: it does not use it.
+                all.extend(definer.filter(|other| other != module && !(import.handed_on && other.starts_with(module))));
+            }
+            (module.clone(), all)
+        };
+        self.files.iter().map(imported).collect()
+    }
+}
+
+/// A path that a file names.
+struct Import {
+    path: Vec<String>,
+    /// What the file calls it, where a `use` at the file's top says so.
+    name: Option<String>,
+    /// Whether it is only made visible from here.
+    handed_on: bool,
+}
+
+fn imports(file: &syn::File) -> Vec<Import> {
+    let mut finder = Finder::default();
+    finder.visit_file(file);
+    finder.found
+}
+
+#[derive(Default)]
+struct Finder {
+    found: Vec<Import>,
+}
+
+impl Finder {
+    fn tree(&mut self, before: &[String], tree: &syn::UseTree, handed_on: bool) {
+        let with = |name: &syn::Ident| [before, &[name.to_string()]].concat();
+        match tree {
+            syn::UseTree::Path(path) => self.tree(&with(&path.ident), &path.tree, handed_on),
+            syn::UseTree::Group(group) => group.items.iter().for_each(|tree| self.tree(before, tree, handed_on)),
+            syn::UseTree::Glob(_) => self.found.push(Import { path: before.to_vec(), name: None, handed_on }),
+            syn::UseTree::Name(name) if name.ident == "self" => {
+                self.found.push(Import { path: before.to_vec(), name: before.last().cloned(), handed_on });
+            }
+            syn::UseTree::Name(name) => {
+                self.found.push(Import { path: with(&name.ident), name: Some(name.ident.to_string()), handed_on });
+            }
+            syn::UseTree::Rename(name) => {
+                self.found.push(Import { path: with(&name.ident), name: Some(name.rename.to_string()), handed_on });
+            }
+        }
+    }
+
+    /// The paths within a macro's arguments.
+    fn tokens(&mut self, tokens: &str) {
+        let words: Vec<&str> = tokens.split_whitespace().collect();
+        for (at, word) in words.iter().enumerate() {
+            if !["crate", "super", "self"].contains(word) {
+                continue;
+            }
+            let pairs = words[at + 1..].chunks_exact(2).take_while(|pair| pair[0] == "::");
+            let path: Vec<String> = [*word].into_iter().chain(pairs.map(|pair| pair[1])).map(str::to_owned).collect();
+            if path.len() > 1 {
+                self.found.push(Import { path, name: None, handed_on: false });
+            }
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Finder {
+    fn visit_item(&mut self, item: &'ast syn::Item) {
+        let attributes = match item {
+            syn::Item::Mod(item) => &item.attrs,
+            syn::Item::Fn(item) => &item.attrs,
+            syn::Item::Impl(item) => &item.attrs,
+            syn::Item::Use(item) => &item.attrs,
+            _ => return syn::visit::visit_item(self, item),
+        };
+        if !is_test(attributes) {
+            syn::visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        self.tree(&[], &item.tree, !matches!(item.vis, syn::Visibility::Inherited));
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        if path.segments.len() > 1 {
+            let path = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+            self.found.push(Import { path, name: None, handed_on: false });
+        }
+        syn::visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        self.tokens(&call.tokens.to_token_stream().to_string());
+    }
+}
+
+fn is_test(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        attribute.path().is_ident("cfg") && attribute.meta.to_token_stream().to_string().contains("test")
+    })
+}
+
+fn source(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
+}
+
+#[test]
+fn the_analyzers_modules_import_those_above_them() {
+    let place = |module: &Module| ANALYZER.iter().position(|name| module.first().is_some_and(|first| first == name));
+    let edges = Modules::of(&source("analyzer/src/lib.rs")).edges();
+    let mut wrong = Vec::new();
+    for (module, imported) in &edges {
+        for other in imported {
+            if place(other) > place(module) && !module.is_empty() {
+                wrong.push(format!("{} imports {}", module.join("::"), other.join("::")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

@@ -20,6 +20,7 @@
 //! | `loss[KIND]` | what is lost by losses of this kind |
 //! | `loops` | rows of main loops that were found |
 //! | `loop[KEY]`, `loop[KEY][q]` | of the main loop of the report, or of rank q: `iterations` (most of a rank), `possible_min`, `possible_max`, `sureness` (sure 2, likely 1, unsure 0) |
+//! | `region_load_balance[REGION]` | of the region, inner ones included |
 //! | `violations` | calls that ended before what they waited for, by the clocks |
 //! | anything else | a value of `efficiency` |
 //!
@@ -98,6 +99,7 @@ fn per_second_astray(fact: &str, tolerance: f64, ranks: usize, elapsed_s: f64) -
         "iterations" | "clusters" | "violations" | "loops" => 0.0,
         _ if fact.starts_with("loop[") => 0.0,
         _ if fact.ends_with(" iterations") => 0.0,
+        _ if fact.starts_with("region_load_balance") => 2.0 / elapsed_s,
         _ if tolerance == TOLERANCE_OF_WAITING => ranks.saturating_sub(1) as f64,
         _ if fact.ends_with("_s") || fact.contains('[') => 1.0,
         // Ratios of two times.
@@ -151,6 +153,12 @@ fn find(report: &Value, name: &str, brackets: &[&str]) -> anyhow::Result<(f64, O
             let has_rank =
                 |one: &&Value| one["ranks"].as_array().is_some_and(|ranks| ranks.iter().any(|rank| *rank == q));
             Ok((0.0, main_loops(report).find(has_rank).and_then(|one| of_loop(one, key))))
+        }
+        ("region_load_balance", [path]) => {
+            let regions = report["regions"].as_array().into_iter().flatten();
+            let balance =
+                regions.filter(|one| one["path"] == *path).find_map(|one| one["efficiency"]["load_balance"].as_f64());
+            Ok((TOLERANCE, balance))
         }
         ("violations", []) => Ok((0.0, blocking["matching"]["violations"].as_f64())),
         ("computation", [p]) => Ok((TOLERANCE, rank(report, p)?["computation_s"].as_f64())),

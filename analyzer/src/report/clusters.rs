@@ -85,7 +85,7 @@ impl Clusters {
             ClusterRow {
                 id: part.cluster.map_or(0, |number| number as u32 + 1),
                 ranks: part.members.iter().filter_map(|&at| Some(model.ranks.get(at)?.rank)).collect(),
-                efficiency: EfficiencyRow::of_ranks(model, &part.members),
+                efficiency: EfficiencyRow::of_ranks(model, &part.members, 0),
                 iterations: model
                     .main_loop_of(&part.members)
                     .and_then(|(idx, count)| Some((model.regions.get(idx as usize)?.path.clone(), count))),

@@ -30,11 +30,11 @@ impl EfficiencyRow {
         EfficiencyRow { times, phase_profile: load_balance::phase_profile_ideal(model, region), replay_s }
     }
 
-    /// That of the whole program, of some ranks as if there were no others: indices in [`Model::ranks`], ascending.
-    pub(super) fn of_ranks(model: &Model, ranks: &[usize]) -> EfficiencyRow {
+    /// That of `region`, of some ranks as if there were no others: indices in [`Model::ranks`], ascending.
+    pub(super) fn of_ranks(model: &Model, ranks: &[usize], region: RegionIdx) -> EfficiencyRow {
         EfficiencyRow {
-            times: load_balance::times_of(model, ranks, 0),
-            phase_profile: load_balance::phase_profile_ideal_of(model, ranks, 0),
+            times: load_balance::times_of(model, ranks, region),
+            phase_profile: load_balance::phase_profile_ideal_of(model, ranks, region),
             replay_s: None,
         }
     }

@@ -164,27 +164,29 @@ impl Doubt {
         }
     }
 
-    /// The gravest doubt about a loop of so many kinds of calls, that ends in `module`, from what it carries on each rank.
-    fn of(carried: &[Carried], iterations: &[u32], one: &Facts) -> Option<Doubt> {
+    /// What speaks against a loop of which `one` is known, from what it carries on each rank; the gravest first.
+    fn all(carried: &[Carried], iterations: &[u32], one: &Facts) -> Vec<Doubt> {
         let sum = |of: fn(&Carried) -> u64| carried.iter().map(of).sum::<u64>() as f64;
         let calls = sum(|one| one.calls);
         if calls == 0.0 {
-            return None;
+            return Vec::new();
         }
         let all: f64 = iterations.iter().copied().map(f64::from).sum();
         let is_of_interpreter = |module: &str| INTERPRETERS.iter().any(|part| module.contains(part));
-        match () {
-            () if sum(|one| u64::from(one.alike)) < LEAST_LIKE_AMOUNTS * all => Some(Doubt::Amounts),
-            () if MOST_OTHER_CALLS * calls <= sum(|one| one.foreign) => Some(Doubt::OtherCalls),
-            () if one.module.is_some_and(is_of_interpreter) => Some(Doubt::Interpreter),
-            () if one.partners.is_some() => one.partners.map(Doubt::Partners),
-            () if one.rhythm.is_some() => one.rhythm.map(Doubt::Rhythm),
-            // What is called in main is called from one place.
-            () if one.is_certain => None,
-            () if one.kinds < LEAST_KINDS => Some(Doubt::FewKinds(one.kinds)),
-            () if sum(|one| one.bytes) <= BYTES_OF_A_NUMBER * calls => Some(Doubt::LittleCarried),
-            () => Some(Doubt::Ends),
-        }
+        // What is called in main is called from one place.
+        let of_function = !one.is_certain;
+        let little = sum(|one| one.bytes) <= BYTES_OF_A_NUMBER * calls;
+        let doubts = [
+            (sum(|one| u64::from(one.alike)) < LEAST_LIKE_AMOUNTS * all).then_some(Doubt::Amounts),
+            (MOST_OTHER_CALLS * calls <= sum(|one| one.foreign)).then_some(Doubt::OtherCalls),
+            one.module.is_some_and(is_of_interpreter).then_some(Doubt::Interpreter),
+            one.rhythm.map(Doubt::Rhythm),
+            one.partners.map(Doubt::Partners),
+            (of_function && one.kinds < LEAST_KINDS).then_some(Doubt::FewKinds(one.kinds)),
+            (of_function && little).then_some(Doubt::LittleCarried),
+            of_function.then_some(Doubt::Ends),
+        ];
+        doubts.into_iter().flatten().collect()
     }
 }
 
@@ -248,13 +250,13 @@ fn row(model: &Model, places: &[Place], one: &Loop) -> LoopRow {
         let place = site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
         (operation_name(operation), place)
     });
-    let doubt = match (one.main, one.named) {
-        (false, _) => None,
-        (true, true) => comes_often(places, one, &ranks),
-        (true, false) => doubt(model, &found, one, ends_at.as_ref()),
+    let doubts = match (one.main, one.named) {
+        (false, _) => Vec::new(),
+        (true, true) => comes_often(places, one, &ranks).into_iter().collect(),
+        (true, false) => doubts(model, &found, one, ends_at.as_ref()),
     };
     let in_all = counts(&ranks, in_run);
-    let sureness = Sureness::of(in_all, alike, covered).max(doubt.as_ref().map_or(Sureness::Sure, Doubt::at_most));
+    let sureness = Sureness::of(in_all, alike, covered).max(doubts.first().map_or(Sureness::Sure, Doubt::at_most));
     let counted = (in_all.0 - f64::from(one.count.fewer), in_all.1 + f64::from(one.count.more));
     LoopRow {
         name: one.name.clone(),
@@ -265,12 +267,12 @@ fn row(model: &Model, places: &[Place], one: &Loop) -> LoopRow {
         ends_at,
         ends_with_run: one.anchors.run,
         iterations: (fewest * one.for_each_main, most * one.for_each_main),
-        possible: one.main.then(|| doubt.as_ref().map_or(counted, |doubt| doubt.widened(counted))),
+        possible: one.main.then(|| doubts.iter().fold(counted, |range, doubt| doubt.widened(range))),
         for_each_main: one.for_each_main,
         covered,
         alike: one.main.then_some(alike),
         sureness: one.main.then_some(sureness),
-        doubt,
+        doubt: doubts.into_iter().next(),
     }
 }
 
@@ -285,8 +287,8 @@ fn counts(ranks: &[&RankModel], of: impl Fn(&RankModel) -> u32) -> (f64, f64) {
     (counts().reduce(f64::min).unwrap_or(0.0), counts().fold(0.0, f64::max))
 }
 
-/// What speaks against the loop that was `found` on each rank.
-fn doubt(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<&(String, Place)>) -> Option<Doubt> {
+/// What speaks against the loop that was `found` on each rank, the gravest first.
+fn doubts(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<&(String, Place)>) -> Vec<Doubt> {
     let carried: Vec<Carried> = found.iter().map(|found| found.carried).collect();
     let iterations: Vec<u32> = found.iter().map(|found| found.iterations).collect();
     let facts = Facts {
@@ -296,7 +298,7 @@ fn doubt(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<&
         rhythm: rhythm(model, one),
         is_certain: one.count == Count::default(),
     };
-    Doubt::of(&carried, &iterations, &facts)
+    Doubt::all(&carried, &iterations, &facts)
 }
 
 /// How often the loop that takes most time in this one runs in each of its iterations, where only their rhythm makes it a loop.
@@ -409,7 +411,9 @@ mod tests {
     /// The doubt about 100 iterations on each of two ranks, of which so many carry as much as others, with calls of these numbers.
     fn doubt(alike: u32, calls: u64, foreign: u64, bytes: u64, kinds: usize, module: &str) -> Option<Doubt> {
         let carried = Carried { alike, calls, foreign, bytes };
-        Doubt::of(&[carried; 2], &[100; 2], &Facts { kinds, module: Some(module), ..Facts::default() })
+        Doubt::all(&[carried; 2], &[100; 2], &Facts { kinds, module: Some(module), ..Facts::default() })
+            .into_iter()
+            .next()
     }
 
     #[test]
@@ -420,15 +424,16 @@ mod tests {
         assert_eq!(doubt(95, 1000, 10, 50_000, 3, "is"), Some(Doubt::FewKinds(3)));
         assert_eq!(doubt(95, 1000, 10, 8_000, 12, "lmp"), Some(Doubt::LittleCarried));
         assert_eq!(doubt(100, 1000, 0, 50_000, 12, "lib/mpi4py/MPI.so"), Some(Doubt::Interpreter));
-        assert_eq!(Doubt::of(&[], &[], &Facts::default()), None);
+        assert_eq!(Doubt::all(&[], &[], &Facts::default()), []);
     }
 
     #[test]
     fn a_call_in_main_is_in_no_function_that_is_called_from_many_places() {
         let carried = Carried { alike: 100, calls: 200, foreign: 0, bytes: 0 };
         let certain = Facts { kinds: 2, is_certain: true, ..Facts::default() };
-        assert_eq!(Doubt::of(&[carried], &[100], &certain), None);
-        assert_eq!(Doubt::of(&[carried], &[100], &Facts { partners: Some(80), ..certain }), Some(Doubt::Partners(80)));
+        assert_eq!(Doubt::all(&[carried], &[100], &certain), []);
+        let by_rhythm = Facts { rhythm: Some(3), partners: Some(80), ..certain };
+        assert_eq!(Doubt::all(&[carried], &[100], &by_rhythm), [Doubt::Rhythm(3), Doubt::Partners(80)]);
     }
 
     #[test]

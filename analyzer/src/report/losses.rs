@@ -200,7 +200,8 @@ fn remedy(what_if: &WhatIf, region: &str, ranks: &[(u32, f64)]) -> Option<Replay
         .find(of_region)
         .or_else(|| {
             let &(rank, _) = ranks.first().filter(|(_, share)| *share > 0.9)?;
-            what_if.rows.iter().find(|row| matches!(row.question, Question::RankAsMean(_)) && row.rank == Some(rank))
+            let of_rank = |row: &&ReplayRow| matches!(row.question, Question::RankAsMean(_)) && row.rank == Some(rank);
+            what_if.rows.iter().find(of_rank).filter(|row| what_if.is_gain(row))
         })
         .cloned()
 }
@@ -284,7 +285,8 @@ fn serialized(parts: &Parts, causes: Option<&BlockingTable>, kind: LossKind, los
         None => longest_call(parts.verdict),
     };
     let balanced = |row: &&ReplayRow| kind == LossKind::SlowInTurn && row.question == Question::RunBalancedEach;
-    let remedy = parts.what_if.rows.iter().find(|row| parts.together && balanced(row)).cloned();
+    let is_gain = |row: &&ReplayRow| parts.together && balanced(row) && parts.what_if.is_gain(row);
+    let remedy = parts.what_if.rows.iter().find(is_gain).cloned();
     Loss { measured: causes.is_some(), ranks, region, at, remedy, ..Loss::bare(kind, lost_s) }
 }
 

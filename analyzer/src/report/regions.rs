@@ -4,7 +4,7 @@ use lbprof_collector::Activity;
 use lbprof_collector::definition::RegionKind;
 
 use super::efficiency::EfficiencyRow;
-use super::largest;
+use super::{OwnLoops, largest};
 use crate::model::{Model, RegionIdx, Seconds, Totals};
 
 /// A region.
@@ -32,7 +32,7 @@ pub struct RegionRow {
     pub inclusive_s: f64,
     /// Time in it alone by activity: mean and longest over ranks; of those that occur.
     pub activities: Vec<(Activity, f64, f64)>,
-    /// Efficiencies, inner regions included.
+    /// Efficiencies, inner regions included; within a loop that some ranks have by themselves, of these.
     pub efficiency: EfficiencyRow,
     /// The rank that computes longest in it, inner regions included.
     pub slowest_rank: Option<u32>,
@@ -55,10 +55,11 @@ impl RegionRow {
 ///
 /// Efficiencies are of `model`; times are of `times`, the same model of some activities alone or of all.
 pub(super) fn rows(model: &Model, times: &Model) -> Vec<RegionRow> {
-    (0..model.regions.len() as u32).map(|idx| row(model, times, idx)).collect()
+    let own_loops = OwnLoops::of(model);
+    (0..model.regions.len() as u32).map(|idx| row(model, times, &own_loops, idx)).collect()
 }
 
-fn row(model: &Model, times: &Model, idx: RegionIdx) -> RegionRow {
+fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> RegionRow {
     let facts = &model.regions[idx as usize];
     let n = model.ranks.len().max(1) as f64;
     let mut sums = Seconds::default();
@@ -93,7 +94,10 @@ fn row(model: &Model, times: &Model, idx: RegionIdx) -> RegionRow {
         share: if whole > 0.0 { time_s / whole } else { 0.0 },
         inclusive_s: times.ranks.iter().map(|rank| rank.inclusive(idx).iter().sum::<f64>()).sum(),
         activities: occurring.map(|of| (of, sums[of as usize] / n, longest[of as usize])).collect(),
-        efficiency: EfficiencyRow::new(model, idx),
+        efficiency: match own_loops.ranks_in(model, idx) {
+            Some(ranks) => EfficiencyRow::of_ranks(model, ranks, idx),
+            None => EfficiencyRow::new(model, idx),
+        },
         slowest_rank: largest(&computation).map(|at| model.ranks[at].rank),
         iterations: facts.iterated.then(|| {
             model.ranks.iter().filter_map(|rank| rank.series(idx)).map(|series| series.numbers.len()).max().unwrap_or(0)

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use lbprof_collector::Activity;
 
 use super::{ClusterRow, Clusters, EfficiencyRow, RegionRow, SiteRow, call_sites, largest, regions};
+use crate::metrics::blocking::pairs;
 use crate::metrics::load_balance::Times;
 use crate::metrics::preemption::{Preemption, preemption};
 use crate::metrics::serialization::Serialization;
@@ -14,13 +15,17 @@ use crate::structure::symbols::Place;
 /// Efficiency from which on nothing is worth gaining.
 pub const GOOD_EFFICIENCY: f64 = 0.95;
 
+/// Share of a cluster's computation below which its waiting for other clusters is not worth a word.
+const LITTLE: f64 = 0.01;
+
 /// Load balance from which on ranks are called balanced.
 pub const GOOD_BALANCE: f64 = 0.97;
 
 /// What is lost, to what, and where. All in seconds of elapsed time, the mean over ranks.
 ///
-/// Where ranks run different code, and do not go through the same iterations, it is that on the cluster in which most is lost: balance
-/// over ranks that do not share one work means nothing (METRICS §1).
+/// Where ranks run different code, and do not go through the same iterations, it is that on the cluster in which most is lost besides
+/// waiting for others: balance over ranks that do not share one work means nothing (METRICS §1), and ranks that serve others lose nothing
+/// while these have nothing for them to do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// The cluster that all this is of; `None`: all ranks.
@@ -57,6 +62,23 @@ pub struct VerdictCluster {
     pub id: u32,
     /// Its ranks, ascending.
     pub ranks: Vec<u32>,
+    /// Why it is this one.
+    pub chosen: Chosen,
+    /// Seconds of what is lost, the mean over its ranks, in which they wait because of ranks that are not in it.
+    pub waits_for_others_s: f64,
+}
+
+/// Why the verdict is on a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// There is no other.
+    Only,
+    /// Most is lost in it, and no cluster waits for another one.
+    LosesMost,
+    /// Most is lost in it besides waiting for others.
+    LosesMostByItself,
+    /// In none is much lost besides waiting for others, and its ranks compute most.
+    ComputesMost,
 }
 
 /// The largest loss.
@@ -137,16 +159,26 @@ pub struct WaitsAt {
 impl Verdict {
     /// The verdict on the cluster of a run that loses most, where its ranks do not share one work. `None`: they do.
     pub fn of_cluster(model: &Model, places: &[Place], clusters: &Clusters) -> Option<Verdict> {
-        let lost_s = |row: &ClusterRow| {
-            let times = &row.efficiency.times;
-            (times.elapsed_s - times.avg_computation_s) * row.ranks.len() as f64
+        let waits = Waits::of(model);
+        let rows = || clusters.rows.iter().filter(|_| clusters.are_apart());
+        let computation_s = |row: &ClusterRow| row.efficiency.times.avg_computation_s * row.ranks.len() as f64;
+        let most_lost = |a: &&ClusterRow, b: &&ClusterRow| {
+            let by_computation = || computation_s(a).total_cmp(&computation_s(b));
+            waits.lost_besides_s(a).total_cmp(&waits.lost_besides_s(b)).then_with(by_computation).then(b.id.cmp(&a.id))
         };
-        let rows = clusters.rows.iter().filter(|_| clusters.are_apart());
-        let row = rows.max_by(|a, b| lost_s(a).total_cmp(&lost_s(b)).then(b.id.cmp(&a.id)))?;
+        let row = rows().max_by(most_lost)?;
+        let chosen = match waits.lost_besides_s(row) {
+            _ if clusters.rows.len() == 1 => Chosen::Only,
+            0.0 => Chosen::ComputesMost,
+            _ if rows().all(|row| waits.for_others_s(row) < LITTLE * computation_s(row)) => Chosen::LosesMost,
+            _ => Chosen::LosesMostByItself,
+        };
+        let waits_for_others_s = waits.for_others_s(row) / row.ranks.len().max(1) as f64;
         let part = model.sums_of(&row.ranks);
         let (regions, call_sites) = (regions::rows(&part, &part), call_sites::rows(&part, places));
         let verdict = Verdict::new(&part, &row.efficiency, &regions, &call_sites);
-        Some(Verdict { cluster: Some(VerdictCluster { id: row.id, ranks: row.ranks.clone() }), ..verdict })
+        let cluster = VerdictCluster { id: row.id, ranks: row.ranks.clone(), chosen, waits_for_others_s };
+        Some(Verdict { cluster: Some(cluster), ..verdict })
     }
 
     /// The verdict on all ranks of a run.
@@ -173,6 +205,36 @@ impl Verdict {
             worst: worst(model, mean_s, regions),
             waits_at: waits_at(model, call_sites),
         }
+    }
+}
+
+/// What clusters of ranks wait for each other.
+struct Waits {
+    /// Seconds that the first rank waits because of the second; empty where the ranks were not followed.
+    pairs: Vec<(u32, u32, f64)>,
+    /// Elapsed time of the run.
+    elapsed_s: f64,
+}
+
+impl Waits {
+    fn of(model: &Model) -> Waits {
+        Waits { pairs: model.followed.as_ref().map_or_else(Vec::new, pairs), elapsed_s: model.elapsed_s() }
+    }
+
+    /// Seconds within its elapsed time that the ranks of a cluster wait because of ranks that are not in it.
+    fn for_others_s(&self, row: &ClusterRow) -> f64 {
+        let is_in = |rank: u32| row.ranks.binary_search(&rank).is_ok();
+        let others = self.pairs.iter().filter(|&&(waits, causes, _)| is_in(waits) && !is_in(causes));
+        // Before all of its ranks begin, and after all have ended, they wait for others as well: that is not in its elapsed time.
+        let outside_s = (self.elapsed_s - row.efficiency.times.elapsed_s) * row.ranks.len() as f64;
+        (others.map(|&(.., seconds)| seconds).sum::<f64>() - outside_s).max(0.0)
+    }
+
+    /// Seconds that are lost in a cluster besides that; 0 where it is little.
+    fn lost_besides_s(&self, row: &ClusterRow) -> f64 {
+        let (times, n_ranks) = (&row.efficiency.times, row.ranks.len() as f64);
+        let lost_s = (times.elapsed_s - times.avg_computation_s) * n_ranks - self.for_others_s(row);
+        if lost_s > (1.0 - GOOD_EFFICIENCY) * times.elapsed_s * n_ranks { lost_s } else { 0.0 }
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 
+use super::OwnLoops;
 use crate::model::Model;
 use crate::model::kind::Kind;
 use crate::model::question::Question;
@@ -51,6 +52,8 @@ pub struct WhatIf {
     pub all_is_known: bool,
     /// Whether work is handed out on demand, so that no answer is given that depends on who does what.
     pub on_demand: bool,
+    /// Whether ranks have loops by themselves, so that bringing ranks to the mean of all is no gain.
+    pub apart: bool,
     /// Seconds of the run as measured, replayed with everything as it was; `None` where the ranks were not followed.
     pub measured_s: Option<f64>,
     /// The critical path by region and activity, the longest first.
@@ -115,16 +118,24 @@ impl WhatIf {
         let is_known = |answer: &&(Question, f64)| all_is_known && !(on_demand && answer.0.moves_work());
         let mut rows: Vec<ReplayRow> = followed.replays.iter().filter(is_known).map(row).collect();
         rows.sort_by_key(place);
-        WhatIf { rows, all_is_known, on_demand, measured_s, path, path_ranks, path_s }
+        let apart = !OwnLoops::of(model).is_empty();
+        WhatIf { rows, all_is_known, on_demand, apart, measured_s, path, path_ranks, path_s }
     }
 
     /// The answer that gains most, of those to questions about regions, ranks and real networks. One that asks for balance in each iteration,
     /// which is harder to have, only where it gains considerably more than the others.
     pub fn best(&self) -> Option<&ReplayRow> {
         let is_each = |row: &&ReplayRow| matches!(row.question, Question::BalancedEach(_) | Question::RunBalancedEach);
-        let answers = || self.rows.iter().filter(|row| place(row).0 == LAST);
+        let answers = || self.rows.iter().filter(|row| place(row).0 == LAST && self.is_gain(row));
         let (once, each) = (answers().find(|row| !is_each(row)), answers().find(is_each));
         each.filter(|each| once.is_none_or(|once| each.saved_s > WORTH_THE_PAINS * once.saved_s.max(0.0))).or(once)
+    }
+
+    /// Whether what an answer saves is a gain: not where ranks with loops by themselves would do each other's work.
+    pub fn is_gain(&self, row: &ReplayRow) -> bool {
+        let of_all =
+            matches!(row.question, Question::Balanced(0) | Question::RunBalancedEach | Question::RankAsMean(_));
+        !(self.apart && of_all)
     }
 
     /// A region, and one within it, of which the outer one gains less by being balanced, where that is `least_s` seconds or more: the paths.

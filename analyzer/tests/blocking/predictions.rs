@@ -175,6 +175,16 @@ fn of_work_that_is_handed_out_on_demand_no_balance_is_predicted() {
     };
     assert!(!has_balance(&text("any", "any")));
     assert!(has_balance(&text("1", "2")));
+    // Who looks which message is there, and receives that, takes the first of any source, too.
+    let probes = |probe: &str| text("1", "2").replace("recv 1", &format!("{probe}; recv 1"));
+    assert!(!has_balance(&probes("probe any").replace("recv 2", "probe any; recv 2")));
+    assert!(has_balance(&probes("probe 1")));
+    // Ranks that meet between an answer and the next question share their work in another way: rank 0 serves them.
+    let meets = |text: &str| {
+        text.replace("; compute 1", "; barrier on others; compute 1").replace("ranks 3", "ranks 3\ncomm others 1 2")
+    };
+    let served = meets(&text("any", "any")).replace("rank 2: compute 1; repeat", "rank 2: repeat");
+    assert!(has_balance(&served), "{served}");
 }
 
 #[test]

@@ -126,8 +126,8 @@ pub fn sums(model: &Model, followed: &Followed, split: &ImbalanceSplit) -> Block
     sums
 }
 
-/// Who waits for whom, the longest first.
-fn pairs(followed: &Followed) -> Vec<(u32, u32, f64)> {
+/// Seconds that the first rank waits because of the second, by world ranks; the longest first.
+pub fn pairs(followed: &Followed) -> Vec<(u32, u32, f64)> {
     let mut pairs: BTreeMap<(u32, u32), f64> = BTreeMap::new();
     for (&(waits, causes), ns) in &followed.blocking.pairs {
         *pairs.entry((followed.world_rank(waits), followed.world_rank(causes))).or_default() += ns * 1e-9;

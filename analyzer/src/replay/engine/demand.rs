@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Who does what follows from who is ready first. A replay keeps the order that was recorded, so that it cannot tell what would be
-//! done by whom if ranks computed longer or shorter.
+//! done by whom if ranks computed longer or shorter. Ranks that deal with others between an answer and the next question, in a collective
+//! operation or by messages, do not get their work that way: they have a server, as for output.
 
 use super::Engine;
 use crate::model::kind::Ns;
@@ -35,6 +36,14 @@ impl Engine<'_, '_> {
             let demand = &mut self.threads[by as usize].demand;
             demand.answered = Some((thread, demand.computed));
             self.threads[thread as usize].demand.asked_by = None;
+        }
+    }
+
+    /// A thread has received a message of another, or taken part in a collective operation: `by` is whose message it was.
+    pub(super) fn has_dealt_with(&mut self, thread: u32, by: Option<u32>) {
+        let answered = &mut self.threads[thread as usize].demand.answered;
+        if answered.is_some_and(|(last, _)| by != Some(last)) {
+            *answered = None;
         }
     }
 

@@ -85,6 +85,7 @@ impl Engine<'_, '_> {
                         self.counts.sizes_differ += u64::from(sent.bytes != deed.bytes);
                         self.synchronised.pair(thread, sent.thread, end);
                         self.tell_message(thread, deed, &sent, end);
+                        self.has_dealt_with(thread, Some(sent.thread));
                         if deed.any {
                             self.is_asked(thread, sent.thread);
                         }
@@ -99,6 +100,7 @@ impl Engine<'_, '_> {
                 self.channels.end(id, end).into_iter().flatten().flatten().for_each(|noted| self.clocks.forget(noted));
             }
             Started::Meeting(id) => {
+                self.has_dealt_with(thread, None);
                 self.meets(thread, id, begin);
                 if let Some((noted, root)) = self.gatherings.leave(id) {
                     self.clocks.forget(noted);

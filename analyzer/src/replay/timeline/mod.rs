@@ -3,7 +3,7 @@
 //! ```text
 //!   log ─→ steps.rs   a rank's records as steps: computation and the call at its end, in the ids of the run
 //!            │        (roles.rs: what an operation does with others; lists.rs: with which of
-//!            │        several; places.rs: where it is; dense.rs: what the log's numbers mean)
+//!            │        several; places.rs: where it is; probed.rs: what probes find; dense.rs: what the log's numbers mean)
 //!            └→ source.rs  the steps of all ranks, read ahead in parallel
 //! ```
 
@@ -11,6 +11,7 @@ mod dense;
 mod lists;
 mod persistent;
 mod places;
+mod probed;
 mod roles;
 mod source;
 mod step;

@@ -14,6 +14,7 @@ use super::dense::Dense;
 use super::lists::Lists;
 use super::persistent::Prepared;
 use super::places::Places;
+use super::probed::Probed;
 use super::roles::{On, Talk, talk_of, talk_of_polled};
 use super::step::{Batch, Deed, EpochStep, Meeting, Role, SendMode, Step};
 use crate::model::kind::{Kind, Ns};
@@ -50,6 +51,7 @@ pub struct RankSteps<'a> {
     regions: Dense<RegionIdx>,
     sites: Dense<u32>,
     prepared: Prepared,
+    probed: Probed,
     lists: Lists<'a>,
     /// What receives that were started for any message have received, where their completion is at hand already.
     arrived: FxHashMap<u32, (i32, i32)>,
@@ -124,6 +126,7 @@ impl<'a> RankSteps<'a> {
             regions: Dense::default(),
             sites: Dense::default(),
             prepared: Prepared::default(),
+            probed: Probed::default(),
             arrived: FxHashMap::default(),
             ready: VecDeque::new(),
         }
@@ -432,6 +435,7 @@ impl<'a> RankSteps<'a> {
 
     /// What a call does with others by its own record, apart from its parts.
     fn deed(&mut self, record: &Record, talk: Talk, has_parts: bool) -> Option<Deed> {
+        self.probed.probes(record);
         let unfinished = record.end == 0 || record.flags.contains(Flags::UNFINISHED);
         match talk {
             Talk::Nothing => None,
@@ -443,7 +447,11 @@ impl<'a> RankSteps<'a> {
             _ if unfinished => None,
             Talk::Send(mode) => Some(self.send(record, Role::Send, mode)),
             Talk::Exchange => Some(self.send(record, Role::Send, SendMode::Standard)),
-            Talk::Recv => Some(self.message(record, Role::Recv, record.received)),
+            Talk::Recv => {
+                let any = self.probed.is_received_by(record);
+                let deed = self.message(record, Role::Recv, record.received);
+                Some(Deed { any: deed.any || any, ..deed })
+            }
             Talk::Probe => Some(self.message(record, Role::Probe, 0)),
             Talk::StartSend(mode) => Some(self.send(record, Role::StartSend, mode)),
             Talk::StartRecv => Some(self.starts_receive(record)),

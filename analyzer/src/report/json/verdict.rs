@@ -28,6 +28,7 @@ pub(super) fn object(report: &Report) -> Value {
     json!({
         "kind": verdict.kind.name(),
         "cluster": verdict.cluster.as_ref().map(|cluster| cluster.id),
+        "waits_for_others_s": verdict.cluster.as_ref().map(|cluster| cluster.waits_for_others_s),
         "text": text::verdict(report),
         "doubts": report.doubts.iter().map(|doubt| json!({ "kind": doubt.name(), "text": text::doubt(report, doubt) })).collect::<Vec<_>>(),
         "advised": !report.is_only_described(),

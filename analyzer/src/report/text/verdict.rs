@@ -10,7 +10,7 @@ use super::{LONGEST_NAME, Options, clusters, doubts, region_name};
 use crate::model::question::Question;
 use crate::read::definitions::WHOLE_PROGRAM;
 use crate::read::open::ranges;
-use crate::report::verdict::{GOOD_BALANCE, VerdictKind, WorstRegion};
+use crate::report::verdict::{Chosen, GOOD_BALANCE, VerdictKind, WorstRegion};
 use crate::report::words::{clean, percent, percent_or_dash, plural, seconds, seconds_like, shorten, wrap};
 use crate::report::{Report, Verdict};
 
@@ -42,7 +42,7 @@ pub fn verdict(report: &Report) -> String {
         false => format!("From incomplete data ({}): ", incomplete(report)),
     };
     let first = partial + &ended_early(report) + &doubts::sentences(report);
-    let mut text = first + &of_what(report) + &of_whom(report) + &loss(report);
+    let mut text = first + &of_what(report) + &of_whom(report) + &loss(report) + &waiting_for_others(report);
     let worth_naming = verdict.imbalance_s > 0.01 * verdict.elapsed_s && verdict.kind != VerdictKind::Nothing;
     if let Some(worst) = verdict.worst.as_ref().filter(|_| worth_naming) {
         let (longest, mean) = (seconds(worst.computation_s), seconds(worst.computation_s - worst.over_mean_s));
@@ -159,12 +159,27 @@ fn of_whom(report: &Report) -> String {
             clusters::who(clusters),
             cluster.id,
             ranges(&cluster.ranks),
-            if clusters.rows.len() > 1 { ", in which most is lost" } else { "" },
+            match cluster.chosen {
+                Chosen::Only => "",
+                Chosen::LosesMost => ", in which most is lost",
+                Chosen::LosesMostByItself => ", in which most is lost besides waiting for other ranks",
+                Chosen::ComputesMost => ", which compute most",
+            },
         ),
         None if clusters.are_apart() => {
             "Each rank runs code of its own, so that balance over all of them means little. ".to_owned()
         }
         None => String::new(),
+    }
+}
+
+/// How much of what a cluster loses is waiting for other ranks, which is no fault of its own.
+fn waiting_for_others(report: &Report) -> String {
+    let verdict = &report.verdict;
+    let waits_s = verdict.cluster.as_ref().map_or(0.0, |cluster| cluster.waits_for_others_s);
+    match waits_s > WORTH_NAMING * verdict.elapsed_s {
+        true => format!(" Of that, {} is waiting for other ranks.", seconds_like(waits_s, verdict.elapsed_s)),
+        false => String::new(),
     }
 }
 

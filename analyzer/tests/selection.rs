@@ -26,6 +26,11 @@ fn head(report: &Report, columns: usize) -> String {
     plain(report, columns).split("\n\n").take(3).collect::<Vec<_>>().join("\n\n")
 }
 
+/// The JSON of a report.
+fn json_of(report: &Report) -> serde_json::Value {
+    serde_json::from_str(&json(report)).expect("JSON")
+}
+
 /// Eight ranks on two hosts; rank p computes 10·(p + 1) ms, and all meet.
 fn eight_ranks() -> Scenario {
     Scenario::ranks(8).hosts(|rank| format!("node{}", rank / 4)).each(|rank, script| {
@@ -415,6 +420,40 @@ fn windows_add_up_where_loops_and_regions_were_found() {
         let t = format!("{t}us");
         let parts = [found_part_in(dir.path(), &window("", &t)), found_part_in(dir.path(), &window(&t, ""))];
         assert_adds_up(&parts, &whole, &t);
+    }
+}
+
+/// The paths of the report's regions with their invocations, by the table in wide lines; those that are not in the table are not here.
+fn shown_invocations(report: &Report) -> BTreeMap<String, Option<u64>> {
+    let options =
+        text::Options { command: "lb-report", asked: false, columns: 160, first_screen: false, top: 8, full: true };
+    let text = anstream::adapter::strip_str(&text::render(report, &options)).to_string();
+    let lines =
+        text.lines().skip_while(|line| !line.starts_with("Regions")).skip(3).take_while(|line| !line.is_empty());
+    let last = lines.map(|line| line.split_whitespace().last().expect("a cell").parse().ok()).collect::<Vec<_>>();
+    let rows = report.regions.iter().filter(|row| row.occurs()).map(|row| row.path.clone());
+    assert!(last.is_empty() || last.len() == rows.clone().count(), "{text}");
+    rows.zip(last).skip(1).collect()
+}
+
+#[test]
+fn no_region_of_a_part_of_the_time_is_shown_with_0_invocations() {
+    let dir = written(busy());
+    let whole = shown_invocations(&report_on(&model_in(dir.path())));
+    assert_eq!(whole["main/step"], Some(18));
+    assert!(whole.values().all(Option::is_some), "{whole:?}");
+    // All are in their first step then, entered before; rank 0 and 1 have left the work in it.
+    let part = report_on(&part_in(dir.path(), &window("6ms", "6500us")));
+    assert_eq!(shown_invocations(&part)["main/step"], None, "how often is not known of what was entered before");
+    let of_step = json_of(&part)["regions"][1].clone();
+    assert!(of_step["path"] == "main/step" && of_step["invocations"].is_null(), "{of_step}");
+    // Before the first step.
+    let before = report_on(&part_in(dir.path(), &window("", "1ms")));
+    assert!(shown_invocations(&before).is_empty(), "of regions that do not occur no row is shown");
+    let dir = written(unmarked());
+    for (from, to) in [("", ""), ("iteration=4", "iteration=6"), ("22ms", "40ms"), ("", "2ms"), ("2ms", "4ms")] {
+        let shown = shown_invocations(&report_on(&found_part_in(dir.path(), &window(from, to))));
+        assert!(!shown.values().any(|invocations| *invocations == Some(0)), "{from}–{to}: {shown:?}");
     }
 }
 

@@ -42,9 +42,17 @@ pub struct RegionRow {
     pub compared: Compared,
     /// Invocations and work summed over ranks, memory the largest of any.
     pub totals: Totals,
+    /// Times it was entered, all ranks together. `None` where none was seen: ranks were in it already when the selected time began, or it is a
+    /// loop within the main one, whose iterations are counted in the whole run alone, or all of the program.
+    pub invocations: Option<u64>,
 }
 
 impl RegionRow {
+    /// Whether ranks spent time in it, or entered it: in a part of the time not all regions of the run occur.
+    pub fn occurs(&self) -> bool {
+        self.idx == 0 || self.inclusive_s > 0.0 || self.invocations.is_some()
+    }
+
     /// Time in it alone in `activity`, the mean over ranks.
     pub fn mean_s(&self, activity: Activity) -> f64 {
         self.activities.iter().find(|(of, ..)| *of == activity).map_or(0.0, |(_, mean_s, _)| *mean_s)
@@ -103,6 +111,7 @@ fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> Re
             model.ranks.iter().filter_map(|rank| rank.series(idx)).map(|series| series.numbers.len()).max().unwrap_or(0)
         }),
         compared,
+        invocations: Some(totals.invocations).filter(|&entered| entered > 0),
         totals,
     }
 }

@@ -50,7 +50,7 @@ fn row(report: &Report, row: &RegionRow) -> Value {
         "compared_max_rank": row.compared.max_rank,
         "slowest_rank": row.slowest_rank,
         "iterations": row.iterations,
-        "invocations": row.totals.invocations,
+        "invocations": row.invocations,
         "operations": row.totals.operations,
         "quanta": row.totals.quanta,
         "max_resident_bytes": row.totals.max_resident,

@@ -17,10 +17,10 @@ const LONG_NAMES: usize = 16;
 const SPARE: &[&[&str]] = &[&["invo-"], &["transfer"], &["elapsed"], &["parallel"], &["micro"], &["mean"]];
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
-    if report.regions.len() < 2 {
+    let all = report.regions.iter().filter(|row| row.occurs()).count();
+    if all < 2 {
         return String::new();
     }
-    let all = report.regions.len();
     let rows = shown_rows(report, options);
     let shown = rows.len();
     let unit = TimeUnit::for_max(report.data.elapsed_s);
@@ -56,7 +56,8 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         ];
         cells.extend(wide.then(|| of_computation(transfer)));
         cells.push(row.slowest_rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string()));
-        cells.extend(wide.then(|| if row.idx == 0 { String::new() } else { count(row.totals.invocations) }));
+        let invocations = || row.invocations.map_or_else(|| "–".to_owned(), count);
+        cells.extend(wide.then(|| if row.idx == 0 { String::new() } else { invocations() }));
         table.row(cells);
     }
     format!("{}{}\n", title("Regions", shown, all), table.sparing(options.columns, SPARE).render(options.columns, DIM))
@@ -90,7 +91,7 @@ fn label(report: &Report, row: &RegionRow) -> String {
 
 /// All regions, or those that take most time and the ones around them, in their order.
 fn shown_rows<'a>(report: &'a Report, options: &Options) -> Vec<&'a RegionRow> {
-    let mut rows: Vec<&RegionRow> = report.regions.iter().collect();
+    let mut rows: Vec<&RegionRow> = report.regions.iter().filter(|row| row.occurs()).collect();
     if options.full || rows.len() <= options.top.max(1) {
         return rows;
     }

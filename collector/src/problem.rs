@@ -134,7 +134,7 @@ problems! {
     /// The rank often had no core while it was in MPI: some of its waiting, and of messages on their way, is waiting for a core.
     NoCore = 34, Doubtful, "give every rank a core of its own (check binding and oversubscription); then measure again";
     /// Time between polls that found nothing may be waiting or computation.
-    PollingUnclear = 35, Doubtful, "say which it is: lb-report --polling waiting, or --polling computation";
+    PollingUnclear = 35, Doubtful, "say which it is: lb-report --polling waiting, or --polling computation; if recorded in profile mode, record events first";
     /// MPI functions are wrapped by the program, or by a library loaded before the recorder: calls of them were not recorded.
     WrappedBefore = 36, Doubtful, "preload the other tool, or link it as a shared library: lb-run comes before it and calls it (README, Other tools)";
     /// The program calls MPI functions by their profiling names (PMPI_…): such calls are not recorded.
@@ -145,6 +145,8 @@ problems! {
     InFinalize = 39, Note, "nothing needs to be done; to have such calls recorded, free the attributes before MPI_Finalize";
     /// A signal handler left the recorder by siglongjmp, and recording stopped in the rank; the program was not touched.
     LeftByJump = 40, Partial, "leave by siglongjmp from handlers of signals that do not come during MPI calls";
+    /// The run was recorded in profile mode: what the time between polls is was decided then, and --polling has no effect on it.
+    PollingDecided = 41, Doubtful, "record events (LBPROF_MODE=events, and an LBPROF_LIMIT that is large enough), then use --polling";
 }
 
 /// A problem of one rank, or of the whole run.

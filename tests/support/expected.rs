@@ -9,27 +9,18 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
+use lbprof_collector::Operation;
 
 use crate::run::{Dump, Record};
 
 /// The environment variable with the path of the expected records, less `.<rank>`.
 pub const VARIABLE: &str = "LBTEST_EXPECT";
 
-/// Calls that may find nothing any number of times before they find something.
-const POLLS: [&str; 12] = [
-    "Test",
-    "Testall",
-    "Testany",
-    "Testsome",
-    "Iprobe",
-    "Improbe",
-    "Request_get_status",
-    "Request_get_status_all",
-    "Request_get_status_any",
-    "Request_get_status_some",
-    "Parrived",
-    "Win_test",
-];
+/// Whether a call, by its name without `MPI_`, may find nothing any number of times before it finds something.
+fn polls(name: &str) -> bool {
+    let named = Operation::ALL.iter().find(|operation| operation.name() == name);
+    named.is_some_and(|&operation| Operation::polls(operation as u16))
+}
 
 /// What a program says of one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,7 +136,7 @@ pub fn compare(path: &Path, ranks: usize, dump: &Dump) -> anyhow::Result<()> {
             .calls_of(rank)
             .into_iter()
             .filter(|record| {
-                let poll = POLLS.contains(&record.operation.as_str()) && record.has("nothing");
+                let poll = polls(&record.operation) && record.has("nothing");
                 !poll || polls_expected(record)
             })
             .collect();

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use lbprof_collector::definition::EndReason;
+use lbprof_collector::polling::Polling;
 use lbprof_collector::{Activity, Problem, ProblemKind};
 
 use crate::metrics::preemption::{Preemption, preemption, without_core};
@@ -47,12 +48,27 @@ fn of_run(model: &Model) -> Vec<Problem> {
     if model.ranks.iter().all(|rank| rank.calls <= finalize(rank)) && model.facts.selected.is_all() {
         found.push(problem(ProblemKind::NothingSeen, 1, String::new()));
     }
+    found.extend(polling_decided(model));
     let paused = || model.ranks.iter().map(|rank| rank.paused_s);
     let (least, most) = (paused().fold(f64::INFINITY, f64::min), paused().fold(0.0, f64::max));
     if most - least > UNEVEN * model.elapsed_s() {
         found.push(problem(ProblemKind::UnevenPause, 1, format!("from {least:.3} s to {most:.3} s")));
     }
     found
+}
+
+/// That the user says what the time between polls is, but the recorder has decided that already.
+fn polling_decided(model: &Model) -> Option<Problem> {
+    let sum = |polls: fn(&RankModel) -> u64| model.ranks.iter().map(polls).fold(0, u64::saturating_add);
+    let (decided, all) = (sum(|rank| rank.polls.decided), sum(|rank| rank.polls.polls));
+    let detail = format!("{decided} of {all} polls; --polling {}", model.facts.polling);
+    let is_asked = model.facts.polling != Polling::Auto;
+    (is_asked && decided > 0).then_some(Problem {
+        kind: ProblemKind::PollingDecided,
+        rank: None,
+        count: decided,
+        detail,
+    })
 }
 
 /// Problems of a rank that its log does not state. `lost`: what it lost to other users of its core.

@@ -177,6 +177,8 @@ pub struct RankModel {
 pub struct PollTimes {
     /// Polls.
     pub polls: u64,
+    /// Those of them of which the recorder decided, in profile mode, what the time between them is.
+    pub decided: u64,
     /// Waits by polling.
     pub waits: u64,
     /// Seconds within the polls.
@@ -195,6 +197,7 @@ impl PollTimes {
     /// Adds those of another rank.
     pub fn add(&mut self, other: &PollTimes) {
         self.polls = self.polls.saturating_add(other.polls);
+        self.decided = self.decided.saturating_add(other.decided);
         self.waits = self.waits.saturating_add(other.waits);
         self.within_s += other.within_s;
         self.waiting_s += other.waiting_s;

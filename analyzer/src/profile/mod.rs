@@ -76,6 +76,8 @@ struct RankGather<'a> {
     sampler: Option<RankSampler>,
     /// What the first thread polled.
     polls: PollSums,
+    /// The polls of which the recorder decided, in profile mode.
+    polls_decided: u64,
     problems: Vec<Problem>,
 }
 
@@ -93,6 +95,7 @@ impl<'a> RankGather<'a> {
             threads: BTreeMap::new(),
             pending: None,
             polls: PollSums::default(),
+            polls_decided: 0,
             problems: Vec::new(),
         }
     }
@@ -122,6 +125,7 @@ impl RankPass for RankGather<'_> {
                 if batch.head.thread == 0 {
                     self.sampler.iter_mut().for_each(|sampler| sampler.absorb(&batch));
                     self.polls.add(&batch.profile.polls);
+                    self.polls_decided = self.polls_decided.saturating_add(batch.profile.polls.polls);
                 }
                 let thread =
                     self.threads.entry(batch.head.thread).or_insert_with(|| ThreadSums::new(&batch.head, self.span));
@@ -151,7 +155,7 @@ impl RankPass for RankGather<'_> {
             }
         }
         builder.pending(self.pending);
-        builder.polls(&self.polls);
+        builder.polls(&self.polls, self.polls_decided);
         let (rank, seen) = builder.finish();
         part.problems.extend(self.definitions.problems_of(rank.rank));
         part.problems

@@ -285,9 +285,10 @@ impl<'a> RankBuilder<'a> {
         ticks.map(|ticks| self.seconds(ticks))
     }
 
-    pub(super) fn polls(&mut self, sums: &PollSums) {
+    pub(super) fn polls(&mut self, sums: &PollSums, decided: u64) {
         self.rank.polls = PollTimes {
             polls: sums.polls,
+            decided,
             waits: sums.waits,
             within_s: self.seconds(sums.within),
             waiting_s: self.seconds(sums.waiting),

@@ -2,6 +2,7 @@
 
 use lbprof_analyzer::model::question::Question;
 use lbprof_analyzer::model::waits::WaitState::{EarlyEnd, LateSender};
+use lbprof_collector::ProblemKind;
 use lbprof_collector::polling::Polling;
 use lbprof_collector::script::Script;
 
@@ -70,6 +71,20 @@ fn polls_between_pieces_of_work_are_no_wait() {
 }
 
 #[test]
+fn polls_of_a_profile_were_decided_when_they_were_recorded() {
+    let script = Script::parse(&behind("irecv 0 as a; repeat 500; test a; compute 0.01; end; wait a")).unwrap();
+    let folder = written(script.scenario().unwrap().profile_mode());
+    for polling in Polling::ALL {
+        let run = Run { model: model_polling(folder.path(), polling) };
+        assert!((computation_ms(&run) - 3.0).abs() < 0.001, "{polling}: {}", computation_ms(&run));
+        let said = run.model.found.iter().find(|one| one.kind == ProblemKind::PollingDecided);
+        let said = said.map(|one| one.detail.as_str());
+        let expected = format!("500 of 500 polls; --polling {polling}");
+        assert_eq!(said, (polling != Polling::Auto).then_some(expected.as_str()), "{polling}");
+    }
+}
+
+#[test]
 fn the_user_says_what_doubtful_time_is() {
     // 10 µs of something between 500 polls, then a wait of 1.5 ms.
     let script = Script::parse(&behind("irecv 0 as a; repeat 500; test a; compute 0.01; end; wait a")).unwrap();
@@ -84,7 +99,7 @@ fn the_user_says_what_doubtful_time_is() {
         let polls = run.model.ranks[1].polls;
         assert_eq!(polls.polls, 500, "{polling}");
         assert!((polls.maybe_computation_s * 1e3 - doubtful_ms).abs() < 1e-6, "{polling}: {polls:?}");
-        let is_told = run.model.found.iter().any(|one| one.kind == lbprof_collector::ProblemKind::PollingUnclear);
+        let is_told = run.model.found.iter().any(|one| one.kind == ProblemKind::PollingUnclear);
         assert_eq!(is_told, doubtful_ms > 0.0, "{polling}: {:?}", run.model.found);
     }
 }

@@ -183,6 +183,45 @@ static void halo(int bytes)
     }
 }
 
+/* Nothing but time, as between two polls. */
+static void spin_us(double us)
+{
+    for (double end_s = now_s() + 1e-6 * us; now_s() < end_s;) {
+    }
+}
+
+/* Waits by polls alone: for one receive by MPI_Test and for another message by MPI_Iprobe, in turn and with some work between them, then
+ * for both sends by MPI_Testall. */
+static void poll_for_neighbours(int bytes)
+{
+    MPI_Request from_left, sends[2];
+    MPI_Status statuses[2];
+    int has_left = 0, has_right = 0, are_sent = 0;
+    MPI_Irecv(received[0], bytes, MPI_BYTE, left(), 1, MPI_COMM_WORLD, &from_left);
+    MPI_Isend(sent[0], bytes, MPI_BYTE, right(), 1, MPI_COMM_WORLD, &sends[0]);
+    MPI_Isend(sent[1], bytes, MPI_BYTE, left(), 2, MPI_COMM_WORLD, &sends[1]);
+    while (!has_left || !has_right) {
+        if (!has_left)
+            MPI_Test(&from_left, &has_left, MPI_STATUS_IGNORE);
+        if (!has_right) {
+            MPI_Iprobe(right(), 2, MPI_COMM_WORLD, &has_right, MPI_STATUS_IGNORE);
+            if (has_right)
+                MPI_Recv(received[1], bytes, MPI_BYTE, right(), 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        spin_us(2);
+    }
+    while (!are_sent)
+        MPI_Testall(2, sends, &are_sent, statuses);
+}
+
+static void polling(int bytes)
+{
+    for (int k = 0; k < steps; k++) {
+        work(k);
+        poll_for_neighbours(bytes);
+    }
+}
+
 static void ring(int bytes)
 {
     for (int k = 0; k < steps; k++) {
@@ -298,6 +337,7 @@ static const struct {
     {"allreduce", allreduce, 0, 0},
     {"halo-1k", halo, 1024, 0},
     {"halo-16k", halo, 16384, 0},
+    {"polling", polling, 1024, 0},
     {"ring-1k", ring, 1024, 0},
     {"ring-16k", ring, 16384, 0},
     {"pipeline", pipeline, 1024, 0},

@@ -60,7 +60,7 @@ pub struct Codes {
 
 /// The code of a run whose call sites are at `places`.
 ///
-/// Calls that only ask (MPI_Test*, MPI_Iprobe …) do not count: how often they are made says how long a rank waits. Regions
+/// Polls ([`Operation::polls`]) do not count: how often they are made says how long a rank waits. Regions
 /// that were found, not marked, do not either: they are named by the calls that do.
 pub fn codes(model: &Model, places: &[Place]) -> Codes {
     let lines = first_on_line(places);
@@ -113,11 +113,7 @@ fn share(rank: &RankModel, seconds: f64) -> f64 {
 
 /// Whether how often a call is made says which code is run.
 fn counts(key: &SiteKey) -> bool {
-    let asks = Operation::from_number(key.operation).is_some_and(|operation| {
-        let name = operation.name();
-        name.starts_with("Test") || name.starts_with("Request_get_status") || matches!(name, "Iprobe" | "Improbe")
-    });
-    !asks && key.activity != Activity::Recorder
+    !Operation::polls(key.operation) && key.activity != Activity::Recorder
 }
 
 /// For each region the innermost marked one that it is or lies in, or the whole program. Found regions and loops differ

@@ -23,6 +23,8 @@ pub enum Talk {
     StartExchange,
     /// A blocking probe.
     Probe,
+    /// A probe that does not wait.
+    AskForMessage,
     /// Prepares a persistent send.
     PrepareSend(SendMode),
     /// Prepares a persistent receive.
@@ -35,7 +37,9 @@ pub enum Talk {
     Wait,
     /// Asks for a request, or for several.
     Test,
-    /// Looks at a request and leaves it as it is, having waited for it.
+    /// Asks whether a request is complete, and leaves it as it is.
+    AskForRequest,
+    /// The same, having waited for it.
     Look,
     /// A collective on a communicator, or on a window or file.
     Meet(Meeting, On),
@@ -76,8 +80,8 @@ pub fn talk_of_polled(number: u16) -> Talk {
     match talk_of(number) {
         Talk::Test => Talk::Wait,
         Talk::Epoch(EpochStep::Test) => Talk::Epoch(EpochStep::Wait),
-        Talk::Nothing if [Operation::Iprobe, Operation::Improbe].iter().any(|&one| one as u16 == number) => Talk::Probe,
-        Talk::Nothing if Operation::polls(number) => Talk::Look,
+        Talk::AskForMessage => Talk::Probe,
+        Talk::AskForRequest => Talk::Look,
         other => other,
     }
 }
@@ -166,6 +170,51 @@ const fn talk(operation: Operation) -> Talk {
         }
         O::File_read_all | O::File_read_at_all | O::File_read_ordered => Talk::Meet(All, On::File),
         O::File_write_all | O::File_write_at_all | O::File_write_ordered => Talk::Meet(All, On::File),
-        _ => Talk::Nothing,
+        O::Iprobe | O::Improbe => Talk::AskForMessage,
+        O::Request_get_status | O::Request_get_status_all | O::Request_get_status_any => Talk::AskForRequest,
+        O::Request_get_status_some | O::Parrived => Talk::AskForRequest,
+        O::Init | O::Init_thread | O::Finalize | O::Abort | O::Session_init => Talk::Nothing,
+        O::Session_finalize | O::Buffer_detach | O::Buffer_flush | O::Buffer_iflush => Talk::Nothing,
+        O::Comm_detach_buffer | O::Comm_flush_buffer | O::Comm_iflush_buffer => Talk::Nothing,
+        O::Session_detach_buffer | O::Session_flush_buffer | O::Session_iflush_buffer => Talk::Nothing,
+        O::Request_free | O::Cancel | O::Pready | O::Pready_range | O::Pready_list => Talk::Nothing,
+        O::Grequest_start | O::Put | O::Get | O::Accumulate | O::Get_accumulate => Talk::Nothing,
+        O::Fetch_and_op | O::Compare_and_swap | O::Rput | O::Rget | O::Raccumulate => Talk::Nothing,
+        O::Rget_accumulate | O::Win_flush | O::Win_flush_local | O::Win_flush_all => Talk::Nothing,
+        O::Win_flush_local_all | O::Win_sync | O::Win_set_info | O::File_open | O::File_delete => Talk::Nothing,
+        O::File_get_size | O::File_set_atomicity | O::File_set_info | O::File_seek => Talk::Nothing,
+        O::File_seek_shared | O::File_get_position_shared | O::File_read | O::File_read_at => Talk::Nothing,
+        O::File_read_shared | O::File_write | O::File_write_at | O::File_write_shared => Talk::Nothing,
+        O::File_iread | O::File_iread_all | O::File_iread_at | O::File_iread_at_all => Talk::Nothing,
+        O::File_iread_shared | O::File_iwrite | O::File_iwrite_all | O::File_iwrite_at => Talk::Nothing,
+        O::File_iwrite_at_all | O::File_iwrite_shared | O::File_read_all_begin => Talk::Nothing,
+        O::File_read_all_end | O::File_read_at_all_begin | O::File_read_at_all_end => Talk::Nothing,
+        O::File_read_ordered_begin | O::File_read_ordered_end | O::File_write_all_begin => Talk::Nothing,
+        O::File_write_all_end | O::File_write_at_all_begin | O::File_write_at_all_end => Talk::Nothing,
+        O::File_write_ordered_begin | O::File_write_ordered_end | O::Comm_create_group => Talk::Nothing,
+        O::Comm_create_from_group | O::Intercomm_create | O::Intercomm_create_from_groups => Talk::Nothing,
+        O::Comm_free | O::Comm_disconnect | O::Comm_set_info | O::Comm_accept => Talk::Nothing,
+        O::Comm_connect | O::Comm_join | O::Open_port | O::Close_port | O::Publish_name => Talk::Nothing,
+        O::Unpublish_name | O::Lookup_name | O::Comm_spawn | O::Comm_spawn_multiple => Talk::Nothing,
+        O::RegionEnter | O::RegionLeave | O::Work | O::Counter | O::Memory | O::Flush => Talk::Nothing,
+        O::Pause | O::Resume | O::Completed | O::Received | O::ProgramEnd | O::Started => Talk::Nothing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_polls_becomes_one_that_waits_where_it_ends_a_wait() {
+        for &operation in Operation::ALL {
+            let number = operation as u16;
+            let asks = matches!(
+                talk_of(number),
+                Talk::Test | Talk::AskForMessage | Talk::AskForRequest | Talk::Epoch(EpochStep::Test)
+            );
+            assert_eq!(asks, Operation::polls(number), "{}", operation.name());
+            assert_eq!(asks, talk_of_polled(number) != talk_of(number), "{}", operation.name());
+        }
     }
 }

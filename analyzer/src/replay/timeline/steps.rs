@@ -438,7 +438,7 @@ impl<'a> RankSteps<'a> {
         self.probed.probes(record);
         let unfinished = record.end == 0 || record.flags.contains(Flags::UNFINISHED);
         match talk {
-            Talk::Nothing => None,
+            Talk::Nothing | Talk::AskForMessage | Talk::AskForRequest => None,
             // One that never returned has sent, or entered, but is not known to have received.
             Talk::Send(mode) | Talk::StartSend(mode) if unfinished => Some(self.send(record, Role::StartSend, mode)),
             Talk::Exchange if unfinished => Some(self.send(record, Role::StartSend, SendMode::Standard)),

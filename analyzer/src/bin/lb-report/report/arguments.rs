@@ -133,7 +133,7 @@ pub struct JudgingArguments {
     pub no_blocking: bool,
 
     /// What the time between polls that find nothing (MPI_Test, MPI_Iprobe …) counts as: waiting, computation, or auto: what its
-    /// length says. Polls are as recorded in profile mode.
+    /// length says. Of a run in profile mode the recorder has decided that.
     #[arg(long, value_name = "WHAT", default_value_t = Polling::Auto)]
     pub polling: Polling,
 

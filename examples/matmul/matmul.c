@@ -1,15 +1,15 @@
-/* C = A B for matrices of n by n, on p ranks in r rows and c columns, r c = p and r near the root of p.
+/* C = A B for n × n matrices, on p ranks in r rows and c columns, where r c = p and r is near the square root of p.
  *
- * Rank 0 has A and B, cuts them in r by c blocks, and sends each rank its block of both. A rank needs all blocks of A in its row and all of B in
- * its column: each is broadcast there by the rank that has it. Then the rank multiplies its strips, and has its block of C.
+ * Rank 0 has A and B, cuts them into r × c blocks, and sends each rank its block of both. A rank needs all blocks of A in its row and all of B in
+ * its column: the rank that has a block broadcasts it there. Then each rank multiplies its strips, which gives its block of C.
  *
  *     mpicc -O2 -g -I../../interpose/include matmul.c -o matmul -lm
  *     mpirun -n 4 lb-run ./matmul 800
  *     mpirun -n 4 lb-run ./matmul 800 --sleep     # sleeps 100 ms when cutting, and 400 ms / p instead of multiplying: known times
  *     mpirun -n 4 lb-run ./matmul 80 --sleep 1000 # sleeps 1 µs for each operation of cutting and multiplying: a known law
  *
- * Each phase counts its operations and quanta. An operation of cutting is a number that is copied, of multiplying a product or a sum. A quantum of
- * distributing and broadcasting is a number that a rank receives: of all ranks together 2 n^2 (1 - 1/p), and n^2 (r + c - 2).
+ * Each phase counts its operations and quanta. An operation is a copied number when cutting, and a product or a sum when multiplying. A quantum is a
+ * number that a rank receives: for all ranks together 2 n^2 (1 - 1/p) when distributing, and n^2 (r + c - 2) when broadcasting.
  */
 #include <math.h>
 #include <mpi.h>

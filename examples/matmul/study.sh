@@ -1,16 +1,17 @@
 #!/bin/sh
-# Records matmul over n and p, puts the runs into a study, and prints its laws and its causal model.
+# Records matmul for several sizes n and numbers of ranks p, puts the runs into a study, and prints its laws and its causal model.
 #
-# usage: study.sh [FOLDER]        FOLDER: of the runs and the study; by default ./study. lb-run and lb-report are found by PATH.
+# usage: study.sh [FOLDER]        FOLDER: for the runs and the study; default ./study. lb-run and lb-report must be in PATH.
 #
-# matmul sleeps 1000 ns for an operation, so δ is known, on any number of cores. NS= (nothing): it multiplies; then take no more ranks than cores.
+# matmul sleeps 1000 ns per operation, so δ is known on any number of cores. With NS= (empty) it really multiplies; then use no more
+# ranks than cores.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 folder=${1:-study}
 ns=${NS-1000}
 mpirun=${MPIRUN:-mpirun --oversubscribe}
 mkdir -p "$folder"
-# Of an installation the header's folder is told by pkg-config, in the source it lies beside.
+# pkg-config knows the header's folder of an installation; otherwise use the one in the source tree.
 header=$(pkg-config --cflags lbprof 2>/dev/null) || header=-I$here/../../interpose/include
 # shellcheck disable=SC2086  # words of their own
 ${MPICC:-mpicc} -O2 -g $header "$here/matmul.c" -o "$folder/matmul" -lm

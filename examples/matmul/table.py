@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Blocking factors of runs of matmul: a table like the first of "Causes of Blocking Overhead in Message-Passing Programs" (2003).
 
-usage: table.py RUN…          RUN: a folder that lb-report reads, or what lb-report --no-detect --json says of it; one or several of each number of ranks
+usage: table.py RUN…          RUN: a folder that lb-report reads, or the output of lb-report --no-detect --json for it; one or more per number of ranks
 
-β of a phase is the waiting that it causes over its own time. Of runs with the same number of ranks the median is shown.
+β of a phase is the waiting that it causes divided by its own time. For several runs with the same number of ranks the median is shown.
 """
 
 import json

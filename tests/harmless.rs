@@ -6,7 +6,8 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
@@ -302,6 +303,88 @@ fn spawned_under_lb_run_is_a_run_of_its_own(mpi: &Mpi, _: &Path, folder: &Path) 
     Ok(())
 }
 
+/// Also those that are being made.
+fn rings_emptied_from_outside_cost_records_and_no_more(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
+    // Much that is recorded; and many rings.
+    for (name, ranks) in [("fills_disk", 1), ("threads_end", 2)] {
+        let program = Program::read(&Path::new("harmless").join(name).with_extension("c"))?.compiled(mpi)?;
+        let folder = folder.join(name);
+        fs::create_dir_all(&folder)?;
+        let job = Job::new(mpi, ranks, &program, &folder).with_env("LBPROF_BUFFER", "32K");
+        let bare = job.bare()?.must_succeed()?;
+        let recorded = while_rings_are_emptied(&job)?;
+        recorded.must_equal(&bare, mpi)?;
+        must_tell(&recorded, &[ranks])?;
+        let report = run::report(&job.run_folder()?)?;
+        let problems = run::problems(&report);
+        let has = |kind: &str| problems.iter().any(|one| one == kind);
+        ensure!(has("RingLost") && !has("Damaged") && !has("ClockBackwards"), "{name}: {problems:?}");
+        let ended = |rank: &serde_json::Value| rank["end"] == "finalize";
+        ensure!(report["ranks"].as_array().is_some_and(|ranks| ranks.iter().all(ended)), "{}", report["ranks"]);
+    }
+    Ok(())
+}
+
+fn while_rings_are_emptied(job: &Job) -> anyhow::Result<Outcome> {
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Relaxed) {
+                empty_rings(&job.logs());
+                std::thread::sleep(Duration::from_micros(500));
+            }
+        });
+        let recorded = job.recorded();
+        over.store(true, Relaxed);
+        recorded
+    })
+}
+
+fn empty_rings(logs: &Path) {
+    for entry in fs::read_dir(logs).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().contains(".ring-") {
+            // It may be gone by now.
+            let _ = fs::File::options().write(true).open(entry.path()).and_then(|file| file.set_len(0));
+        }
+    }
+}
+
+/// What the program and the MPI's own handlers say, with the stack: without processes, addresses and numbers of frames, which differ from
+/// run to run. Our frames are there where the program's handler calls what was there before.
+fn said_of_signal(output: &Output) -> Vec<String> {
+    let text = String::from_utf8_lossy(&[output.stdout.as_slice(), &output.stderr].concat()).into_owned();
+    let what = |line: &str| {
+        let line = if line.starts_with('[') { line.split_once("] ").map_or(line, |(_, rest)| rest) } else { line };
+        let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || "[] ".contains(c));
+        line.split("[0x").next().unwrap_or_default().trim().to_owned()
+    };
+    // A signal that was sent "fails" at the number of the process.
+    let varies = |line: &str| {
+        ["(tid:", "liblbprof.so"].iter().any(|part| line.contains(part))
+            || line.contains("Failing at") && !line.ends_with("0x500000000008")
+    };
+    text.lines().filter(|line| !varies(line)).map(what).collect()
+}
+
+fn a_bus_error_of_the_program_ends_it_as_without(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
+    let program = Program::read(Path::new("harmless/ends_by_bus_error.c"))?.compiled(mpi)?;
+    for how in ["fault", "raise", "ignored", "once", "child", "called"] {
+        let mut command = Command::new(&program);
+        command.arg(how).current_dir(folder).envs(mpi.env.iter().map(|(name, value)| (name, value)));
+        let bare = command.output()?;
+        command.env("LD_PRELOAD", place::built("liblbprof.so")?).env("LBPROF_DIR", folder.join(how));
+        command.env_remove("LBPROF_BUILD_DIR");
+        let recorded = command.env("LBPROF_BUFFER", "32K").output()?;
+        ensure!(recorded.status == bare.status, "{how}: {} and bare {}", recorded.status, bare.status);
+        let (own, others) = (said_of_signal(&recorded), said_of_signal(&bare));
+        ensure!(own == others, "{how}: recorded it says\n{}\nbare\n{}", own.join("\n"), others.join("\n"));
+        let report = run::report(&folder.join(how))?;
+        let end = &report["ranks"][0]["end"];
+        ensure!((end == "finalize") == (how == "child"), "{how}: it ended by {end}");
+    }
+    Ok(())
+}
+
 fn special(mpi: &Mpi, name: &'static str, check: Special) -> Trial {
     let mpi = mpi.clone();
     suite::trial(format!("{name}::{}", mpi.name), Company::Welcome, move || {
@@ -313,7 +396,7 @@ fn special(mpi: &Mpi, name: &'static str, check: Special) -> Trial {
 
 fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials = suite::cases("harmless", "harmless", Company::Welcome, with_and_without_the_same)?;
-    let specials: [(&str, Special); 8] = [
+    let specials: [(&str, Special); 10] = [
         ("a_folder_that_cannot_be_made_is_told_once", a_folder_that_cannot_be_made_is_told_once),
         ("nonsense_is_told_once_and_the_defaults_hold", nonsense_is_told_once_and_the_defaults_hold),
         ("a_rank_where_recording_is_off_lets_the_others_go_on", a_rank_where_recording_is_off_lets_the_others_go_on),
@@ -322,6 +405,8 @@ fn trials() -> anyhow::Result<Vec<Trial>> {
         ("a_launcher_of_another_mpi_is_told_once", a_launcher_of_another_mpi_is_told_once),
         ("a_process_without_mpi_is_left_alone", a_process_without_mpi_is_left_alone),
         ("spawned_under_lb_run_is_a_run_of_its_own", spawned_under_lb_run_is_a_run_of_its_own),
+        ("rings_emptied_from_outside_cost_records_and_no_more", rings_emptied_from_outside_cost_records_and_no_more),
+        ("a_bus_error_of_the_program_ends_it_as_without", a_bus_error_of_the_program_ends_it_as_without),
     ];
     let disks: [(&str, Special); 2] = [
         ("a_disk_that_fills_up_costs_records_and_no_more", a_disk_that_fills_up_costs_records_and_no_more),

@@ -147,6 +147,8 @@ problems! {
     LeftByJump = 40, Partial, "leave by siglongjmp from handlers of signals that do not come during MPI calls";
     /// The run was recorded in profile mode: what the time between polls is was decided then, and --polling has no effect on it.
     PollingDecided = 41, Doubtful, "record events (LBPROF_MODE=events, and an LBPROF_LIMIT that is large enough), then use --polling";
+    /// The file of a thread's ring was truncated, or its disk failed, while the program ran: the records in it are lost.
+    RingLost = 42, Partial, "do not touch the files of a running program; recording continued in memory, where kill -9 loses the last records";
 }
 
 /// A problem of one rank, or of the whole run.

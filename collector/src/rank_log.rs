@@ -75,6 +75,8 @@ pub struct RankLog {
     rings: Vec<Salvage>,
     /// Threads whose ring holds nothing.
     unmade: Vec<u32>,
+    /// Those of them whose ring has held records.
+    emptied: Vec<u32>,
     waiting: VecDeque<Item>,
     sites: CallSites,
     /// How often the log itself tells each kind of problem.
@@ -128,6 +130,7 @@ impl RankLog {
             log,
             rings,
             unmade,
+            emptied: Vec::new(),
             waiting,
             sites: CallSites::default(),
             told: HashMap::new(),
@@ -208,14 +211,7 @@ impl RankLog {
             Definition::Thread(number, _) => {
                 // It is defined when its ring is made.
                 if let Some(at) = self.unmade.iter().position(|thread| thread == number) {
-                    self.unmade.swap_remove(at);
-                    let name = ring_name(self.header.rank, *number);
-                    self.waiting.push_back(problem(
-                        self.header.rank,
-                        ProblemKind::Damaged,
-                        1,
-                        format!("{name} is empty"),
-                    ));
+                    self.emptied.push(self.unmade.swap_remove(at));
                 }
             }
             Definition::WindowEnd(_) => self.window_ended = true,
@@ -227,7 +223,14 @@ impl RankLog {
     /// Puts what the rings hold beyond the log into `waiting`.
     fn salvage(&mut self) {
         self.salvaged = true;
-        let had_rings = !self.rings.is_empty() || !self.unmade.is_empty();
+        let had_rings = !self.rings.is_empty() || !self.unmade.is_empty() || !self.emptied.is_empty();
+        // The recorder itself has told what was lost with a file that was emptied while it ran.
+        if !self.told.contains_key(&(ProblemKind::RingLost as u16)) {
+            for number in self.emptied.drain(..) {
+                let detail = format!("{} is empty", ring_name(self.header.rank, number));
+                self.waiting.push_back(problem(self.header.rank, ProblemKind::Damaged, 1, detail));
+            }
+        }
         let mut without_log = Sequences::default();
         let sequences = self.log.as_mut().map_or(&mut without_log, LogReader::sequences);
         let rank = self.header.rank;

@@ -2,7 +2,8 @@
 //!
 //! | head, 4096 bytes ([`RingHead`]) | slot 0 | slot 1 | … |        a slot is a [`Record`]
 //!
-//! The file's blocks are allocated before it is mapped, for a store into a page that a full disk cannot back is a SIGBUS.
+//! The file's blocks are allocated before it is mapped, for a store into a page that a full disk cannot back is a SIGBUS. So it is where
+//! the file is cut short or its disk fails; the recorder catches that.
 //! What is stored survives the death of the process, kill −9 included, as the pages belong to the file. A slot is in use
 //! when its `begin` is not 0; slots fill in order, and a flush clears them all after their block is in the log and before
 //! `first` moves on. So at every instant each record is in the log, or in the ring, or in both (then its sequence number,
@@ -10,7 +11,9 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::mem::offset_of;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
@@ -97,30 +100,21 @@ impl Ring {
         let capacity = (bytes / size_of::<Record>()).max(16);
         let length = HEAD_BYTES + capacity * size_of::<Record>();
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
-        let ring = Self::map(&file, length, capacity);
+        let ring = (|| {
+            allocate(&file, length)?;
+            // Not through the mapping: nobody looks after its pages yet, and the file may be cut short at any time.
+            file.write_all_at(&first_words(rank, thread, run_id, capacity as u32), 0)?;
+            Self::map(&file, length, capacity)
+        })();
         if ring.is_err() {
             let _ = std::fs::remove_file(path);
         }
-        let ring = ring?;
-        use std::sync::atomic::Ordering::Relaxed;
-        // SAFETY: the mapping is at least HEAD_BYTES long, page-aligned, and no one else has it yet.
-        unsafe { (*ring.head.as_ptr()).magic = MAGIC };
-        let head = ring.head();
-        head.version.store(u32::from(crate::format::VERSION), Relaxed);
-        head.rank.store(rank, Relaxed);
-        head.run_id.store(run_id, Relaxed);
-        head.thread.store(thread, Relaxed);
-        head.capacity.store(capacity as u32, Relaxed);
-        Ok(ring)
+        ring
     }
 
     fn map(file: &File, length: usize, capacity: usize) -> io::Result<Ring> {
-        // SAFETY: plain system calls on an open file; the result is checked.
-        let code = unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length as libc::off_t) };
-        if code != 0 {
-            return Err(io::Error::from_raw_os_error(code));
-        }
-        // SAFETY: as above; MAP_POPULATE takes the page faults now instead of in the program's calls.
+        // SAFETY: a plain system call on an open file; the result is checked. MAP_POPULATE takes the page faults now instead of in the
+        // program's calls.
         let address = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
@@ -149,10 +143,47 @@ impl Ring {
         self.head.as_ptr().cast::<u8>().wrapping_add(HEAD_BYTES).cast()
     }
 
+    /// Address and length of its memory.
+    pub fn pages(&self) -> (usize, usize) {
+        (self.head.as_ptr() as usize, HEAD_BYTES + self.capacity * size_of::<Record>())
+    }
+
+    /// Whether the head is as [`Ring::create`] has left it; not so where somebody has emptied the file.
+    pub fn is_set_up(&self) -> bool {
+        // SAFETY: the mapping is live; others may change the file at any time.
+        unsafe { (&raw const (*self.head.as_ptr()).magic).read_volatile() == MAGIC }
+    }
+
     /// How many slots it has.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
+}
+
+fn allocate(file: &File, length: usize) -> io::Result<()> {
+    // SAFETY: a plain system call on an open file; the result is checked.
+    match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length as libc::off_t) } {
+        0 => Ok(()),
+        code => Err(io::Error::from_raw_os_error(code)),
+    }
+}
+
+/// The head's fields up to `capacity`, as they stay.
+fn first_words(rank: u32, thread: u32, run_id: u64, capacity: u32) -> [u8; offset_of!(RingHead, first)] {
+    let mut bytes = [0; offset_of!(RingHead, first)];
+    let version = u32::from(crate::format::VERSION);
+    let fields: [(usize, &[u8]); 6] = [
+        (offset_of!(RingHead, magic), &MAGIC),
+        (offset_of!(RingHead, version), &version.to_le_bytes()),
+        (offset_of!(RingHead, rank), &rank.to_le_bytes()),
+        (offset_of!(RingHead, run_id), &run_id.to_le_bytes()),
+        (offset_of!(RingHead, thread), &thread.to_le_bytes()),
+        (offset_of!(RingHead, capacity), &capacity.to_le_bytes()),
+    ];
+    for (at, field) in fields {
+        bytes[at..at + field.len()].copy_from_slice(field);
+    }
+    bytes
 }
 
 impl Drop for Ring {

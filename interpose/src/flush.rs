@@ -29,7 +29,7 @@ use crate::log::{LOG, RankLog};
 use crate::phases::Phases;
 use crate::signals::{Lock, critical};
 use crate::thread::{self, Thread};
-use crate::{file, finalize, guard, nesting};
+use crate::{faults, file, finalize, guard, nesting};
 
 /// What the process is doing about recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +82,12 @@ pub struct ThreadLog {
     closed: bool,
 }
 
+impl Drop for ThreadLog {
+    fn drop(&mut self) {
+        faults::forget(self.number);
+    }
+}
+
 impl ThreadLog {
     /// One past the last slot that is for calls.
     fn limit(&self) -> *mut Record {
@@ -106,7 +112,7 @@ unsafe impl Send for Threads {}
 static THREADS: Lock<Threads> = Lock::new(Threads { recording: Vec::new(), idle: Vec::new(), numbers: 0 });
 
 /// Threads that may record at one time.
-const MAX_THREADS: u32 = 4096;
+const MAX_THREADS: u32 = faults::MAX_RINGS as u32;
 
 /// How long the end of recording waits for other threads that are in the recorder.
 const PATIENCE_NS: u64 = 1_000_000_000;
@@ -271,6 +277,9 @@ fn ring(threads: &mut Threads) -> io::Result<ThreadLog> {
     let ring =
         file::quietly(|| Ring::create(&path, log.buffer() + size_of::<Record>(), log.rank(), number, log.run_id()))
             .map_err(|error| io::Error::new(error.kind(), format!("cannot make {}: {error}", path.display())))?;
+    let (start, bytes) = ring.pages();
+    faults::look_after(number, start, bytes);
+    faults::cover();
     threads.numbers += 1;
     // SAFETY: gettid has no preconditions.
     let tid = unsafe { libc::gettid() };
@@ -419,8 +428,16 @@ unsafe fn flush(thread: *mut Thread, log: &mut ThreadLog) {
 /// closed, and they stay in the ring.
 unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> Option<u32> {
     // SAFETY: the thread's own ring.
-    let records = unsafe { batch(thread, log) };
-    mend(records, now);
+    let records = unsafe {
+        look_at_file(thread, log);
+        let records = batch(thread, log);
+        if mend(records, now) {
+            records
+        } else {
+            leave_out_unbegun(thread, log);
+            batch(thread, log)
+        }
+    };
     let count = records.len();
     if count != 0 {
         match LOG.lock().as_deref_mut().and_then(Option::as_mut).filter(|_| !SUMS_ENDED.load(Relaxed)) {
@@ -462,10 +479,47 @@ unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> Optio
     Some(count as u32)
 }
 
-/// Gives an end to calls that were left by longjmp or an exception: the begin of what came next.
-fn mend(records: &mut [Record], now: u64) {
-    let mut next = now;
+/// Where the ring has lost its file, so are records that it held: those that are left become the batch, and that is told.
+unsafe fn look_at_file(thread: *mut Thread, log: &mut ThreadLog) {
+    if !faults::cover() {
+        faults::try_pages(log.number);
+    }
+    if !log.ring.is_set_up() {
+        faults::give_up_file(log.number);
+    }
+    if !faults::is_newly_lost(log.number) {
+        return;
+    }
+    // SAFETY: the caller's, as in `hand_over`.
+    let lost = unsafe {
+        let lost = leave_out_unbegun(thread, log);
+        if log.paused.is_none()
+            && let Some(thread) = thread.as_mut()
+        {
+            // As `flush` has it: no slot is free until the batch is handed over.
+            thread.limit = thread.cursor;
+        }
+        lost
+    };
+    guard::tell(
+        ProblemKind::RingLost,
+        format_args!(
+            "{} was truncated or its disk failed; {lost} records are lost, recording continues in memory",
+            log.path.display()
+        ),
+    );
+    let detail = format!("thread {}: {lost} records are lost", log.number);
+    define(Definition::Problem(ProblemKind::RingLost as u16, 1, detail));
+}
+
+/// Gives an end to calls that were left by longjmp or an exception: the begin of what came next. Whether all slots are filled.
+fn mend(records: &mut [Record], now: u64) -> bool {
+    let (mut next, mut filled) = (now, true);
     for record in records.iter_mut().rev() {
+        if record.begin == 0 {
+            filled = false;
+            continue;
+        }
         if record.end == 0 {
             record.end = next;
             record.flags |= Flags::UNFINISHED;
@@ -473,6 +527,7 @@ fn mend(records: &mut [Record], now: u64) {
         }
         next = record.begin;
     }
+    filled
 }
 
 /// Writes a batch as the log's mode has it; what cannot be written is counted.
@@ -507,8 +562,9 @@ fn write_fold(rank_log: &mut RankLog, log: &mut ThreadLog, now: u64) {
     }
 }
 
-/// Takes out slots that were reserved for a call which did not begin: a signal came first, and its handler ends the process.
-unsafe fn leave_out_unbegun(thread: *mut Thread, log: &mut ThreadLog) {
+/// Takes out slots that were reserved for a call which did not begin: a signal came first, and its handler ends the process; or that
+/// were lost. Gives how many.
+unsafe fn leave_out_unbegun(thread: *mut Thread, log: &mut ThreadLog) -> usize {
     // SAFETY: the caller's, as in `close_ring`.
     unsafe {
         let records = batch(thread, log);
@@ -519,13 +575,15 @@ unsafe fn leave_out_unbegun(thread: *mut Thread, log: &mut ThreadLog) {
                 begun += 1;
             }
         }
-        if begun != records.len() {
+        let unbegun = records.len() - begun;
+        if unbegun != 0 {
             let cursor = log.ring.slots().add(begun);
             match log.paused.as_mut() {
                 Some(paused) => *paused = cursor,
                 None => (*thread).cursor = cursor,
             }
         }
+        unbegun
     }
 }
 
@@ -535,6 +593,8 @@ unsafe fn close_ring(thread: *mut Thread, log: &mut ThreadLog) {
     let now = ticks();
     // SAFETY: the caller's: the thread's own ring, or one whose thread makes no calls any more.
     unsafe {
+        faults::try_pages(log.number);
+        look_at_file(thread, log);
         leave_out_unbegun(thread, log);
         hand_over(thread, log, now);
     }

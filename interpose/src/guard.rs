@@ -85,7 +85,7 @@ pub fn mirrored() -> Option<&'static RingHead> {
     unsafe { MIRROR.load(Relaxed).as_ref() }
 }
 
-/// Forgets the head: the process is a fork, and the ring its parent's.
+/// Forgets the head: the log is closed; or the process is a fork, and the ring its parent's.
 pub fn unmirror() {
     MIRROR.store(std::ptr::null_mut(), Relaxed);
 }

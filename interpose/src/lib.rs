@@ -17,7 +17,7 @@
 //! | `offsets` | this rank's clock against rank 0's |
 //! | `phases` | phase markers |
 //! | `flush`, `log`, `file`, `callsite` | a full ring → blocks of the rank's log |
-//! | `signals` | sections and locks that no handler interrupts |
+//! | `signals`, `faults` | sections and locks that no handler interrupts; rings whose file was cut short |
 //! | `settings`, `launcher`, `process`, `clock`, `guard`, `memory` | the environment; what it tells of the job; the process; time; no panic leaves, problems told once; memory runs out |
 
 mod abi;
@@ -28,6 +28,7 @@ mod clock;
 mod comms;
 mod datatypes;
 mod exit_status;
+mod faults;
 mod file;
 mod finalize;
 mod flush;

@@ -23,8 +23,8 @@ use crate::settings::Settings;
 use crate::signals::{self, Lock};
 use crate::thread::{self, Thread, Word};
 use crate::{
-    abi, bypass, comms, exit_status, finalize, forward, guard, job, launcher, memory, nesting, offsets, peers, phases,
-    process,
+    abi, bypass, comms, exit_status, faults, finalize, forward, guard, job, launcher, memory, nesting, offsets, peers,
+    phases, process,
 };
 
 /// The group of MPI_COMM_WORLD, kept while recording; 0: none.
@@ -426,7 +426,10 @@ fn close_log(reason: EndReason) {
         guard::counts()
             // These are in the log since they were met.
             .filter(|&(kind, _)| {
-                !matches!(kind, ProblemKind::LimitReached | ProblemKind::Dropped | ProblemKind::ThreadLost)
+                !matches!(
+                    kind,
+                    ProblemKind::LimitReached | ProblemKind::Dropped | ProblemKind::ThreadLost | ProblemKind::RingLost
+                )
             })
             .map(|(kind, times)| Definition::Problem(kind as u16, times, String::new())),
     );
@@ -441,6 +444,9 @@ fn close_log(reason: EndReason) {
         exit_status::follows(&log.path());
         tell_totals(Some(&log));
     }
+    // No page of a ring is touched any more.
+    guard::unmirror();
+    faults::uncover();
     OPEN.store(false, Relaxed);
 }
 
@@ -462,6 +468,7 @@ unsafe extern "C" fn in_child() {
     OPEN.store(false, Relaxed);
     memory::abandon();
     guard::unmirror();
+    faults::uncover();
     // SAFETY: the child's only thread.
     unsafe { flush::abandon(thread::current()) };
 }

@@ -1,0 +1,328 @@
+//! Faults of the rings' pages: a ring is a file's memory, and the system raises SIGBUS where the file was cut short or its disk fails.
+//!
+//! A handler of ours puts memory without a file in place of such a ring, and the thread goes on in it. Whatever else raises SIGBUS is the
+//! program's: the handler puts back what the program had installed and returns. The instruction then faults again, or the signal
+//! comes again with all that it carries, and the system does exactly what it would do without us: on the program's stack, with its mask
+//! and flags, and with its exit status or core where it has no handler.
+//!
+//! Nothing of the program is intercepted. A program that asks for its handler sees ours, and may put it back later, call it, or compare it.
+//! So each of the program's actions is covered by a handler of its own, which knows what it stands for ([`COVERED`]). A handler
+//! that the program installs is covered at the next flush. A program that ignores the signal is left alone, because children inherit that.
+//!
+//! System calls are made directly. The action that counts is the system's, not what a wrapper of `sigaction` says; and the functions that
+//! change mappings are patched by UCX, whose hooks take locks.
+//! All here may run in a handler: it takes no lock, allocates nothing and keeps `errno`.
+
+use std::arch::naked_asm;
+use std::cell::UnsafeCell;
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{
+    AtomicBool, AtomicU8, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release, SeqCst},
+};
+
+/// What the system does about a signal, in the layout that the system has.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Action {
+    handler: usize,
+    flags: u64,
+    restorer: usize,
+    mask: u64,
+}
+
+const NO_ACTION: Action = Action { handler: libc::SIG_DFL, flags: 0, restorer: 0, mask: 0 };
+
+/// Of the system's headers; the C library keeps it to itself.
+const SA_RESTORER: u64 = 0x0400_0000;
+
+/// A handler of ours.
+type Handler = unsafe extern "C-unwind" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+
+/// An action of the program, and the handler that stands in its place.
+struct Covered {
+    ours: Handler,
+    /// Whether `theirs` is there; it never changes from then on.
+    taken: AtomicBool,
+    theirs: UnsafeCell<Action>,
+}
+
+// SAFETY: written once, by who holds `COVERING`, before `taken` is set.
+unsafe impl Sync for Covered {}
+
+impl Covered {
+    const fn by(ours: Handler) -> Self {
+        Covered { ours, taken: AtomicBool::new(false), theirs: UnsafeCell::new(NO_ACTION) }
+    }
+
+    /// The action of the program that this one stands for.
+    fn theirs(&self) -> Option<Action> {
+        // SAFETY: it does not change any more.
+        self.taken.load(Acquire).then(|| unsafe { *self.theirs.get() })
+    }
+
+    /// What is installed in its place. No other handler is to come in between. On the stack that the program has
+    /// chosen, for it may have taken another one away; a system call that it would see interrupted is interrupted.
+    fn action(&self, theirs: Action) -> Action {
+        let kept = theirs.flags & (libc::SA_ONSTACK | libc::SA_RESTART) as u64;
+        let flags = kept | libc::SA_SIGINFO as u64 | SA_RESTORER;
+        Action { handler: self.ours as usize, flags, restorer: restore as *const () as usize, mask: u64::MAX }
+    }
+}
+
+/// Actions of the program: one as it comes from MPI, and some that it installs. With one more it is left alone.
+static COVERED: [Covered; 8] = [
+    Covered::by(caught::<0>),
+    Covered::by(caught::<1>),
+    Covered::by(caught::<2>),
+    Covered::by(caught::<3>),
+    Covered::by(caught::<4>),
+    Covered::by(caught::<5>),
+    Covered::by(caught::<6>),
+    Covered::by(caught::<7>),
+];
+
+/// Whether a thread is covering an action.
+static COVERING: AtomicBool = AtomicBool::new(false);
+
+/// Where a handler returns to. Debuggers know it by these very bytes.
+#[unsafe(naked)]
+unsafe extern "C" fn restore() {
+    naked_asm!("mov rax, 15", "syscall")
+}
+
+/// Sets the action, where there is a new one; gives the one before. `None`: the system refuses.
+fn exchange(new: Option<&Action>) -> Option<Action> {
+    let mut old = NO_ACTION;
+    let new = new.map_or(std::ptr::null(), std::ptr::from_ref);
+    // SAFETY: both have the system's layout, whose mask is 8 bytes long.
+    let code = unsafe { libc::syscall(libc::SYS_rt_sigaction, libc::SIGBUS, new, &raw mut old, size_of::<u64>()) };
+    (code == 0).then_some(old)
+}
+
+fn covered_by(handler: usize) -> Option<&'static Covered> {
+    COVERED.iter().find(|covered| covered.ours as usize == handler)
+}
+
+/// Sees to it that our handler is there, over the program's. Whether it is.
+pub fn cover() -> bool {
+    let Some(now) = exchange(None) else { return false };
+    if covered_by(now.handler).is_some() {
+        return true;
+    }
+    if now.handler == libc::SIG_IGN || COVERING.swap(true, SeqCst) {
+        return false;
+    }
+    let done = taken_for(now).is_some_and(|covered| install(covered, now));
+    COVERING.store(false, SeqCst);
+    done
+}
+
+/// The place for an action: where it was before, or a free one.
+fn taken_for(now: Action) -> Option<&'static Covered> {
+    let known = COVERED.iter().find(|covered| covered.theirs() == Some(now));
+    known.or_else(|| {
+        let free = COVERED.iter().find(|covered| covered.theirs().is_none())?;
+        // SAFETY: nobody reads it yet, and one thread covers at a time.
+        unsafe { *free.theirs.get() = now };
+        free.taken.store(true, Release);
+        Some(free)
+    })
+}
+
+fn install(covered: &Covered, now: Action) -> bool {
+    let Some(before) = exchange(Some(&covered.action(now))) else { return false };
+    if before != now {
+        // The program has installed another one at this instant.
+        exchange(Some(&before));
+    }
+    before == now
+}
+
+/// Puts the program's action back, where ours is there.
+pub fn uncover() {
+    if let Some(theirs) = exchange(None).and_then(|now| covered_by(now.handler)).and_then(Covered::theirs) {
+        exchange(Some(&theirs));
+    }
+}
+
+unsafe extern "C-unwind" fn caught<const N: usize>(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: called by the system, or by who has asked it for the handler, with the arguments of one.
+    unsafe {
+        let errno = libc::__errno_location();
+        let kept = *errno;
+        if let Some(covered) = COVERED.get(N) {
+            handle(covered, signal, info, context);
+        }
+        *errno = kept;
+    }
+}
+
+unsafe fn handle(covered: &Covered, signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let (Some(now), Some(theirs)) = (exchange(None), covered.theirs()) else { return };
+    let is_installed = now.handler == covered.ours as usize;
+    if is_installed && now.flags & libc::SA_SIGINFO as u64 == 0 {
+        // Put back by signal(), which has no such flags: what has happened is not known until it happens again.
+        exchange(Some(&covered.action(theirs)));
+        return;
+    }
+    // SAFETY: the system has filled it, as the flags say.
+    let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
+    if is_fault(code) && rescue(address) {
+        return;
+    }
+    if is_installed || now == theirs {
+        exchange(Some(&theirs));
+        if !is_fault(code) {
+            // SAFETY: to this very thread, which gets it when this handler returns.
+            unsafe { send_again(signal, info) };
+        }
+    } else if [libc::SIG_DFL, libc::SIG_IGN].contains(&theirs.handler) {
+        // A handler of the program passes on to what it believes to have been there.
+        exchange(Some(&theirs));
+    } else {
+        // SAFETY: likewise; a handler of the program, which reads as many of the arguments as it has.
+        unsafe { std::mem::transmute::<usize, Handler>(theirs.handler)(signal, info, context) };
+    }
+}
+
+/// Whether an instruction raised the signal, and does so again when it is run again.
+fn is_fault(code: c_int) -> bool {
+    /// The processor's own, such as an address that no pointer can have.
+    const SI_KERNEL: c_int = 0x80;
+    matches!(code, libc::BUS_ADRALN | libc::BUS_ADRERR | libc::BUS_OBJERR | libc::BUS_MCEERR_AR | SI_KERNEL)
+}
+
+unsafe fn send_again(signal: c_int, info: *mut libc::siginfo_t) {
+    // SAFETY: the caller's: what the system has filled. A process may send itself what it likes.
+    unsafe {
+        let (process, thread) = (libc::getpid(), libc::gettid());
+        if libc::syscall(libc::SYS_rt_tgsigqueueinfo, process, thread, signal, info) != 0 {
+            libc::syscall(libc::SYS_tgkill, process, thread, signal);
+        }
+    }
+}
+
+/// A ring's memory.
+struct Mapped {
+    /// 0: none.
+    start: AtomicUsize,
+    bytes: AtomicUsize,
+    state: AtomicU8,
+}
+
+/// The ring is a file's memory.
+const OF_FILE: u8 = 0;
+/// Memory is being put in its place.
+const MOVING: u8 = 1;
+/// The file is not there any more for us, which nobody has noticed yet.
+const LOST: u8 = 2;
+/// The same, and the log tells of it.
+const KNOWN: u8 = 3;
+/// There was no memory to put in its place.
+const STUCK: u8 = 4;
+
+/// By number of the ring.
+static RINGS: [Mapped; MAX_RINGS] =
+    [const { Mapped { start: AtomicUsize::new(0), bytes: AtomicUsize::new(0), state: AtomicU8::new(OF_FILE) } };
+        MAX_RINGS];
+
+/// As many as are looked after.
+pub const MAX_RINGS: usize = 4096;
+
+/// One past the highest number so far.
+static N_RINGS: AtomicUsize = AtomicUsize::new(0);
+
+/// The pages from `start` are those of ring `number` from here on.
+pub fn look_after(number: u32, start: usize, bytes: usize) {
+    if let Some(ring) = RINGS.get(number as usize) {
+        ring.bytes.store(bytes, Relaxed);
+        ring.state.store(OF_FILE, Relaxed);
+        ring.start.store(start, Release);
+        N_RINGS.fetch_max(number as usize + 1, SeqCst);
+    }
+}
+
+/// The pages of ring `number` are about to be another's.
+pub fn forget(number: u32) {
+    if let Some(ring) = RINGS.get(number as usize) {
+        ring.start.store(0, SeqCst);
+    }
+}
+
+/// Whether ring `number` lost its file since this was last asked.
+pub fn is_newly_lost(number: u32) -> bool {
+    RINGS.get(number as usize).is_some_and(|ring| ring.state.compare_exchange(LOST, KNOWN, SeqCst, Relaxed).is_ok())
+}
+
+/// Ring `number` is a file's memory still, but no page of it may be used as it is: the file was emptied, and is as long as before.
+pub fn give_up_file(number: u32) {
+    if let Some(ring) = RINGS.get(number as usize) {
+        rescue(ring.start.load(Acquire));
+    }
+}
+
+/// Has the system look whether all pages of ring `number` can be written, where our handler cannot help if one cannot. Linux
+/// before 5.14 does not know how.
+pub fn try_pages(number: u32) {
+    const MADV_POPULATE_WRITE: c_int = 23;
+    let Some(ring) = RINGS.get(number as usize) else { return };
+    let (start, bytes) = (ring.start.load(Acquire), ring.bytes.load(Relaxed));
+    if start == 0 || ring.state.load(Relaxed) != OF_FILE {
+        return;
+    }
+    // SAFETY: our own pages; nothing in them changes.
+    unsafe {
+        let refused = libc::syscall(libc::SYS_madvise, start, bytes, MADV_POPULATE_WRITE) != 0;
+        if refused && *libc::__errno_location() == libc::EFAULT {
+            rescue(start);
+        }
+    }
+}
+
+/// Whether the address is in a ring and can be used now.
+fn rescue(address: usize) -> bool {
+    let rings = RINGS.get(..N_RINGS.load(Acquire)).unwrap_or_default();
+    let holds = |ring: &&Mapped| {
+        let start = ring.start.load(Acquire);
+        start != 0 && address.checked_sub(start).is_some_and(|offset| offset < ring.bytes.load(Relaxed))
+    };
+    let Some(ring) = rings.iter().find(holds) else { return false };
+    match ring.state.compare_exchange(OF_FILE, MOVING, SeqCst, SeqCst) {
+        Ok(_) => {
+            // SAFETY: a ring's pages, and no other thread moves them.
+            let moved = unsafe { replace(ring.start.load(Acquire), ring.bytes.load(Relaxed)) };
+            ring.state.store(if moved { LOST } else { STUCK }, SeqCst);
+            moved
+        }
+        // Another thread is at it, or has done it.
+        Err(state) => state != STUCK,
+    }
+}
+
+/// Puts memory without a file in the place of the pages, with what can be read of them still.
+unsafe fn replace(start: usize, bytes: usize) -> bool {
+    const PAGE: usize = 4096;
+    // SAFETY: new pages that nobody else knows; then they take the place of pages that are ours. Those are read by the system, which
+    // gives an error where an instruction would fault.
+    unsafe {
+        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        let new = libc::syscall(libc::SYS_mmap, 0usize, bytes, access, kind, -1isize, 0usize);
+        if new == -1 {
+            return false;
+        }
+        let own = libc::getpid();
+        for offset in (0..bytes).step_by(PAGE) {
+            let iov_len = PAGE.min(bytes - offset);
+            let to = libc::iovec { iov_base: (new as usize + offset) as *mut c_void, iov_len };
+            let from = libc::iovec { iov_base: (start + offset) as *mut c_void, iov_len };
+            libc::process_vm_readv(own, &to, 1, &from, 1, 0);
+        }
+        let how = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+        let moved = libc::syscall(libc::SYS_mremap, new, bytes, bytes, how, start) != -1;
+        if !moved {
+            libc::syscall(libc::SYS_munmap, new, bytes);
+        }
+        moved
+    }
+}

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
+use super::condition;
 use super::condition::{Judged, Outcome};
 use super::{Comparison, words};
 use crate::report::words::clean;
@@ -26,7 +27,7 @@ fn case(judged: &Judged) -> TestCase {
         Outcome::Passes => TestCaseStatus::success(),
         outcome => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            status.set_type(outcome.name()).set_message(words::values(judged));
+            status.set_type(outcome.name()).set_message(condition::words::values(judged));
             status
         }
     };

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::condition;
 use super::condition::{Judged, Outcome};
 use super::{Comparison, Part, words};
 use crate::report::words::{TimeUnit, percent, percent_or_dash, signed_percent};
@@ -27,7 +28,7 @@ fn conditions(conditions: &[Judged]) -> String {
     for judged in conditions {
         let sign = if judged.outcome == Outcome::Passes { "✅" } else { "❌" };
         let condition = escaped(&crate::report::words::clean(&judged.text));
-        let (outcome, values) = (words::outcome(judged.outcome), escaped(&words::values(judged)));
+        let (outcome, values) = (condition::words::outcome(judged.outcome), escaped(&condition::words::values(judged)));
         writeln!(text, "| {condition} | {sign} {outcome} | {values} |").ok();
     }
     text + "\n"

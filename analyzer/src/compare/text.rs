@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
+use super::condition;
 use super::condition::{Judged, Outcome};
 use super::{Comparison, Part, Side, words};
 use crate::metrics::median::median;
@@ -219,8 +220,8 @@ pub fn conditions(conditions: &[Judged], options: &Options) -> String {
     for judged in conditions {
         let colour = if judged.outcome == Outcome::Passes { AnsiColor::Green } else { AnsiColor::Red };
         let style = Style::new().fg_color(Some(colour.into()));
-        let outcome = words::outcome(judged.outcome);
-        let rest = format!("{}: {}", clean(&judged.text), words::values(judged));
+        let outcome = condition::words::outcome(judged.outcome);
+        let rest = format!("{}: {}", clean(&judged.text), condition::words::values(judged));
         let line = wrap(&format!("{outcome}  {rest}"), options.columns - 2, 4);
         let (outcome, rest) = line.split_at(outcome.len().min(line.len()));
         writeln!(text, "  {style}{outcome}{style:#}{rest}").ok();

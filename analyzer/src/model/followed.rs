@@ -1,8 +1,8 @@
 //! What following all ranks gives.
 
-use super::Region;
 use super::kind::{Kind, Ns};
 use super::question::Question;
+use super::region::Region;
 use super::waits::Blocking;
 
 /// A thread that was followed.

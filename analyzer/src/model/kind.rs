@@ -2,7 +2,7 @@
 
 use lbprof_collector::Activity;
 
-use super::RegionIdx;
+use super::region::RegionIdx;
 
 /// A time on the common clock, in nanoseconds.
 pub type Ns = i64;

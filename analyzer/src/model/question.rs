@@ -1,6 +1,6 @@
 //! What may be asked of a run: how long would it take, if?
 
-use super::RegionIdx;
+use super::region::RegionIdx;
 
 /// A question that a replay answers.
 #[derive(Clone, Copy, Debug, PartialEq)]

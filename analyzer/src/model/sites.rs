@@ -4,7 +4,6 @@
 
 use std::collections::HashMap;
 
-use crate::model::{CallSite, Module};
 use crate::read::definitions::Definitions;
 
 /// Modules and call sites.
@@ -89,4 +88,22 @@ impl Sites {
 /// What tells a module from others.
 fn key<'a>(path: &'a str, build_id: &'a [u8]) -> &'a [u8] {
     if build_id.is_empty() { path.as_bytes() } else { build_id }
+}
+
+/// A program or shared object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// Path of its file as the program loaded it.
+    pub path: String,
+    /// GNU build id, empty where it has none.
+    pub build_id: Vec<u8>,
+}
+
+/// A place from which MPI is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallSite {
+    /// Index in [`Sites::modules`]; `None` where the address lies in none.
+    pub module: Option<u32>,
+    /// Return address as the module's own tables state it; the raw address where there is no module.
+    pub offset: u64,
 }

@@ -19,7 +19,6 @@
 //! than [`OVERLAP`] of it, at its begin and at its end. So each sample also holds how long ago the others stopped computing, and when the
 //! first of them goes on.
 
-use crate::model::alone::Alone;
 use std::collections::BTreeMap;
 
 use lbprof_collector::clock::RankClock;
@@ -27,6 +26,7 @@ use lbprof_collector::format::BatchHead;
 use lbprof_collector::profile::ProfileBatch;
 use lbprof_collector::{Operation, Record};
 
+use crate::model::alone::Alone;
 use crate::read::span::Span;
 
 /// Most slices: each rank's samples take less than a megabyte, and adding a rank's to those of others 0.1 ms. Of half as many, the

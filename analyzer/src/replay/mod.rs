@@ -5,7 +5,7 @@
 //!   (timeline)                │  who talks to whom        matching/
 //!                             │  what a wait is caused by blocking/   since when: synchronised.rs, on another core: explaining.rs
 //!                             │  clocks of replays        what_if/
-//!                             └→ what set the run's time  critical_path
+//!                             └→ what set the run's time  blocking/critical_path.rs
 //! ```
 //!
 //! A call that ends must have what it waited for behind it: a message that was sent, members that have entered. Where clocks say otherwise
@@ -13,7 +13,6 @@
 //! messages on their way, not with events: histories are kept only so far back.
 
 pub mod blocking;
-pub mod critical_path;
 mod engine;
 mod explaining;
 pub mod matching;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::iterations::IterationRow;
 use crate::metrics::trend::{Shape, shape};
+use crate::report::iteration::IterationRow;
 
 /// What iterations show over the run. Only those count that as many ranks went through as through any: one that a rank did not come
 /// to, or not to the end of, says little.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::iterations::IterationRow;
+use crate::report::iteration::IterationRow;
 
 /// Most rows, unless the user wants all.
 pub const MOST_ROWS: usize = 10_000;

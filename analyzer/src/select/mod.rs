@@ -10,12 +10,13 @@ pub mod ranks;
 pub mod region;
 pub mod spans;
 
-use crate::model::moment::Moment;
 use std::collections::BTreeMap;
 
 use crate::model::Model;
+use crate::model::moment::Moment;
 use crate::read::open::Run;
 use crate::structure::survey::Survey;
+
 pub use activities::ActivitySet;
 pub use ranks::RankSet;
 

@@ -27,9 +27,10 @@ pub mod survey;
 pub mod symbols;
 mod together;
 
+use std::collections::HashMap;
+
 use crate::model::loops::Loop;
 use crate::model::loops::Without;
-use std::collections::HashMap;
 
 pub use placer::{FoundRegion, Placed, Placer};
 

@@ -1,7 +1,7 @@
 //! T_seq, the time on one rank, of which overheads, efficiency and speedup are shares (METRICS §3): the same in tables and models.
 
 use super::Run;
-use super::table::Cell;
+use crate::metrics::median::median;
 
 /// Whether `other` is `run` on one rank: complete, of the same program with the same parameters.
 pub fn is_on_one_rank(other: &Run, run: &Run) -> bool {
@@ -12,5 +12,6 @@ pub fn is_on_one_rank(other: &Run, run: &Run) -> bool {
 /// asks leaves out of `all` what is not to be compared, as runs under another MPI library.
 pub fn t_seq_s<'a>(run: &Run, all: impl IntoIterator<Item = &'a Run>) -> Option<f64> {
     let alone = all.into_iter().filter(|other| is_on_one_rank(other, run));
-    Cell::of(alone.map(|other| other.times.elapsed_s)).map(|cell| cell.value)
+    let elapsed_s: Vec<f64> = alone.map(|other| other.times.elapsed_s).filter(|value| value.is_finite()).collect();
+    median(&elapsed_s)
 }

@@ -14,6 +14,7 @@
 
 mod metric;
 mod parse;
+pub mod words;
 
 use std::str::FromStr;
 
@@ -196,7 +197,7 @@ pub struct Judged {
 impl Judged {
     /// What it says, as a sentence; hostile characters are escaped.
     pub fn sentence(&self) -> String {
-        format!("{}: {}: {}", clean(&self.text), super::words::outcome(self.outcome), super::words::values(self))
+        format!("{}: {}: {}", clean(&self.text), words::outcome(self.outcome), words::values(self))
     }
 }
 
@@ -299,9 +300,8 @@ mod tests {
     fn a_base_is_told_where_the_condition_speaks_of_it() {
         let mut new = side(2.0);
         new.runs[0].run.regions[0].path = "main/database".into();
-        let values = |text: &str| {
-            super::super::words::values(&text.parse::<Condition>().unwrap().judge(&new, Some(&new)).unwrap())
-        };
+        let values =
+            |text: &str| super::words::values(&text.parse::<Condition>().unwrap().judge(&new, Some(&new)).unwrap());
         let told = values(r#"regions["main/database"].time_s > 1"#);
         assert!(told.contains("database") && !told.contains(", base"), "{told}");
         assert_eq!(values("elapsed_s > base * 2"), "elapsed_s is 2, base 2");

@@ -6,6 +6,7 @@ use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
 use super::causes::{Causer, Causes};
+use super::critical_path::CriticalPath;
 use super::doings::Doings;
 use super::history::{History, Part};
 use super::story::{Begin, Story, Wait};
@@ -13,7 +14,6 @@ use super::tables::Sums;
 use crate::model::followed::OnPath;
 use crate::model::kind::{Kind, Ns};
 use crate::model::waits::{Blocking, WaitKey, WaitState, WaitSums};
-use crate::replay::critical_path::CriticalPath;
 
 /// Stretches and causes of all histories together from which on old ones are forgotten.
 pub const MOST_STRETCHES: usize = 1 << 22;

@@ -6,6 +6,7 @@
 //! ```
 
 mod causes;
+mod critical_path;
 mod doings;
 mod explainer;
 mod history;

@@ -1,8 +1,9 @@
 //! What a thread does next, with the ids of the run: what the timeline is made of.
 
+use std::sync::Arc;
+
 use crate::model::kind::Kind;
 use crate::model::kind::Ns;
-use std::sync::Arc;
 
 /// What a call, or a part of one, does with another rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use crate::metrics::trend::{Period, Recurring, Shape};
 use crate::report::course::known;
-use crate::report::iterations::{IterationRow, Iterations};
+use crate::report::iteration::IterationRow;
+use crate::report::iterations::Iterations;
 use crate::report::words::{count, plural, seconds_like, wrap};
 
 /// Share of the mean iteration from which on a change is told.

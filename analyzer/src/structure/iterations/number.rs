@@ -10,12 +10,12 @@
 //! set up, and once after it: such a visit has one anchor and is no iteration, unless what separates it from the loop also
 //! separates visits within the loop. Foreign calls within the loop belong to the iteration in progress.
 
-use crate::model::loops::Ends;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
+use crate::model::loops::Ends;
 use crate::structure::iterations::split::Interval;
 
 const NONE: u32 = u32::MAX;

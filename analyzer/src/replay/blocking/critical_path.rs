@@ -10,13 +10,13 @@
 //!
 //! Histories are kept only so far back. So from time to time the paths up to a time are summed up, one for each thread.
 
-use crate::model::followed::OnPath;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::{Doing, Doings, History};
+use crate::model::followed::OnPath;
 use crate::model::kind::{Kind, Ns};
-use crate::replay::blocking::{Doing, Doings, History};
 
 /// Nanoseconds on a path, by thread and kind.
 type Sums = FxHashMap<(u32, Kind), f64>;

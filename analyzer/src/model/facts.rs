@@ -1,0 +1,65 @@
+//! What all ranks of a run agree on.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::definition::RankList;
+use lbprof_collector::polling::Polling;
+
+use super::selected::Selected;
+use crate::read::open::n_recorded;
+
+/// What all ranks agree on.
+#[derive(Clone, Debug, Default)]
+pub struct RunFacts {
+    /// The run's id.
+    pub run_id: u64,
+    /// Size of MPI_COMM_WORLD.
+    pub n_ranks: u32,
+    /// Ranks that were to record; empty: all.
+    pub recorded_ranks: RankList,
+    /// The part of the run that everything is of.
+    pub selected: Selected,
+    /// What the time between unsuccessful polls was taken for.
+    pub polling: Polling,
+    /// Command line of the lowest rank.
+    pub command: Vec<String>,
+    /// Name and version of the MPI library.
+    pub mpi: String,
+    /// Its binary interface.
+    pub abi: String,
+    /// Version of lbprof that recorded.
+    pub recorder: String,
+    /// Seconds since 1970 when the lowest rank's log was opened.
+    pub started_unix_s: u64,
+    /// Settings of the recorder, as NAME=value.
+    pub settings: Vec<String>,
+    /// Seconds that the same work takes on one rank, where the user says so.
+    pub t_seq_s: Option<f64>,
+    /// The user's parameters.
+    pub params: BTreeMap<String, f64>,
+    /// Whether times of different ranks can be compared.
+    pub common_clock: bool,
+    /// Largest bound of the clocks' error against rank 0's, in seconds; `None` where no offset was measured.
+    pub clock_error_s: Option<f64>,
+}
+
+impl RunFacts {
+    /// Ranks of which a log is expected: those that were to record, or of these the selected ones.
+    pub fn n_expected(&self) -> u64 {
+        match &self.selected.ranks {
+            Some(selected) => selected.len() as u64,
+            None => n_recorded(&self.recorded_ranks, self.n_ranks),
+        }
+    }
+}
+
+/// A communicator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Communicator {
+    /// The same on all members.
+    pub uid: u64,
+    /// World ranks of the group of the lowest rank that is in it.
+    pub group: RankList,
+    /// World ranks of its remote group, or empty.
+    pub remote: RankList,
+}

@@ -1,0 +1,32 @@
+//! Regions: paths of nested phases.
+
+use lbprof_collector::definition::RegionKind;
+
+/// Index of a region in [`Model::regions`]; 0 is the whole program.
+pub type RegionIdx = u32;
+
+/// A region: a path of nested phases.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Region {
+    /// Its own name.
+    pub name: String,
+    /// The names from the outermost on, joined with '/'; one within a name is `\/`.
+    pub path: String,
+    /// The region around it; of the first, itself.
+    pub parent: RegionIdx,
+    /// What its time is.
+    pub kind: RegionKind,
+    /// Whether its invocations are iterations.
+    pub iterated: bool,
+    /// Whether it was found in the calls, not marked.
+    pub found: bool,
+}
+
+/// `region` and those around it in a table in which 0 is the outermost of all; innermost first.
+pub(crate) fn chain(regions: &[Region], region: RegionIdx) -> Vec<RegionIdx> {
+    let mut chain = vec![region];
+    while let Some(&last) = chain.last().filter(|&&last| last != 0) {
+        chain.push(regions[last as usize].parent);
+    }
+    chain
+}

@@ -1,0 +1,104 @@
+//! Times by iteration.
+
+use lbprof_collector::Activity;
+
+/// A rank's iterations of one iterated region, by columns; all columns but the absent ones are equally long.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    /// Numbers of the iterations, ascending.
+    pub numbers: Vec<u32>,
+    /// When each began, in seconds on the run's clock; NaN where it is not known.
+    pub begin_s: Vec<f64>,
+    /// When each ended; NaN where it is not known.
+    pub end_s: Vec<f64>,
+    /// Seconds in each activity, inner regions included, at the index of the activity's number; empty where the rank
+    /// spends none.
+    pub seconds: [Vec<f64>; Activity::COUNT],
+    /// Numbers of the iterations with which the rank enters a loop that was found in its calls, ascending: what it computes before
+    /// their first call is left outside of the loop, so that their computation is not known.
+    pub entering: Vec<u32>,
+}
+
+impl Series {
+    /// Whether the computation of the iteration with this number is known.
+    pub fn knows_computation(&self, number: u32) -> bool {
+        self.entering.binary_search(&number).is_err()
+    }
+
+    /// Seconds in `activity` in the iteration at this place.
+    pub fn seconds_at(&self, activity: Activity, at: usize) -> f64 {
+        self.seconds[activity as usize].get(at).copied().unwrap_or(0.0)
+    }
+
+    /// Each iteration, as if `rank` were the slowest in it.
+    pub(crate) fn slowest(&self, rank: u32) -> Vec<Slowest> {
+        Slowest::each(rank, &self.numbers, &self.seconds)
+    }
+}
+
+/// The rank that computes longest in an iteration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slowest {
+    /// Number of the iteration.
+    pub iteration: u32,
+    /// The rank; the lowest where several are equal.
+    pub rank: u32,
+    /// Seconds that it computes.
+    pub computation_s: f64,
+    /// Seconds that it spends in point-to-point communication in the iteration.
+    pub point_to_point_s: f64,
+    /// Seconds that it spends in MPI in the iteration, point-to-point communication included.
+    pub mpi_s: f64,
+}
+
+impl Slowest {
+    /// From the seconds by activity that `rank` spends in each of the iterations of these numbers; columns as those of [`Series`].
+    pub(crate) fn each(rank: u32, numbers: &[u32], seconds: &[Vec<f64>; Activity::COUNT]) -> Vec<Slowest> {
+        let mut all_s = vec![0.0; numbers.len()];
+        for column in seconds {
+            all_s.iter_mut().zip(column).for_each(|(sum, seconds)| *sum += seconds);
+        }
+        let at = |activity: Activity, at: usize| seconds[activity as usize].get(at).copied().unwrap_or(0.0);
+        let of = |(place, (&iteration, all_s)): (usize, (&u32, f64))| {
+            let computation_s = at(Activity::Computation, place);
+            Slowest {
+                iteration,
+                rank,
+                computation_s,
+                point_to_point_s: at(Activity::PointToPoint, place),
+                mpi_s: all_s - computation_s - at(Activity::Recorder, place),
+            }
+        };
+        numbers.iter().zip(all_s).enumerate().map(of).collect()
+    }
+
+    /// For each iteration of either list, sorted by iteration, the slower; of equals the one of `lower`.
+    pub(crate) fn slower_of(mut lower: Vec<Slowest>, higher: Vec<Slowest>) -> Vec<Slowest> {
+        if lower.iter().map(|one| one.iteration).eq(higher.iter().map(|one| one.iteration)) {
+            for (own, other) in lower.iter_mut().zip(higher) {
+                if other.computation_s > own.computation_s {
+                    *own = other;
+                }
+            }
+            return lower;
+        }
+        let mut all = Vec::with_capacity(lower.len().max(higher.len()));
+        let (mut lower, mut higher) = (lower.into_iter().peekable(), higher.into_iter().peekable());
+        loop {
+            let order = match (lower.peek(), higher.peek()) {
+                (Some(a), Some(b)) => a.iteration.cmp(&b.iteration),
+                (Some(_), None) => std::cmp::Ordering::Less,
+                (None, Some(_)) => std::cmp::Ordering::Greater,
+                (None, None) => return all,
+            };
+            let one = match order {
+                std::cmp::Ordering::Less => lower.next(),
+                std::cmp::Ordering::Greater => higher.next(),
+                std::cmp::Ordering::Equal => {
+                    lower.next().zip(higher.next()).map(|(a, b)| if b.computation_s > a.computation_s { b } else { a })
+                }
+            };
+            all.extend(one);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! An iteration of the main loop, as a row.
+
+/// An iteration, all ranks together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct IterationRow {
+    /// Its number.
+    pub iteration: u32,
+    /// Whether its computation is known: not of the first iteration of a loop that was found in the calls, of which what ranks compute
+    /// before its first call is left outside. Where it is not, the three below count what is known of it alone.
+    pub is_known: bool,
+    /// Longest computation of a rank.
+    pub max_s: f64,
+    /// Mean computation of all ranks.
+    pub mean_s: f64,
+    /// The rank that computes longest.
+    pub slowest_rank: u32,
+    /// Ranks that went through it to its end.
+    pub ranks: u32,
+}
+
+impl IterationRow {
+    /// What a rank waits for the slowest one, on average: the longest computation less the mean.
+    pub fn imbalance_s(&self) -> f64 {
+        self.max_s - self.mean_s
+    }
+
+    /// Its load balance, mean over longest, in 0..=1; `None` where no rank computes, or where it is not known what they do.
+    pub fn load_balance(&self) -> Option<f64> {
+        (self.is_known && self.max_s > 0.0).then(|| self.mean_s / self.max_s)
+    }
+}

@@ -1,0 +1,117 @@
+//! The documents: their links lead somewhere, and they use the field's words.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Words and phrases that the documents do not use, with those that they use instead. Code, and output quoted as code, may have them.
+const RETIRED: [(&str, &str); 12] = [
+    ("told", "reported"),
+    ("tells", "reports, shows"),
+    ("behind", "after"),
+    ("on their way", "in transit"),
+    ("on its way", "in transit"),
+    ("that there is", "existing"),
+    ("imbalance that moves", "serialization"),
+    ("deed", "communication event"),
+    ("causer", "delay source"),
+    ("gathering", "collective instance"),
+    ("stretch", "interval"),
+    ("stretches", "intervals"),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// All documents, with their paths from the root.
+fn documents() -> Vec<(String, String)> {
+    let mut paths = Vec::new();
+    for folder in ["", "docs", "tests/logs"] {
+        for entry in std::fs::read_dir(root().join(folder)).expect("the folder is there") {
+            let name = entry.expect("the folder can be read").file_name().into_string().expect("names are UTF-8");
+            if name.ends_with(".md") {
+                paths.push(Path::new(folder).join(name));
+            }
+        }
+    }
+    paths.sort();
+    let read = |path: &PathBuf| std::fs::read_to_string(root().join(path)).expect("the document can be read");
+    paths.iter().map(|path| (path.display().to_string(), read(path))).collect()
+}
+
+/// The lines of a document outside of code blocks, without what stands in backticks, with their numbers.
+fn prose(text: &str) -> Vec<(usize, String)> {
+    let mut in_block = false;
+    let mut lines = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        if line.starts_with("```") {
+            in_block = !in_block;
+        } else if !in_block && !line.starts_with("    ") {
+            lines.push((number + 1, line.split('`').step_by(2).collect::<Vec<_>>().join(" ")));
+        }
+    }
+    lines
+}
+
+/// The anchors that GitHub gives to a document's headings.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for line in text.lines().filter(|line| line.starts_with('#')) {
+        let title = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = title.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        let anchor: String = kept.map(|c| if c == ' ' { '-' } else { c }).collect();
+        let same = (0..).map(|n| if n == 0 { anchor.clone() } else { format!("{anchor}-{n}") });
+        let free = same.into_iter().find(|name| !found.contains(name));
+        found.extend(free);
+    }
+    found
+}
+
+/// The targets of a document's links within the tree.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    text.split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split_once(')'))
+        .map(|(target, _)| target)
+        .filter(|target| !target.starts_with("http") && !target.contains(' '))
+}
+
+#[test]
+fn links_lead_to_files_and_headings() {
+    let mut broken = Vec::new();
+    for (document, text) in documents() {
+        for link in links(&text) {
+            let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = match path {
+                "" => root().join(&document),
+                _ => root().join(&document).with_file_name("").join(path),
+            };
+            let is_found = target.exists()
+                && (anchor.is_empty()
+                    || std::fs::read_to_string(&target).is_ok_and(|text| anchors(&text).contains(anchor)));
+            if !is_found {
+                broken.push(format!("{document}: {link}"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
+fn retired_words_are_not_used() {
+    let mut found = Vec::new();
+    for (document, text) in documents() {
+        for (number, line) in prose(&text) {
+            let words = line.to_lowercase();
+            let words: Vec<&str> =
+                words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+            let line = format!(" {} ", words.join(" "));
+            for (retired, instead) in RETIRED {
+                if line.contains(&format!(" {retired} ")) {
+                    found.push(format!("{document}:{number}: \"{retired}\", say: {instead}"));
+                }
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}

@@ -195,6 +195,25 @@ fn cmake_refuses_another_series() {
     assert_eq!(shown, ["0.1:1", "0.1.0:1", "0.0:0", "0.2:0", "1:0", "9:0"]);
 }
 
+/// The files that the pictures of an installed document are, by its text.
+fn pictures_of(document: &Path) -> Vec<PathBuf> {
+    let text = fs::read_to_string(document).unwrap();
+    let shown = text.split("![").skip(1).filter_map(|rest| rest.split_once("](")?.1.split_once(')'));
+    shown.map(|(path, _)| document.parent().unwrap().join(path)).collect()
+}
+
+/// Each document that is installed shows its pictures: they are there, and are pictures.
+fn documents_show_their_pictures(documents: &Path) {
+    let in_folder = fs::read_dir(documents.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let documents = in_folder.chain([documents.join("README.md")]).filter(|path| path.extension().is_some());
+    let pictures: Vec<PathBuf> = documents.flat_map(|document| pictures_of(&document)).collect();
+    assert!(pictures.len() > 5, "{pictures:?}");
+    for picture in pictures {
+        let begin = fs::read(&picture).unwrap_or_else(|error| panic!("{}: {error}", picture.display()));
+        assert!(begin.starts_with(b"\x89PNG"), "{} is no picture", picture.display());
+    }
+}
+
 #[test]
 fn manuals_render_and_shells_complete() {
     let folder = place::fresh_folder("installation::shells").unwrap();
@@ -202,6 +221,7 @@ fn manuals_render_and_shells_complete() {
     let share = prefix.join("share");
     let pages: Vec<_> = fs::read_dir(share.join("man/man1")).unwrap().map(|page| page.unwrap().path()).collect();
     assert!(pages.len() > 10, "{pages:?}");
+    documents_show_their_pictures(&share.join("doc/lbprof"));
     for page in &pages {
         let name = page.file_stem().unwrap().to_string_lossy().into_owned();
         done(Command::new("mandoc").args(["-T", "lint", "-W", "error"]).arg(page));

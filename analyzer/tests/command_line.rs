@@ -5,7 +5,7 @@ mod support;
 use std::path::Path;
 
 use assert_cmd::Command;
-use lbprof_collector::scenario::Scenario;
+use lbprof_collector::scenario::{RankScript, Scenario};
 use serde_json::Value;
 use support::written;
 
@@ -95,8 +95,59 @@ fn what_cannot_be_read_is_told_with_what_to_do() {
     assert_fails(&["outer/inner/rank-000000.lbp"], here.path(), 5, "not a folder: name the folder");
     std::fs::create_dir(here.path().join("text")).unwrap();
     std::fs::write(here.path().join("text/rank-000000.lbp"), "This is a text and no log.").unwrap();
-    assert_fails(&["text"], here.path(), 5, "none of its 1 logs can be read");
+    assert_fails(&["text"], here.path(), 5, "its only log cannot be read: ");
     assert_fails(&["dump", "outer/inner", "--rank", "9"], here.path(), 5, "no log of rank 9");
+}
+
+/// 24 steps on two ranks, each with three exchanges by one call, the `relaxation`, and a sum over both at its end.
+fn three_a_step() -> Scenario {
+    Scenario::ranks(2).each(|rank, script| {
+        script.at("begin").barrier(0.5).repeat(24, move |_, script| {
+            let exchange = |script: RankScript| script.compute(2 + rank).at("relaxation").send(0, 1, 4096, 0.25);
+            let script = (0..3).fold(script, |script, _| exchange(script).at("receive").recv(0, 1, 4096, 0.25));
+            script.compute(1).at("sum").allreduce(64, 3.5 - 3.0 * f64::from(rank))
+        })
+    })
+}
+
+/// The main loop in JSON, and the text of the report, with --loop.
+fn with_loop(here: &Path, loop_at: &str) -> (Value, String) {
+    let run = |more: &[&str]| {
+        let arguments = [&["run", "--loop", loop_at], more].concat();
+        let output = lb_report(&arguments).current_dir(here).assert().success().get_output().clone();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let document: Value = serde_json::from_str(&run(&["--json"])).unwrap();
+    let main = document["loops"].as_array().unwrap().iter().find(|one| one["main"] == true).expect("a main loop");
+    (main.clone(), run(&["--full"]).split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn a_call_that_comes_several_times_in_each_iteration_is_said_to_and_one_of_so_many_taken() {
+    let here = tempfile::tempdir().unwrap();
+    three_a_step().write(&here.path().join("run")).unwrap();
+    let dump = lb_report(&["run", "--json"]).current_dir(here.path()).assert().success().get_output().stdout.clone();
+    let report: Value = serde_json::from_slice(&dump).unwrap();
+    let sends = report["callsites"].as_array().unwrap().iter().find(|one| one["operation"] == "Send").expect("a send");
+    let place = format!("scenario+{:#x}", sends["offset"].as_u64().expect("an offset"));
+    let (main, text) = with_loop(here.path(), &place);
+    assert_eq!(main["iterations_max"], 72.0, "what was asked for");
+    assert_eq!((&main["sureness"], &main["doubt"]), (&"unsure".into(), &"comes_often".into()));
+    assert_eq!((&main["possible_min"], &main["possible_max"]), (&24.0.into(), &72.0.into()));
+    assert!(text.contains("3 times in each iteration") && text.contains("--loop 'CALLSITE/3'"), "{text}");
+    // What it says to do helps.
+    let (main, text) = with_loop(here.path(), &format!("{place}/3"));
+    assert_eq!((&main["iterations_max"], &main["sureness"]), (&24.0.into(), &"sure".into()), "{main}");
+    assert!(!text.contains("times in each iteration"), "{text}");
+    let end = text_of_end(&report);
+    let (main, _) = with_loop(here.path(), &end);
+    assert_eq!((&main["iterations_max"], &main["sureness"]), (&24.0.into(), &"sure".into()), "{end}: {main}");
+}
+
+/// The call site of the sum, with which a step ends.
+fn text_of_end(report: &Value) -> String {
+    let sums = report["callsites"].as_array().unwrap().iter().find(|one| one["operation"] == "Allreduce");
+    format!("scenario+{:#x}", sums.expect("a sum")["offset"].as_u64().expect("an offset"))
 }
 
 #[test]

@@ -17,6 +17,7 @@
 //! | [`ring`] | a thread's file-backed ring |
 //! | [`salvage`] | what a killed rank left in its ring |
 //! | [`clock`] | ticks → seconds on the run's common clock |
+//! | [`words`] | counts in messages |
 
 mod blocks;
 pub mod clock;
@@ -45,6 +46,7 @@ pub mod scenario;
 #[cfg(any(test, feature = "scenario"))]
 pub mod script;
 mod sparse;
+pub mod words;
 pub mod writer;
 
 pub use definition::Definition;

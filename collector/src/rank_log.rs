@@ -17,6 +17,7 @@ use crate::record::{NONE, Record};
 use crate::ring::HEAD_BYTES;
 use crate::salvage::{Salvage, read_ring};
 use crate::sparse::DataOnly;
+use crate::words::Plural;
 
 /// What a run left in its folder, by rank. The folder is listed once, for it may hold many thousand files.
 #[derive(Clone, Debug)]
@@ -185,7 +186,7 @@ impl RankLog {
         }
         let hole = self.log.as_ref().map_or(0, |log| log.source().skipped());
         if hole > 0 {
-            let detail = format!("{hole} bytes of the log are a hole in its file");
+            let detail = format!("a hole of {} in the log's file", Plural(hole, "byte"));
             self.waiting.push_back(problem(self.header.rank, ProblemKind::Damaged, hole, detail));
         }
         self.salvage();
@@ -277,7 +278,8 @@ impl RankLog {
         if !self.ended && had_rings {
             let detail = match n_records {
                 0 => String::new(),
-                n => format!("its last {n} records come from its ring"),
+                1 => "its last record comes from its ring".to_owned(),
+                n => format!("its last {} come from its ring", Plural(n as u64, "record")),
             };
             self.waiting.push_back(problem(rank, ProblemKind::NotClosed, 1, detail));
         } else if !self.ended {

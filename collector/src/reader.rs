@@ -19,6 +19,7 @@ use crate::polling::{PollSums, TELLS_GAPS};
 use crate::problem::{Problem, ProblemKind};
 use crate::profile::ProfileBatch;
 use crate::record::Record;
+use crate::words::{Count, Plural};
 
 pub use crate::rank_log::{Folder, RankLog};
 
@@ -74,7 +75,7 @@ pub enum OpenError {
         newest: u16,
     },
     /// The log ends before its first block.
-    #[error("{}: the log ends after {found} bytes, within its header: the disk was full or the copy is incomplete", path.display())]
+    #[error("{}: the log ends after {}, within its header: the disk was full or the copy is incomplete", path.display(), Plural(*found as u64, "byte"))]
     Short {
         /// The log.
         path: PathBuf,
@@ -145,7 +146,11 @@ impl<R: Read> LogReader<R> {
         }
         let damaged = |what| Err(OpenError::Header { path: path(), what });
         if length > MAX_HEADER {
-            return damaged(format!("it claims {length} bytes, at most {MAX_HEADER} are possible"));
+            return damaged(format!(
+                "it claims {}, at most {} are possible",
+                Plural(length as u64, "byte"),
+                Count(MAX_HEADER as u64)
+            ));
         }
         let n = blocks.take(length).len();
         if n < length {
@@ -197,10 +202,11 @@ impl<R: Read> LogReader<R> {
             let item = match self.blocks.next() {
                 Some(Event::Block(head)) => self.item(head),
                 Some(Event::Skipped { at, bytes }) => {
-                    Some(self.problem(ProblemKind::Damaged, bytes, format!("{bytes} bytes from byte {at} of the log")))
+                    let detail = format!("{} from byte {at} of the log", Plural(bytes, "byte"));
+                    Some(self.problem(ProblemKind::Damaged, bytes, detail))
                 }
                 Some(Event::Cut { at, bytes }) => {
-                    let detail = format!("{bytes} bytes of an unfinished block from byte {at} of the log");
+                    let detail = format!("{} of an unfinished block from byte {at} of the log", Plural(bytes, "byte"));
                     Some(self.problem(ProblemKind::Truncated, bytes, detail))
                 }
                 Some(Event::Failed(error)) => Some(self.problem(ProblemKind::Damaged, 1, error.to_string())),
@@ -238,8 +244,9 @@ impl<R: Read> LogReader<R> {
         if self.unpacked > UNPACKED.0 + UNPACKED.1 * bytes {
             self.done = true;
             let detail = format!(
-                "its first {bytes} bytes hold {} bytes, more than a log can; the rest is left out",
-                self.unpacked
+                "its first {} hold {}, more than a log can; the rest is left out",
+                Plural(bytes, "byte"),
+                Plural(self.unpacked, "byte")
             );
             return Some(self.problem(ProblemKind::Damaged, 1, detail));
         }
@@ -351,7 +358,7 @@ impl Sequences {
 
 /// The problem that `lost` records of a thread are missing before `head`.
 pub(crate) fn gap(rank: u32, head: &BatchHead, lost: u64) -> Item {
-    let detail = format!("{lost} records of thread {} before its record {}", head.thread, head.first);
+    let detail = format!("{} of thread {} before its record {}", Plural(lost, "record"), head.thread, head.first);
     Item::Problem(Problem { kind: ProblemKind::Gap, rank: Some(rank), count: lost, detail })
 }
 

@@ -12,6 +12,7 @@ use lbprof_collector::format::{ClockSource, Header, Mode};
 use lbprof_collector::operation::Operation;
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::Record;
+use lbprof_collector::words::{Count, Plural};
 
 use crate::agreement::{self, Agreement, Rank};
 use crate::clock::{self, ticks};
@@ -189,7 +190,7 @@ unsafe fn open(
         libc::pthread_atfork(None, None, Some(in_child));
         exit_status::watch();
         if settings.verbose && rank == 0 {
-            guard::say(format_args!("recording {size} ranks to {}", place.dir.display()));
+            guard::say(format_args!("recording {} to {}", Plural(size as u64, "rank"), place.dir.display()));
         }
         flush::attach(thread);
         if (*thread).log.is_null() {
@@ -458,7 +459,12 @@ fn tell_totals(log: Option<&RankLog>) {
     {
         let (records, dropped) = (flush::RECORDED.load(Relaxed), DROPPED.load(Relaxed));
         let bytes = log.bytes();
-        guard::say(format_args!("recorded {records} records of this rank, {dropped} dropped, in {bytes} bytes"));
+        guard::say(format_args!(
+            "recorded {} of this rank, {} dropped, in {}",
+            Plural(records, "record"),
+            Count(dropped),
+            Plural(bytes, "byte")
+        ));
     }
 }
 

@@ -7,16 +7,15 @@ import type { Report } from "./report";
 import { Page, begin, read } from "./shell";
 import { installTips } from "./tip";
 import type { Views } from "./views";
-import { seconds } from "./words";
+import { plural, seconds } from "./words";
 
 begin(async () => {
     installTips();
     const report = read("report") as Report;
     const views = (await unpackAll(read("views"))) as Views;
     const { run } = report;
-    const hosts = `${run.hosts} ${run.hosts === 1 ? "host" : "hosts"}`;
     new Page(PANELS, { report, views }, {
         title: run.command.join(" "),
-        sub: `${run.ranks} ranks · ${hosts} · ${run.mpi.split(",")[0]} · ${seconds(run.elapsed_s)}`,
+        sub: `${plural(run.ranks, "rank")} · ${plural(run.hosts, "host")} · ${run.mpi.split(",")[0]} · ${seconds(run.elapsed_s)}`,
     });
 });

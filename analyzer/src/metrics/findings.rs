@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use lbprof_collector::definition::EndReason;
 use lbprof_collector::polling::Polling;
+use lbprof_collector::words::{Count, Plural};
 use lbprof_collector::{Activity, Problem, ProblemKind};
 
 use crate::metrics::preemption::{Preemption, preemption, without_core};
@@ -40,7 +41,7 @@ fn of_run(model: &Model) -> Vec<Problem> {
     let mut found = Vec::new();
     let n_recorded = n_recorded(&model.facts.recorded_ranks, model.facts.n_ranks);
     if n_recorded < u64::from(model.facts.n_ranks) && model.facts.selected.ranks.is_none() {
-        let detail = format!("{n_recorded} of {} recorded", model.facts.n_ranks);
+        let detail = format!("{} of {} recorded", Count(n_recorded), Count(u64::from(model.facts.n_ranks)));
         found.push(problem(ProblemKind::LeftOut, u64::from(model.facts.n_ranks) - n_recorded, detail));
     }
     // MPI_Finalize is a call, too, but says nothing of the program.
@@ -111,10 +112,9 @@ fn of_rank(model: &Model, rank: &RankModel, lost: Option<Preemption>, ended_earl
     }
     if rank.other_threads > 0 {
         let detail = format!(
-            "rank {}: {} more thread{}, {:.3} s in MPI",
+            "rank {}: {}, {:.3} s in MPI",
             rank.rank,
-            rank.other_threads,
-            if rank.other_threads == 1 { "" } else { "s" },
+            Plural(u64::from(rank.other_threads), "more thread"),
             rank.other_threads_mpi_s
         );
         found.push(problem(ProblemKind::OtherThreads, u64::from(rank.other_threads), detail));

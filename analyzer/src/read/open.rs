@@ -10,6 +10,7 @@ use lbprof_collector::definition::RankList;
 use lbprof_collector::format::Header;
 use lbprof_collector::polling::Polling;
 use lbprof_collector::reader::{Folder, OpenError, RankLog};
+use lbprof_collector::words::Plural;
 use lbprof_collector::{Problem, ProblemKind};
 use rayon::prelude::*;
 
@@ -77,7 +78,7 @@ pub enum RunError {
         rank: u32,
     },
     /// None of the logs can be read.
-    #[error("{}: none of its {n} logs can be read; the first: {first}", path.display())]
+    #[error("{}: {}: {first}", path.display(), of_logs(*n))]
     NoneReadable {
         /// The folder.
         path: PathBuf,
@@ -86,6 +87,14 @@ pub enum RunError {
         /// What is wrong with the first.
         first: OpenError,
     },
+}
+
+/// That none of so many logs is.
+fn of_logs(n: usize) -> String {
+    match n {
+        1 => "its only log cannot be read".to_owned(),
+        n => format!("none of its {} can be read; the first", Plural(n as u64, "log")),
+    }
 }
 
 fn hint(inner: &[PathBuf]) -> String {
@@ -163,7 +172,7 @@ impl Run {
         let has_log = |rank: &u32| headers.binary_search_by_key(rank, |header| header.rank).is_ok();
         let missing: Vec<u32> = ranks.iter().copied().filter(|rank| !has_log(rank)).collect();
         if !missing.is_empty() {
-            let detail = format!("of {} selected ranks: {}", ranks.len(), ranges(&missing));
+            let detail = format!("of {}: {}", Plural(ranks.len() as u64, "selected rank"), ranges(&missing));
             let count = missing.len() as u64;
             problems.push(Problem { kind: ProblemKind::MissingRank, rank: None, count, detail });
         }
@@ -261,7 +270,7 @@ fn missing_ranks(headers: &[Header]) -> Option<Problem> {
         gaps(&present, n_ranks)
     };
     let count = missing.iter().map(|&(first, last)| u64::from(last - first) + 1).sum();
-    let detail = format!("of {n_ranks} ranks: {}", in_words(&missing));
+    let detail = format!("of {}: {}", Plural(u64::from(n_ranks), "rank"), in_words(&missing));
     (count > 0).then_some(Problem { kind: ProblemKind::MissingRank, rank: None, count, detail })
 }
 

@@ -1,6 +1,7 @@
 //! Numbers and names as a reader wants them: three or four digits with a unit, names without surprises.
 
 use lbprof_collector::Activity;
+use lbprof_collector::words::{Count, Plural};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::structure::OTHER;
@@ -76,15 +77,7 @@ pub fn signed_percent(share: f64) -> String {
 
 /// A whole number with commas between thousands: `1,234,567`.
 pub fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    Count(value).to_string()
 }
 
 /// Bytes with a unit of powers of 1000: `1.32 MB`; nothing at all for none.
@@ -119,7 +112,7 @@ pub fn quantity(value: f64) -> String {
 
 /// `1 rank`, `2 ranks`.
 pub fn plural(n: u64, word: &str) -> String {
-    format!("{} {word}{}", count(n), if n == 1 { "" } else { "s" })
+    Plural(n, word).to_string()
 }
 
 /// Whether a terminal may obey a character instead of showing it: control characters, and those that turn the direction of

@@ -12,7 +12,7 @@ import type { Report } from "../report";
 import { iterationTicks } from "../ticks";
 import { term } from "../tip";
 import { attributes, columnName, iterationsIn, rowName, type Iterations } from "../views";
-import { count, percent, seconds, secondsLike, shortPath } from "../words";
+import { count, percent, plural, seconds, secondsLike, shortPath } from "../words";
 
 export const iterations: Panel = {
     id: "iterations",
@@ -116,7 +116,7 @@ class HeatMap {
         const { views } = this.data;
         const value = (x: number, row: number) => this.matrix.at(rows[row] * of.columns + Math.floor(x));
         return {
-            label: `Heat map of ${this.shown}: ${of.columns} columns of iterations, ${rows.length} rows of ranks`,
+            label: `Heat map of ${this.shown}: ${plural(of.columns, "column")} of iterations, ${plural(rows.length, "row")} of ranks`,
             rows: rows.length,
             x0: 0,
             x1: of.columns,

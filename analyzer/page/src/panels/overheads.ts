@@ -6,7 +6,7 @@ import type { Panel } from "../panel";
 import type { OverheadPhase, Report } from "../report";
 import { bar, table } from "../table";
 import { term } from "../tip";
-import { percent, ratio, seconds } from "../words";
+import { percent, plural, ratio, seconds } from "../words";
 
 export const overheads: Panel = {
     id: "overheads",
@@ -22,7 +22,7 @@ export const overheads: Panel = {
                 term("time on one rank"),
                 ` ${seconds(of.t_seq_s)} (${of.t_seq}), `,
                 term("speedup"),
-                ` ${ratio(of.speedup, 2)} on ${report.run.ranks_present} ranks, efficiency ${percent(of.efficiency)}.`,
+                ` ${ratio(of.speedup, 2)} on ${plural(report.run.ranks_present, "rank")}, efficiency ${percent(of.efficiency)}.`,
             ),
             phases(report),
             imbalance(report),

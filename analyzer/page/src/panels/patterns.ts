@@ -9,7 +9,7 @@ import type { ActivityRow, Pattern, RegionRow, Report } from "../report";
 import { table } from "../table";
 import { term } from "../tip";
 import { rowOf } from "../views";
-import { count, percent, ratio, roundTicks, seconds, secondsLike, shortPath } from "../words";
+import { count, percent, plural, ratio, roundTicks, seconds, secondsLike, shortPath } from "../words";
 
 const MEANING: Record<string, string> = { m: "the least time", l: "lower 15 % of the range", "-": "between", u: "upper 15 % of the range", M: "the longest time" };
 
@@ -48,7 +48,7 @@ function scene(data: Data, rows: Pattern[]): Scene {
     const { ranks } = data.report;
     const n = ranks.length;
     return {
-        label: `Patterns of ${rows[0]?.activity}: ${rows.length} regions by ${n} ranks`,
+        label: `Patterns of ${rows[0]?.activity}: ${plural(rows.length, "region")} by ${plural(n, "rank")}`,
         rows: rows.length,
         x0: 0,
         x1: n,

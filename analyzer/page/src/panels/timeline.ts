@@ -12,7 +12,7 @@ import { waitOf, type Wait } from "../timeline/waits";
 import { table } from "../table";
 import { term } from "../tip";
 import { rowName, rowOf, type Timeline } from "../views";
-import { oneUnit, percent, roundTicks, secondsLike, secondsTick, seconds, shortPath } from "../words";
+import { oneUnit, percent, plural, roundTicks, secondsLike, secondsTick, seconds, shortPath } from "../words";
 
 export const timeline: Panel = {
     id: "timeline",
@@ -104,7 +104,7 @@ class RanksOverTime {
         const { of, rows } = this;
         const length = of.end_s - of.begin_s;
         return {
-            label: `Timeline of ${rows.length} rows of ranks over ${seconds(length)}`,
+            label: `Timeline of ${plural(rows.length, "row")} of ranks over ${seconds(length)}`,
             rows: rows.length,
             x0: of.begin_s,
             x1: of.end_s,

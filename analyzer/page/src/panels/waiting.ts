@@ -9,7 +9,7 @@ import type { Blocking, CallSite, Cause, Pair, PhaseCost, Report, WaitRow } from
 import { bar, table } from "../table";
 import { term } from "../tip";
 import { ranksIn, rowName, rowOf } from "../views";
-import { count, oneUnit, percent, ratio, roundTicks, seconds, secondsLike, shortPath } from "../words";
+import { count, oneUnit, percent, plural, ratio, roundTicks, seconds, secondsLike, shortPath } from "../words";
 import { sitePlace } from "./callsites";
 
 export const waiting: Panel = {
@@ -101,7 +101,7 @@ class Matrix {
         const { views } = this.data;
         const order = Array.from({ length: n }, (_, row) => row);
         return {
-            label: `Who waits for whom: ${n} by ${n} ranks`,
+            label: `Who waits for whom: ${count(n)} by ${plural(n, "rank")}`,
             rows: n,
             x0: 0,
             x1: n,

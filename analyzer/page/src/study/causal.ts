@@ -2,7 +2,7 @@
 import { choice, el, field } from "../dom";
 import type { PanelOf } from "../panel";
 import { table } from "../table";
-import { percent } from "../words";
+import { percent, plural } from "../words";
 import type { Graph, GraphEdge, GraphNode, StudyData } from "./data";
 
 const KINDS: [GraphNode["kind"], string][] = [
@@ -203,7 +203,7 @@ function edges(graph: Graph, rows: GraphEdge[], chosen: string | null): HTMLElem
             { title: "effect", cell: (edge) => label(graph, edge.to) },
             { title: "cause", cell: (edge) => label(graph, edge.from) },
             { title: "equation", cell: (edge) => edge.text },
-            { title: "by", cell: (edge) => (edge.kind === "fitted" ? `${edge.n_runs ?? 0} runs` : edge.kind === "defined" ? "definition" : "not known") },
+            { title: "by", cell: (edge) => (edge.kind === "fitted" ? plural(edge.n_runs ?? 0, "run") : edge.kind === "defined" ? "definition" : "not known") },
             { title: "error", cell: (edge) => percent(edge.relative_error), by: (edge) => edge.relative_error, right: true },
             { title: "note", cell: (edge) => edge.note ?? "" },
         ],

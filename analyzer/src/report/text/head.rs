@@ -23,7 +23,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     parts.push(format!("{} elapsed", seconds(report.data.elapsed_s)));
     parts.extend(facts.params.iter().take(MOST_PARAMS).map(|(name, value)| format!("{}={value}", clean(name))));
     if facts.params.len() > MOST_PARAMS {
-        parts.push(format!("{} more parameters", count((facts.params.len() - MOST_PARAMS) as u64)));
+        parts.push(plural((facts.params.len() - MOST_PARAMS) as u64, "more parameter"));
     }
     format!("{BOLD}{command}{BOLD:#}\n{DIM}{}{DIM:#}\n\n", wrap(&parts.join(" · "), options.columns, 0))
 }

@@ -30,7 +30,7 @@ mod work;
 use anstyle::Style;
 
 use super::Report;
-use super::words::{clean, short_path, shorten};
+use super::words::{clean, count, short_path, shorten};
 pub use doubts::sentence as doubt;
 pub use losses::sentence as loss;
 pub use verdict::verdict;
@@ -123,6 +123,7 @@ pub fn plain(message: &str) -> String {
 
 /// The head of a table of which `shown` of `all` rows are shown.
 fn title(name: &str, shown: usize, all: usize) -> String {
-    let of = if shown < all { format!(" {DIM}({shown} of {all}; --full shows all){DIM:#}") } else { String::new() };
+    let few = || format!(" {DIM}({} of {}; --full shows all){DIM:#}", count(shown as u64), count(all as u64));
+    let of = if shown < all { few() } else { String::new() };
     format!("{BOLD}{name}{BOLD:#}{of}\n")
 }

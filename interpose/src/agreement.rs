@@ -321,7 +321,7 @@ fn say_waiting(size: i32) -> Option<UnixListener> {
         return None;
     }
     guard::say(format_args!(
-        "MPI_Init waits for ranks that are late or do not run under lb-run, for 10 more seconds (README, Limits)"
+        "MPI_Init waits for ranks that are late or do not run under lb-run, for 10 more seconds (README, Known limitations)"
     ));
     first.ok()
 }

@@ -45,6 +45,10 @@ impl Engine<'_, '_> {
         let started = match deed.role {
             Role::Done | Role::Found | Role::Seen | Role::Cancelled | Role::Probe => return true,
             Role::Epoch(epoch) => return self.epoch(thread, deed, epoch, i),
+            Role::Ready => {
+                self.is_ready(thread, step, deed);
+                return false;
+            }
             Role::Meet(Meeting::Neighbours) | Role::StartMeet(Meeting::Neighbours) => {
                 self.enter_neighbourhood(thread, step, deed)
             }
@@ -107,6 +111,20 @@ impl Engine<'_, '_> {
         let (id, woken) = self.channels.send(channel, side);
         woken.into_iter().for_each(|thread| self.wake(thread));
         Started::Transfer { id, sends: true }
+    }
+
+    /// Partitions of a send are ready (MPI-4.1 §4.2.2): it is from now on that its message can have come. Which partition it was, no
+    /// record tells: who finds one that has come had to wait for the latest so far, who completes the request for the last.
+    #[cold]
+    fn is_ready(&mut self, thread: u32, step: &Step, deed: &Deed) {
+        let rank = self.threads[thread as usize].rank;
+        let [Started::Transfer { id, sends: true }, _] = self.ranks[rank as usize].requests.look(deed.request) else {
+            return;
+        };
+        let Some(before) = self.channels.get(id).sent else { return };
+        let ready = self.side(thread, step, (before.bytes, before.mode));
+        self.channels.get_mut(id).sent = Some(ready);
+        self.clocks.forget(before.noted);
     }
 
     fn post(&mut self, thread: u32, step: &Step, deed: &Deed) -> Started {

@@ -33,6 +33,8 @@ pub enum Talk {
     PrepareMeeting(Meeting),
     /// Starts a persistent operation, or several, which are parts.
     Start,
+    /// Makes partitions of a started send ready.
+    Ready,
     /// Waits for a request, or for several, which are parts.
     Wait,
     /// Asks for a request, or for several.
@@ -177,7 +179,8 @@ const fn talk(operation: Operation) -> Talk {
         O::Session_finalize | O::Buffer_detach | O::Buffer_flush | O::Buffer_iflush => Talk::Nothing,
         O::Comm_detach_buffer | O::Comm_flush_buffer | O::Comm_iflush_buffer => Talk::Nothing,
         O::Session_detach_buffer | O::Session_flush_buffer | O::Session_iflush_buffer => Talk::Nothing,
-        O::Request_free | O::Cancel | O::Pready | O::Pready_range | O::Pready_list => Talk::Nothing,
+        O::Pready | O::Pready_range | O::Pready_list => Talk::Ready,
+        O::Request_free | O::Cancel => Talk::Nothing,
         O::Grequest_start | O::Put | O::Get | O::Accumulate | O::Get_accumulate => Talk::Nothing,
         O::Fetch_and_op | O::Compare_and_swap | O::Rput | O::Rget | O::Raccumulate => Talk::Nothing,
         O::Rget_accumulate | O::Win_flush | O::Win_flush_local | O::Win_flush_all => Talk::Nothing,

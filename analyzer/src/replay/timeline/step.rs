@@ -14,6 +14,8 @@ pub enum Role {
     Recv,
     /// Starts a send, under a request.
     StartSend,
+    /// Makes partitions of a send ready that was started under a request.
+    Ready,
     /// Starts a receive, under a request.
     StartRecv,
     /// Starts a receive of which it is not known yet what it will receive: the record of its completion tells.

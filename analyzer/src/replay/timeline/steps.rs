@@ -462,6 +462,8 @@ impl<'a> RankSteps<'a> {
             }
             Talk::Start | Talk::Wait | Talk::Test if has_parts => None,
             Talk::Start => self.started(record),
+            Talk::Ready if record.flags.contains(Flags::UNKNOWN_REQUEST) => None,
+            Talk::Ready => Some(self.message(record, Role::Ready, 0)),
             Talk::Wait | Talk::Test | Talk::Look => self.completion(record, talk),
             Talk::Meet(meeting, on) => Some(self.meet(record, Role::Meet(meeting), on)),
             Talk::StartMeet(meeting) => Some(self.meet(record, Role::StartMeet(meeting), On::Communicator)),

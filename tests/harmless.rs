@@ -14,7 +14,7 @@ use anyhow::{Context, bail, ensure};
 use lbprof_collector::options::SETTINGS;
 use lbprof_tests::launch::{Job, Outcome};
 use lbprof_tests::mpi::{self, Family, Mpi};
-use lbprof_tests::program::Program;
+use lbprof_tests::program::{Program, shared_object};
 use lbprof_tests::suite::{self, Company};
 use lbprof_tests::unharmed::{NO_RUN, lb_report, must_tell, with_and_without_the_same};
 use lbprof_tests::{place, run};
@@ -299,7 +299,31 @@ fn spawned_under_lb_run_is_a_run_of_its_own(mpi: &Mpi, _: &Path, folder: &Path) 
         spawned.with_context(|| format!("the parents' report does not say what they spawned: {problems:?}"))?;
     let said = spawned["details"][0].as_str().context("no detail")?;
     ensure!(said.starts_with("2 processes of ") && said.ends_with("lb-run"), "{said}");
+    let name = runs[1].file_name().unwrap_or_default().to_string_lossy();
+    let said =
+        spawned["details"][1].as_str().context("the parents' report does not say where the children were recorded")?;
+    ensure!(said == format!("recorded in {name}, beside this folder"), "{said}");
     ensure!(!run::problems(&children).iter().any(|kind| kind == "Spawned" || kind == "MissingRank"));
+    Ok(())
+}
+
+/// A rank that is killed at the end of MPI_Init, before its log has a header.
+fn a_rank_that_ends_in_init_is_reported_as_that(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+    let tool = shared_object(&["cc".into()], "programs/harmless/dies_in_init.c", mpi)?;
+    let mut job = Job::new(mpi, 2, program, folder);
+    job.wrapper =
+        ["sh", "-c", "LD_PRELOAD=\"$LD_PRELOAD:$0\"; export LD_PRELOAD; exec \"$@\""].map(OsString::from).to_vec();
+    job.wrapper.push(tool.into());
+    let recorded = job.recorded()?;
+    ensure!(recorded.code != Some(0), "it was not killed");
+    let report = run::report(&job.run_folder()?)?;
+    let problems = report["run"]["problems"].as_array().context("problems")?;
+    let of_kind = |kind: &str| problems.iter().find(|one| one["kind"] == kind);
+    let ended = of_kind("EndedInInit").with_context(|| format!("{problems:?}"))?;
+    ensure!(ended["ranks"][0] == 1 && ended["count"] == 1, "{ended}");
+    for wrong in ["Damaged", "Truncated", "MissingRank"] {
+        ensure!(of_kind(wrong).is_none(), "{problems:?}");
+    }
     Ok(())
 }
 
@@ -396,7 +420,7 @@ fn special(mpi: &Mpi, name: &'static str, check: Special) -> Trial {
 
 fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials = suite::cases("harmless", "harmless", Company::Welcome, with_and_without_the_same)?;
-    let specials: [(&str, Special); 10] = [
+    let specials: [(&str, Special); 11] = [
         ("a_folder_that_cannot_be_made_is_told_once", a_folder_that_cannot_be_made_is_told_once),
         ("nonsense_is_told_once_and_the_defaults_hold", nonsense_is_told_once_and_the_defaults_hold),
         ("a_rank_where_recording_is_off_lets_the_others_go_on", a_rank_where_recording_is_off_lets_the_others_go_on),
@@ -406,6 +430,7 @@ fn trials() -> anyhow::Result<Vec<Trial>> {
         ("a_process_without_mpi_is_left_alone", a_process_without_mpi_is_left_alone),
         ("spawned_under_lb_run_is_a_run_of_its_own", spawned_under_lb_run_is_a_run_of_its_own),
         ("rings_emptied_from_outside_cost_records_and_no_more", rings_emptied_from_outside_cost_records_and_no_more),
+        ("a_rank_that_ends_in_init_is_reported_as_that", a_rank_that_ends_in_init_is_reported_as_that),
         ("a_bus_error_of_the_program_ends_it_as_without", a_bus_error_of_the_program_ends_it_as_without),
     ];
     let disks: [(&str, Special); 2] = [

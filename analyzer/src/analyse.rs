@@ -11,6 +11,7 @@ use crate::model::question::Question;
 use crate::profile::gather;
 use crate::read::open::Run;
 use crate::read::pass::Progress;
+use crate::read::spawned;
 use crate::replay::what_if::{Condition, plan};
 use crate::replay::{PartWatcher, Scope, Watcher, follow};
 use crate::report::clusters::Clusters;
@@ -223,6 +224,7 @@ impl First {
     fn gather(&self, run: &Run, tell: &(impl Fn(Step) + Sync)) -> Model {
         let mut model = gather(run, &self.survey, &self.structure, |progress| tell(Step::Gathering(progress)));
         model.problems.extend(self.problems.iter().cloned());
+        model.problems.extend(spawned::where_recorded(&run.dir, &model.problems));
         model
     }
 }

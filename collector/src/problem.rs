@@ -149,6 +149,8 @@ problems! {
     PollingDecided = 41, Doubtful, "record events (LBPROF_MODE=events, and an LBPROF_LIMIT that is large enough), then use --polling";
     /// The file of a thread's ring was truncated, or its disk failed, while the program ran: the records in it are lost.
     RingLost = 42, Partial, "do not touch the files of a running program; recording continued in memory, where kill -9 loses the last records";
+    /// The rank ended in MPI_Init, before anything of it was recorded: its log is empty.
+    EndedInInit = 43, Partial, "find out why the job ended there: the launcher's messages, or those of the rank, say more";
 }
 
 /// A problem of one rank, or of the whole run.

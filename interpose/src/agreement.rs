@@ -70,6 +70,14 @@ pub fn of_session(own: Rank) -> Agreement {
     }
 }
 
+/// Whether MPI_Comm_spawn started this process. A local look-up.
+pub fn is_spawned() -> bool {
+    let mut parent: Word = 0;
+    // SAFETY: MPI is initialised; where it was by a session alone, this fails without effect.
+    let found = lifecycle::world_model() && unsafe { call2(c"PMPI_Comm_get_parent", &raw mut parent as Word, 0) } == 0;
+    found && !abi::is_null(abi::Null::Comm, parent & abi::abi().handle_mask)
+}
+
 fn same_clock() -> ClockOffset {
     ClockOffset { ticks: crate::clock::ticks(), offset_ns: 0, error_ns: 0 }
 }

@@ -14,7 +14,7 @@ pub const VARIABLE: &str = "LBPROF_JOB";
 const HYDRA: &str = "hydra ";
 
 /// The most ancestors of a process that are looked at.
-const GENERATIONS: usize = 64;
+pub const GENERATIONS: usize = 64;
 
 /// The key of the job; `None`: the launcher does not name it.
 pub fn key() -> Option<String> {
@@ -65,7 +65,7 @@ pub fn parent_of(process: u32) -> Option<(u32, u64)> {
 }
 
 /// Whether a program is a launcher, or a launcher's part on a host, that is not Hydra's.
-fn is_launcher(program: &[u8]) -> bool {
+pub fn is_launcher(program: &[u8]) -> bool {
     const NAMES: [&str; 7] = ["orted", "prted", "orterun", "prterun", "slurmstepd", "palsd", "flux"];
     let program = Path::new(OsStr::from_bytes(program));
     let name = program.file_name().and_then(OsStr::to_str).unwrap_or_default();

@@ -80,6 +80,20 @@ pub fn job(size: i32) -> u64 {
     hasher.finish().max(1)
 }
 
+/// The nearest process that starts the ranks of jobs, by its number and when it was started: MPI_Comm_spawn has the same one start the new
+/// processes, on a host. `None`: it cannot be seen.
+pub fn starter() -> Option<(u32, u64)> {
+    let mut process = std::process::id();
+    for _ in 0..job::GENERATIONS {
+        (process, _) = job::parent_of(process)?;
+        let command = std::fs::read(format!("/proc/{process}/cmdline")).ok()?;
+        if command.split(|&byte| byte == 0).next().is_some_and(job::is_launcher) {
+            return Some((process, job::parent_of(process)?.1));
+        }
+    }
+    None
+}
+
 /// How many processes the launcher says that it started, where it started this one as one of several, and this one's number
 /// among them; with the launcher's name.
 fn started() -> Option<(&'static str, u32, u32)> {

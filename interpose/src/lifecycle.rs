@@ -204,7 +204,7 @@ unsafe fn open(
 }
 
 /// Whether MPI_Init was called, and so MPI_COMM_WORLD exists.
-fn world_model() -> bool {
+pub fn world_model() -> bool {
     let mut initialised = 0i32;
     // SAFETY: may be called at any time.
     unsafe { call2(c"PMPI_Initialized", &raw mut initialised as Word, 0) };

@@ -48,8 +48,12 @@ impl RankLog {
         let [first, second] = header.instants;
         let span_ns = second.monotonic_ns.saturating_sub(first.monotonic_ns).max(1);
         let per_second = (second.ticks.saturating_sub(first.ticks) as f64 / span_ns as f64 * 1e9) as u64;
+        let writer = LogWriter::new(file, header).inspect_err(|_| {
+            // An empty log says that the rank ended at this instant.
+            let _ = std::fs::remove_file(dir.join(log_name(header.rank)));
+        })?;
         let mut log = RankLog {
-            writer: LogWriter::new(file, header)?,
+            writer,
             sites: Sites::new(),
             new: Vec::new(),
             dir: dir.to_owned(),

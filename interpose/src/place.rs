@@ -13,7 +13,7 @@ use lbprof_collector::format::log_name;
 
 use crate::clock::ticks;
 use crate::settings::Settings;
-use crate::{guard, launcher, process};
+use crate::{agreement, guard, launcher, process};
 
 /// Where a run's logs go, and the number that marks them as one run's.
 #[derive(Debug)]
@@ -58,6 +58,18 @@ fn prepared(settings: &Settings) -> io::Result<PathBuf> {
     Ok(wanted)
 }
 
+/// The file in a run's folder by which lb-report finds the runs that this one has spawned.
+const STARTER_FILE: &str = ".starter";
+
+/// Notes in the new folder what started the job's ranks, and whether it did so for MPI_Comm_spawn.
+fn note_starter(dir: &Path) {
+    let Some((process, started)) = launcher::starter() else { return };
+    let number = hash(&[process::host().as_bytes(), &process.to_le_bytes(), &started.to_le_bytes()]);
+    let how = if agreement::is_spawned() { "spawned" } else { "started" };
+    // Without it the spawned run is reported as not recorded, no more.
+    let _ = fs::write(dir.join(STARTER_FILE), format!("{number:016x}\n{how}\n"));
+}
+
 /// Says that the folder has another name than the user gave.
 fn say_name(settings: &Settings, made: &Path, wanted: &Path) {
     if made != wanted && settings.dir_given {
@@ -85,6 +97,7 @@ pub fn new(settings: &Settings, size: i32) -> io::Result<Place> {
                 if size != 1 || !launcher::is_foreign() {
                     say_name(settings, &dir, &wanted);
                 }
+                note_starter(&dir);
                 return Ok(Place { dir, run_id: new_run_id(), clock: None });
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -109,6 +122,7 @@ pub fn of_job(settings: &Settings, key: &str, ranks: &[u32], clock: i32, one_hos
         let made = !dir.exists() && make_for(&dir, &JobFile { key, run_id, clock })?;
         if made {
             say_name(settings, &dir, &wanted);
+            note_starter(&dir);
             return Ok(Place { dir, run_id, clock: Some(clock) });
         }
         let Some((run_id, clock)) = JobFile::read(&dir, key) else { continue };

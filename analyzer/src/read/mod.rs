@@ -5,3 +5,4 @@ pub mod definitions;
 pub mod open;
 pub mod pass;
 pub mod span;
+pub mod spawned;

@@ -132,6 +132,7 @@ impl Run {
             ranks.par_iter().map(|&rank| (rank, folder.open(rank).map(|log| log.header().clone()))).collect();
         let mut problems = Vec::new();
         let mut headers = Vec::new();
+        let mut ended = Vec::new();
         let mut first_error = None;
         for (rank, result) in opened {
             match result {
@@ -141,6 +142,12 @@ impl Run {
                 Ok(header) => {
                     let detail = format!("the file of rank {rank} holds the log of rank {}", header.rank);
                     problems.push(Problem { kind: ProblemKind::OtherRun, rank: Some(rank), count: 1, detail });
+                }
+                Err(error @ OpenError::Short { found: 0, .. }) => {
+                    ended.push(rank);
+                    let detail = String::new();
+                    problems.push(Problem { kind: ProblemKind::EndedInInit, rank: Some(rank), count: 1, detail });
+                    first_error = first_error.or(Some(error));
                 }
                 Err(error) => {
                     let detail = error.to_string();
@@ -154,7 +161,7 @@ impl Run {
             (true, Some(first)) => Err(RunError::NoneReadable { path: dir.into(), n: ranks.len(), first }),
             (true, None) => Err(RunError::NoLogs { path: dir.into(), inner: folders_with_logs(dir) }),
             (false, _) => {
-                problems.extend(missing_ranks(&headers));
+                problems.extend(missing_ranks(&headers, &ended));
                 {
                     let (selected, spans, polling) = (None, BTreeMap::new(), Polling::default());
                     Ok(Run { dir: dir.into(), folder, headers, problems, selected, spans, polling })
@@ -170,7 +177,11 @@ impl Run {
         let is_theirs = |problem: &&Problem| problem.rank.map_or(problem.kind != ProblemKind::MissingRank, is_selected);
         let mut problems: Vec<Problem> = self.problems.iter().filter(is_theirs).cloned().collect();
         let has_log = |rank: &u32| headers.binary_search_by_key(rank, |header| header.rank).is_ok();
-        let missing: Vec<u32> = ranks.iter().copied().filter(|rank| !has_log(rank)).collect();
+        let has_ended = |rank: &u32| {
+            let says_so = |problem: &Problem| problem.kind == ProblemKind::EndedInInit && problem.rank == Some(*rank);
+            problems.iter().any(says_so)
+        };
+        let missing: Vec<u32> = ranks.iter().copied().filter(|rank| !has_log(rank) && !has_ended(rank)).collect();
         if !missing.is_empty() {
             let detail = format!("of {}: {}", Plural(ranks.len() as u64, "selected rank"), ranges(&missing));
             let count = missing.len() as u64;
@@ -258,11 +269,12 @@ fn majority(headers: Vec<Header>, problems: &mut Vec<Problem>) -> Vec<Header> {
     own
 }
 
-/// The ranks that should be there and are not, as one problem.
-fn missing_ranks(headers: &[Header]) -> Option<Problem> {
+/// The ranks that should be there and are not, as one problem. `ended`: those whose log is empty.
+fn missing_ranks(headers: &[Header], ended: &[u32]) -> Option<Problem> {
     let n_ranks = headers.iter().map(|header| header.n_ranks).max()?;
     let recorded = &headers.first()?.recorded_ranks;
-    let present: Vec<u32> = headers.iter().map(|header| header.rank).collect();
+    let mut present: Vec<u32> = headers.iter().map(|header| header.rank).chain(ended.iter().copied()).collect();
+    present.sort_unstable();
     let missing = if !recorded.is_empty() && recorded.len() <= MAX_EXPECTED {
         let is_missing = |rank: &u32| *rank < n_ranks && present.binary_search(rank).is_err();
         runs(&recorded.iter().filter(is_missing).collect::<Vec<_>>())

@@ -1,0 +1,77 @@
+//! The runs that a run has started by MPI_Comm_spawn: folders beside its own.
+//!
+//! The recorder leaves a file `.starter` in a run's folder: the number of the process that started the job's ranks, which starts
+//! spawned ones, too, and whether it did so for MPI_Comm_spawn.
+
+use std::fs;
+use std::path::Path;
+
+use lbprof_collector::problem::{Problem, ProblemKind};
+
+/// What `.starter` says.
+#[derive(PartialEq, Eq)]
+struct Starter {
+    number: String,
+    spawned: bool,
+}
+
+impl Starter {
+    fn read(run: &Path) -> Option<Starter> {
+        /// The file is two short lines.
+        const LONGEST: u64 = 64;
+        let path = run.join(".starter");
+        if fs::metadata(&path).ok()?.len() > LONGEST {
+            return None;
+        }
+        let text = fs::read_to_string(path).ok()?;
+        let mut lines = text.lines();
+        Some(Starter { number: lines.next()?.to_owned(), spawned: lines.next()? == "spawned" })
+    }
+}
+
+/// Where spawned processes were recorded, as a detail of the problem that says that there are some; `None`: nowhere here.
+pub fn where_recorded(run: &Path, problems: &[Problem]) -> Option<Problem> {
+    if !problems.iter().any(|problem| problem.kind == ProblemKind::Spawned) {
+        return None;
+    }
+    let run = fs::canonicalize(run).ok()?;
+    let own = Starter::read(&run)?;
+    let is_spawned = |other: &Path| {
+        other != run && Starter::read(other).is_some_and(|other| other.spawned && other.number == own.number)
+    };
+    let beside = fs::read_dir(run.parent()?).ok()?.flatten().map(|entry| entry.path());
+    let mut names: Vec<String> = beside
+        .filter(|path| is_spawned(path))
+        .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+        .collect();
+    names.sort();
+    let detail = format!("recorded in {}, beside this folder", names.join(", "));
+    (!names.is_empty()).then_some(Problem { kind: ProblemKind::Spawned, rank: None, count: 0, detail })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_the_same_starter_that_were_spawned_are_found() -> std::io::Result<()> {
+        let base = std::env::temp_dir().join(format!("lbprof-spawned-{}", std::process::id()));
+        for (name, text) in [
+            ("logs", "00a1\nstarted\n"),
+            ("logs-2", "00a1\nspawned\n"),
+            ("logs-3", "00a2\nspawned\n"),
+            ("logs-4", "00a1\nstarted\n"),
+            ("logs-5", "00a1\nspawned\n"),
+        ] {
+            fs::create_dir_all(base.join(name))?;
+            fs::write(base.join(name).join(".starter"), text)?;
+        }
+        let spawned = Problem { kind: ProblemKind::Spawned, rank: Some(0), count: 1, detail: "2 processes".into() };
+        let found = where_recorded(&base.join("logs"), std::slice::from_ref(&spawned)).map(|problem| problem.detail);
+        let without = where_recorded(&base.join("logs"), &[]);
+        fs::remove_dir_all(&base)?;
+        assert_eq!(found.as_deref(), Some("recorded in logs-2, logs-5, beside this folder"));
+        assert_eq!(without, None);
+        Ok(())
+    }
+}

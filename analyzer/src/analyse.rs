@@ -60,6 +60,8 @@ pub enum Step {
     Surveying(Progress),
     /// The names of functions are looked up.
     Naming,
+    /// Loops are looked for.
+    Finding,
     /// The second pass.
     Gathering(Progress),
     /// The third pass.
@@ -167,6 +169,7 @@ impl First {
             true => symbols::resolve(&survey.sites),
             false => symbols::unnamed(&survey.sites),
         };
+        tell(Step::Finding);
         let structure = Structure::find(run, &survey, &names, &options.wanted);
         First { survey, structure, places: names.places, problems: names.problems }
     }

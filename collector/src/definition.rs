@@ -320,6 +320,25 @@ impl RankList {
         None
     }
 
+    /// The first place at which the list holds this world rank: its rank in the group. However many entries the list claims to have, only its
+    /// runs are looked at.
+    pub fn position(&self, world: u32) -> Option<u64> {
+        let mut before = 0;
+        for &(first, step, count) in &self.0 {
+            let distance = i64::from(world) - i64::from(first);
+            let at = match i64::from(step) {
+                0 => Some(0).filter(|_| distance == 0),
+                step => Some(distance / step).filter(|_| distance % step == 0),
+            };
+            let found = at.and_then(|at| u64::try_from(at).ok()).filter(|&at| at < u64::from(count));
+            if let Some(at) = found {
+                return Some(before + at);
+            }
+            before += u64::from(count);
+        }
+        None
+    }
+
     /// All ranks, in order. A hostile list may be long: check [`RankList::len`] first.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.0.iter().flat_map(|&(first, step, count)| {
@@ -348,9 +367,17 @@ mod tests {
             assert_eq!(list.len(), ranks.len() as u64);
             for (i, &rank) in ranks.iter().enumerate() {
                 assert_eq!(list.get(i as u32), Some(rank));
+                assert_eq!(list.position(rank), ranks.iter().position(|&one| one == rank).map(|at| at as u64));
             }
+            assert_eq!(list.position(2_000), None);
             assert_eq!(list.get(ranks.len() as u32), None);
         }
+    }
+
+    #[test]
+    fn a_place_in_a_list_of_billions_is_found_at_once() {
+        let list = RankList(vec![(7, 0, u32::MAX); 1000]);
+        assert_eq!((list.position(7), list.position(8)), (Some(0), None));
     }
 
     #[test]

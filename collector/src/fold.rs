@@ -15,7 +15,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::format::{BatchHead, OpenRegion};
+use crate::format::{BatchHead, MAX_OPEN_REGIONS, OpenRegion};
 use crate::operation::{Activity, Operation};
 use crate::polling::Polls;
 use crate::profile::{Cell, CellKey, CounterTotals, Iteration, Profile, ProfileBatch, RegionTotals, SiteKey};
@@ -133,6 +133,8 @@ pub struct Fold<T: IterationTimes = ()> {
     counters: FxHashMap<(u32, u32), CounterTotals>,
     /// The rest of the sums; its lists but `iterations` are filled when it is taken.
     rest: Profile,
+    /// How often a region was entered with as many open as may be: not by a log of the recorder.
+    too_deep: u64,
     /// Time by iteration that is not in rows.
     times: T,
     /// Decides what the time between polls is, where the records do not say it.
@@ -176,6 +178,7 @@ impl<T: IterationTimes> Fold<T> {
             regions: FxHashMap::default(),
             counters: FxHashMap::default(),
             rest: Profile::default(),
+            too_deep: 0,
             times: T::default(),
             polls: None,
         };
@@ -208,6 +211,11 @@ impl<T: IterationTimes> Fold<T> {
         if (self.region, self.iteration) != (region, iteration) {
             self.move_to(region, iteration);
         }
+    }
+
+    /// How often a region was entered within as many others as may be open: its time counts as theirs.
+    pub fn too_deep(&self) -> u64 {
+        self.too_deep
     }
 
     /// The region and iteration that time goes to.
@@ -600,6 +608,10 @@ impl<T: IterationTimes> Fold<T> {
     }
 
     fn enter(&mut self, region: u32, iteration: u32, begin: u64) {
+        if self.open.len() >= MAX_OPEN_REGIONS {
+            self.too_deep = self.too_deep.saturating_add(1);
+            return;
+        }
         let within = if iteration == NONE { self.iteration } else { iteration };
         let row = self.row_in(region, within);
         self.open.push(Open { region, iteration, entered: begin, within, row });

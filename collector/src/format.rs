@@ -36,6 +36,8 @@ pub const MAX_HEADER: usize = 16 << 20;
 pub const MAX_PLAIN: usize = 64 << 20;
 /// Most records that a block may hold.
 pub const MAX_RECORDS: usize = 1 << 19;
+/// Most regions that are open at a time in a thread; the recorder opens no more.
+pub const MAX_OPEN_REGIONS: usize = 128;
 /// Most definitions that a block may hold.
 pub const MAX_DEFINITIONS: usize = 1 << 16;
 

@@ -12,8 +12,8 @@ use crate::codec::{get, put, take_slice, take_varint};
 use crate::decode::Decoder;
 use crate::definition::Definition;
 use crate::format::{
-    BatchHead, BlockHead, BlockKind, Header, LOG_MAGIC, MAX_DEFINITIONS, MAX_HEADER, OLDEST_VERSION, PREAMBLE_BYTES,
-    VERSION, header_checksum,
+    BatchHead, BlockHead, BlockKind, Header, LOG_MAGIC, MAX_DEFINITIONS, MAX_HEADER, MAX_OPEN_REGIONS, OLDEST_VERSION,
+    PREAMBLE_BYTES, VERSION, header_checksum,
 };
 use crate::polling::{PollSums, TELLS_GAPS};
 use crate::problem::{Problem, ProblemKind};
@@ -263,6 +263,7 @@ impl<R: Read> LogReader<R> {
                 None => Some(self.not_understood(kind)),
             },
             BlockKind::Records => match self.decoder.decode(plain, tail) {
+                Some((head, _)) if !is_sane(&head) => Some(self.not_understood(kind)),
                 Some((head, records)) => {
                     self.unknown += self.decoder.unknown_operations(&records);
                     self.in_sequence(head, records)
@@ -270,8 +271,8 @@ impl<R: Read> LogReader<R> {
                 None => Some(self.not_understood(kind)),
             },
             BlockKind::Profile => match profile(plain, self.version) {
-                Some(batch) => self.profile_in_sequence(batch),
-                None => Some(self.not_understood(kind)),
+                Some(batch) if is_sane(&batch.head) && is_sane(&batch.next) => self.profile_in_sequence(batch),
+                Some(_) | None => Some(self.not_understood(kind)),
             },
         }
     }
@@ -354,6 +355,11 @@ impl Sequences {
         }
         (lost > 0).then_some(lost)
     }
+}
+
+/// Whether no more regions are open than may be: else each batch would cost what all of them before did together.
+fn is_sane(head: &BatchHead) -> bool {
+    head.open.len() <= MAX_OPEN_REGIONS
 }
 
 /// The problem that `lost` records of a thread are missing before `head`.

@@ -23,7 +23,7 @@ use crate::{guard, process};
 /// Regions that a log may have.
 const MAX_REGIONS: u32 = 1 << 16;
 /// Phases that may be open at once. Ending and beginning as many fits into the smallest ring ([`catch_up`]).
-const MAX_DEPTH: usize = 128;
+const MAX_DEPTH: usize = lbprof_collector::format::MAX_OPEN_REGIONS;
 /// Parameters that may be given before MPI_Init.
 const MAX_EARLY_PARAMS: usize = 4096;
 /// Least time between two samples of memory.

@@ -10,6 +10,7 @@
 //! | `sums.rs` | what a thread's records add up to; `times.rs`: its time by iteration; `span.rs`: where only a span of time counts |
 //! | `rank.rs` | a rank's sums → its model |
 //! | `iterations.rs` | the part of that which is by iteration, with `bounds.rs` (when iterations were) and `found.rs` (those of a found loop) |
+//! | `others.rs` | threads other than the first, of which only the sum is of interest |
 //! | `tables.rs` | names that ranks share, and their numbers |
 //! | `part.rs` | the models of several ranks as one, and at last as the run's |
 //! | `concurrency.rs` | how much of the run one rank alone computes |
@@ -18,14 +19,13 @@ mod bounds;
 pub mod concurrency;
 mod found;
 mod iterations;
+mod others;
 mod part;
 mod rank;
 pub mod span;
 pub mod sums;
 mod tables;
 pub mod times;
-
-use std::collections::BTreeMap;
 
 use lbprof_collector::format::Header;
 use lbprof_collector::polling::PollSums;
@@ -44,6 +44,7 @@ use crate::read::span::Span;
 use crate::structure::survey::Survey;
 use crate::structure::{Placer, Structure};
 use found::FoundIterations;
+use others::OtherThreads;
 use part::Part;
 use rank::RankBuilder;
 
@@ -69,7 +70,9 @@ struct RankGather<'a> {
     /// The time that counts.
     span: Span,
     definitions: Definitions,
-    threads: BTreeMap<u32, ThreadSums>,
+    /// The first thread, once it has records.
+    first: Option<ThreadSums>,
+    others: OtherThreads,
     /// The first thread's last record, if it is of a call that has not returned.
     pending: Option<Record>,
     /// Asks the first thread what it does; `None` where nothing is known of the rank's clock.
@@ -92,7 +95,8 @@ impl<'a> RankGather<'a> {
             structure,
             span,
             definitions: Definitions::default(),
-            threads: BTreeMap::new(),
+            first: None,
+            others: OtherThreads::default(),
             pending: None,
             polls: PollSums::default(),
             polls_decided: 0,
@@ -108,7 +112,10 @@ impl RankPass for RankGather<'_> {
         match item {
             Item::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
             Item::Records { head, records } => {
-                let thread = self.threads.entry(head.thread).or_insert_with(|| ThreadSums::new(&head, self.span));
+                let thread = match head.thread {
+                    0 => self.first.get_or_insert_with(|| ThreadSums::new(&head, self.span)),
+                    _ => self.others.of(&head, self.span),
+                };
                 match self.placer.as_mut().filter(|_| head.thread == 0) {
                     Some(placer) => thread.placed_records(&head, &records, placer, &self.definitions),
                     None => thread.records(&head, &records),
@@ -127,8 +134,10 @@ impl RankPass for RankGather<'_> {
                     self.polls.add(&batch.profile.polls);
                     self.polls_decided = self.polls_decided.saturating_add(batch.profile.polls.polls);
                 }
-                let thread =
-                    self.threads.entry(batch.head.thread).or_insert_with(|| ThreadSums::new(&batch.head, self.span));
+                let thread = match batch.head.thread {
+                    0 => self.first.get_or_insert_with(|| ThreadSums::new(&batch.head, self.span)),
+                    _ => self.others.of(&batch.head, self.span),
+                };
                 thread.absorb(&batch);
             }
             Item::Problem(problem) => self.problems.push(problem),
@@ -136,7 +145,7 @@ impl RankPass for RankGather<'_> {
         }
     }
 
-    fn end(mut self) -> Part {
+    fn end(self) -> Part {
         let mut part = Part::default();
         let mut builder =
             RankBuilder::new(&self.header, &self.definitions, self.known_sites, self.structure, self.span, &mut part);
@@ -145,14 +154,15 @@ impl RankPass for RankGather<'_> {
             .placer
             .and_then(Placer::finish)
             .map(|(at, intervals, ends)| FoundIterations::new(at, (&intervals, ends), self.span));
-        for (number, thread) in std::mem::take(&mut self.threads) {
-            let sums = thread.finish();
-            builder.part.uncut.extend(sums.uncut.then_some(self.header.rank));
-            match number {
-                0 => builder.first_thread(sums),
-                _ if sums.rest.records == 0 => {}
-                _ => builder.other_thread(&sums),
-            }
+        let (n_others, others) = self.others.finish();
+        let first = self.first.map(ThreadSums::finish);
+        let uncut = others.uncut || first.as_ref().is_some_and(|sums| sums.uncut);
+        builder.part.uncut.extend(uncut.then_some(self.header.rank));
+        if let Some(sums) = first {
+            builder.first_thread(sums);
+        }
+        if n_others > 0 {
+            builder.other_threads(n_others, &others);
         }
         builder.pending(self.pending);
         builder.polls(&self.polls, self.polls_decided);

@@ -218,8 +218,9 @@ impl<'a> RankBuilder<'a> {
         self.iterations(sums);
     }
 
-    pub(super) fn other_thread(&mut self, sums: &Sums) {
-        self.rank.other_threads += 1;
+    /// The other threads, so many, and their sums.
+    pub(super) fn other_threads(&mut self, n: u32, sums: &Sums) {
+        self.rank.other_threads = n;
         let cells = sums.regions.values().flat_map(|region| Activity::ALL.iter().zip(&region.cells));
         let mpi = cells.filter(|(activity, _)| is_mpi(**activity));
         let ticks = mpi.map(|(_, cell)| cell.ticks).fold(0, u64::saturating_add);
@@ -247,8 +248,12 @@ impl<'a> RankBuilder<'a> {
         }
         self.rank.records = self.rank.records.saturating_add(sums.records);
         self.rank.calls = self.rank.calls.saturating_add(sums.calls);
-        for (kind, count) in [(ProblemKind::Unfinished, sums.unfinished), (ProblemKind::ClockBackwards, sums.backwards)]
-        {
+        let counted = [
+            (ProblemKind::Unfinished, sums.unfinished),
+            (ProblemKind::ClockBackwards, sums.backwards),
+            (ProblemKind::TooMany, all.too_deep),
+        ];
+        for (kind, count) in counted {
             if count > 0 {
                 let seen = self.seen.entry(kind).or_default();
                 *seen = seen.saturating_add(count);

@@ -237,6 +237,11 @@ impl SpanFold {
         }
     }
 
+    /// How often a region was entered with as many open as may be.
+    pub fn too_deep(&self) -> u64 {
+        self.fold.too_deep()
+    }
+
     /// Whether sums of profile mode lie across an end of the span, so that they were left out.
     pub fn is_uncut(&self) -> bool {
         self.uncut

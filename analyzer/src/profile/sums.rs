@@ -45,6 +45,8 @@ pub struct Sums {
     pub entered: Vec<u64>,
     /// Whether sums of profile mode lie across an end of the span that counts, and are left out.
     pub uncut: bool,
+    /// How often a region was entered with as many open as may be.
+    pub too_deep: u64,
 }
 
 /// The sums of a region, inner regions excluded.
@@ -56,6 +58,19 @@ pub struct RegionSums {
     pub times: Times,
     /// Its own iterations that ended.
     pub iterations: Vec<Iteration>,
+}
+
+impl Sums {
+    /// Adds what does not depend on where a thread is in its records, of another thread: times by iteration do.
+    pub fn add_other(&mut self, other: Sums) {
+        for (region, more) in other.regions {
+            let own = self.regions.entry(region).or_default();
+            own.cells.iter_mut().zip(&more.cells).for_each(|(own, more)| own.add(more));
+        }
+        self.rest = mem::take(&mut self.rest).merge(other.rest);
+        self.uncut |= other.uncut;
+        self.too_deep = self.too_deep.saturating_add(other.too_deep);
+    }
 }
 
 impl ThreadSums {
@@ -141,13 +156,14 @@ impl ThreadSums {
     pub fn finish(mut self) -> Sums {
         self.fold.end();
         self.take();
+        let too_deep = self.fold.too_deep();
         // A marked region of which iterations have no time has none of its own.
         let has_some =
             |&(region, ref times): &(u32, Times)| !times.is_empty() || FoundRegion::of_number(region).is_some();
         for (region, times) in self.fold.take_times().all().filter(has_some) {
             self.sums.regions.entry(region).or_default().times.append(&times);
         }
-        Sums { begin: self.begin, uncut: self.fold.is_uncut(), ..self.sums }
+        Sums { begin: self.begin, uncut: self.fold.is_uncut(), too_deep, ..self.sums }
     }
 
     /// Where records are missing before `head`, goes on behind them: their time belongs to nothing.

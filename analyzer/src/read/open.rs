@@ -106,11 +106,16 @@ fn hint(inner: &[PathBuf]) -> String {
 }
 
 impl Run {
+    /// The newest default folder of the current one.
+    pub fn newest() -> Result<PathBuf, RunError> {
+        newest_folder(Path::new("."))
+    }
+
     /// Opens the run in `dir`, or in the newest default folder of the current one.
     pub fn open(dir: Option<&Path>) -> Result<Run, RunError> {
         match dir {
             Some(dir) => Self::open_folder(dir),
-            None => Self::open_folder(&newest_folder(Path::new("."))?),
+            None => Self::open_folder(&Self::newest()?),
         }
     }
 
@@ -162,10 +167,8 @@ impl Run {
             (true, None) => Err(RunError::NoLogs { path: dir.into(), inner: folders_with_logs(dir) }),
             (false, _) => {
                 problems.extend(missing_ranks(&headers, &ended));
-                {
-                    let (selected, spans, polling) = (None, BTreeMap::new(), Polling::default());
-                    Ok(Run { dir: dir.into(), folder, headers, problems, selected, spans, polling })
-                }
+                let (selected, spans, polling) = (None, BTreeMap::new(), Polling::default());
+                Ok(Run { dir: dir.into(), folder, headers, problems, selected, spans, polling })
             }
         }
     }

@@ -13,6 +13,7 @@ use lbprof_analyzer::select::Selection;
 
 use crate::exit::Exit;
 use crate::output::{Common, write_to};
+use crate::processor;
 use crate::run::{analysed, open};
 
 /// Of what, and how.
@@ -40,6 +41,8 @@ pub fn run(arguments: &DumpArguments) -> anyhow::Result<Exit> {
     let options =
         analyse::Options { symbols: !arguments.common.no_symbols, asked: None, ..analyse::Options::default() };
     let Analysis { model, places, .. } = analysed(&run, &Selection::default(), &options, &arguments.common)?;
+    // Records are only passed on from here.
+    processor::unbounded();
     write_to(io::stdout().lock(), |out| dump(&run, &model, &places, arguments.rank, out)).context("standard output")?;
     let report = Report::new(&model, &places);
     Ok(Exit::made(report.data.complete))

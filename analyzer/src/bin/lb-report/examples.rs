@@ -57,7 +57,7 @@ EXIT CODES
   2  the command line was wrong, or selects what the run or the study does not have
   3  a condition to fail on (--fail-if) holds, or is not known
   4  the report was made, or the run added to a study, from incomplete data
-  5  there is no run, or no study, that can be read, or it needs too much memory: LB_REPORT_MAX_MEMORY
+  5  there is no run, or no study, that can be read, or it needs too much memory (LB_REPORT_MAX_MEMORY) or time (LB_REPORT_MAX_CPU)
   6  the report or the study could not be written
 
 docs/report-reference.md explains every figure, docs/report-json.md every key of the JSON.";

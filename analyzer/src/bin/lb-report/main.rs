@@ -6,6 +6,7 @@ mod examples;
 mod exit;
 mod memory;
 mod output;
+mod processor;
 mod progress;
 mod report;
 mod run;

@@ -7,6 +7,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{
     AtomicBool, AtomicU64,
     Ordering::{Relaxed, SeqCst},
@@ -25,7 +26,7 @@ const BYTES_A_RANK: u64 = 128 << 10;
 /// Ranks that are in [`BYTES`].
 const RANKS: u64 = 4096;
 
-/// The limit in force, in bytes; 0: none of ours.
+/// The limit in force, in bytes; 0: none of ours yet.
 static LIMIT: AtomicU64 = AtomicU64::new(0);
 
 #[global_allocator]
@@ -37,16 +38,26 @@ struct Bounded;
 /// The variable with the user's own limit: bytes, with K, M, G; 0: none.
 const VARIABLE: &str = "LB_REPORT_MAX_MEMORY";
 
+/// Bounds this process by what a small run may take, while it is not known yet which run is read.
+pub fn bound() {
+    set(Some(BYTES));
+}
+
 /// Bounds this process by what the runs read so far, and that in `dir`, may take.
 pub fn bound_by(dir: &Path) {
+    set(of_run(dir));
+}
+
+/// Sets the limit, unless one as large is set; `None`: none of ours.
+fn set(limit: Option<u64>) {
+    // What limit there was before ours.
+    static BEFORE: OnceLock<u64> = OnceLock::new();
     let given = std::env::var(VARIABLE).ok().and_then(|text| options::bytes(text.trim()));
-    let limit = given.map_or_else(|| of_run(dir), |bytes| Some(bytes).filter(|&bytes| bytes > 0));
-    let before = LIMIT.load(Relaxed);
-    let Some(limit) = limit.filter(|&limit| before == 0 || limit > before) else { return };
-    if let Ok((soft, hard)) = rlimit::Resource::DATA.get()
-        && (before != 0 || soft > limit)
-        && rlimit::Resource::DATA.set(limit.min(hard), hard).is_ok()
-    {
+    let limit = given.map_or(limit, |bytes| Some(bytes).filter(|&bytes| bytes > 0));
+    let Ok((soft, hard)) = rlimit::Resource::DATA.get() else { return };
+    let most = *BEFORE.get_or_init(|| soft);
+    let limit = limit.unwrap_or(u64::MAX);
+    if LIMIT.load(Relaxed) < limit && rlimit::Resource::DATA.set(limit.min(most), hard).is_ok() {
         LIMIT.store(limit, Relaxed);
     }
 }
@@ -67,7 +78,8 @@ fn exhausted() {
     if ENDS.swap(true, SeqCst) {
         return;
     }
-    let mib = LIMIT.load(Relaxed) >> 20;
+    let limit = LIMIT.load(Relaxed);
+    let mib = if limit == u64::MAX { 0 } else { limit >> 20 };
     let mut line = [0u8; 256];
     let mut rest = &mut line[..];
     let _ = match mib {

@@ -9,19 +9,31 @@ use lbprof_analyzer::report::{Report, text};
 use lbprof_analyzer::select::Selection;
 use lbprof_analyzer::study;
 
-use crate::memory;
 use crate::output::Common;
 use crate::progress::Bar;
+use crate::{memory, processor};
 
 /// Opens the run; says which where the user did not.
 pub fn open(dir: Option<&Path>, quiet: bool) -> anyhow::Result<Run> {
-    let run = Run::open(dir)?;
-    memory::bound_by(&run.dir);
+    let run = match dir {
+        Some(dir) => open_bounded(dir)?,
+        None => {
+            memory::bound();
+            open_bounded(&Run::newest()?)?
+        }
+    };
     if dir.is_none() && !quiet {
         let _ =
             writeln!(io::stderr(), "lb-report: the newest run here is {}", text::plain(&run.dir.display().to_string()));
     }
     Ok(run)
+}
+
+/// Opens the run in `dir`, bounded from its first byte on in what it may take.
+pub fn open_bounded(dir: &Path) -> anyhow::Result<Run> {
+    memory::bound_by(dir);
+    processor::bound_by(dir);
+    Ok(Run::open(Some(dir))?)
 }
 
 /// A part of a run, analysed.
@@ -32,15 +44,18 @@ pub fn analysed(
     common: &Common,
 ) -> anyhow::Result<Analysis> {
     let bar = Bar::new(run, common.quiet);
-    let analysis = analyse::analyse_part(run, selection, options, |step| bar.tell(step));
+    let analysis = analyse::analyse_part(run, selection, options, |step| {
+        processor::tell(step);
+        bar.tell(step);
+    });
     bar.finish();
+    processor::writes();
     Ok(analysis?)
 }
 
 /// The figures of the run in `dir`, as its report has them.
 pub fn figures(dir: &Path, common: &Common) -> anyhow::Result<study::Run> {
-    let run = Run::open(Some(dir))?;
-    memory::bound_by(dir);
+    let run = open_bounded(dir)?;
     let options = analyse::Options { symbols: !common.no_symbols, ..analyse::Options::default() };
     let Analysis { model, places, .. } = analysed(&run, &Selection::default(), &options, common)?;
     Ok(study::Run::new(&Report::new(&model, &places), &model))

@@ -165,6 +165,8 @@ struct Engine<'a, 'scope> {
     locks: Locks,
     /// How many members of a communicator will enter its collectives, and whether some lack records.
     expected: FxHashMap<u32, (u32, bool)>,
+    /// Numbers of ranks in communicators, where they matter.
+    members: FxHashMap<(u32, u32), u32>,
     clocks: Clocks,
     synchronised: Synchronised<'a>,
     explaining: Explaining<'a, 'scope>,
@@ -205,6 +207,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             unknown: FxHashSet::default(),
             locks: Locks::default(),
             expected: FxHashMap::default(),
+            members: FxHashMap::default(),
             clocks: Clocks::new(conditions, scope.begin),
             synchronised: Synchronised::new(&model.communicators, n_ranks),
             explaining,

@@ -9,6 +9,9 @@ use crate::replay::timeline::Batch;
 /// Batches of each rank that are read when nothing can go on, in search of what other threads of it did.
 const READ_ON: usize = 16;
 
+/// Threads besides the first of each rank that are followed: each takes some 10 kB, and a log may name as many as it has records.
+const MOST_OTHERS: usize = 1 << 12;
+
 impl Engine<'_, '_> {
     /// Puts a thread where its next step belongs in the order of time, with what its rank's log has next where there is none.
     pub(super) fn queue(&mut self, thread: u32) {
@@ -55,6 +58,12 @@ impl Engine<'_, '_> {
         let number = batch.thread;
         let known = self.ranks[rank as usize].threads.get(&number).copied();
         if known.is_none() && batch.steps.is_empty() {
+            return;
+        }
+        if known.is_none() && self.threads.len() >= MOST_OTHERS + self.ranks.len() {
+            // As if its records were missing.
+            self.ranks[rank as usize].broken = true;
+            self.expected.clear();
             return;
         }
         let thread = known.unwrap_or_else(|| {

@@ -180,12 +180,14 @@ impl Engine<'_, '_> {
     }
 
     /// A rank's number in a communicator; only where each waits for those before it does it matter.
-    fn member(&self, comm: u32, world: u32, meeting: Meeting) -> u32 {
-        let group = self.model.communicators.get(comm as usize).map(|comm| &comm.group);
-        match (meeting, group) {
-            (Meeting::Prefix, Some(group)) => group.iter().position(|rank| rank == world).map_or(NONE, |at| at as u32),
-            _ => NONE,
+    fn member(&mut self, comm: u32, world: u32, meeting: Meeting) -> u32 {
+        if meeting != Meeting::Prefix {
+            return NONE;
         }
+        let Some(group) = self.model.communicators.get(comm as usize).map(|comm| &comm.group) else { return NONE };
+        // A list may have very many runs, and be asked for each call.
+        let find = || group.position(world).and_then(|at| u32::try_from(at).ok()).unwrap_or(NONE);
+        *self.members.entry((comm, world)).or_insert_with(find)
     }
 
     /// How many members of a communicator are followed and lack no records.

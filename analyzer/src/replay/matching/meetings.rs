@@ -54,6 +54,8 @@ pub struct Gathering {
     pub waiters: Vec<u32>,
     left: u32,
     key: (u32, i32),
+    /// Which one on `key` it is, counted from 0.
+    number: u64,
 }
 
 /// The meetings of a communicator, window or file that are not over.
@@ -63,6 +65,24 @@ struct Club {
     from: u64,
     /// `None`: it is over.
     open: VecDeque<Option<u32>>,
+}
+
+impl Club {
+    /// Where in `open` the meeting of a number is; `None`: it was over, as were all before it.
+    fn place(&self, number: u64) -> Option<usize> {
+        usize::try_from(number.checked_sub(self.from)?).ok()
+    }
+
+    /// The meeting of a number is over. One that never ends may be before it, and any number of others behind that one.
+    fn is_over(&mut self, number: u64) {
+        if let Some(place) = self.place(number).and_then(|place| self.open.get_mut(place)) {
+            *place = None;
+        }
+        while self.open.front() == Some(&None) {
+            self.open.pop_front();
+            self.from += 1;
+        }
+    }
 }
 
 /// All meetings that are not over.
@@ -79,17 +99,18 @@ impl Gatherings {
     /// The meeting that a rank enters next on `key`, a communicator and what it is on there; none where it would be one that is over.
     /// `new` makes it where the rank is the first.
     pub fn enter(&mut self, rank: u32, key: (u32, i32), new: impl FnOnce() -> Gathering) -> Option<MeetingId> {
-        let number = self.entered.entry((rank, key.0, key.1)).or_default();
+        let entered = self.entered.entry((rank, key.0, key.1)).or_default();
         let club = self.clubs.entry(key).or_default();
-        let place = usize::try_from(number.checked_sub(club.from)?).ok()?;
-        *number += 1;
+        let number = *entered;
+        let place = club.place(number)?;
+        *entered += 1;
         while club.open.len() <= place {
             club.open.push_back(None);
         }
         if let Some(id) = club.open[place] {
             return Some(MeetingId(id));
         }
-        let gathering = Gathering { key, ..new() };
+        let gathering = Gathering { key, number, ..new() };
         let id = match self.free.pop() {
             Some(id) => {
                 self.all[id as usize] = gathering;
@@ -121,17 +142,11 @@ impl Gatherings {
         if gathering.left < gathering.expected {
             return None;
         }
-        let (key, noted) = (gathering.key, (gathering.noted, gathering.root_noted));
-        gathering.waiters = Vec::new();
+        let (key, number, noted) = (gathering.key, gathering.number, (gathering.noted, gathering.root_noted));
+        (gathering.waiters, gathering.entries) = (Vec::new(), Vec::new());
         self.free.push(id.0);
         if let Some(club) = self.clubs.get_mut(&key) {
-            if let Some(place) = club.open.iter_mut().find(|one| **one == Some(id.0)) {
-                *place = None;
-            }
-            while club.open.front() == Some(&None) {
-                club.open.pop_front();
-                club.from += 1;
-            }
+            club.is_over(number);
         }
         Some(noted)
     }
@@ -160,6 +175,7 @@ impl Gathering {
             waiters: Vec::new(),
             left: 0,
             key: (comm, 0),
+            number: 0,
         }
     }
 
@@ -174,5 +190,36 @@ impl Gathering {
         if self.meeting != Meeting::All {
             self.entries.push(entry);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::what_if::Clocks;
+
+    #[test]
+    fn meetings_behind_one_that_never_ends_cost_no_more_the_more_there_are() {
+        let noted = Clocks::new(&[], 0).note(0);
+        let mut gatherings = Gatherings::default();
+        let enter = |gatherings: &mut Gatherings, rank| {
+            let entry = Entry { rank, member: 0, thread: rank, at: 0 };
+            gatherings.enter(rank, (0, 0), || Gathering::new(entry, 0, Meeting::All, 0, 2, noted)).unwrap()
+        };
+        // The first is never left by rank 1. Searched for one by one the others would be 80 billion.
+        let n = 400_000;
+        let first = enter(&mut gatherings, 0);
+        assert_eq!(enter(&mut gatherings, 1), first);
+        gatherings.leave(first);
+        for at in 0..n {
+            let id = enter(&mut gatherings, 0);
+            assert_eq!(enter(&mut gatherings, 1), id, "meeting {at}");
+            assert_ne!(id, first);
+            assert!(gatherings.leave(id).is_none());
+            assert!(gatherings.leave(id).is_some());
+        }
+        assert_eq!((gatherings.left(), gatherings.all.len()), (1, 2));
+        assert!(gatherings.leave(first).is_some());
+        assert_eq!((gatherings.left(), gatherings.clubs[&(0, 0)].from), (0, n + 1));
     }
 }

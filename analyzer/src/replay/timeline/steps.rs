@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RankList;
-use lbprof_collector::format::{BatchHead, OpenRegion};
+use lbprof_collector::format::{BatchHead, MAX_OPEN_REGIONS, OpenRegion};
 use lbprof_collector::reader::{Item, RankLog};
 use lbprof_collector::record::{Flags, NO_PEER, NONE};
 use lbprof_collector::{Activity, Operation, Record};
@@ -58,6 +58,9 @@ pub struct RankSteps<'a> {
     /// Batches that were read with another that was asked for.
     ready: VecDeque<Batch>,
 }
+
+/// Nanoseconds from the begin of the run that a time may be away from it, 36 years: of absurd times sums and differences do not overflow.
+const LONGEST: Ns = 1 << 60;
 
 /// Where a thread is.
 struct Thread {
@@ -307,7 +310,7 @@ impl<'a> RankSteps<'a> {
     }
 
     fn time(&self, ticks: u64) -> Ns {
-        self.clock.nanoseconds(ticks).saturating_sub(self.zero)
+        self.clock.nanoseconds(ticks).saturating_sub(self.zero).clamp(-LONGEST, LONGEST)
     }
 
     fn marker(&mut self, thread: &mut Thread, record: &Record, out: &mut Batch) {
@@ -327,7 +330,9 @@ impl<'a> RankSteps<'a> {
         match record.operation() {
             Some(Operation::RegionEnter) => {
                 self.compute_until(thread, begin, out);
-                thread.open.push(OpenRegion { region: record.request, iteration: record.count });
+                if thread.open.len() < MAX_OPEN_REGIONS {
+                    thread.open.push(OpenRegion { region: record.request, iteration: record.count });
+                }
                 self.innermost(thread);
             }
             Some(Operation::RegionLeave) => {

@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lbprof_analyzer::read::open;
 use lbprof_analyzer::report::text;
 use lbprof_analyzer::study::key::BUILT_IN;
 use lbprof_analyzer::study::models::variables::RANKS;
@@ -13,7 +12,7 @@ use lbprof_analyzer::study::{Run, StoreError, Study};
 
 use crate::exit::{Exit, fail};
 use crate::output::Common;
-use crate::run::figures;
+use crate::run::{figures, open_bounded};
 
 /// What to add, and to what.
 #[derive(Args)]
@@ -87,7 +86,7 @@ fn is_of_study(error: &anyhow::Error) -> bool {
 
 fn add(study: &mut Option<Study>, dir: &Path, arguments: &AddArguments) -> anyhow::Result<Exit> {
     // To read a long run takes a while: whether it is wanted is known before.
-    let id = open::Run::open(Some(dir))?.headers.first().map_or(0, |header| header.run_id);
+    let id = open_bounded(dir)?.headers.first().map_or(0, |header| header.run_id);
     let number = study.as_ref().map(|study| study.number_of(id)).transpose()?.flatten();
     if let Some(number) = number
         && !arguments.replace

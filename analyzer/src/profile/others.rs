@@ -1,0 +1,90 @@
+//! The threads of a rank other than the one that called MPI_Init: only what they did together is of interest.
+//!
+//! A program may make threads for ever, and a log may name as many as it has records. So the sums of threads that were not heard of lately are
+//! added up, and a thread that is heard of again begins anew where its batch says that it is.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lbprof_collector::format::BatchHead;
+
+use crate::profile::sums::{Sums, ThreadSums};
+use crate::read::span::Span;
+
+/// Threads whose sums are kept apart; each takes some 10 kB.
+const MOST_APART: usize = 256;
+
+/// Threads other than the first.
+#[derive(Default)]
+pub(super) struct OtherThreads {
+    apart: BTreeMap<u32, ThreadSums>,
+    /// The sums of those that are not apart any more.
+    sums: Sums,
+    /// Numbers of those that have records.
+    numbers: BTreeSet<u32>,
+}
+
+impl OtherThreads {
+    /// The thread of a batch that begins with `head`.
+    pub(super) fn of(&mut self, head: &BatchHead, span: Span) -> &mut ThreadSums {
+        // Adding to long lists takes a while: the longer they are, the more is added at once.
+        if self.apart.len() >= MOST_APART.max(self.sums.rest.sites.len() / 64) && !self.apart.contains_key(&head.thread)
+        {
+            self.add_up();
+        }
+        self.apart.entry(head.thread).or_insert_with(|| ThreadSums::new(head, span))
+    }
+
+    fn add_up(&mut self) {
+        let mut all = Vec::with_capacity(self.apart.len());
+        for (number, thread) in std::mem::take(&mut self.apart) {
+            let sums = thread.finish();
+            if sums.rest.records > 0 {
+                self.numbers.insert(number);
+            }
+            all.push(sums);
+        }
+        // By halves, so that each list is gone over a few times only.
+        while all.len() > 1 {
+            let mut halves = all.into_iter();
+            let mut added = Vec::new();
+            while let Some(mut one) = halves.next() {
+                halves.next().into_iter().for_each(|other| one.add_other(other));
+                added.push(one);
+            }
+            all = added;
+        }
+        all.into_iter().for_each(|one| self.sums.add_other(one));
+    }
+
+    /// How many have records, and their sums.
+    pub(super) fn finish(mut self) -> (u32, Sums) {
+        self.add_up();
+        (u32::try_from(self.numbers.len()).unwrap_or(u32::MAX), self.sums)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lbprof_collector::{Operation, Record};
+
+    use super::*;
+
+    #[test]
+    fn threads_add_up_to_the_same_however_many_there_are() {
+        let mut others = OtherThreads::default();
+        // Each thread makes a call that lasts 10 ticks, and another one when all have made theirs.
+        let n = 3 * MOST_APART as u32;
+        for (first, begin) in [(0, 100), (1, 1000)] {
+            for thread in 1..=n {
+                let head = BatchHead { thread, first, previous_end: begin, ..BatchHead::default() };
+                let call = Record { end: begin + 10, ..Record::new(Operation::Barrier, begin) };
+                others.of(&head, Span::ALL).records(&head, &[call]);
+                assert!(others.apart.len() <= MOST_APART);
+            }
+        }
+        let (found, sums) = others.finish();
+        assert_eq!((found, sums.rest.calls, sums.rest.records), (n, 2 * u64::from(n), 2 * u64::from(n)));
+        let ticks: u64 = sums.rest.sites.iter().map(|(_, cell)| cell.ticks).sum();
+        assert_eq!(ticks, 20 * u64::from(n));
+    }
+}

@@ -17,8 +17,9 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use lbprof_collector::definition::Definition;
 use lbprof_collector::writer::block_of;
 
-use crate::file::quietly;
+use crate::file::write_quietly;
 use crate::forward::symbol;
+use crate::sandbox;
 
 /// What [`STATUS`] is while the process has not begun to exit.
 const UNKNOWN: i64 = i64::MAX;
@@ -68,6 +69,9 @@ pub fn append() {
 pub fn append_to_closed(definition: &Definition) {
     // A child of a fork ends with a status of its own.
     let Some((path, _)) = CLOSED.get().filter(|(_, pid)| *pid == std::process::id()) else { return };
+    if sandbox::is_filtered() {
+        return;
+    }
     let mut memory = [0; 64];
     let block = block_of(definition, &mut memory).and_then(|length| memory.get(..length));
     // SAFETY: system calls on a path that lives as long as the process, and on the descriptor that they give.
@@ -95,8 +99,8 @@ unsafe fn write_whole(file: c_int, block: &[u8]) {
             return;
         }
         let before = stat.assume_init().st_size;
-        let written = quietly(|| libc::write(file, block.as_ptr().cast(), block.len()));
-        if written > 0 && written as usize != block.len() {
+        let written = write_quietly(file, block);
+        if written.is_ok_and(|written| written != block.len()) {
             libc::ftruncate(file, before);
         }
     }

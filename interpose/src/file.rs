@@ -12,17 +12,19 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::path::{Path, PathBuf};
 
-use crate::guard;
+use crate::{guard, sandbox};
 
 /// Descriptors are taken from here on, where the limit allows.
 const HIGH: libc::c_int = 200;
 
-/// Runs `work` so that the signals that writing may raise do not reach the program.
-pub fn quietly<T>(work: impl FnOnce() -> T) -> T {
+/// Runs `work` so that the signals that writing may raise do not reach the program. They come with an error, never without.
+///
+/// Errors: those of `work`.
+pub fn quietly<T>(work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     // SAFETY: plain calls with live arguments; the mask of this thread alone is changed, and put back. What `work` raised is
     // taken away before, but not a signal that the program itself holds back.
     unsafe {
-        let (mut ours, mut before, mut pending) = (MaybeUninit::uninit(), MaybeUninit::uninit(), MaybeUninit::uninit());
+        let (mut ours, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
         libc::sigemptyset(ours.as_mut_ptr());
         libc::sigaddset(ours.as_mut_ptr(), libc::SIGXFSZ);
         libc::sigaddset(ours.as_mut_ptr(), libc::SIGPIPE);
@@ -30,21 +32,41 @@ pub fn quietly<T>(work: impl FnOnce() -> T) -> T {
             return work();
         }
         let result = work();
-        if libc::sigpending(pending.as_mut_ptr()) == 0 {
-            for signal in [libc::SIGXFSZ, libc::SIGPIPE] {
-                let held_back = libc::sigismember(before.as_ptr(), signal) == 1;
-                if !held_back && libc::sigismember(pending.as_ptr(), signal) == 1 {
-                    let mut this = MaybeUninit::uninit();
-                    libc::sigemptyset(this.as_mut_ptr());
-                    libc::sigaddset(this.as_mut_ptr(), signal);
-                    let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-                    libc::sigtimedwait(this.as_ptr(), std::ptr::null_mut(), &now);
-                }
-            }
+        if let Some(signal) = result.as_ref().err().and_then(signal_of)
+            && libc::sigismember(before.as_ptr(), signal) != 1
+        {
+            let mut this = MaybeUninit::uninit();
+            libc::sigemptyset(this.as_mut_ptr());
+            libc::sigaddset(this.as_mut_ptr(), signal);
+            let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+            libc::sigtimedwait(this.as_ptr(), std::ptr::null_mut(), &now);
         }
         libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut());
         result
     }
+}
+
+/// The signal that the system raises along with an error (write(2)).
+fn signal_of(error: &io::Error) -> Option<libc::c_int> {
+    match error.raw_os_error() {
+        Some(libc::EFBIG) => Some(libc::SIGXFSZ),
+        Some(libc::EPIPE) => Some(libc::SIGPIPE),
+        _ => None,
+    }
+}
+
+/// As write(2), without signals.
+///
+/// Errors: what the system says.
+///
+/// # Safety
+/// Writing to whatever is open under `number` is right.
+pub unsafe fn write_quietly(number: RawFd, bytes: &[u8]) -> io::Result<usize> {
+    quietly(|| {
+        // SAFETY: a live buffer; the caller's promise.
+        let written = unsafe { libc::write(number, bytes.as_ptr().cast(), bytes.len()) };
+        usize::try_from(written).map_err(|_| io::Error::last_os_error())
+    })
 }
 
 /// The log's file.
@@ -55,8 +77,8 @@ pub struct LogFile {
     identity: Identity,
 }
 
-/// Device and number of a file, and how many names it has.
-type Identity = (u64, u64);
+/// Device and number of a file.
+pub type Identity = (u64, u64);
 
 impl LogFile {
     /// Makes the file, which must not exist.
@@ -64,7 +86,7 @@ impl LogFile {
     /// Errors: what the system says.
     pub fn create(path: &Path) -> io::Result<Self> {
         let file = out_of_the_way(OpenOptions::new().append(true).create_new(true).open(path)?)?;
-        let (identity, _) = identify(&file)?;
+        let (identity, _) = identify(file.as_raw_fd())?;
         Ok(LogFile { file: ManuallyDrop::new(file), path: path.to_owned(), identity })
     }
 
@@ -75,12 +97,19 @@ impl LogFile {
 
     /// The file, opened anew where the program has closed it.
     fn ours(&mut self) -> io::Result<&mut File> {
-        let known = identify(&self.file).ok().filter(|(identity, _)| *identity == self.identity);
+        let known = identify(self.file.as_raw_fd()).ok().filter(|(identity, _)| *identity == self.identity);
         let names = match known {
             Some((_, names)) => names,
+            // Opening a file may be what the filter ends the process for.
+            None if sandbox::is_filtered() => {
+                return Err(io::Error::new(
+                    io::ErrorKind::PermissionDenied,
+                    "the program closed it, and has a system call filter",
+                ));
+            }
             None => {
                 let file = out_of_the_way(OpenOptions::new().append(true).open(&self.path)?)?;
-                let (identity, names) = identify(&file)?;
+                let (identity, names) = identify(file.as_raw_fd())?;
                 if identity != self.identity {
                     return Err(io::Error::new(io::ErrorKind::NotFound, "the log was replaced"));
                 }
@@ -109,7 +138,9 @@ impl Write for LogFile {
 
 impl Drop for LogFile {
     fn drop(&mut self) {
-        if identify(&self.file).is_ok_and(|(identity, _)| identity == self.identity) {
+        if !sandbox::is_filtered()
+            && identify(self.file.as_raw_fd()).is_ok_and(|(identity, _)| identity == self.identity)
+        {
             // SAFETY: the file is not used any more, and the number is still its own.
             unsafe { ManuallyDrop::drop(&mut self.file) };
         }
@@ -117,7 +148,9 @@ impl Drop for LogFile {
 }
 
 /// The same file under a number that no one counts on.
-fn out_of_the_way(file: File) -> io::Result<File> {
+///
+/// Errors: what the system says.
+pub fn out_of_the_way(file: File) -> io::Result<File> {
     match high(file.as_raw_fd()) {
         // SAFETY: a new descriptor, and ours alone.
         Ok(number) => Ok(unsafe { File::from_raw_fd(number) }),
@@ -141,12 +174,14 @@ pub fn high(number: RawFd) -> io::Result<RawFd> {
     Err(io::Error::last_os_error())
 }
 
-/// Which file it is, and how many names it has in folders.
-fn identify(file: &File) -> io::Result<(Identity, u64)> {
+/// Which file is open under a number, and how many names it has in folders.
+///
+/// Errors: what the system says, such as that none is.
+pub fn identify(number: RawFd) -> io::Result<(Identity, u64)> {
     let mut stat = MaybeUninit::<libc::stat>::uninit();
     // SAFETY: the structure is filled where the call succeeds. That the number may be closed is what is asked here.
     unsafe {
-        if libc::fstat(file.as_raw_fd(), stat.as_mut_ptr()) != 0 {
+        if libc::fstat(number, stat.as_mut_ptr()) != 0 {
             return Err(io::Error::last_os_error());
         }
         let stat = stat.assume_init();

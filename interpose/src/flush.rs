@@ -29,7 +29,7 @@ use crate::log::{LOG, RankLog};
 use crate::phases::Phases;
 use crate::signals::{Lock, critical};
 use crate::thread::{self, Thread};
-use crate::{faults, file, finalize, guard, nesting};
+use crate::{faults, file, finalize, guard, nesting, sandbox};
 
 /// What the process is doing about recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -268,6 +268,9 @@ fn ring(threads: &mut Threads) -> io::Result<ThreadLog> {
         return Ok(log);
     }
     let number = threads.numbers;
+    if number != 0 && sandbox::is_filtered() {
+        return Err(io::Error::other("the program has put itself under a system call filter"));
+    }
     if number >= MAX_THREADS {
         return Err(io::Error::other(format!("{MAX_THREADS} others are")));
     }

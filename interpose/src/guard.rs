@@ -130,12 +130,25 @@ pub fn set_rank(rank: u32) {
     RANK.store(rank, Relaxed);
 }
 
-/// Whether the process began without stderr: then 2 is the number of a file that it has opened for something else.
-static NO_STDERR: AtomicBool = AtomicBool::new(false);
+/// Whether the process began with a stderr.
+static HAS_STDERR: AtomicBool = AtomicBool::new(false);
+/// Which file that was: device and number. Where the program has closed it, 2 is the number of what it has opened for something else.
+static STDERR: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
 extern "C" fn at_load() {
-    // SAFETY: asks about a number, whatever it is.
-    NO_STDERR.store(unsafe { libc::fcntl(2, libc::F_GETFD) } < 0, Relaxed);
+    if let Ok(((device, inode), _)) = file::identify(2) {
+        for (word, value) in STDERR.iter().zip([device, inode]) {
+            word.store(value, Relaxed);
+        }
+        HAS_STDERR.store(true, Relaxed);
+    }
+}
+
+/// Whether what is open as stderr is what the process began with.
+fn stderr_is_there() -> bool {
+    let [device, inode] = &STDERR;
+    HAS_STDERR.load(Relaxed)
+        && file::identify(2).is_ok_and(|(now, _)| now == (device.load(Relaxed), inode.load(Relaxed)))
 }
 
 /// The functions that the dynamic loader calls first of all.
@@ -154,9 +167,9 @@ pub fn say(what: fmt::Arguments) {
 
 /// The line itself, without any allocation.
 pub fn write_line(line: &str) {
-    if NO_STDERR.load(Relaxed) {
-        return;
+    if stderr_is_there() {
+        // Nobody may be listening: that is no reason not to go on.
+        // SAFETY: stderr is there.
+        let _ = unsafe { file::write_quietly(2, line.as_bytes()) };
     }
-    // SAFETY: a plain write of a live buffer; where stderr is closed nothing happens.
-    file::quietly(|| unsafe { libc::write(2, line.as_ptr().cast(), line.len()) });
 }

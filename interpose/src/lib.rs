@@ -17,6 +17,7 @@
 //! | `offsets` | this rank's clock against rank 0's |
 //! | `phases` | phase markers |
 //! | `flush`, `log`, `file`, `callsite` | a full ring → blocks of the rank's log |
+//! | `sandbox` | whether the program has put itself under a system call filter |
 //! | `signals`, `faults` | sections and locks that no handler interrupts; rings whose file was cut short |
 //! | `settings`, `launcher`, `process`, `clock`, `guard`, `memory` | the environment; what it tells of the job; the process; time; no panic leaves, problems told once; memory runs out |
 
@@ -50,6 +51,7 @@ mod phases;
 mod place;
 mod process;
 mod requests;
+mod sandbox;
 mod settings;
 mod signals;
 mod special;

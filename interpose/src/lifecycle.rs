@@ -25,7 +25,7 @@ use crate::signals::{self, Lock};
 use crate::thread::{self, Thread, Word};
 use crate::{
     abi, bypass, comms, exit_status, faults, finalize, forward, guard, job, launcher, memory, nesting, offsets, peers,
-    phases, process,
+    phases, process, sandbox,
 };
 
 /// The group of MPI_COMM_WORLD, kept while recording; 0: none.
@@ -186,7 +186,10 @@ unsafe fn open(
         if world_model() {
             comms::define_predefined();
         }
-        flush::define(Definition::Usage(process::usage()));
+        sandbox::remember();
+        if let Some(usage) = process::usage() {
+            flush::define(Definition::Usage(usage));
+        }
         libc::pthread_atfork(None, None, Some(in_child));
         exit_status::watch();
         if settings.verbose && rank == 0 {
@@ -407,8 +410,10 @@ fn stamp(reason: EndReason, end: u64) {
     for (word, value) in head.end_instant.iter().zip([instant.ticks, instant.monotonic_ns]) {
         word.store(value, Relaxed);
     }
-    for (word, value) in head.end_usage.iter().zip(process::usage().to_words()) {
-        word.store(value, Relaxed);
+    if let Some(usage) = process::usage() {
+        for (word, value) in head.end_usage.iter().zip(usage.to_words()) {
+            word.store(value, Relaxed);
+        }
     }
     if let Some(status) = exit_status::known() {
         head.exit_status.store(status, Relaxed);
@@ -422,7 +427,8 @@ fn stamp(reason: EndReason, end: u64) {
 fn close_log(reason: EndReason) {
     let end = ticks();
     stamp(reason, end);
-    let mut last: Vec<Definition> = vec![Definition::Usage(process::usage()), Definition::Instant(clock::instant())];
+    let mut last: Vec<Definition> = process::usage().map(Definition::Usage).into_iter().collect();
+    last.push(Definition::Instant(clock::instant()));
     last.extend(
         guard::counts()
             // These are in the log since they were met.

@@ -16,7 +16,7 @@ use crate::callsite::Sites;
 use crate::file::LogFile;
 use crate::settings::Settings;
 use crate::signals::Lock;
-use crate::{clock, groups, guard, process};
+use crate::{clock, groups, guard, process, sandbox};
 
 /// The log of this rank, while it records.
 pub static LOG: Lock<Option<RankLog>> = Lock::new(None);
@@ -124,9 +124,10 @@ impl RankLog {
         self.emptied.push(path);
     }
 
-    /// Writes how the run ended; then the rings are needed no more. Whoever kills the process in between leaves them.
+    /// Writes how the run ended; then the rings are needed no more. Whoever kills the process in between leaves them, and so does a process
+    /// under a system call filter.
     pub fn end(&mut self, last: &[Definition]) {
-        if self.define(last) {
+        if self.define(last) && !sandbox::is_filtered() {
             for path in self.emptied.drain(..) {
                 let _ = std::fs::remove_file(path);
             }
@@ -188,7 +189,9 @@ impl RankLog {
         if self.second_has_passed(self.sampled_at, now) {
             self.sampled_at = now;
             let Instant { ticks, monotonic_ns } = clock::instant();
-            self.define(&[Definition::Usage(process::usage()), Definition::Instant(Instant { ticks, monotonic_ns })]);
+            let mut facts: Vec<_> = process::usage().map(Definition::Usage).into_iter().collect();
+            facts.push(Definition::Instant(Instant { ticks, monotonic_ns }));
+            self.define(&facts);
         }
     }
 

@@ -3,10 +3,12 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use lbprof_collector::definition::Usage;
 
 use crate::clock::ticks;
+use crate::sandbox;
 
 /// The host's name.
 pub fn host() -> String {
@@ -31,7 +33,8 @@ pub fn command() -> Vec<String> {
 
 /// Path of the program's file.
 pub fn executable() -> PathBuf {
-    std::fs::read_link("/proc/self/exe").unwrap_or_default()
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| std::fs::read_link("/proc/self/exe").unwrap_or_default()).clone()
 }
 
 /// Name of the program's file.
@@ -39,8 +42,11 @@ pub fn program() -> String {
     executable().file_name().map_or("unknown".into(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Resources that the process, and the calling thread, have used so far.
-pub fn usage() -> Usage {
+/// Resources that the process, and the calling thread, have used so far; `None` where a system call filter may not allow to ask.
+pub fn usage() -> Option<Usage> {
+    if sandbox::is_filtered() {
+        return None;
+    }
     // SAFETY: plain structures, which the calls fill.
     let (process, thread) = unsafe {
         let mut process: libc::rusage = std::mem::zeroed();
@@ -50,7 +56,7 @@ pub fn usage() -> Usage {
         (process, thread)
     };
     let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
-    Usage {
+    Some(Usage {
         ticks: ticks(),
         user_ns: ns(process.ru_utime),
         system_ns: ns(process.ru_stime),
@@ -60,7 +66,7 @@ pub fn usage() -> Usage {
         thread_involuntary_switches: thread.ru_nivcsw as u64,
         thread_delayed_ns: delayed_ns(),
         max_resident: process.ru_maxrss as u64 * 1024,
-    }
+    })
 }
 
 /// How long the calling thread could have run but had no core, so far: the second number of schedstat; 0 where the kernel

@@ -93,6 +93,7 @@ fn run() -> Exit {
     }
     let mut settings = options.settings;
     settings.push(("LD_PRELOAD".into(), library::preload(&library, std::env::var_os("LD_PRELOAD"))));
+    settings.push(("ASAN_OPTIONS".into(), library::asan_options(std::env::var_os("ASAN_OPTIONS"))));
     // One that lb-run has inherited is not of this job.
     settings.push((job::VARIABLE.into(), job::key().unwrap_or_default().into()));
     let error = replace::become_program(&options.command, &settings);

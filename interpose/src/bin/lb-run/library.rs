@@ -53,6 +53,21 @@ fn usable(path: PathBuf) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
+/// ASAN_OPTIONS for the program: the address sanitizer's runtime ends a program that is built with it where any library is preloaded
+/// before it. Ours replaces nothing of what the runtime does. What the user asks for comes first.
+pub fn asan_options(already: Option<OsString>) -> OsString {
+    const CHECK: &str = "verify_asan_link_order";
+    let mut options = already.unwrap_or_default();
+    if options.as_bytes().windows(CHECK.len()).any(|part| part == CHECK.as_bytes()) {
+        return options;
+    }
+    if !options.is_empty() {
+        options.push(":");
+    }
+    options.push(format!("{CHECK}=0"));
+    options
+}
+
 /// LD_PRELOAD for the program: the library before whatever is there already, once.
 pub fn preload(library: &Path, already: Option<OsString>) -> OsString {
     let mut preload = library.as_os_str().to_owned();
@@ -77,6 +92,13 @@ mod tests {
         assert_eq!(preload(library, Some("".into())), "/opt/lib/liblbprof.so");
         let already = "/a.so:/opt/lib/liblbprof.so /b.so::";
         assert_eq!(preload(library, Some(already.into())), "/opt/lib/liblbprof.so:/a.so:/b.so");
+    }
+
+    #[test]
+    fn the_address_sanitizer_is_told_that_it_does_not_come_first() {
+        assert_eq!(asan_options(None), "verify_asan_link_order=0");
+        assert_eq!(asan_options(Some("detect_leaks=0".into())), "detect_leaks=0:verify_asan_link_order=0");
+        assert_eq!(asan_options(Some("verify_asan_link_order=1".into())), "verify_asan_link_order=1");
     }
 
     #[test]

@@ -394,7 +394,7 @@ unsafe fn own_ranks(comm: Word) -> Vec<u32> {
 }
 
 /// World ranks of a communicator's group; empty where MPI gives none. Ranks outside of MPI_COMM_WORLD are [`NONE`].
-unsafe fn world_ranks(comm: Word, which: &std::ffi::CStr) -> Vec<u32> {
+unsafe fn world_ranks(comm: Word, which: &'static std::ffi::CStr) -> Vec<u32> {
     // SAFETY: local group operations on a valid communicator; every group made here is freed here.
     unsafe {
         let mut group: Word = 0;

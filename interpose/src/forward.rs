@@ -3,7 +3,8 @@
 //! A function is looked up when it is first called: undefined symbols would break every program that inherits LD_PRELOAD.
 
 use std::ffi::{CStr, CString, c_void};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use crate::guard;
 use crate::thread::{self, Word};
@@ -217,11 +218,43 @@ fn is_ours(address: usize) -> bool {
     base(address) == base(is_ours as *const () as usize)
 }
 
-/// Calls an MPI function with three arguments; MPI_ERR_OTHER where it does not exist. Rare calls only: it looks the name up.
+/// Addresses of functions that were called by name, by the address of the name: an entry is made once and stays.
+///
+/// A look-up by name takes a thousand instructions, and making a communicator needs six functions.
+struct Called([(AtomicUsize, AtomicUsize); Called::SLOTS]);
+
+static CALLED: Called = Called([const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; Called::SLOTS]);
+
+impl Called {
+    const SLOTS: usize = 64;
+
+    /// The address of the function of this name, or 0.
+    fn find(&self, name: &'static CStr) -> usize {
+        let key = name.as_ptr() as usize;
+        for at in 0..Self::SLOTS {
+            let Some((known, address)) = self.0.get(((key >> 4) + at) % Self::SLOTS) else { break };
+            let owner = match known.compare_exchange(0, key, AcqRel, Acquire) {
+                Ok(_) => key,
+                Err(owner) => owner,
+            };
+            if owner == key {
+                let mut found = address.load(Acquire);
+                if found == 0 {
+                    found = symbol(name);
+                    address.store(found, Release);
+                }
+                return found;
+            }
+        }
+        symbol(name)
+    }
+}
+
+/// Calls an MPI function with three arguments; MPI_ERR_OTHER where it does not exist. The name is looked up once.
 ///
 /// # Safety
 /// The arguments are those of the function.
-pub unsafe fn call3(name: &CStr, a: Word, b: Word, c: Word) -> i32 {
+pub unsafe fn call3(name: &'static CStr, a: Word, b: Word, c: Word) -> i32 {
     // SAFETY: register-wide words serve for every integer and pointer argument; see the caller's promise.
     unsafe { call(name, [a, b, c, 0, 0, 0, 0, 0]) }
 }
@@ -230,7 +263,7 @@ pub unsafe fn call3(name: &CStr, a: Word, b: Word, c: Word) -> i32 {
 ///
 /// # Safety
 /// As [`call3`].
-pub unsafe fn call2(name: &CStr, a: Word, b: Word) -> i32 {
+pub unsafe fn call2(name: &'static CStr, a: Word, b: Word) -> i32 {
     // SAFETY: as in `call3`.
     unsafe { call(name, [a, b, 0, 0, 0, 0, 0, 0]) }
 }
@@ -239,8 +272,8 @@ pub unsafe fn call2(name: &CStr, a: Word, b: Word) -> i32 {
 ///
 /// # Safety
 /// As [`call3`].
-pub unsafe fn call(name: &CStr, arguments: [Word; 8]) -> i32 {
-    match symbol(name) {
+pub unsafe fn call(name: &'static CStr, arguments: [Word; 8]) -> i32 {
+    match CALLED.find(name) {
         0 => crate::abi::abi().err_other,
         // SAFETY: the caller's promise.
         address => unsafe { call_at(address, arguments) },

@@ -292,6 +292,7 @@ impl<'a> RankSteps<'a> {
                 && Operation::completes(record.operation)
                 && record.request != NONE
                 && !record.flags.contains(Flags::NOTHING)
+                && !record.flags.contains(Flags::CANCELLED)
             {
                 self.arrived.insert(record.request, (record.peer, record.tag));
             }

@@ -31,6 +31,7 @@ const SHAPES: [&str; 11] = [
     "ring-1k",
     "ring-16k",
     "pipeline",
+    "pipeline-marked",
     "branches",
     "phases-1k",
     "phases-16k",
@@ -48,7 +49,11 @@ fn ranks(shape: &str) -> usize {
 const TOLERANCE: f64 = 5.0;
 
 /// Runs of each kind before the least disturbed one has to agree.
-const ATTEMPTS: usize = 4;
+const ATTEMPTS: usize = 6;
+
+/// How many times as long as the shortest bare run a recorded one may take that is judged. A longer one was disturbed: a rank that lacked a
+/// core for 57 ms at the start made a run of 146 ms one of 203 ms, of which the changes save a smaller share.
+const DISTURBED: f64 = 1.05;
 
 /// What is asked of a run beside what the report answers unasked.
 const ASKED: [&str; 4] = ["--what-if", "balanced=main", "--what-if", "faster=main:2"];
@@ -62,9 +67,6 @@ const CHANGES: [(&str, &str, Option<&str>); 4] = [
 ];
 
 const NOT_SAID: &str = "the program did not say how long it took";
-
-/// Shapes whose predictions do not agree in each run (docs/validation.md): left out unless asked for with `-- --ignored`.
-const UNRELIABLE: [&str; 2] = ["pipeline", "branches"];
 
 /// The change of the elapsed time in percent: really, and as predicted if it is.
 struct Row {
@@ -150,9 +152,17 @@ impl Oracle<'_> {
         CHANGES.into_iter().map(row).collect()
     }
 
+    /// Whether the recorded run took as long as one does that nothing disturbs.
+    fn is_undisturbed(runs: &Runs) -> bool {
+        let bare_s = runs.shortest_s.get("as-is").copied().unwrap_or(0.0);
+        runs.recorded.as_ref().is_some_and(|(own_s, _)| *own_s <= DISTURBED * bare_s)
+    }
+
     /// Whether all rows are as they should be.
     fn agree(&self, rows: &[Row]) -> bool {
         rows.iter().all(|row| match row.predicted {
+            // Ranks end their steps with different calls: which of them are the same one is not known.
+            _ if (self.shape, row.pattern, row.change) == ("pipeline", "rotating", "each") => row.predicted.is_none(),
             // Work is handed out on demand, so nothing that balances it is predicted.
             Some(_) if self.shape == "master" && row.change != "halved" => false,
             Some(predicted) => (predicted - row.really).abs() <= TOLERANCE,
@@ -173,10 +183,12 @@ impl Oracle<'_> {
                 self.record(pattern, &mut runs)?;
                 let rows = self.rows(pattern, &runs)?;
                 let lines = rows.iter().map(|row| self.line(row));
-                if self.agree(&rows) {
+                if Self::is_undisturbed(&runs) && self.agree(&rows) {
                     lines.for_each(|line| println!("{line}"));
                 } else {
                     wrong.extend(lines);
+                    let own_s = runs.recorded.as_ref().map_or(0.0, |recorded| recorded.0);
+                    wrong.push(format!("{pattern}: recorded {own_s} s, bare {:?} s", runs.shortest_s.get("as-is")));
                     open.insert(pattern, runs);
                 }
             }
@@ -226,7 +238,6 @@ fn main() {
             let (mpi, name) = (mpi.clone(), format!("{shape}::{}", mpi.name));
             let folder = format!("oracle::{name}");
             suite::trial(name, Company::Alone, move || check(&mpi, shape, &folder))
-                .with_ignored_flag(UNRELIABLE.contains(&shape))
         };
         mpis.iter().flat_map(|mpi| SHAPES.map(|shape| with(mpi, shape))).collect()
     });

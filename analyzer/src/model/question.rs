@@ -15,7 +15,7 @@ pub enum Question {
     Balanced(RegionIdx),
     /// With an iterated region balanced in each iteration: each rank computes in it what the mean of the ranks does in that iteration.
     BalancedEach(RegionIdx),
-    /// The same with all iterations that lie in no others.
+    /// The same with all iterations that lie in no others, and what ranks compute at the edges of found loops.
     RunBalancedEach,
     /// With a rank that computes no more than the mean of the ranks, its place in the model.
     RankAsMean(u32),

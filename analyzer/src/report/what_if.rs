@@ -8,6 +8,7 @@ use super::OwnLoops;
 use crate::model::Model;
 use crate::model::kind::Kind;
 use crate::model::question::Question;
+use crate::replay::what_if::{iterations_are_known, serial_least_s};
 
 /// The answer to a question.
 #[derive(Clone, Debug)]
@@ -54,6 +55,8 @@ pub struct WhatIf {
     pub on_demand: bool,
     /// Whether ranks have loops by themselves, so that bringing ranks to the mean of all is no gain.
     pub apart: bool,
+    /// Whether balance in each iteration is not predicted because it is not known which computation of different ranks belongs to the same one.
+    pub each_is_unknown: bool,
     /// Seconds of the run as measured, replayed with everything as it was; `None` where the ranks were not followed.
     pub measured_s: Option<f64>,
     /// The critical path by region and activity, the longest first.
@@ -69,6 +72,10 @@ impl WhatIf {
     pub(super) fn new(model: &Model) -> WhatIf {
         let Some(followed) = &model.followed else { return WhatIf::default() };
         let time = |question| followed.replays.iter().find(|(one, _)| *one == question).map(|&(_, time_s)| time_s);
+        let least_s = |question| match question {
+            Question::Balanced(region) => serial_least_s(model, region),
+            _ => 0.0,
+        };
         let measured_s = time(Question::Measured);
         let region = |region: u32| model.regions.get(region as usize).map(|one| one.path.clone());
         let rank = |rank: u32| model.ranks.get(rank as usize).map(|one| one.rank);
@@ -82,8 +89,8 @@ impl WhatIf {
                 Question::RankAsMean(one) => rank(one),
                 _ => None,
             },
-            time_s,
-            saved_s: measured_s.unwrap_or(time_s) - time_s,
+            time_s: time_s.max(least_s(question)),
+            saved_s: measured_s.unwrap_or(time_s) - time_s.max(least_s(question)),
         };
         let mut by_kind: BTreeMap<Kind, BTreeMap<u32, f64>> = BTreeMap::new();
         let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
@@ -119,7 +126,8 @@ impl WhatIf {
         let mut rows: Vec<ReplayRow> = followed.replays.iter().filter(is_known).map(row).collect();
         rows.sort_by_key(place);
         let apart = !OwnLoops::of(model).is_empty();
-        WhatIf { rows, all_is_known, on_demand, apart, measured_s, path, path_ranks, path_s }
+        let each_is_unknown = !iterations_are_known(model, &model.outermost_iterated);
+        WhatIf { rows, all_is_known, on_demand, apart, each_is_unknown, measured_s, path, path_ranks, path_s }
     }
 
     /// The answer that gains most, of those to questions about regions, ranks and real networks. One that asks for balance in each iteration,

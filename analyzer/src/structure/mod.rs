@@ -37,8 +37,8 @@ pub use placer::{FoundRegion, Placed, Placer};
 use crate::read::open::Run;
 use crate::structure::survey::{Survey, Token};
 use crate::structure::symbols::Resolved;
-pub use segments::OTHER;
 use segments::Segments;
+pub use segments::{OTHER, ends_of};
 
 /// What the user wants found.
 #[derive(Clone, Debug, PartialEq)]

@@ -111,6 +111,16 @@ fn name(from: Option<&Place>, to: Option<&Place>) -> String {
     }
 }
 
+/// The places before and after the code of this name, by their labels; the reverse of [`name`] but for a class that both share.
+pub fn ends_of(name: &str) -> (String, String) {
+    let Some((from, to)) = name.split_once(" → ") else { return (name.to_owned(), name.to_owned()) };
+    match (from.rfind('('), from.rsplit_once(':')) {
+        // Lines of one function.
+        (Some(open), Some((file, _))) if !from[open..].contains(')') => (format!("{from})"), format!("{file}:{to}")),
+        _ => (from.to_owned(), to.to_owned()),
+    }
+}
+
 /// The label of a place without the class that it shares with the place before.
 fn without_class_of(from: &Place, to: &str) -> String {
     let class = short(from.function_label()).rsplit_once("::").map(|(class, _)| format!("{class}::"));
@@ -164,6 +174,16 @@ mod tests {
         assert_eq!(name(Some(&of_class("forward")), Some(&of_class("reverse"))), "Comm::forward → reverse");
         let unknown = Place { module: Some("/bin/app".to_owned()), offset: 0x40, ..Place::default() };
         assert_eq!(name(Some(&unknown), None), "app+0x40 → ?");
+    }
+
+    #[test]
+    fn a_name_says_which_calls_the_code_is_between() {
+        let places = [("halo", Some(20)), ("halo", Some(25)), ("solve", Some(7)), ("md::Comm::reverse", None)];
+        let places = places.map(|(function, line)| at(function, line));
+        for (from, to) in places.iter().flat_map(|from| places.iter().map(move |to| (from, to))) {
+            assert_eq!(ends_of(&name(Some(from), Some(to))), (label(from), label(to)));
+        }
+        assert_eq!(ends_of(&name(None, Some(&places[0]))), ("start".to_owned(), label(&places[0])));
     }
 
     #[test]

@@ -5,11 +5,16 @@ use std::fmt::Write;
 use lbprof_collector::script::Script;
 
 /// A generator of numbers (SplitMix64).
-struct Chance(u64);
+pub struct Chance(u64);
 
 impl Chance {
+    /// The numbers of a seed.
+    pub fn new(seed: u64) -> Chance {
+        Chance(seed)
+    }
+
     /// Less than `n`, which is not 0.
-    fn below(&mut self, n: u32) -> u32 {
+    pub fn below(&mut self, n: u32) -> u32 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -18,7 +23,7 @@ impl Chance {
     }
 
     /// Milliseconds to a nanosecond, so that events of several ranks hardly ever coincide.
-    fn ms(&mut self, most: u32) -> f64 {
+    pub fn ms(&mut self, most: u32) -> f64 {
         f64::from(self.below(most * 1_000_000)) / 1e6
     }
 

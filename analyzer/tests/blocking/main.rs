@@ -5,6 +5,7 @@ mod chance;
 mod clocks;
 mod damage;
 mod parts;
+mod places;
 mod polls;
 mod predictions;
 mod properties;

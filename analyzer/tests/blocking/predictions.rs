@@ -4,7 +4,7 @@ use lbprof_analyzer::model::question::Question;
 use lbprof_collector::script::Script;
 
 use crate::run::Run;
-use crate::support::report_on;
+use crate::support::{plain, report_on};
 
 const RANKS: usize = 4;
 
@@ -200,4 +200,56 @@ fn the_last_to_enter_a_collective_waits_for_others_once_it_computes_less() {
         let cut_ms = run.replay_ms(Question::RankAsMean(2));
         assert!((cut_ms - (18.0 + 10.0 * 2.0 / 3.0)).abs() < 1e-3, "{collective}: {cut_ms} ms");
     }
+}
+
+/// A pipeline without marks, in which the first rank only sends and the last only receives: its steps are found in the calls.
+fn unmarked_pipeline(work: &str) -> String {
+    format!(
+        "ranks 4\nlatency 0.01\nrank *:\nrepeat 12\nif $r > 0\nrecv $r-1\nend\n{work}\nif $r < 3\nsend $r+1 bytes 1024\nend\nend\nbarrier\n"
+    )
+}
+
+fn is_each(question: Question) -> bool {
+    matches!(question, Question::RunBalancedEach | Question::BalancedEach(_))
+}
+
+#[test]
+fn balance_in_each_iteration_is_not_predicted_where_it_is_not_known_which_of_them_are_the_same() {
+    // Another rank is slow in each step, and the last rank's step ends with the receive, the others' with the send.
+    let rotating = "compute 6\nif ($i+4-$r)%4 == 0\ncompute 6\nend";
+    let run = Run::found(&unmarked_pipeline(rotating));
+    assert!(run.model.main_loop().is_some());
+    assert!(!run.followed().replays.iter().any(|&(question, _)| is_each(question)), "{:?}", run.followed().replays);
+    let text = plain(&report_on(&run.model), 100).replace("\n  ", " ");
+    assert!(text.contains("balance in each iteration is not predicted"), "{text}");
+    // Marked, they are known.
+    let marked = unmarked_pipeline(rotating)
+        .replace("repeat 12\n", "repeat 12\niteration step\n")
+        .replace("end\nbarrier", "end\nend\nbarrier");
+    let run = Run::of(&marked);
+    let (each_ms, truth_ms) =
+        (run.replay_ms(Question::RunBalancedEach), simulated_ms(&unmarked_pipeline("compute 7.5")));
+    assert!((each_ms - truth_ms).abs() < 0.1, "{each_ms} ms instead of {truth_ms} ms");
+    // Where each step takes a rank as long as the others, it does not matter. The first step of the first rank, and the last of the last, lie
+    // outside of the loop: they are balanced as well.
+    let steady = Run::found(&unmarked_pipeline("compute 6+2*$r"));
+    let text = plain(&report_on(&steady.model), 100).replace("\n  ", " ");
+    assert!(!text.contains("is not predicted"), "{text}");
+    let (found_ms, truth_ms) =
+        (steady.replay_ms(Question::RunBalancedEach), simulated_ms(&unmarked_pipeline("compute 9")));
+    assert!((found_ms - truth_ms).abs() < 0.02 * truth_ms, "{found_ms} ms instead of {truth_ms} ms");
+}
+
+#[test]
+fn what_ranks_compute_outside_of_a_found_loop_is_balanced_where_it_may_be_a_part_of_it_and_else_stays() {
+    let steps = |before: &str| {
+        format!("ranks 2\nrank *:\n{before}\nrepeat 10\ncompute 10+10*$r\nallreduce 8\nend\ncompute 0.001\n")
+    };
+    // The first step's computation comes before the first call of the loop.
+    let run = Run::found(&steps("compute 0"));
+    assert!((run.replay_ms(Question::RunBalancedEach) - 150.0).abs() < 0.1);
+    // Rank 0 reads the input for 300: that is no part of a step.
+    let run = Run::found(&steps("if $r == 0\ncompute 300\nend"));
+    let each_ms = run.replay_ms(Question::RunBalancedEach);
+    assert!((each_ms - (310.0 + 9.0 * 15.0)).abs() < 0.1, "{each_ms} ms");
 }

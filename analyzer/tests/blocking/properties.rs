@@ -6,7 +6,7 @@ use lbprof_analyzer::model::waits::WaitState;
 use lbprof_collector::script::{Network, Script, SimulatedCall, Simulation};
 use lbprof_collector::{Activity, Operation};
 
-use crate::chance::among_some;
+use crate::chance::{Chance, among_some};
 use crate::run::Run;
 use crate::support::{json, report_on};
 
@@ -142,6 +142,74 @@ fn replays_on_the_ideal_network_take_as_long_as_the_simulators() {
         let longest = run.model.inclusive_s(0, Activity::Computation).into_iter().fold(0.0, f64::max) * 1e3;
         assert!(found_ms >= longest - 1e-6, "script {seed}: {found_ms} ms, but a rank computes for {longest} ms");
     });
+}
+
+/// The script with what each rank computes so many times as long.
+fn times(script: &Script, factors: &[f64]) -> Script {
+    let (mut text, mut factor) = (String::new(), 1.0);
+    for line in script.text().lines() {
+        if let Some(rank) = line.strip_prefix("rank ").and_then(|rest| rest.trim_end_matches(':').parse::<usize>().ok())
+        {
+            factor = factors[rank];
+        }
+        for word in line.split_inclusive([' ', ';']) {
+            let is_time = text.ends_with("compute ");
+            let number = word.trim_end_matches([' ', ';']);
+            match number.parse::<f64>().ok().filter(|_| is_time) {
+                Some(ms) => text += &word.replace(number, &format!("{:.6}", ms * factor)),
+                None => text += word,
+            }
+        }
+        text.push('\n');
+    }
+    parse(&text).on(script.network())
+}
+
+#[test]
+fn replays_of_balanced_ranks_take_as_long_as_the_simulator_with_their_work_balanced() {
+    for seed in 0..2 * N {
+        let script = parse(Script::random(seed, 4 + seed as u32 % 20).text());
+        let script = without_overhead(&small(&without(&at_once(&script), "late ")));
+        let run = Run::asking_of(&script, &["balanced=main"]);
+        let computed = run.model.inclusive_s(0, Activity::Computation);
+        let mean = computed.iter().sum::<f64>() / computed.len() as f64;
+        let factors: Vec<f64> = computed.iter().map(|own| if *own > 0.0 { mean / own } else { 1.0 }).collect();
+        let changed = times(&script, &factors);
+        let truth = changed.replay(&script.simulate().unwrap(), script.network()).unwrap().elapsed_ms();
+        let found = run.replay_ms(Question::Balanced(0));
+        assert!(
+            (found - truth).abs() < 1e-3 * truth,
+            "script {seed}: {found} ms instead of {truth} ms\n{}",
+            script.text()
+        );
+    }
+}
+
+#[test]
+fn balancing_every_region_in_each_iteration_never_prolongs_a_run() {
+    for seed in 0..N {
+        let mut chance = Chance::new(seed);
+        let (ranks, steps) = (2 + chance.below(6), 1 + chance.below(8));
+        let (mut text, mut balanced_ms) = (format!("ranks {ranks}\n"), 0.0);
+        let mut lines = vec![String::new(); ranks as usize];
+        for _ in 0..steps {
+            for region in ["assembly", "solve"] {
+                let call = ["barrier", "allreduce 8", "alltoall 8"][chance.below(3) as usize];
+                for line in &mut lines {
+                    let ms = 0.001 + chance.ms(20);
+                    balanced_ms += ms / f64::from(ranks);
+                    *line += &format!("  iteration {region}; compute {ms}; {call}; end\n");
+                }
+            }
+        }
+        lines.iter().enumerate().for_each(|(rank, line)| text += &format!("rank {rank}:\n{line}"));
+        let run = Run::of(&text);
+        let measured_ms = run.replay_ms(Question::Measured);
+        let asked = run.followed().replays.iter().find(|(question, _)| *question == Question::RunBalancedEach);
+        let each_ms = asked.unwrap_or_else(|| panic!("script {seed} has an imbalance")).1 * 1e3;
+        assert!(each_ms <= measured_ms + 1e-3, "script {seed}: {each_ms} ms of {measured_ms}");
+        assert!((each_ms - balanced_ms).abs() < 1e-2, "script {seed}: {each_ms} ms instead of {balanced_ms}");
+    }
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use lbprof_analyzer::metrics::load_balance::phase_profile_ideal;
 use lbprof_analyzer::model::question::Question;
+use lbprof_analyzer::report::{ProblemRow, Report};
+use lbprof_collector::ProblemKind;
 
 use crate::run::Run;
 use crate::support::{first_screen, plain, report_on};
@@ -113,4 +115,27 @@ fn answers_stand_in_the_order_of_what_they_gain_and_the_first_screen_tells_the_l
     assert!(others.len() >= 3 && others.windows(2).all(|two| two[0].saved_s >= two[1].saved_s), "{others:?}");
     let screen = first_screen(&report, 100).replace('\n', " ");
     assert!(screen.contains("Balancing step/a would save about 12.5 % (from 160.0 ms to 140.0 ms)"), "{screen}");
+}
+
+#[test]
+fn another_network_is_advice_where_ranks_of_several_hosts_have_their_cores() {
+    let run = Run::of("ranks 2\nlatency 5\nrank *: repeat 40; iteration step; compute 1; allreduce 8; end; end\n");
+    let mut report = report_on(&run.model);
+    let advises = |report: &Report| first_screen(report, 100).contains("--what-if network=");
+    assert!(!advises(&report), "one host");
+    report.ranks[1].host = "another".to_owned();
+    assert!(advises(&report), "two hosts: {}", first_screen(&report, 100));
+    for kind in [ProblemKind::NoCore, ProblemKind::Preempted] {
+        report.problems = vec![ProblemRow { kind, ranks: vec![1], count: 1, details: Vec::new() }];
+        assert!(!advises(&report), "{kind:?}");
+    }
+}
+
+#[test]
+fn spreading_a_serial_phase_saves_no_more_than_is_lost() {
+    // Rank 0 alone computes a for 30, while rank 1 computes 15: spread, each computes 22.5 in all, though 15 is half of a.
+    let run = Run::of("ranks 2\nrank 0: phase a; compute 30; end; barrier\nrank 1: compute 15; barrier\n");
+    let report = report_on(&run.model);
+    let row = report.what_if.rows.iter().find(|row| row.region.as_deref() == Some("main/a")).unwrap();
+    assert!((row.time_s * 1e3 - 22.5).abs() < 1e-6 && (row.saved_s * 1e3 - 7.5).abs() < 1e-6, "{row:?}");
 }

@@ -8,11 +8,12 @@ use lbprof_analyzer::model::Model;
 use lbprof_analyzer::model::followed::Followed;
 use lbprof_analyzer::model::question::Question;
 use lbprof_analyzer::model::waits::WaitState;
+use lbprof_collector::Activity;
 use lbprof_collector::polling::Polling;
 use lbprof_collector::scenario::Scenario;
 use lbprof_collector::script::Script;
 
-use crate::support::{model, model_asking, model_polling, written};
+use crate::support::{found_model, model, model_asking, model_polling, report_on, written};
 
 /// A run, followed.
 pub struct Run {
@@ -31,9 +32,23 @@ impl Run {
         Run::of_scenario(scenario)
     }
 
+    /// That of a script's text, with the loops that are found in its calls.
+    pub fn found(text: &str) -> Run {
+        let script = Script::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let run = Run { model: found_model(script.scenario().unwrap()) };
+        run.check();
+        run.check_savings();
+        run
+    }
+
     /// That of a script's text, with answers to questions of --what-if.
     pub fn asking(text: &str, asked: &[&str]) -> Run {
         let script = Script::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        Run::asking_of(&script, asked)
+    }
+
+    /// That of a script, with answers to questions of --what-if.
+    pub fn asking_of(script: &Script, asked: &[&str]) -> Run {
         let run = Run { model: model_asking(written(script.scenario().unwrap()).path(), asked) };
         run.check();
         run
@@ -43,6 +58,7 @@ impl Run {
     pub fn of_scenario(scenario: Scenario) -> Run {
         let run = Run { model: model(scenario) };
         run.check();
+        run.check_savings();
         run
     }
 
@@ -52,6 +68,15 @@ impl Run {
         let run = Run { model: model_polling(written(scenario).path(), Polling::Computation) };
         run.check();
         run
+    }
+
+    /// Work that moves from rank to rank does not vanish: no change of it saves more than all that is lost.
+    pub fn check_savings(&self) {
+        let computed = self.model.inclusive_s(0, Activity::Computation);
+        let least_s = computed.iter().sum::<f64>() / computed.len().max(1) as f64;
+        for row in report_on(&self.model).what_if.rows.iter().filter(|row| row.question.moves_work()) {
+            assert!(row.time_s >= least_s * (1.0 - 1e-6), "{row:?}, but ranks compute {computed:?} s");
+        }
     }
 
     /// What holds for every run.

@@ -13,6 +13,10 @@ export function question(replay: Replay): string {
             return "the network were ideal";
         case "region balanced":
             return `${shortPath(replay.region ?? "main")} were balanced`;
+        case "region balanced in each iteration":
+            return `${shortPath(replay.region ?? "main")} were balanced in each iteration`;
+        case "run balanced in each iteration":
+            return "every iteration were balanced";
         case "rank as the mean":
             return `rank ${replay.rank} computed no more than the mean`;
         case "region faster":

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 
+use super::edges;
 use crate::model::kind::Ns;
-use crate::model::{Model, RankModel, RegionIdx, Series};
+use crate::model::{Model, RankModel, Region, RegionIdx, Series};
+use crate::structure::{OTHER, ends_of};
 
 /// The regions that ranks pass at one place of the program, however they are called: a region; and where it is code between calls that
 /// only some ranks pass, that of other ranks, which go on with other calls there. The first comes first.
@@ -26,19 +28,20 @@ pub fn computation_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
 }
 
 /// Code between calls that only some ranks pass.
-struct Branch<'a> {
+struct Branch {
     parent: RegionIdx,
     /// The call that it comes after, and that before which it ends.
-    from: &'a str,
-    to: &'a str,
+    from: String,
+    to: String,
     /// By place of the rank: how often it passes it.
     passed: Vec<u64>,
 }
 
-impl<'a> Branch<'a> {
-    fn of(model: &'a Model, region: RegionIdx) -> Option<Branch<'a>> {
-        let one = model.regions.get(region as usize).filter(|one| one.found)?;
-        let (from, to) = one.name.split_once(" → ")?;
+impl Branch {
+    fn of(model: &Model, region: RegionIdx) -> Option<Branch> {
+        let is_code = |one: &&Region| one.found && !one.iterated && one.name != OTHER;
+        let one = model.regions.get(region as usize).filter(is_code)?;
+        let (from, to) = ends_of(&one.name);
         let passed: Vec<u64> = model.ranks.iter().map(|rank| passed(rank, region)).collect();
         let is_branch = passed.contains(&0);
         is_branch.then_some(Branch { parent: one.parent, from, to, passed })
@@ -60,53 +63,51 @@ fn passed(rank: &RankModel, region: RegionIdx) -> u64 {
 }
 
 /// By place of the rank: from when on its computation takes how many times as long, where each iteration of some regions, none of which
-/// lies in another, is balanced; with `rest` also what ranks compute outside of them, in the sum.
-pub fn balanced_each(model: &Model, regions: &[RegionIdx], rest: bool) -> Vec<Vec<(Ns, f64)>> {
+/// lies in another, is balanced; with `edges` also what ranks compute at the edges of found loops.
+pub fn balanced_each(model: &Model, regions: &[RegionIdx], edges: bool) -> Vec<Vec<(Ns, f64)>> {
     let means: Vec<BTreeMap<u32, f64>> = regions.iter().map(|&region| means(model, region)).collect();
-    let rests = match rest {
-        true => {
-            let outside = outside_s(model, regions);
-            factors(&outside, mean_of_who_computes(&outside))
-        }
-        false => vec![1.0; model.ranks.len()],
-    };
+    let edges = if edges { edges::factors(model, regions) } else { vec![1.0; model.ranks.len()] };
     let of_rank = |(rank, &outside): (&RankModel, &f64)| {
-        let mut times = vec![(Ns::MIN, outside)];
+        let (mut times, mut begins) = (vec![(Ns::MIN, outside)], Vec::new());
         for (&region, means) in regions.iter().zip(&means) {
             let Some(series) = rank.series(region) else { continue };
             for (at, number) in series.numbers.iter().enumerate() {
                 let own_s = series.seconds_at(Activity::Computation, at);
                 let (Some((begin, end)), true) = (span(series, at), own_s > 0.0) else { continue };
-                times.push((begin, means.get(number).map_or(1.0, |mean_s| mean_s / own_s)));
+                begins.push((begin, means.get(number).map_or(1.0, |mean_s| mean_s / own_s)));
                 times.push((end, outside));
             }
         }
-        // Where one iteration ends and the next begins it is the latter's.
+        // Where one iteration ends and the next begins, of whatever region, it is the latter's.
+        times.append(&mut begins);
         times.sort_by_key(|&(from, _)| from);
         times
     };
-    model.ranks.iter().zip(&rests).map(of_rank).collect()
-}
-
-/// Seconds that each rank computes outside of the iterations of some regions.
-fn outside_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
-    let in_iterations = |rank: &RankModel| -> f64 {
-        let series = regions.iter().filter_map(|&region| rank.series(region));
-        series.flat_map(|series| &series.seconds[Activity::Computation as usize]).sum()
-    };
-    let all_s = model.inclusive_s(0, Activity::Computation);
-    all_s.iter().zip(&model.ranks).map(|(all_s, rank)| (all_s - in_iterations(rank)).max(0.0)).collect()
+    model.ranks.iter().zip(&edges).map(of_rank).collect()
 }
 
 /// What each rank's computation in a region is brought to, in seconds, by `times`, theirs: the mean of those who compute, because who does
 /// nothing somewhere would not be given work there. A marked phase that one rank alone computes is serial: it is spread over all ranks.
 pub fn balanced_s(model: &Model, region: RegionIdx, times: &[f64]) -> f64 {
-    let is_marked = model.regions.get(region as usize).is_some_and(|region| !region.found);
-    let is_serial = times.iter().filter(|&&time| time > 0.0).count() == 1;
-    match is_marked && is_serial {
+    match is_serial(model, region, times) {
         true => times.iter().sum::<f64>() / times.len() as f64,
         false => mean_of_who_computes(times),
     }
+}
+
+/// Whether a region is a marked phase that one rank alone computes.
+fn is_serial(model: &Model, region: RegionIdx, times: &[f64]) -> bool {
+    let is_marked = model.regions.get(region as usize).is_some_and(|region| !region.found);
+    is_marked && times.iter().filter(|&&time| time > 0.0).count() == 1
+}
+
+/// Seconds that a run takes at least with a region balanced that is a serial phase; 0 of any other. The parts of the phase that other ranks
+/// would compute have no place in the replay: it takes them to lie where these ranks wait. Where they compute meanwhile, that takes too
+/// little; but no run takes less than what its ranks compute on average.
+pub fn serial_least_s(model: &Model, region: RegionIdx) -> f64 {
+    let times = model.inclusive_s(region, Activity::Computation);
+    let all_s = model.inclusive_s(0, Activity::Computation);
+    if is_serial(model, region, &times) { all_s.iter().sum::<f64>() / all_s.len().max(1) as f64 } else { 0.0 }
 }
 
 /// By place of the rank: how many times as long its time is as it was, where each that computes is brought to `mean`.
@@ -115,7 +116,7 @@ pub fn factors(times: &[f64], mean: f64) -> Vec<f64> {
 }
 
 /// The mean of the times that are not 0.
-fn mean_of_who_computes(times: &[f64]) -> f64 {
+pub(super) fn mean_of_who_computes(times: &[f64]) -> f64 {
     let n = times.iter().filter(|&&time| time > 0.0).count();
     times.iter().sum::<f64>() / n.max(1) as f64
 }

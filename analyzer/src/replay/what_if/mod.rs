@@ -1,11 +1,15 @@
 //! The run again under other conditions: on an ideal network, on a given one, with some work faster or balanced (METRICS §1, replay).
 
+mod alignment;
 mod balance;
 mod clocks;
 mod conditions;
+mod edges;
 mod group;
 mod questions;
 
+pub use alignment::is_known as iterations_are_known;
+pub use balance::serial_least_s;
 pub use clocks::{Clocks, Noted};
 pub use conditions::{Condition, Network, Work};
 pub use group::RETURNS;

@@ -3,6 +3,7 @@
 use crate::model::question::Question;
 use lbprof_collector::Activity;
 
+use super::alignment;
 use super::balance::{balanced_each, balanced_s, computation_s, excess_each, factors, same_place};
 use super::conditions::{Condition, Network, Work};
 use crate::model::{Model, RegionIdx};
@@ -67,7 +68,8 @@ pub fn plan(model: &Model, asked: &[Question]) -> Vec<Question> {
     questions.extend(kept.into_iter().map(|(_, region)| Question::Balanced(region)));
     let moves = |regions: &[RegionIdx]| {
         let over_s: Vec<f64> = regions.iter().map(|&region| excess_each(model, region)).collect();
-        !regions.is_empty() && over_s.iter().sum::<f64>() > least
+        let is_much = !regions.is_empty() && over_s.iter().sum::<f64>() > least;
+        is_much && alignment::is_known(model, regions)
     };
     if moves(&model.outermost_iterated) {
         questions.push(Question::RunBalancedEach);

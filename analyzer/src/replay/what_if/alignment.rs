@@ -1,0 +1,71 @@
+//! Whether it is known which computation of different ranks belongs to the same iteration.
+//!
+//! ```text
+//!   rank 0    |== 1 ==|send|== 2 ==|send|== 3 ==|send|
+//!   rank 1    |recv ..|== 1 ==|recv|== 2 ==|recv|== 3 ==|
+//! ```
+//!
+//! An iteration of a loop that was found in the calls ends with a call. Where all ranks end it with the same call, their iterations are
+//! the same ones. Where they do not, the computation before the call that ends an iteration on one rank may be that of the iteration before
+//! on another. That is no matter where each of a rank's iterations takes as long as the others, but if another rank is slow in each one,
+//! balance in each iteration cannot be predicted. Marked iterations are known.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::Activity;
+
+use crate::model::{Model, RegionIdx, Series};
+
+/// By how much the mean of the ranks in an iteration may change on average, as a share, where some ranks' iterations are those
+/// before or after.
+const MOST: f64 = 0.02;
+
+/// What ends an iteration: call sites with the operation's number.
+type End = [(Option<u32>, u16)];
+
+/// Whether the iterations of `regions` are known well enough to be balanced one by one.
+pub fn is_known(model: &Model, regions: &[RegionIdx]) -> bool {
+    regions.iter().all(|&region| {
+        let groups = by_end(model, region);
+        let each = || groups.iter().enumerate();
+        groups.len() < 2 || each().all(|(at, _)| [-1, 1].iter().all(|&shift| change(&groups, at, shift) <= MOST))
+    })
+}
+
+/// The ranks' iterations of a region, by what ends them.
+fn by_end(model: &Model, region: RegionIdx) -> Vec<Vec<&Series>> {
+    let mut groups: BTreeMap<&End, Vec<&Series>> = BTreeMap::new();
+    for rank in &model.ranks {
+        let found = rank.found.and_then(|found| model.loops.get(found.at));
+        if let (Some(found), Some(series)) = (found, rank.series(region)) {
+            groups.entry(&found.anchor).or_default().push(series);
+        }
+    }
+    groups.into_values().collect()
+}
+
+/// How much the mean in an iteration changes on average, as a share, where the iterations of the group at a place are `shift` later.
+fn change(groups: &[Vec<&Series>], place: usize, shift: i64) -> f64 {
+    let (known, shifted) = (sums(groups, |_| 0), sums(groups, |at| if at == place { shift } else { 0 }));
+    let pairs = known.iter().filter_map(|(number, &(sum, n))| {
+        let &(other, others) = shifted.get(number)?;
+        (n == others).then_some((sum, (sum - other).abs()))
+    });
+    let (all, changed) = pairs.fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
+    if all > 0.0 { changed / all } else { 0.0 }
+}
+
+/// By iteration: seconds that ranks compute in it, and how many do, where the iterations of a group have so much higher numbers.
+fn sums(groups: &[Vec<&Series>], shift: impl Fn(usize) -> i64) -> BTreeMap<i64, (f64, u32)> {
+    let mut sums: BTreeMap<i64, (f64, u32)> = BTreeMap::new();
+    for (at, series) in groups.iter().enumerate().flat_map(|(at, group)| group.iter().map(move |one| (at, one))) {
+        for (place, &number) in series.numbers.iter().enumerate() {
+            let own_s = series.seconds_at(Activity::Computation, place);
+            if own_s > 0.0 {
+                let sum = sums.entry(i64::from(number) + shift(at)).or_default();
+                *sum = (sum.0 + own_s, sum.1 + 1);
+            }
+        }
+    }
+    sums
+}

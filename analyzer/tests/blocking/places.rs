@@ -1,0 +1,40 @@
+//! Regions that ranks pass at the same place of the same iteration are balanced as one.
+
+use lbprof_analyzer::model::question::Question;
+
+use crate::run::Run;
+
+/// What balancing a region of code between calls gives, by the region's name, in milliseconds.
+fn balanced_ms(run: &Run) -> Vec<(String, f64)> {
+    let name = |region: u32| run.model.regions[region as usize].path.clone();
+    let answers = run.followed().replays.iter().filter_map(|&(question, time_s)| match question {
+        Question::Balanced(region) => Some((name(region), time_s * 1e3)),
+        _ => None,
+    });
+    answers.filter(|(name, _)| name.starts_with("main/loop/")).collect()
+}
+
+#[test]
+fn code_before_other_calls_of_other_ranks_is_balanced_with_theirs() {
+    // Rank 0 computes 20 before it sends, rank 1 computes 10 before it receives, the others 10 before they meet: 12.5 each.
+    let run = Run::found(
+        "ranks 4\nrank *:\nrepeat 12\nif $r == 0\ncompute 20\nsend 1\nend\nif $r == 1\ncompute 10\nrecv 0\nend\n\
+         if $r > 1\ncompute 10\nend\nallreduce 8\nend\n",
+    );
+    assert!((run.elapsed_ms() - 240.0).abs() < 1e-3);
+    let answers = balanced_ms(&run);
+    // The first step's computation comes before the first call of the loop.
+    assert!(matches!(answers[..], [(_, ms)] if (ms - (20.0 + 11.0 * 12.5)).abs() < 0.1), "{answers:?}");
+}
+
+#[test]
+fn code_that_some_ranks_pass_less_often_is_balanced_among_these() {
+    // Every other step ranks 0 and 1 compute 20 and 10 more, before a call of their own: 15 each. The others do not have that.
+    let run = Run::found(
+        "ranks 4\ncomm two 0..1\nrank *:\nrepeat 12\ncompute 10\nbarrier\nif $r < 2\nif $i%2 == 1\ncompute 20-10*$r\nbarrier on two\nend\nend\n\
+         allreduce 8\nend\n",
+    );
+    assert!((run.elapsed_ms() - 240.0).abs() < 1e-3);
+    let answers = balanced_ms(&run);
+    assert!(matches!(answers[..], [(_, ms)] if (ms - (240.0 - 6.0 * 5.0)).abs() < 0.1), "{answers:?}");
+}

@@ -75,7 +75,7 @@ pub enum OpenError {
         newest: u16,
     },
     /// The log ends before its first block.
-    #[error("{}: the log ends after {}, within its header: the rank ended in MPI_Init, the disk was full, or the copy is incomplete", path.display(), Plural(*found as u64, "byte"))]
+    #[error("{}: the log ends after {}, within its header: the rank ended in MPI_Init, the disk was full, or the copy is incomplete", path.display(), Plural(*found, "byte"))]
     Short {
         /// The log.
         path: PathBuf,

@@ -107,7 +107,7 @@ pub fn frame_is_there(canary: usize, value: usize) -> bool {
     if unsafe { (canary as *const usize).read_volatile() } != value {
         return false;
     }
-    let mut search = Search { canary, code: 0, there: false };
+    let mut search = Search { canary, code: 0, left: false, there: false };
     // SAFETY: the callback gets the search that lives here.
     unsafe { _Unwind_Backtrace(step, (&raw mut search).cast()) };
     search.there
@@ -126,6 +126,8 @@ struct Search {
     canary: usize,
     /// Where the last frame's code goes on.
     code: usize,
+    /// Whether it has left this library, whose first frames are of the call that looks: they may lie where the canary once was.
+    left: bool,
     there: bool,
 }
 
@@ -149,9 +151,10 @@ unsafe extern "C" fn step(context: *mut Context, search: *mut c_void) -> c_int {
     unsafe {
         let search = &mut *search.cast::<Search>();
         if search.canary < _Unwind_GetCFA(context) {
-            search.there = OURS.contains(search.code);
+            search.there = search.left && OURS.contains(search.code);
             return STOP;
         }
+        search.left |= search.code != 0 && !OURS.contains(search.code);
         search.code = _Unwind_GetIP(context);
     }
     ON

@@ -16,7 +16,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use lbprof_collector::definition::EndReason;
-use lbprof_collector::reader::{Folder, Item};
+use lbprof_collector::rank_log::Folder;
+use lbprof_collector::reader::Item;
 use lbprof_collector::{Definition, Operation, ProblemKind};
 use lbprof_tests::mpi::{self, Family, Mpi};
 use lbprof_tests::place;

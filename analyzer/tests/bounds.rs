@@ -1,6 +1,6 @@
 //! Logs made to keep their reader busy: lb-report ends soon, in little memory, and says what is wrong.
 
-#[path = "../../collector/examples/hostile_logs/kinds.rs"]
+#[path = "../../tests/simulator/examples/hostile_logs/kinds.rs"]
 mod kinds;
 mod support;
 
@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 
 use kinds::KINDS;
 use lbprof_collector::format::{log_name, ring_name};
-use lbprof_collector::scenario::Scenario;
+use lbprof_simulator::scenario::Scenario;
 use support::written;
 
 /// Bytes that a file claims to have.

@@ -5,7 +5,7 @@ mod support;
 use std::path::Path;
 
 use assert_cmd::Command;
-use lbprof_collector::scenario::{RankScript, Scenario};
+use lbprof_simulator::scenario::{RankScript, Scenario};
 use serde_json::Value;
 use support::written;
 

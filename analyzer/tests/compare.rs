@@ -11,7 +11,7 @@ use lbprof_analyzer::compare::reasons::What;
 use lbprof_analyzer::compare::{Comparison, Named, Part, Side, Sides, Whose, json, junit, markdown, text};
 use lbprof_analyzer::study::Run;
 use lbprof_collector::Activity;
-use lbprof_collector::scenario::{RankScript, Scenario};
+use lbprof_simulator::scenario::{RankScript, Scenario};
 use proptest::prelude::*;
 use support::{found_model, model, report_on};
 use tempfile::TempDir;

@@ -10,7 +10,7 @@ use lbprof_analyzer::read::open::Run;
 use lbprof_analyzer::select::Selection;
 use lbprof_analyzer::structure::symbols;
 use lbprof_collector::format::log_name;
-use lbprof_collector::scenario::Scenario;
+use lbprof_simulator::scenario::Scenario;
 use proptest::prelude::*;
 use support::{json, plain, report_on, usage, written};
 
@@ -140,7 +140,7 @@ fn absurd_definitions_are_survived() {
         Definition::Param("nan".to_owned(), f64::NAN),
     ];
     for one in absurd.iter().cloned().map(|one| vec![one]).chain([absurd.to_vec()]) {
-        let define = |rank: u32, mut script: lbprof_collector::scenario::RankScript| {
+        let define = |rank: u32, mut script: lbprof_simulator::scenario::RankScript| {
             for definition in one.clone().into_iter().filter(|_| rank == 1) {
                 script = script.define(definition);
             }

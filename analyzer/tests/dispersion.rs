@@ -7,8 +7,8 @@ use lbprof_analyzer::model::Model;
 use lbprof_analyzer::report::words::width;
 use lbprof_analyzer::report::{Choices, Report, json, text};
 use lbprof_analyzer::structure::symbols;
-use lbprof_collector::scenario::{RankScript, Scenario};
 use lbprof_collector::{Activity, Operation};
+use lbprof_simulator::scenario::{RankScript, Scenario};
 use serde_json::Value;
 use support::{found_model, model, plain, report, report_on};
 

@@ -3,7 +3,7 @@
 mod support;
 
 use lbprof_analyzer::report::{Doubt, Report, text};
-use lbprof_collector::scenario::{RankScript, Scenario};
+use lbprof_simulator::scenario::{RankScript, Scenario};
 use support::{report, usage};
 
 /// 10 steps of 100 ms of computation, one rank 40 ms less, each ended by a barrier.

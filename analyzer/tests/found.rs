@@ -8,8 +8,8 @@ use lbprof_analyzer::model::Model;
 use lbprof_analyzer::model::loops::Without;
 use lbprof_analyzer::report::loops::{Doubt, Sureness};
 use lbprof_analyzer::structure::Wanted;
-use lbprof_collector::scenario::{RankScript, Scenario};
 use lbprof_collector::{Activity, Operation};
+use lbprof_simulator::scenario::{RankScript, Scenario};
 use support::{found_model, found_model_of, model, report_on};
 
 #[track_caller]

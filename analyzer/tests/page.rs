@@ -10,7 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::GzDecoder;
 use half::f16;
-use lbprof_collector::scenario::Scenario;
+use lbprof_simulator::scenario::Scenario;
 use serde_json::Value;
 use support::written;
 

@@ -7,8 +7,8 @@ use std::fs;
 use lbprof_analyzer::select::Selection;
 use lbprof_collector::definition::RegionKind;
 use lbprof_collector::format::{Mode, log_name};
-use lbprof_collector::scenario::Scenario;
 use lbprof_collector::{Operation, ProblemKind};
+use lbprof_simulator::scenario::Scenario;
 use support::{
     coloured_first_screen, first_screen, found_model, json, model_in, part_in, plain, report, report_on, usage, written,
 };
@@ -23,7 +23,7 @@ fn one_slow_rank() -> Scenario {
             .compute(3)
             .repeat(5, move |_, script| {
                 script.iteration("step", move |script| {
-                    let force = |script: lbprof_collector::scenario::RankScript| {
+                    let force = |script: lbprof_simulator::scenario::RankScript| {
                         script.compute(work).work(1e6, 1e3).count("atoms", 100.0 * f64::from(rank)).memory(1 << 30, 0)
                     };
                     script.region("force", force).at("end of step").barrier(wait)

@@ -12,8 +12,8 @@ use lbprof_analyzer::read::open::Run;
 use lbprof_analyzer::report::{Report, text};
 use lbprof_analyzer::select::Selection;
 use lbprof_collector::definition::RankList;
-use lbprof_collector::scenario::{RankScript, Scenario};
 use lbprof_collector::{Activity, Operation, ProblemKind};
+use lbprof_simulator::scenario::{RankScript, Scenario};
 use support::{check_invariants, json, model_in, part_in, plain, report, report_on, try_part_in, usage, written};
 
 /// Only these ranks.

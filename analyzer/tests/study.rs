@@ -7,7 +7,7 @@ use std::process::{Command as Process, Stdio};
 use assert_cmd::Command;
 use lbprof_analyzer::study::Study;
 use lbprof_analyzer::study::export::tables;
-use lbprof_collector::scenario::Scenario;
+use lbprof_simulator::scenario::Scenario;
 use serde_json::Value;
 use tempfile::TempDir;
 

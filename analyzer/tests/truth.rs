@@ -8,8 +8,8 @@ use lbprof_analyzer::report::overheads::NotAlone;
 use lbprof_collector::definition::{Definition, Instant, Region, RegionKind};
 use lbprof_collector::format::{BatchHead, ClockSource, log_name, ring_name};
 use lbprof_collector::ring::HEAD_BYTES;
-use lbprof_collector::scenario::{RankScript, Scenario};
 use lbprof_collector::{Activity, Operation, ProblemKind, Record};
+use lbprof_simulator::scenario::{RankScript, Scenario};
 use support::{check_invariants, model, model_in, report, report_on, usage, written};
 
 #[track_caller]
@@ -349,11 +349,11 @@ fn a_pause_of_some_ranks_only_makes_the_figures_doubtful() {
 fn time_in_other_threads_is_not_the_ranks_own() {
     // A helper thread waits in Recv for 50 ms of a run of 10 ms of computation and 1 ms of Barrier.
     let folder = written(Scenario::ranks(1).rank(0, |script| script.compute(10.0).barrier(1.0)));
-    let header = lbprof_collector::scenario::header(0, 1);
+    let header = lbprof_simulator::scenario::header(0, 1);
     let begin = header.instants[1].ticks;
     let head = BatchHead { thread: 1, previous_end: begin, ..BatchHead::default() };
     let record = Record { end: begin + 50_000_000, ..Record::new(Operation::Recv, begin) };
-    let ring = lbprof_collector::scenario::ring(&header, &head, &[record], 0);
+    let ring = lbprof_simulator::scenario::ring(&header, &head, &[record], 0);
     std::fs::write(folder.path().join(ring_name(0, 1)), ring).unwrap();
     let report = report_on(&model_in(folder.path()));
     let named = report.verdict.waits_at.as_ref().map(|site| site.operations.clone());

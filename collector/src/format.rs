@@ -120,7 +120,7 @@ impl BlockHead {
 }
 
 /// The checksum of a log's header.
-pub(crate) fn header_checksum(version: u16, header: &[u8]) -> u32 {
+pub fn header_checksum(version: u16, header: &[u8]) -> u32 {
     let mut crc = crc32fast::Hasher::new();
     crc.update(&version.to_le_bytes());
     crc.update(&(header.len() as u32).to_le_bytes());

@@ -10,10 +10,10 @@
 //! | [`record`] | [`Record`]: one call of one thread |
 //! | [`definition`] | what records refer to by number: call sites, regions, communicators … |
 //! | [`polling`] | whether the time between unsuccessful polls is waiting or computation |
-//! | [`profile`] | records folded into regions × activities × iterations |
+//! | [`profile`] | sums by regions × activities × iterations; [`fold`] makes them of records |
 //! | [`format`](mod@format) | the log's bytes: header, blocks, checksums |
 //! | [`encode`], [`decode`] | a batch of records ↔ columns, by a model that guesses the next record |
-//! | [`writer`], [`reader`] | a rank's log, written and read |
+//! | [`writer`], [`reader`] | a rank's log, written and read; [`rank_log`]: of all that a rank left |
 //! | [`ring`] | a thread's file-backed ring |
 //! | [`salvage`] | what a killed rank left in its ring |
 //! | [`clock`] | ticks → seconds on the run's common clock |
@@ -27,7 +27,7 @@ mod compressor;
 pub mod decode;
 pub mod definition;
 pub mod encode;
-mod fold;
+pub mod fold;
 pub mod format;
 mod model;
 pub mod operation;
@@ -35,16 +35,14 @@ pub mod options;
 pub mod polling;
 pub mod problem;
 pub mod profile;
-mod rank_log;
+pub mod rank_log;
 pub mod reader;
 pub mod record;
 #[expect(unsafe_code, reason = "the ring is shared memory, written by the hot path through a raw pointer")]
 pub mod ring;
 pub mod salvage;
-#[cfg(any(test, feature = "scenario"))]
-pub mod scenario;
-#[cfg(any(test, feature = "scenario"))]
-pub mod script;
+#[cfg(test)]
+mod sample;
 mod sparse;
 pub mod words;
 pub mod writer;

@@ -1,4 +1,4 @@
-//! Records folded into regions × activities × iterations: the sums, and how they merge. [`Fold`] makes them.
+//! Records folded into regions × activities × iterations: the sums, and how they merge. [`crate::fold::Fold`] makes them.
 //!
 //! The same fold runs in the recorder (profile mode) and in the analyzer (events mode), so that both modes give the same
 //! figures. Time between two records of a thread is computation in the innermost open region; time in a call belongs to the
@@ -8,8 +8,6 @@ use bincode::{Decode, Encode};
 
 use crate::format::BatchHead;
 use crate::polling::PollSums;
-
-pub use crate::fold::{Fold, IterationTimes};
 
 /// Time, calls and bytes of one (region, iteration, activity), exclusive of inner regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Encode, Decode)]

@@ -21,8 +21,6 @@ use crate::profile::ProfileBatch;
 use crate::record::Record;
 use crate::words::{Count, Plural};
 
-pub use crate::rank_log::{Folder, RankLog};
-
 /// What a log holds, in the order in which it was written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {

@@ -7,15 +7,15 @@ use std::io::{self, Read};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{LazyLock, Mutex, MutexGuard};
 
+use lbprof_collector::fold::Fold;
 use lbprof_collector::format::{BLOCK_HEAD_BYTES, BLOCK_MAGIC, BatchHead, BlockHead, MAX_PLAIN};
-use lbprof_collector::profile::Fold;
 use lbprof_collector::reader::{Item, LogReader, OpenError};
 use lbprof_collector::record::Record;
 use lbprof_collector::ring::HEAD_BYTES;
 use lbprof_collector::salvage;
-use lbprof_collector::scenario;
 use lbprof_collector::writer::LogWriter;
 use lbprof_collector::{Definition, ProblemKind};
+use lbprof_simulator::scenario;
 use proptest::prelude::*;
 use support::{example_log, items};
 
@@ -543,7 +543,7 @@ fn a_log_of_hostile_lengths_takes_bounded_memory_and_time() {
 
 #[test]
 fn a_log_that_unpacks_to_far_more_than_a_log_can_hold_is_given_up() {
-    let mut writer = LogWriter::new(Vec::new(), &lbprof_collector::scenario::header(0, 1)).unwrap();
+    let mut writer = LogWriter::new(Vec::new(), &lbprof_simulator::scenario::header(0, 1)).unwrap();
     let name = "a".repeat(32 << 20);
     for _ in 0..12 {
         writer.definitions(&[Definition::Param(name.clone(), 1.0)]).unwrap();

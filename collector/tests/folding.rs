@@ -2,8 +2,9 @@
 
 mod support;
 
+use lbprof_collector::fold::Fold;
 use lbprof_collector::format::{BatchHead, OpenRegion};
-use lbprof_collector::profile::{Cell, CellKey, Fold, Iteration, Profile, ProfileBatch, SiteKey};
+use lbprof_collector::profile::{Cell, CellKey, Iteration, Profile, ProfileBatch, SiteKey};
 use lbprof_collector::record::{Flags, NONE, Record};
 use lbprof_collector::{Activity, Operation};
 use proptest::prelude::*;

@@ -9,12 +9,12 @@ use lbprof_collector::definition::{
     RankList, Region, RegionKind, Usage,
 };
 use lbprof_collector::encode::Encoder;
+use lbprof_collector::fold::Fold;
 use lbprof_collector::format::{BatchHead, Header, MAX_DEFINITIONS, Mode};
-use lbprof_collector::profile::Fold;
 use lbprof_collector::reader::{Item, LogReader};
 use lbprof_collector::record::{NONE, Record};
-use lbprof_collector::scenario;
 use lbprof_collector::writer::{LogWriter, block_of};
+use lbprof_simulator::scenario;
 use proptest::prelude::*;
 use support::{head, items, record, records};
 

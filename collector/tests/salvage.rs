@@ -6,15 +6,17 @@ use std::fs;
 use std::path::Path;
 
 use lbprof_collector::definition::{CallSite, EndReason};
+use lbprof_collector::fold::Fold;
 use lbprof_collector::format::{BatchHead, log_name, ring_name};
 use lbprof_collector::problem::Problem;
-use lbprof_collector::profile::{Fold, Profile};
-use lbprof_collector::reader::{Folder, Item, OpenError, RankLog};
+use lbprof_collector::profile::Profile;
+use lbprof_collector::rank_log::{Folder, RankLog};
+use lbprof_collector::reader::{Item, OpenError};
 use lbprof_collector::record::{Flags, NONE, Record};
 use lbprof_collector::ring::{Ring, RingHead};
-use lbprof_collector::scenario::{self, RankScript, Scenario};
 use lbprof_collector::writer::LogWriter;
 use lbprof_collector::{Definition, Operation, ProblemKind};
+use lbprof_simulator::scenario::{self, RankScript, Scenario};
 
 /// All that rank 0 left.
 fn left(folder: &Path) -> Vec<Item> {

@@ -18,9 +18,9 @@ use std::sync::atomic::{
 
 use lbprof_collector::Operation;
 use lbprof_collector::definition::Definition;
+use lbprof_collector::fold::Fold;
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::problem::ProblemKind;
-use lbprof_collector::profile::Fold;
 use lbprof_collector::record::{Flags, Record};
 use lbprof_collector::ring::{MAX_OPEN, Ring};
 

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use lbprof_collector::Definition;
 use lbprof_collector::definition::Instant;
+use lbprof_collector::fold::Fold;
 use lbprof_collector::format::{BatchHead, Header, Mode, VERSION, log_name};
 use lbprof_collector::polling::{Lengths, Polling, Polls};
 use lbprof_collector::problem::ProblemKind;
-use lbprof_collector::profile::{Fold, ProfileBatch};
+use lbprof_collector::profile::ProfileBatch;
 use lbprof_collector::record::Record;
 use lbprof_collector::writer::LogWriter;
 

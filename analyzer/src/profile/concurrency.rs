@@ -417,7 +417,7 @@ impl RankSampler {
 #[cfg(test)]
 mod tests {
     use lbprof_collector::format::Header;
-    use lbprof_collector::scenario;
+    use lbprof_simulator::scenario;
     use proptest::prelude::*;
 
     use super::*;

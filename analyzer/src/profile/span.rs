@@ -14,8 +14,9 @@
 //! entered where it ends, are outside.
 
 use crate::read::span::Span;
+use lbprof_collector::fold::Fold;
 use lbprof_collector::format::BatchHead;
-use lbprof_collector::profile::{Fold, Profile, ProfileBatch};
+use lbprof_collector::profile::{Profile, ProfileBatch};
 use lbprof_collector::{Activity, Operation, Record};
 
 use crate::profile::times::TimesByRegion;

@@ -1,7 +1,7 @@
 //! Ticks by iteration and activity, by columns: 8 bytes a figure, and only for the activities that occur.
 
 use lbprof_collector::Activity;
-use lbprof_collector::profile::IterationTimes;
+use lbprof_collector::fold::IterationTimes;
 use lbprof_collector::record::NONE;
 use rustc_hash::FxHashMap;
 

@@ -1,6 +1,6 @@
 //! What is kept of a long run.
 
-use lbprof_collector::scenario::{RankScript, Scenario};
+use lbprof_simulator::scenario::{RankScript, Scenario};
 
 use super::Scope;
 use super::engine::follow_keeping;

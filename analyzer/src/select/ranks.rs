@@ -176,7 +176,7 @@ fn item(part: &str) -> Result<RankItem, &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use lbprof_collector::scenario::Scenario;
+    use lbprof_simulator::scenario::Scenario;
     use tempfile::TempDir;
 
     use super::*;

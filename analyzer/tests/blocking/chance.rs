@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use lbprof_collector::script::Script;
+use lbprof_simulator::script::Script;
 
 /// A generator of numbers (SplitMix64).
 pub struct Chance(u64);

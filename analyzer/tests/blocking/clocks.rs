@@ -7,7 +7,7 @@ use lbprof_analyzer::model::followed::Counts;
 use lbprof_analyzer::model::question::Question;
 use lbprof_analyzer::model::waits::WaitState;
 use lbprof_collector::Activity;
-use lbprof_collector::script::Script;
+use lbprof_simulator::script::Script;
 
 use crate::run::Run;
 

@@ -6,8 +6,8 @@ use lbprof_analyzer::model::followed::Counts;
 use lbprof_analyzer::model::waits::WaitState;
 use lbprof_collector::Operation;
 use lbprof_collector::format::{BLOCK_HEAD_BYTES, BlockHead, BlockKind, log_name};
-use lbprof_collector::scenario::Scenario;
-use lbprof_collector::script::Script;
+use lbprof_simulator::scenario::Scenario;
+use lbprof_simulator::script::Script;
 
 use crate::run::Run;
 use crate::support::{model, model_in, report_on, written};

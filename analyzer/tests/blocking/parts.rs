@@ -8,7 +8,7 @@ use lbprof_analyzer::model::Model;
 use lbprof_analyzer::model::question::Question;
 use lbprof_analyzer::model::waits::WaitState;
 use lbprof_analyzer::select::Selection;
-use lbprof_collector::script::Script;
+use lbprof_simulator::script::Script;
 
 use crate::run::Run;
 use crate::support::{model_in, part_in, report_on, written};

@@ -4,7 +4,7 @@ use lbprof_analyzer::model::question::Question;
 use lbprof_analyzer::model::waits::WaitState::{EarlyEnd, LateSender};
 use lbprof_collector::ProblemKind;
 use lbprof_collector::polling::Polling;
-use lbprof_collector::script::Script;
+use lbprof_simulator::script::Script;
 
 use crate::run::Run;
 use crate::support::{model_polling, report_on, written};

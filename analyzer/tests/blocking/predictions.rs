@@ -1,7 +1,7 @@
 //! Predictions against the simulator: what a run takes with the change really made (DESIGN: a prediction is right when doing it gives it).
 
 use lbprof_analyzer::model::question::Question;
-use lbprof_collector::script::Script;
+use lbprof_simulator::script::Script;
 
 use crate::run::Run;
 use crate::support::{plain, report_on};

@@ -3,8 +3,8 @@
 use lbprof_analyzer::model::followed::Counts;
 use lbprof_analyzer::model::question::Question;
 use lbprof_analyzer::model::waits::WaitState;
-use lbprof_collector::script::{Network, Script, SimulatedCall, Simulation};
 use lbprof_collector::{Activity, Operation};
+use lbprof_simulator::script::{Network, Script, SimulatedCall, Simulation};
 
 use crate::chance::{Chance, among_some};
 use crate::run::Run;

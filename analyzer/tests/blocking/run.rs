@@ -10,8 +10,8 @@ use lbprof_analyzer::model::question::Question;
 use lbprof_analyzer::model::waits::WaitState;
 use lbprof_collector::Activity;
 use lbprof_collector::polling::Polling;
-use lbprof_collector::scenario::Scenario;
-use lbprof_collector::script::Script;
+use lbprof_simulator::scenario::Scenario;
+use lbprof_simulator::script::Script;
 
 use crate::support::{found_model, model, model_asking, model_polling, report_on, written};
 

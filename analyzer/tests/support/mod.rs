@@ -15,7 +15,7 @@ use lbprof_analyzer::structure::symbols;
 use lbprof_collector::Definition;
 use lbprof_collector::definition::Usage;
 use lbprof_collector::polling::Polling;
-use lbprof_collector::scenario::{START, Scenario};
+use lbprof_simulator::scenario::{START, Scenario};
 use tempfile::TempDir;
 
 /// Only what is marked: most scenarios are about something else than loops and regions that are found.

@@ -3,9 +3,9 @@
 #![no_main]
 
 use lbprof_collector::format::{BlockHead, MAX_RECORDS};
-use lbprof_collector::profile::Fold;
+use lbprof_collector::fold::Fold;
 use lbprof_collector::reader::{Item, LogReader};
-use lbprof_collector::scenario::{self, mend_checksums};
+use lbprof_simulator::scenario::{self, mend_checksums};
 use lbprof_collector::writer::LogWriter;
 use libfuzzer_sys::fuzz_target;
 

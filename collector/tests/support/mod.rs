@@ -5,8 +5,8 @@ use lbprof_collector::definition::{CallSite, Definition, EndReason, Module, Rank
 use lbprof_collector::format::{BatchHead, OpenRegion};
 use lbprof_collector::reader::{Item, LogReader};
 use lbprof_collector::record::{Flags, NO_PEER, NONE, Record};
-use lbprof_collector::scenario;
 use lbprof_collector::writer::LogWriter;
+use lbprof_simulator::scenario;
 use proptest::prelude::*;
 
 /// Any record, most of them with the values that programs have.

@@ -96,8 +96,9 @@ mod tests {
     fn the_table_of_calls_and_that_of_operations_agree_on_what_polls() {
         let (mut polls_of_verb, mut polls) = (BTreeMap::new(), 0);
         for (function, arguments, verb) in rows() {
-            let operation = Operation::ALL.iter().find(|one| one.name() == function).expect("an operation");
-            let is_poll = Operation::polls(*operation as u16);
+            let operation = Operation::ALL.iter().find(|one| one.name() == function);
+            let is_poll = operation.is_some_and(|one| Operation::polls(*one as u16));
+            assert!(operation.is_some(), "{function} is no operation");
             // MPI says by a flag, or by how many were complete, that something has happened; MPI_File_set_atomicity is given one.
             let gives = |name: &str| arguments.contains(&name);
             let asks = gives("flag") && !function.starts_with("File_");

@@ -5,8 +5,8 @@ use super::meeting::Stream;
 use super::record::{self, Event, Open};
 use super::simulate::{Outcome, Request, World};
 use super::step::{Call, Collective, Incoming, On, Peer, Start, Step, Which};
-use crate::operation::{Activity, Operation};
-use crate::record::{Flags, NONE, Record};
+use lbprof_collector::operation::{Activity, Operation};
+use lbprof_collector::record::{Flags, NONE, Record};
 
 /// Ids of requests have 31 bits.
 const REQUEST_IDS: u32 = 0x7fff_ffff;

@@ -1,7 +1,7 @@
 //! Small runs made by hand, written through the real writer: what tests of all crates read.
 //!
 //! ```
-//! # use lbprof_collector::scenario::Scenario;
+//! # use lbprof_simulator::scenario::Scenario;
 //! # use lbprof_collector::Operation;
 //! // rank 0  |======= compute 30 =======| send
 //! // rank 1  |= 10 =| recv .............|
@@ -22,20 +22,20 @@ use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
-use crate::definition::{
+use lbprof_collector::definition::{
     CallSite, ClockOffset, Communicator, Definition, EndReason, Instant, Module, RankList, Region, RegionKind, Usage,
 };
-use crate::fold::Fold;
-use crate::format::{
+use lbprof_collector::fold::Fold;
+use lbprof_collector::format::{
     BLOCK_HEAD_BYTES, BLOCK_MAGIC, BatchHead, BlockHead, ClockSource, Header, Mode, PREAMBLE_BYTES, header_checksum,
     log_name, ring_name,
 };
-use crate::operation::{Activity, Operation};
-use crate::polling::{Lengths, Polling, Polls};
-use crate::problem::ProblemKind;
-use crate::record::{Flags, NONE, Record};
-use crate::ring::{HEAD_BYTES, MAGIC, MAX_OPEN, RingHead};
-use crate::writer::LogWriter;
+use lbprof_collector::operation::{Activity, Operation};
+use lbprof_collector::polling::{Lengths, Polling, Polls};
+use lbprof_collector::problem::ProblemKind;
+use lbprof_collector::record::{Flags, NONE, Record};
+use lbprof_collector::ring::{HEAD_BYTES, MAGIC, MAX_OPEN, RingHead};
+use lbprof_collector::writer::LogWriter;
 
 /// When the windows begin, in ticks: one second.
 pub const START: u64 = 1_000_000_000;
@@ -701,7 +701,7 @@ impl RankScript {
             }
         }
         let mut head = BatchHead { previous_end: begin, ..BatchHead::default() };
-        let polls = Polls::new(Polling::Auto, Lengths::of(&header), crate::format::VERSION, begin);
+        let polls = Polls::new(Polling::Auto, Lengths::of(&header), lbprof_collector::format::VERSION, begin);
         let mut fold = Fold::new(head.clone()).deciding(polls);
         let (written, ringed) = self.records.split_at(self.records.len() - in_ring);
         for batch in written.chunks(self.batch) {
@@ -749,7 +749,7 @@ pub fn ring(header: &Header, head: &BatchHead, records: &[Record], dropped: u64)
     let mut bytes = vec![0; HEAD_BYTES + capacity * size_of::<Record>()];
     let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
     put(offset_of!(RingHead, magic), &MAGIC);
-    put(offset_of!(RingHead, version), &u32::from(crate::format::VERSION).to_le_bytes());
+    put(offset_of!(RingHead, version), &u32::from(lbprof_collector::format::VERSION).to_le_bytes());
     put(offset_of!(RingHead, rank), &header.rank.to_le_bytes());
     put(offset_of!(RingHead, run_id), &header.run_id.to_le_bytes());
     put(offset_of!(RingHead, thread), &head.thread.to_le_bytes());

@@ -1,6 +1,6 @@
 //! Measures how fast batches are encoded, folded and read back, and how small they get.
 //!
-//! `cargo run --release -p lbprof-collector --example encode_speed [-- RECORDS or FOLDER [encode|read|fold]]`
+//! `cargo run --release -p lbprof-simulator --example encode_speed [-- RECORDS or FOLDER [encode|read|fold]]`
 //!
 //! With a folder, the records of that run are measured. Else they are those of a molecular dynamics program like LAMMPS: in
 //! each step six swaps of Irecv, Send, Wait with changing neighbours, a Waitall from time to time, every ten steps new sizes,
@@ -16,12 +16,13 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
+use lbprof_collector::fold::Fold;
 use lbprof_collector::format::BatchHead;
-use lbprof_collector::profile::Fold;
-use lbprof_collector::reader::{Folder, Item, LogReader};
-use lbprof_collector::scenario;
+use lbprof_collector::rank_log::Folder;
+use lbprof_collector::reader::{Item, LogReader};
 use lbprof_collector::writer::LogWriter;
 use lbprof_collector::{Flags, Operation, Record};
+use lbprof_simulator::scenario;
 
 /// Records that a ring of 128 KiB holds.
 const BATCH: usize = 2048;

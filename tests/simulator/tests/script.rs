@@ -1,12 +1,12 @@
 //! Scripts: when their calls end, worked out by hand, what their logs hold, and what is wrong with those that are.
 
 use lbprof_collector::definition::{Definition, Group, RankList};
-use lbprof_collector::reader::Folder;
+use lbprof_collector::rank_log::Folder;
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::{NO_PEER, NONE, Record};
-use lbprof_collector::scenario::START;
-use lbprof_collector::script::{Network, Script, Simulation, Wait};
 use lbprof_collector::{Flags, Operation};
+use lbprof_simulator::scenario::START;
+use lbprof_simulator::script::{Network, Script, Simulation, Wait};
 
 fn script(text: &str) -> Script {
     Script::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))

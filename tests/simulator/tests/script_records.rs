@@ -1,9 +1,10 @@
 //! What the logs of scripts hold: what tests/programs/records say of the records of real programs, in the words of scripts.
 
 use lbprof_collector::definition::{Definition, ObjectKind};
-use lbprof_collector::reader::{Folder, Item};
+use lbprof_collector::rank_log::Folder;
+use lbprof_collector::reader::Item;
 use lbprof_collector::record::{Flags, NO_PEER, NONE, Record};
-use lbprof_collector::script::Script;
+use lbprof_simulator::script::Script;
 
 /// The records of rank 0 but for its MPI_Finalize, and its definitions.
 fn read(text: &str) -> (Vec<Record>, Vec<Definition>) {

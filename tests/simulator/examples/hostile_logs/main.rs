@@ -2,7 +2,7 @@
 //! always with the same bytes.
 //!
 //! ```text
-//! cargo run --release --features scenario --example hostile_logs -- FOLDER [KIND [SIZE]]
+//! cargo run --release -p lbprof-simulator --example hostile_logs -- FOLDER [KIND [SIZE]]
 //! ```
 //!
 //! makes FOLDER/KIND for the kind named, or for each; SIZE is how many there are of what the kind is about, by default so many that a run

@@ -8,8 +8,8 @@ use super::step::{
     Peer, Protocol, RECEIVES, SENDS, Shape, Start, Step, Style, Styles, Which, is_called, style,
 };
 use super::{Script, ScriptError};
-use crate::definition::RegionKind;
-use crate::operation::Operation;
+use lbprof_collector::definition::RegionKind;
+use lbprof_collector::operation::Operation;
 
 /// Words that the next word is the value of.
 const KEYS: &[&str] = &["tag", "recvtag", "bytes", "on", "as", "root", "to", "from"];

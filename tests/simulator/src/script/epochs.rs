@@ -7,7 +7,7 @@ use super::meeting::Stream;
 use super::record::Event;
 use super::simulate::{Done, World};
 use super::step::{Epoch, EpochStep};
-use crate::record::{Flags, Record};
+use lbprof_collector::record::{Flags, Record};
 
 /// A rank's open epochs on a window, by the world ranks on the other side.
 #[derive(Default)]

@@ -1,9 +1,10 @@
 //! Scripts of chance: that they end, whoever writes them, and what holds for every run.
 
 use lbprof_collector::Operation;
-use lbprof_collector::reader::{Folder, Item};
+use lbprof_collector::rank_log::Folder;
+use lbprof_collector::reader::Item;
 use lbprof_collector::record::Record;
-use lbprof_collector::script::{Network, Script, Simulation};
+use lbprof_simulator::script::{Network, Script, Simulation};
 use proptest::prelude::*;
 
 fn run(script: &Script) -> Simulation {

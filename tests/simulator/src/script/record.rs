@@ -2,9 +2,9 @@
 
 use super::Comm;
 use super::step::{Collective, Data, Incoming, Outgoing, Peer};
-use crate::definition::{Definition, Group, Object, ObjectKind, RankList, RegionKind};
-use crate::record::{Flags, Record};
 use crate::scenario::RankScript;
+use lbprof_collector::definition::{Definition, Group, Object, ObjectKind, RankList, RegionKind};
+use lbprof_collector::record::{Flags, Record};
 
 const ANY_SOURCE: i32 = -1;
 const ANY_TAG: i32 = -1;

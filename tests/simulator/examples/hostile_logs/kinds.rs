@@ -13,8 +13,8 @@ use lbprof_collector::format::{BatchHead, MAX_RECORDS, OpenRegion, log_name, rin
 use lbprof_collector::profile::{Cell, CellKey, CounterTotals, Iteration, ProfileBatch, RegionTotals, SiteKey};
 use lbprof_collector::record::{Flags, NONE, Record};
 use lbprof_collector::ring::{HEAD_BYTES, MAGIC};
-use lbprof_collector::scenario::{START, header};
 use lbprof_collector::writer::LogWriter;
+use lbprof_simulator::scenario::{START, header};
 
 /// A kind of run.
 pub struct Kind {
@@ -771,7 +771,7 @@ fn many_rings(folder: &Path, n: u64) -> io::Result<()> {
         let words: [(usize, &[u8]); 6] = [
             (0, &MAGIC),
             (8, &2_u32.to_le_bytes()),
-            (16, &lbprof_collector::scenario::RUN_ID.to_le_bytes()),
+            (16, &lbprof_simulator::scenario::RUN_ID.to_le_bytes()),
             (24, &thread.to_le_bytes()),
             (28, &1000_u32.to_le_bytes()),
             (HEAD_BYTES, &START.to_le_bytes()),

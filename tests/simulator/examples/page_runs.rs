@@ -1,6 +1,6 @@
 //! Writes the small runs of which the tests of the HTML report make pages.
 //!
-//! `cargo run -p lbprof-collector --example page_runs -- FOLDER` makes in FOLDER:
+//! `cargo run -p lbprof-simulator --example page_runs -- FOLDER` makes in FOLDER:
 //!
 //! - `small`: 4 ranks on 2 hosts, 20 marked iterations, rank 3 the slowest, messages between neighbours;
 //! - `hostile`: the same with names that are markup, quotes and escape codes;
@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use lbprof_collector::format::{BLOCK_HEAD_BYTES, BlockHead, BlockKind, log_name};
-use lbprof_collector::scenario::{RankScript, Scenario};
+use lbprof_simulator::scenario::{RankScript, Scenario};
 
 const RANKS: u32 = 4;
 const ITERATIONS: u32 = 20;

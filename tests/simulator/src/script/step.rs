@@ -1,7 +1,7 @@
 //! What a rank of a script does, step by step, and the table of the calls that scripts know.
 
-use crate::definition::RegionKind;
-use crate::operation::Operation;
+use lbprof_collector::definition::RegionKind;
+use lbprof_collector::operation::Operation;
 
 /// One step of one rank, all expressions evaluated.
 #[derive(Clone, Debug)]

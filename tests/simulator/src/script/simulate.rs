@@ -13,9 +13,9 @@ use super::meeting::{Meeting, Stream};
 use super::record::{Arrived, Event as Logged, Open};
 use super::step::{Action, Incoming, Start, Step};
 use super::{Network, Script, ScriptError, SimulatedCall, SimulatedRank, Simulation, Stuck, Wait, offset};
-use crate::polling::{SHORT_NS, WAITING_NS};
-use crate::record::{Flags, PollGaps, Record};
 use crate::scenario::{START, ticks};
+use lbprof_collector::polling::{SHORT_NS, WAITING_NS};
+use lbprof_collector::record::{Flags, PollGaps, Record};
 
 /// Unsuccessful polls of one thing that follow one another by less are one record, in ticks, which are nanoseconds.
 const POLL_GAP: u64 = WAITING_NS;

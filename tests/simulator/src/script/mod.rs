@@ -4,7 +4,7 @@
 //! network.
 //!
 //! ```
-//! # use lbprof_collector::script::Script;
+//! # use lbprof_simulator::script::Script;
 //! // rank 0  |======= compute 30 =======| send
 //! // rank 1  |= 10 =| recv ................|
 //! let script = Script::parse("
@@ -19,7 +19,7 @@
 //! # let _ = std::fs::remove_dir_all(&folder);
 //! script.write(&folder)?;
 //! # std::fs::remove_dir_all(&folder)?;
-//! # Ok::<(), lbprof_collector::script::ScriptError>(())
+//! # Ok::<(), lbprof_simulator::script::ScriptError>(())
 //! ```
 //!
 //! # The language
@@ -116,9 +116,9 @@ mod step;
 use std::io;
 use std::path::Path;
 
-use crate::Operation;
-use crate::definition::{Definition, Neighbours, RankList};
 use crate::scenario::{Clock, Scenario, ticks};
+use lbprof_collector::Operation;
+use lbprof_collector::definition::{Definition, Neighbours, RankList};
 use simulate::{Choices, World};
 use step::Step;
 

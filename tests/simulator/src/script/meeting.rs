@@ -3,7 +3,7 @@
 use super::simulate::{Done, Window, World};
 use super::step::{Collective, On, Shape};
 use super::{Comm, ScriptError};
-use crate::operation::Operation;
+use lbprof_collector::operation::Operation;
 
 /// Where collectives meet, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

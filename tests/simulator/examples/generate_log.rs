@@ -1,6 +1,6 @@
 //! Writes the logs of a run of any length, for measuring the analyzer: `lb-report FOLDER` then reads them.
 //!
-//! `cargo run --release -p lbprof-collector --example generate_log -- FOLDER [RECORDS [RANKS [SEED [KIND]]]]`
+//! `cargo run --release -p lbprof-simulator --example generate_log -- FOLDER [RECORDS [RANKS [SEED [KIND]]]]`
 //!
 //! At least RECORDS records (20 million) over RANKS ranks (4). The program is a solver. Of the KIND `marked`, the default, its steps are marked
 //! as iterations; of the KIND `unmarked` they are not; of the KIND `meetings` they are, and there is no exchange in them, so that many ranks
@@ -24,9 +24,9 @@ use lbprof_collector::definition::{
 };
 use lbprof_collector::format::{BatchHead, log_name};
 use lbprof_collector::record::{Flags, NONE, Record};
-use lbprof_collector::scenario::{self, START};
 use lbprof_collector::writer::LogWriter;
 use lbprof_collector::{Activity, Operation};
+use lbprof_simulator::scenario::{self, START};
 
 /// Records that a ring of 128 KiB holds.
 const BATCH: usize = 2048;

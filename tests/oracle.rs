@@ -23,7 +23,7 @@ use lbprof_tests::suite::{self, Company};
 use lbprof_tests::{place, run};
 use serde_json::Value;
 
-const SHAPES: [&str; 11] = [
+const SHAPES: [&str; 12] = [
     "allreduce",
     "halo-1k",
     "halo-16k",

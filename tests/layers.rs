@@ -1,4 +1,4 @@
-//! The analyzer's modules keep to the order in which they are to be read: none imports one below it.
+//! No module imports one that imports it, and the analyzer's keep to the order in which they are to be read: none imports one below it.
 //!
 //! The sources are parsed: `use` declarations and paths that begin with `crate`, `self`, `super` or a module's name. A name that a module
 //! hands on (`pub use`) counts as that of the module that defines it. Tests within files may import what they like.
@@ -210,8 +210,64 @@ fn is_test(attributes: &[syn::Attribute]) -> bool {
     })
 }
 
+/// The nodes that import themselves through others: the circles, each sorted.
+fn circles(edges: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<Vec<String>> {
+    let reached = |from: &Module| {
+        let mut reached = BTreeSet::new();
+        let mut open: Vec<&Module> = edges[from].iter().collect();
+        while let Some(next) = open.pop() {
+            if reached.insert(next.clone()) {
+                open.extend(edges.get(next).into_iter().flatten());
+            }
+        }
+        reached
+    };
+    let reached: BTreeMap<&Module, BTreeSet<Module>> = edges.keys().map(|module| (module, reached(module))).collect();
+    let mut circles = BTreeSet::new();
+    for (module, all) in reached.iter().filter(|(module, all)| all.contains(**module)) {
+        let circle = all.iter().filter(|other| reached.get(other).is_some_and(|back| back.contains(*module)));
+        circles.insert(circle.map(|module| module.join("::")).collect::<Vec<_>>());
+    }
+    circles.into_iter().collect()
+}
+
+/// The circles among the modules of each folder; all that lies in a module's own folder is one with it.
+fn circles_of_folders(edges: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<Vec<String>> {
+    let parents: BTreeSet<&[String]> = edges.keys().filter_map(|module| Some(module.split_last()?.1)).collect();
+    let mut all = Vec::new();
+    for parent in parents {
+        let child = |module: &Module| {
+            (module.len() > parent.len() && module.starts_with(parent)).then(|| module[..=parent.len()].to_vec())
+        };
+        let mut inner: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
+        for (module, imported) in edges {
+            let Some(from) = child(module) else { continue };
+            let to = imported.iter().filter_map(child).filter(|to| *to != from);
+            inner.entry(from.clone()).or_default().extend(to);
+        }
+        all.extend(circles(&inner));
+    }
+    all
+}
+
 fn source(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
+}
+
+/// The crates without circles. Not among them: liblbprof.so, whose threads, logs and flushes know one another, and the simulator.
+const ROOTS: [&str; 4] = [
+    "collector/src/lib.rs",
+    "analyzer/src/lib.rs",
+    "analyzer/src/bin/lb-report/main.rs",
+    "interpose/src/bin/lb-run.rs",
+];
+
+#[test]
+fn no_module_imports_one_that_imports_it() {
+    for root in ROOTS {
+        let circles = circles_of_folders(&Modules::of(&source(root)).edges());
+        assert!(circles.is_empty(), "{root}: {circles:#?}");
+    }
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn threads_without_number_take_little_memory() {
     let output = bounded(dir.path(), "96M");
     assert_eq!(output.status.code(), Some(0), "{}", words(&output.stderr));
     let report = words(&output.stdout);
-    assert!(report.contains("(5999 more threads, "), "{report}");
+    assert!(report.contains("(5,999 more threads, "), "{report}");
 }
 
 #[test]

@@ -2,9 +2,11 @@
 
 use lbprof_analyzer::model::loops::Ends;
 use lbprof_analyzer::model::loops::{Anchors, Class};
-use lbprof_analyzer::structure::iterations::find::{FoundLoop, Step, Window, find_loops};
+use lbprof_analyzer::structure::iterations::find::find_loops;
+use lbprof_analyzer::structure::iterations::found::FoundLoop;
 use lbprof_analyzer::structure::iterations::number::{Numbering, number};
 use lbprof_analyzer::structure::iterations::split::Splitter;
+use lbprof_analyzer::structure::iterations::window::{Step, Window};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;

@@ -15,7 +15,7 @@
 use super::groups::Candidate;
 use crate::model::loops::Count;
 use crate::model::loops::Ends;
-use crate::structure::iterations::find::{Anchor, FoundLoop};
+use crate::structure::iterations::found::{Anchor, FoundLoop};
 use crate::structure::survey::{RankSurvey, Survey};
 
 /// How many iterations more or fewer there may be than were counted: what comes once in each may be missing in the first or the last,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::structure::iterations::find::Anchor;
+use crate::structure::iterations::found::Anchor;
 use crate::structure::survey::{RankSurvey, Survey};
 
 /// How much the number of a loop's ends may differ between ranks that run the same code.

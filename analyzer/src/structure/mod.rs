@@ -1,7 +1,7 @@
 //! The structure of a program without markers: its loops, and regions named by the call sites around them.
 //!
 //! ```text
-//!   survey ─→ loops.rs     groups of ranks that run the same calls (groups.rs); of one rank of each, the loops in its calls;
+//!   survey ─→ loops.rs     groups of ranks that run the same calls (group.rs, groups.rs); of one rank of each, the loops in its calls (calls.rs);
 //!          │               groups that meet in each iteration have the same iterations (together.rs); what hands out data in
 //!          │               a marked phase is none (fans.rs)
 //!          └→ segments.rs  the code between two call sites, where enough time goes to it, as a region
@@ -12,8 +12,10 @@
 //! first call. What the user marked is left as it is: with marked iterations no loop is sought, with marked phases no code is named by its call sites.
 
 mod anchors;
+mod calls;
 mod copies;
 mod fans;
+mod group;
 mod groups;
 pub mod iterations;
 pub mod kinds;

@@ -2,7 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use crate::structure::iterations::find::{Anchor, FoundLoop, Step};
+use crate::structure::iterations::found::{Anchor, FoundLoop};
+use crate::structure::iterations::window::Step;
 use crate::structure::survey::{Survey, Token};
 use crate::structure::symbols::Place;
 

@@ -12,10 +12,10 @@ use std::ops::ControlFlow;
 use lbprof_collector::Activity;
 use lbprof_collector::definition::RankList;
 
-use super::loops::Calls;
-use super::loops::Group;
+use super::calls::Calls;
+use super::group::Group;
 use crate::read::definitions::Definitions;
-use crate::structure::iterations::find::FoundLoop;
+use crate::structure::iterations::found::FoundLoop;
 
 /// Groups of ranks that go through their iterations together.
 pub struct Team<'a> {

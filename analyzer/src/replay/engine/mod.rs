@@ -28,7 +28,7 @@ use lbprof_collector::record::NONE;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::needs::Need;
-use self::progress::{Coupling, Send};
+use self::progress::Coupling;
 use super::explaining::Explaining;
 use super::requests::Requests;
 use super::scope::Scope;
@@ -43,6 +43,7 @@ use crate::model::waits::{WaitKey, WaitState, WaitSums};
 use crate::read::open::Run;
 use crate::read::pass::Progress;
 use crate::replay::blocking::{Causer, EndedBy, Explained, MOST_STRETCHES, Wait};
+use crate::replay::engine::needs::Send;
 use crate::replay::matching::{Channels, Gatherings, HearingId, Locks, Signals};
 use crate::replay::timeline::{Ids, Places, RankSteps, RegionTable, Source};
 use crate::replay::what_if::{Clocks, Condition};

@@ -4,7 +4,6 @@ use lbprof_collector::record::NONE;
 use lbprof_collector::{Activity, Operation};
 
 use super::Engine;
-use super::progress::Send;
 use crate::model::kind::Kind;
 use crate::model::waits::WaitState;
 use crate::replay::blocking::EndedBy;
@@ -12,6 +11,15 @@ use crate::replay::matching::{Entry, Gathering, MeetingId, Side, Transfer, Trans
 use crate::replay::thread::{NOTHING, Pending, Started};
 use crate::replay::timeline::{Deed, EpochStep, Meeting, Role, SendMode, Step};
 use crate::replay::what_if::Noted;
+
+/// A send that is complete with a call, and may have waited for its receiver.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Send {
+    pub(super) id: TransferId,
+    /// The thread that receives it, where that is known.
+    pub(super) to: Option<u32>,
+    pub(super) waits: bool,
+}
 
 /// Something that a call waits for.
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@
 //! Nothing more is needed of a side whose part is over: with the end of the call that completes it the message is sent, or received.
 
 use super::Engine;
-use super::needs::{At, Need, needs_message};
+use super::needs::{At, Need, Send, needs_message};
 use crate::model::kind::{Kind, Ns};
 use crate::model::waits::WaitState;
 use crate::replay::blocking::EndedBy;
@@ -52,15 +52,6 @@ pub(super) struct Coupling([[[Seen; 64]; 2]; 3]);
 struct Like {
     same_host: bool,
     bytes: u64,
-}
-
-/// A send that is complete with a call, and may have waited for its receiver.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Send {
-    pub(super) id: TransferId,
-    /// The thread that receives it, where that is known.
-    pub(super) to: Option<u32>,
-    pub(super) waits: bool,
 }
 
 impl Default for Coupling {

@@ -18,9 +18,10 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::structure::iterations::counts::counts;
 use crate::structure::iterations::cut::Cut;
-use crate::structure::iterations::find::Window;
 use crate::structure::iterations::sequence::{Item, Sequence, Symbol};
+use crate::structure::iterations::window::Window;
 
 /// Symbols that are tried as anchors: some of them with each of the most popular counts. Symbols that occur equally often
 /// mostly take turns, and then it does not matter which is tried.
@@ -61,30 +62,6 @@ pub(super) fn choose(
     candidates.retain(|symbol| core.binary_search(symbol).is_ok());
     let anchor = last_of(sequence, window, visits, &candidates).unwrap_or(best.symbol);
     Some(Chosen { anchor, core, alike: best.alike(sequence) })
-}
-
-/// How often each symbol occurs in the visits.
-pub(super) fn counts(sequence: &Sequence, visits: &[Range<usize>]) -> FxHashMap<Symbol, usize> {
-    counted_in(sequence, &sequence.parts, visits)
-}
-
-/// How often each symbol occurs in stretches of `items`.
-pub(super) fn counted_in(sequence: &Sequence, items: &[Item], stretches: &[Range<usize>]) -> FxHashMap<Symbol, usize> {
-    let all = || stretches.iter().flat_map(|stretch| &items[stretch.clone()]);
-    // A table of all symbols is quicker, but other sequences than those of programs may have as many symbols as items.
-    if stretches.iter().map(Range::len).sum::<usize>() < sequence.n_symbols() {
-        return counted(all());
-    }
-    let mut counts = vec![0; sequence.n_symbols()];
-    all().for_each(|item| counts[item.symbol as usize] += 1);
-    (0..).zip(counts).filter(|&(_, count)| count > 0).collect()
-}
-
-/// How often each symbol occurs among the items.
-pub(super) fn counted<'a>(items: impl IntoIterator<Item = &'a Item>) -> FxHashMap<Symbol, usize> {
-    let mut counts = FxHashMap::default();
-    items.into_iter().for_each(|item| *counts.entry(item.symbol).or_default() += 1);
-    counts
 }
 
 /// The symbols whose tokens are of no other symbol; ascending. Only these can be told from the calls alone.

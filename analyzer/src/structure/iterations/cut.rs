@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use crate::structure::iterations::anchor::counted;
+use crate::structure::iterations::counts::counted;
 use crate::structure::iterations::sequence::{Item, Sequence, Symbol};
 
 /// Kinds of iterations that are told apart; those of further kinds are spelt out. Loops have few kinds, sequences without

@@ -1,72 +1,11 @@
 //! The loops in a rank's calls, found from the calls alone.
 
 use crate::structure::iterations::candidates::{self, Followers};
+use crate::structure::iterations::found::FoundLoop;
 use crate::structure::iterations::judge::{self, FEWEST_ITERATIONS};
 use crate::structure::iterations::outline;
 use crate::structure::iterations::sequence::Sequence;
-
-/// One MPI call of the rank's main thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// The operation, call site and communicator, as one number; small numbers, for there is a table over them.
-    pub token: u32,
-    /// When it was entered, in ticks.
-    pub begin: u64,
-    /// When it returned, in ticks; not before `begin`.
-    pub end: u64,
-}
-
-/// The calls in which loops are looked for: successive ones, polls left out.
-#[derive(Clone, Copy)]
-pub struct Window<'a> {
-    /// The calls, in their order.
-    pub steps: &'a [Step],
-    /// Whether these are all the calls of the rank, so that the first and the last iteration are in it.
-    pub whole_run: bool,
-    /// Whether a token is a collective operation: a better end of an iteration than a message between two ranks.
-    pub is_collective: &'a dyn Fn(u32) -> bool,
-    /// Whether calls of a token hand something out to one rank after another, or collect it: a loop of nothing else, in which no computation
-    /// is worth naming, is none.
-    pub is_fan: &'a dyn Fn(u32) -> bool,
-    /// Whether a program may call a token again and again until something has happened: a loop of nothing else is none, where most
-    /// iterations compute less than `spin` ticks.
-    pub may_spin: &'a dyn Fn(u32) -> bool,
-    /// See `may_spin`.
-    pub spin: u64,
-}
-
-/// What marks the end of each iteration of a loop.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Anchor {
-    /// Each of these ends an iteration; ascending.
-    pub tokens: Vec<u32>,
-    /// Whether an uninterrupted run of them ends one iteration, not each of them.
-    pub run: bool,
-}
-
-/// A loop of the program, as far as its calls tell.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FoundLoop {
-    /// The loop around it, an index into the same list; `None` for an outermost loop.
-    pub parent: Option<usize>,
-    /// All tokens that occur inside, those of inner loops too; ascending.
-    pub tokens: Vec<u32>,
-    /// What ends an iteration.
-    pub anchor: Anchor,
-    /// Tokens that occur exactly once in each iteration that the window shows as a whole; ascending.
-    pub core: Vec<u32>,
-    /// Whether nothing but its rhythm makes it a loop around an inner one: what a program does in every fifth iteration, as output, is
-    /// no other in its calls than a loop of five steps.
-    pub by_rhythm: bool,
-    /// Anchors in the window: its iterations, those that the window cuts off included.
-    pub iterations: usize,
-    /// Ticks of the window that the loop covers.
-    pub time: u64,
-    /// Share of the iterations that consist of the same calls as the most common kind of them, in 0..=1.
-    pub alike: f64,
-    /// Whether this is the program's main loop. At most one is.
-    pub main: bool,
-}
+use crate::structure::iterations::window::Window;
 
 /// Times that the search begins anew after some loops were found: no program has so many in one another, and other sequences of
 /// calls shall not take long.
@@ -114,6 +53,7 @@ fn reduce_repeated(sequence: &mut Sequence, window: &Window) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::structure::iterations::window::Step;
 
     /// Calls named by letters, each 1 tick long after 9 ticks of computation.
     fn steps(calls: &str) -> Vec<Step> {

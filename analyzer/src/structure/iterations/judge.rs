@@ -5,9 +5,10 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::structure::iterations::anchor::{self, Chosen};
+use crate::structure::iterations::counts::{counted, counted_in, counts};
 use crate::structure::iterations::extras::{self, Around};
-use crate::structure::iterations::find::Window;
 use crate::structure::iterations::sequence::{Loop, Sequence, Symbol, Visit};
+use crate::structure::iterations::window::Window;
 
 /// A loop runs at least so often in the window: two of a kind may be chance.
 pub(super) const FEWEST_ITERATIONS: usize = 3;
@@ -107,7 +108,7 @@ fn judge(
 
 /// The loop with these visits.
 fn named(sequence: &Sequence, parts: &[Range<usize>], chosen: Chosen) -> Loop {
-    let counts = anchor::counts(sequence, parts);
+    let counts = counts(sequence, parts);
     let mut tokens: Vec<Symbol> = counts.keys().flat_map(|&symbol| sequence.tokens_of(symbol)).copied().collect();
     tokens.sort_unstable();
     tokens.dedup();
@@ -122,7 +123,7 @@ fn named(sequence: &Sequence, parts: &[Range<usize>], chosen: Chosen) -> Loop {
 
 /// The stretches in which all that makes the loop occurs; `None` where there are too few iterations in them.
 fn visits(sequence: &Sequence, group: &[Symbol], stretches: &[Range<usize>]) -> Option<Vec<Range<usize>>> {
-    let mut counts = anchor::counted_in(sequence, &sequence.items, stretches);
+    let mut counts = counted_in(sequence, &sequence.items, stretches);
     let group: FxHashSet<Symbol> = group.iter().copied().collect();
     counts.retain(|symbol, _| group.contains(symbol));
     let most = counts.values().copied().max()?;
@@ -161,7 +162,7 @@ fn stray(sequence: &Sequence, visits: &[Range<usize>]) -> Option<Symbol> {
         return None;
     }
     let mut strays: FxHashMap<Symbol, usize> = FxHashMap::default();
-    for (symbol, count) in anchor::counts(sequence, visits) {
+    for (symbol, count) in counts(sequence, visits) {
         let within = |owner| sequence.loop_of(symbol).is_some_and(|found| found.inner.contains(&owner));
         let near = sequence.tokens_of(symbol).iter().filter_map(|token| owners.get(token)).flatten().copied();
         let near: FxHashSet<Symbol> = near.filter(|&owner| owner != symbol && !within(owner)).collect();
@@ -216,7 +217,7 @@ impl Layout {
         let mut further = Vec::new();
         for stretch in stretches.iter().filter(|stretch| !known.contains(&stretch.start)) {
             let parts = self.add(sequence, stretch);
-            let counts = anchor::counted(&sequence.parts[parts.clone()]);
+            let counts = counted(&sequence.parts[parts.clone()]);
             if core.iter().all(|symbol| counts.contains_key(symbol)) {
                 further.push((stretch.clone(), parts));
             } else {

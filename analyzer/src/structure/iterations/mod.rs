@@ -19,6 +19,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | [`window`], [`found`] | the calls that are searched, and a loop in them |
 //! | [`find`] | the loops of a window of calls: [`find::find_loops`] |
 //! | [`split`] | the run's calls cut into intervals, call by call: [`split::Splitter`] |
 //! | [`number`] | the iteration that each interval belongs to: [`number::number`] |
@@ -27,11 +28,14 @@
 mod anchor;
 mod candidates;
 pub mod carried;
+mod counts;
 mod cut;
 mod extras;
 pub mod find;
+pub mod found;
 mod judge;
 pub mod number;
 mod outline;
 mod sequence;
 pub mod split;
+pub mod window;

@@ -2,9 +2,10 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::structure::iterations::find::{Anchor, FoundLoop, Step, Window};
+use crate::structure::iterations::found::{Anchor, FoundLoop};
 use crate::structure::iterations::judge::FEWEST_ITERATIONS;
 use crate::structure::iterations::sequence::{Item, Sequence, Symbol};
+use crate::structure::iterations::window::{Step, Window};
 
 /// Share of the window's time from which on what a loop computes is worth naming, whatever its calls are.
 const WORTH_NAMING: f64 = 0.05;

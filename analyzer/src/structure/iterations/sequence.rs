@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 
-use crate::structure::iterations::find::Step;
+use crate::structure::iterations::window::Step;
 
 /// A token, numbered from 0 in the order of appearance, or a loop, numbered after all tokens.
 pub(super) type Symbol = u32;

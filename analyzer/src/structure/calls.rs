@@ -1,0 +1,211 @@
+//! The calls of the rank that stands for others, read from its log.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use lbprof_collector::format::BatchHead;
+use lbprof_collector::reader::Item;
+use lbprof_collector::{Operation, Record};
+use rustc_hash::FxHashSet;
+
+use super::fans::Fans;
+use super::named::LoopAt;
+use super::polls::may_spin;
+use crate::model::loops::{Anchors, Class, Detected, Ends};
+use crate::read::definitions::Definitions;
+use crate::read::open::Run;
+use crate::structure::iterations::find::find_loops;
+use crate::structure::iterations::found::FoundLoop;
+use crate::structure::iterations::number::number;
+use crate::structure::iterations::split::Splitter;
+use crate::structure::iterations::window::{Step, Window};
+use crate::structure::kinds::Kinds;
+use crate::structure::survey::{RankSurvey, Survey, Token};
+
+/// Calls in a window: hundreds of iterations of any program, and a few dozen megabytes.
+const WINDOW: u64 = 1 << 19;
+
+/// Seconds computed in an iteration up to which one of calls that may spin does: a program that yields its core, or sleeps for the shortest
+/// time that the system knows, spins.
+const SPIN_S: f64 = 100e-6;
+
+/// The calls of the rank that stands for others.
+#[derive(Clone, Copy)]
+pub(super) struct Calls<'a> {
+    pub(super) run: &'a Run,
+    pub(super) survey: &'a Survey,
+    pub(super) tokens: &'a HashMap<Token, u32>,
+    /// The rank.
+    pub(super) rank: &'a RankSurvey,
+}
+
+impl Calls<'_> {
+    /// The loops in a window of its calls; only that which ends at `wanted`, where that is given. `None`: there is none.
+    pub(super) fn loops(&self, window: &[Step], named: Option<&LoopAt>) -> Option<Vec<FoundLoop>> {
+        if let Some(named) = named {
+            return named.of(window).map(|one| vec![one]);
+        }
+        let is_collective = |token: u32| self.is_collective(token);
+        let fans = if self.survey.marked_phases { self.fans() } else { FxHashSet::default() };
+        let window = Window {
+            steps: window,
+            whole_run: self.is_in_window(),
+            is_collective: &is_collective,
+            is_fan: &|token| fans.contains(&token),
+            may_spin: &|token| self.is(token, may_spin),
+            spin: self.rank.clock.as_ref().map_or(0, |clock| (SPIN_S / clock.tick_s()) as u64),
+        };
+        let found = find_loops(&window);
+        found.iter().any(|one| one.main).then_some(found)
+    }
+
+    /// The main loop that is found where the user does not say what ends an iteration: how often it runs, and its end.
+    pub(super) fn detected(&self, window: &[Step]) -> Option<Detected> {
+        let found = self.loops(window, None)?;
+        let main = found.into_iter().find(|one| one.main)?;
+        let anchors = Anchors { run: main.anchor.run, ..Anchors::default() };
+        let iterations = self.iterations(&main, (anchors, Ends::Found), window);
+        let token = self.survey.tokens.get(*main.anchor.tokens.first()? as usize)?;
+        Some(Detected { iterations, end: (token.site, token.operation), run: anchors.run })
+    }
+
+    /// Whether this holds of the operation of a kind of calls.
+    pub(super) fn is(&self, token: u32, what: fn(u16) -> bool) -> bool {
+        self.survey.tokens.get(token as usize).is_some_and(|token| what(token.operation))
+    }
+
+    pub(super) fn is_collective(&self, token: u32) -> bool {
+        self.is(token, is_collective)
+    }
+
+    /// Whether all its calls are in the window.
+    pub(super) fn is_in_window(&self) -> bool {
+        self.rank.calls <= WINDOW
+    }
+
+    /// Calls from the middle of the run, without polls, and what they refer to.
+    pub(super) fn window(&self) -> (Vec<Step>, Definitions) {
+        let first = (self.rank.calls / 2).saturating_sub(WINDOW / 2);
+        let mut steps = Vec::new();
+        let mut at = 0_u64;
+        let definitions = self.each_call(|token, record| {
+            if at >= first && token.is_some_and(|token| !self.is_poll(token)) {
+                let (begin, end) = (record.begin, record.end.max(record.begin));
+                steps.extend(token.map(|token| Step { token, begin, end }));
+            }
+            at += 1;
+            if at < first + WINDOW { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        (steps, definitions)
+    }
+
+    pub(super) fn is_poll(&self, token: u32) -> bool {
+        self.survey.tokens.get(token as usize).is_none_or(|token| Operation::polls(token.operation))
+    }
+
+    /// The number of iterations of a loop in all its calls, of which these are in the window.
+    pub(super) fn iterations(&self, one: &FoundLoop, (anchors, ends): (Anchors, Ends), window: &[Step]) -> u32 {
+        let mut splitter = Splitter::new(classes(one, self.survey), anchors);
+        let mut next = |token, begin, end| _ = splitter.next(token, begin, end);
+        match self.is_in_window() {
+            // Polls, which it lacks, end no iteration.
+            true => window.iter().for_each(|step| next(step.token, step.begin, step.end)),
+            false => drop(self.each_call(|token, record| {
+                token.into_iter().for_each(|token| next(token, record.begin, record.end.max(record.begin)));
+                ControlFlow::Continue(())
+            })),
+        }
+        number(&splitter.finish(), ends).count
+    }
+
+    /// The kinds of a loop's calls that are collective operations, each with how often the rank makes them.
+    pub(super) fn collectives_in(&self, one: &FoundLoop) -> impl Iterator<Item = (Token, u64)> {
+        let known =
+            one.tokens.iter().filter_map(|&at| Some((*self.survey.tokens.get(at as usize)?, self.rank.count(at))));
+        known.filter(|(token, _)| is_collective(token.operation))
+    }
+
+    /// Kinds of calls in marked regions that only hand out or collect.
+    pub(super) fn fans(&self) -> FxHashSet<u32> {
+        let mut fans = Fans::default();
+        let mut next = 0;
+        self.each_record(|head, token, record| {
+            if let Some(head) = head {
+                if head.first != next {
+                    fans.begin(head.open.len());
+                }
+                next = head.first;
+            }
+            next += 1;
+            fans.add(record, token);
+            ControlFlow::Continue(())
+        });
+        fans.finish()
+    }
+
+    /// Gives each call of the first thread, until `take` has enough, with its kind by the survey's index; returns what these calls
+    /// refer to.
+    pub(super) fn each_call(&self, mut take: impl FnMut(Option<u32>, &Record) -> ControlFlow<()>) -> Definitions {
+        self.each_record(|_, token, record| match record.is_call() {
+            true => take(token, record),
+            false => ControlFlow::Continue(()),
+        })
+    }
+
+    /// The same of each record; with that of a batch's first record comes its head.
+    pub(super) fn each_record(
+        &self,
+        mut take: impl FnMut(Option<&BatchHead>, Option<u32>, &Record) -> ControlFlow<()>,
+    ) -> Definitions {
+        let mut definitions = Definitions::default();
+        let header = self.run.headers.iter().find(|header| header.rank == self.rank.rank);
+        let Some(mut log) = header.and_then(|header| self.run.log(header).ok()) else { return definitions };
+        let mut kinds = Kinds::default();
+        let mut tokens: Vec<Option<u32>> = Vec::new();
+        while let Some(item) = log.next_item() {
+            match item {
+                Item::Definitions(found) => found.into_iter().for_each(|one| definitions.add(one)),
+                Item::Records { head, records } if head.thread == 0 => {
+                    let heads = std::iter::once(Some(&head)).chain(std::iter::repeat(None));
+                    for (record, head) in records.iter().zip(heads) {
+                        let kind = record.is_call().then(|| kinds.of(record) as usize);
+                        if let Some(kind) = kind.filter(|&kind| kind >= tokens.len()) {
+                            let token =
+                                kinds.get(kind as u32).map(|kind| Token::of(kind, &self.survey.sites, &definitions));
+                            tokens.push(token.and_then(|token| self.tokens.get(&token).copied()));
+                        }
+                        let token = kind.and_then(|kind| tokens.get(kind).copied().flatten());
+                        if take(head, token, record).is_break() {
+                            return definitions;
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        definitions
+    }
+}
+
+/// What each kind of call is to a loop.
+pub(super) fn classes(one: &FoundLoop, survey: &Survey) -> Vec<Class> {
+    let mut classes: Vec<Class> = survey
+        .tokens
+        .iter()
+        .map(|token| if Operation::polls(token.operation) { Class::Neutral } else { Class::Foreign })
+        .collect();
+    for (tokens, class) in [(&one.tokens, Class::Inside), (&one.anchor.tokens, Class::Anchor)] {
+        for &token in tokens {
+            if let Some(place) = classes.get_mut(token as usize) {
+                *place = class;
+            }
+        }
+    }
+    classes
+}
+
+fn is_collective(operation: u16) -> bool {
+    use lbprof_collector::Activity;
+    let activity = Operation::from_number(operation).map(Operation::activity);
+    matches!(activity, Some(Activity::Collective | Activity::Synchronization))
+}

@@ -1,0 +1,120 @@
+//! Ranks that have the same loops.
+
+use std::num::NonZeroU32;
+
+use super::anchors::Evidence;
+use super::calls::Calls;
+use super::groups::{Candidate, has_loop};
+use crate::model::loops::{Anchors, Count, Detected, Ends};
+use crate::read::definitions::Definitions;
+use crate::structure::iterations::found::FoundLoop;
+use crate::structure::iterations::window::Step;
+
+/// Ranks that have the same loops.
+pub(super) struct Group<'a> {
+    /// The calls of the rank that stands for the others.
+    pub(super) calls: Calls<'a>,
+    /// Their numbers.
+    pub(super) ranks: Vec<u32>,
+    /// What its calls refer to, as far as those searched do.
+    pub(super) definitions: Definitions,
+    /// The number of iterations of the main loop.
+    pub(super) iterations: u32,
+    /// What is known of their ends.
+    pub(super) ends: Ends,
+    /// How well their number is known.
+    pub(super) count: Count,
+    /// Every so manieth anchor of the main loop ends one.
+    pub(super) every: NonZeroU32,
+    /// What is found in the calls where the user named what ends an iteration.
+    pub(super) detected: Option<Detected>,
+    /// The rank that stands for the others.
+    pub(super) chosen: Candidate<'a>,
+    /// The loops, each behind the one around it.
+    pub(super) found: Vec<FoundLoop>,
+    /// Which of them is the main one.
+    pub(super) main: usize,
+}
+
+impl<'a> Group<'a> {
+    /// A group of `chosen` alone, whose iterations are not counted yet; `None` where no loop is the main one.
+    pub(super) fn new(calls: Calls<'a>, chosen: Candidate<'a>, found: Vec<FoundLoop>) -> Option<Self> {
+        let main = found.iter().position(|one| one.main)?;
+        let definitions = Definitions::default();
+        Some(Group {
+            calls,
+            ranks: Vec::new(),
+            definitions,
+            iterations: 0,
+            ends: Ends::Found,
+            count: Count::default(),
+            every: NonZeroU32::MIN,
+            detected: None,
+            chosen,
+            found,
+            main,
+        })
+    }
+
+    /// Which anchors of the main loop end an iteration.
+    pub(super) fn anchors(&self) -> Anchors {
+        Anchors { run: self.main().anchor.run, every: self.every }
+    }
+
+    /// Counts the iterations of the main loop, and again where the calls of all ranks say more of what ends one than those of its own.
+    pub(super) fn settle(&mut self, evidence: Evidence, window: &[Step]) {
+        let calls = self.calls;
+        let count = |group: &Group| calls.iterations(group.main(), (group.anchors(), group.ends), window);
+        self.iterations = count(self);
+        if self.ends == Ends::Each {
+            return;
+        }
+        let is_collective = |token| calls.is_collective(token);
+        if let Some(shared) = evidence.shared_end(self.main(), calls.rank, self.iterations, is_collective) {
+            self.found[self.main].anchor = shared;
+            self.iterations = count(self);
+        }
+        let (known, certain) = evidence.count(self.main(), calls.rank, self.iterations);
+        self.count = known;
+        if let Some(anchor) = certain {
+            (self.found[self.main].anchor, self.ends) = (anchor, Ends::Each);
+            self.iterations = count(self);
+        }
+    }
+
+    /// The main loop.
+    pub(super) fn main(&self) -> &FoundLoop {
+        &self.found[self.main]
+    }
+
+    /// Whether a rank ends iterations as these do, as often.
+    pub(super) fn ends_as(&self, one: Candidate) -> bool {
+        has_loop(one, self.chosen, &self.main().anchor)
+    }
+
+    /// Whether ranks of `other` end as many iterations in the same way, and all that they do in one these do, too.
+    pub(super) fn does_what(&self, other: &Group) -> bool {
+        let (own, others) = (self.main(), other.main());
+        let is_known = |token: &u32| own.tokens.binary_search(token).is_ok();
+        own.anchor == others.anchor && self.ends_as(other.chosen) && others.tokens.iter().all(is_known)
+    }
+
+    /// Its loops on a rank with calls in this window, that ends iterations as these ranks do but makes other calls in them: what it
+    /// alone calls between the ends of iterations belongs to them.
+    pub(super) fn on(&self, calls: Calls<'a>, chosen: Candidate<'a>, window: &[Step]) -> Option<Group<'a>> {
+        let main = self.main();
+        let is_end = |step: &Step| main.anchor.tokens.contains(&step.token);
+        let (first, last) = (window.iter().position(is_end)?, window.iter().rposition(is_end)?);
+        let mut own: Vec<u32> = window[first..=last].iter().map(|step| step.token).collect();
+        own.retain(|&token| self.chosen.rank.count(token) == 0);
+        let mut found = self.found.clone();
+        let mut next = Some(self.main);
+        while let Some(one) = next.and_then(|at| found.get_mut(at)) {
+            one.tokens.extend_from_slice(&own);
+            one.tokens.sort_unstable();
+            one.tokens.dedup();
+            next = one.parent;
+        }
+        Group::new(calls, chosen, found)
+    }
+}

@@ -1,0 +1,31 @@
+//! How often symbols occur.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::sequence::{Item, Sequence, Symbol};
+
+/// How often each symbol occurs in the visits.
+pub(super) fn counts(sequence: &Sequence, visits: &[Range<usize>]) -> FxHashMap<Symbol, usize> {
+    counted_in(sequence, &sequence.parts, visits)
+}
+
+/// How often each symbol occurs in stretches of `items`.
+pub(super) fn counted_in(sequence: &Sequence, items: &[Item], stretches: &[Range<usize>]) -> FxHashMap<Symbol, usize> {
+    let all = || stretches.iter().flat_map(|stretch| &items[stretch.clone()]);
+    // A table of all symbols is quicker, but other sequences than those of programs may have as many symbols as items.
+    if stretches.iter().map(Range::len).sum::<usize>() < sequence.n_symbols() {
+        return counted(all());
+    }
+    let mut counts = vec![0; sequence.n_symbols()];
+    all().for_each(|item| counts[item.symbol as usize] += 1);
+    (0..).zip(counts).filter(|&(_, count)| count > 0).collect()
+}
+
+/// How often each symbol occurs among the items.
+pub(super) fn counted<'a>(items: impl IntoIterator<Item = &'a Item>) -> FxHashMap<Symbol, usize> {
+    let mut counts = FxHashMap::default();
+    items.into_iter().for_each(|item| *counts.entry(item.symbol).or_default() += 1);
+    counts
+}

@@ -1,0 +1,31 @@
+//! The calls in which loops are looked for.
+
+/// One MPI call of the rank's main thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The operation, call site and communicator, as one number; small numbers, for there is a table over them.
+    pub token: u32,
+    /// When it was entered, in ticks.
+    pub begin: u64,
+    /// When it returned, in ticks; not before `begin`.
+    pub end: u64,
+}
+
+/// The calls in which loops are looked for: successive ones, polls left out.
+#[derive(Clone, Copy)]
+pub struct Window<'a> {
+    /// The calls, in their order.
+    pub steps: &'a [Step],
+    /// Whether these are all the calls of the rank, so that the first and the last iteration are in it.
+    pub whole_run: bool,
+    /// Whether a token is a collective operation: a better end of an iteration than a message between two ranks.
+    pub is_collective: &'a dyn Fn(u32) -> bool,
+    /// Whether calls of a token hand something out to one rank after another, or collect it: a loop of nothing else, in which no computation
+    /// is worth naming, is none.
+    pub is_fan: &'a dyn Fn(u32) -> bool,
+    /// Whether a program may call a token again and again until something has happened: a loop of nothing else is none, where most
+    /// iterations compute less than `spin` ticks.
+    pub may_spin: &'a dyn Fn(u32) -> bool,
+    /// See `may_spin`.
+    pub spin: u64,
+}

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use lbprof_collector::Activity;
 
 use super::edges;
+use super::mean::mean_of_who_computes;
 use crate::model::kind::Ns;
 use crate::model::{Model, RankModel, Region, RegionIdx, Series};
 use crate::structure::{OTHER, ends_of};
@@ -108,17 +109,6 @@ pub fn serial_least_s(model: &Model, region: RegionIdx) -> f64 {
     let times = model.inclusive_s(region, Activity::Computation);
     let all_s = model.inclusive_s(0, Activity::Computation);
     if is_serial(model, region, &times) { all_s.iter().sum::<f64>() / all_s.len().max(1) as f64 } else { 0.0 }
-}
-
-/// By place of the rank: how many times as long its time is as it was, where each that computes is brought to `mean`.
-pub fn factors(times: &[f64], mean: f64) -> Vec<f64> {
-    times.iter().map(|&time| if time > 0.0 { mean / time } else { 1.0 }).collect()
-}
-
-/// The mean of the times that are not 0.
-pub(super) fn mean_of_who_computes(times: &[f64]) -> f64 {
-    let n = times.iter().filter(|&&time| time > 0.0).count();
-    times.iter().sum::<f64>() / n.max(1) as f64
 }
 
 /// When an iteration began and ended.

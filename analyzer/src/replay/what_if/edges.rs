@@ -12,7 +12,7 @@
 
 use lbprof_collector::Activity;
 
-use super::balance::{factors as to_mean, mean_of_who_computes};
+use super::mean::{factors as to_mean, mean_of_who_computes};
 use crate::model::{Model, RankModel, RegionIdx};
 
 /// How many times as long as a rank's longest iteration an edge is at most.

@@ -6,6 +6,7 @@ mod clocks;
 mod conditions;
 mod edges;
 mod group;
+mod mean;
 mod questions;
 
 pub use alignment::is_known as iterations_are_known;

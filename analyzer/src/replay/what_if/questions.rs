@@ -4,8 +4,9 @@ use crate::model::question::Question;
 use lbprof_collector::Activity;
 
 use super::alignment;
-use super::balance::{balanced_each, balanced_s, computation_s, excess_each, factors, same_place};
+use super::balance::{balanced_each, balanced_s, computation_s, excess_each, same_place};
 use super::conditions::{Condition, Network, Work};
+use super::mean::factors;
 use crate::model::{Model, RegionIdx};
 
 /// Most regions, and most ranks, that are asked about unasked.

@@ -104,6 +104,22 @@ fn a_run_without_a_call_says_that_none_was_seen() {
     assert!(!kinds(&report_on(&part_in(dir.path(), &first))).contains(&ProblemKind::NothingSeen));
 }
 
+/// Hosts of four ranks each: who is missing between ranks of one host was not lost with its host's folder.
+#[test]
+fn of_missing_ranks_the_hosts_of_the_others_are_told() {
+    let missing = |ranks: &[u32], ranks_per_host: u32| {
+        let all = eight_ranks().hosts(|rank| format!("node{}", rank / ranks_per_host));
+        let report = report(ranks.iter().fold(all, |scenario, &rank| scenario.missing(rank)));
+        report.problems.iter().find(|row| row.kind == ProblemKind::MissingRank).unwrap().details.clone()
+    };
+    let between = "the ranks before and after ran on the same host and have logs";
+    assert_eq!(missing(&[1, 2, 6], 4), [format!("of 8 ranks: 1, 2, 6; {between}")]);
+    assert_eq!(missing(&[4, 5, 6, 7], 4), ["of 8 ranks: 4-7; all logs here are from host node0"]);
+    // They may have run on either host, or on a third one.
+    assert_eq!(missing(&[2, 3, 4], 4), ["of 8 ranks: 2-4"]);
+    assert_eq!(missing(&[1, 7], 4), ["of 8 ranks: 1, 7"]);
+}
+
 #[test]
 fn of_problems_those_of_the_selected_ranks_are_told() {
     let scenario = eight_ranks()

@@ -72,7 +72,7 @@ problems! {
     /// The rank's log reached LBPROF_LIMIT; from there on only a profile was kept.
     LimitReached = 3, Note, "raise LBPROF_LIMIT to keep every event";
     /// The log of a rank is missing.
-    MissingRank = 4, Partial, "it did not run under lb-run, or its log lies elsewhere: collect the logs of all hosts in one folder";
+    MissingRank = 4, Partial, "the rank ended before or in MPI_Init, or was not started under lb-run (see the launcher's messages), or its log is elsewhere: if LBPROF_DIR is not shared, collect the logs of all hosts in one folder";
     /// A part of a log is damaged and was skipped.
     Damaged = 5, Partial, "copy the log again from where it was recorded";
     /// A log ends in the middle of a block.
@@ -107,8 +107,8 @@ problems! {
     TooMany = 20, Doubtful, "name phases by what they do, not by numbers that grow";
     /// Recording was stopped by the program for a part of the run.
     Paused = 21, Note, "LBPROF_RECORD(0) or MPI_Pcontrol(0) was called; efficiencies are of the time recorded";
-    /// A marker or MPI call came from within an MPI call (a user-defined reduction, a callback) and was not recorded.
-    MarkerInsideCall = 22, Note, "put phase markers outside of MPI callbacks";
+    /// A marker or MPI call came from within an MPI call (a user-defined reduction, a callback, a signal handler) and was not recorded.
+    MarkerInsideCall = 22, Note, "put phase markers outside of MPI callbacks and signal handlers";
     /// Time stamps of a thread went backwards.
     ClockBackwards = 23, Doubtful, "the time stamp counters of this machine's cores differ; set LBPROF_CLOCK=monotonic";
     /// A program or shared object from which MPI was called is not there any more: its functions have no names.

@@ -431,7 +431,11 @@ pub unsafe fn cold<T: Default>(thread: *mut Thread, work: impl FnOnce() -> T) ->
 pub unsafe fn found_at_work(thread: *mut Thread) {
     // SAFETY: the thread's own state.
     unsafe {
-        if guard::disabled() || nesting::frame_is_there((*thread).at_work, thread as usize) {
+        // What comes after the recorder gave up is no longer recorded: that was counted once, by what ended it.
+        if guard::disabled() {
+            return;
+        }
+        if nesting::frame_is_there((*thread).at_work, thread as usize) {
             guard::count(ProblemKind::MarkerInsideCall, 1);
         } else {
             guard::give_up_after_jump();

@@ -286,8 +286,32 @@ fn missing_ranks(headers: &[Header], ended: &[u32]) -> Option<Problem> {
         gaps(&present, n_ranks)
     };
     let count = missing.iter().map(|&(first, last)| u64::from(last - first) + 1).sum();
-    let detail = format!("of {}: {}", Plural(u64::from(n_ranks), "rank"), in_words(&missing));
+    let detail =
+        format!("of {}: {}{}", Plural(u64::from(n_ranks), "rank"), in_words(&missing), hosts_around(headers, &missing));
     (count > 0).then_some(Problem { kind: ProblemKind::MissingRank, rank: None, count, detail })
+}
+
+/// What the hosts of the logs that are there say about why others are missing: a rank between two ranks of one host ran there most
+/// likely, and logs that it wrote would be with theirs; logs of one host alone may be those of a folder that no other host shares.
+///
+/// `headers`: ascending by rank; `missing`: runs from first to last rank, none of them among the headers.
+fn hosts_around(headers: &[Header], missing: &[(u32, u32)]) -> String {
+    let on_one_host = |(first, last): &(u32, u32)| {
+        let after = headers.partition_point(|header| header.rank <= *last);
+        let before = headers.partition_point(|header| header.rank < *first).checked_sub(1)?;
+        let [before, after] = [headers.get(before)?, headers.get(after)?];
+        (before.host == after.host).then_some(())
+    };
+    let Some(host) = headers.first().map(|header| &header.host).filter(|host| !host.is_empty()) else {
+        return String::new();
+    };
+    if missing.iter().all(|run| on_one_host(run).is_some()) {
+        "; the ranks before and after ran on the same host and have logs".to_owned()
+    } else if headers.iter().all(|header| header.host == *host) {
+        format!("; all logs here are from host {host}")
+    } else {
+        String::new()
+    }
 }
 
 /// The ranks below `n_ranks` that are not in `present` (ascending), as runs from first to last.

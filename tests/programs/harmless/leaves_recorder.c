@@ -3,12 +3,13 @@
 // link: -rdynamic
 // records: Allreduce>= 600 Barrier>= 300
 // problems: LeftByJump
-// maybe: Unfinished, NotClosed, Gap, MarkerInsideCall
+// maybe: Unfinished, NotClosed, Gap
+// times: LeftByJump 2
 // told: 2
 // report: 4
 // end: finalize
-// truth: a signal comes while the recorder writes to its log, and its handler leaves by siglongjmp: recording ends there, which is reported, and
-// truth: the program goes on as without the recorder
+// truth: a signal comes while the recorder writes to its log, and its handler leaves by siglongjmp: recording ends there, which is reported once a
+// truth: rank and under no other name, and the program goes on as without the recorder
 #define _GNU_SOURCE
 #include "calls.h"
 #include <setjmp.h>

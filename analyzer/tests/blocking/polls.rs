@@ -2,6 +2,7 @@
 
 use lbprof_analyzer::model::question::Question;
 use lbprof_analyzer::model::waits::WaitState::{EarlyEnd, LateSender};
+use lbprof_analyzer::report::text;
 use lbprof_collector::ProblemKind;
 use lbprof_collector::polling::Polling;
 use lbprof_simulator::script::Script;
@@ -68,6 +69,20 @@ fn polls_between_pieces_of_work_are_no_wait() {
     // Seven polls, 1 ms of work behind each, from 3.001 to 10.008; the message is there since 10. A wait for it needs no time then.
     let run = waiting(&behind("irecv 0 as a; repeat 7; test a; compute 1; end; wait a"), 0.0);
     assert!((computation_ms(&run) - 10.0).abs() < 1e-6, "{} ms", computation_ms(&run));
+}
+
+/// rank 1  |=== 3 ===|Irecv|Test|=== 0.1 ===|Test|=== 0.1 ===|… |Test|.|Test ok|      computes 3 + 69 × 0.1 ms, and 1 µs lies in one wait
+#[test]
+fn the_time_between_polls_is_told_as_sums_of_waiting_and_of_computation() {
+    let run = Run::of(&behind("irecv 0 as a; repeat 69; test a; compute 0.1; end; test a; compute 0.001; wait a"));
+    let polls = run.model.ranks[1].polls;
+    assert_eq!((polls.polls, polls.waits), (70, 1));
+    let text = text::render(
+        &report_on(&run.model),
+        &text::Options { command: "lb-report", columns: 1000, first_screen: true, asked: false, top: 8, full: false },
+    );
+    let told = "70 unsuccessful polls (1 wait), in total 1.00 µs of waiting and 6.90 ms of computation between polls";
+    assert!(text.contains(told), "{text}");
 }
 
 #[test]

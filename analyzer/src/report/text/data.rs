@@ -3,6 +3,7 @@
 use lbprof_collector::ProblemKind;
 
 use super::{DIM, Options};
+use crate::model::PollTimes;
 use crate::report::Report;
 use crate::report::words::{count, plural, seconds, wrap};
 
@@ -30,12 +31,23 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     });
     let polls = &data.polls;
     if polls.waits > 0 {
-        let [waits, times] = [plural(polls.waits, "wait"), plural(polls.polls, "poll")];
-        parts.push(format!("{waits} by polling ({times}, {} between them)", seconds(polls.waiting_s)));
+        parts.push(polling(polls));
     }
     let preempted = report.problems.iter().find(|problem| problem.kind == ProblemKind::Preempted);
     if let Some(problem) = preempted {
         parts.push(format!("{} preempted", plural(problem.ranks.len() as u64, "rank")));
     }
     format!("{DIM}{}{DIM:#}\n", wrap(&format!("Data: {}", parts.join("; ")), options.columns, 6))
+}
+
+/// How much was polled, and what the time after the polls counts as. These are sums over all polls, not the time from one to the next.
+fn polling(polls: &PollTimes) -> String {
+    let [found_nothing, waits] = [plural(polls.polls, "unsuccessful poll"), plural(polls.waits, "wait")];
+    let between = [(polls.waiting_s, "waiting"), (polls.computation_s, "computation")];
+    let between = between.iter().filter(|(sum_s, _)| *sum_s > 0.0);
+    let between: Vec<String> = between.map(|(sum_s, what)| format!("{} of {what}", seconds(*sum_s))).collect();
+    match between.is_empty() {
+        true => format!("{found_nothing} ({waits})"),
+        false => format!("{found_nothing} ({waits}), in total {} between polls", between.join(" and ")),
+    }
 }

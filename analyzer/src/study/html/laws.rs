@@ -21,7 +21,8 @@ fn relation(region: &str, of: &Relation, numbers: &[u32]) -> Value {
     let law = of.law().map(|model| &model.law);
     let fit = of.polynomial.as_ref().map(|chosen| &chosen.fit);
     let at = |x: f64| law.map(|law| law.at(x)).or_else(|| fit.map(|fit| fit.at(x)));
-    let problem = of.no_polynomial.as_ref().or(of.no_law.as_ref()).map(ToString::to_string);
+    // Beside a law, the lack of a polynomial is no problem.
+    let problem = of.no_polynomial.as_ref().or(of.no_law.as_ref()).filter(|_| law.is_none()).map(ToString::to_string);
     let number = |run: usize| numbers.get(run).copied();
     let points = of.points.iter().zip(&of.runs).map(|(&(x, y), &run)| {
         json!({

@@ -157,21 +157,20 @@ impl Relation {
         is_constant && self.law().is_none() && self.is_polynomial() == Some(true)
     }
 
-    /// Forgets a law and a polynomial that fit badly where there are too few sizes to find a better one, and keeps why.
+    /// Forgets a law and a polynomial, each by itself, that fit badly where there are too few sizes to find a better one, and keeps why.
     fn drop_what_too_few_sizes_say(&mut self) {
         let found = different(&self.points).len();
-        let of_law = self.linear.as_ref().and_then(|model| model.law.relative_error());
-        let of_fit = self.polynomial.as_ref().and_then(Chosen::relative_error);
-        let fits = [of_law, of_fit].into_iter().flatten().any(|error| error <= LEEWAY);
-        if found >= LEAST_SIZES || fits || (of_law.is_none() && of_fit.is_none()) {
+        if found >= LEAST_SIZES {
             return;
         }
-        let too_few = FitError::TooFewSizes { needed: LEAST_SIZES, found };
-        if self.linear.take().is_some() {
-            self.no_law = Some(too_few.clone());
+        let too_few = || Some(FitError::TooFewSizes { needed: LEAST_SIZES, found });
+        let is_bad = |error: Option<f64>| error.is_some_and(|error| error > LEEWAY);
+        if self.linear.take_if(|model| is_bad(model.law.relative_error())).is_some() {
+            self.no_law = too_few();
         }
-        self.polynomial = None;
-        self.no_polynomial = Some(too_few);
+        if self.polynomial.take_if(|chosen| is_bad(chosen.relative_error())).is_some() {
+            self.no_polynomial = too_few();
+        }
     }
 
     /// The linear law, where it describes the runs or the part of them up to a size.
@@ -497,6 +496,22 @@ mod tests {
         let models = Models::of(&two).unwrap();
         let found = relation(&models, "#op main/multiply", "T_comp main/multiply");
         assert_eq!(found.linear.as_ref().unwrap().regime, Regime::Unknown { found: 2 });
+        // The time triples from one size to the other: no constant is shown beside the law.
+        let too_few = Some(FitError::TooFewSizes { needed: LEAST_SIZES, found: 2 });
+        assert_eq!((found.polynomial.is_none(), &found.no_polynomial), (true, &too_few));
+    }
+
+    #[test]
+    fn of_two_sizes_a_law_that_fits_badly_is_dropped_beside_a_constant_that_fits() {
+        let two = [40.0, 60.0].map(|n| multiplication(2, n, f64::INFINITY));
+        let models = Models::of(&two).unwrap();
+        let mut found = relation(&models, "#q main/broadcast", "T_comm main/broadcast").clone();
+        found.points = vec![(1600.0, 10.0), (3600.0, 10.1)];
+        found.polynomial = Some(choose(&found.points).unwrap());
+        found.linear = Some(linear_model(&found.points).unwrap());
+        found.drop_what_too_few_sizes_say();
+        assert!(found.linear.is_none() && found.polynomial.is_some(), "{found:?}");
+        assert_eq!(found.no_law, Some(FitError::TooFewSizes { needed: LEAST_SIZES, found: 2 }));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::causal::{Because, Edge, Graph};
 use super::equation::{self, digits, time};
 use super::forecast::{Expected, Forecast, Step};
 
+use super::FitError;
 use super::quantity::Quantity;
 use super::regime::{LEEWAY, LinearModel, Regime};
 use super::relations::{Leaving, ModelError, Models, PhaseModels, Relation};
@@ -125,6 +126,8 @@ fn relation(models: &Models, relation: &Relation, columns: usize) -> String {
             }
             line(&errors(chosen, relation));
         }
+        // A law has said itself that there are too few sizes.
+        (None, Some(FitError::TooFewSizes { .. })) if relation.linear.is_some() => {}
         (None, Some(error)) if relation.no_law.is_none() => line(&error.to_string()),
         _ => {}
     }

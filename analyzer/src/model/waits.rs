@@ -32,13 +32,13 @@ pub enum WaitState {
     /// In a barrier before the last rank entered it.
     Barrier,
     /// In a collective in which all wait for all, before the last rank entered it.
-    AllToAll,
+    NxN,
     /// In a collective before its root entered.
-    ForRoot,
+    LateBroadcast,
     /// Of a collective's root before the last of the others entered.
-    AtRoot,
+    EarlyReduce,
     /// In a scan before the last rank before it entered.
-    Prefix,
+    EarlyScan,
     /// In the synchronisation of windows or files before the last rank entered it.
     Epoch,
     /// In a neighbourhood collective before the last of those that send to the rank entered it.
@@ -62,10 +62,10 @@ impl WaitState {
             WaitState::LateSender => "late sender",
             WaitState::LateReceiver => "late receiver",
             WaitState::Barrier => "wait at barrier",
-            WaitState::AllToAll => "wait at all-to-all",
-            WaitState::ForRoot => "wait for the root",
-            WaitState::AtRoot => "wait at the root",
-            WaitState::Prefix => "wait in scan",
+            WaitState::NxN => "wait at N×N",
+            WaitState::LateBroadcast => "late broadcast",
+            WaitState::EarlyReduce => "early reduce",
+            WaitState::EarlyScan => "early scan",
             WaitState::Epoch => "wait in epoch",
             WaitState::Neighbours => "wait for neighbours",
             WaitState::Post => "wait for post",

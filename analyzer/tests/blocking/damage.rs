@@ -133,8 +133,8 @@ fn behind_records_lost_within_a_log_nothing_is_matched_with_its_rank() {
         assert_eq!(counts, expected, "without block {lost}");
         assert!((run.elapsed_ms() - whole.elapsed_ms()).abs() < 1e-6, "without block {lost}: nothing is moved");
         // What was waited for in iterations before the gap is known, and only that: rank 1 waits 1 for rank 2 in each as its root.
-        let waits_ms = run.waits(WaitState::AllToAll);
-        assert!((waits_ms - whole.waits(WaitState::AllToAll) * lost as f64 / 5.0).abs() < 1e-6, "{waits_ms} ms");
+        let waits_ms = run.waits(WaitState::NxN);
+        assert!((waits_ms - whole.waits(WaitState::NxN) * lost as f64 / 5.0).abs() < 1e-6, "{waits_ms} ms");
         assert_eq!(run.followed().t_ideal_s(), None, "without block {lost}");
         let report = report_on(&run.model);
         assert!(report.efficiency.replay_s.is_none(), "without block {lost}");

@@ -149,7 +149,7 @@ fn waits_of_ranks_add_up_to_those_of_all() {
         let halves = [format!("0-{}", n / 2 - 1), format!("{}-", n / 2)];
         let waits = |run: &Run, state| run.sums().states.get(&state).map_or(0.0, |times| times.blocked_s());
         let found: Vec<Run> = halves.iter().map(|list| part(dir, &ranks(list))).collect();
-        for state in [WaitState::LateSender, WaitState::LateReceiver, WaitState::AllToAll, WaitState::ForRoot] {
+        for state in [WaitState::LateSender, WaitState::LateReceiver, WaitState::NxN, WaitState::LateBroadcast] {
             let parts: f64 = found.iter().map(|run| waits(run, state)).sum();
             assert!((parts - waits(whole, state)).abs() < 1e-9, "script {seed}, {state:?}");
         }

@@ -92,12 +92,12 @@ fn collectives_of_all() {
         ("barrier", Barrier),
         ("ibarrier as a; wait a", Barrier),
         ("barrier_init as a; start a; wait a", Barrier),
-        ("allreduce 8", AllToAll),
-        ("alltoall 8", AllToAll),
-        ("allgather 8", AllToAll),
-        ("reduce_scatter_block 8", AllToAll),
-        ("iallreduce 8 as a; wait a", AllToAll),
-        ("allreduce_init 8 as a; start a; wait a", AllToAll),
+        ("allreduce 8", NxN),
+        ("alltoall 8", NxN),
+        ("allgather 8", NxN),
+        ("reduce_scatter_block 8", NxN),
+        ("iallreduce 8 as a; wait a", NxN),
+        ("allreduce_init 8 as a; start a; wait a", NxN),
         ("win_create as w", Epoch),
     ] {
         // Entered at 1, 5 and 9.
@@ -113,7 +113,7 @@ fn persistent_collectives_are_the_same_started_one_or_several_at_once() {
             "barrier_init as a; recv_init null as b; compute 1; start a; start b; waitall a b",
             "barrier_init as a; recv_init null as b; compute 5; startall a b; waitall a b",
         ),
-        &[(AllToAll, 4.0)],
+        &[(NxN, 4.0)],
     );
 }
 
@@ -124,14 +124,14 @@ fn rooted_collectives() {
         let text = format!(
             "ranks 3\nlatency 1\nrank 0: compute 1; {call}; compute 4\nrank 1: compute 6; {call}; compute 5\nrank 2: compute 9; {call}; compute 2\n"
         );
-        assert_waits(&text, &[(ForRoot, 5.0)]);
+        assert_waits(&text, &[(LateBroadcast, 5.0)]);
     }
     for call in ["reduce 8 root 1", "gather 8 root 1", "ireduce 8 root 1 as a; wait a"] {
         // The root enters at 6 and waits for rank 2, which comes at 9; 1 later it has all.
         let text = format!(
             "ranks 3\nlatency 1\nrank 0: compute 1; {call}; compute 9\nrank 1: compute 6; {call}\nrank 2: compute 9; {call}; compute 1\n"
         );
-        assert_waits(&text, &[(AtRoot, 3.0)]);
+        assert_waits(&text, &[(EarlyReduce, 3.0)]);
     }
 }
 
@@ -142,12 +142,12 @@ fn scans_wait_for_those_before() {
         let text = format!(
             "ranks 3\nlatency 1\nrank 0: compute 5; {call}; compute 5\nrank 1: compute 9; {call}; compute 1\nrank 2: compute 1; {call}\n"
         );
-        assert_waits(&text, &[(Prefix, 8.0)]);
+        assert_waits(&text, &[(EarlyScan, 8.0)]);
         // Entered at 5, 1 and 5.5: rank 1 waits 4 for rank 0, not for rank 2, though that comes while it is there.
         let text = format!(
             "ranks 3\nlatency 1\nrank 0: compute 5; {call}; compute 5\nrank 1: compute 1; {call}; compute 4\nrank 2: compute 5.5; {call}; compute 4\n"
         );
-        assert_waits(&text, &[(Prefix, 4.0)]);
+        assert_waits(&text, &[(EarlyScan, 4.0)]);
     }
 }
 

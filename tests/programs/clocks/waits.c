@@ -4,7 +4,7 @@
 // expect: caused[main/first] = 0.300 * (P-1)
 // expect: caused[main/round/last][p] = 3 * 0.150 * (P-1) * (p == P-1)
 // expect: waits[late sender] = 0.300 * (P-1)
-// expect: waits[wait at all-to-all] = 3 * 0.150 * (P-1)
+// expect: waits[wait at N×N] = 3 * 0.150 * (P-1)
 // expect: waits_for[0][3] = 3 * 0.150
 // expect: waits_for[3][0] = 0.300
 // expect: replay[ideal network] = 0.900

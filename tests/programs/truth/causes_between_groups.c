@@ -5,7 +5,7 @@
 // truth:   Then rank 2 sends to rank 0, which has waited for as long: the phase of rank 1 is the cause.
 // expect: computation[p] = 3 * (0.100 + 0.100*((p == 0) + (p == 1)))
 // expect: waits[wait at barrier] = 3 * 3 * 0.100
-// expect: waits[wait for the root] = 3 * 2 * 0.100
+// expect: waits[late broadcast] = 3 * 2 * 0.100
 // expect: waits[late sender] = 3 * 0.100
 // expect: caused[main/round/long][p] = 3 * 3 * 0.100 * (p == 0)
 // expect: caused[main/round/root][p] = 3 * 3 * 0.100 * (p == 1)

@@ -3,8 +3,8 @@
 // truth: 1 works 100 ms more in the phase "late" before a reduction, and before a gather: rank 0, the root, waits for it, and the others
 // truth: wait for both in the barrier behind. Three times.
 // expect: computation[p] = 3 * (3*0.050 + 0.100*(p == 0) + 0.200*(p == 1))
-// expect: waits[wait for the root] = 3 * 0.100 * (P-1)
-// expect: waits[wait at the root] = 3 * 2 * 0.100
+// expect: waits[late broadcast] = 3 * 0.100 * (P-1)
+// expect: waits[early reduce] = 3 * 2 * 0.100
 // expect: waits[wait at barrier] = 3 * 2 * 0.100 * (P-2)
 // expect: caused[main/round/root][p] = 3 * 0.100 * (P-1) * (p == 0)
 // expect: caused[main/round/late][p] = 3 * 2 * 0.100 * (P-1) * (p == 1)

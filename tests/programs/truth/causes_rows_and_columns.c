@@ -4,7 +4,7 @@
 // truth:   second waits for the first in the columns: all wait for rank 0's phase, as long as it lasts.
 // truth: - all work 50 ms, the first of each row another 150 ms in the phase "left"; then rows sum up: each row waits for its own first.
 // expect: computation[p] = 3 * (2*0.050 + 0.150*(2*(p == 0) + (p == P/2)))
-// expect: waits[wait at all-to-all] = 3 * 0.150 * (P-1 + P-2)
+// expect: waits[wait at N×N] = 3 * 0.150 * (P-1 + P-2)
 // expect: caused[main/round/corner][p] = 3 * 0.150 * (P-1) * (p == 0)
 // expect: caused[main/round/left][p] = 3 * 0.150 * (P/2 - 1) * ((p == 0) + (p == P/2))
 // expect: waits_for[1][0] = 3 * 2 * 0.150

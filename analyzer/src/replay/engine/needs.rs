@@ -303,10 +303,10 @@ fn state_of(gathering: &Gathering, kind: Kind) -> WaitState {
     match gathering.meeting {
         Meeting::All if is_barrier => WaitState::Barrier,
         Meeting::All if matches!(activity, Some(Activity::OneSided | Activity::Io)) => WaitState::Epoch,
-        Meeting::All => WaitState::AllToAll,
-        Meeting::FromRoot => WaitState::ForRoot,
-        Meeting::ToRoot => WaitState::AtRoot,
-        Meeting::Prefix => WaitState::Prefix,
+        Meeting::All => WaitState::NxN,
+        Meeting::FromRoot => WaitState::LateBroadcast,
+        Meeting::ToRoot => WaitState::EarlyReduce,
+        Meeting::Prefix => WaitState::EarlyScan,
         Meeting::Neighbours => WaitState::Neighbours,
     }
 }

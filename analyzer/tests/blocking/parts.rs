@@ -10,6 +10,7 @@ use lbprof_analyzer::model::waits::WaitState;
 use lbprof_analyzer::select::Selection;
 use lbprof_simulator::script::Script;
 
+use crate::chance::Chance;
 use crate::run::Run;
 use crate::support::{model_in, part_in, report_on, written};
 
@@ -21,6 +22,10 @@ fn window(from_ms: f64, to_ms: Option<f64>) -> Selection {
 fn part(dir: &Path, selection: &Selection) -> Run {
     let run = Run { model: part_in(dir, selection) };
     run.check();
+    run.check_savings();
+    if selection.region.is_none() {
+        run.check_nothing_changed();
+    }
     run
 }
 
@@ -97,6 +102,70 @@ fn balancing_in_a_window_is_of_its_work() {
     let run = part(dir.path(), &iterations);
     assert!((run.waits(WaitState::Barrier) - 20.0).abs() < 1e-6, "{}", run.waits(WaitState::Barrier));
     assert!((run.replay_ms(Question::Ideal) - 40.0).abs() < 1e-6);
+    // Rank 1 waits in a call that ends when the window begins.
+    assert!((run.replay_ms(Question::Measured) - 40.0).abs() < 1e-6, "{} ms", run.replay_ms(Question::Measured));
+}
+
+/// A script in which each rank passes iterations of its own length, and waits for some other in most: a ring, a chain, or all.
+fn iterated(chance: &mut Chance) -> (String, u32) {
+    let (ranks, steps) = (2 + chance.below(4), 3 + chance.below(5));
+    let mut lines = vec![String::new(); ranks as usize];
+    for _ in 0..steps {
+        let meets = chance.below(4);
+        for (rank, line) in (0..).zip(&mut lines) {
+            let (to, from) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
+            let call = match meets {
+                0 => "allreduce 8; ".to_owned(),
+                1 => format!("irecv {from} as r; send {to}; wait r; "),
+                2 if rank > 0 => format!("recv {from}; {}", if to > 0 { format!("send {to}; ") } else { String::new() }),
+                2 => format!("send {to}; "),
+                _ => String::new(),
+            };
+            let behind = if chance.below(2) == 0 { format!("compute {}; ", chance.ms(5)) } else { String::new() };
+            *line += &format!("  iteration step; compute {}; {call}{behind}end\n", 0.001 + chance.ms(20));
+        }
+    }
+    let mut text = format!("ranks {ranks}\nlatency {}\n", chance.ms(1));
+    lines.iter().enumerate().for_each(|(rank, line)| text += &format!("rank {rank}:\n{line}"));
+    (text, steps)
+}
+
+#[test]
+fn with_nothing_changed_a_window_takes_as_long_as_it_did_wherever_it_begins_and_ends() {
+    for seed in 0..12 {
+        let mut chance = Chance::new(seed);
+        let (text, steps) = iterated(&mut chance);
+        let script = Script::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let dir = written(script.scenario().unwrap());
+        let (from, to) = (chance.below(steps), chance.below(steps));
+        let iterations = Selection {
+            from: Some(format!("iteration={}", from.min(to)).parse().unwrap()),
+            to: Some(format!("iteration={}", from.max(to)).parse().unwrap()),
+            ..Selection::default()
+        };
+        part(dir.path(), &iterations);
+        let elapsed_ms = script.simulate().unwrap().elapsed_ms();
+        let mut moment = || elapsed_ms * f64::from(chance.below(1000)) / 1000.0;
+        let (one, other) = (moment(), moment());
+        part(dir.path(), &window(one.min(other), Some(one.max(other) + 0.01)));
+        let some = Selection { ranks: Some("1-".parse().unwrap()), ..iterations };
+        part(dir.path(), &some);
+    }
+}
+
+#[test]
+fn what_a_rank_computes_behind_its_window_takes_as_long_as_it_did() {
+    // Iteration 0 of rank 0 ends at 10. Behind it computes 40 until rank 1 may go on, whose iteration 0 is still not over then.
+    let text = "ranks 2\n\
+        rank 0: iteration step; compute 10; end; iteration step; compute 40; send 1; end\n\
+        rank 1: iteration step; compute 20; recv 0; end; iteration step; compute 1; end\n";
+    let dir = written(Script::parse(text).unwrap().scenario().unwrap());
+    let first = || Some("iteration=0".parse().unwrap());
+    let run = part(dir.path(), &Selection { from: first(), to: first(), ..Selection::default() });
+    assert!((run.elapsed_ms() - 50.0).abs() < 1e-5, "{} ms", run.elapsed_ms());
+    let balanced = run.followed().replays.iter().find(|(one, _)| matches!(one, Question::Balanced(_))).unwrap().1;
+    // Rank 0 computes 15 in place of 10, and 40 as before.
+    assert!((balanced * 1e3 - 55.0).abs() < 1e-5, "{balanced} s");
 }
 
 /// Milliseconds of waiting caused, by (rank, region, class).

@@ -79,6 +79,14 @@ impl Run {
         }
     }
 
+    /// With nothing changed a replay takes as long as the run, or the window, did.
+    pub fn check_nothing_changed(&self) {
+        let (replayed_ms, elapsed_ms) = (self.replay_ms(Question::Measured), self.elapsed_ms());
+        assert!((replayed_ms - elapsed_ms).abs() < 1e-5, "{replayed_ms} ms instead of {elapsed_ms} ms");
+        let ideal_ms = self.replay_ms(Question::Ideal);
+        assert!(ideal_ms <= elapsed_ms + 1e-5, "{ideal_ms} ms on an ideal network instead of {elapsed_ms} ms");
+    }
+
     /// What holds for every run.
     pub fn check(&self) {
         let (sums, followed) = (self.sums(), self.followed());

@@ -5,7 +5,8 @@
 //!
 //! Of a part of the run the replays are of its window. Before that all is as it was: clocks of replays in which calls take what they took
 //! show the time until the window begins, the others show 0. A thread's time is what its clock shows at the end of its window; of a call
-//! that goes on there, no more than it lasted until then. Behind that clocks go on, for others may wait.
+//! that goes on there, no more than it lasted until then. Behind that clocks go on, for others may wait, and computation takes what it
+//! took.
 
 use super::conditions::Condition;
 use super::group::{Group, OfThread, WIDTH};
@@ -133,15 +134,16 @@ impl Clocks {
         }
     }
 
-    /// A thread is in a call: from when on that counts, with its clocks set where the window begins within; `None`: it does not.
+    /// A thread is in a call: from when on that counts, with its clocks set where the window begins within; `None`: it does not, and the
+    /// clocks are set to its end, with which the window may begin.
     #[inline]
     pub fn begin_call(&mut self, thread: u32, (from, to): (Ns, Ns)) -> Option<Ns> {
         let (begin, _) = self.window(thread);
         if from < begin {
+            self.set(thread, to.min(begin));
             if to <= begin {
                 return None;
             }
-            self.set(thread, begin);
             self.groups.iter_mut().for_each(|group| group.enter(thread));
         }
         Some(from.max(begin))
@@ -157,12 +159,14 @@ impl Clocks {
         }
     }
 
-    /// A thread's clocks at the end of its window, where they are not known yet.
+    /// A thread's clocks at the end of its window, where they are not known yet; what it computes behind takes as long as it did.
     #[cold]
     fn ends(&mut self, thread: u32, shown: impl Fn(&OfThread) -> [f64; WIDTH]) {
-        let at_end = &mut self.threads[thread as usize].at_end;
-        if at_end.is_empty() {
-            *at_end = self.groups.iter().flat_map(|group| shown(group.of(thread))).collect();
+        let one = &mut self.threads[thread as usize];
+        if one.at_end.is_empty() {
+            one.at_end = self.groups.iter().flat_map(|group| shown(group.of(thread))).collect();
+            one.changes_at = Ns::MAX;
+            self.groups.iter_mut().for_each(|group| group.computes_as_it_did(thread));
         }
     }
 

@@ -112,6 +112,11 @@ impl Group {
         until
     }
 
+    /// What a thread computes takes as long as it did from now on.
+    pub fn computes_as_it_did(&mut self, thread: u32) {
+        self.clocks[thread as usize].factors = [1.0; WIDTH];
+    }
+
     /// Sets a thread's clocks to a time, in the replays in which calls take what they took; in the others to 0.
     pub fn set(&mut self, thread: u32, time: f64) {
         self.clocks[thread as usize].now = self.measured.map(|measured| time * measured);

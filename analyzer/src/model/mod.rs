@@ -9,6 +9,7 @@ pub mod followed;
 pub mod kind;
 pub mod loops;
 pub mod moment;
+pub mod own_loops;
 pub mod question;
 mod rank;
 mod region;
@@ -18,6 +19,7 @@ pub mod sites;
 pub mod waits;
 
 pub use facts::{Communicator, RunFacts};
+pub use own_loops::OwnLoops;
 pub use rank::{Cell, Pending, PollTimes, RankModel, Seconds, SiteKey, Totals, Usage};
 pub(crate) use region::chain;
 pub use region::{Region, RegionIdx};

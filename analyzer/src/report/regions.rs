@@ -4,8 +4,8 @@ use lbprof_collector::Activity;
 use lbprof_collector::definition::RegionKind;
 
 use super::efficiency::EfficiencyRow;
-use super::{OwnLoops, largest};
-use crate::model::{Model, RegionIdx, Seconds, Totals};
+use super::largest;
+use crate::model::{Model, OwnLoops, RegionIdx, Seconds, Totals};
 
 /// A region.
 #[derive(Clone, Debug)]

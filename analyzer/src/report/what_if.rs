@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 
-use super::OwnLoops;
-use crate::model::Model;
+use crate::model::{Model, OwnLoops};
 use crate::model::kind::Kind;
 use crate::model::question::Question;
 use crate::replay::what_if::{iterations_are_known, serial_least_s};

@@ -188,6 +188,29 @@ fn of_work_that_is_handed_out_on_demand_no_balance_is_predicted() {
 }
 
 #[test]
+fn nothing_is_balanced_among_ranks_with_loops_of_their_own() {
+    // Rank 0 takes what the others have, one by one; of the three that work rank 3 works twice as long.
+    let text = "ranks 4\nrank *:\nif $r == 0\nrepeat 90\nrecv 1+$i%3\ncompute 1\nend\nend\n\
+        if $r > 0\nrepeat 30\nif $r == 3\ncompute 10\nend\ncompute 10\nsend 0\nend\nend\n";
+    let run = Run::found(text);
+    let report = report_on(&run.model);
+    assert!(report.what_if.apart, "{:?}", run.model.loops);
+    let of_all =
+        |question| matches!(question, Question::Balanced(0) | Question::RunBalancedEach | Question::RankAsMean(_));
+    let asked = || run.followed().replays.iter().map(|&(question, _)| question);
+    assert!(!asked().any(of_all), "{:?}", run.followed().replays);
+    let page = plain(&report, 100).replace("\n  ", " ");
+    assert!(page.contains("balancing is predicted only among the ranks of one loop"), "{page}");
+    // In the loop of the three that work they can share: 40 in place of 30, 20 a step.
+    let balanced: Vec<_> = report.what_if.rows.iter().filter(|row| row.question.moves_work()).collect();
+    assert!(!balanced.is_empty() && balanced.iter().all(|row| row.region.is_some()), "{balanced:?}");
+    // Who asks for it is answered.
+    let script = Script::parse(text).unwrap();
+    let asked = Run::asking_of(&script, &["balanced=main"]);
+    assert!(asked.replay_ms(Question::Balanced(0)) > 0.0);
+}
+
+#[test]
 fn the_last_to_enter_a_collective_waits_for_others_once_it_computes_less() {
     // Rank 2 enters last, after 20 and then 10. Cut to the mean, 20 in all, it enters after 13.3, waits for rank 1 until 18, and computes 6.7.
     for collective in ["barrier", "allreduce 8", "alltoall 8", "allgather 8"] {

@@ -7,7 +7,7 @@ use super::alignment;
 use super::balance::{balanced_each, balanced_s, computation_s, excess_each, same_place};
 use super::conditions::{Condition, Network, Work};
 use super::mean::factors;
-use crate::model::{Model, RegionIdx};
+use crate::model::{Model, OwnLoops, RegionIdx};
 
 /// Most regions, and most ranks, that are asked about unasked.
 const MOST: usize = 4;
@@ -45,11 +45,13 @@ pub fn condition(question: Question, model: &Model) -> Condition {
 }
 
 /// The questions whose answers are worth knowing of any run, then those of the user: the ideal and the measured run first; then the
-/// regions, and the ranks, whose longest computation is farthest above the mean.
+/// regions, and the ranks, whose longest computation is farthest above the mean. Where ranks have loops by themselves nobody can move
+/// work between them, so that nothing is asked of all ranks but each loop among its own.
 pub fn plan(model: &Model, asked: &[Question]) -> Vec<Question> {
     let mut questions = vec![Question::Ideal, Question::Measured];
     let least = LEAST_GAIN * model.recorded_s();
-    let mut regions: Vec<(f64, RegionIdx)> = (0..model.regions.len() as RegionIdx)
+    let together = OwnLoops::of(model).is_empty();
+    let mut regions: Vec<(f64, RegionIdx)> = (RegionIdx::from(!together)..model.regions.len() as RegionIdx)
         .map(|region| (region, same_place(model, region)))
         .filter(|(region, place)| place.first() == Some(region))
         .map(|(region, place)| (excess(model, region, &computation_s(model, &place)), region))
@@ -72,7 +74,7 @@ pub fn plan(model: &Model, asked: &[Question]) -> Vec<Question> {
         let is_much = !regions.is_empty() && over_s.iter().sum::<f64>() > least;
         is_much && alignment::is_known(model, regions)
     };
-    if moves(&model.outermost_iterated) {
+    if together && moves(&model.outermost_iterated) {
         questions.push(Question::RunBalancedEach);
     }
     let main = model.main_loop().filter(|&region| moves(&[region]));
@@ -80,7 +82,7 @@ pub fn plan(model: &Model, asked: &[Question]) -> Vec<Question> {
     let times = model.inclusive_s(0, Activity::Computation);
     let mean = mean(&times);
     let mut ranks: Vec<(f64, u32)> = times.iter().map(|time| time - mean).zip(0..).collect();
-    ranks.retain(|&(over, _)| over > least);
+    ranks.retain(|&(over, _)| together && over > least);
     ranks.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     questions.extend(ranks.into_iter().take(MOST).map(|(_, rank)| Question::RankAsMean(rank)));
     questions.extend(asked.iter().filter(|question| !questions.contains(question)).copied().collect::<Vec<_>>());

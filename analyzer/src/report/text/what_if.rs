@@ -58,6 +58,11 @@ fn answers_of(report: &Report, options: &Options) -> String {
             "work is handed out on demand, to whoever is ready first: what balancing would gain cannot be replayed";
         writeln!(text, "  {DIM}{}{DIM:#}", wrap(why, options.columns - 2, 2)).ok();
     }
+    if what_if.apart && !what_if.on_demand {
+        let why = "some ranks have a loop of their own, whose work the others cannot take over: balancing is predicted only among the ranks \
+                   of one loop";
+        writeln!(text, "  {DIM}{}{DIM:#}", wrap(why, options.columns - 2, 2)).ok();
+    }
     if what_if.each_is_unknown && !what_if.on_demand {
         let why = "balance in each iteration is not predicted: ranks end their iterations with different calls, so it is not known which of \
                    them are the same one; mark iterations (LBPROF_ITERATION_BEGIN) to get a prediction";

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 
-use crate::model::{Model, OwnLoops};
 use crate::model::kind::Kind;
 use crate::model::question::Question;
+use crate::model::{Model, OwnLoops};
 use crate::replay::what_if::{iterations_are_known, serial_least_s};
 
 /// The answer to a question.

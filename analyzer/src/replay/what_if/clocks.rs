@@ -3,8 +3,8 @@
 //! A replay goes over the same steps in the same order as the run did; what changes is how long they take. So each thread has a clock
 //! for each replay, in nanoseconds from the begin of the run, and what others will wait for notes the clocks of who does it.
 //!
-//! Of a part of the run the replays are of its window. Before that all is as it was: clocks of replays in which calls take what they took
-//! show the time until the window begins, the others show 0. A thread's time is what its clock shows at the end of its window; of a call
+//! Of a part of the run the replays are of its window. Before that all is as it was: clocks show the time until the window begins,
+//! which may be later on one rank than on another. Where the run begins, those of replays on another network show 0. A thread's time is what its clock shows at the end of its window; of a call
 //! that goes on there, no more than it lasted until then. Behind that clocks go on, for others may wait, and computation takes what it
 //! took.
 
@@ -50,7 +50,8 @@ impl Clocks {
     pub fn add_thread(&mut self, rank: u32, late: Ns, window: (Ns, Ns)) {
         self.threads.push(Thread { rank, window, changes_at: Ns::MIN, at_end: Vec::new() });
         self.groups.iter_mut().for_each(|group| group.add_thread(rank));
-        self.set(self.threads.len() as u32 - 1, late);
+        let (thread, shown) = (self.threads.len() as u32 - 1, (late - self.begin) as f64);
+        self.groups.iter_mut().for_each(|group| group.begin(thread, shown));
     }
 
     /// Sets a thread's clocks to a time that is not behind the begin of its window.

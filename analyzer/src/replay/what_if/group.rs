@@ -117,9 +117,14 @@ impl Group {
         self.clocks[thread as usize].factors = [1.0; WIDTH];
     }
 
-    /// Sets a thread's clocks to a time, in the replays in which calls take what they took; in the others to 0.
-    pub fn set(&mut self, thread: u32, time: f64) {
+    /// A thread begins at a time, in the replays in which calls take what they took; in the others at 0.
+    pub fn begin(&mut self, thread: u32, time: f64) {
         self.clocks[thread as usize].now = self.measured.map(|measured| time * measured);
+    }
+
+    /// Sets a thread's clocks to a time.
+    pub fn set(&mut self, thread: u32, time: f64) {
+        self.clocks[thread as usize].now = [time; WIDTH];
     }
 
     /// A thread computes, and enters a call.

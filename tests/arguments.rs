@@ -2,7 +2,7 @@
 //!
 //! tests/programs/arguments/refused.c calls every function of interpose/calls.table with one wrong argument at a time. With all values
 //! against a library that refuses every call, so that a crash is the recorder's; with those that MPI looks at against MPI itself,
-//! where the recorder must not change the answer.
+//! where the recorder must not change the answer. tests/programs/arguments/refused_fortran.f90 does the latter through mpif.h and `use mpi`.
 
 use std::fmt::Write;
 use std::fs;
@@ -115,17 +115,21 @@ fn mpi_gives_the_same_answer_to_a_wrong_argument(mpi: &Mpi, program: &Path, fold
 
 fn main() {
     let trials = mpi::all().map(|mpis| {
-        let tests: [(&str, Check); 2] = [
-            ("no_wrong_argument_makes_the_recorder_crash", no_wrong_argument_makes_the_recorder_crash),
-            ("mpi_gives_the_same_answer_to_a_wrong_argument", mpi_gives_the_same_answer_to_a_wrong_argument),
+        let same: Check = mpi_gives_the_same_answer_to_a_wrong_argument;
+        let tests: [(&str, &str, Check); 3] = [
+            ("no_wrong_argument_makes_the_recorder_crash", "refused.c", no_wrong_argument_makes_the_recorder_crash),
+            ("mpi_gives_the_same_answer_to_a_wrong_argument", "refused.c", same),
+            ("mpi_gives_the_same_answer_to_a_wrong_argument_in_fortran", "refused_fortran.f90", same),
         ];
         mpis.into_iter()
             .flat_map(|mpi| {
-                tests.map(|(name, check)| {
+                let has_fortran = mpi.fortran.is_some();
+                let tests = tests.into_iter().filter(move |(_, source, _)| has_fortran || !source.ends_with(".f90"));
+                tests.map(move |(name, source, check)| {
                     let mpi = mpi.clone();
                     suite::trial(format!("{name}::{}", mpi.name), Company::Welcome, move || {
                         let folder = place::fresh_folder(&format!("arguments::{name}::{}", mpi.name))?;
-                        let program = Program::read(Path::new("arguments/refused.c"))?.compiled(&mpi)?;
+                        let program = Program::read(&Path::new("arguments").join(source))?.compiled(&mpi)?;
                         check(&mpi, &program, &folder)
                     })
                 })

@@ -279,6 +279,13 @@ unsafe fn define(comm: Word, parent: Option<Parent>, salt: Salt) -> &'static Com
     if is_null(Null::Comm, comm) || comm == 0 {
         return &UNKNOWN;
     }
+    let mut rank = -1;
+    // SAFETY: a local look-up.
+    unsafe { forward::call2(c"PMPI_Comm_rank", comm, &raw mut rank as Word) };
+    // What is no communicator has no rank. A call with it may seem to have succeeded, because the program's error handler came back.
+    if rank < 0 {
+        return &UNKNOWN;
+    }
     let id = N_COMMS.fetch_add(1, Relaxed);
     if id >= MAX_COMMS {
         N_COMMS.fetch_sub(1, Relaxed);
@@ -289,14 +296,12 @@ unsafe fn define(comm: Word, parent: Option<Parent>, salt: Salt) -> &'static Com
         return &UNKNOWN;
     }
     // SAFETY: the handle is valid; these are local look-ups.
-    let (rank, group, remote, topology) = unsafe {
-        let mut rank = -1;
-        forward::call2(c"PMPI_Comm_rank", comm, &raw mut rank as Word);
+    let (group, remote, topology) = unsafe {
         let mut inter = 0;
         forward::call2(c"PMPI_Comm_test_inter", comm, &raw mut inter as Word);
         let group = if inter == 0 { own_ranks(comm) } else { world_ranks(comm, c"PMPI_Comm_group") };
         let remote = if inter != 0 { world_ranks(comm, c"PMPI_Comm_remote_group") } else { Vec::new() };
-        (rank, group, remote, topology::of(comm))
+        (group, remote, topology::of(comm))
     };
     let uid = {
         let mut hasher = hasher();

@@ -62,22 +62,26 @@ pub trait Language: Copy {
         if count < 0 { 0 } else { count as u64 }
     }
 
-    /// An int that MPI has stored: a flag, an index, an outcount. Addresses in both languages.
+    /// An int that MPI has stored: a flag, an index, an outcount. Addresses in both languages. 0 where the address is null: MPICH 5 returns
+    /// MPI_SUCCESS from a call that it refused, where the program's error handler came back from it.
     ///
     /// # Safety
     /// `word` is such an argument, after a successful call.
     #[inline(always)]
     unsafe fn out_int(word: Word) -> i32 {
         // SAFETY: see above.
-        unsafe { (word as *const i32).read() }
+        if word == 0 { 0 } else { unsafe { (word as *const i32).read() } }
     }
 
-    /// An index that MPI has stored, counted from 0.
+    /// An index that MPI has stored, counted from 0; negative where the array is null.
     ///
     /// # Safety
     /// As [`Language::out_int`].
     #[inline(always)]
     unsafe fn index_at(array: Word, i: usize) -> i32 {
+        if array == 0 {
+            return -1;
+        }
         // SAFETY: as the caller says. MPI_UNDEFINED is negative in all interfaces and stays so.
         let index = unsafe { (array as *const i32).add(i).read() };
         if Self::FORTRAN { index - 1 } else { index }

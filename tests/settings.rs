@@ -1,13 +1,15 @@
 //! Every setting does what its row in collector/src/options.rs says, as a variable and as an option of lb-run.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use lbprof_collector::options::SETTINGS;
 use lbprof_tests::launch::{Job, Outcome};
-use lbprof_tests::mpi::{self, Mpi};
+use lbprof_tests::mpi::{self, Family, Mpi};
 use lbprof_tests::program::Program;
 use lbprof_tests::suite::{self, Company};
 use lbprof_tests::unharmed::must_tell;
@@ -22,7 +24,7 @@ const RECORD: u64 = 64;
 type Check = fn(&Mpi, &Path) -> anyhow::Result<()>;
 
 /// The tests, by the setting that they are of.
-const TESTS: [(&str, &str, Check); 12] = [
+const TESTS: [(&str, &str, Check); 13] = [
     ("LBPROF_DIR", "templates_are_filled_in", templates_are_filled_in),
     ("LBPROF_DIR", "the_default_is_named_after_the_job", the_default_is_named_after_the_job),
     ("LBPROF_DIR", "a_run_never_mixes_with_an_older_one", a_run_never_mixes_with_an_older_one),
@@ -34,6 +36,7 @@ const TESTS: [(&str, &str, Check); 12] = [
     ("LBPROF_RANKS", "only_the_ranks_asked_for_record", only_the_ranks_asked_for_record),
     ("LBPROF_PCONTROL", "labels_name_phases", labels_name_phases),
     ("LBPROF_CLOCK", "the_clock_asked_for_is_used", the_clock_asked_for_is_used),
+    ("LBPROF_WAIT", "ranks_that_do_not_come_are_given_up", ranks_that_do_not_come_are_given_up),
     ("LBPROF_VERBOSE", "verbose_tells_where_the_logs_go", verbose_tells_where_the_logs_go),
 ];
 
@@ -300,6 +303,40 @@ fn the_clock_asked_for_is_used(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
         let elapsed = report["run"]["elapsed_s"].as_f64().context("elapsed_s")?;
         ensure!((0.024..elapsed).contains(&computation), "{value}: rank 1 computes {computation} s of {elapsed} s");
     }
+    Ok(())
+}
+
+/// Where nothing names the job, the ranks wait for each other, and go on alone when not all of them come. Here nothing does because rank 0
+/// is a process without ancestors, as in a container; rank 1 does not run the recorder.
+fn ranks_that_do_not_come_are_given_up(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+    // Open MPI's processes need the variable that names the job.
+    if mpi.family != Family::Mpich {
+        return Ok(());
+    }
+    let rank_0 = "( ( unset LBPROF_JOB; \"$@\"; echo $? >code.new; mv code.new code ) & ); \
+                  while [ ! -e code ]; do sleep 0.02; done; read -r code <code; rm code; exit \"$code\"";
+    let script = format!("if [ \"$PMI_RANK\" = 0 ]; then {rank_0}; fi; unset LD_PRELOAD; exec \"$@\"");
+    let program = Program::read(Path::new("harmless/normal.c"))?.compiled(mpi)?;
+    let mut job = Job::new(mpi, 2, &program, folder).with_env("LBPROF_WAIT", "1");
+    job.wrapper = ["sh", "-c", &script, "sh"].map(OsString::from).to_vec();
+    let bare = job.bare()?.must_succeed()?;
+    let begin = Instant::now();
+    let mut outcome = recorded(&job)?;
+    // In MPI_Finalize UCX warns of messages of the barrier that was given up.
+    outcome.stdout.retain(|line| !line.contains("UCX  WARN"));
+    outcome.must_equal(&bare, mpi)?;
+    ensure!(begin.elapsed() > Duration::from_secs(1), "it did not wait");
+    // It says that it waits, that it gives up, and where the logs go.
+    must_tell(&outcome, &[3])?;
+    for said in ["for 1 more seconds", "this one goes on without them", "for not all ranks run under lb-run"] {
+        ensure!(outcome.stderr.contains(said), "{said}: {}", outcome.stderr);
+    }
+    let run = job.run_folder()?;
+    ensure!(run != job.logs(), "the folder has the name that was asked for");
+    let report = run::report(&run)?;
+    ensure!(run::problems(&report).iter().any(|kind| kind == "MissingRank"), "{}", report["run"]["problems"]);
+    let dump = run::dump(&run)?;
+    ensure!(dump.calls_of(0).iter().filter(|call| call.operation == "Allreduce").count() == 1000);
     Ok(())
 }
 

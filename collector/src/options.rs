@@ -68,6 +68,13 @@ pub const SETTINGS: &[Setting] = &[
         meaning: "Clock for time stamps; auto uses the time stamp counter if it is invariant.",
     },
     Setting {
+        name: "LBPROF_WAIT",
+        flag: None,
+        default: "20",
+        values: "1 to 3600 seconds",
+        meaning: "How long MPI_Init waits for ranks that do not run under lb-run, if the launcher does not name its jobs.",
+    },
+    Setting {
         name: "LBPROF_VERBOSE",
         flag: Some("verbose"),
         default: "0",
@@ -75,6 +82,9 @@ pub const SETTINGS: &[Setting] = &[
         meaning: "1: rank 0 reports on stderr where the logs go and what was recorded.",
     },
 ];
+
+/// Least and most seconds of waiting for other ranks.
+pub const WAIT_S: std::ops::RangeInclusive<u64> = 1..=3600;
 
 /// Least and most bytes of a ring.
 pub const BUFFER_BYTES: std::ops::RangeInclusive<u64> = 32 << 10..=16 << 20;
@@ -92,6 +102,7 @@ impl Setting {
             "LBPROF_DIR" => !value.is_empty(),
             "LBPROF_BUFFER" => bytes(value).is_some_and(|bytes| BUFFER_BYTES.contains(&bytes)),
             "LBPROF_LIMIT" => bytes(value).is_some(),
+            "LBPROF_WAIT" => value.parse().is_ok_and(|seconds| WAIT_S.contains(&seconds)),
             "LBPROF_RANKS" => value == "all" || ranks(value).is_some(),
             _ => self.values.split(" | ").any(|one| one == value),
         }

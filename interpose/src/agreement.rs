@@ -260,7 +260,7 @@ unsafe fn measured_among(ranks: &[u32], own: Rank) -> Option<ClockOffset> {
 unsafe fn by_messages(own: Rank) -> Agreement {
     // SAFETY: the caller's promise.
     unsafe {
-        if !all_come(own.size) {
+        if !all_come(own.size, own.settings.wait) {
             guard::say(format_args!("not all ranks of the job run under lb-run; this one goes on without them"));
             let place = place::apart(own.settings, own.rank, own.size, "not all ranks run under lb-run");
             return (place, None);
@@ -275,17 +275,15 @@ unsafe fn by_messages(own: Rank) -> Agreement {
 /// Waits for all ranks, and says so if that takes long; false where one does not come. Collective, over MPI_COMM_WORLD.
 ///
 /// In two rounds: who gives up in the first one does not come to the second, so that none of the others completes it.
-unsafe fn all_come(size: i32) -> bool {
+unsafe fn all_come(size: i32, patience: Duration) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { size == 1 || round_completes(size) && round_completes(size) }
+    unsafe { size == 1 || round_completes(size, patience) && round_completes(size, patience) }
 }
 
-unsafe fn round_completes(size: i32) -> bool {
+unsafe fn round_completes(size: i32, patience: Duration) -> bool {
     /// Ranks mostly arrive together: for so long the processor is only left to others who want it.
     const BUSY: Duration = Duration::from_millis(2);
     const NAP: Duration = Duration::from_micros(200);
-    const LONG: Duration = Duration::from_secs(10);
-    const TOO_LONG: Duration = Duration::from_secs(20);
     let test = symbol(c"PMPI_Test");
     // MPI writes to both also after we have given up.
     let state: &'static mut (Word, i32) = Box::leak(Box::new((0, 0)));
@@ -305,7 +303,7 @@ unsafe fn round_completes(size: i32) -> bool {
                 return true;
             }
             let waited = begin.elapsed();
-            if waited > TOO_LONG {
+            if waited > patience {
                 return false;
             }
             if waited < BUSY {
@@ -313,15 +311,15 @@ unsafe fn round_completes(size: i32) -> bool {
             } else {
                 std::thread::sleep(NAP);
             }
-            if waited > LONG && told.is_none() {
-                told = Some(guard::caught(|| say_waiting(size)));
+            if waited > patience / 2 && told.is_none() {
+                told = Some(guard::caught(|| say_waiting(size, patience - waited)));
             }
         }
     }
 }
 
 /// Says that this rank waits, unless another one of the job and host says so. What is returned is to be kept while it waits.
-fn say_waiting(size: i32) -> Option<UnixListener> {
+fn say_waiting(size: i32, rest: Duration) -> Option<UnixListener> {
     // A name without a file, which one process can have: it goes with the process.
     let first = SocketAddr::from_abstract_name(format!("lbprof-waiting-{:016x}", launcher::job(size)))
         .and_then(|name| UnixListener::bind_addr(&name));
@@ -329,7 +327,8 @@ fn say_waiting(size: i32) -> Option<UnixListener> {
         return None;
     }
     guard::say(format_args!(
-        "MPI_Init waits for ranks that are late or do not run under lb-run, for 10 more seconds (README, Known limitations)"
+        "MPI_Init waits for ranks that are late or do not run under lb-run, for {} more seconds (README, Known limitations)",
+        rest.as_secs_f64().ceil()
     ));
     first.ok()
 }

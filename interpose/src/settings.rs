@@ -1,6 +1,7 @@
 //! The `LBPROF_*` settings, read from the environment when MPI has started.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use lbprof_collector::definition::RankList;
 use lbprof_collector::format::{ClockSource, Mode};
@@ -27,6 +28,8 @@ pub struct Settings {
     pub pcontrol_labels: bool,
     /// The clock asked for.
     pub clock: Option<ClockSource>,
+    /// How long to wait for ranks that may not run the library.
+    pub wait: Duration,
     /// Whether to tell what is done.
     pub verbose: bool,
     /// Variables that were not understood, with what was wrong.
@@ -54,6 +57,7 @@ impl Settings {
             ranks: None,
             pcontrol_labels: false,
             clock: None,
+            wait: Duration::ZERO,
             verbose: false,
             complaints: Vec::new(),
             given: Vec::new(),
@@ -110,6 +114,7 @@ impl Settings {
                     _ => None,
                 }
             }
+            "LBPROF_WAIT" => self.wait = Duration::from_secs(value.parse().unwrap_or(*options::WAIT_S.start())),
             "LBPROF_VERBOSE" => self.verbose = value == "1",
             _ => {}
         }

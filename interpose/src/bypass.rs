@@ -15,12 +15,7 @@ use crate::{flush, forward, guard, launcher, nesting};
 
 /// Looks for functions whose calls will not be seen; the log tells which, and the first rank says so.
 pub fn look(rank: i32) {
-    let wrapped: Vec<(&str, String)> = forward::c_names()
-        .filter_map(|(profiling, own)| {
-            let object = defined_before(own)?;
-            (forward::symbol(profiling) != 0).then(|| (own.to_str().unwrap_or_default(), object))
-        })
-        .collect();
+    let wrapped = wrapped_before();
     if let Some((_, object)) = wrapped.first() {
         let names: Vec<&str> = wrapped.iter().map(|(name, _)| *name).collect();
         let detail = format!("{} in {object}", listed(&names));
@@ -42,6 +37,33 @@ pub fn look(rank: i32) {
         let detail = listed(&direct);
         flush::define(Definition::Problem(ProblemKind::DirectCalls as u16, direct.len() as u64, detail));
     }
+}
+
+/// Functions that are defined before this library's and whose calls do not arrive here, each with the object that defines it. A function
+/// of Fortran, which has up to ten names, is there once.
+fn wrapped_before() -> Vec<(&'static str, String)> {
+    let mut found: Vec<(&str, String)> = Vec::new();
+    let mut stems = BTreeSet::new();
+    // The names of Fortran come after that of C.
+    let mut in_c = c"";
+    for (profiling, own) in forward::names() {
+        if forward::is_c(own) {
+            in_c = own;
+        }
+        let Some(object) = defined_before(own) else { continue };
+        let behind = forward::symbol(profiling);
+        // What MPI does not have is the program's own.
+        if behind == 0 {
+            continue;
+        }
+        let name = own.to_str().unwrap_or_default();
+        // MPICH's functions of Fortran call those of C by their own names, which is recorded.
+        let is_new = forward::is_c(own) || stems.insert(name.trim_end_matches('_').to_lowercase());
+        if is_new && (forward::is_c(own) || !takes_from_others(behind, in_c)) {
+            found.push((name, object));
+        }
+    }
+    found
 }
 
 /// The first names of a list, and how many more there are.
@@ -91,6 +113,31 @@ fn origin(address: usize) -> Option<(String, bool)> {
     }
 }
 
+/// Whether the object with the function at `address` takes the function `name` from another object.
+fn takes_from_others(address: usize, name: &CStr) -> bool {
+    struct Search<'a>(usize, &'a CStr, bool);
+    unsafe extern "C" fn look(object: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> c_int {
+        // SAFETY: dl_iterate_phdr passes a valid description, and our own pointer.
+        unsafe {
+            let (object, search) = (&*object, &mut *search.cast::<Search>());
+            let segments = std::slice::from_raw_parts(object.dlpi_phdr, usize::from(object.dlpi_phnum));
+            let at = (search.0 as u64).wrapping_sub(object.dlpi_addr);
+            let holds = |segment: &libc::Elf64_Phdr| {
+                segment.p_type == libc::PT_LOAD && at.wrapping_sub(segment.p_vaddr) < segment.p_memsz
+            };
+            if !segments.iter().any(holds) {
+                return 0;
+            }
+            search.2 = symbols_of(object).any(|(symbol, known)| symbol.st_shndx == 0 && known == search.1);
+            1
+        }
+    }
+    let mut search = Search(address, name, false);
+    // SAFETY: the callback gets the search that lives here.
+    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
+    search.2
+}
+
 /// Names of the functions that the program's own file takes from libraries.
 fn undefined_in_program() -> BTreeSet<&'static CStr> {
     let mut names = BTreeSet::new();
@@ -104,18 +151,42 @@ fn undefined_in_program() -> BTreeSet<&'static CStr> {
     names
 }
 
-/// Adds what an object's dynamic symbols (ELF specification, "Dynamic Section", "Symbol Table") leave undefined.
+/// Adds what an object's dynamic symbols leave undefined.
 ///
 /// # Safety
 /// `object` describes an object that stays loaded.
 unsafe fn undefined_in(object: &libc::dl_phdr_info, names: &mut BTreeSet<&'static CStr>) {
+    // SAFETY: the caller's promise.
+    let symbols = unsafe { symbols_of(object) };
+    names.extend(symbols.filter(|(symbol, _)| symbol.st_shndx == 0).map(|(_, name)| name));
+}
+
+/// An object's dynamic symbols (ELF specification, "Dynamic Section", "Symbol Table") with their names. Neither allocates nor locks.
+///
+/// # Safety
+/// `object` describes an object that stays loaded.
+unsafe fn symbols_of(object: &libc::dl_phdr_info) -> impl Iterator<Item = (&'static libc::Elf64_Sym, &'static CStr)> {
+    // SAFETY: the caller's promise.
+    let (symbols, strings, bytes) = unsafe { symbol_table(object) }.unwrap_or((&[], 0, 0));
+    symbols
+        .iter()
+        .filter(move |symbol| symbol.st_name != 0 && u64::from(symbol.st_name) < bytes)
+        // SAFETY: names lie in the table of strings, and end with a zero.
+        .map(move |symbol| (symbol, unsafe { CStr::from_ptr((strings + u64::from(symbol.st_name)) as *const _) }))
+}
+
+/// An object's dynamic symbols, and where the table of their names begins and how long it is.
+///
+/// # Safety
+/// `object` describes an object that stays loaded.
+unsafe fn symbol_table(object: &libc::dl_phdr_info) -> Option<(&'static [libc::Elf64_Sym], u64, u64)> {
     const DT_STRTAB: u64 = 5;
     const DT_SYMTAB: u64 = 6;
     const DT_STRSZ: u64 = 10;
     // SAFETY: the caller's promise. The dynamic section ends with an entry of tag 0.
     unsafe {
         let segments = std::slice::from_raw_parts(object.dlpi_phdr, usize::from(object.dlpi_phnum));
-        let Some(dynamic) = segments.iter().find(|segment| segment.p_type == libc::PT_DYNAMIC) else { return };
+        let dynamic = segments.iter().find(|segment| segment.p_type == libc::PT_DYNAMIC)?;
         let mut entry = (object.dlpi_addr + dynamic.p_vaddr) as *const [u64; 2];
         let (mut strings, mut symbols, mut bytes) = (0, 0, 0);
         loop {
@@ -135,29 +206,61 @@ unsafe fn undefined_in(object: &libc::dl_phdr_info, names: &mut BTreeSet<&'stati
         }
         // Nothing says how many symbols there are, but linkers place their names behind them.
         if symbols == 0 || strings <= symbols {
-            return;
+            return None;
         }
         let n = (strings - symbols) as usize / size_of::<libc::Elf64_Sym>();
-        for symbol in std::slice::from_raw_parts(symbols as *const libc::Elf64_Sym, n) {
-            if symbol.st_shndx == 0 && symbol.st_name != 0 && u64::from(symbol.st_name) < bytes {
-                names.insert(CStr::from_ptr((strings + u64::from(symbol.st_name)) as *const _));
-            }
-        }
+        Some((std::slice::from_raw_parts(symbols as *const libc::Elf64_Sym, n), strings, bytes))
     }
 }
 
-/// PMPI_Initialized, where the process has an MPI from the start; 0: none.
+/// PMPI_Initialized of an MPI library that was loaded while the program ran, out of sight of look-ups by name (RTLD_LOCAL); 0: there is none.
+///
+/// Reads symbol tables itself: the loader's look-ups allocate where they find nothing.
+fn initialized_of_local_library() -> usize {
+    let mut address = 0usize;
+    unsafe extern "C" fn look(object: *mut libc::dl_phdr_info, _: usize, address: *mut c_void) -> c_int {
+        const FUNCTION: u8 = 2;
+        // SAFETY: dl_iterate_phdr passes a valid description, whose object stays loaded meanwhile, and our own pointer.
+        unsafe {
+            let path = (*object).dlpi_name;
+            if path.is_null() || !is_named_as_mpi(CStr::from_ptr(path)) {
+                return 0;
+            }
+            let is_it = |symbol: &libc::Elf64_Sym, name: &CStr| {
+                name == c"PMPI_Initialized" && symbol.st_shndx != 0 && symbol.st_info & 15 == FUNCTION
+            };
+            match symbols_of(&*object).find(|(symbol, name)| is_it(symbol, name)) {
+                Some((symbol, _)) => {
+                    *address.cast::<usize>() = ((*object).dlpi_addr + symbol.st_value) as usize;
+                    1
+                }
+                None => 0,
+            }
+        }
+    }
+    // SAFETY: the callback gets the number that lives here.
+    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut address).cast()) };
+    address
+}
+
+/// Whether a library's file has "mpi" in its name, as all MPI libraries have.
+fn is_named_as_mpi(path: &CStr) -> bool {
+    let file = path.to_bytes().rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    file.windows(3).any(|part| part == b"mpi")
+}
+
+/// PMPI_Initialized, where the process has a visible MPI from the start; 0: none.
 static INITIALIZED: AtomicUsize = AtomicUsize::new(0);
 /// Whether this process is to say what holds for all ranks.
 static SAYS: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn at_load() {
-    // Looked up now, for at exit no lock may be taken.
+    SAYS.store(launcher::rank().is_none_or(|rank| rank == 0), Relaxed);
+    // Looked up now, because at exit the loader's look-ups may not be used: they may allocate.
     // SAFETY: a look-up by name.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"PMPI_Initialized".as_ptr()) } as usize;
     if address != 0 {
         INITIALIZED.store(address, Relaxed);
-        SAYS.store(launcher::rank().is_none_or(|rank| rank == 0), Relaxed);
     }
 }
 
@@ -168,10 +271,18 @@ static AT_LOAD: extern "C" fn() = at_load;
 
 /// The process exits, and no initialisation of MPI was seen: says so if there was one all the same. May run in a signal handler.
 pub fn tell_unseen() {
-    const TEXT: &str = "lbprof: MPI was started, but its start was not seen (the program, or a library before liblbprof.so, wraps \
+    const WRAPPED: &str = "lbprof: MPI was started, but its start was not seen (the program, or a library before liblbprof.so, wraps \
                         MPI_Init or calls PMPI_Init): nothing is recorded (README, Other tools)\n";
-    let address = INITIALIZED.load(Relaxed);
-    if address == 0 || !SAYS.load(Relaxed) {
+    const LOCAL: &str = "lbprof: MPI was started, but its start was not seen (the program looks MPI's functions up in a library that it \
+                         loads itself): nothing is recorded (README, Other tools)\n";
+    if !SAYS.load(Relaxed) {
+        return;
+    }
+    let (address, text) = match INITIALIZED.load(Relaxed) {
+        0 => (initialized_of_local_library(), LOCAL),
+        visible => (visible, WRAPPED),
+    };
+    if address == 0 {
         return;
     }
     let mut initialized: c_int = 0;
@@ -181,6 +292,6 @@ pub fn tell_unseen() {
         ask(&mut initialized);
     }
     if initialized != 0 {
-        guard::write_line(TEXT);
+        guard::write_line(text);
     }
 }

@@ -47,7 +47,7 @@ pub fn resolve_c() {
 }
 
 /// Whether a name is a C function's: MPI_Xxx, where Fortran's are all in one case.
-fn is_c(own: &CStr) -> bool {
+pub fn is_c(own: &CStr) -> bool {
     own.to_bytes().starts_with(b"MPI_") && own.to_bytes().iter().any(u8::is_ascii_lowercase)
 }
 
@@ -99,9 +99,14 @@ pub fn find(profiling: &CStr, own: &CStr) -> usize {
     }
 }
 
-/// The names of all functions in C: for profiling, and their own.
+/// The names of all functions in C and Fortran: for profiling, and their own.
+pub fn names() -> impl Iterator<Item = (&'static CStr, &'static CStr)> {
+    NAMES.iter().copied()
+}
+
+/// Those of the functions in C.
 pub fn c_names() -> impl Iterator<Item = (&'static CStr, &'static CStr)> {
-    NAMES.iter().copied().filter(|names| is_c(names.1))
+    names().filter(|names| is_c(names.1))
 }
 
 /// Stands for a function of C that the MPI library does not have.

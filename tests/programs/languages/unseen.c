@@ -3,7 +3,9 @@
 // mpi: openmpi, mpich
 // link: -ldl
 // report: 5
-// truth: the program looks MPI's functions up in the library itself, past every preloaded one: nothing is seen, nothing is harmed
+// told: 1
+// truth: the program looks MPI's functions up in the library itself, past every preloaded one: nothing is seen, which is said, and nothing
+// truth: is harmed
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -193,9 +193,18 @@ impl<T: IterationTimes> Fold<T> {
         match self.polls.take() {
             None => records.iter().for_each(|record| self.record(record, &mut site)),
             Some(mut polls) => {
-                for &(mut record) in records {
-                    polls.next(&mut record);
-                    self.record(&record, &mut site);
+                for record in records {
+                    // Most records are no part of polling, and are not copied.
+                    let mut decided;
+                    let record = if polls.concerns(record) {
+                        decided = *record;
+                        polls.next(&mut decided);
+                        &decided
+                    } else {
+                        polls.pass(record);
+                        record
+                    };
+                    self.record(record, &mut site);
                 }
                 self.polls = Some(polls);
             }

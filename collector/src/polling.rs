@@ -180,9 +180,21 @@ impl Polls {
     /// of a wait.
     #[inline(always)]
     pub fn next(&mut self, record: &mut Record) {
-        if self.phase.is_some() || Operation::polls(record.operation) {
+        if self.concerns(record) {
             self.polls(record);
         }
+        self.pass(record);
+    }
+
+    /// Whether [`Polls::next`] may change the thread's next record, or counts it as a poll.
+    #[inline(always)]
+    pub(crate) fn concerns(&self, record: &Record) -> bool {
+        self.phase.is_some() || Operation::polls(record.operation)
+    }
+
+    /// The thread's next record, which does not concern polling.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, record: &Record) {
         self.previous_end = self.previous_end.max(record.begin).max(record.end);
     }
 

@@ -295,8 +295,8 @@ pub fn is_shared_request(request: Word) -> bool {
 
 /// Whether MPI may take a word for a request's handle, a null one included, rather than refuse it at sight.
 #[inline(always)]
-pub fn may_be_request(handle: Word) -> bool {
-    match abi().kind {
+pub fn may_be_request(interface: Kind, handle: Word) -> bool {
+    match interface {
         // Bits 26 to 29 tell what kind of object a handle is of.
         Kind::Mpich => handle >> 26 & 0xf == 0xb,
         _ => handle != 0,

@@ -26,6 +26,12 @@ pub fn begin() {
     UNDER_WAY.store(true, Release);
 }
 
+/// Whether calls without a slot are to be counted.
+#[inline(always)]
+pub fn is_under_way() -> bool {
+    UNDER_WAY.load(Relaxed)
+}
+
 /// A call has no slot: counts it where that is because MPI_Finalize is under way. Calls between MPI's own libraries do not count.
 ///
 /// # Safety
@@ -33,7 +39,7 @@ pub fn begin() {
 pub unsafe fn count(thread: *mut Thread) {
     // SAFETY: the thread's own state.
     let (busy, caller) = unsafe { ((*thread).busy, (*thread).caller) };
-    if UNDER_WAY.load(Relaxed) && busy == 0 && !nesting::is_any_mpi(caller) {
+    if is_under_way() && busy == 0 && !nesting::is_any_mpi(caller) {
         CALLS.fetch_add(1, Relaxed);
     }
 }

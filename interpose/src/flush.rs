@@ -155,16 +155,29 @@ pub fn define(definition: Definition) {
 pub unsafe fn make_room(thread: *mut Thread) -> *mut Record {
     // SAFETY: the thread's own state.
     unsafe {
-        if state() != State::Recording || (*thread).busy != 0 || (*thread).refused || guard::disabled() {
-            if state() == State::Recording && (*thread).busy != 0 && !nesting::is_any_mpi((*thread).caller) {
-                thread::found_at_work(thread);
-            }
-            // Also where recording ended while the thread had a ring: its slots must not be reused.
-            (*thread).cursor = (*thread).limit;
-            finalize::count(thread);
-            return std::ptr::null_mut();
+        let is_recording = state() == State::Recording;
+        if is_recording && (*thread).busy == 0 && !(*thread).refused && !guard::disabled() {
+            return refill(thread);
         }
-        refill(thread)
+        // Also where recording ended while the thread had a ring: its slots must not be reused.
+        (*thread).cursor = (*thread).limit;
+        if is_recording || finalize::is_under_way() {
+            left_out(thread, is_recording);
+        }
+    }
+    std::ptr::null_mut()
+}
+
+/// A call that has no slot, but is not one of a process that records nothing: it may have to be counted.
+#[cold]
+#[inline(never)]
+unsafe fn left_out(thread: *mut Thread, is_recording: bool) {
+    // SAFETY: the thread's own state.
+    unsafe {
+        if is_recording && (*thread).busy != 0 && !nesting::is_any_mpi((*thread).caller) {
+            thread::found_at_work(thread);
+        }
+        finalize::count(thread);
     }
 }
 
@@ -519,6 +532,11 @@ unsafe fn look_at_file(thread: *mut Thread, log: &mut ThreadLog) {
 fn mend(records: &mut [Record], now: u64) -> bool {
     let (mut next, mut filled) = (now, true);
     for record in records.iter_mut().rev() {
+        // One comparison, for this is done to all records: whole ones have a begin that is not 0 nor after their end.
+        if record.begin.wrapping_sub(1) < record.end {
+            next = record.begin;
+            continue;
+        }
         if record.begin == 0 {
             filled = false;
             continue;

@@ -268,6 +268,62 @@ fn look_at(place: &AtomicUsize, slot: &Slot, handle: Word) -> Option<Open> {
     (place.load(Relaxed) == handle && slot.id_comm.load(Relaxed) == id).then_some(open)
 }
 
+/// What a poll that found nothing records of an open request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Polled {
+    /// As [`Open::id`].
+    pub id: u32,
+    /// As [`Open::comm`].
+    pub comm: u32,
+    /// Number of the activity that its completion belongs to.
+    pub activity: u16,
+}
+
+impl Polled {
+    #[inline(always)]
+    fn of(id_comm: u64, kind: u16) -> Polled {
+        Polled { id: (id_comm >> 32) as u32, comm: id_comm as u32, activity: kind & 7 }
+    }
+}
+
+/// As [`look_at`], of less.
+#[inline(always)]
+fn look_at_polled(place: &AtomicUsize, slot: &Slot, handle: Word) -> Option<Polled> {
+    // The same order of loads.
+    let id_comm = slot.id_comm.load(Acquire);
+    if place.load(Acquire) != handle {
+        return None;
+    }
+    let kind = slot.kind.load(Relaxed) as u16;
+    fence(Acquire);
+    let is_same = place.load(Relaxed) == handle && slot.id_comm.load(Relaxed) == id_comm;
+    is_same.then_some(Polled::of(id_comm, kind))
+}
+
+/// As [`peek`], for a poll, of which a program makes millions: inlined, and it reads only what the poll's record needs.
+#[inline(always)]
+pub fn peek_polled(handle: Word) -> Option<Polled> {
+    if !is_handle(handle) {
+        return None;
+    }
+    let bucket = bucket(handle);
+    if bucket.overflowed.load(Relaxed) == 0 {
+        let (place, slot) = find(bucket, handle)?;
+        if let Some(polled) = look_at_polled(place, slot, handle) {
+            return Some(polled);
+        }
+    }
+    peek_again(handle)
+}
+
+/// The same where the bucket was full, or another thread has just changed it.
+#[cold]
+#[inline(never)]
+fn peek_again(handle: Word) -> Option<Polled> {
+    let open = peek(handle)?;
+    Some(Polled { id: open.id, comm: open.comm, activity: open.kind & 7 })
+}
+
 /// Takes out the oldest open request with this handle.
 #[inline(always)]
 pub fn take(handle: Word) -> Option<Open> {

@@ -9,7 +9,7 @@ mod thread {
 #[path = "../src/requests.rs"]
 mod requests;
 
-use requests::{Open, insert, peek, take};
+use requests::{Open, insert, peek, peek_polled, take};
 
 fn open(id: u32) -> Open {
     Open { id, comm: 0, peer: 0, tag: 0, sent: 0, received: 0, kind: 0 }
@@ -26,6 +26,7 @@ fn requests_with_one_handle_come_back_oldest_first() {
     (0..24).for_each(|id| insert(HANDLE, open(id)));
     // As a persistent request goes: taken, and back under a new id.
     assert_eq!(peek(HANDLE), Some(open(0)));
+    assert_eq!(peek_polled(HANDLE).map(|polled| polled.id), Some(0));
     assert_eq!(take(HANDLE), Some(open(0)));
     insert(HANDLE, open(24));
     for id in 1..20 {
@@ -75,6 +76,9 @@ fn a_look_gives_one_request_whole_while_others_come_and_go() {
         loop {
             let Some(open) = peek(HANDLE) else { continue };
             assert_eq!(open, of(open.id));
+            if let Some(polled) = peek_polled(HANDLE) {
+                assert_eq!((polled.comm, polled.activity), (polled.id, of(polled.id).kind & 7));
+            }
             if open.id == 200_000 {
                 break;
             }

@@ -140,10 +140,10 @@ impl<L: Language> After for Completes<L> {
             };
             if !completed {
                 // What kind of wait it is, is known all the same.
-                if let Some(open) = requests::peek(self.handle) {
-                    (*slot).comm = open.comm;
-                    (*slot).request = open.id;
-                    (*slot).flags = (*slot).flags.with_activity(open.flags().activity());
+                if let Some(polled) = requests::peek_polled(self.handle) {
+                    (*slot).comm = polled.comm;
+                    (*slot).request = polled.id;
+                    (*slot).flags = Flags((*slot).flags.0 & !7 | polled.activity);
                 }
                 if ok {
                     found_nothing(thread, slot);
@@ -161,8 +161,9 @@ impl<L: Language> After for Completes<L> {
 unsafe fn keep_requests<L: Language>(thread: *mut Thread, count: usize, array: Word) -> *const Word {
     // SAFETY: the array has `count` handles, or one that is none before its end; the thread's buffer is grown first.
     unsafe {
+        let interface = abi().kind;
         if (*thread).requests_room < count {
-            if !(0..count).all(|i| abi::may_be_request(L::handle_at(array, i, Convert::Request))) {
+            if !(0..count).all(|i| abi::may_be_request(interface, L::handle_at(array, i, Convert::Request))) {
                 return std::ptr::null();
             }
             flush::grow_requests(thread, count);
@@ -173,7 +174,7 @@ unsafe fn keep_requests<L: Language>(thread: *mut Thread, count: usize, array: W
         }
         for i in 0..count {
             let handle = L::handle_at(array, i, Convert::Request);
-            if !abi::may_be_request(handle) {
+            if !abi::may_be_request(interface, handle) {
                 return std::ptr::null();
             }
             kept.add(i).write(handle);

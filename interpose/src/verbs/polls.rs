@@ -5,6 +5,8 @@
 //! computation ([`lbprof_collector::polling`]). Where a program polls several things in turn, each kind of poll has a record that
 //! counts them, and the last of these has the time of all.
 
+use std::mem::offset_of;
+
 use lbprof_collector::format::ClockSource;
 use lbprof_collector::record::{Flags, PollGaps, Record};
 
@@ -39,7 +41,11 @@ pub(super) unsafe fn found_nothing(thread: *mut Thread, slot: *mut Record) {
             (*thread).poll_ticks += within;
             (*known).count = (*known).count.saturating_add(1);
             (*poll).sent = (*thread).poll_ticks;
-            (*poll).received = PollGaps((*poll).received).and(gap, longest_gap() / SHORT).0;
+            let (gaps, short) = (PollGaps((*poll).received), longest_gap() / SHORT);
+            // Most gaps are neither the longest so far nor count among those that are not short, and change nothing.
+            if gap > gaps.longest() || gap >= short {
+                (*poll).received = gaps.and(gap, short).0;
+            }
             (*poll).end = end;
             thread::take_back(thread, slot);
             return;
@@ -49,18 +55,23 @@ pub(super) unsafe fn found_nothing(thread: *mut Thread, slot: *mut Record) {
     }
 }
 
+const _: () =
+    assert!(offset_of!(Record, flags) == offset_of!(Record, operation) + 2 && offset_of!(Record, operation) % 4 == 0);
+const _: () = assert!(offset_of!(Record, tag) == offset_of!(Record, peer) + 4 && offset_of!(Record, peer) % 8 == 0);
+
 /// The record of polls of the same kind as that at `slot`, which follows them.
 #[inline]
 unsafe fn known(thread: *mut Thread, slot: *mut Record) -> Option<*mut Record> {
     // SAFETY: records of polls lie between the first of them and the slot, without others between.
     unsafe {
+        // Neighbours are compared together: the record is aligned to more than the words that they make up.
+        let operation_flags = |record: *mut Record| (&raw const (*record).operation).cast::<u32>().read();
+        let peer_tag = |record: *mut Record| (&raw const (*record).peer).cast::<u64>().read();
         let alike = |poll: *mut Record| {
             (*poll).call_site == (*slot).call_site
-                && (*poll).operation == (*slot).operation
-                && (*poll).flags == (*slot).flags
+                && operation_flags(poll) == operation_flags(slot)
                 && (*poll).comm == (*slot).comm
-                && (*poll).peer == (*slot).peer
-                && (*poll).tag == (*slot).tag
+                && peer_tag(poll) == peer_tag(slot)
         };
         let mut poll = slot.sub(1);
         for _ in 0..IN_TURN {

@@ -128,10 +128,10 @@ fn ideal_time(report: &Report) -> String {
     let (times, elapsed_s) = (&report.efficiency.times, report.efficiency.times.elapsed_s);
     let seconds = |part: f64| seconds_like(part, elapsed_s);
     if let Some(replay_s) = report.efficiency.replay_s {
-        let estimate = report.efficiency.phase_profile.map_or_else(String::new, |ideal| {
-            let difference = signed_percent(ideal.seconds / replay_s - 1.0);
-            format!("; the estimate from {} is {} ({difference})", iterations(report), seconds(ideal.seconds))
-        });
+        let estimate = report
+            .efficiency
+            .phase_profile
+            .map_or_else(String::new, |ideal| beside_replay(iterations(report), ideal.seconds, replay_s, elapsed_s));
         return format!("ideal: all calls replayed on an ideal network, {}{estimate}", seconds(replay_s));
     }
     match report.efficiency.phase_profile {
@@ -167,6 +167,19 @@ fn ideal_time(report: &Report) -> String {
     }
 }
 
+/// What follows the ideal time by replay: the estimate from `iterations`, all times in seconds. No network prolongs a run by being
+/// ideal: an estimate above the elapsed time (by more than the 0.5 % that clocks may differ by) is not compared.
+fn beside_replay(iterations: &str, estimate_s: f64, replay_s: f64, elapsed_s: f64) -> String {
+    let estimate = seconds_like(estimate_s, elapsed_s);
+    if estimate_s > 1.005 * elapsed_s {
+        return format!(
+            "; the estimate from {iterations}, {estimate}, is above the elapsed time, because ranks do not wait for each other \
+             at the end of each, and is not used"
+        );
+    }
+    format!("; the estimate from {iterations} is {estimate} ({})", signed_percent(estimate_s / replay_s - 1.0))
+}
+
 /// What an estimate is made from. A region alone does not tell which iterations it is in.
 fn iterations(report: &Report) -> &'static str {
     match (&report.facts.selected.region, report.loops.rows.is_empty()) {
@@ -187,7 +200,15 @@ fn grade(value: f64) -> AnsiColor {
 
 #[cfg(test)]
 mod tests {
-    use super::{BAR, bar};
+    use super::{BAR, bar, beside_replay};
+
+    #[test]
+    fn an_estimate_above_the_elapsed_time_is_not_compared_with_the_replay() {
+        let text = beside_replay("found iterations", 7.47, 5.52, 5.57);
+        assert!(text.contains("7.47 s, is above the elapsed time") && !text.contains('%'), "{text}");
+        let text = beside_replay("found iterations", 5.55, 5.50, 5.57);
+        assert_eq!(text, "; the estimate from found iterations is 5.55 s (+0.9 %)");
+    }
 
     #[test]
     fn bars_are_as_long_as_their_shares() {

@@ -222,7 +222,7 @@ fn seconds(from_ns: i64, to_ns: i64) -> f32 {
 
 /// What a rank does in a span of its time.
 #[derive(Clone, Copy)]
-enum Doing {
+enum RankState {
     Computing,
     /// It is in MPI; when it computed last, in ticks.
     Waiting {
@@ -294,7 +294,7 @@ impl RankSampler {
                 match record.end {
                     0 => (self.state, self.from) = (State::InCall, begin),
                     _ => {
-                        self.span(Doing::Waiting { since: self.computed }, begin, end);
+                        self.span(RankState::Waiting { since: self.computed }, begin, end);
                         self.from = end;
                     }
                 }
@@ -308,7 +308,7 @@ impl RankSampler {
     /// Takes what was folded when it was recorded: of that time nothing is known.
     pub fn absorb(&mut self, batch: &ProfileBatch) {
         self.go_to(&batch.head);
-        self.span(Doing::Unknown, self.now, batch.next.previous_end);
+        self.span(RankState::Unknown, self.now, batch.next.previous_end);
         self.place(&batch.next);
     }
 
@@ -321,7 +321,7 @@ impl RankSampler {
         if self.next != Some(head.first) {
             if self.next.is_some() {
                 self.leave(self.now);
-                self.span(Doing::Unknown, self.now, head.previous_end);
+                self.span(RankState::Unknown, self.now, head.previous_end);
             }
             self.place(head);
         }
@@ -354,27 +354,27 @@ impl RankSampler {
     fn leave(&mut self, at: u64) {
         match self.state {
             State::Computing => {
-                self.span(Doing::Computing, self.from, at);
+                self.span(RankState::Computing, self.from, at);
                 if at > self.from {
                     self.computed = at;
                 }
             }
-            State::InCall => self.span(Doing::Waiting { since: self.computed }, self.from, at),
-            State::Paused => self.span(Doing::Unknown, self.from, at),
+            State::InCall => self.span(RankState::Waiting { since: self.computed }, self.from, at),
+            State::Paused => self.span(RankState::Unknown, self.from, at),
         }
         self.state = State::Computing;
     }
 
     #[inline(always)]
-    fn span(&mut self, doing: Doing, from: u64, to: u64) {
+    fn span(&mut self, state: RankState, from: u64, to: u64) {
         if to > self.quiet_until && to > from {
-            self.sample(doing, from, to);
+            self.sample(state, from, to);
         }
     }
 
     /// Answers for all instants from `from` on and before `to`.
     #[inline(never)]
-    fn sample(&mut self, doing: Doing, from: u64, to: u64) {
+    fn sample(&mut self, state: RankState, from: u64, to: u64) {
         let (from, to) = (self.within.clamp(from), self.within.clamp(to));
         let (from_ns, to_ns) = (self.clock.nanoseconds(from), self.clock.nanoseconds(to));
         if to_ns > from_ns {
@@ -390,7 +390,7 @@ impl RankSampler {
                     break;
                 }
                 if instant >= from_ns {
-                    let sample = self.at(doing, from_ns, instant, to_ns);
+                    let sample = self.at(state, from_ns, instant, to_ns);
                     self.all.add(slice, &sample);
                 }
                 slice += 1;
@@ -399,17 +399,17 @@ impl RankSampler {
     }
 
     /// The sample of an instant between two others.
-    fn at(&self, doing: Doing, from_ns: i64, instant: i64, to_ns: i64) -> Sample {
+    fn at(&self, state: RankState, from_ns: i64, instant: i64, to_ns: i64) -> Sample {
         let until_s = seconds(instant, to_ns);
-        match doing {
-            Doing::Computing => {
+        match state {
+            RankState::Computing => {
                 Sample { computing: 1, rank: self.rank, since_s: seconds(from_ns, instant), until_s, ..NOBODY }
             }
-            Doing::Waiting { since } => {
+            RankState::Waiting { since } => {
                 let others_since_s = seconds(self.clock.nanoseconds(since), instant);
                 Sample { others_since_s, others_until_s: until_s, ..NOBODY }
             }
-            Doing::Unknown => Sample { unknown: true, ..NOBODY },
+            RankState::Unknown => Sample { unknown: true, ..NOBODY },
         }
     }
 }

@@ -4,30 +4,30 @@ use rayon::Scope;
 
 use crate::model::kind::Ns;
 use crate::read::ahead::Ahead;
-use crate::replay::blocking::{Explainer, Story};
+use crate::replay::blocking::{Explainer, HistoryBatch};
 
 /// Chapters that may wait to be explained before the engine does.
 const MOST_WAITING: usize = 8;
 
 /// What happened for a while.
 struct Chapter {
-    story: Story,
+    batch: HistoryBatch,
     /// Until when all threads have been followed.
     now: Ns,
     /// When the windows of threads have ended, in the first chapter in which all have: for the critical path.
     ends: Vec<(u32, Ns)>,
 }
 
-/// The story that is being told, and those that are being explained.
+/// The batch that is being filled, and those that are being explained.
 pub struct Explaining<'a, 'scope> {
     scope: &'a Scope<'scope>,
     /// What was not handed over yet.
-    pub story: Story,
+    pub batch: HistoryBatch,
     /// What was, and waits for that before it to be explained.
     waiting: Vec<Chapter>,
     /// Who explains; what was explained comes back as room for more.
-    busy: Option<Ahead<(Explainer, Vec<Story>)>>,
-    rooms: Vec<Story>,
+    busy: Option<Ahead<(Explainer, Vec<HistoryBatch>)>>,
+    rooms: Vec<HistoryBatch>,
     /// Where critical paths begin, and how much history is kept.
     limits: (Ns, usize),
 }
@@ -35,15 +35,15 @@ pub struct Explaining<'a, 'scope> {
 impl<'a, 'scope> Explaining<'a, 'scope> {
     /// Nothing was told yet. Critical paths begin at `from`; of histories of `most` stretches and causes old ones are forgotten.
     pub fn new(scope: &'a Scope<'scope>, from: Ns, most: usize) -> Self {
-        let (story, waiting, rooms) = (Story::default(), Vec::new(), Vec::new());
-        Explaining { scope, story, waiting, busy: None, rooms, limits: (from, most) }
+        let (batch, waiting, rooms) = (HistoryBatch::default(), Vec::new(), Vec::new());
+        Explaining { scope, batch, waiting, busy: None, rooms, limits: (from, most) }
     }
 
-    /// Lets the story be explained once those before it are; `now`: all threads have been followed until then; `ends`: when the windows of
+    /// Lets the batch be explained once those before it are; `now`: all threads have been followed until then; `ends`: when the windows of
     /// threads have ended, once all have, for the critical path.
     pub fn hand_over(&mut self, now: Ns, ends: Vec<(u32, Ns)>) {
         let room = self.rooms.pop().unwrap_or_default();
-        self.waiting.push(Chapter { story: std::mem::replace(&mut self.story, room), now, ends });
+        self.waiting.push(Chapter { batch: std::mem::replace(&mut self.batch, room), now, ends });
         let is_busy = self.busy.as_mut().is_some_and(|busy| !busy.is_over());
         if !is_busy || self.waiting.len() >= MOST_WAITING {
             let mut explainer = self.back();
@@ -60,7 +60,7 @@ impl<'a, 'scope> Explaining<'a, 'scope> {
     pub fn finish(mut self, ends: &[(u32, Ns)]) -> Explainer {
         let mut explainer = self.back();
         std::mem::take(&mut self.waiting).into_iter().for_each(|chapter| drop(chapter.explain(&mut explainer)));
-        explainer.hear(&self.story);
+        explainer.take(&self.batch);
         explainer.follow_path(ends);
         explainer
     }
@@ -76,11 +76,11 @@ impl<'a, 'scope> Explaining<'a, 'scope> {
 
 impl Chapter {
     /// Lets it be explained, and gives its room back.
-    fn explain(mut self, explainer: &mut Explainer) -> Story {
-        explainer.hear(&self.story);
+    fn explain(mut self, explainer: &mut Explainer) -> HistoryBatch {
+        explainer.take(&self.batch);
         explainer.follow_path(&self.ends);
         explainer.forget(self.now);
-        self.story.clear();
-        self.story
+        self.batch.clear();
+        self.batch
     }
 }

@@ -12,7 +12,7 @@ use crate::structure::symbols;
 use crate::structure::{Structure, Wanted};
 
 /// Stretches and causes from which on old ones are forgotten, and what may come in before that is looked at next: three of each step at most
-/// in two stories of 8,192 steps.
+/// in two batches of 8,192 steps.
 const MOST: usize = 1 << 14;
 const ON_THE_WAY: usize = 3 * 2 * (1 << 13);
 

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use crate::model::kind::Ns;
-use crate::replay::matching::{HearingId, MeetingId, TransferId};
-use crate::replay::timeline::{Batch, Deed, Step};
+use crate::replay::matching::{AwaitedId, CollectiveId, TransferId};
+use crate::replay::timeline::{Batch, CommEvent, Step};
 use crate::replay::what_if::RETURNS;
 
 /// What was started and is not over.
@@ -19,9 +19,9 @@ pub enum Started {
         sends: bool,
     },
     /// A collective.
-    Meeting(MeetingId),
+    Pattern(CollectiveId),
     /// What some others tell.
-    Hearing(HearingId),
+    AwaitedSignals(AwaitedId),
     /// A receive of which it is not known yet what it receives.
     Any(TransferId),
     /// Something with a rank of which nothing is known.
@@ -42,7 +42,7 @@ impl Next {
     }
 }
 
-/// What a deed started, or a request stands for: a combined send and receive stands for two, others for one.
+/// What an event started, or a request stands for: a combined send and receive stands for two, others for one.
 pub type Pending = [Started; 2];
 
 /// Nothing that ends.
@@ -52,16 +52,16 @@ pub const NOTHING: Pending = [Started::Nothing; 2];
 pub struct Here {
     batch: Rc<Batch>,
     step: usize,
-    deed: usize,
+    event: usize,
 }
 
 impl Here {
-    /// The step, and its deeds; `None`: the thread's batches are at their end.
+    /// The step, and its events; `None`: the thread's batches are at their end.
     #[inline]
-    pub fn step(&self) -> Option<(&Step, &[Deed])> {
+    pub fn step(&self) -> Option<(&Step, &[CommEvent])> {
         let step = self.batch.steps.get(self.step)?;
-        let deeds = self.batch.deeds.get(self.deed..self.deed + usize::from(step.deeds));
-        Some((step, deeds.unwrap_or_default()))
+        let events = self.batch.events.get(self.event..self.event + usize::from(step.events));
+        Some((step, events.unwrap_or_default()))
     }
 }
 
@@ -109,7 +109,7 @@ pub struct Thread {
     /// Those behind it.
     later: VecDeque<Batch>,
     step: usize,
-    deed: usize,
+    event: usize,
     /// When what it does next is, by its clock as corrected; `None`: its batches are at their end.
     pub next: Option<Next>,
     /// Whether it is within the call of its step.
@@ -125,7 +125,7 @@ pub struct Thread {
     pub now: Ns,
     /// How much later than by its clock it is.
     pub shift: Ns,
-    /// What the deeds of its step started, in their order; of those that complete requests what these stand for, once it was asked for.
+    /// What the events of its step started, in their order; of those that complete requests what these stand for, once it was asked for.
     pub started: Vec<Pending>,
     /// Whether it waits for another to be followed first.
     pub parked: bool,
@@ -149,7 +149,7 @@ impl Thread {
             batch: Rc::default(),
             later: VecDeque::new(),
             step: 0,
-            deed: 0,
+            event: 0,
             next: None,
             in_call: false,
             begun: begin,
@@ -182,7 +182,7 @@ impl Thread {
     /// Where it is: its step and what belongs to it.
     #[inline]
     pub fn here(&self) -> Here {
-        Here { batch: Rc::clone(&self.batch), step: self.step, deed: self.deed }
+        Here { batch: Rc::clone(&self.batch), step: self.step, event: self.event }
     }
 
     /// It was outside of MPI from a time until another: the slot in which its clocks are to be kept, where that was more than a moment.
@@ -218,13 +218,13 @@ impl Thread {
     pub fn leave(&mut self, step: &Step, end: Ns) {
         self.now = end;
         self.shift = end - step.end;
-        self.deed += usize::from(step.deeds);
+        self.event += usize::from(step.events);
         self.step += 1;
         self.gives_up = false;
         self.started.clear();
         if self.step >= self.batch.steps.len() {
             self.batch = self.later.pop_front().map(Rc::new).unwrap_or_default();
-            (self.step, self.deed) = (0, 0);
+            (self.step, self.event) = (0, 0);
             self.ended |= self.is_whole && self.batch.steps.is_empty();
         }
         self.is_next(false);

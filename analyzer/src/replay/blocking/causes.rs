@@ -7,9 +7,9 @@
 //!                                                     is the cause. Waits on a path are replaced by their causes.
 //! ```
 
-use super::doings::Doings;
 use super::history::{EndedBy, History, Part};
 use super::paths::Paths;
+use super::states::ThreadStates;
 use crate::model::kind::{Kind, Ns};
 
 /// Most causes that are kept of one wait, and the smallest share of it that is kept. What smaller ones caused is shared out among those
@@ -19,7 +19,7 @@ const LEAST_SHARE: f64 = 1.0 / 512.0;
 
 /// Who ends a wait, and how.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Causer {
+pub struct DelaySource {
     /// Who ended it, and when he did what it waited for.
     pub by: EndedBy,
     /// The last time at which both were synchronised.
@@ -46,51 +46,51 @@ impl Causes {
     /// itself, kind by kind; then what is left of a kind, on whatever threads, in proportion.
     pub fn of(
         &mut self,
-        doings: &mut Doings,
+        states: &mut ThreadStates,
         histories: &[History],
         thread: u32,
         (begin, end): (Ns, Ns),
-        causers: &[Causer],
+        sources: &[DelaySource],
     ) -> &[Part] {
         self.found.clear();
         self.paths.clear();
-        for causer in causers {
-            let ns = (end - begin) as f64 * causer.share;
+        for source in sources {
+            let ns = (end - begin) as f64 * source.share;
             if ns > 0.0 {
-                self.blame(doings, histories, thread, (begin, end), causer, ns);
+                self.blame(states, histories, thread, (begin, end), source, ns);
             }
         }
         for part in &mut self.found {
-            part.ns = std::mem::take(&mut self.caused[part.doing.at()]);
+            part.ns = std::mem::take(&mut self.caused[part.state.at()]);
         }
-        keep_the_largest(&mut self.found, doings);
+        keep_the_largest(&mut self.found, states);
         &self.found
     }
 
-    /// Adds the causes of `ns` nanoseconds of the wait, which `causer` answers for.
+    /// Adds the causes of `ns` nanoseconds of the wait, which `source` answers for.
     fn blame(
         &mut self,
-        doings: &mut Doings,
+        states: &mut ThreadStates,
         histories: &[History],
         thread: u32,
         (begin, end): (Ns, Ns),
-        causer: &Causer,
+        source: &DelaySource,
         ns: f64,
     ) {
-        let by = causer.by;
+        let by = source.by;
         let (Some(own), Some(other)) = (histories.get(thread as usize), histories.get(by.thread as usize)) else {
             return;
         };
-        let since = causer.since.max(own.begin()).max(other.begin());
+        let since = source.since.max(own.begin()).max(other.begin());
         let at = by.at.min(end);
-        let delay = causer.delay.filter(|_| end > at).map(|kind| doings.of(by.thread, kind));
-        self.paths.follow_own(doings, own, since, begin);
+        let delay = source.delay.filter(|_| end > at).map(|kind| states.of(by.thread, kind));
+        self.paths.follow_own(states, own, since, begin);
         self.paths.follow_other(other, since, at);
-        if let Some(doing) = delay {
-            self.paths.add_other(Part { doing, ns: (end - at.max(since)) as f64 });
+        if let Some(state) = delay {
+            self.paths.add_other(Part { state, ns: (end - at.max(since)) as f64 });
         }
-        self.paths.cancel(doings, (thread, by.thread));
-        self.caused.resize(doings.all().len(), 0.0);
+        self.paths.cancel(states, (thread, by.thread));
+        self.caused.resize(states.all().len(), 0.0);
         let total: f64 = self.paths.left().map(|part| part.ns).sum();
         if total > 0.0 {
             for part in self.paths.left() {
@@ -98,17 +98,17 @@ impl Causes {
             }
         } else {
             // Nothing is known of what he did: the wait is of that which he did last.
-            let last = other.backwards(Ns::MIN, at).next().map(|piece| piece.doing);
-            let doing = last.unwrap_or_else(|| doings.of(by.thread, Kind::unknown(0)));
-            self.caused.resize(doings.all().len(), 0.0);
-            cause(&mut self.caused, &mut self.found, Part { doing, ns });
+            let last = other.backwards(Ns::MIN, at).next().map(|piece| piece.state);
+            let state = last.unwrap_or_else(|| states.of(by.thread, Kind::unknown(0)));
+            self.caused.resize(states.all().len(), 0.0);
+            cause(&mut self.caused, &mut self.found, Part { state, ns });
         }
     }
 }
 
 #[inline]
 fn cause(all: &mut [f64], found: &mut Vec<Part>, part: Part) {
-    let caused = &mut all[part.doing.at()];
+    let caused = &mut all[part.state.at()];
     if *caused == 0.0 && part.ns > 0.0 {
         found.push(part);
     }
@@ -116,8 +116,8 @@ fn cause(all: &mut [f64], found: &mut Vec<Part>, part: Part) {
 }
 
 /// Sorts causes by size; the smallest beyond a number are shared out among the others.
-fn keep_the_largest(causes: &mut Vec<Part>, doings: &Doings) {
-    causes.sort_unstable_by(|a, b| b.ns.total_cmp(&a.ns).then_with(|| doings.get(a.doing).cmp(&doings.get(b.doing))));
+fn keep_the_largest(causes: &mut Vec<Part>, states: &ThreadStates) {
+    causes.sort_unstable_by(|a, b| b.ns.total_cmp(&a.ns).then_with(|| states.get(a.state).cmp(&states.get(b.state))));
     let all: f64 = causes.iter().map(|part| part.ns).sum();
     let most = causes.partition_point(|part| part.ns >= LEAST_SHARE * all).clamp(1, MOST_CAUSES);
     if most < causes.len() {
@@ -136,104 +136,109 @@ mod tests {
     const X: Kind = Kind(1 << 4);
     const Y: Kind = Kind(2 << 4);
 
-    fn history(doings: &mut Doings, thread: u32, stretches: &[(Ns, Kind)]) -> History {
+    fn history(states: &mut ThreadStates, thread: u32, stretches: &[(Ns, Kind)]) -> History {
         let mut history = History::new(0);
-        stretches.iter().for_each(|&(end, kind)| history.spend(end, doings.of(thread, kind)));
+        stretches.iter().for_each(|&(end, kind)| history.spend(end, states.of(thread, kind)));
         history
     }
 
-    fn histories(doings: &mut Doings, all: &[&[(Ns, Kind)]]) -> Vec<History> {
-        (0..).zip(all).map(|(thread, stretches)| history(doings, thread, stretches)).collect()
+    fn histories(states: &mut ThreadStates, all: &[&[(Ns, Kind)]]) -> Vec<History> {
+        (0..).zip(all).map(|(thread, stretches)| history(states, thread, stretches)).collect()
     }
 
-    fn causer(thread: u32, at: Ns) -> Causer {
-        Causer { by: EndedBy { thread, at }, since: 0, share: 1.0, delay: None }
+    fn source(thread: u32, at: Ns) -> DelaySource {
+        DelaySource { by: EndedBy { thread, at }, since: 0, share: 1.0, delay: None }
     }
 
     /// Thread, kind and nanoseconds of what causes a wait of thread 0.
-    fn causes(mut doings: Doings, histories: &[History], wait: (Ns, Ns), causers: &[Causer]) -> Vec<(u32, Kind, f64)> {
+    fn causes(
+        mut states: ThreadStates,
+        histories: &[History],
+        wait: (Ns, Ns),
+        sources: &[DelaySource],
+    ) -> Vec<(u32, Kind, f64)> {
         let mut causes = Causes::default();
-        let found = causes.of(&mut doings, histories, 0, wait, causers).to_vec();
+        let found = causes.of(&mut states, histories, 0, wait, sources).to_vec();
         assert!(causes.caused.iter().all(|&ns| ns == 0.0));
-        let named = |part: &Part| (doings.get(part.doing).0, doings.get(part.doing).1, part.ns);
+        let named = |part: &Part| (states.get(part.state).0, states.get(part.state).1, part.ns);
         found.iter().map(named).collect()
     }
 
     #[test]
     fn what_both_did_as_long_cancels() {
         assert_eq!(Kind::new(1, Activity::Computation), X);
-        let mut doings = Doings::default();
-        let histories = histories(&mut doings, &[&[(5, X), (7, Y)], &[(9, X), (10, Y)]]);
-        assert_eq!(causes(doings, &histories, (7, 10), &[causer(1, 10)]), [(1, X, 3.0)]);
+        let mut states = ThreadStates::default();
+        let histories = histories(&mut states, &[&[(5, X), (7, Y)], &[(9, X), (10, Y)]]);
+        assert_eq!(causes(states, &histories, (7, 10), &[source(1, 10)]), [(1, X, 3.0)]);
     }
 
     #[test]
     fn excesses_are_reduced_in_proportion() {
         // b did 6 more of x and 3 more of y than a, which did 6 of z: a waits for 3.
         let z = Kind(3 << 4);
-        let mut doings = Doings::default();
-        let histories = histories(&mut doings, &[&[(6, z)], &[(6, X), (9, Y)]]);
-        assert_eq!(causes(doings, &histories, (6, 9), &[causer(1, 9)]), [(1, X, 2.0), (1, Y, 1.0)]);
+        let mut states = ThreadStates::default();
+        let histories = histories(&mut states, &[&[(6, z)], &[(6, X), (9, Y)]]);
+        assert_eq!(causes(states, &histories, (6, 9), &[source(1, 9)]), [(1, X, 2.0), (1, Y, 1.0)]);
     }
 
     #[test]
     fn a_wait_on_the_path_is_replaced_by_its_causes() {
-        let mut doings = Doings::default();
-        let mut middle = history(&mut doings, 1, &[(2, X)]);
-        middle.wait(8, doings.of(1, Y));
-        middle.explain(None, &[Part { doing: doings.of(2, X), ns: 6.0 }]);
-        let histories = [history(&mut doings, 0, &[(2, X)]), middle];
-        assert_eq!(causes(doings, &histories, (2, 8), &[causer(1, 8)]), [(2, X, 6.0)]);
+        let mut states = ThreadStates::default();
+        let mut middle = history(&mut states, 1, &[(2, X)]);
+        middle.wait(8, states.of(1, Y));
+        middle.explain(None, &[Part { state: states.of(2, X), ns: 6.0 }]);
+        let histories = [history(&mut states, 0, &[(2, X)]), middle];
+        assert_eq!(causes(states, &histories, (2, 8), &[source(1, 8)]), [(2, X, 6.0)]);
     }
 
     #[test]
     fn what_both_waited_for_cancels_first() {
         // Both waited 5 for thread 2's x; b then did 3 more of x than a.
-        let mut doings = Doings::default();
+        let mut states = ThreadStates::default();
         let mut waited = |thread, more: Ns| {
             let mut history = History::new(0);
-            history.wait(5, doings.of(thread, Y));
-            history.explain(None, &[Part { doing: doings.of(2, X), ns: 5.0 }]);
-            history.spend(5 + more, doings.of(thread, X));
+            history.wait(5, states.of(thread, Y));
+            history.explain(None, &[Part { state: states.of(2, X), ns: 5.0 }]);
+            history.spend(5 + more, states.of(thread, X));
             history
         };
         let histories = [waited(0, 1), waited(1, 4)];
-        assert_eq!(causes(doings, &histories, (6, 9), &[causer(1, 9)]), [(1, X, 3.0)]);
+        assert_eq!(causes(states, &histories, (6, 9), &[source(1, 9)]), [(1, X, 3.0)]);
     }
 
     #[test]
     fn several_share_a_wait() {
-        let mut doings = Doings::default();
-        let histories = histories(&mut doings, &[&[(1, Y)], &[(5, X)], &[(3, X)]]);
-        let share = |thread, at, share| Causer { share, ..causer(thread, at) };
-        let found = causes(doings, &histories, (1, 5), &[share(1, 5, 0.75), share(2, 3, 0.25)]);
+        let mut states = ThreadStates::default();
+        let histories = histories(&mut states, &[&[(1, Y)], &[(5, X)], &[(3, X)]]);
+        let share = |thread, at, share| DelaySource { share, ..source(thread, at) };
+        let found = causes(states, &histories, (1, 5), &[share(1, 5, 0.75), share(2, 3, 0.25)]);
         assert_eq!(found, [(1, X, 3.0), (2, X, 1.0)]);
     }
 
     #[test]
     fn what_who_waits_did_cancels_for_each_who_ends_it() {
         // Two of x cancel on both paths: of b remain 2 x and 1 y, of c 2 y.
-        let mut doings = Doings::default();
-        let histories = histories(&mut doings, &[&[(2, X)], &[(4, X), (5, Y)], &[(2, X), (4, Y)]]);
-        let share = |thread, at, share| Causer { share, ..causer(thread, at) };
-        let found = causes(doings, &histories, (2, 5), &[share(1, 5, 0.75), share(2, 4, 0.25)]);
+        let mut states = ThreadStates::default();
+        let histories = histories(&mut states, &[&[(2, X)], &[(4, X), (5, Y)], &[(2, X), (4, Y)]]);
+        let share = |thread, at, share| DelaySource { share, ..source(thread, at) };
+        let found = causes(states, &histories, (2, 5), &[share(1, 5, 0.75), share(2, 4, 0.25)]);
         assert_eq!(found, [(1, X, 1.5), (1, Y, 0.75), (2, Y, 0.75)]);
     }
 
     #[test]
     fn a_message_on_its_way_is_a_delay() {
-        let mut doings = Doings::default();
-        let histories = histories(&mut doings, &[&[(1, X)], &[(1, X)]]);
-        let late = Causer { delay: Some(Kind::delay(1)), ..causer(1, 1) };
-        assert_eq!(causes(doings, &histories, (1, 4), &[late]), [(1, Kind::delay(1), 3.0)]);
+        let mut states = ThreadStates::default();
+        let histories = histories(&mut states, &[&[(1, X)], &[(1, X)]]);
+        let late = DelaySource { delay: Some(Kind::delay(1)), ..source(1, 1) };
+        assert_eq!(causes(states, &histories, (1, 4), &[late]), [(1, Kind::delay(1), 3.0)]);
     }
 
     #[test]
     fn the_smallest_of_very_many_are_shared_out() {
         let stretches: Vec<_> = (1..=100).map(|i| (Ns::from(i) * 10, Kind(i << 4))).collect();
-        let mut doings = Doings::default();
-        let histories = histories(&mut doings, &[&[], &stretches]);
-        let found = causes(doings, &histories, (0, 1000), &[causer(1, 1000)]);
+        let mut states = ThreadStates::default();
+        let histories = histories(&mut states, &[&[], &stretches]);
+        let found = causes(states, &histories, (0, 1000), &[source(1, 1000)]);
         assert_eq!(found.len(), MOST_CAUSES);
         assert!((found.iter().map(|one| one.2).sum::<f64>() - 1000.0).abs() < 1e-9);
     }

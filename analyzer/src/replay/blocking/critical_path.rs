@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{Doing, Doings, History};
+use super::{History, ThreadState, ThreadStates};
 use crate::model::followed::OnPath;
 use crate::model::kind::{Kind, Ns};
 
@@ -64,7 +64,7 @@ impl Trail {
 struct Room {
     /// Nanoseconds by number of what is done, and what of it is on the path.
     spent: Vec<f64>,
-    on_path: Vec<Doing>,
+    on_path: Vec<ThreadState>,
     /// How far into its history it was gone back, by thread, and which were.
     reach: Vec<usize>,
     visited: Vec<u32>,
@@ -89,8 +89,8 @@ impl CriticalPath {
     }
 
     /// The path to what a thread does at a time, in no order, each thread and kind once.
-    pub fn to(&self, doings: &Doings, histories: &[History], thread: u32, time: Ns) -> Vec<OnPath> {
-        let sums = self.sums(&mut Room::default(), doings, histories, thread, time);
+    pub fn to(&self, states: &ThreadStates, histories: &[History], thread: u32, time: Ns) -> Vec<OnPath> {
+        let sums = self.sums(&mut Room::default(), states, histories, thread, time);
         let parts = sums.into_iter().map(|((thread, kind), ns)| OnPath { thread, kind, ns });
         let mut parts: Vec<OnPath> = parts.filter(|part| part.ns > 0.0).collect();
         parts.sort_by_key(|part| (part.thread, part.kind));
@@ -98,16 +98,16 @@ impl CriticalPath {
     }
 
     /// Sums up the paths to `time`, so that what is before it can be forgotten.
-    pub fn sum_up(&mut self, doings: &Doings, histories: &[History], time: Ns) {
+    pub fn sum_up(&mut self, states: &ThreadStates, histories: &[History], time: Ns) {
         let mut room = Room::default();
         let threads = 0..histories.len() as u32;
-        let sums = threads.map(|thread| Arc::new(self.sums(&mut room, doings, histories, thread, time)));
+        let sums = threads.map(|thread| Arc::new(self.sums(&mut room, states, histories, thread, time)));
         self.until_begin = sums.collect();
     }
 
-    fn sums(&self, room: &mut Room, doings: &Doings, histories: &[History], thread: u32, time: Ns) -> Sums {
+    fn sums(&self, room: &mut Room, states: &ThreadStates, histories: &[History], thread: u32, time: Ns) -> Sums {
         let mut sums = Sums::default();
-        room.spent.resize(doings.all().len(), 0.0);
+        room.spent.resize(states.all().len(), 0.0);
         room.reach.resize(histories.len(), usize::MAX);
         let (mut thread, mut time) = (thread, time);
         let mut trail = (room.trails.len() < MOST_TRAILS).then(Trail::default);
@@ -131,7 +131,7 @@ impl CriticalPath {
                         let at = by.at.max(begin).max(self.from).min(piece.end);
                         // From the send to the end of the wait the message was on its way.
                         if at < piece.end {
-                            let key = (by.thread, Kind::delay(doings.get(piece.doing).1.region()));
+                            let key = (by.thread, Kind::delay(states.get(piece.state).1.region()));
                             *sums.entry(key).or_default() += (piece.end - at) as f64;
                             trail.iter_mut().for_each(|trail| trail.pass(key, (piece.end - at) as f64));
                         }
@@ -146,12 +146,12 @@ impl CriticalPath {
                         continue 'thread;
                     }
                     _ => {
-                        let (spent, ns) = (&mut room.spent[piece.doing.at()], (piece.end - piece.begin) as f64);
+                        let (spent, ns) = (&mut room.spent[piece.state.at()], (piece.end - piece.begin) as f64);
                         if *spent == 0.0 {
-                            room.on_path.push(piece.doing);
+                            room.on_path.push(piece.state);
                         }
                         *spent += ns;
-                        trail.iter_mut().for_each(|trail| trail.pass(doings.get(piece.doing), ns));
+                        trail.iter_mut().for_each(|trail| trail.pass(states.get(piece.state), ns));
                     }
                 }
             }
@@ -160,8 +160,8 @@ impl CriticalPath {
             }
             break;
         }
-        for doing in room.on_path.drain(..) {
-            *sums.entry(doings.get(doing)).or_default() += std::mem::take(&mut room.spent[doing.at()]);
+        for state in room.on_path.drain(..) {
+            *sums.entry(states.get(state)).or_default() += std::mem::take(&mut room.spent[state.at()]);
         }
         room.visited.drain(..).for_each(|thread| room.reach[thread as usize] = usize::MAX);
         if let Some(trail) = trail {
@@ -189,15 +189,15 @@ mod tests {
         // 0 |= 3 =|... barrier ...|= 2 =|
         // 1 |====== 10 ======|b|
         let barrier = Kind::new(0, Activity::Synchronization);
-        let mut doings = Doings::default();
+        let mut states = ThreadStates::default();
         let mut first = History::new(0);
-        first.spend(3, doings.of(0, computation(1)));
-        first.wait(10, doings.of(0, barrier));
+        first.spend(3, states.of(0, computation(1)));
+        first.wait(10, states.of(0, barrier));
         first.explain(Some(EndedBy { thread: 1, at: 10 }), &[]);
-        first.spend(12, doings.of(0, computation(2)));
+        first.spend(12, states.of(0, computation(2)));
         let mut last = History::new(0);
-        last.spend(10, doings.of(1, computation(1)));
-        let path = CriticalPath::default().to(&doings, &[first, last], 0, 12);
+        last.spend(10, states.of(1, computation(1)));
+        let path = CriticalPath::default().to(&states, &[first, last], 0, 12);
         let found: Vec<_> = path.iter().map(|part| (part.thread, part.kind, part.ns)).collect();
         assert_eq!(found, [(0, computation(2), 2.0), (1, computation(1), 10.0)]);
     }
@@ -205,15 +205,15 @@ mod tests {
     #[test]
     fn a_circle_of_waits_ends() {
         let kind = Kind::new(0, Activity::Synchronization);
-        let mut doings = Doings::default();
+        let mut states = ThreadStates::default();
         let mut waits_for = |thread: u32| {
             let mut history = History::new(0);
-            history.wait(5, doings.of(1 - thread, kind));
+            history.wait(5, states.of(1 - thread, kind));
             history.explain(Some(EndedBy { thread, at: 5 }), &[]);
             history
         };
         let histories = [waits_for(1), waits_for(0)];
-        let path = CriticalPath::default().to(&doings, &histories, 0, 5);
+        let path = CriticalPath::default().to(&states, &histories, 0, 5);
         assert_eq!(path.iter().map(|part| part.ns).sum::<f64>(), 5.0);
     }
 
@@ -222,26 +222,26 @@ mod tests {
         // Four ranks meet again and again, each time another comes last; messages lie between.
         let kinds = [computation(1), computation(2)];
         let barrier = Kind::new(0, Activity::Synchronization);
-        let mut doings = Doings::default();
+        let mut states = ThreadStates::default();
         let mut histories: Vec<History> = (0..4).map(|_| History::new(0)).collect();
         for i in 1..=40 {
             let (end, last) = (Ns::from(i) * 100, i as u32 % 4);
             for (thread, history) in (0..).zip(&mut histories) {
                 let behind = Ns::from((thread + 4 - last) % 4);
-                history.spend(end - 10 - 7 * behind, doings.of(thread, kinds[i as usize % 2]));
+                history.spend(end - 10 - 7 * behind, states.of(thread, kinds[i as usize % 2]));
                 if thread != last {
                     let delay = Ns::from(thread);
-                    history.wait(end - 10 + delay, doings.of(thread, barrier));
+                    history.wait(end - 10 + delay, states.of(thread, barrier));
                     history.explain(Some(EndedBy { thread: last, at: end - 10 }), &[]);
                 }
-                history.spend(end, doings.of(thread, barrier));
+                history.spend(end, states.of(thread, barrier));
             }
         }
         for time in [3950, 3991, 4000] {
             let mut together = CriticalPath::default();
-            together.sum_up(&doings, &histories, time);
+            together.sum_up(&states, &histories, time);
             for (thread, joined) in (0..).zip(&together.until_begin) {
-                let alone = CriticalPath::default().to(&doings, &histories, thread, time);
+                let alone = CriticalPath::default().to(&states, &histories, thread, time);
                 let of_part = |part: &OnPath| ((part.thread, part.kind), part.ns);
                 let joined: Sums = joined.iter().filter(|&(_, &ns)| ns != 0.0).map(|(&key, &ns)| (key, ns)).collect();
                 assert_eq!(joined, alone.iter().map(of_part).collect::<Sums>(), "{thread} at {time}");

@@ -5,25 +5,25 @@ use std::cmp::Reverse;
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
-use super::causes::{Causer, Causes};
+use super::batch::{Begin, HistoryBatch, Wait};
+use super::causes::{Causes, DelaySource};
 use super::critical_path::CriticalPath;
-use super::doings::Doings;
 use super::history::{History, Part};
-use super::story::{Begin, Story, Wait};
+use super::states::ThreadStates;
 use super::tables::Sums;
 use crate::model::followed::OnPath;
 use crate::model::kind::{Kind, Ns};
 use crate::model::waits::{Blocking, WaitKey, WaitState, WaitSums};
 
 /// Stretches and causes of all histories together from which on old ones are forgotten.
-pub const MOST_STRETCHES: usize = 1 << 22;
+pub const MAX_INTERVALS: usize = 1 << 22;
 /// How many each thread may have.
 const MOST_OF_A_THREAD: usize = 1 << 10;
 
 /// Explains waits.
 #[derive(Default)]
 pub struct Explainer {
-    doings: Doings,
+    states: ThreadStates,
     histories: Vec<History>,
     causes: Causes,
     path: CriticalPath,
@@ -54,25 +54,25 @@ impl Explainer {
         Explainer { path: CriticalPath::new(from), most, ..Explainer::default() }
     }
 
-    /// Hears a story, which goes on where the last one ended.
+    /// Takes in a batch, which goes on where the last one ended.
     ///
     /// What threads did is known of all of them before the first wait is explained: its paths end before it, so what comes behind does not
     /// matter.
-    pub fn hear(&mut self, story: &Story) {
-        story.begins.iter().for_each(|begin| self.begin(begin));
-        for ((thread, history), stretches) in (0..).zip(&mut self.histories).zip(&story.stretches) {
+    pub fn take(&mut self, batch: &HistoryBatch) {
+        batch.begins.iter().for_each(|begin| self.begin(begin));
+        for ((thread, history), stretches) in (0..).zip(&mut self.histories).zip(&batch.stretches) {
             for stretch in stretches {
-                let doing = self.doings.of(thread, stretch.kind);
+                let state = self.states.of(thread, stretch.kind);
                 match stretch.waits {
-                    false => history.spend(stretch.end, doing),
-                    true => history.wait(stretch.end, doing),
+                    false => history.spend(stretch.end, state),
+                    true => history.wait(stretch.end, state),
                 }
             }
         }
-        let mut causers = story.causers.as_slice();
-        for (wait, n) in &story.waits {
-            let (own, others) = causers.split_at(*n);
-            causers = others;
+        let mut sources = batch.sources.as_slice();
+        for (wait, n) in &batch.waits {
+            let (own, others) = sources.split_at(*n);
+            sources = others;
             self.explain(wait, own);
         }
     }
@@ -87,7 +87,7 @@ impl Explainer {
         // Of a thread that has ended long ago nothing is left to forget.
         let begin = self.histories.iter().filter(|one| one.size() > 0).map(History::begin).min().unwrap_or(0);
         let middle = begin + (now - begin).max(0) / 2;
-        self.path.sum_up(&self.doings, &self.histories, middle);
+        self.path.sum_up(&self.states, &self.histories, middle);
         self.histories.iter_mut().for_each(|history| history.forget_before(middle));
     }
 
@@ -99,13 +99,13 @@ impl Explainer {
             Some((end, piece.is_none_or(|piece| piece.wait.is_none()), Reverse(thread)))
         };
         if let Some((end, _, Reverse(last))) = ends.iter().filter_map(end_of).max() {
-            self.critical = Some(self.path.to(&self.doings, &self.histories, last, end));
+            self.critical = Some(self.path.to(&self.states, &self.histories, last, end));
         }
     }
 
     /// What was found.
     pub fn finish(self) -> Explained {
-        let blocking = self.sums.finish(&self.doings);
+        let blocking = self.sums.finish(&self.states);
         Explained { blocking, critical_path: self.critical.unwrap_or_default(), kept: self.kept }
     }
 
@@ -115,19 +115,19 @@ impl Explainer {
         if late && at > 0 {
             let kind = Kind::new(0, Activity::Management);
             let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::LateBegin };
-            let cause = Part { doing: self.doings.of(thread, kind), ns: at as f64 };
-            self.sums.add(&self.doings, key, (at, WaitSums { count: 1, waiting: counted, delay: 0 }), &[cause]);
-            history.wait(at, cause.doing);
+            let cause = Part { state: self.states.of(thread, kind), ns: at as f64 };
+            self.sums.add(&self.states, key, (at, WaitSums { count: 1, waiting: counted, delay: 0 }), &[cause]);
+            history.wait(at, cause.state);
             history.explain(None, &[cause]);
         }
         self.histories.push(history);
     }
 
     /// Finds what a wait is caused by, which is the first of its thread that is not explained.
-    fn explain(&mut self, wait: &Wait, causers: &[Causer]) {
+    fn explain(&mut self, wait: &Wait, sources: &[DelaySource]) {
         let (thread, end) = (wait.key.thread, wait.end());
-        let found = self.causes.of(&mut self.doings, &self.histories, thread, (wait.begin, end), causers);
-        self.sums.add(&self.doings, wait.key, (end - wait.begin, wait.counted), found);
+        let found = self.causes.of(&mut self.states, &self.histories, thread, (wait.begin, end), sources);
+        self.sums.add(&self.states, wait.key, (end - wait.begin, wait.counted), found);
         self.histories[thread as usize].explain(Some(wait.by), found);
     }
 }

@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 
-use super::doings::Doing;
+use super::states::ThreadState;
 use crate::model::kind::Ns;
 
 /// "Did not wait": the absent number of a wait.
@@ -15,7 +15,7 @@ const NO_WAIT: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     end: Ns,
-    doing: Doing,
+    state: ThreadState,
     /// Number of its wait, counted from the first of the thread and wrapping; [`NO_WAIT`]: it did not wait.
     wait: u32,
 }
@@ -33,7 +33,7 @@ pub struct EndedBy {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
     /// What.
-    pub doing: Doing,
+    pub state: ThreadState,
     /// Nanoseconds.
     pub ns: f64,
 }
@@ -71,7 +71,7 @@ pub struct Piece<'a> {
     /// Until when; not behind the time asked for.
     pub end: Ns,
     /// What.
-    pub doing: Doing,
+    pub state: ThreadState,
     /// Where it waited: who ended that, and its causes, for the whole of the wait.
     pub wait: Option<(Option<EndedBy>, &'a [Part])>,
     /// The length of the whole stretch.
@@ -101,21 +101,21 @@ impl History {
 
     /// Goes on until `end` with this.
     #[inline]
-    pub fn spend(&mut self, end: Ns, doing: Doing) {
+    pub fn spend(&mut self, end: Ns, state: ThreadState) {
         match self.stretches.last_mut() {
             Some(last) if end <= last.end => {}
-            Some(last) if last.doing == doing && last.wait == NO_WAIT => last.end = end,
+            Some(last) if last.state == state && last.wait == NO_WAIT => last.end = end,
             None if end <= self.begin => {}
-            _ => self.stretches.push(Stretch { end, doing, wait: NO_WAIT }),
+            _ => self.stretches.push(Stretch { end, state, wait: NO_WAIT }),
         }
     }
 
     /// Goes on until `end` with a wait, which will be explained.
-    pub fn wait(&mut self, end: Ns, doing: Doing) {
+    pub fn wait(&mut self, end: Ns, state: ThreadState) {
         let end = end.max(self.end());
         let wait = self.waits_from.wrapping_add(self.waits.len() as u32);
         self.waits.push(Waited { by: None, first: self.causes_from, n: 0 });
-        self.stretches.push(Stretch { end, doing, wait });
+        self.stretches.push(Stretch { end, state, wait });
     }
 
     /// Explains the first wait that is not: who ended it, and its causes.
@@ -155,7 +155,7 @@ impl History {
                 }
                 if end > begin {
                     let wait = self.wait_of(stretch);
-                    return Some(Piece { begin, end, doing: stretch.doing, wait, whole: stretch.end - whole_begin });
+                    return Some(Piece { begin, end, state: stretch.state, wait, whole: stretch.end - whole_begin });
                 }
             }
             None
@@ -173,7 +173,7 @@ impl History {
             let ns = stretch.end.min(to) - begin.max(from);
             if ns > 0 {
                 match self.wait_of(stretch) {
-                    None => spend(Part { doing: stretch.doing, ns: ns as f64 }),
+                    None => spend(Part { state: stretch.state, ns: ns as f64 }),
                     Some((_, causes)) => {
                         let share = ns as f64 / (stretch.end - begin) as f64;
                         causes.iter().for_each(|part| spend(Part { ns: part.ns * share, ..*part }));
@@ -247,36 +247,36 @@ mod tests {
 
     use super::*;
     use crate::model::kind::Kind;
-    use crate::replay::blocking::doings::Doings;
+    use crate::replay::blocking::states::ThreadStates;
 
-    fn doing(region: u32) -> Doing {
-        let mut doings = Doings::default();
+    fn state(region: u32) -> ThreadState {
+        let mut states = ThreadStates::default();
         (0..region).for_each(|before| {
-            doings.of(0, Kind::new(before, Activity::Computation));
+            states.of(0, Kind::new(before, Activity::Computation));
         });
-        doings.of(0, Kind::new(region, Activity::Computation))
+        states.of(0, Kind::new(region, Activity::Computation))
     }
 
-    fn pieces(history: &History, from: Ns, to: Ns) -> Vec<(Ns, Ns, Doing)> {
-        history.backwards(from, to).map(|piece| (piece.begin, piece.end, piece.doing)).collect()
+    fn pieces(history: &History, from: Ns, to: Ns) -> Vec<(Ns, Ns, ThreadState)> {
+        history.backwards(from, to).map(|piece| (piece.begin, piece.end, piece.state)).collect()
     }
 
     #[test]
     fn pieces_are_cut_at_the_times_asked_for() {
         let mut history = History::new(10);
-        history.spend(20, doing(1));
-        history.spend(30, doing(1));
-        history.spend(50, doing(2));
-        assert_eq!(pieces(&history, 0, 100), [(30, 50, doing(2)), (10, 30, doing(1))]);
-        assert_eq!(pieces(&history, 15, 40), [(30, 40, doing(2)), (15, 30, doing(1))]);
-        assert_eq!(pieces(&history, 15, 30), [(15, 30, doing(1))]);
+        history.spend(20, state(1));
+        history.spend(30, state(1));
+        history.spend(50, state(2));
+        assert_eq!(pieces(&history, 0, 100), [(30, 50, state(2)), (10, 30, state(1))]);
+        assert_eq!(pieces(&history, 15, 40), [(30, 40, state(2)), (15, 30, state(1))]);
+        assert_eq!(pieces(&history, 15, 30), [(15, 30, state(1))]);
         assert_eq!(pieces(&history, 50, 60), []);
     }
 
     #[test]
     fn what_reaches_a_time_is_found_from_wherever_it_is_looked_for() {
         let mut history = History::new(0);
-        (1..=200).for_each(|i| history.spend(10 * i, doing(i as u32 % 2)));
+        (1..=200).for_each(|i| history.spend(10 * i, state(i as u32 % 2)));
         for time in 0..=2010 {
             // The first that ends then or later is the last that reaches it.
             let expected = (1..=200).filter(|i| 10 * i < time).count().min(199) + 1;
@@ -297,14 +297,14 @@ mod tests {
     #[test]
     fn what_is_forgotten_takes_its_causes_along() {
         let mut history = History::new(0);
-        let part = |ns| Part { doing: doing(7), ns };
-        history.wait(10, doing(0));
+        let part = |ns| Part { state: state(7), ns };
+        history.wait(10, state(0));
         history.explain(None, &[part(4.0), part(6.0)]);
-        history.spend(20, doing(1));
-        history.wait(30, doing(0));
+        history.spend(20, state(1));
+        history.wait(30, state(0));
         history.explain(Some(EndedBy { thread: 2, at: 30 }), &[part(10.0)]);
         history.forget_before(15);
-        assert_eq!(pieces(&history, 0, 100), [(20, 30, doing(0)), (15, 20, doing(1))]);
+        assert_eq!(pieces(&history, 0, 100), [(20, 30, state(0)), (15, 20, state(1))]);
         let (by, causes) = history.backwards(0, 30).next().and_then(|piece| piece.wait).unwrap();
         assert_eq!(by, Some(EndedBy { thread: 2, at: 30 }));
         assert_eq!(causes.iter().map(|part| part.ns).collect::<Vec<_>>(), [10.0]);

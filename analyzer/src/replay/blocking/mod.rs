@@ -1,21 +1,21 @@
 //! Waits and their causes.
 //!
 //! ```text
-//!   story.rs   what threads did and whom they waited for, in the order in which it was found out
+//!   batch.rs   what threads did and whom they waited for, in the order in which it was found out
 //!      └→ explainer.rs   history.rs: kept as far back as needed; causes.rs: why they waited, by both paths.rs; tables.rs: summed up
 //! ```
 
+mod batch;
 mod causes;
 mod critical_path;
-mod doings;
 mod explainer;
 mod history;
 mod paths;
-mod story;
+mod states;
 mod tables;
 
-pub use causes::Causer;
-pub use doings::{Doing, Doings};
-pub use explainer::{Explained, Explainer, MOST_STRETCHES};
+pub use batch::{HistoryBatch, Wait};
+pub use causes::DelaySource;
+pub use explainer::{Explained, Explainer, MAX_INTERVALS};
 pub use history::{EndedBy, History, Part};
-pub use story::{Story, Wait};
+pub use states::{ThreadState, ThreadStates};

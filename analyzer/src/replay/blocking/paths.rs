@@ -1,7 +1,7 @@
 //! Both paths to a wait: what who waits did, and what who ended it did, since they were synchronised last; and what of that cancels.
 
-use super::doings::{Doing, Doings};
 use super::history::{History, Part};
+use super::states::{ThreadState, ThreadStates};
 use crate::model::kind::Ns;
 
 /// How much of something is on the paths, in nanoseconds.
@@ -23,7 +23,7 @@ pub struct Paths {
     /// By number of what is done.
     amounts: Vec<OnPaths>,
     /// What is on them, in the order in which it came: the first `n`. There is room for all, and one more.
-    order: Vec<Doing>,
+    order: Vec<ThreadState>,
     n: usize,
     /// Since when the own path is known, which is the first of `order`.
     since: Option<Ns>,
@@ -35,7 +35,7 @@ pub struct Paths {
 impl Paths {
     /// What did not cancel on the path of who ended the wait, in the order in which it came; of some nothing is left.
     pub fn left(&self) -> impl Iterator<Item = Part> {
-        self.order[..self.n].iter().map(|&doing| Part { doing, ns: self.amounts[doing.at()].other })
+        self.order[..self.n].iter().map(|&state| Part { state, ns: self.amounts[state.at()].other })
     }
 
     /// Forgets both.
@@ -45,19 +45,19 @@ impl Paths {
     }
 
     /// Begins anew with what `history`, of who waits, has from `since` to `begin`.
-    pub fn follow_own(&mut self, doings: &Doings, history: &History, since: Ns, begin: Ns) {
-        self.amounts.resize(doings.all().len(), OnPaths::default());
-        self.order.resize(doings.all().len() + 1, Doing::default());
+    pub fn follow_own(&mut self, states: &ThreadStates, history: &History, since: Ns, begin: Ns) {
+        self.amounts.resize(states.all().len(), OnPaths::default());
+        self.order.resize(states.all().len() + 1, ThreadState::default());
         if self.since == Some(since) {
             self.shorten(self.n_own);
         } else {
             self.clear();
             self.since = Some(since);
-            history.spent(since, begin, |part| self.of(part.doing).did += part.ns);
+            history.spent(since, begin, |part| self.of(part.state).did += part.ns);
             self.n_own = self.n;
         }
-        for doing in &self.order[..self.n] {
-            let one = &mut self.amounts[doing.at()];
+        for state in &self.order[..self.n] {
+            let one = &mut self.amounts[state.at()];
             (one.own, one.other) = (one.did, 0.0);
         }
     }
@@ -70,14 +70,14 @@ impl Paths {
     /// Adds something that he did.
     #[inline]
     pub fn add_other(&mut self, part: Part) {
-        self.of(part.doing).other += part.ns;
+        self.of(part.state).other += part.ns;
     }
 
     /// The amounts of something that is on the paths from now on. Whether it was can't be foretold, so there is no branch on that.
     #[inline]
-    fn of(&mut self, doing: Doing) -> &mut OnPaths {
-        let one = &mut self.amounts[doing.at()];
-        self.order[self.n] = doing;
+    fn of(&mut self, state: ThreadState) -> &mut OnPaths {
+        let one = &mut self.amounts[state.at()];
+        self.order[self.n] = state;
         self.n += usize::from(!one.is_on);
         one.is_on = true;
         one
@@ -92,34 +92,34 @@ impl Paths {
 
     /// Takes from the path of `threads.1` what is on that of `threads.0`, who waits, too: time that the same thread spent in the same kind,
     /// as where both waited for it; then what each of both did itself, kind by kind; then what is left of a kind, in proportion.
-    pub fn cancel(&mut self, doings: &Doings, threads: (u32, u32)) {
-        for doing in &self.order[..self.n_own] {
-            let one = &mut self.amounts[doing.at()];
+    pub fn cancel(&mut self, states: &ThreadStates, threads: (u32, u32)) {
+        for state in &self.order[..self.n_own] {
+            let one = &mut self.amounts[state.at()];
             let common = one.own.min(one.other);
             one.own -= common;
             one.other -= common;
         }
         for &mine in &self.order[..self.n_own] {
-            let ((thread, kind), own) = (doings.get(mine), self.amounts[mine.at()].own);
+            let ((thread, kind), own) = (states.get(mine), self.amounts[mine.at()].own);
             if thread != threads.0 || own == 0.0 {
                 continue;
             }
-            if let Some(his) = doings.find(threads.1, kind) {
+            if let Some(his) = states.find(threads.1, kind) {
                 let common = own.min(self.amounts[his.at()].other);
                 self.amounts[his.at()].other -= common;
                 self.amounts[mine.at()].own -= common;
             }
         }
-        self.cancel_kinds(doings);
+        self.cancel_kinds(states);
     }
 
-    fn cancel_kinds(&mut self, doings: &Doings) {
-        let kind_of = |doing: &Doing| doings.get(*doing).1.0 as usize;
+    fn cancel_kinds(&mut self, states: &ThreadStates) {
+        let kind_of = |state: &ThreadState| states.get(*state).1.0 as usize;
         let mut remains = false;
-        for doing in &self.order[..self.n_own] {
-            let own = self.amounts[doing.at()].own;
+        for state in &self.order[..self.n_own] {
+            let own = self.amounts[state.at()].own;
             if own > 0.0 {
-                let kind = kind_of(doing);
+                let kind = kind_of(state);
                 if self.kinds.len() <= kind {
                     self.kinds.resize(kind + 1, (0.0, 0.0));
                 }
@@ -131,21 +131,21 @@ impl Paths {
             return;
         }
         let mut both = false;
-        for doing in &self.order[..self.n] {
-            let other = self.amounts[doing.at()].other;
-            if let Some(sums) = self.kinds.get_mut(kind_of(doing)).filter(|_| other > 0.0) {
+        for state in &self.order[..self.n] {
+            let other = self.amounts[state.at()].other;
+            if let Some(sums) = self.kinds.get_mut(kind_of(state)).filter(|_| other > 0.0) {
                 sums.1 += other;
                 both |= sums.0 > 0.0;
             }
         }
-        for doing in self.order[..self.n].iter().filter(|_| both) {
-            let one = &mut self.amounts[doing.at()];
-            if let Some(&(own, others)) = self.kinds.get(kind_of(doing)).filter(|_| one.other > 0.0) {
+        for state in self.order[..self.n].iter().filter(|_| both) {
+            let one = &mut self.amounts[state.at()];
+            if let Some(&(own, others)) = self.kinds.get(kind_of(state)).filter(|_| one.other > 0.0) {
                 one.other *= (others - own).max(0.0) / others;
             }
         }
-        for doing in &self.order[..self.n] {
-            if let Some(sums) = self.kinds.get_mut(kind_of(doing)) {
+        for state in &self.order[..self.n] {
+            if let Some(sums) = self.kinds.get_mut(kind_of(state)) {
                 *sums = (0.0, 0.0);
             }
         }
@@ -159,21 +159,21 @@ mod tests {
 
     #[test]
     fn the_own_path_stays_for_others_who_end_the_same_wait() {
-        let mut doings = Doings::default();
+        let mut states = ThreadStates::default();
         let kinds = [Kind(1 << 4), Kind(2 << 4), Kind(3 << 4)];
         let mut history = |thread, parts: &[(Ns, usize)]| {
             let mut history = History::new(0);
-            parts.iter().for_each(|&(end, kind)| history.spend(end, doings.of(thread, kinds[kind])));
+            parts.iter().for_each(|&(end, kind)| history.spend(end, states.of(thread, kinds[kind])));
             history
         };
         let (own, first, second) =
             (history(0, &[(4, 0), (6, 1)]), history(1, &[(7, 0), (10, 1)]), history(2, &[(3, 2), (8, 1)]));
         let left = |paths: &mut Paths, (thread, other): (u32, &History), since| {
-            paths.follow_own(&doings, &own, since, 6);
+            paths.follow_own(&states, &own, since, 6);
             paths.follow_other(other, since, 10);
-            paths.cancel(&doings, (0, thread));
+            paths.cancel(&states, (0, thread));
             assert!(paths.kinds.iter().all(|&sums| sums == (0.0, 0.0)));
-            let named = |part: Part| (doings.get(part.doing).0, doings.get(part.doing).1, part.ns);
+            let named = |part: Part| (states.get(part.state).0, states.get(part.state).1, part.ns);
             paths.left().filter(|part| part.ns > 0.0).map(named).collect()
         };
         let mut paths = Paths::default();

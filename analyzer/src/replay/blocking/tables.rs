@@ -4,8 +4,8 @@ use crate::model::waits::Blocking;
 use crate::model::waits::WaitKey;
 use crate::model::waits::WaitSums;
 
-use super::doings::Doings;
 use super::history::Part;
+use super::states::ThreadStates;
 use crate::model::kind::Ns;
 
 /// Sums that are being made.
@@ -18,7 +18,7 @@ pub(super) struct Sums {
 
 impl Sums {
     /// Adds as much of a wait of `all` nanoseconds as counts, with its causes in proportion.
-    pub fn add(&mut self, doings: &Doings, key: WaitKey, (all, sums): (Ns, WaitSums), causes: &[Part]) {
+    pub fn add(&mut self, states: &ThreadStates, key: WaitKey, (all, sums): (Ns, WaitSums), causes: &[Part]) {
         let counted = sums.waiting + sums.delay;
         if counted <= 0 {
             return;
@@ -28,18 +28,18 @@ impl Sums {
         all.count += sums.count;
         all.waiting += sums.waiting;
         all.delay += sums.delay;
-        self.caused.resize(doings.all().len(), 0.0);
+        self.caused.resize(states.all().len(), 0.0);
         for part in causes {
-            self.caused[part.doing.at()] += part.ns * share;
-            let (thread, _) = doings.get(part.doing);
+            self.caused[part.state.at()] += part.ns * share;
+            let (thread, _) = states.get(part.state);
             *self.blocking.pairs.entry((key.thread, thread)).or_default() += part.ns * share;
         }
     }
 
     /// The sums.
-    pub fn finish(mut self, doings: &Doings) -> Blocking {
-        let caused = doings.all().iter().zip(self.caused).filter(|&(_, ns)| ns > 0.0);
-        self.blocking.causes = caused.map(|(&doing, ns)| (doing, ns)).collect();
+    pub fn finish(mut self, states: &ThreadStates) -> Blocking {
+        let caused = states.all().iter().zip(self.caused).filter(|&(_, ns)| ns > 0.0);
+        self.blocking.causes = caused.map(|(&state, ns)| (state, ns)).collect();
         self.blocking
     }
 }

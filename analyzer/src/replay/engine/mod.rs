@@ -42,9 +42,9 @@ use crate::model::question::Question;
 use crate::model::waits::{WaitKey, WaitState, WaitSums};
 use crate::read::open::Run;
 use crate::read::pass::Progress;
-use crate::replay::blocking::{Causer, EndedBy, Explained, MOST_STRETCHES, Wait};
+use crate::replay::blocking::{DelaySource, EndedBy, Explained, MAX_INTERVALS, Wait};
 use crate::replay::engine::needs::Send;
-use crate::replay::matching::{Channels, Gatherings, HearingId, Locks, Signals};
+use crate::replay::matching::{AwaitedId, Channels, Collectives, Locks, Signals};
 use crate::replay::timeline::{Ids, Places, RankSteps, RegionTable, Source};
 use crate::replay::what_if::{Clocks, Condition};
 use crate::structure::survey::Survey;
@@ -64,7 +64,7 @@ pub fn follow(
     watcher: Option<&mut dyn Watcher>,
     progress: impl Fn(Progress) + Sync,
 ) -> Followed {
-    follow_keeping(MOST_STRETCHES, run, survey, structure, model, (scope, questions), watcher, progress)
+    follow_keeping(MAX_INTERVALS, run, survey, structure, model, (scope, questions), watcher, progress)
 }
 
 /// The same with another bound of what is kept of the ranks' histories, see [`Followed::kept`].
@@ -119,7 +119,7 @@ struct Rank {
     /// Whether its log could not be opened.
     unread: bool,
     exhausted: bool,
-    /// Lists of world ranks that its deeds name.
+    /// Lists of world ranks that its events name.
     lists: Vec<Arc<[u32]>>,
 }
 
@@ -157,10 +157,10 @@ struct Engine<'a, 'scope> {
     /// Threads by when they go on; at the same time what begins is before what ends, which may need it.
     order: BinaryHeap<Reverse<(Next, u32)>>,
     channels: Channels,
-    gatherings: Gatherings,
+    collectives: Collectives,
     signals: Signals,
     /// What access epochs wait for that were started, by place of the rank and window.
-    accesses: FxHashMap<(u32, u32, i32), HearingId>,
+    accesses: FxHashMap<(u32, u32, i32), AwaitedId>,
     /// World ranks whose epochs on a window (communicator, number) can't be counted on to match those of others any more.
     unknown: FxHashSet<(u32, u32, i32)>,
     locks: Locks,
@@ -202,7 +202,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             threads: Vec::new(),
             order: BinaryHeap::new(),
             channels: Channels::default(),
-            gatherings: Gatherings::default(),
+            collectives: Collectives::default(),
             signals: Signals::default(),
             accesses: FxHashMap::default(),
             unknown: FxHashSet::default(),
@@ -267,7 +267,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         self.ranks[rank as usize].threads.insert(number, thread);
         self.clocks.add_thread(rank, begin, self.scope.window(rank));
         let idle = self.scope.counts(rank, Kind::new(0, Activity::Management), false, (0, begin));
-        self.explaining.story.begin(begin, number == 0, idle);
+        self.explaining.batch.begin(begin, number == 0, idle);
         thread
     }
 
@@ -313,7 +313,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         let (sends, receives) = self.channels.left();
         self.counts.lone_sends += sends;
         self.counts.lone_receives += receives;
-        self.counts.lone_collectives += self.gatherings.left();
+        self.counts.lone_collectives += self.collectives.left();
         let (neighbours, epochs) = self.signals.left();
         self.counts.lone_neighbours += neighbours;
         self.counts.lone_epochs += epochs;
@@ -350,9 +350,9 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         let kind = Kind::new(0, Activity::Management);
         let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::EarlyEnd };
         let sums = WaitSums { count: 1, waiting: end - begin, delay: 0 };
-        let causer = Causer { by, since, share: 1.0, delay: None };
+        let source = DelaySource { by, since, share: 1.0, delay: None };
         let counted = self.counted(&key, (begin, end, end));
-        self.explaining.story.wait(Wait { key, begin, sums, counted, by }, [causer].into_iter());
+        self.explaining.batch.wait(Wait { key, begin, sums, counted, by }, [source].into_iter());
         self.tell_idle(thread, (begin, end), kind, WaitState::EarlyEnd, Some(last));
     }
 }

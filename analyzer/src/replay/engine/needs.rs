@@ -7,9 +7,9 @@ use super::Engine;
 use crate::model::kind::Kind;
 use crate::model::waits::WaitState;
 use crate::replay::blocking::EndedBy;
-use crate::replay::matching::{Entry, Gathering, MeetingId, Side, Transfer, TransferId};
+use crate::replay::matching::{CollectiveId, CollectiveInstance, Entry, Side, Transfer, TransferId};
 use crate::replay::thread::{NOTHING, Pending, Started};
-use crate::replay::timeline::{Deed, EpochStep, Meeting, Role, SendMode, Step};
+use crate::replay::timeline::{CommEvent, EpochStep, Pattern, Role, SendMode, Step};
 use crate::replay::what_if::Noted;
 
 /// A send that is complete with a call, and may have waited for its receiver.
@@ -51,29 +51,29 @@ pub(super) enum At {
 }
 
 impl Engine<'_, '_> {
-    /// Finds what a deed needs; `false`: others have to be followed first.
-    pub(super) fn needs_of(&mut self, thread: u32, step: &Step, deed: &Deed, i: usize) -> bool {
-        let waits = !matches!(deed.role, Role::Found | Role::Epoch(EpochStep::Test));
-        match deed.role {
+    /// Finds what an event needs; `false`: others have to be followed first.
+    pub(super) fn needs_of(&mut self, thread: u32, step: &Step, event: &CommEvent, i: usize) -> bool {
+        let waits = !matches!(event.role, Role::Found | Role::Epoch(EpochStep::Test));
+        match event.role {
             Role::Cancelled => {
-                let pending = self.completed(thread, deed, i);
+                let pending = self.completed(thread, event, i);
                 self.keep(thread, i, pending);
                 true
             }
-            Role::Probe => self.needs_any(thread, deed),
+            Role::Probe => self.needs_any(thread, event),
             Role::Seen => {
                 let rank = self.threads[thread as usize].rank as usize;
-                let [first, second] = self.ranks[rank].requests.look(deed.request);
+                let [first, second] = self.ranks[rank].requests.look(event.request);
                 self.needs_of_started(thread, step, first, waits) && self.needs_of_started(thread, step, second, waits)
             }
             Role::Epoch(EpochStep::Lock { exclusive }) => {
-                self.needs_lock(thread, step, deed, exclusive);
+                self.needs_lock(thread, step, event, exclusive);
                 true
             }
             Role::Done | Role::Found => {
-                let [first, second] = self.completed(thread, deed, i);
-                let first = self.find_what_any_received(thread, deed, first);
-                let second = self.find_what_any_received(thread, deed, second);
+                let [first, second] = self.completed(thread, event, i);
+                let first = self.find_what_any_received(thread, event, first);
+                let second = self.find_what_any_received(thread, event, second);
                 self.keep(thread, i, [first, second]);
                 self.needs_of_started(thread, step, first, waits)
                     && (matches!(second, Started::Nothing) || self.needs_of_started(thread, step, second, waits))
@@ -81,8 +81,8 @@ impl Engine<'_, '_> {
             _ => {
                 let Some([started, _]) = self.started(thread, i) else { return true };
                 let is_done = self.needs_of_started(thread, step, started, waits);
-                if deed.role == Role::Send {
-                    let receiver = self.first_thread(deed.peer);
+                if event.role == Role::Send {
+                    let receiver = self.first_thread(event.peer);
                     self.sends.last_mut().into_iter().for_each(|send| send.to = send.to.or(receiver));
                 }
                 is_done
@@ -90,26 +90,26 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// What the i-th deed of a thread's call started, or what its request stands for; `None`: it is not known, or nothing.
+    /// What the i-th event of a thread's call started, or what its request stands for; `None`: it is not known, or nothing.
     #[inline]
     pub(super) fn started(&self, thread: u32, i: usize) -> Option<Pending> {
         self.threads[thread as usize].started.get(i).copied()
     }
 
-    /// What the request stands for that the i-th deed of a thread's call completes.
+    /// What the request stands for that the i-th event of a thread's call completes.
     #[inline]
-    fn completed(&mut self, thread: u32, deed: &Deed, i: usize) -> Pending {
+    fn completed(&mut self, thread: u32, event: &CommEvent, i: usize) -> Pending {
         match self.started(thread, i) {
             None | Some([Started::Nothing, Started::Nothing]) => {
                 let rank = self.threads[thread as usize].rank as usize;
-                self.ranks[rank].requests.complete(deed.request)
+                self.ranks[rank].requests.complete(event.request)
             }
             // It was asked for before, when others had to be followed first.
             Some(known) => known,
         }
     }
 
-    /// Keeps what the i-th deed of a thread's call started, or what its request stands for.
+    /// Keeps what the i-th event of a thread's call started, or what its request stands for.
     #[inline]
     pub(super) fn keep(&mut self, thread: u32, i: usize, pending: Pending) {
         let started = &mut self.threads[thread as usize].started;
@@ -124,17 +124,17 @@ impl Engine<'_, '_> {
 
     /// A receive from any source has received: now it is known from whom.
     #[inline]
-    fn find_what_any_received(&mut self, thread: u32, deed: &Deed, started: Started) -> Started {
+    fn find_what_any_received(&mut self, thread: u32, event: &CommEvent, started: Started) -> Started {
         match started {
-            Started::Any(id) => self.received_by_any(thread, deed, id),
+            Started::Any(id) => self.received_by_any(thread, event, id),
             known => known,
         }
     }
 
     #[cold]
-    fn received_by_any(&mut self, thread: u32, deed: &Deed, id: TransferId) -> Started {
+    fn received_by_any(&mut self, thread: u32, event: &CommEvent, id: TransferId) -> Started {
         let Some(side) = self.channels.take_any(id) else { return Started::Nothing };
-        let Some(channel) = self.channel(thread, deed, false) else {
+        let Some(channel) = self.channel(thread, event, false) else {
             self.clocks.forget(side.noted);
             return Started::Nothing;
         };
@@ -148,8 +148,8 @@ impl Engine<'_, '_> {
                 true
             }
             Started::Transfer { id, sends: false } => self.needs_sender(thread, id, waits),
-            Started::Meeting(id) => self.needs_members(thread, step, id, waits),
-            Started::Hearing(id) => self.needs_hearing(thread, step, id, waits),
+            Started::Pattern(id) => self.needs_members(thread, step, id, waits),
+            Started::AwaitedSignals(id) => self.needs_hearing(thread, step, id, waits),
             Started::Any(_) | Started::Nothing => true,
         }
     }
@@ -184,8 +184,8 @@ impl Engine<'_, '_> {
     }
 
     /// A probe needs the first message that nobody receives yet.
-    fn needs_any(&mut self, thread: u32, deed: &Deed) -> bool {
-        let Some(channel) = self.channel(thread, deed, false) else { return true };
+    fn needs_any(&mut self, thread: u32, event: &CommEvent) -> bool {
+        let Some(channel) = self.channel(thread, event, false) else { return true };
         match self.channels.peek(channel) {
             Some(sent) => {
                 self.needs.push(needs_message(&sent, sent.bytes, WaitState::LateSender, true, None));
@@ -199,30 +199,30 @@ impl Engine<'_, '_> {
         }
     }
 
-    fn needs_members(&mut self, thread: u32, step: &Step, id: MeetingId, waits: bool) -> bool {
+    fn needs_members(&mut self, thread: u32, step: &Step, id: CollectiveId, waits: bool) -> bool {
         let one = &self.threads[thread as usize];
         let (world, gives_up, ends) = (one.world, one.gives_up, step.end.saturating_add(one.shift));
-        let gathering = self.gatherings.get(id);
-        if gathering.mixed {
+        let instance = self.collectives.get(id);
+        if instance.mixed {
             return true;
         }
-        let complete = gathering.entered >= gathering.expected;
-        let certain = synchronises(gathering.operation);
-        let is_root = gathering.root == Some(world);
-        let own = gathering.entries.iter().find(|entry| entry.rank == world).map_or(NONE, |entry| entry.member);
-        let (needed, there) = match gathering.meeting {
-            Meeting::All | Meeting::Neighbours => (Some(gathering.last), complete),
-            Meeting::FromRoot if is_root => return true,
-            Meeting::FromRoot => {
-                let root = gathering.entries.iter().find(|entry| Some(entry.rank) == gathering.root);
-                (root.copied(), root.is_some() || gathering.root.is_none_or(|root| self.places.get(root).is_none()))
+        let complete = instance.entered >= instance.expected;
+        let certain = synchronises(instance.operation);
+        let is_root = instance.root == Some(world);
+        let own = instance.entries.iter().find(|entry| entry.rank == world).map_or(NONE, |entry| entry.member);
+        let (needed, there) = match instance.meeting {
+            Pattern::AllToAll | Pattern::Neighbours => (Some(instance.last), complete),
+            Pattern::OneToAll if is_root => return true,
+            Pattern::OneToAll => {
+                let root = instance.entries.iter().find(|entry| Some(entry.rank) == instance.root);
+                (root.copied(), root.is_some() || instance.root.is_none_or(|root| self.places.get(root).is_none()))
             }
-            Meeting::ToRoot if !is_root => return true,
-            Meeting::ToRoot => (latest(&gathering.entries, |entry| entry.rank != world), complete),
-            Meeting::Prefix => {
+            Pattern::AllToOne if !is_root => return true,
+            Pattern::AllToOne => (latest(&instance.entries, |entry| entry.rank != world), complete),
+            Pattern::Prefix => {
                 let before = |entry: &Entry| entry.member < own;
-                let n = gathering.entries.iter().filter(|entry| before(entry)).count() as u32;
-                (latest(&gathering.entries, before), complete || n >= own)
+                let n = instance.entries.iter().filter(|entry| before(entry)).count() as u32;
+                (latest(&instance.entries, before), complete || n >= own)
             }
         };
         if !there {
@@ -230,22 +230,22 @@ impl Engine<'_, '_> {
             if gives_up || !certain {
                 return true;
             }
-            self.gatherings.get_mut(id).waiters.push(thread);
+            self.collectives.get_mut(id).waiters.push(thread);
             return false;
         }
-        let noted = match gathering.meeting {
-            Meeting::FromRoot => gathering.root_noted.unwrap_or(gathering.noted),
-            _ => gathering.noted,
+        let noted = match instance.meeting {
+            Pattern::OneToAll => instance.root_noted.unwrap_or(instance.noted),
+            _ => instance.noted,
         };
         // Where that is the thread itself, it waited for nobody, but would where it had come earlier, or the others later.
         if let Some(needed) = needed.filter(|needed| certain || needed.at <= ends) {
-            let hops = gathering.expected.max(2).next_power_of_two().trailing_zeros();
+            let hops = instance.expected.max(2).next_power_of_two().trailing_zeros();
             self.needs.push(Need {
                 by: EndedBy { thread: needed.thread, at: needed.at },
                 clocks: At::Noted(noted),
                 bytes: 0,
                 hops,
-                state: state_of(gathering, step.kind),
+                state: state_of(instance, step.kind),
                 delay: None,
                 certain,
                 waits,
@@ -294,19 +294,19 @@ fn synchronises(operation: u16) -> bool {
     ALWAYS.iter().any(|&one| one as u16 == operation)
 }
 
-/// Why a call of a kind waits in `gathering`; what a persistent one is only the kind tells.
-fn state_of(gathering: &Gathering, kind: Kind) -> WaitState {
-    let is_barrier = [Operation::Barrier, Operation::Ibarrier].iter().any(|&one| one as u16 == gathering.operation);
-    let is_started = gathering.operation == Operation::Start as u16;
+/// Why a call of a kind waits in `instance`; what a persistent one is only the kind tells.
+fn state_of(instance: &CollectiveInstance, kind: Kind) -> WaitState {
+    let is_barrier = [Operation::Barrier, Operation::Ibarrier].iter().any(|&one| one as u16 == instance.operation);
+    let is_started = instance.operation == Operation::Start as u16;
     let is_barrier = is_barrier || is_started && kind.activity() == Some(Activity::Synchronization);
-    let activity = Operation::from_number(gathering.operation).map(Operation::activity);
-    match gathering.meeting {
-        Meeting::All if is_barrier => WaitState::Barrier,
-        Meeting::All if matches!(activity, Some(Activity::OneSided | Activity::Io)) => WaitState::Epoch,
-        Meeting::All => WaitState::NxN,
-        Meeting::FromRoot => WaitState::LateBroadcast,
-        Meeting::ToRoot => WaitState::EarlyReduce,
-        Meeting::Prefix => WaitState::EarlyScan,
-        Meeting::Neighbours => WaitState::Neighbours,
+    let activity = Operation::from_number(instance.operation).map(Operation::activity);
+    match instance.meeting {
+        Pattern::AllToAll if is_barrier => WaitState::Barrier,
+        Pattern::AllToAll if matches!(activity, Some(Activity::OneSided | Activity::Io)) => WaitState::Epoch,
+        Pattern::AllToAll => WaitState::NxN,
+        Pattern::OneToAll => WaitState::LateBroadcast,
+        Pattern::AllToOne => WaitState::EarlyReduce,
+        Pattern::Prefix => WaitState::EarlyScan,
+        Pattern::Neighbours => WaitState::Neighbours,
     }
 }

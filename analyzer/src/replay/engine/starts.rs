@@ -4,16 +4,16 @@ use lbprof_collector::Operation;
 use lbprof_collector::record::NONE;
 
 use super::{Engine, Rank};
-use crate::replay::matching::{Channel, Entry, Gathering, Side};
+use crate::replay::matching::{Channel, CollectiveInstance, Entry, Side};
 use crate::replay::thread::Started;
-use crate::replay::timeline::{Deed, Meeting, Role, SendMode, Step};
+use crate::replay::timeline::{CommEvent, Pattern, Role, SendMode, Step};
 
 impl Engine<'_, '_> {
     /// The thread computes up to its next call and enters it.
     pub(super) fn begin(&mut self, thread: u32) {
         let at = thread as usize;
         let here = self.threads[at].here();
-        let Some((step, deeds)) = here.step() else { return };
+        let Some((step, events)) = here.step() else { return };
         let one = &mut self.threads[at];
         let (now, begin) = (one.now, step.begin.saturating_add(one.shift).max(one.now));
         (one.now, one.begun) = (begin, begin);
@@ -25,13 +25,13 @@ impl Engine<'_, '_> {
             self.clocks.comes_back(thread, slot);
         }
         if begin > now {
-            self.explaining.story.spend(thread, step.before, begin);
+            self.explaining.batch.spend(thread, step.before, begin);
             self.tell(thread, (now, begin), step.before, NONE);
         }
         self.counts.steps += 1;
         let mut ends = false;
-        for (i, deed) in deeds.iter().enumerate() {
-            ends |= self.starts(thread, step, deed, i);
+        for (i, event) in events.iter().enumerate() {
+            ends |= self.starts(thread, step, event, i);
         }
         if ends {
             self.threads[at].enter();
@@ -40,29 +40,29 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Starts the i-th deed of a call; whether the call's end matters to it.
-    fn starts(&mut self, thread: u32, step: &Step, deed: &Deed, i: usize) -> bool {
-        let started = match deed.role {
+    /// Starts the i-th event of a call; whether the call's end matters to it.
+    fn starts(&mut self, thread: u32, step: &Step, event: &CommEvent, i: usize) -> bool {
+        let started = match event.role {
             Role::Done | Role::Found | Role::Seen | Role::Cancelled | Role::Probe => return true,
-            Role::Epoch(epoch) => return self.epoch(thread, deed, epoch, i),
+            Role::Epoch(epoch) => return self.epoch(thread, event, epoch, i),
             Role::Ready => {
-                self.is_ready(thread, step, deed);
+                self.is_ready(thread, step, event);
                 return false;
             }
-            Role::Meet(Meeting::Neighbours) | Role::StartMeet(Meeting::Neighbours) => {
-                self.enter_neighbourhood(thread, step, deed)
+            Role::Collective(Pattern::Neighbours) | Role::StartCollective(Pattern::Neighbours) => {
+                self.enter_neighbourhood(thread, step, event)
             }
-            Role::Send | Role::StartSend => self.send(thread, step, deed),
-            Role::Recv | Role::StartRecv => self.post(thread, step, deed),
-            Role::Meet(meeting) | Role::StartMeet(meeting) => self.enter(thread, step, deed, meeting),
+            Role::Send | Role::StartSend => self.send(thread, step, event),
+            Role::Recv | Role::StartRecv => self.post(thread, step, event),
+            Role::Collective(meeting) | Role::StartCollective(meeting) => self.enter(thread, step, event, meeting),
             Role::StartRecvAny => {
                 let side = self.side(thread, step, (0, SendMode::Standard));
                 Started::Any(self.channels.post_any(side))
             }
         };
-        match deed.role {
-            Role::StartSend | Role::StartRecv | Role::StartRecvAny | Role::StartMeet(_) => {
-                self.request(thread, deed.request, started);
+        match event.role {
+            Role::StartSend | Role::StartRecv | Role::StartRecvAny | Role::StartCollective(_) => {
+                self.request(thread, event.request, started);
                 false
             }
             _ => {
@@ -86,12 +86,12 @@ impl Engine<'_, '_> {
     }
 
     /// The channel of a message to or from a rank that is followed.
-    pub(super) fn channel(&mut self, thread: u32, deed: &Deed, sends: bool) -> Option<Channel> {
+    pub(super) fn channel(&mut self, thread: u32, event: &CommEvent, sends: bool) -> Option<Channel> {
         let own = &self.threads[thread as usize];
         let (rank, world) = (own.rank, own.world);
-        let other = self.places.get(deed.peer);
+        let other = self.places.get(event.peer);
         let broken = |place: u32| self.ranks.get(place as usize).is_none_or(|rank| rank.broken);
-        if deed.comm == NONE || other.is_none() {
+        if event.comm == NONE || other.is_none() {
             *(if sends { &mut self.counts.lone_sends } else { &mut self.counts.lone_receives }) += 1;
             return None;
         }
@@ -99,14 +99,14 @@ impl Engine<'_, '_> {
             *(if broken(rank) { &mut self.counts.behind_gaps } else { &mut self.counts.not_recorded }) += 1;
             return None;
         }
-        let (from, to) = if sends { (world, deed.peer) } else { (deed.peer, world) };
-        Some(Channel { comm: deed.comm, from, to, tag: deed.tag })
+        let (from, to) = if sends { (world, event.peer) } else { (event.peer, world) };
+        Some(Channel { comm: event.comm, from, to, tag: event.tag })
     }
 
-    fn send(&mut self, thread: u32, step: &Step, deed: &Deed) -> Started {
-        let Some(channel) = self.channel(thread, deed, true) else { return Started::Nothing };
-        self.answers(thread, deed.peer);
-        let side = self.side(thread, step, (deed.bytes, deed.mode));
+    fn send(&mut self, thread: u32, step: &Step, event: &CommEvent) -> Started {
+        let Some(channel) = self.channel(thread, event, true) else { return Started::Nothing };
+        self.answers(thread, event.peer);
+        let side = self.side(thread, step, (event.bytes, event.mode));
         self.channels.take_probes(channel).into_iter().for_each(|thread| self.wake(thread));
         let (id, woken) = self.channels.send(channel, side);
         woken.into_iter().for_each(|thread| self.wake(thread));
@@ -116,9 +116,9 @@ impl Engine<'_, '_> {
     /// Partitions of a send are ready (MPI-4.1 §4.2.2): it is from now on that its message can have come. Which partition it was, no
     /// record tells: who finds one that has come had to wait for the latest so far, who completes the request for the last.
     #[cold]
-    fn is_ready(&mut self, thread: u32, step: &Step, deed: &Deed) {
+    fn is_ready(&mut self, thread: u32, step: &Step, event: &CommEvent) {
         let rank = self.threads[thread as usize].rank;
-        let [Started::Transfer { id, sends: true }, _] = self.ranks[rank as usize].requests.look(deed.request) else {
+        let [Started::Transfer { id, sends: true }, _] = self.ranks[rank as usize].requests.look(event.request) else {
             return;
         };
         let Some(before) = self.channels.get(id).sent else { return };
@@ -127,16 +127,16 @@ impl Engine<'_, '_> {
         self.clocks.forget(before.noted);
     }
 
-    fn post(&mut self, thread: u32, step: &Step, deed: &Deed) -> Started {
-        let Some(channel) = self.channel(thread, deed, false) else { return Started::Nothing };
+    fn post(&mut self, thread: u32, step: &Step, event: &CommEvent) -> Started {
+        let Some(channel) = self.channel(thread, event, false) else { return Started::Nothing };
         let side = self.side(thread, step, (0, SendMode::Standard));
         Started::Transfer { id: self.channels.post(channel, side), sends: false }
     }
 
-    fn enter(&mut self, thread: u32, step: &Step, deed: &Deed, meeting: Meeting) -> Started {
+    fn enter(&mut self, thread: u32, step: &Step, event: &CommEvent, meeting: Pattern) -> Started {
         let own = &self.threads[thread as usize];
         let (world, at) = (own.world, own.begun);
-        if deed.comm == NONE || deed.tag < 0 {
+        if event.comm == NONE || event.tag < 0 {
             self.counts.lone_collectives += 1;
             return Started::Nothing;
         }
@@ -147,41 +147,41 @@ impl Engine<'_, '_> {
         // Persistent collectives of members that start one or several at once are the same.
         let several = step.operation == Operation::Startall as u16;
         let operation = if several { Operation::Start as u16 } else { step.operation };
-        let member = self.member(deed.comm, world, meeting);
+        let member = self.member(event.comm, world, meeting);
         let entry = Entry { rank: world, member, thread, at };
-        let (expected, lacks) = self.expected(deed.comm);
+        let (expected, lacks) = self.expected(event.comm);
         if lacks {
             self.counts.not_recorded += 1;
             return Started::Nothing;
         }
         let clocks = &mut self.clocks;
-        let entered = self.gatherings.enter(world, (deed.comm, deed.tag), || {
-            Gathering::new(entry, operation, meeting, deed.comm, expected, clocks.note(thread))
+        let entered = self.collectives.enter(world, (event.comm, event.tag), || {
+            CollectiveInstance::new(entry, operation, meeting, event.comm, expected, clocks.note(thread))
         });
         let Some(id) = entered else { return Started::Nothing };
-        let root = Some(deed.peer).filter(|&root| root != NONE);
-        let gathering = self.gatherings.get_mut(id);
-        gathering.add(entry, operation, root);
-        self.clocks.note_later(gathering.noted, thread);
-        if root == Some(world) && gathering.root_noted.is_none() {
-            gathering.root_noted = Some(self.clocks.note(thread));
+        let root = Some(event.peer).filter(|&root| root != NONE);
+        let instance = self.collectives.get_mut(id);
+        instance.add(entry, operation, root);
+        self.clocks.note_later(instance.noted, thread);
+        if root == Some(world) && instance.root_noted.is_none() {
+            instance.root_noted = Some(self.clocks.note(thread));
         }
-        let woken = std::mem::take(&mut gathering.waiters);
-        if gathering.entered == gathering.expected {
+        let woken = std::mem::take(&mut instance.waiters);
+        if instance.entered == instance.expected {
             self.counts.collectives += 1;
-            self.counts.mixed_collectives += u64::from(gathering.mixed);
-            if gathering.meeting == Meeting::All && !gathering.mixed {
-                let (comm, last) = (gathering.comm, gathering.last.at);
+            self.counts.mixed_collectives += u64::from(instance.mixed);
+            if instance.meeting == Pattern::AllToAll && !instance.mixed {
+                let (comm, last) = (instance.comm, instance.last.at);
                 self.synchronised.all(comm, last);
             }
         }
         woken.into_iter().for_each(|thread| self.wake(thread));
-        Started::Meeting(id)
+        Started::Pattern(id)
     }
 
     /// A rank's number in a communicator; only where each waits for those before it does it matter.
-    fn member(&mut self, comm: u32, world: u32, meeting: Meeting) -> u32 {
-        if meeting != Meeting::Prefix {
+    fn member(&mut self, comm: u32, world: u32, meeting: Pattern) -> u32 {
+        if meeting != Pattern::Prefix {
             return NONE;
         }
         let Some(group) = self.model.communicators.get(comm as usize).map(|comm| &comm.group) else { return NONE };

@@ -7,7 +7,7 @@ use super::Engine;
 use super::needs::{At, Need};
 use crate::model::kind::Ns;
 use crate::model::waits::{WaitKey, WaitSums};
-use crate::replay::blocking::{Causer, Wait};
+use crate::replay::blocking::{DelaySource, Wait};
 use crate::replay::timeline::Step;
 
 impl Engine<'_, '_> {
@@ -28,7 +28,7 @@ impl Engine<'_, '_> {
         if let Some((until, need)) = waited {
             self.blame(thread, step, (begin, until, end), need);
         }
-        self.explaining.story.spend(thread, step.kind, end);
+        self.explaining.batch.spend(thread, step.kind, end);
         self.tell_call(thread, step, (begin, end), waited);
     }
 
@@ -36,7 +36,7 @@ impl Engine<'_, '_> {
     fn waited(&mut self, thread: u32, step: &Step, (begin, end): (Ns, Ns)) -> Option<(Ns, Need)> {
         // One that polls and has waited, too; one that has not waited needs nothing that counts as waited for.
         let some = [Operation::Waitsome, Operation::Testsome].iter().any(|&one| one as u16 == step.operation);
-        if some && (self.needs.len() < usize::from(step.deeds) || self.needs.iter().any(|need| need.by.at <= begin)) {
+        if some && (self.needs.len() < usize::from(step.events) || self.needs.iter().any(|need| need.by.at <= begin)) {
             // One of those that it completed was there already.
             return None;
         }
@@ -57,9 +57,9 @@ impl Engine<'_, '_> {
         let world = self.threads[thread as usize].world;
         let all: f64 = self.needs.iter().map(|need| (need.by.at.min(end) - begin) as f64).sum();
         let (threads, synchronised) = (&self.threads, &self.synchronised);
-        let causers = self.needs.iter().map(|one| {
+        let sources = self.needs.iter().map(|one| {
             let other = threads.get(one.by.thread as usize).map_or(NONE, |other| other.world);
-            Causer {
+            DelaySource {
                 by: one.by,
                 since: synchronised.last((thread, world), (one.by.thread, other), one.by.at).min(begin),
                 share: (one.by.at.min(end) - begin) as f64 / all,
@@ -71,6 +71,6 @@ impl Engine<'_, '_> {
         let waiting = need.by.at.min(until) - begin;
         let sums = WaitSums { count: 1, waiting, delay: until - begin - waiting };
         let counted = self.counted(&key, (begin, begin + waiting, until));
-        self.explaining.story.wait(Wait { key, begin, sums, counted, by: need.by }, causers);
+        self.explaining.batch.wait(Wait { key, begin, sums, counted, by: need.by }, sources);
     }
 }

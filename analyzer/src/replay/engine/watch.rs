@@ -8,7 +8,7 @@ use crate::model::followed::ThreadOf;
 use crate::model::kind::{Kind, Ns};
 use crate::model::waits::WaitState;
 use crate::replay::matching::Side;
-use crate::replay::timeline::{Deed, Step};
+use crate::replay::timeline::{CommEvent, Step};
 use crate::replay::{Message, Stretch, Wait};
 
 impl Engine<'_, '_> {
@@ -38,11 +38,11 @@ impl Engine<'_, '_> {
 
     /// A message was received in a call that ended then.
     #[inline]
-    pub(super) fn tell_message(&mut self, thread: u32, deed: &Deed, sent: &Side, end: Ns) {
+    pub(super) fn tell_message(&mut self, thread: u32, event: &CommEvent, sent: &Side, end: Ns) {
         if let Some(watcher) = &mut self.watcher {
             let world = |thread: u32| self.threads.get(thread as usize).map_or(NONE, |one| one.world);
             let (from, to) = (world(sent.thread), world(thread));
-            let message = Message { from, to, sent: sent.at, received: end, bytes: sent.bytes, tag: deed.tag };
+            let message = Message { from, to, sent: sent.at, received: end, bytes: sent.bytes, tag: event.tag };
             watcher.receives(&message);
         }
     }

@@ -1,9 +1,9 @@
-//! What a rank tells some others, and they wait for: that it has entered a neighbourhood collective (MPI-4.1 §8.6), has exposed its window,
+//! What a rank signals some others, and they wait for: that it has entered a neighbourhood collective (MPI-4.1 §8.6), has exposed its window,
 //! or has completed its access to theirs (§12.5.2).
 //!
 //! ```text
-//!   a told b:    1   2   3
-//!   b hears:     1   2   3   4          the n-th that it hears is the n-th that it was told
+//!   a sends:     1   2   3
+//!   b awaits:    1   2   3   4          the n-th that it awaits is the n-th that it was sent
 //!                └───┘ over, forgotten
 //! ```
 
@@ -14,9 +14,9 @@ use rustc_hash::FxHashMap;
 use crate::model::kind::Ns;
 use crate::replay::what_if::Noted;
 
-/// What is told.
+/// What is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Says {
+pub enum Signal {
     /// The rank has entered a neighbourhood collective.
     Entered,
     /// It has exposed its window.
@@ -25,24 +25,24 @@ pub enum Says {
     Completed,
 }
 
-/// Who tells whom what, and on what.
+/// Who signals whom what, and on what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Line {
+pub struct SignalRoute {
     /// Index of the communicator.
     pub comm: u32,
     /// 0 the communicator itself, else a window.
     pub on: i32,
-    /// World rank that tells.
+    /// World rank that signals.
     pub from: u32,
-    /// World rank that is told.
+    /// World rank that awaits it.
     pub to: u32,
     /// What.
-    pub says: Says,
+    pub signal: Signal,
 }
 
-/// Something told.
+/// Something sent.
 #[derive(Clone, Copy, Debug)]
-pub struct Told {
+pub struct Sent {
     /// The thread.
     pub thread: u32,
     /// When.
@@ -51,41 +51,41 @@ pub struct Told {
     pub noted: Noted,
 }
 
-/// What one call hears, all of the same kind.
+/// What one call awaits, all of the same kind.
 #[derive(Clone, Debug)]
-pub struct Hearing {
-    /// The lines, and the number of what is told there.
-    pub lines: Vec<(Line, u64)>,
-    /// What is told.
-    pub says: Says,
-    /// Whether the call cannot end before all was told.
+pub struct AwaitedSignals {
+    /// The lines, and the number of what is sent there.
+    pub lines: Vec<(SignalRoute, u64)>,
+    /// What is sent.
+    pub signal: Signal,
+    /// Whether the call cannot end before all was sent.
     pub certain: bool,
     /// Bytes that come from each.
     pub bytes: u64,
 }
 
-/// A [`Hearing`] that is not over.
+/// [`AwaitedSignals`] that is not over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct HearingId(u32);
+pub struct AwaitedId(u32);
 
 #[derive(Clone, Copy, Debug)]
 enum Slot {
-    /// Heard before it was told.
+    /// Awaited before it was sent.
     Awaited,
-    Told(Told),
-    /// Who heard it is over, maybe before it was told.
+    Sent(Sent),
+    /// Who awaited it is over, maybe before it was sent.
     Over,
 }
 
-/// What was told on a line, or is awaited there.
+/// What was sent on a line, or is awaited there.
 #[derive(Debug, Default)]
 struct Queue {
     /// Number of the first of `slots`.
     first: u64,
     slots: VecDeque<Slot>,
-    n_told: u64,
-    n_heard: u64,
-    /// Threads that cannot go on before more is told.
+    n_sent: u64,
+    n_awaited: u64,
+    /// Threads that cannot go on before more is sent.
     waiters: Vec<u32>,
 }
 
@@ -100,7 +100,7 @@ impl Queue {
     }
 
     fn drop_over(&mut self) {
-        while self.first < self.n_told && matches!(self.slots.front(), Some(Slot::Over)) {
+        while self.first < self.n_sent && matches!(self.slots.front(), Some(Slot::Over)) {
             self.slots.pop_front();
             self.first += 1;
         }
@@ -110,99 +110,105 @@ impl Queue {
 /// Fewest lines of which those are dropped on which nothing is left.
 const FEWEST: usize = 1 << 12;
 
-/// All that was told and not heard, or is heard and not over.
+/// All that was sent and not awaited, or is awaited and not over.
 #[derive(Debug, Default)]
 pub struct Signals {
-    lines: FxHashMap<Line, Queue>,
-    hearings: Vec<Hearing>,
+    lines: FxHashMap<SignalRoute, Queue>,
+    awaited: Vec<AwaitedSignals>,
     free: Vec<u32>,
     /// Number of lines from which on the empty ones are dropped.
     sweep_at: usize,
 }
 
 impl Signals {
-    /// A rank tells another something: threads that waited for it, and what nobody needs any more.
-    pub fn tell(&mut self, line: Line, told: Told) -> (Vec<u32>, Option<Noted>) {
+    /// A rank signals another something: threads that waited for it, and what nobody needs any more.
+    pub fn send(&mut self, line: SignalRoute, sent: Sent) -> (Vec<u32>, Option<Noted>) {
         self.sweep();
         let queue = self.lines.entry(line).or_default();
-        let number = queue.n_told;
-        queue.n_told += 1;
-        let unheard = match queue.slot(number) {
+        let number = queue.n_sent;
+        queue.n_sent += 1;
+        let unawaited = match queue.slot(number) {
             Some(slot @ Slot::Awaited) => {
-                *slot = Slot::Told(told);
+                *slot = Slot::Sent(sent);
                 None
             }
-            _ => Some(told.noted),
+            _ => Some(sent.noted),
         };
         queue.drop_over();
-        (std::mem::take(&mut queue.waiters), unheard)
+        (std::mem::take(&mut queue.waiters), unawaited)
     }
 
     /// A call will hear the next of each of `lines`.
-    pub fn hear(&mut self, lines: impl Iterator<Item = Line>, says: Says, certain: bool, bytes: u64) -> HearingId {
+    pub fn expect_from(
+        &mut self,
+        lines: impl Iterator<Item = SignalRoute>,
+        signal: Signal,
+        certain: bool,
+        bytes: u64,
+    ) -> AwaitedId {
         self.sweep();
         let mut next = |line| {
             let queue = self.lines.entry(line).or_default();
-            queue.n_heard += 1;
-            (line, queue.n_heard - 1)
+            queue.n_awaited += 1;
+            (line, queue.n_awaited - 1)
         };
-        let hearing = Hearing { lines: lines.map(&mut next).collect(), says, certain, bytes };
+        let awaited = AwaitedSignals { lines: lines.map(&mut next).collect(), signal, certain, bytes };
         match self.free.pop() {
             Some(id) => {
-                self.hearings[id as usize] = hearing;
-                HearingId(id)
+                self.awaited[id as usize] = awaited;
+                AwaitedId(id)
             }
             None => {
-                self.hearings.push(hearing);
-                HearingId(self.hearings.len() as u32 - 1)
+                self.awaited.push(awaited);
+                AwaitedId(self.awaited.len() as u32 - 1)
             }
         }
     }
 
-    /// What is heard.
-    pub fn hearing(&self, id: HearingId) -> &Hearing {
-        &self.hearings[id.0 as usize]
+    /// What is awaited.
+    pub fn awaited(&self, id: AwaitedId) -> &AwaitedSignals {
+        &self.awaited[id.0 as usize]
     }
 
-    /// What was told on a line under this number, if it was.
-    pub fn told(&self, line: &Line, number: u64) -> Option<Told> {
+    /// What was sent on a line under this number, if it was.
+    pub fn sent(&self, line: &SignalRoute, number: u64) -> Option<Sent> {
         let queue = self.lines.get(line)?;
         match queue.slots.get(usize::try_from(number.checked_sub(queue.first)?).ok()?)? {
-            Slot::Told(told) => Some(*told),
+            Slot::Sent(sent) => Some(*sent),
             Slot::Awaited | Slot::Over => None,
         }
     }
 
-    /// Lets a thread wait for what is told next on a line.
-    pub fn wait(&mut self, line: &Line, thread: u32) {
+    /// Lets a thread wait for what is sent next on a line.
+    pub fn wait(&mut self, line: &SignalRoute, thread: u32) {
         if let Some(queue) = self.lines.get_mut(line) {
             queue.waiters.push(thread);
         }
     }
 
-    /// What one call heard is over: that, or `None` of what was not told.
-    pub fn end(&mut self, id: HearingId) -> Vec<Option<Told>> {
-        let Some(hearing) = self.hearings.get_mut(id.0 as usize) else { return Vec::new() };
-        let lines = std::mem::take(&mut hearing.lines);
+    /// What one call awaited is over: that, or `None` of what was not sent.
+    pub fn end(&mut self, id: AwaitedId) -> Vec<Option<Sent>> {
+        let Some(awaited) = self.awaited.get_mut(id.0 as usize) else { return Vec::new() };
+        let lines = std::mem::take(&mut awaited.lines);
         self.free.push(id.0);
-        let end = |(line, number): (Line, u64)| {
+        let end = |(line, number): (SignalRoute, u64)| {
             let queue = self.lines.get_mut(&line)?;
             let was = std::mem::replace(queue.slot(number)?, Slot::Over);
             queue.drop_over();
             match was {
-                Slot::Told(told) => Some(told),
+                Slot::Sent(sent) => Some(sent),
                 Slot::Awaited | Slot::Over => None,
             }
         };
         lines.into_iter().map(end).collect()
     }
 
-    /// How much was heard that was never told: of neighbourhood collectives, and of epochs.
+    /// How much was awaited that was never sent: of neighbourhood collectives, and of epochs.
     pub fn left(&self) -> (u64, u64) {
         let (mut neighbours, mut epochs) = (0, 0);
         for (line, queue) in &self.lines {
-            let all = if line.says == Says::Entered { &mut neighbours } else { &mut epochs };
-            *all += queue.n_heard.saturating_sub(queue.n_told);
+            let all = if line.signal == Signal::Entered { &mut neighbours } else { &mut epochs };
+            *all += queue.n_awaited.saturating_sub(queue.n_sent);
         }
         (neighbours, epochs)
     }
@@ -210,7 +216,7 @@ impl Signals {
     /// Drops lines on which nothing is left: what comes counts from the begin again.
     fn sweep(&mut self) {
         if self.lines.len() >= self.sweep_at.max(FEWEST) {
-            self.lines.retain(|_, queue| queue.n_told != queue.n_heard || queue.first != queue.n_told);
+            self.lines.retain(|_, queue| queue.n_sent != queue.n_awaited || queue.first != queue.n_sent);
             self.sweep_at = 2 * self.lines.len();
         }
     }
@@ -221,33 +227,33 @@ mod tests {
     use super::*;
     use crate::replay::what_if::Clocks;
 
-    fn line(from: u32) -> Line {
-        Line { comm: 0, on: 0, from, to: 9, says: Says::Entered }
+    fn line(from: u32) -> SignalRoute {
+        SignalRoute { comm: 0, on: 0, from, to: 9, signal: Signal::Entered }
     }
 
     #[test]
     fn the_nth_heard_is_the_nth_told_whichever_comes_first() {
         let mut clocks = Clocks::new(&[], 0);
         let mut signals = Signals::default();
-        let mut told = |at| Told { thread: 0, at, noted: clocks.note(0) };
+        let mut sent = |at| Sent { thread: 0, at, noted: clocks.note(0) };
         let hear = |signals: &mut Signals, from: &[u32]| {
-            signals.hear(from.iter().map(|&from| line(from)), Says::Entered, true, 0)
+            signals.expect_from(from.iter().map(|&from| line(from)), Signal::Entered, true, 0)
         };
-        signals.tell(line(1), told(10));
+        signals.send(line(1), sent(10));
         let (first, second) = (hear(&mut signals, &[1, 2]), hear(&mut signals, &[1]));
         signals.wait(&line(2), 7);
-        let (woken, unheard) = signals.tell(line(2), told(20));
-        assert_eq!((woken, unheard.is_some()), (vec![7], false));
-        assert!(signals.end(second).iter().all(Option::is_none), "ends before it is told");
-        let at = |told: Vec<Option<Told>>| told.into_iter().map(|one| one.map(|told| told.at)).collect::<Vec<_>>();
+        let (woken, unawaited) = signals.send(line(2), sent(20));
+        assert_eq!((woken, unawaited.is_some()), (vec![7], false));
+        assert!(signals.end(second).iter().all(Option::is_none), "ends before it is sent");
+        let at = |sent: Vec<Option<Sent>>| sent.into_iter().map(|one| one.map(|sent| sent.at)).collect::<Vec<_>>();
         assert_eq!(at(signals.end(first)), [Some(10), Some(20)]);
         assert_eq!(signals.left(), (1, 0));
-        // What the second heard is told late: nobody needs it, and nothing is left.
-        assert!(signals.tell(line(1), told(30)).1.is_some());
+        // What the second awaited is sent late: nobody needs it, and nothing is left.
+        assert!(signals.send(line(1), sent(30)).1.is_some());
         assert_eq!(signals.left(), (0, 0));
         assert!(signals.lines.values().all(|queue| queue.slots.is_empty()));
-        // What was told before it is heard waits for that.
-        signals.tell(line(1), told(40));
+        // What was sent before it is awaited waits for that.
+        signals.send(line(1), sent(40));
         let third = hear(&mut signals, &[1]);
         assert_eq!(at(signals.end(third)), [Some(40)]);
     }

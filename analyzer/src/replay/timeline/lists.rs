@@ -1,4 +1,4 @@
-//! Lists of ranks that a rank's deeds name by number: its neighbours in communicators, and the groups of its epochs on windows.
+//! Lists of ranks that a rank's events name by number: its neighbours in communicators, and the groups of its epochs on windows.
 
 use std::sync::Arc;
 

@@ -6,28 +6,28 @@
 use lbprof_collector::{Activity, Record};
 use rustc_hash::FxHashMap;
 
-use super::roles::Talk;
+use super::semantics::Semantics;
 use super::step::SendMode;
 
 /// What was prepared, by communicator, peer, tag and activity.
 #[derive(Default)]
-pub struct Prepared(FxHashMap<(u32, i32, i32, u8), Vec<Talk>>);
+pub struct Prepared(FxHashMap<(u32, i32, i32, u8), Vec<Semantics>>);
 
 impl Prepared {
     /// Adds what a record prepares.
-    pub fn add(&mut self, record: &Record, talk: Talk) {
+    pub fn add(&mut self, record: &Record, semantics: Semantics) {
         let all = self.0.entry(key(record)).or_default();
-        if !all.contains(&talk) {
-            all.push(talk);
+        if !all.contains(&semantics) {
+            all.push(semantics);
         }
     }
 
     /// What a record starts; `None` where that is not known.
-    pub fn find(&self, record: &Record) -> Option<Talk> {
+    pub fn find(&self, record: &Record) -> Option<Semantics> {
         let all = self.0.get(&key(record))?;
         match all.as_slice() {
             [one] => Some(*one),
-            several if several.iter().all(|one| matches!(one, Talk::PrepareSend(_) | Talk::PrepareRecv)) => {
+            several if several.iter().all(|one| matches!(one, Semantics::PrepareSend(_) | Semantics::PrepareRecv)) => {
                 Some(send_or_receive(several, record.sent))
             }
             _ => None,
@@ -36,12 +36,12 @@ impl Prepared {
 }
 
 /// Of sends and a receive with the same peer and tag: only sends have bytes. Which of several sends it is nobody knows.
-fn send_or_receive(prepared: &[Talk], sent: u64) -> Talk {
-    let mut sends = prepared.iter().filter(|one| matches!(one, Talk::PrepareSend(_)));
+fn send_or_receive(prepared: &[Semantics], sent: u64) -> Semantics {
+    let mut sends = prepared.iter().filter(|one| matches!(one, Semantics::PrepareSend(_)));
     match (sends.next(), sends.next()) {
-        _ if sent == 0 && prepared.contains(&Talk::PrepareRecv) => Talk::PrepareRecv,
+        _ if sent == 0 && prepared.contains(&Semantics::PrepareRecv) => Semantics::PrepareRecv,
         (Some(&send), None) => send,
-        _ => Talk::PrepareSend(SendMode::Standard),
+        _ => Semantics::PrepareSend(SendMode::Standard),
     }
 }
 

@@ -31,9 +31,9 @@ pub enum Role {
     /// Waits until there is a message.
     Probe,
     /// Meets the other ranks of a communicator and returns when it may.
-    Meet(Meeting),
+    Collective(Pattern),
     /// Starts to meet them, under a request.
-    StartMeet(Meeting),
+    StartCollective(Pattern),
     /// Begins or ends an epoch on a window that not all its ranks enter together.
     Epoch(EpochStep),
 }
@@ -74,13 +74,13 @@ pub enum SendMode {
 
 /// Who waits for whom in a collective operation (METRICS §1: by their kind).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meeting {
+pub enum Pattern {
     /// All wait for the last to enter.
-    All,
+    AllToAll,
     /// The others wait for the root.
-    FromRoot,
+    OneToAll,
     /// The root waits for the last of the others.
-    ToRoot,
+    AllToOne,
     /// Each waits for those before it.
     Prefix,
     /// Each waits for the last of its neighbours that send to it.
@@ -89,7 +89,7 @@ pub enum Meeting {
 
 /// What a step does with another rank or with a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Deed {
+pub struct CommEvent {
     /// What it does.
     pub role: Role,
     /// Index of the communicator in [`crate::model::Model::communicators`]; NONE: not known.
@@ -125,8 +125,8 @@ pub struct Step {
     pub site: u32,
     /// Number of the operation.
     pub operation: u16,
-    /// How many of the batch's deeds, which follow one another, are this step's.
-    pub deeds: u16,
+    /// How many of the batch's events, which follow one another, are this step's.
+    pub events: u16,
 }
 
 /// Steps of a thread that follow one another.
@@ -136,9 +136,9 @@ pub struct Batch {
     pub thread: u32,
     /// The steps.
     pub steps: Vec<Step>,
-    /// Their deeds, in the order of the steps.
-    pub deeds: Vec<Deed>,
-    /// Lists of world ranks that deeds name by number from here on: all of a rank's batches together number them from 0.
+    /// Their events, in the order of the steps.
+    pub events: Vec<CommEvent>,
+    /// Lists of world ranks that events name by number from here on: all of a rank's batches together number them from 0.
     pub lists: Vec<Arc<[u32]>>,
     /// Whether records before the first are missing, so that what follows can't be counted on to match.
     pub gap: bool,

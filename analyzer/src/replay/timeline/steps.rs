@@ -16,8 +16,8 @@ use super::lists::Lists;
 use super::persistent::Prepared;
 use super::places::Places;
 use super::probed::Probed;
-use super::roles::{On, Talk, talk_of, talk_of_polled};
-use super::step::{Batch, Deed, EpochStep, Meeting, Role, SendMode, Step};
+use super::semantics::{On, Semantics, semantics_of, semantics_of_polled};
+use super::step::{Batch, CommEvent, EpochStep, Pattern, Role, SendMode, Step};
 use crate::model::kind::{Kind, Ns};
 use crate::model::{Communicator, RegionIdx};
 use crate::read::definitions::Definitions;
@@ -81,9 +81,9 @@ struct Thread {
     waiting: Option<Waiting>,
     /// That call, if its parts follow in the next batch, and the recorder's flushes behind it; and what it and its parts do.
     steps: Vec<Step>,
-    deeds: Vec<Deed>,
+    events: Vec<CommEvent>,
     /// What the last call was, for its parts.
-    talk: Talk,
+    semantics: Semantics,
     /// Polls that found nothing, and flushes behind them, as one step and more: the next call may go on with their wait.
     polls: Vec<Step>,
 }
@@ -93,9 +93,9 @@ struct Thread {
 struct Waiting {
     /// How many are missing.
     missing: u32,
-    /// Where its step and its deeds begin in the batch.
+    /// Where its step and its events begin in the batch.
     step: usize,
-    deeds: usize,
+    events: usize,
 }
 
 /// A communicator of the rank's log.
@@ -238,8 +238,8 @@ impl<'a> RankSteps<'a> {
             placed: None,
             waiting: None,
             steps: Vec::new(),
-            deeds: Vec::new(),
-            talk: Talk::Nothing,
+            events: Vec::new(),
+            semantics: Semantics::Nothing,
             polls: Vec::new(),
         };
         self.innermost(&mut thread);
@@ -306,7 +306,7 @@ impl<'a> RankSteps<'a> {
             thread.end_polls(out);
             let end = self.time(ticks);
             let kind = thread.before;
-            out.steps.push(Step { begin: end, end, before: kind, kind, site: NONE, operation: 0, deeds: 0 });
+            out.steps.push(Step { begin: end, end, before: kind, kind, site: NONE, operation: 0, events: 0 });
             thread.last = ticks;
         }
     }
@@ -356,7 +356,7 @@ impl<'a> RankSteps<'a> {
         }
     }
 
-    /// The record as a step without deeds.
+    /// The record as a step without events.
     fn step(&mut self, thread: &mut Thread, record: &Record) -> Step {
         let begin = record.begin.max(thread.last);
         let end = record.end.max(begin);
@@ -368,7 +368,7 @@ impl<'a> RankSteps<'a> {
             kind: Kind::new(thread.before.region(), record.activity()),
             site: self.site(record.call_site),
             operation: record.operation,
-            deeds: 0,
+            events: 0,
         }
     }
 
@@ -386,24 +386,24 @@ impl<'a> RankSteps<'a> {
             thread.polls.push(step);
             return;
         }
-        let talk = if goes_on { talk_of_polled(record.operation) } else { talk_of(record.operation) };
-        thread.talk = talk;
-        let missing = match talk {
-            Talk::Exchange => 1,
-            Talk::Wait | Talk::Test | Talk::Start => Self::several(record),
+        let semantics = if goes_on { semantics_of_polled(record.operation) } else { semantics_of(record.operation) };
+        thread.semantics = semantics;
+        let missing = match semantics {
+            Semantics::Exchange => 1,
+            Semantics::Wait | Semantics::Test | Semantics::Start => Self::several(record),
             _ => 0,
         };
-        let deeds = out.deeds.len();
+        let events = out.events.len();
         let silent = record.flags.contains(Flags::NOTHING) || record.flags.contains(Flags::FAILED);
-        if let Some(deed) = self.deed(record, talk, missing > 0).filter(|_| !silent) {
-            out.deeds.push(deed);
-            if talk == Talk::StartExchange {
-                out.deeds.push(Deed { role: Role::StartRecvAny, bytes: 0, ..deed });
+        if let Some(event) = self.event(record, semantics, missing > 0).filter(|_| !silent) {
+            out.events.push(event);
+            if semantics == Semantics::StartExchange {
+                out.events.push(CommEvent { role: Role::StartRecvAny, bytes: 0, ..event });
             }
         }
         match missing {
-            0 => step.deeds = (out.deeds.len() - deeds) as u16,
-            _ => thread.waiting = Some(Waiting { missing, step: out.steps.len(), deeds }),
+            0 => step.events = (out.events.len() - events) as u16,
+            _ => thread.waiting = Some(Waiting { missing, step: out.steps.len(), events }),
         }
         out.steps.push(step);
     }
@@ -420,20 +420,20 @@ impl<'a> RankSteps<'a> {
     fn part(&mut self, thread: &mut Thread, record: &Record, out: &mut Batch) {
         let Some(waiting) = &mut thread.waiting else { return };
         waiting.missing = waiting.missing.saturating_sub(1);
-        let (is_last, first) = (waiting.missing == 0, waiting.deeds);
-        let deed = match record.operation() {
+        let (is_last, first) = (waiting.missing == 0, waiting.events);
+        let event = match record.operation() {
             Some(Operation::Received) if !record.flags.contains(Flags::NOTHING) => {
                 Some(self.message(record, Role::Recv, record.received))
             }
-            Some(Operation::Completed) => self.completion(record, thread.talk),
+            Some(Operation::Completed) => self.completion(record, thread.semantics),
             Some(Operation::Started) => self.started(record),
             _ => None,
         };
         // More than a step can have need not be carried from batch to batch.
-        if let Some(deed) = deed
-            && out.deeds.len() - first < usize::from(u16::MAX)
+        if let Some(event) = event
+            && out.events.len() - first < usize::from(u16::MAX)
         {
-            out.deeds.push(deed);
+            out.events.push(event);
         }
         if is_last {
             thread.end_waiting(out);
@@ -441,45 +441,51 @@ impl<'a> RankSteps<'a> {
     }
 
     /// What a call does with others by its own record, apart from its parts.
-    fn deed(&mut self, record: &Record, talk: Talk, has_parts: bool) -> Option<Deed> {
+    fn event(&mut self, record: &Record, semantics: Semantics, has_parts: bool) -> Option<CommEvent> {
         self.probed.probes(record);
         let unfinished = record.end == 0 || record.flags.contains(Flags::UNFINISHED);
-        match talk {
-            Talk::Nothing | Talk::AskForMessage | Talk::AskForRequest => None,
+        match semantics {
+            Semantics::Nothing | Semantics::AskForMessage | Semantics::AskForRequest => None,
             // One that never returned has sent, or entered, but is not known to have received.
-            Talk::Send(mode) | Talk::StartSend(mode) if unfinished => Some(self.send(record, Role::StartSend, mode)),
-            Talk::Exchange if unfinished => Some(self.send(record, Role::StartSend, SendMode::Standard)),
-            Talk::Meet(meeting, on) if unfinished => Some(self.meet(record, Role::StartMeet(meeting), on)),
-            Talk::Epoch(step @ (EpochStep::Post | EpochStep::Complete)) if unfinished => self.epoch(record, step),
-            _ if unfinished => None,
-            Talk::Send(mode) => Some(self.send(record, Role::Send, mode)),
-            Talk::Exchange => Some(self.send(record, Role::Send, SendMode::Standard)),
-            Talk::Recv => {
-                let any = self.probed.is_received_by(record);
-                let deed = self.message(record, Role::Recv, record.received);
-                Some(Deed { any: deed.any || any, ..deed })
+            Semantics::Send(mode) | Semantics::StartSend(mode) if unfinished => {
+                Some(self.send(record, Role::StartSend, mode))
             }
-            Talk::Probe => Some(self.message(record, Role::Probe, 0)),
-            Talk::StartSend(mode) => Some(self.send(record, Role::StartSend, mode)),
-            Talk::StartRecv => Some(self.starts_receive(record)),
-            Talk::StartExchange => Some(self.send(record, Role::StartSend, SendMode::Standard)),
-            Talk::PrepareSend(_) | Talk::PrepareRecv | Talk::PrepareMeeting(_) => {
-                self.prepared.add(record, talk);
+            Semantics::Exchange if unfinished => Some(self.send(record, Role::StartSend, SendMode::Standard)),
+            Semantics::Collective(meeting, on) if unfinished => {
+                Some(self.meet(record, Role::StartCollective(meeting), on))
+            }
+            Semantics::Epoch(step @ (EpochStep::Post | EpochStep::Complete)) if unfinished => self.epoch(record, step),
+            _ if unfinished => None,
+            Semantics::Send(mode) => Some(self.send(record, Role::Send, mode)),
+            Semantics::Exchange => Some(self.send(record, Role::Send, SendMode::Standard)),
+            Semantics::Recv => {
+                let any = self.probed.is_received_by(record);
+                let event = self.message(record, Role::Recv, record.received);
+                Some(CommEvent { any: event.any || any, ..event })
+            }
+            Semantics::Probe => Some(self.message(record, Role::Probe, 0)),
+            Semantics::StartSend(mode) => Some(self.send(record, Role::StartSend, mode)),
+            Semantics::StartRecv => Some(self.starts_receive(record)),
+            Semantics::StartExchange => Some(self.send(record, Role::StartSend, SendMode::Standard)),
+            Semantics::PrepareSend(_) | Semantics::PrepareRecv | Semantics::PrepareCollective(_) => {
+                self.prepared.add(record, semantics);
                 None
             }
-            Talk::Start | Talk::Wait | Talk::Test if has_parts => None,
-            Talk::Start => self.started(record),
-            Talk::Ready if record.flags.contains(Flags::UNKNOWN_REQUEST) => None,
-            Talk::Ready => Some(self.message(record, Role::Ready, 0)),
-            Talk::Wait | Talk::Test | Talk::Look => self.completion(record, talk),
-            Talk::Meet(meeting, on) => Some(self.meet(record, Role::Meet(meeting), on)),
-            Talk::StartMeet(meeting) => Some(self.meet(record, Role::StartMeet(meeting), On::Communicator)),
-            Talk::Epoch(step) => self.epoch(record, step),
+            Semantics::Start | Semantics::Wait | Semantics::Test if has_parts => None,
+            Semantics::Start => self.started(record),
+            Semantics::Ready if record.flags.contains(Flags::UNKNOWN_REQUEST) => None,
+            Semantics::Ready => Some(self.message(record, Role::Ready, 0)),
+            Semantics::Wait | Semantics::Test | Semantics::Look => self.completion(record, semantics),
+            Semantics::Collective(meeting, on) => Some(self.meet(record, Role::Collective(meeting), on)),
+            Semantics::StartCollective(meeting) => {
+                Some(self.meet(record, Role::StartCollective(meeting), On::Communicator))
+            }
+            Semantics::Epoch(step) => self.epoch(record, step),
         }
     }
 
     /// A step of an epoch; `None`: with nobody, for its target is MPI_PROC_NULL.
-    fn epoch(&mut self, record: &Record, step: EpochStep) -> Option<Deed> {
+    fn epoch(&mut self, record: &Record, step: EpochStep) -> Option<CommEvent> {
         let (comm, target) = self.peer(record.comm, record.peer);
         let (step, peer) = match step {
             EpochStep::Lock { .. } | EpochStep::Unlock if record.peer < 0 && record.peer != NO_PEER => return None,
@@ -489,21 +495,21 @@ impl<'a> RankSteps<'a> {
         };
         let tag = self.object(record, On::Window);
         let (role, mode) = (Role::Epoch(step), SendMode::Standard);
-        Some(Deed { role, comm, peer, tag, request: NONE, bytes: 0, mode, any: false })
+        Some(CommEvent { role, comm, peer, tag, request: NONE, bytes: 0, mode, any: false })
     }
 
-    fn message(&mut self, record: &Record, role: Role, bytes: u64) -> Deed {
+    fn message(&mut self, record: &Record, role: Role, bytes: u64) -> CommEvent {
         let (comm, peer) = self.peer(record.comm, record.peer);
         let any = record.flags.contains(Flags::ANY_SOURCE);
-        Deed { role, comm, peer, tag: record.tag, request: record.request, bytes, mode: SendMode::Standard, any }
+        CommEvent { role, comm, peer, tag: record.tag, request: record.request, bytes, mode: SendMode::Standard, any }
     }
 
-    fn send(&mut self, record: &Record, role: Role, mode: SendMode) -> Deed {
-        Deed { mode, ..self.message(record, role, record.sent) }
+    fn send(&mut self, record: &Record, role: Role, mode: SendMode) -> CommEvent {
+        CommEvent { mode, ..self.message(record, role, record.sent) }
     }
 
     /// A receive that is started: with what it receives, where that is known already.
-    fn starts_receive(&mut self, record: &Record) -> Deed {
+    fn starts_receive(&mut self, record: &Record) -> CommEvent {
         let any = record.flags.contains(Flags::ANY_SOURCE) || record.flags.contains(Flags::ANY_TAG);
         match self.arrived.get(&record.request) {
             Some(&(peer, tag)) if any => self.message(&Record { peer, tag, ..*record }, Role::StartRecv, 0),
@@ -512,40 +518,42 @@ impl<'a> RankSteps<'a> {
         }
     }
 
-    fn completion(&mut self, record: &Record, talk: Talk) -> Option<Deed> {
+    fn completion(&mut self, record: &Record, semantics: Semantics) -> Option<CommEvent> {
         let nothing = record.flags.contains(Flags::NOTHING) || record.request == NONE;
         if nothing || record.flags.contains(Flags::UNKNOWN_REQUEST) {
             return None;
         }
-        let role = match talk {
+        let role = match semantics {
             _ if record.flags.contains(Flags::CANCELLED) => Role::Cancelled,
-            Talk::Test => Role::Found,
-            Talk::Look => Role::Seen,
+            Semantics::Test => Role::Found,
+            Semantics::Look => Role::Seen,
             _ => Role::Done,
         };
         Some(self.message(record, role, record.received))
     }
 
     /// What a persistent request that is started does.
-    fn started(&mut self, record: &Record) -> Option<Deed> {
+    fn started(&mut self, record: &Record) -> Option<CommEvent> {
         // No rank is negative: MPI_PROC_NULL, with which nothing is exchanged.
         let nobody = record.peer < 0 && !record.flags.contains(Flags::ANY_SOURCE);
         match self.prepared.find(record)? {
-            Talk::PrepareSend(_) | Talk::PrepareRecv if nobody => None,
-            Talk::PrepareSend(mode) => Some(self.send(record, Role::StartSend, mode)),
-            Talk::PrepareRecv => Some(self.starts_receive(record)),
-            Talk::PrepareMeeting(meeting) => Some(self.meet(record, Role::StartMeet(meeting), On::Communicator)),
+            Semantics::PrepareSend(_) | Semantics::PrepareRecv if nobody => None,
+            Semantics::PrepareSend(mode) => Some(self.send(record, Role::StartSend, mode)),
+            Semantics::PrepareRecv => Some(self.starts_receive(record)),
+            Semantics::PrepareCollective(meeting) => {
+                Some(self.meet(record, Role::StartCollective(meeting), On::Communicator))
+            }
             _ => None,
         }
     }
 
-    fn meet(&mut self, record: &Record, role: Role, on: On) -> Deed {
-        let rooted = matches!(role, Role::Meet(Meeting::FromRoot | Meeting::ToRoot))
-            || matches!(role, Role::StartMeet(Meeting::FromRoot | Meeting::ToRoot));
+    fn meet(&mut self, record: &Record, role: Role, on: On) -> CommEvent {
+        let rooted = matches!(role, Role::Collective(Pattern::OneToAll | Pattern::AllToOne))
+            || matches!(role, Role::StartCollective(Pattern::OneToAll | Pattern::AllToOne));
         let (comm, mut peer) = self.peer(record.comm, record.peer);
-        if matches!(role, Role::Meet(Meeting::Neighbours) | Role::StartMeet(Meeting::Neighbours)) {
+        if matches!(role, Role::Collective(Pattern::Neighbours) | Role::StartCollective(Pattern::Neighbours)) {
             let (peer, bytes) = (self.lists.neighbours(record.comm, &self.definitions), record.received);
-            return Deed {
+            return CommEvent {
                 role,
                 comm,
                 peer,
@@ -564,7 +572,7 @@ impl<'a> RankSteps<'a> {
         }
         let tag = self.object(record, on);
         let bytes = record.sent.max(record.received);
-        Deed { role, comm, peer, tag, request: record.request, bytes, mode: SendMode::Standard, any: false }
+        CommEvent { role, comm, peer, tag, request: record.request, bytes, mode: SendMode::Standard, any: false }
     }
 
     /// What a meeting is on: 0 the communicator; windows and files by how many were made on it before.
@@ -636,9 +644,9 @@ impl Thread {
     /// A batch of thread `number`, with room for so many steps; it goes on with the call whose parts may follow.
     fn begin(&mut self, number: u32, room: usize) -> Batch {
         let mut out = Batch { thread: number, steps: Vec::with_capacity(room), ..Batch::default() };
-        out.deeds.reserve(room);
+        out.events.reserve(room);
         out.steps.append(&mut self.steps);
-        out.deeds.append(&mut self.deeds);
+        out.events.append(&mut self.events);
         out
     }
 
@@ -646,8 +654,8 @@ impl Thread {
     fn carry(&mut self, out: &mut Batch) {
         if let Some(waiting) = &mut self.waiting {
             self.steps.extend(out.steps.drain(waiting.step..));
-            self.deeds.extend(out.deeds.drain(waiting.deeds..));
-            (waiting.step, waiting.deeds) = (0, 0);
+            self.events.extend(out.events.drain(waiting.events..));
+            (waiting.step, waiting.events) = (0, 0);
         }
     }
 
@@ -659,10 +667,10 @@ impl Thread {
     /// Gives the call whose parts may follow what it and its parts did: they are all there, or will not come.
     fn end_waiting(&mut self, out: &mut Batch) {
         if let Some(waiting) = self.waiting.take() {
-            let n = u16::try_from(out.deeds.len() - waiting.deeds).unwrap_or(u16::MAX);
-            out.deeds.truncate(waiting.deeds + usize::from(n));
+            let n = u16::try_from(out.events.len() - waiting.events).unwrap_or(u16::MAX);
+            out.events.truncate(waiting.events + usize::from(n));
             if let Some(step) = out.steps.get_mut(waiting.step) {
-                step.deeds = n;
+                step.events = n;
             }
         }
     }

@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 
 use crate::model::kind::Ns;
-use crate::replay::timeline::Meeting;
+use crate::replay::timeline::Pattern;
 use crate::replay::what_if::Noted;
 
 /// A meeting that is not over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct MeetingId(u32);
+pub struct CollectiveId(u32);
 
 /// A rank that has entered.
 #[derive(Clone, Copy, Debug)]
@@ -27,11 +27,11 @@ pub struct Entry {
 
 /// A meeting: who has entered, and when.
 #[derive(Clone, Debug)]
-pub struct Gathering {
+pub struct CollectiveInstance {
     /// Number of the operation of the first to enter.
     pub operation: u16,
     /// Who waits for whom.
-    pub meeting: Meeting,
+    pub meeting: Pattern,
     /// Index of the communicator.
     pub comm: u32,
     /// The world rank of the root, where there is one.
@@ -60,14 +60,14 @@ pub struct Gathering {
 
 /// The meetings of a communicator, window or file that are not over.
 #[derive(Debug, Default)]
-struct Club {
+struct OpenInstances {
     /// Number of the first of `open`.
     from: u64,
     /// `None`: it is over.
     open: VecDeque<Option<u32>>,
 }
 
-impl Club {
+impl OpenInstances {
     /// Where in `open` the meeting of a number is; `None`: it was over, as were all before it.
     fn place(&self, number: u64) -> Option<usize> {
         usize::try_from(number.checked_sub(self.from)?).ok()
@@ -87,80 +87,85 @@ impl Club {
 
 /// All meetings that are not over.
 #[derive(Debug, Default)]
-pub struct Gatherings {
-    all: Vec<Gathering>,
+pub struct Collectives {
+    all: Vec<CollectiveInstance>,
     free: Vec<u32>,
-    clubs: FxHashMap<(u32, i32), Club>,
+    open: FxHashMap<(u32, i32), OpenInstances>,
     /// How many meetings each rank has entered.
     entered: FxHashMap<(u32, u32, i32), u64>,
 }
 
-impl Gatherings {
+impl Collectives {
     /// The meeting that a rank enters next on `key`, a communicator and what it is on there; none where it would be one that is over.
     /// `new` makes it where the rank is the first.
-    pub fn enter(&mut self, rank: u32, key: (u32, i32), new: impl FnOnce() -> Gathering) -> Option<MeetingId> {
+    pub fn enter(
+        &mut self,
+        rank: u32,
+        key: (u32, i32),
+        new: impl FnOnce() -> CollectiveInstance,
+    ) -> Option<CollectiveId> {
         let entered = self.entered.entry((rank, key.0, key.1)).or_default();
-        let club = self.clubs.entry(key).or_default();
+        let on_key = self.open.entry(key).or_default();
         let number = *entered;
-        let place = club.place(number)?;
+        let place = on_key.place(number)?;
         *entered += 1;
-        while club.open.len() <= place {
-            club.open.push_back(None);
+        while on_key.open.len() <= place {
+            on_key.open.push_back(None);
         }
-        if let Some(id) = club.open[place] {
-            return Some(MeetingId(id));
+        if let Some(id) = on_key.open[place] {
+            return Some(CollectiveId(id));
         }
-        let gathering = Gathering { key, number, ..new() };
+        let instance = CollectiveInstance { key, number, ..new() };
         let id = match self.free.pop() {
             Some(id) => {
-                self.all[id as usize] = gathering;
+                self.all[id as usize] = instance;
                 id
             }
             None => {
-                self.all.push(gathering);
+                self.all.push(instance);
                 self.all.len() as u32 - 1
             }
         };
-        club.open[place] = Some(id);
-        Some(MeetingId(id))
+        on_key.open[place] = Some(id);
+        Some(CollectiveId(id))
     }
 
     /// The meeting.
-    pub fn get(&self, id: MeetingId) -> &Gathering {
+    pub fn get(&self, id: CollectiveId) -> &CollectiveInstance {
         &self.all[id.0 as usize]
     }
 
     /// The meeting, to change it.
-    pub fn get_mut(&mut self, id: MeetingId) -> &mut Gathering {
+    pub fn get_mut(&mut self, id: CollectiveId) -> &mut CollectiveInstance {
         &mut self.all[id.0 as usize]
     }
 
     /// One member leaves. Where it was the last, the meeting is over: what it noted comes back.
-    pub fn leave(&mut self, id: MeetingId) -> Option<(Noted, Option<Noted>)> {
-        let gathering = self.all.get_mut(id.0 as usize)?;
-        gathering.left += 1;
-        if gathering.left < gathering.expected {
+    pub fn leave(&mut self, id: CollectiveId) -> Option<(Noted, Option<Noted>)> {
+        let instance = self.all.get_mut(id.0 as usize)?;
+        instance.left += 1;
+        if instance.left < instance.expected {
             return None;
         }
-        let (key, number, noted) = (gathering.key, gathering.number, (gathering.noted, gathering.root_noted));
-        (gathering.waiters, gathering.entries) = (Vec::new(), Vec::new());
+        let (key, number, noted) = (instance.key, instance.number, (instance.noted, instance.root_noted));
+        (instance.waiters, instance.entries) = (Vec::new(), Vec::new());
         self.free.push(id.0);
-        if let Some(club) = self.clubs.get_mut(&key) {
-            club.is_over(number);
+        if let Some(on_key) = self.open.get_mut(&key) {
+            on_key.is_over(number);
         }
         Some(noted)
     }
 
     /// Meetings that not all have left: those which not all entered, and how many they were to be.
     pub fn left(&self) -> u64 {
-        self.clubs.values().flat_map(|club| &club.open).flatten().count() as u64
+        self.open.values().flat_map(|on_key| &on_key.open).flatten().count() as u64
     }
 }
 
-impl Gathering {
+impl CollectiveInstance {
     /// A meeting that nobody has entered yet.
-    pub fn new(first: Entry, operation: u16, meeting: Meeting, comm: u32, expected: u32, noted: Noted) -> Self {
-        Gathering {
+    pub fn new(first: Entry, operation: u16, meeting: Pattern, comm: u32, expected: u32, noted: Noted) -> Self {
+        CollectiveInstance {
             operation,
             meeting,
             comm,
@@ -187,7 +192,7 @@ impl Gathering {
         if entry.at > self.last.at {
             self.last = entry;
         }
-        if self.meeting != Meeting::All {
+        if self.meeting != Pattern::AllToAll {
             self.entries.push(entry);
         }
     }
@@ -201,25 +206,27 @@ mod tests {
     #[test]
     fn meetings_behind_one_that_never_ends_cost_no_more_the_more_there_are() {
         let noted = Clocks::new(&[], 0).note(0);
-        let mut gatherings = Gatherings::default();
-        let enter = |gatherings: &mut Gatherings, rank| {
+        let mut collectives = Collectives::default();
+        let enter = |collectives: &mut Collectives, rank| {
             let entry = Entry { rank, member: 0, thread: rank, at: 0 };
-            gatherings.enter(rank, (0, 0), || Gathering::new(entry, 0, Meeting::All, 0, 2, noted)).unwrap()
+            collectives
+                .enter(rank, (0, 0), || CollectiveInstance::new(entry, 0, Pattern::AllToAll, 0, 2, noted))
+                .unwrap()
         };
         // The first is never left by rank 1. Searched for one by one the others would be 80 billion.
         let n = 400_000;
-        let first = enter(&mut gatherings, 0);
-        assert_eq!(enter(&mut gatherings, 1), first);
-        gatherings.leave(first);
+        let first = enter(&mut collectives, 0);
+        assert_eq!(enter(&mut collectives, 1), first);
+        collectives.leave(first);
         for at in 0..n {
-            let id = enter(&mut gatherings, 0);
-            assert_eq!(enter(&mut gatherings, 1), id, "meeting {at}");
+            let id = enter(&mut collectives, 0);
+            assert_eq!(enter(&mut collectives, 1), id, "meeting {at}");
             assert_ne!(id, first);
-            assert!(gatherings.leave(id).is_none());
-            assert!(gatherings.leave(id).is_some());
+            assert!(collectives.leave(id).is_none());
+            assert!(collectives.leave(id).is_some());
         }
-        assert_eq!((gatherings.left(), gatherings.all.len()), (1, 2));
-        assert!(gatherings.leave(first).is_some());
-        assert_eq!((gatherings.left(), gatherings.clubs[&(0, 0)].from), (0, n + 1));
+        assert_eq!((collectives.left(), collectives.all.len()), (1, 2));
+        assert!(collectives.leave(first).is_some());
+        assert_eq!((collectives.left(), collectives.open[&(0, 0)].from), (0, n + 1));
     }
 }

@@ -1,6 +1,6 @@
 //! What threads did and whom they waited for, as it is handed to who explains it.
 
-use super::causes::Causer;
+use super::causes::DelaySource;
 use super::history::EndedBy;
 use crate::model::kind::{Kind, Ns};
 use crate::model::waits::{WaitKey, WaitSums};
@@ -49,17 +49,17 @@ impl Wait {
 /// What happened. Of each thread it is known in the order of time; waits are in the order in which they were found out, so that what
 /// caused one was found out before it.
 #[derive(Debug, Default)]
-pub struct Story {
+pub struct HistoryBatch {
     /// Threads that begin, by number.
     pub(super) begins: Vec<Begin>,
     /// By number of the thread.
     pub(super) stretches: Vec<Vec<Stretch>>,
-    /// Each with the number of its causers.
+    /// Each with the number of its sources.
     pub(super) waits: Vec<(Wait, usize)>,
-    pub(super) causers: Vec<Causer>,
+    pub(super) sources: Vec<DelaySource>,
 }
 
-impl Story {
+impl HistoryBatch {
     /// A further thread begins at a time; its number is the next one. `counted` nanoseconds before that count as its wait.
     pub fn begin(&mut self, at: Ns, late: bool, counted: Ns) {
         self.begins.push(Begin { at, late, counted });
@@ -72,14 +72,14 @@ impl Story {
     }
 
     /// A thread waits, because of these.
-    pub fn wait(&mut self, wait: Wait, causers: impl Iterator<Item = Causer>) {
+    pub fn wait(&mut self, wait: Wait, sources: impl Iterator<Item = DelaySource>) {
         let end = wait.end();
         if end <= wait.begin {
             return;
         }
-        let before = self.causers.len();
-        self.causers.extend(causers);
-        self.waits.push((wait, self.causers.len() - before));
+        let before = self.sources.len();
+        self.sources.extend(sources);
+        self.waits.push((wait, self.sources.len() - before));
         self.goes_on(wait.key.thread, Stretch { end, kind: wait.key.kind, waits: true });
     }
 
@@ -102,6 +102,6 @@ impl Story {
         self.begins.clear();
         self.stretches.iter_mut().for_each(Vec::clear);
         self.waits.clear();
-        self.causers.clear();
+        self.sources.clear();
     }
 }

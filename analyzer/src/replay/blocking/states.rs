@@ -4,20 +4,20 @@ use crate::model::kind::Kind;
 
 /// A thread and a kind of its time, by number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Doing(u32);
+pub struct ThreadState(u32);
 
 /// The thread does no such thing.
 const UNHEARD: u32 = u32::MAX;
 
 /// All that threads do, in the order in which it was first heard of.
 #[derive(Debug, Default)]
-pub struct Doings {
+pub struct ThreadStates {
     all: Vec<(u32, Kind)>,
     /// Numbers by thread, then by kind.
     numbers: Vec<Vec<u32>>,
 }
 
-impl Doing {
+impl ThreadState {
     /// Its place in lists of all.
     #[inline]
     pub fn at(self) -> usize {
@@ -25,24 +25,24 @@ impl Doing {
     }
 }
 
-impl Doings {
+impl ThreadStates {
     /// The number of what a thread does.
     #[inline]
-    pub fn of(&mut self, thread: u32, kind: Kind) -> Doing {
+    pub fn of(&mut self, thread: u32, kind: Kind) -> ThreadState {
         self.find(thread, kind).unwrap_or_else(|| self.add(thread, kind))
     }
 
     /// The number, if the thread is known to do that.
     #[inline]
-    pub fn find(&self, thread: u32, kind: Kind) -> Option<Doing> {
+    pub fn find(&self, thread: u32, kind: Kind) -> Option<ThreadState> {
         let number = *self.numbers.get(thread as usize)?.get(kind.0 as usize)?;
-        (number != UNHEARD).then_some(Doing(number))
+        (number != UNHEARD).then_some(ThreadState(number))
     }
 
     /// The thread and the kind.
     #[inline]
-    pub fn get(&self, doing: Doing) -> (u32, Kind) {
-        self.all[doing.at()]
+    pub fn get(&self, state: ThreadState) -> (u32, Kind) {
+        self.all[state.at()]
     }
 
     /// The thread and the kind of each, by number.
@@ -51,7 +51,7 @@ impl Doings {
     }
 
     #[cold]
-    fn add(&mut self, thread: u32, kind: Kind) -> Doing {
+    fn add(&mut self, thread: u32, kind: Kind) -> ThreadState {
         let (thread_at, kind_at) = (thread as usize, kind.0 as usize);
         if self.numbers.len() <= thread_at {
             self.numbers.resize_with(thread_at + 1, Vec::new);
@@ -62,6 +62,6 @@ impl Doings {
         }
         of_thread[kind_at] = self.all.len() as u32;
         self.all.push((thread, kind));
-        Doing(of_thread[kind_at])
+        ThreadState(of_thread[kind_at])
     }
 }

@@ -210,8 +210,9 @@ fn loss(report: &Report) -> String {
         }
         kind => {
             let balanced = times.load_balance().is_some_and(|balance| balance >= GOOD_BALANCE);
+            let praised = balanced && report.doubts.is_empty() && !report.is_only_described();
             let also = match kind {
-                VerdictKind::Communication if balanced && report.ranks.len() > 1 => "; the ranks are well balanced",
+                VerdictKind::Communication if praised && report.ranks.len() > 1 => "; the ranks are well balanced",
                 _ => "",
             };
             format!("{lost} are lost, {}{also}.{}", parts_of_loss(verdict).join(", "), why(report, balanced))

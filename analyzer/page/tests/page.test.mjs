@@ -407,7 +407,7 @@ for (const name of ["small", "hostile", "large"]) {
 test("the large run tells each of its ranks and iterations", async () => {
     const { report, views } = dataOf("large");
     const { page, close } = await open(browser, "large");
-    assert.ok((await page.textContent("header")).includes(`${report.run.ranks} ranks`));
+    assert.ok((await page.textContent("header")).includes(`${count(report.run.ranks)} ranks`));
     await show(page, "facts");
     assert.ok((await page.textContent("#panel-facts")).includes(count(report.run.events)));
     const of = views.iterations;

@@ -105,6 +105,14 @@ fn threads_without_number_take_little_memory() {
 }
 
 #[test]
+fn a_run_of_thousands_of_ranks_is_no_hostile_one() {
+    let dir = hostile("many_ranks", 4096);
+    // Without another limit than lb-report's own.
+    let output = Command::new(assert_cmd::cargo::cargo_bin("lb-report")).arg(dir.path()).output().unwrap();
+    assert!(output.status.code() != Some(5), "{}", words(&output.stderr));
+}
+
+#[test]
 fn more_open_regions_than_the_recorder_opens_are_told() {
     for (kind, size) in [("nested", 1000), ("nested_heads", 1), ("region_chain", 1000)] {
         let dir = hostile(kind, size);

@@ -22,9 +22,9 @@ const SMALL_RUN: u64 = 100_000_000;
 
 /// What such a run may take: so much, and so much more for each rank, whose logs are all open at once.
 const BYTES: u64 = 1 << 30;
-const BYTES_A_RANK: u64 = 128 << 10;
-/// Ranks that are in [`BYTES`].
-const RANKS: u64 = 4096;
+const BYTES_A_RANK: u64 = 512 << 10;
+/// Ranks that are in [`BYTES`]. 4,096 ranks of 250 records each take 430 MB, but reserve between 1.6 and 2 GB.
+const RANKS: u64 = 1024;
 
 /// The limit in force, in bytes; 0: none of ours yet.
 static LIMIT: AtomicU64 = AtomicU64::new(0);

@@ -63,7 +63,7 @@ pub enum Step {
     /// Loops are looked for.
     Finding,
     /// The second pass.
-    CollectiveInstance(Progress),
+    AddingUp(Progress),
     /// The third pass.
     Following(Progress),
 }
@@ -225,7 +225,7 @@ impl First {
     }
 
     fn gather(&self, run: &Run, tell: &(impl Fn(Step) + Sync)) -> Model {
-        let mut model = gather(run, &self.survey, &self.structure, |progress| tell(Step::CollectiveInstance(progress)));
+        let mut model = gather(run, &self.survey, &self.structure, |progress| tell(Step::AddingUp(progress)));
         model.problems.extend(self.problems.iter().cloned());
         model.problems.extend(spawned::where_recorded(&run.dir, &model.problems));
         model

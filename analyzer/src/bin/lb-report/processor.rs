@@ -81,7 +81,7 @@ pub fn tell(step: Step) {
         Step::Surveying(_) => 1,
         Step::Naming => NAMING,
         Step::Finding => 3,
-        Step::CollectiveInstance(_) => 4,
+        Step::AddingUp(_) => 4,
         Step::Following(_) => 5,
     });
 }

@@ -67,7 +67,7 @@ impl Bar {
             Step::Surveying(progress) => self.read(0, "surveying", progress),
             Step::Naming => self.say(|| "looking up the names of functions".to_owned()),
             Step::Finding => self.say(|| "looking for loops".to_owned()),
-            Step::CollectiveInstance(progress) => self.read(1, "adding up", progress),
+            Step::AddingUp(progress) => self.read(1, "adding up", progress),
             Step::Following(progress) => self.read(2, "following", progress),
         }
     }

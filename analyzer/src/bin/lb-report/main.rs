@@ -5,6 +5,7 @@ mod dump;
 mod examples;
 mod exit;
 mod memory;
+mod on_disk;
 mod output;
 mod processor;
 mod progress;

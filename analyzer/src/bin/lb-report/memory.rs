@@ -3,10 +3,7 @@
 //! The limit is the system's own (RLIMIT_DATA), so that counting costs nothing. Where it is reached, lb-report says so and ends.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{
     AtomicBool, AtomicU64,
@@ -16,6 +13,7 @@ use std::sync::atomic::{
 use lbprof_collector::options;
 
 use crate::exit::Exit;
+use crate::on_disk::OnDisk;
 
 /// Runs that take less on disk are bounded.
 const SMALL_RUN: u64 = 100_000_000;
@@ -43,9 +41,9 @@ pub fn bound() {
     set(Some(BYTES));
 }
 
-/// Bounds this process by what the runs read so far, and that in `dir`, may take.
-pub fn bound_by(dir: &Path) {
-    set(of_run(dir));
+/// Bounds this process by what the runs read so far, and one that takes so much on disk, may take; `None`: that is not known.
+pub fn bound_by(run: Option<OnDisk>) {
+    set(run.and_then(of_run));
 }
 
 /// Sets the limit, unless one as large is set; `None`: none of ours.
@@ -62,14 +60,9 @@ fn set(limit: Option<u64>) {
     }
 }
 
-/// What the run in `dir` may take; `None`: anything.
-fn of_run(dir: &Path) -> Option<u64> {
-    let (mut bytes, mut files) = (0, 0);
-    for facts in fs::read_dir(dir).ok()?.flatten().filter_map(|entry| entry.metadata().ok()) {
-        bytes += facts.blocks() * 512;
-        files += 1;
-    }
-    (bytes < SMALL_RUN).then(|| BYTES + BYTES_A_RANK * u64::saturating_sub(files, RANKS))
+/// What a run may take; `None`: anything.
+fn of_run(run: OnDisk) -> Option<u64> {
+    (run.bytes < SMALL_RUN).then(|| BYTES + BYTES_A_RANK * run.files.saturating_sub(RANKS))
 }
 
 /// Says why, without any memory, and ends.

@@ -4,10 +4,7 @@
 //! be damaged, or made, so that the time grows faster than that. Nobody can tell beforehand, so a thread looks now and then how long
 //! it took. Where it is several times what a run of that size needs, lb-report says what took so long, and ends.
 
-use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::sync::Once;
 use std::sync::atomic::{
     AtomicBool, AtomicU8, AtomicU64,
@@ -19,6 +16,7 @@ use lbprof_analyzer::analyse::Step;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::exit::Exit;
+use crate::on_disk::OnDisk;
 
 /// What any run may take, and so much more for each megabyte. Recorded runs take a tenth of a second for that, more on a slow processor
 /// and for a page: 20 million records in 42 MB took 4.6 s where this was measured.
@@ -59,11 +57,11 @@ const STAGES: [&str; 7] = [
 const NAMING: u8 = 2;
 const WRITING: u8 = 6;
 
-/// Bounds this process by what the runs read so far, and that in `dir`, may take.
-pub fn bound_by(dir: &Path) {
+/// Bounds this process by what the runs read so far, and one that takes so much on disk, may take; `None`: that is not known.
+pub fn bound_by(run: Option<OnDisk>) {
     let given = std::env::var(VARIABLE).ok().and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
     let limit = given.unwrap_or_else(|| {
-        let megabytes = u32::try_from(bytes_in(dir) / 1_000_000).unwrap_or(u32::MAX);
+        let megabytes = u32::try_from(run.map_or(0, |run| run.bytes) / 1_000_000).unwrap_or(u32::MAX);
         ANY_RUN.saturating_add(A_MEGABYTE.saturating_mul(megabytes)).saturating_mul(SLOWER)
     });
     if limit.is_zero() {
@@ -105,12 +103,6 @@ fn enter(stage: u8) {
             EXEMPT_MS.fetch_add(now.saturating_sub(since), SeqCst);
         }
     }
-}
-
-/// Bytes that the files in a folder take.
-fn bytes_in(dir: &Path) -> u64 {
-    let facts = fs::read_dir(dir).into_iter().flatten().flatten().filter_map(|entry| entry.metadata().ok());
-    facts.map(|facts| facts.blocks() * 512).sum()
 }
 
 fn milliseconds(time: Duration) -> u64 {

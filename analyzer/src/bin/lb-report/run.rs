@@ -9,6 +9,7 @@ use lbprof_analyzer::report::{Report, text};
 use lbprof_analyzer::select::Selection;
 use lbprof_analyzer::study;
 
+use crate::on_disk::OnDisk;
 use crate::output::Common;
 use crate::progress::Bar;
 use crate::{memory, processor};
@@ -31,8 +32,9 @@ pub fn open(dir: Option<&Path>, quiet: bool) -> anyhow::Result<Run> {
 
 /// Opens the run in `dir`, bounded from its first byte on in what it may take.
 pub fn open_bounded(dir: &Path) -> anyhow::Result<Run> {
-    memory::bound_by(dir);
-    processor::bound_by(dir);
+    let on_disk = OnDisk::of(dir);
+    memory::bound_by(on_disk);
+    processor::bound_by(on_disk);
     Ok(Run::open(Some(dir))?)
 }
 

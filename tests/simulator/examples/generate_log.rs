@@ -26,6 +26,7 @@ use lbprof_collector::format::{BatchHead, log_name};
 use lbprof_collector::record::{Flags, NONE, Record};
 use lbprof_collector::writer::LogWriter;
 use lbprof_collector::{Activity, Operation};
+use lbprof_simulator::noise::Noise;
 use lbprof_simulator::scenario::{self, START};
 
 /// Records that a ring of 128 KiB holds.
@@ -389,16 +390,4 @@ fn definitions(rank: u32, n_ranks: u32, marked: bool) -> Vec<Definition> {
 /// The rank's clock is that of rank 0.
 fn clock(ticks: u64) -> Definition {
     Definition::ClockOffset(ClockOffset { ticks, offset_ns: 0, error_ns: 0 })
-}
-
-/// Pseudo-random numbers: Marsaglia's xorshift64 with the shifts 13, 7, 17.
-struct Noise(u64);
-
-impl Noise {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 16) % limit
-    }
 }

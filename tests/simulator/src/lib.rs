@@ -3,5 +3,6 @@
 //! A [`scenario`] states when each call ends. A [`script`] states what each rank does; when calls end follows from a simulation of its own,
 //! which shares no code with the analyzer.
 
+pub mod noise;
 pub mod scenario;
 pub mod script;

@@ -14,6 +14,7 @@ use lbprof_collector::profile::{Cell, CellKey, CounterTotals, Iteration, Profile
 use lbprof_collector::record::{Flags, NONE, Record};
 use lbprof_collector::ring::{HEAD_BYTES, MAGIC};
 use lbprof_collector::writer::LogWriter;
+use lbprof_simulator::noise::Noise;
 use lbprof_simulator::scenario::{START, header};
 
 /// A kind of run.
@@ -152,18 +153,6 @@ fn region(id: u32, parent: u32, name: &str, iterated: bool) -> Definition {
 
 fn communicator(id: u32, uid: u64, group: RankList) -> Definition {
     Definition::Communicator(Communicator { id, uid, parent: NONE, rank: 0, group, remote: RankList::default() })
-}
-
-/// Numbers that follow no pattern: Marsaglia's xorshift64 with the shifts 13, 7, 17.
-struct Noise(u64);
-
-impl Noise {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 16) % limit
-    }
 }
 
 /// `n` threads with a call each.

@@ -16,6 +16,7 @@
 //! | [`writer`], [`reader`] | a rank's log, written and read; [`rank_log`]: of all that a rank left |
 //! | [`ring`] | a thread's file-backed ring |
 //! | [`salvage`] | what a killed rank left in its ring |
+//! | [`starter`] | what started the ranks of a run |
 //! | [`clock`] | ticks → seconds on the run's common clock |
 //! | [`words`] | counts in messages |
 
@@ -44,6 +45,7 @@ pub mod salvage;
 #[cfg(test)]
 mod sample;
 mod sparse;
+pub mod starter;
 pub mod words;
 pub mod writer;
 

@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use foldhash::quality::FixedState;
 use lbprof_collector::format::log_name;
+use lbprof_collector::starter::{STARTER_FILE, Starter};
 
 use crate::clock::ticks;
 use crate::settings::Settings;
@@ -58,16 +59,13 @@ fn prepared(settings: &Settings) -> io::Result<PathBuf> {
     Ok(wanted)
 }
 
-/// The file in a run's folder by which lb-report finds the runs that this one has spawned.
-const STARTER_FILE: &str = ".starter";
-
 /// Notes in the new folder what started the job's ranks, and whether it did so for MPI_Comm_spawn.
 fn note_starter(dir: &Path) {
     let Some((process, started)) = launcher::starter() else { return };
     let number = hash(&[process::host().as_bytes(), &process.to_le_bytes(), &started.to_le_bytes()]);
-    let how = if agreement::is_spawned() { "spawned" } else { "started" };
+    let starter = Starter { number, spawned: agreement::is_spawned() };
     // Without it the spawned run is reported as not recorded, no more.
-    let _ = fs::write(dir.join(STARTER_FILE), format!("{number:016x}\n{how}\n"));
+    let _ = fs::write(dir.join(STARTER_FILE), starter.to_string());
 }
 
 /// Says that the folder has another name than the user gave.

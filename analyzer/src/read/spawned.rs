@@ -1,32 +1,20 @@
 //! The runs that a run has started by MPI_Comm_spawn: folders beside its own.
-//!
-//! The recorder leaves a file `.starter` in a run's folder: the number of the process that started the job's ranks, which starts
-//! spawned ones, too, and whether it did so for MPI_Comm_spawn.
 
 use std::fs;
 use std::path::Path;
 
 use lbprof_collector::problem::{Problem, ProblemKind};
+use lbprof_collector::starter::{STARTER_FILE, Starter};
 
-/// What `.starter` says.
-#[derive(PartialEq, Eq)]
-struct Starter {
-    number: String,
-    spawned: bool,
-}
-
-impl Starter {
-    fn read(run: &Path) -> Option<Starter> {
-        /// The file is two short lines.
-        const LONGEST: u64 = 64;
-        let path = run.join(".starter");
-        if fs::metadata(&path).ok()?.len() > LONGEST {
-            return None;
-        }
-        let text = fs::read_to_string(path).ok()?;
-        let mut lines = text.lines();
-        Some(Starter { number: lines.next()?.to_owned(), spawned: lines.next()? == "spawned" })
+/// What the file in a run's folder says.
+fn starter_of(run: &Path) -> Option<Starter> {
+    /// The file is two short lines.
+    const LONGEST: u64 = 64;
+    let path = run.join(STARTER_FILE);
+    if fs::metadata(&path).ok()?.len() > LONGEST {
+        return None;
     }
+    Starter::parse(&fs::read_to_string(path).ok()?)
 }
 
 /// Where spawned processes were recorded, as a detail of the problem that says that there are some; `None`: nowhere here.
@@ -35,9 +23,9 @@ pub fn where_recorded(run: &Path, problems: &[Problem]) -> Option<Problem> {
         return None;
     }
     let run = fs::canonicalize(run).ok()?;
-    let own = Starter::read(&run)?;
+    let own = starter_of(&run)?;
     let is_spawned = |other: &Path| {
-        other != run && Starter::read(other).is_some_and(|other| other.spawned && other.number == own.number)
+        other != run && starter_of(other).is_some_and(|other| other.spawned && other.number == own.number)
     };
     let beside = fs::read_dir(run.parent()?).ok()?.flatten().map(|entry| entry.path());
     let mut names: Vec<String> = beside

@@ -1,0 +1,47 @@
+//! What started the ranks of a run: a file in its folder, by which the reader finds the runs that another has spawned.
+//!
+//! Two short lines: a number of the process that started the ranks, which starts spawned ones, too; and whether it did so for
+//! MPI_Comm_spawn.
+
+use std::fmt;
+
+/// Name of the file.
+pub const STARTER_FILE: &str = ".starter";
+
+/// What it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Starter {
+    /// The number of the process.
+    pub number: u64,
+    /// Whether MPI_Comm_spawn had it start the ranks.
+    pub spawned: bool,
+}
+
+impl fmt::Display for Starter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:016x}\n{}", self.number, if self.spawned { "spawned" } else { "started" })
+    }
+}
+
+impl Starter {
+    /// From the file's text; `None` where that is something else.
+    pub fn parse(text: &str) -> Option<Starter> {
+        let mut lines = text.lines();
+        let number = u64::from_str_radix(lines.next()?, 16).ok()?;
+        Some(Starter { number, spawned: lines.next()? == "spawned" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        for starter in [Starter { number: u64::MAX, spawned: true }, Starter { number: 0xa1, spawned: false }] {
+            assert_eq!(Starter::parse(&starter.to_string()), Some(starter));
+        }
+        assert_eq!(Starter { number: 0xa1, spawned: true }.to_string(), "00000000000000a1\nspawned\n");
+        assert_eq!((Starter::parse(""), Starter::parse("a1"), Starter::parse("x\nspawned")), (None, None, None));
+    }
+}

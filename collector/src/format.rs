@@ -205,21 +205,33 @@ pub struct BatchHead {
     pub paused: bool,
 }
 
+impl OpenRegion {
+    /// Opens the region of a record of [`Operation::RegionEnter`] inside those that are `open`; not beyond
+    /// [`MAX_OPEN_REGIONS`], as the recorder does.
+    pub fn enter(open: &mut Vec<OpenRegion>, record: &Record) {
+        if open.len() < MAX_OPEN_REGIONS {
+            open.push(OpenRegion { region: record.request, iteration: record.count });
+        }
+    }
+
+    /// Ends the region of a record of [`Operation::RegionLeave`], and those that were left open in it. One that is not open
+    /// ends nothing.
+    pub fn leave(open: &mut Vec<OpenRegion>, record: &Record) {
+        if let Some(depth) = open.iter().rposition(|open| open.region == record.request) {
+            open.truncate(depth);
+        }
+    }
+}
+
 impl BatchHead {
-    /// Moves the head behind `records`: what it would be for the batch that follows them.
+    /// Moves the head past `records`: what it would be for the batch that follows them.
     pub fn advance(&mut self, records: &[Record]) {
         for record in records {
             self.first = self.first.saturating_add(1);
             self.previous_end = self.previous_end.max(record.begin).max(record.end);
             match record.operation() {
-                Some(Operation::RegionEnter) => {
-                    self.open.push(OpenRegion { region: record.request, iteration: record.count });
-                }
-                Some(Operation::RegionLeave) => {
-                    if let Some(depth) = self.open.iter().rposition(|open| open.region == record.request) {
-                        self.open.truncate(depth);
-                    }
-                }
+                Some(Operation::RegionEnter) => OpenRegion::enter(&mut self.open, record),
+                Some(Operation::RegionLeave) => OpenRegion::leave(&mut self.open, record),
                 Some(Operation::Pause) => self.paused = true,
                 Some(Operation::Resume) => self.paused = false,
                 _ => {}

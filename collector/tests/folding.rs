@@ -3,7 +3,7 @@
 mod support;
 
 use lbprof_collector::fold::Fold;
-use lbprof_collector::format::{BatchHead, OpenRegion};
+use lbprof_collector::format::{BatchHead, MAX_OPEN_REGIONS, OpenRegion};
 use lbprof_collector::profile::{Cell, CellKey, Iteration, Profile, ProfileBatch, SiteKey};
 use lbprof_collector::record::{Flags, NONE, Record};
 use lbprof_collector::{Activity, Operation};
@@ -239,6 +239,17 @@ fn all_time_from_the_first_to_the_last_record_counts_once() {
     let profile = fold(&records);
     let total: u64 = profile.cells.iter().map(|(_, cell)| cell.ticks).sum();
     assert_eq!(total, records[records.len() - 1].end);
+}
+
+#[test]
+fn no_more_regions_open_than_a_recorder_opens() {
+    let deep: Vec<Record> = (0..200).map(|region| enter(1000, region, NONE)).collect();
+    let mut head = BatchHead { previous_end: 500, ..BatchHead::default() };
+    let mut fold = Fold::new(head.clone());
+    fold.records(&deep, |_| 0);
+    head.advance(&deep);
+    assert_eq!(head.open.len(), MAX_OPEN_REGIONS);
+    assert_eq!(fold.head(), head);
 }
 
 /// Records whose floating-point values are whole numbers, so that their sums do not depend on their order.

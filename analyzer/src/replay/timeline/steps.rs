@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RankList;
-use lbprof_collector::format::{BatchHead, MAX_OPEN_REGIONS, OpenRegion};
+use lbprof_collector::format::{BatchHead, OpenRegion};
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::{Flags, NO_PEER, NONE};
@@ -332,17 +332,13 @@ impl<'a> RankSteps<'a> {
         match record.operation() {
             Some(Operation::RegionEnter) => {
                 self.compute_until(thread, begin, out);
-                if thread.open.len() < MAX_OPEN_REGIONS {
-                    thread.open.push(OpenRegion { region: record.request, iteration: record.count });
-                }
+                OpenRegion::enter(&mut thread.open, record);
                 self.innermost(thread);
             }
             Some(Operation::RegionLeave) => {
                 self.compute_until(thread, begin, out);
-                if let Some(depth) = thread.open.iter().rposition(|open| open.region == record.request) {
-                    thread.open.truncate(depth);
-                    self.innermost(thread);
-                }
+                OpenRegion::leave(&mut thread.open, record);
+                self.innermost(thread);
             }
             Some(Operation::Pause) | Some(Operation::Resume) => {
                 self.compute_until(thread, begin, out);

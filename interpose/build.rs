@@ -1,5 +1,5 @@
 //! Makes the wrappers from calls.table: for each row a body in C and in Fortran, with int and with large counts, and the
-//! entry points that lead to them. The rows stay in the table; what a wrapper does is in src/wrappers.rs.
+//! entry points that lead to them. The rows stay in the table; what a wrapper does is in src/wrappers/mod.rs.
 
 // A build that cannot go on says so and stops.
 #![expect(clippy::expect_used, clippy::panic, reason = "a build script's way to fail")]
@@ -22,7 +22,7 @@ const FORTRAN: [(&str, bool); 9] = [
     ("_f08ts_large_", true),
 ];
 
-/// Functions that src/special.rs writes by hand, as Fortran calls them.
+/// Functions that src/wrappers/special.rs writes by hand, as Fortran calls them.
 const SPECIAL: [&str; 8] =
     ["init", "init_thread", "finalize", "abort", "type_free", "pcontrol", "session_init", "session_finalize"];
 
@@ -78,7 +78,7 @@ fn profiling(flavour: &str) -> String {
     format!("{}{flavour}", if flavour.starts_with('M') { 'P' } else { 'p' })
 }
 
-/// The Fortran entries of the functions that src/special.rs writes by hand: a line `fortran_init!("mpi_init_", c"pmpi_init_");`
+/// The Fortran entries of the functions that src/wrappers/special.rs writes by hand: a line `fortran_init!("mpi_init_", c"pmpi_init_");`
 /// for each function and flavour.
 fn special() -> String {
     let mut lines = String::new();

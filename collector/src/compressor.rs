@@ -1,7 +1,7 @@
 //! zstd in memory that is taken once.
 //!
 //! zstd's own contexts take their memory from the C library's malloc whenever a batch needs more of it than the last ones did.
-//! The recorder may run in a signal handler that has interrupted malloc; see interpose/src/memory.rs.
+//! The recorder may run in a signal handler that has interrupted malloc; see interpose/src/harmless/memory.rs.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::io;

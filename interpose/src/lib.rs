@@ -6,56 +6,27 @@
 //! | module | what it does |
 //! |---|---|
 //! | `wrappers` | the wrappers of all functions in calls.table, C and Fortran |
-//! | `thread` | a thread's state; the hot path: reserve a slot, fill it, store the end |
+//! | `recording` | a thread's state and the hot path: reserve a slot, fill it, store the end; a full ring |
 //! | `verbs` | what is recorded of a call, by its row's verb |
-//! | `lang`, `abi` | how an argument is read; what differs between MPIs |
-//! | `forward`, `bypass` | finding the function to forward to; calls that other tools keep from here |
-//! | `requests`, `comms`, `topology`, `groups`, `datatypes`, `objects` | handles → what is known of them |
-//! | `special`, `lifecycle` | Init, Finalize, Abort …; when recording starts and stops |
-//! | `agreement`, `place` | the ranks agree on the folder of the run; finding and making it |
-//! | `job`, `peers`, `hosts` | what names the job; which of its ranks run the library, on this host and on all |
-//! | `offsets` | this rank's clock against rank 0's |
-//! | `phases` | phase markers |
-//! | `flush`, `log`, `file`, `callsite` | a full ring → blocks of the rank's log |
-//! | `sandbox` | whether the program has put itself under a system call filter |
-//! | `signals`, `faults` | sections and locks that no handler interrupts; rings whose file was cut short |
-//! | `settings`, `launcher`, `process`, `clock`, `guard`, `memory` | the environment; what it tells of the job; the process; time; no panic leaves, problems told once; memory runs out |
+//! | `mpi` | how an argument is read; what differs between MPIs |
+//! | `forward` | finding the function to forward to; calls that other tools keep from here |
+//! | `handles` | handles → what is known of them |
+//! | `lifecycle` | Init, Finalize, Abort …; when recording starts and stops |
+//! | `run` | settings, job, ranks, the folder that they agree on, clocks |
+//! | `markers` | phase markers |
+//! | `log` | blocks of the rank's log |
+//! | `harmless` | no panic leaves, memory runs out, sections that no handler interrupts |
+//! | `system` | time, the process, system call filters, rings whose file was cut short |
 
-mod abi;
-mod agreement;
-mod bypass;
-mod callsite;
-mod clock;
-mod comms;
-mod datatypes;
-mod exit_status;
-mod faults;
-mod file;
-mod finalize;
-mod flush;
 mod forward;
-mod groups;
-mod guard;
-mod hosts;
-mod job;
-mod lang;
-mod launcher;
+mod handles;
+mod harmless;
 mod lifecycle;
 mod log;
-mod memory;
-mod nesting;
-mod objects;
-mod offsets;
-mod peers;
-mod phases;
-mod place;
-mod process;
-mod requests;
-mod sandbox;
-mod settings;
-mod signals;
-mod special;
-mod thread;
-mod topology;
+mod markers;
+mod mpi;
+mod recording;
+mod run;
+mod system;
 mod verbs;
 mod wrappers;

@@ -5,12 +5,14 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-mod process {
-    pub fn host() -> String {
-        format!("{:?}", std::thread::current().id())
+mod system {
+    pub mod process {
+        pub fn host() -> String {
+            format!("{:?}", std::thread::current().id())
+        }
     }
 }
-#[path = "../src/hosts.rs"]
+#[path = "../src/run/hosts.rs"]
 mod hosts;
 
 fn folder(name: &str) -> PathBuf {

@@ -3,10 +3,12 @@
 // The library is made to be preloaded and cannot be linked with a test: the table's source is.
 #![allow(dead_code, missing_docs, clippy::undocumented_unsafe_blocks, reason = "only a part of the library")]
 
-mod thread {
-    pub type Word = usize;
+mod recording {
+    pub mod thread {
+        pub type Word = usize;
+    }
 }
-#[path = "../src/requests.rs"]
+#[path = "../src/handles/requests.rs"]
 mod requests;
 
 use requests::{Open, insert, peek, peek_polled, take};

@@ -17,7 +17,7 @@
 
 #[path = "lb-run/inspect.rs"]
 mod inspect;
-#[path = "../job.rs"]
+#[path = "../run/job.rs"]
 mod job;
 #[path = "lb-run/library.rs"]
 mod library;

@@ -8,11 +8,11 @@ use std::ops::Range;
 
 use super::point_to_point::bytes;
 use super::{Event, known};
-use crate::abi::abi;
-use crate::comms::{self, CommInfo};
-use crate::datatypes;
-use crate::lang::{Convert, Language};
-use crate::thread::{Facts, Thread, Word};
+use crate::handles::comms::{self, CommInfo};
+use crate::handles::datatypes;
+use crate::mpi::abi::abi;
+use crate::mpi::lang::{Convert, Language};
+use crate::recording::thread::{Facts, Thread, Word};
 
 /// What a rank is to a rooted collective.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -9,11 +9,12 @@ use lbprof_collector::{Activity, Operation, ProblemKind};
 use super::point_to_point::{status_or_own, store_arrived};
 use super::polls::found_nothing;
 use super::{After, Event};
-use crate::abi::{self, Null, abi, is_null};
-use crate::lang::{Convert, Language};
-use crate::requests::{self, ACTIVE, Open, PERSISTENT, READS, RECEIVES, WRITES};
-use crate::thread::{self, Facts, Thread, Word};
-use crate::{flush, guard};
+use crate::handles::requests::{self, ACTIVE, Open, PERSISTENT, READS, RECEIVES, WRITES};
+use crate::harmless::guard;
+use crate::mpi::abi::{self, Null, abi, is_null};
+use crate::mpi::lang::{Convert, Language};
+use crate::recording::flush;
+use crate::recording::thread::{self, Facts, Thread, Word};
 
 /// Fills the record of a completed request.
 #[inline(never)]

@@ -6,12 +6,12 @@ use lbprof_collector::record::{NONE, Record};
 
 use super::point_to_point::{bytes, status_or_own};
 use super::{After, Event, Posted, known};
-use crate::abi;
-use crate::comms;
-use crate::lang::{Convert, Language};
-use crate::objects::{FILES, Known};
-use crate::requests::{READS, WRITES};
-use crate::thread::{self, Facts, Thread, Word};
+use crate::handles::comms;
+use crate::handles::objects::{FILES, Known};
+use crate::handles::requests::{READS, WRITES};
+use crate::mpi::abi;
+use crate::mpi::lang::{Convert, Language};
+use crate::recording::thread::{self, Facts, Thread, Word};
 
 fn facts(file: Known) -> Facts {
     let mut facts = Facts::on(file.comm);

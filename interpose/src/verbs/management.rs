@@ -9,10 +9,11 @@ use parking_lot::Mutex;
 
 use super::{After, Event, Posted, known};
 use crate::forward::call2;
-use crate::lang::{Convert, Language};
-use crate::requests::MAKES_COMM;
-use crate::thread::{self, Facts, Thread, Word};
-use crate::{comms, flush};
+use crate::handles::comms;
+use crate::handles::requests::MAKES_COMM;
+use crate::mpi::lang::{Convert, Language};
+use crate::recording::flush;
+use crate::recording::thread::{self, Facts, Thread, Word};
 
 /// How a new communicator's id comes about; see [`comms`].
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -4,13 +4,13 @@ use lbprof_collector::record::{Flags, NONE, Record};
 
 use super::point_to_point::bytes;
 use super::{After, Event, known};
-use crate::abi::{self, Null, is_null};
-use crate::comms;
-use crate::datatypes;
-use crate::groups;
-use crate::lang::{Convert, Language};
-use crate::objects::WINDOWS;
-use crate::thread::{self, Facts, Thread, Word};
+use crate::handles::comms;
+use crate::handles::datatypes;
+use crate::handles::groups;
+use crate::handles::objects::WINDOWS;
+use crate::mpi::abi::{self, Null, is_null};
+use crate::mpi::lang::{Convert, Language};
+use crate::recording::thread::{self, Facts, Thread, Word};
 
 /// Facts of a call on a window.
 #[inline(always)]

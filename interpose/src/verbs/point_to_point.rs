@@ -4,12 +4,12 @@ use lbprof_collector::Operation;
 use lbprof_collector::record::{Flags, Record};
 
 use super::{After, Event, Posted, known};
-use crate::abi::{self, Arrived, Null, abi, is_null};
-use crate::comms;
-use crate::datatypes;
-use crate::lang::{Convert, Language};
-use crate::requests::{self, Open, RECEIVES};
-use crate::thread::{Facts, Thread, Word};
+use crate::handles::comms;
+use crate::handles::datatypes;
+use crate::handles::requests::{self, Open, RECEIVES};
+use crate::mpi::abi::{self, Arrived, Null, abi, is_null};
+use crate::mpi::lang::{Convert, Language};
+use crate::recording::thread::{Facts, Thread, Word};
 
 /// Facts of a message to or from `peer`.
 #[inline(always)]
@@ -248,7 +248,7 @@ impl After for Exchanges {
             if ok {
                 store_arrival(&mut part, self.status);
             }
-            crate::thread::append(thread, part);
+            crate::recording::thread::append(thread, part);
         }
     }
 }

@@ -10,8 +10,8 @@ use std::mem::offset_of;
 use lbprof_collector::format::ClockSource;
 use lbprof_collector::record::{Flags, PollGaps, Record};
 
-use crate::clock;
-use crate::thread::{self, Thread};
+use crate::recording::thread::{self, Thread};
+use crate::system::clock;
 
 /// Ticks between two unsuccessful polls from which they are two records: about 20 µs
 /// ([`lbprof_collector::polling::WAITING_NS`]), for counters of processors make 2 to 3 ticks a nanosecond, the system's clock one.

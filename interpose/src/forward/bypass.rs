@@ -1,0 +1,301 @@
+//! MPI calls that go past this library, as far as the dynamic loader's symbols show them.
+//!
+//! The standard's profiling interface (MPI-4.1 §15.2) has one layer: a tool defines MPI_Send and calls PMPI_Send. Several tools work on
+//! top of each other where each calls the next definition, as this library does ([`crate::forward`]). Functions that the program
+//! itself, or a library loaded before this one, defines are bound there: their wrappers call PMPI_Send, and nothing arrives here.
+
+use std::collections::BTreeSet;
+use std::ffi::{CStr, c_int, c_void};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
+use lbprof_collector::definition::Definition;
+use lbprof_collector::problem::ProblemKind;
+
+use crate::forward;
+use crate::harmless::guard;
+use crate::mpi::nesting;
+use crate::recording::flush;
+use crate::run::launcher;
+
+/// Looks for functions whose calls will not be seen; the log tells which, and the first rank says so.
+pub fn look(rank: i32) {
+    let wrapped = wrapped_before();
+    if let Some((_, object)) = wrapped.first() {
+        let names: Vec<&str> = wrapped.iter().map(|(name, _)| *name).collect();
+        let detail = format!("{} in {object}", listed(&names));
+        if rank == 0 {
+            guard::say(format_args!(
+                "calls are not recorded that another wrapper gets first: {detail} (README, Other tools)"
+            ));
+        }
+        flush::define(Definition::Problem(ProblemKind::WrappedBefore as u16, wrapped.len() as u64, detail));
+    }
+    let wrapped: BTreeSet<&str> = wrapped.iter().map(|(name, _)| *name).collect();
+    let undefined = undefined_in_program();
+    let direct: Vec<&str> = forward::c_names()
+        .filter(|(profiling, _)| undefined.contains(*profiling))
+        .filter(|(_, own)| !own.to_str().is_ok_and(|own| wrapped.contains(own)))
+        .filter_map(|(profiling, _)| profiling.to_str().ok())
+        .collect();
+    if !direct.is_empty() {
+        let detail = listed(&direct);
+        flush::define(Definition::Problem(ProblemKind::DirectCalls as u16, direct.len() as u64, detail));
+    }
+}
+
+/// Functions that are defined before this library's and whose calls do not arrive here, each with the object that defines it. A function
+/// of Fortran, which has up to ten names, is there once.
+fn wrapped_before() -> Vec<(&'static str, String)> {
+    let mut found: Vec<(&str, String)> = Vec::new();
+    let mut stems = BTreeSet::new();
+    // The names of Fortran come after that of C.
+    let mut in_c = c"";
+    for (profiling, own) in forward::names() {
+        if forward::is_c(own) {
+            in_c = own;
+        }
+        let Some(object) = defined_before(own) else { continue };
+        let behind = forward::symbol(profiling);
+        // What MPI does not have is the program's own.
+        if behind == 0 {
+            continue;
+        }
+        let name = own.to_str().unwrap_or_default();
+        // MPICH's functions of Fortran call those of C by their own names, which is recorded.
+        let is_new = forward::is_c(own) || stems.insert(name.trim_end_matches('_').to_lowercase());
+        if is_new && (forward::is_c(own) || !takes_from_others(behind, in_c)) {
+            found.push((name, object));
+        }
+    }
+    found
+}
+
+/// The first names of a list, and how many more there are.
+fn listed(names: &[&str]) -> String {
+    const SHOWN: usize = 4;
+    let first = names.get(..names.len().min(SHOWN)).unwrap_or_default().join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
+/// The object that defines a function before this library does; `None`: this library's definition is the first.
+fn defined_before(name: &CStr) -> Option<String> {
+    // SAFETY: a look-up by name.
+    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as usize;
+    if address == 0 || nesting::is_here(address) {
+        return None;
+    }
+    let (object, is_definition) = origin(address)?;
+    is_definition.then_some(object)
+}
+
+/// The object that holds `address`, and whether that is a function's own code. A program that is not position-independent and takes a
+/// function's address has a stub of the function at it, which counts as an undefined symbol.
+fn origin(address: usize) -> Option<(String, bool)> {
+    type WithSymbol = unsafe extern "C" fn(*const c_void, *mut libc::Dl_info, *mut *mut c_void, c_int) -> c_int;
+    const RTLD_DL_SYMENT: c_int = 1;
+    // Not every C library has it.
+    let with_symbol = forward::symbol(c"dladdr1");
+    // SAFETY: dladdr1(3) fills the structure and the pointer, or returns 0; it is asked for a symbol of the object's own table.
+    unsafe {
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        let mut symbol: *mut c_void = std::ptr::null_mut();
+        let at = address as *const c_void;
+        let found = if with_symbol == 0 {
+            libc::dladdr(at, &mut info)
+        } else {
+            std::mem::transmute::<usize, WithSymbol>(with_symbol)(at, &mut info, &mut symbol, RTLD_DL_SYMENT)
+        };
+        if found == 0 || info.dli_fname.is_null() {
+            return None;
+        }
+        let symbol = symbol.cast::<libc::Elf64_Sym>();
+        let is_definition = symbol.is_null() || (*symbol).st_shndx != 0;
+        Some((CStr::from_ptr(info.dli_fname).to_string_lossy().into_owned(), is_definition))
+    }
+}
+
+/// Whether the object with the function at `address` takes the function `name` from another object.
+fn takes_from_others(address: usize, name: &CStr) -> bool {
+    struct Search<'a>(usize, &'a CStr, bool);
+    unsafe extern "C" fn look(object: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> c_int {
+        // SAFETY: dl_iterate_phdr passes a valid description, and our own pointer.
+        unsafe {
+            let (object, search) = (&*object, &mut *search.cast::<Search>());
+            let segments = std::slice::from_raw_parts(object.dlpi_phdr, usize::from(object.dlpi_phnum));
+            let at = (search.0 as u64).wrapping_sub(object.dlpi_addr);
+            let holds = |segment: &libc::Elf64_Phdr| {
+                segment.p_type == libc::PT_LOAD && at.wrapping_sub(segment.p_vaddr) < segment.p_memsz
+            };
+            if !segments.iter().any(holds) {
+                return 0;
+            }
+            search.2 = symbols_of(object).any(|(symbol, known)| symbol.st_shndx == 0 && known == search.1);
+            1
+        }
+    }
+    let mut search = Search(address, name, false);
+    // SAFETY: the callback gets the search that lives here.
+    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
+    search.2
+}
+
+/// Names of the functions that the program's own file takes from libraries.
+fn undefined_in_program() -> BTreeSet<&'static CStr> {
+    let mut names = BTreeSet::new();
+    unsafe extern "C" fn first(object: *mut libc::dl_phdr_info, _: usize, names: *mut c_void) -> c_int {
+        // SAFETY: dl_iterate_phdr passes a valid description, the program's first, and our own pointer.
+        unsafe { undefined_in(&*object, &mut *names.cast()) };
+        1
+    }
+    // SAFETY: the callback gets the set that lives here.
+    unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut names).cast()) };
+    names
+}
+
+/// Adds what an object's dynamic symbols leave undefined.
+///
+/// # Safety
+/// `object` describes an object that stays loaded.
+unsafe fn undefined_in(object: &libc::dl_phdr_info, names: &mut BTreeSet<&'static CStr>) {
+    // SAFETY: the caller's promise.
+    let symbols = unsafe { symbols_of(object) };
+    names.extend(symbols.filter(|(symbol, _)| symbol.st_shndx == 0).map(|(_, name)| name));
+}
+
+/// An object's dynamic symbols (ELF specification, "Dynamic Section", "Symbol Table") with their names. Neither allocates nor locks.
+///
+/// # Safety
+/// `object` describes an object that stays loaded.
+unsafe fn symbols_of(object: &libc::dl_phdr_info) -> impl Iterator<Item = (&'static libc::Elf64_Sym, &'static CStr)> {
+    // SAFETY: the caller's promise.
+    let (symbols, strings, bytes) = unsafe { symbol_table(object) }.unwrap_or((&[], 0, 0));
+    symbols
+        .iter()
+        .filter(move |symbol| symbol.st_name != 0 && u64::from(symbol.st_name) < bytes)
+        // SAFETY: names lie in the table of strings, and end with a zero.
+        .map(move |symbol| (symbol, unsafe { CStr::from_ptr((strings + u64::from(symbol.st_name)) as *const _) }))
+}
+
+/// An object's dynamic symbols, and where the table of their names begins and how long it is.
+///
+/// # Safety
+/// `object` describes an object that stays loaded.
+unsafe fn symbol_table(object: &libc::dl_phdr_info) -> Option<(&'static [libc::Elf64_Sym], u64, u64)> {
+    const DT_STRTAB: u64 = 5;
+    const DT_SYMTAB: u64 = 6;
+    const DT_STRSZ: u64 = 10;
+    // SAFETY: the caller's promise. The dynamic section ends with an entry of tag 0.
+    unsafe {
+        let segments = std::slice::from_raw_parts(object.dlpi_phdr, usize::from(object.dlpi_phnum));
+        let dynamic = segments.iter().find(|segment| segment.p_type == libc::PT_DYNAMIC)?;
+        let mut entry = (object.dlpi_addr + dynamic.p_vaddr) as *const [u64; 2];
+        let (mut strings, mut symbols, mut bytes) = (0, 0, 0);
+        loop {
+            let [tag, value] = *entry;
+            if tag == 0 {
+                break;
+            }
+            // The loader has added the object's address, except where the section cannot be written.
+            let address = if value < object.dlpi_addr { value + object.dlpi_addr } else { value };
+            match tag {
+                DT_STRTAB => strings = address,
+                DT_SYMTAB => symbols = address,
+                DT_STRSZ => bytes = value,
+                _ => {}
+            }
+            entry = entry.add(1);
+        }
+        // Nothing says how many symbols there are, but linkers place their names behind them.
+        if symbols == 0 || strings <= symbols {
+            return None;
+        }
+        let n = (strings - symbols) as usize / size_of::<libc::Elf64_Sym>();
+        Some((std::slice::from_raw_parts(symbols as *const libc::Elf64_Sym, n), strings, bytes))
+    }
+}
+
+/// PMPI_Initialized of an MPI library that was loaded while the program ran, out of sight of look-ups by name (RTLD_LOCAL); 0: there is none.
+///
+/// Reads symbol tables itself: the loader's look-ups allocate where they find nothing.
+fn initialized_of_local_library() -> usize {
+    let mut address = 0usize;
+    unsafe extern "C" fn look(object: *mut libc::dl_phdr_info, _: usize, address: *mut c_void) -> c_int {
+        const FUNCTION: u8 = 2;
+        // SAFETY: dl_iterate_phdr passes a valid description, whose object stays loaded meanwhile, and our own pointer.
+        unsafe {
+            let path = (*object).dlpi_name;
+            if path.is_null() || !is_named_as_mpi(CStr::from_ptr(path)) {
+                return 0;
+            }
+            let is_it = |symbol: &libc::Elf64_Sym, name: &CStr| {
+                name == c"PMPI_Initialized" && symbol.st_shndx != 0 && symbol.st_info & 15 == FUNCTION
+            };
+            match symbols_of(&*object).find(|(symbol, name)| is_it(symbol, name)) {
+                Some((symbol, _)) => {
+                    *address.cast::<usize>() = ((*object).dlpi_addr + symbol.st_value) as usize;
+                    1
+                }
+                None => 0,
+            }
+        }
+    }
+    // SAFETY: the callback gets the number that lives here.
+    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut address).cast()) };
+    address
+}
+
+/// Whether a library's file has "mpi" in its name, as all MPI libraries have.
+fn is_named_as_mpi(path: &CStr) -> bool {
+    let file = path.to_bytes().rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    file.windows(3).any(|part| part == b"mpi")
+}
+
+/// PMPI_Initialized, where the process has a visible MPI from the start; 0: none.
+static INITIALIZED: AtomicUsize = AtomicUsize::new(0);
+/// Whether this process is to say what holds for all ranks.
+static SAYS: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn at_load() {
+    SAYS.store(launcher::rank().is_none_or(|rank| rank == 0), Relaxed);
+    // Looked up now, because at exit the loader's look-ups may not be used: they may allocate.
+    // SAFETY: a look-up by name.
+    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"PMPI_Initialized".as_ptr()) } as usize;
+    if address != 0 {
+        INITIALIZED.store(address, Relaxed);
+    }
+}
+
+/// The functions that the dynamic loader calls first of all.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_LOAD: extern "C" fn() = at_load;
+
+/// The process exits, and no initialisation of MPI was seen: says so if there was one all the same. May run in a signal handler.
+pub fn tell_unseen() {
+    const WRAPPED: &str = "lbprof: MPI was started, but its start was not seen (the program, or a library before liblbprof.so, wraps \
+                        MPI_Init or calls PMPI_Init): nothing is recorded (README, Other tools)\n";
+    const LOCAL: &str = "lbprof: MPI was started, but its start was not seen (the program looks MPI's functions up in a library that it \
+                         loads itself): nothing is recorded (README, Other tools)\n";
+    if !SAYS.load(Relaxed) {
+        return;
+    }
+    let (address, text) = match INITIALIZED.load(Relaxed) {
+        0 => (initialized_of_local_library(), LOCAL),
+        visible => (visible, WRAPPED),
+    };
+    if address == 0 {
+        return;
+    }
+    let mut initialized: c_int = 0;
+    // SAFETY: MPI_Initialized may be called at any time (MPI-4.1 §11.2.3).
+    unsafe {
+        let ask: unsafe extern "C" fn(*mut c_int) -> c_int = std::mem::transmute(address);
+        ask(&mut initialized);
+    }
+    if initialized != 0 {
+        guard::write_line(text);
+    }
+}

@@ -1,0 +1,82 @@
+//! Datatypes: handles → sizes in bytes.
+
+use std::collections::HashMap;
+
+use parking_lot::RwLock;
+
+use crate::forward;
+use crate::handles::comms::{cache_slot, uncache};
+use crate::mpi::abi::{self, Null, is_null};
+use crate::recording::flush;
+use crate::recording::thread::{Thread, Word};
+
+/// Sizes by handle, of datatypes whose handle does not tell.
+static SIZES: RwLock<Option<HashMap<Word, u64, foldhash::fast::FixedState>>> = RwLock::new(None);
+
+/// Bytes of data that one element of `datatype` has; 0 for the null datatype.
+///
+/// # Safety
+/// `thread` is the calling thread's state; `datatype` is a valid handle or a null one.
+#[inline(always)]
+pub unsafe fn size(thread: *mut Thread, datatype: Word) -> u64 {
+    // SAFETY: the thread's own state.
+    unsafe { if datatype == (*thread).type_handle { (*thread).type_size } else { look_up(thread, datatype) } }
+}
+
+#[inline(never)]
+unsafe fn look_up(thread: *mut Thread, datatype: Word) -> u64 {
+    // SAFETY: the thread's own state.
+    unsafe {
+        let size = if let Some(size) = abi::size_in_handle(datatype) {
+            size
+        } else {
+            let cached = (&raw mut (*thread).types).cast::<(Word, u64)>().add(cache_slot(datatype));
+            if (*cached).0 != datatype {
+                let asking = (*thread).asking;
+                let Some(size) = crate::recording::thread::cold(thread, || known_or_asked(datatype, asking)) else {
+                    // Until a call with it has succeeded (thread::learn).
+                    (*thread).unseen = true;
+                    return 0;
+                };
+                *cached = (datatype, size);
+            }
+            (*cached).1
+        };
+        (*thread).type_handle = datatype;
+        (*thread).type_size = size;
+        size
+    }
+}
+
+/// The size of a datatype, if it is known, or MPI may be asked.
+#[cold]
+fn known_or_asked(datatype: Word, asking: bool) -> Option<u64> {
+    if is_null(Null::Datatype, datatype) || datatype == 0 {
+        return Some(0);
+    }
+    if let Some(&size) = SIZES.read().as_ref().and_then(|sizes| sizes.get(&datatype)) {
+        return Some(size);
+    }
+    asking.then(|| {
+        // MPI_Type_size_x gives sizes beyond 2 GiB, which MPI_Type_size cannot.
+        let mut size = 0i64;
+        // SAFETY: a call with the handle has succeeded, so it is valid; the function is a local look-up.
+        let code = unsafe { forward::call2(c"PMPI_Type_size_x", datatype, &raw mut size as Word) };
+        let size = if code == 0 { u64::try_from(size).unwrap_or(0) } else { 0 };
+        SIZES.write().get_or_insert_default().insert(datatype, size);
+        size
+    })
+}
+
+/// Forgets a datatype that is about to be freed: its handle may be given to another one.
+pub fn forget(datatype: Word) {
+    if let Some(sizes) = SIZES.write().as_mut() {
+        sizes.remove(&datatype);
+    }
+    // SAFETY: the states of registered threads are live.
+    flush::for_each_thread(|thread| unsafe {
+        uncache(&raw mut (*thread).type_handle, datatype);
+        let cached = (&raw mut (*thread).types).cast::<(Word, u64)>().add(cache_slot(datatype));
+        uncache(&raw mut (*cached).0, datatype);
+    });
+}

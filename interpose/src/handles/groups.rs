@@ -1,0 +1,133 @@
+//! Groups of ranks that calls are given: handles → ids in the log.
+//!
+//! Groups come and go by local calls that are not recorded, and their handles are used again. So each is asked for its ranks when a call is
+//! given it; groups of the same ranks have the same id.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use lbprof_collector::definition::{Definition, Group, RankList};
+use lbprof_collector::problem::ProblemKind;
+use lbprof_collector::record::NONE;
+use parking_lot::Mutex;
+
+use crate::harmless::guard;
+use crate::mpi::abi::{self, abi};
+use crate::recording::flush;
+use crate::recording::thread::Word;
+use crate::{forward, lifecycle};
+
+/// Ranks that all groups of a log may have together.
+const MAX_RANKS: usize = 1 << 20;
+
+/// Whether groups are named: nobody asks for those of calls that are summed up.
+static NAMED: AtomicBool = AtomicBool::new(true);
+
+/// Groups that have an id.
+#[derive(Default)]
+struct Known {
+    /// Ids by world ranks.
+    ids: HashMap<Vec<u32>, u32, foldhash::fast::FixedState>,
+    /// That of MPI_COMM_WORLD's group.
+    world: Option<u32>,
+    /// Ranks that they have together.
+    n_ranks: usize,
+}
+
+static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
+
+/// Whether groups are named from here on.
+pub fn name(named: bool) {
+    NAMED.store(named, Relaxed);
+}
+
+/// The id of a group, which is defined in the log if it was not before; `None` where they have too many ranks, or are not named.
+///
+/// # Safety
+/// `group` is a valid handle.
+pub unsafe fn id(group: Word) -> Option<u32> {
+    if !NAMED.load(Relaxed) {
+        return None;
+    }
+    // SAFETY: the caller's promise.
+    let world_size = unsafe { size_as_world(group) };
+    if world_size.is_some()
+        && let Some(id) = KNOWN.lock().as_ref().and_then(|known| known.world)
+    {
+        return Some(id);
+    }
+    let ranks = match world_size {
+        Some(size) => (0..size).collect(),
+        // SAFETY: the caller's promise.
+        None => unsafe { world_ranks(group) },
+    };
+    let mut known = KNOWN.lock();
+    let known = known.get_or_insert_default();
+    let id = defined(known, ranks)?;
+    if world_size.is_some() {
+        known.world = Some(id);
+    }
+    Some(id)
+}
+
+fn defined(known: &mut Known, ranks: Vec<u32>) -> Option<u32> {
+    if let Some(&id) = known.ids.get(&ranks) {
+        return Some(id);
+    }
+    if known.n_ranks + ranks.len() > MAX_RANKS {
+        guard::tell(
+            ProblemKind::TooMany,
+            format_args!(
+                "groups of more than {MAX_RANKS} ranks in all in one-sided synchronisation; further ones are not named"
+            ),
+        );
+        return None;
+    }
+    let id = known.ids.len() as u32;
+    flush::define(Definition::Group(Group { id, ranks: RankList::from_ranks(ranks.iter().copied()) }));
+    known.n_ranks += ranks.len();
+    known.ids.insert(ranks, id);
+    Some(id)
+}
+
+/// How many ranks a group has that is that of MPI_COMM_WORLD; `None`: it is another.
+///
+/// Open MPI looks for each rank by going through the world's, which for a group as large as the world takes a time that grows with its
+/// square. So those of its size are asked first whether they are the same.
+///
+/// # Safety
+/// `group` is a valid handle.
+unsafe fn size_as_world(group: Word) -> Option<u32> {
+    let group = group & abi().handle_mask;
+    let world = lifecycle::world_group()?;
+    let (mut size, mut world_size, mut comparison) = (0i32, 0i32, abi().undefined);
+    // SAFETY: local operations on valid groups.
+    unsafe {
+        forward::call2(c"PMPI_Group_size", group, &raw mut size as Word);
+        forward::call2(c"PMPI_Group_size", world, &raw mut world_size as Word);
+        if size == world_size {
+            forward::call3(c"PMPI_Group_compare", group, world, &raw mut comparison as Word);
+        }
+    }
+    (comparison == abi::identical()).then(|| u32::try_from(size).ok()).flatten()
+}
+
+/// World ranks of a group; empty where MPI gives none. Ranks outside of MPI_COMM_WORLD are [`NONE`].
+///
+/// # Safety
+/// `group` is a valid handle.
+pub unsafe fn world_ranks(group: Word) -> Vec<u32> {
+    let group = group & abi().handle_mask;
+    let mut size = 0i32;
+    // SAFETY: local operations on a valid group.
+    unsafe {
+        forward::call2(c"PMPI_Group_size", group, &raw mut size as Word);
+        let ranks: Vec<i32> = (0..size).collect();
+        let mut world = vec![abi().undefined; ranks.len()];
+        if let Some(world_group) = lifecycle::world_group() {
+            let (from, to) = (ranks.as_ptr() as Word, world.as_mut_ptr() as Word);
+            forward::call(c"PMPI_Group_translate_ranks", [group, size as Word, from, world_group, to, 0, 0, 0]);
+        }
+        world.into_iter().map(|rank| u32::try_from(rank).unwrap_or(NONE)).collect()
+    }
+}

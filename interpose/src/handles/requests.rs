@@ -1,0 +1,391 @@
+//! Open requests: handles → what was started.
+//!
+//! A request may be completed by another thread than the one that started it, and its handle may be given to a new request
+//! the moment MPI has completed it, before this library sees the return. So the table may hold one handle twice, and
+//! [`take`] gives the one that was started first. It is an array of buckets without chains, entered without a lock; what finds
+//! its bucket full goes to an ordinary map.
+
+use std::collections::{HashMap, VecDeque};
+use std::hint;
+use std::sync::atomic::{
+    AtomicU32, AtomicU64, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+    fence,
+};
+
+use lbprof_collector::Flags;
+use parking_lot::Mutex;
+
+use crate::recording::thread::Word;
+
+/// What is known of an open request or matched message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Open {
+    /// Its id in the log.
+    pub id: u32,
+    /// Id of the communicator.
+    pub comm: u32,
+    /// Peer as given at its start.
+    pub peer: i32,
+    /// Tag as given at its start.
+    pub tag: i32,
+    /// Bytes that it sends or contributes.
+    pub sent: u64,
+    /// Bytes that a collective is given; of a message they are known when it has arrived.
+    pub received: u64,
+    /// Number of the activity that its completion belongs to, and the bits below.
+    pub kind: u16,
+}
+
+/// In [`Open::kind`]: it receives a message, so that its status tells who sent what.
+pub const RECEIVES: u16 = 1 << 8;
+/// It is persistent: completion leaves it open, inactive.
+pub const PERSISTENT: u16 = 1 << 9;
+/// It is persistent and active.
+pub const ACTIVE: u16 = 1 << 10;
+/// MPI_ANY_SOURCE was given.
+pub const ANY_SOURCE: u16 = 1 << 11;
+/// MPI_ANY_TAG was given.
+pub const ANY_TAG: u16 = 1 << 12;
+/// It stands for a communicator that is being made (MPI_Comm_idup).
+pub const MAKES_COMM: u16 = 1 << 13;
+/// It reads or writes a file: its status tells the bytes.
+pub const READS: u16 = 1 << 14;
+/// As above.
+pub const WRITES: u16 = 1 << 15;
+
+/// The bits that the wildcards of a record move by between [`Open::kind`] and its flags, and those of a persistent request.
+const WILDCARDS: u32 = 8;
+const PERSISTENCE: u32 = 1;
+const _: () = assert!(ANY_SOURCE == Flags::ANY_SOURCE.0 << WILDCARDS && ANY_TAG == Flags::ANY_TAG.0 << WILDCARDS);
+const _: () = assert!(PERSISTENT == Flags::PERSISTENT.0 << PERSISTENCE);
+
+/// The activity and the wildcards of a record's flags, as an [`Open::kind`].
+#[inline(always)]
+pub fn kind_of(flags: Flags) -> u16 {
+    flags.0 & 7 | flags.0 << WILDCARDS & (ANY_SOURCE | ANY_TAG)
+}
+
+/// The activity, the wildcards and the persistence that an [`Open::kind`] tells, as a record's flags.
+#[inline(always)]
+fn flags_of(kind: u16) -> Flags {
+    Flags(kind & 7 | (kind & (ANY_SOURCE | ANY_TAG)) >> WILDCARDS | (kind & PERSISTENT) >> PERSISTENCE)
+}
+
+const WAYS: usize = 8;
+const BUCKETS: usize = 512;
+/// A slot without a request; no MPI gives out such a handle, and each interface's null request is another.
+const FREE: usize = 0;
+/// A slot that is being filled or read; no handle, either.
+const CLAIMED: usize = 1;
+
+/// Whether a word can be a request's handle. Programs pass others, too, which MPI refuses.
+#[inline(always)]
+fn is_handle(handle: Word) -> bool {
+    handle > CLAIMED
+}
+
+/// What is known of the request whose handle is at the same place of the bucket.
+struct Slot {
+    id_comm: AtomicU64,
+    peer_tag: AtomicU64,
+    sent: AtomicU64,
+    received: AtomicU64,
+    kind: AtomicU32,
+}
+
+/// Handles lie together, so that looking for one touches one cache line.
+#[repr(align(64))]
+struct Bucket {
+    handles: [AtomicUsize; WAYS],
+    slots: [Slot; WAYS],
+    /// How many requests of this bucket are in [`OVERFLOW`].
+    overflowed: AtomicU32,
+}
+
+static TABLE: [Bucket; BUCKETS] = [const {
+    Bucket {
+        handles: [const { AtomicUsize::new(FREE) }; WAYS],
+        slots: [const {
+            Slot {
+                id_comm: AtomicU64::new(0),
+                peer_tag: AtomicU64::new(0),
+                sent: AtomicU64::new(0),
+                received: AtomicU64::new(0),
+                kind: AtomicU32::new(0),
+            }
+        }; WAYS],
+        overflowed: AtomicU32::new(0),
+    }
+}; BUCKETS];
+
+static OVERFLOW: Mutex<Option<HashMap<Word, VecDeque<Open>, foldhash::fast::FixedState>>> = Mutex::new(None);
+
+static NEXT_ID: AtomicU32 = AtomicU32::new(0);
+
+/// A new request id, unique in the rank until it wraps, after 2³¹ requests.
+#[inline(always)]
+pub fn new_id() -> u32 {
+    NEXT_ID.fetch_add(1, Relaxed) & 0x7fff_ffff
+}
+
+/// Whether request `id` was started before `other`; both may be the same.
+#[inline(always)]
+fn is_older(id: u32, other: u32) -> bool {
+    // Ids have 31 bits: moved up by one, the sign of their difference tells the nearer way round.
+    (id.wrapping_sub(other) << 1) as i32 <= 0
+}
+
+#[inline(always)]
+fn bucket(handle: Word) -> &'static Bucket {
+    // Handles are multiples of a power of two (pointers) or small steps apart (integers): a multiplication spreads both.
+    let hash = (handle as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - BUCKETS.trailing_zeros());
+    // SAFETY: the shift leaves as many bits as there are buckets.
+    unsafe { TABLE.get_unchecked(hash as usize) }
+}
+
+impl Open {
+    /// The activity that its completion belongs to, its wildcards, and whether it is persistent, as a record's flags.
+    #[inline(always)]
+    pub fn flags(&self) -> Flags {
+        flags_of(self.kind)
+    }
+
+    /// Whether it is persistent and not started: completing it completes nothing.
+    #[inline(always)]
+    pub fn is_inactive(&self) -> bool {
+        self.kind & (PERSISTENT | ACTIVE) == PERSISTENT
+    }
+}
+
+impl Slot {
+    #[inline(always)]
+    fn store(&self, open: Open) {
+        self.id_comm.store(u64::from(open.id) << 32 | u64::from(open.comm), Relaxed);
+        self.peer_tag.store(u64::from(open.peer as u32) << 32 | u64::from(open.tag as u32), Relaxed);
+        self.sent.store(open.sent, Relaxed);
+        self.received.store(open.received, Relaxed);
+        self.kind.store(u32::from(open.kind), Relaxed);
+    }
+
+    #[inline(always)]
+    fn load(&self) -> Open {
+        let id_comm = self.id_comm.load(Relaxed);
+        let peer_tag = self.peer_tag.load(Relaxed);
+        Open {
+            id: (id_comm >> 32) as u32,
+            comm: id_comm as u32,
+            peer: (peer_tag >> 32) as i32,
+            tag: peer_tag as i32,
+            sent: self.sent.load(Relaxed),
+            received: self.received.load(Relaxed),
+            kind: self.kind.load(Relaxed) as u16,
+        }
+    }
+
+    #[inline(always)]
+    fn id(&self) -> u32 {
+        (self.id_comm.load(Relaxed) >> 32) as u32
+    }
+}
+
+#[inline(always)]
+fn claim(handle: &AtomicUsize, found: usize) -> bool {
+    handle.compare_exchange(found, CLAIMED, Acquire, Relaxed).is_ok()
+}
+
+/// Remembers an open request.
+#[inline]
+pub fn insert(handle: Word, open: Open) {
+    if !is_handle(handle) {
+        return;
+    }
+    let bucket = bucket(handle);
+    for (place, slot) in bucket.handles.iter().zip(&bucket.slots) {
+        if place.load(Relaxed) == FREE && claim(place, FREE) {
+            slot.store(open);
+            place.store(handle, Release);
+            return;
+        }
+    }
+    overflow(bucket, handle, open);
+}
+
+#[cold]
+#[inline(never)]
+fn overflow(bucket: &Bucket, handle: Word, open: Open) {
+    let mut map = OVERFLOW.lock();
+    map.get_or_insert_default().entry(handle).or_default().push_back(open);
+    bucket.overflowed.fetch_add(1, Relaxed);
+}
+
+/// Where the oldest request of the bucket with this handle is.
+#[inline(always)]
+fn find(bucket: &Bucket, handle: Word) -> Option<(&AtomicUsize, &Slot)> {
+    // A bit for each place that has it: mostly one, and looking at all of them costs less than branching at each.
+    let mut found = 0u32;
+    for (i, place) in bucket.handles.iter().enumerate() {
+        found |= u32::from(place.load(Acquire) == handle) << i;
+    }
+    if found == 0 {
+        return None;
+    }
+    let at = if found.is_power_of_two() { found.trailing_zeros() as usize } else { oldest(bucket, found) };
+    Some((bucket.handles.get(at)?, bucket.slots.get(at)?))
+}
+
+/// Of the places whose bits are set in `found`, the one whose request was started first.
+#[cold]
+#[inline(never)]
+fn oldest(bucket: &Bucket, found: u32) -> usize {
+    let places = bucket.slots.iter().enumerate().filter(|(i, _)| found >> i & 1 != 0);
+    let first = places.reduce(|a, b| if is_older(a.1.id(), b.1.id()) { a } else { b });
+    first.map_or(0, |(i, _)| i)
+}
+
+/// Takes the request at `place`, unless another thread has just done so.
+#[inline(always)]
+fn take_at(place: &AtomicUsize, slot: &Slot, handle: Word) -> Option<Open> {
+    if !claim(place, handle) {
+        hint::spin_loop();
+        return None;
+    }
+    let open = slot.load();
+    place.store(FREE, Release);
+    Some(open)
+}
+
+/// What the request at `place` is, unless another thread has just taken it.
+#[inline(always)]
+fn look_at(place: &AtomicUsize, slot: &Slot, handle: Word) -> Option<Open> {
+    // Between the same id at both ends and the handle, the rest is that request's.
+    let id = slot.id_comm.load(Acquire);
+    if place.load(Acquire) != handle {
+        return None;
+    }
+    let open = slot.load();
+    fence(Acquire);
+    (place.load(Relaxed) == handle && slot.id_comm.load(Relaxed) == id).then_some(open)
+}
+
+/// What a poll that found nothing records of an open request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Polled {
+    /// As [`Open::id`].
+    pub id: u32,
+    /// As [`Open::comm`].
+    pub comm: u32,
+    /// Number of the activity that its completion belongs to.
+    pub activity: u16,
+}
+
+impl Polled {
+    #[inline(always)]
+    fn of(id_comm: u64, kind: u16) -> Polled {
+        Polled { id: (id_comm >> 32) as u32, comm: id_comm as u32, activity: kind & 7 }
+    }
+}
+
+/// As [`look_at`], of less.
+#[inline(always)]
+fn look_at_polled(place: &AtomicUsize, slot: &Slot, handle: Word) -> Option<Polled> {
+    // The same order of loads.
+    let id_comm = slot.id_comm.load(Acquire);
+    if place.load(Acquire) != handle {
+        return None;
+    }
+    let kind = slot.kind.load(Relaxed) as u16;
+    fence(Acquire);
+    let is_same = place.load(Relaxed) == handle && slot.id_comm.load(Relaxed) == id_comm;
+    is_same.then_some(Polled::of(id_comm, kind))
+}
+
+/// As [`peek`], for a poll, of which a program makes millions: inlined, and it reads only what the poll's record needs.
+#[inline(always)]
+pub fn peek_polled(handle: Word) -> Option<Polled> {
+    if !is_handle(handle) {
+        return None;
+    }
+    let bucket = bucket(handle);
+    if bucket.overflowed.load(Relaxed) == 0 {
+        let (place, slot) = find(bucket, handle)?;
+        if let Some(polled) = look_at_polled(place, slot, handle) {
+            return Some(polled);
+        }
+    }
+    peek_again(handle)
+}
+
+/// The same where the bucket was full, or another thread has just changed it.
+#[cold]
+#[inline(never)]
+fn peek_again(handle: Word) -> Option<Polled> {
+    let open = peek(handle)?;
+    Some(Polled { id: open.id, comm: open.comm, activity: open.kind & 7 })
+}
+
+/// Takes out the oldest open request with this handle.
+#[inline(always)]
+pub fn take(handle: Word) -> Option<Open> {
+    if !is_handle(handle) {
+        return None;
+    }
+    let bucket = bucket(handle);
+    if bucket.overflowed.load(Relaxed) != 0 {
+        return of_both(bucket, handle, true);
+    }
+    loop {
+        let (place, slot) = find(bucket, handle)?;
+        if let Some(open) = take_at(place, slot, handle) {
+            return Some(open);
+        }
+    }
+}
+
+/// Looks at the oldest open request with this handle, which stays open.
+#[inline]
+pub fn peek(handle: Word) -> Option<Open> {
+    if !is_handle(handle) {
+        return None;
+    }
+    let bucket = bucket(handle);
+    if bucket.overflowed.load(Relaxed) != 0 {
+        return of_both(bucket, handle, false);
+    }
+    loop {
+        let (place, slot) = find(bucket, handle)?;
+        if let Some(open) = look_at(place, slot, handle) {
+            return Some(open);
+        }
+        hint::spin_loop();
+    }
+}
+
+/// The same of a bucket that was full: the oldest may be in either place.
+#[cold]
+#[inline(never)]
+fn of_both(bucket: &Bucket, handle: Word, take: bool) -> Option<Open> {
+    let mut map = OVERFLOW.lock();
+    loop {
+        let first = map.as_ref().and_then(|map| map.get(&handle)).and_then(VecDeque::front).copied();
+        match (find(bucket, handle), first) {
+            (Some((place, slot)), first) if first.is_none_or(|first| is_older(slot.id(), first.id)) => {
+                let inside = if take { take_at(place, slot, handle) } else { look_at(place, slot, handle) };
+                if inside.is_some() {
+                    return inside;
+                }
+            }
+            (_, Some(first)) if take => {
+                let map = map.as_mut()?;
+                let same = map.get_mut(&handle)?;
+                same.pop_front();
+                if same.is_empty() {
+                    map.remove(&handle);
+                }
+                bucket.overflowed.fetch_sub(1, Relaxed);
+                return Some(first);
+            }
+            (_, first) => return first,
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! The rank's log: one file, written by whichever thread's ring is full.
+
+pub mod callsite;
+pub mod file;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use lbprof_collector::Definition;
+use lbprof_collector::definition::Instant;
+use lbprof_collector::fold::Fold;
+use lbprof_collector::format::{BatchHead, Header, Mode, VERSION, log_name};
+use lbprof_collector::polling::{Lengths, Polling, Polls};
+use lbprof_collector::problem::ProblemKind;
+use lbprof_collector::profile::ProfileBatch;
+use lbprof_collector::record::Record;
+use lbprof_collector::writer::LogWriter;
+
+use crate::handles::groups;
+use crate::harmless::guard;
+use crate::harmless::signals::Lock;
+use crate::log::callsite::Sites;
+use crate::log::file::LogFile;
+use crate::run::settings::Settings;
+use crate::system::{clock, process, sandbox};
+
+/// The log of this rank, while it records.
+pub static LOG: Lock<Option<RankLog>> = Lock::new(None);
+
+/// An open log.
+pub struct RankLog {
+    writer: LogWriter<LogFile>,
+    sites: Sites,
+    new: Vec<Definition>,
+    dir: PathBuf,
+    rank: u32,
+    run_id: u64,
+    mode: Mode,
+    limit: u64,
+    buffer: usize,
+    /// Ticks of one second, as measured so far.
+    second: u64,
+    sampled_at: u64,
+    /// What tells waiting from computation between polls.
+    lengths: Lengths,
+    /// Files of rings that hold nothing that the log does not have.
+    emptied: Vec<PathBuf>,
+}
+
+impl RankLog {
+    /// Makes the rank's log in `dir`, and defines the modules loaded.
+    pub fn create(dir: &Path, header: &Header, settings: &Settings) -> io::Result<Self> {
+        let file = LogFile::create(&dir.join(log_name(header.rank)))?;
+        let [first, second] = header.instants;
+        let span_ns = second.monotonic_ns.saturating_sub(first.monotonic_ns).max(1);
+        let per_second = (second.ticks.saturating_sub(first.ticks) as f64 / span_ns as f64 * 1e9) as u64;
+        let writer = LogWriter::new(file, header).inspect_err(|_| {
+            // An empty log says that the rank ended at this instant.
+            let _ = std::fs::remove_file(dir.join(log_name(header.rank)));
+        })?;
+        let mut log = RankLog {
+            writer,
+            sites: Sites::new(),
+            new: Vec::new(),
+            dir: dir.to_owned(),
+            rank: header.rank,
+            run_id: header.run_id,
+            mode: header.mode,
+            limit: settings.limit,
+            buffer: settings.buffer,
+            second: per_second.max(1),
+            sampled_at: second.ticks,
+            lengths: Lengths::of(header),
+            emptied: Vec::new(),
+        };
+        groups::name(log.mode == Mode::Events);
+        log.sites.refresh(&mut log.new);
+        log.define_new();
+        Ok(log)
+    }
+
+    /// The run's folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Path of the log.
+    pub fn path(&self) -> PathBuf {
+        self.dir.join(log_name(self.rank))
+    }
+
+    /// This rank.
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// The run's id.
+    pub fn run_id(&self) -> u64 {
+        self.run_id
+    }
+
+    /// Bytes of log written so far.
+    pub fn bytes(&self) -> u64 {
+        self.writer.bytes()
+    }
+
+    /// Bytes of a ring.
+    pub fn buffer(&self) -> usize {
+        self.buffer
+    }
+
+    /// Whether records are written, not only their sums.
+    pub fn events(&self) -> bool {
+        self.mode == Mode::Events
+    }
+
+    /// Whether a second lies between two instants.
+    pub fn second_has_passed(&self, since: u64, now: u64) -> bool {
+        now.saturating_sub(since) > self.second
+    }
+
+    /// Writes definitions. What cannot be written leaves ids in records without a meaning: told as dropped data.
+    pub fn define(&mut self, definitions: &[Definition]) -> bool {
+        let result = self.writer.definitions(definitions);
+        self.took(result)
+    }
+
+    /// The log has all that the ring at `path` held.
+    pub fn has_all_of(&mut self, path: PathBuf) {
+        self.emptied.push(path);
+    }
+
+    /// Writes how the run ended; then the rings are needed no more. Whoever kills the process in between leaves them, and so does a process
+    /// under a system call filter.
+    pub fn end(&mut self, last: &[Definition]) {
+        if self.define(last) && !sandbox::is_filtered() {
+            for path in self.emptied.drain(..) {
+                let _ = std::fs::remove_file(path);
+            }
+        }
+    }
+
+    fn define_new(&mut self) {
+        if !self.new.is_empty() {
+            let new = std::mem::take(&mut self.new);
+            self.define(&new);
+            self.new = new;
+            self.new.clear();
+        }
+    }
+
+    /// Defines the call sites of `records` that are new.
+    pub fn define_sites(&mut self, records: &[Record]) {
+        for record in records {
+            self.sites.id(record.call_site, &mut self.new);
+        }
+        self.define_new();
+    }
+
+    /// A fold of the records that follow `head`.
+    pub fn new_fold(&self, head: &BatchHead) -> Fold {
+        let polls = Polls::new(Polling::Auto, self.lengths, VERSION, head.previous_end);
+        Fold::new(head.clone()).deciding(polls)
+    }
+
+    /// Folds records into sums; their call sites are defined.
+    pub fn fold(&mut self, fold: &mut Fold, records: &[Record]) {
+        let RankLog { sites, new, .. } = self;
+        fold.records(records, |record| sites.id(record.call_site, new));
+    }
+
+    /// Writes a batch, and before it the call sites that are new; true where that failed. Past the limit, later batches are
+    /// written as sums.
+    pub fn records(&mut self, head: &BatchHead, records: &[Record]) -> bool {
+        let RankLog { writer, sites, new, .. } = self;
+        let result = writer.records_and_sites(head, records, new, |record, new| sites.id(record.call_site, new));
+        let failed = !self.took(result);
+        if self.limit != 0 && self.writer.bytes() > self.limit && self.mode == Mode::Events {
+            self.mode = Mode::Profile;
+            groups::name(false);
+            guard::count(ProblemKind::LimitReached, 1);
+            self.define(&[Definition::Problem(ProblemKind::LimitReached as u16, 1, String::new())]);
+        }
+        failed
+    }
+
+    /// Writes sums; true where that failed.
+    pub fn profile(&mut self, batch: &ProfileBatch) -> bool {
+        let result = self.writer.profile(batch);
+        !self.took(result)
+    }
+
+    /// Notes the resources used, at most once a second.
+    pub fn sample_usage(&mut self, now: u64) {
+        if self.second_has_passed(self.sampled_at, now) {
+            self.sampled_at = now;
+            let Instant { ticks, monotonic_ns } = clock::instant();
+            let mut facts: Vec<_> = process::usage().map(Definition::Usage).into_iter().collect();
+            facts.push(Definition::Instant(Instant { ticks, monotonic_ns }));
+            self.define(&facts);
+        }
+    }
+
+    /// After a failed write the file ends with its last whole block again.
+    fn took(&mut self, result: io::Result<()>) -> bool {
+        let Err(error) = result else { return true };
+        let whole = self.writer.bytes();
+        let _ = self.writer.sink_mut().set_len(whole);
+        guard::tell(
+            ProblemKind::Dropped,
+            format_args!("cannot write to {}: {error}; records are lost, the program goes on", self.dir.display()),
+        );
+        false
+    }
+}

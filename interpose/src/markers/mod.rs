@@ -1,0 +1,3 @@
+//! Phase markers.
+
+pub mod phases;

@@ -1,0 +1,376 @@
+//! How the ranks of a job agree on the run's folder, and measure their clocks.
+//!
+//! Other ranks of the job may run without this library, such as one of two coupled codes, and these take part in nothing. So where the
+//! launcher names the job ([`crate::run::job`]) the ranks of a host find each other by themselves ([`crate::run::peers`]), one of them finds or
+//! makes the folder by that name ([`crate::run::place`]), and only ranks that are known to be there exchange messages, to measure clocks
+//! that differ. Where nothing names the job, the ranks agree by messages, and give up when not all of them come.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use lbprof_collector::definition::ClockOffset;
+
+use crate::forward::{call, call_at, call2, symbol};
+use crate::harmless::guard;
+use crate::lifecycle;
+use crate::mpi::abi;
+use crate::recording::thread::Word;
+use crate::run::peers::{self, Company, Meeting, Peer};
+use crate::run::place::{self, Place};
+use crate::run::settings::Settings;
+use crate::run::{hosts, job, launcher, offsets};
+
+/// What the ranks agree on: the folder, `None` where nothing is recorded, and this rank's clock against that of the others, `None`
+/// where it is not known.
+pub type Agreement = (Option<Place>, Option<ClockOffset>);
+
+/// What a rank knows when it begins.
+#[derive(Clone, Copy)]
+pub struct Rank<'a> {
+    /// The settings.
+    pub settings: &'a Settings,
+    /// Its number in MPI_COMM_WORLD.
+    pub rank: i32,
+    /// How many ranks there are.
+    pub size: i32,
+    /// Whether it is to be recorded.
+    pub wanted: bool,
+}
+
+/// Agrees with those ranks that run the library. After MPI_Init.
+///
+/// # Safety
+/// MPI is initialised.
+pub unsafe fn agree(own: Rank) -> Agreement {
+    let registered = peers::registered();
+    // SAFETY: the caller's promise.
+    unsafe {
+        match job::key() {
+            Some(key) if own.size > 1 => {
+                let peer = Peer { rank: own.rank as u32, wanted: own.wanted, clock: offsets::clock_identity(own.rank) };
+                match registered.map_or(Meeting::Alone, |registered| peers::meet(registered, peer)) {
+                    Meeting::Leader(company) => lead(own, &key, peer, company),
+                    Meeting::Member(leader, offer) => follow(own, peer, Offer::decoded(&offer), leader),
+                    Meeting::Alone => by_key(own, &key),
+                }
+            }
+            None if launcher::started_in_parts() => apart(own, "the job is of several programs"),
+            _ => by_messages(own),
+        }
+    }
+}
+
+/// Finds the folder alone: after MPI_Session_init, which only some ranks may call.
+pub fn of_session(own: Rank) -> Agreement {
+    match job::key() {
+        Some(key) if own.size > 1 => by_key(own, &key),
+        _ => apart(own, "MPI was started by a session"),
+    }
+}
+
+/// Whether MPI_Comm_spawn started this process. A local look-up.
+pub fn is_spawned() -> bool {
+    let mut parent: Word = 0;
+    // SAFETY: MPI is initialised; where it was by a session alone, this fails without effect.
+    let found = lifecycle::world_model() && unsafe { call2(c"PMPI_Comm_get_parent", &raw mut parent as Word, 0) } == 0;
+    found && !abi::is_null(abi::Null::Comm, parent & abi::abi().handle_mask)
+}
+
+fn same_clock() -> ClockOffset {
+    ClockOffset { ticks: crate::system::clock::ticks(), offset_ns: 0, error_ns: 0 }
+}
+
+/// Finds the folder of the job without asking anyone.
+fn by_key(own: Rank, key: &str) -> Agreement {
+    let clock = offsets::clock_identity(own.rank);
+    let one_host = launcher::single_host(own.size) == Some(true);
+    let place = found(own, key, &[own.rank as u32], clock, one_host, own.wanted);
+    let offset = place.as_ref().filter(|place| one_host && place.clock == Some(clock)).map(|_| same_clock());
+    (place, offset)
+}
+
+/// Finds or makes the folder, where anybody wants it; says so where that fails.
+fn found(own: Rank, key: &str, ranks: &[u32], clock: i32, one_host: bool, wanted: bool) -> Option<Place> {
+    let place = || place::of_job(own.settings, key, ranks, clock, one_host);
+    match guard::caught(|| wanted.then(place))? {
+        Ok(place) => Some(place),
+        Err(error) => {
+            place::say_failure(own.settings, &error);
+            None
+        }
+    }
+}
+
+/// A place of its own for what has nothing to agree by.
+fn apart(own: Rank, why: &str) -> Agreement {
+    let one_host = launcher::single_host(own.size) != Some(false);
+    (place::apart(own.settings, own.rank, own.size, why), one_host.then(same_clock))
+}
+
+/// What the leader of a host offers to the others on it.
+enum Offer {
+    /// Nothing is recorded.
+    Nothing,
+    /// The folder.
+    Place(Place),
+}
+
+impl Offer {
+    fn encoded(&self) -> Vec<u8> {
+        match self {
+            Offer::Nothing => vec![0],
+            Offer::Place(Place { dir, run_id, clock }) => {
+                let mut bytes = vec![1];
+                bytes.extend(run_id.to_le_bytes());
+                bytes.extend(clock.unwrap_or_default().to_le_bytes());
+                bytes.extend(dir.as_os_str().as_bytes());
+                bytes
+            }
+        }
+    }
+
+    fn decoded(bytes: &[u8]) -> Offer {
+        let place = |rest: &[u8]| {
+            let (run_id, rest) = rest.split_first_chunk()?;
+            let (clock, dir) = rest.split_first_chunk()?;
+            let dir = PathBuf::from(OsString::from_vec(dir.to_vec()));
+            Some(Place { dir, run_id: u64::from_le_bytes(*run_id), clock: Some(i32::from_le_bytes(*clock)) })
+        };
+        match bytes.split_first() {
+            Some((1, rest)) => place(rest).map_or(Offer::Nothing, Offer::Place),
+            _ => Offer::Nothing,
+        }
+    }
+}
+
+/// Who measures clocks.
+enum Measuring {
+    /// Nobody: ranks of one host compare theirs with that of the folder's maker.
+    Nobody,
+    /// These ranks, ascending.
+    These(Vec<u32>),
+}
+
+impl Measuring {
+    fn encoded(&self) -> Vec<u8> {
+        match self {
+            Measuring::Nobody => vec![0],
+            Measuring::These(ranks) => {
+                [1].into_iter().chain(ranks.iter().flat_map(|rank| rank.to_le_bytes())).collect()
+            }
+        }
+    }
+
+    fn decoded(bytes: &[u8]) -> Measuring {
+        match bytes.split_first() {
+            Some((0, _)) => Measuring::Nobody,
+            Some((_, ranks)) => {
+                let (ranks, _) = ranks.as_chunks();
+                Measuring::These(ranks.iter().map(|&rank| u32::from_le_bytes(rank)).collect())
+            }
+            // The leader is gone.
+            None => Measuring::These(Vec::new()),
+        }
+    }
+
+    /// This rank's clock as measured or compared. Collective over the ranks that measure.
+    unsafe fn offset(&self, own: Rank, peer: Peer, place: Option<&Place>) -> Option<ClockOffset> {
+        match self {
+            Measuring::Nobody => place.filter(|place| place.clock == Some(peer.clock)).map(|_| same_clock()),
+            // SAFETY: the caller's promise.
+            Measuring::These(ranks) if ranks.contains(&peer.rank) => unsafe { measured_among(ranks, own) },
+            Measuring::These(_) => None,
+        }
+    }
+}
+
+unsafe fn lead(own: Rank, key: &str, peer: Peer, mut company: Company) -> Agreement {
+    let (settings, size) = (own.settings, own.size as usize);
+    let host: Vec<Peer> = company.peers().chain([peer]).collect();
+    let ranks: Vec<u32> = host.iter().map(|peer| peer.rank).collect();
+    let one_host = host.len() == size || launcher::single_host(own.size) == Some(true);
+    // Others may want it on other hosts.
+    let wanted = host.iter().any(|peer| peer.wanted)
+        || !one_host && settings.mode.is_some() && settings.ranks.as_ref().is_some_and(|ranks| !ranks.is_empty());
+    let offer = found(own, key, &ranks, peer.clock, one_host, wanted).map_or(Offer::Nothing, Offer::Place);
+    company.offer(&offer.encoded());
+    let Offer::Place(place) = offer else { return (None, None) };
+    let mut here: Vec<u32> = company.peers().chain([peer]).map(|peer| peer.rank).collect();
+    here.sort_unstable();
+    let one_clock = host.iter().all(|peer| place.clock == Some(peer.clock));
+    let measuring = match (one_host, one_clock) {
+        (true, true) => Measuring::Nobody,
+        (true, false) => Measuring::These(here),
+        (false, _) => Measuring::These(guard::caught(|| of_all_hosts(own, &place, &here))),
+    };
+    company.conclude(&measuring.encoded());
+    // SAFETY: all that measure have been told so.
+    let offset = unsafe { measuring.offset(own, peer, Some(&place)) };
+    (Some(place), offset)
+}
+
+/// The ranks of all hosts that measure their clocks; none where others may be there that cannot be seen.
+fn of_all_hosts(own: Rank, place: &Place, here: &[u32]) -> Vec<u32> {
+    let all = hosts::all(&place.dir, here, own.size as usize, hosts::PATIENCE);
+    if all == here && place::is_of_one_host(own.settings) { Vec::new() } else { all }
+}
+
+unsafe fn follow(own: Rank, peer: Peer, offer: Offer, leader: UnixStream) -> Agreement {
+    match offer {
+        Offer::Nothing => (None, None),
+        Offer::Place(place) => {
+            let measuring = Measuring::decoded(&peers::conclusion(leader));
+            // SAFETY: all that measure have been told so.
+            let offset = unsafe { measuring.offset(own, peer, Some(&place)) };
+            (Some(place), offset)
+        }
+    }
+}
+
+/// Measures clocks among `ranks` of MPI_COMM_WORLD, against that of the first. Collective over them.
+unsafe fn measured_among(ranks: &[u32], own: Rank) -> Option<ClockOffset> {
+    const TAG: Word = 0x6c62;
+    let world = abi::comm_world();
+    // SAFETY: the caller's promise; the handles made here are freed here.
+    unsafe {
+        if ranks.len() == own.size as usize {
+            return offsets::measure_first(world, own.rank);
+        }
+        let (mut group, mut comm): (Word, Word) = (0, 0);
+        let all = lifecycle::world_group()?;
+        let to = &raw mut group as Word;
+        if call(c"PMPI_Group_incl", [all, ranks.len(), ranks.as_ptr() as Word, to, 0, 0, 0, 0]) != 0 {
+            return None;
+        }
+        let handle = group & abi::abi().handle_mask;
+        let code = call(c"PMPI_Comm_create_group", [world, handle, TAG, &raw mut comm as Word, 0, 0, 0, 0]);
+        call2(c"PMPI_Group_free", &raw mut group as Word, 0);
+        if code != 0 {
+            return None;
+        }
+        let offset = offsets::measure_first(comm & abi::abi().handle_mask, own.rank);
+        call2(c"PMPI_Comm_free", &raw mut comm as Word, 0);
+        offset
+    }
+}
+
+/// All ranks agree by messages; where not all of them come, each goes on with a folder apart.
+unsafe fn by_messages(own: Rank) -> Agreement {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !all_come(own.size, own.settings.wait) {
+            guard::say(format_args!("not all ranks of the job run under lb-run; this one goes on without them"));
+            let place = place::apart(own.settings, own.rank, own.size, "not all ranks run under lb-run");
+            return (place, None);
+        }
+        match broadcast(own) {
+            Some(place) => (Some(place), offsets::measure_first(abi::comm_world(), own.rank)),
+            None => (None, None),
+        }
+    }
+}
+
+/// Waits for all ranks, and says so if that takes long; false where one does not come. Collective, over MPI_COMM_WORLD.
+///
+/// In two rounds: who gives up in the first one does not come to the second, so that none of the others completes it.
+unsafe fn all_come(size: i32, patience: Duration) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { size == 1 || round_completes(size, patience) && round_completes(size, patience) }
+}
+
+unsafe fn round_completes(size: i32, patience: Duration) -> bool {
+    /// Ranks mostly arrive together: for so long the processor is only left to others who want it.
+    const BUSY: Duration = Duration::from_millis(2);
+    const NAP: Duration = Duration::from_micros(200);
+    let test = symbol(c"PMPI_Test");
+    // MPI writes to both also after we have given up.
+    let state: &'static mut (Word, i32) = Box::leak(Box::new((0, 0)));
+    let (request, arrived) = (&raw mut state.0, &raw mut state.1);
+    // SAFETY: all ranks that are here take part; the request and the flag live on.
+    unsafe {
+        // Where MPI is older than this function, the ranks wait in the agreement itself.
+        if call2(c"PMPI_Ibarrier", abi::comm_world(), request as Word) != 0 {
+            return true;
+        }
+        let begin = Instant::now();
+        let mut told = None;
+        loop {
+            let arguments = [request as Word, arrived as Word, abi::abi().status_ignore, 0, 0, 0, 0, 0];
+            if call_at(test, arguments) != 0 || *arrived != 0 {
+                drop(Box::from_raw(state));
+                return true;
+            }
+            let waited = begin.elapsed();
+            if waited > patience {
+                return false;
+            }
+            if waited < BUSY {
+                libc::sched_yield();
+            } else {
+                std::thread::sleep(NAP);
+            }
+            if waited > patience / 2 && told.is_none() {
+                told = Some(guard::caught(|| say_waiting(size, patience - waited)));
+            }
+        }
+    }
+}
+
+/// Says that this rank waits, unless another one of the job and host says so. What is returned is to be kept while it waits.
+fn say_waiting(size: i32, rest: Duration) -> Option<UnixListener> {
+    // A name without a file, which one process can have: it goes with the process.
+    let first = SocketAddr::from_abstract_name(format!("lbprof-waiting-{:016x}", launcher::job(size)))
+        .and_then(|name| UnixListener::bind_addr(&name));
+    if first.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse) {
+        return None;
+    }
+    guard::say(format_args!(
+        "MPI_Init waits for ranks that are late or do not run under lb-run, for {} more seconds (README, Known limitations)",
+        rest.as_secs_f64().ceil()
+    ));
+    first.ok()
+}
+
+/// Rank 0 makes the folder and tells the others, if any rank is to be recorded. Collective, over MPI_COMM_WORLD.
+unsafe fn broadcast(own: Rank) -> Option<Place> {
+    let Rank { settings, rank, size, wanted } = own;
+    let world = abi::comm_world();
+    let (own, mut all) = ([u8::from(wanted)], vec![0u8; if rank == 0 { size as usize } else { 0 }]);
+    // SAFETY: all ranks take part, with a byte each.
+    let code = unsafe {
+        let (send, receive, byte) = (own.as_ptr() as Word, all.as_mut_ptr() as Word, abi::byte());
+        call(c"PMPI_Gather", [send, 1, byte, receive, 1, byte, 0, world])
+    };
+    // A path's length, the run's id; then the path.
+    let mut head = [0u64; 2];
+    let mut path = Vec::new();
+    if code == 0 && all.contains(&1) {
+        match guard::caught(|| Some(place::new(settings, size))) {
+            Some(Ok(place)) => {
+                path = place.dir.into_os_string().into_vec();
+                head = [path.len() as u64, place.run_id];
+            }
+            Some(Err(error)) => place::say_failure(settings, &error),
+            None => {}
+        }
+    }
+    // SAFETY: all ranks take part, with the same counts.
+    unsafe {
+        let broadcast =
+            |address: Word, bytes: usize| call(c"PMPI_Bcast", [address, bytes, abi::byte(), 0, world, 0, 0, 0]);
+        if broadcast(head.as_mut_ptr() as Word, size_of_val(&head)) != 0 || head == [0, 0] {
+            return None;
+        }
+        let [length, run_id] = head;
+        path.resize(length as usize, 0);
+        if broadcast(path.as_mut_ptr() as Word, path.len()) != 0 {
+            return None;
+        }
+        Some(Place { dir: PathBuf::from(OsString::from_vec(path)), run_id, clock: None })
+    }
+}

@@ -1,0 +1,134 @@
+//! What the launcher tells of the job through the environment.
+
+use std::hash::{BuildHasher, Hasher};
+use std::os::unix::ffi::OsStrExt;
+
+use lbprof_collector::problem::ProblemKind;
+
+use crate::harmless::guard;
+use crate::run::job;
+
+/// A number from the environment.
+fn number(name: &str) -> Option<u32> {
+    std::env::var(name).ok()?.trim().parse().ok()
+}
+
+/// Whether the launcher started several programs as one job, as far as it tells.
+pub fn started_in_parts() -> bool {
+    number("OMPI_NUM_APP_CTX").is_some_and(|parts| parts > 1)
+}
+
+/// This process's rank, as far as the launcher tells.
+pub fn rank() -> Option<u32> {
+    const RANK: [&str; 7] = [
+        "OMPI_COMM_WORLD_RANK",
+        "PMIX_RANK",
+        "PMI_RANK",
+        "MV2_COMM_WORLD_RANK",
+        "PALS_RANKID",
+        "FLUX_TASK_RANK",
+        "SLURM_PROCID",
+    ];
+    RANK.iter().find_map(|name| number(name))
+}
+
+/// How many ranks of the job run on this host, as far as the launcher tells.
+pub fn ranks_here() -> Option<u32> {
+    const RANKS_HERE: [&str; 4] =
+        ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PALS_LOCAL_SIZE"];
+    RANKS_HERE.iter().find_map(|name| number(name))
+}
+
+/// Whether all of `size` ranks run on this host; `None`: the launcher does not tell.
+pub fn single_host(size: i32) -> Option<bool> {
+    if let Some(here) = ranks_here() {
+        return Some(i64::from(here) >= i64::from(size));
+    }
+    ["OMPI_MCA_orte_num_nodes", "PMIX_NUM_NODES", "SLURM_JOB_NUM_NODES", "SLURM_NNODES"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok())
+        .map(|nodes| nodes.trim() == "1")
+}
+
+/// A number that all ranks of the job find without a word: of the job's own id. `size`: how many ranks there are.
+pub fn job(size: i32) -> u64 {
+    const JOB: [&str; 8] = [
+        "PMIX_NAMESPACE",
+        "OMPI_MCA_orte_ess_jobid",
+        "OMPI_MCA_ess_base_jobid",
+        "SLURM_JOB_ID",
+        "SLURM_STEP_ID",
+        "PMI_JOBID",
+        "PMI_KVSNAME",
+        "HYDRA_CONTROL_FD",
+    ];
+    let mut hasher = foldhash::quality::FixedState::with_seed(3).build_hasher();
+    let mut known = false;
+    for name in JOB {
+        if let Some(value) = std::env::var_os(name) {
+            known = true;
+            hasher.write(value.as_bytes());
+        }
+    }
+    if single_host(size) != Some(false) || !known {
+        // Ranks of one host have one parent, and a later run another one.
+        // SAFETY: getppid has no preconditions.
+        let parent = unsafe { libc::getppid() };
+        hasher.write_i32(parent);
+        hasher.write_u64(job::parent_of(parent as u32).map_or(0, |(_, started)| started));
+    }
+    hasher.write_i32(size);
+    hasher.finish().max(1)
+}
+
+/// The nearest process that starts the ranks of jobs, by its number and when it was started: MPI_Comm_spawn has the same one start the new
+/// processes, on a host. `None`: it cannot be seen.
+pub fn starter() -> Option<(u32, u64)> {
+    let mut process = std::process::id();
+    for _ in 0..job::GENERATIONS {
+        (process, _) = job::parent_of(process)?;
+        let command = std::fs::read(format!("/proc/{process}/cmdline")).ok()?;
+        if command.split(|&byte| byte == 0).next().is_some_and(job::is_launcher) {
+            return Some((process, job::parent_of(process)?.1));
+        }
+    }
+    None
+}
+
+/// How many processes the launcher says that it started, where it started this one as one of several, and this one's number
+/// among them; with the launcher's name.
+fn started() -> Option<(&'static str, u32, u32)> {
+    const OF_MPI: [(&str, &str); 3] = [
+        ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
+        ("PMI_SIZE", "PMI_RANK"),
+        ("MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK"),
+    ];
+    let read = |(size, rank)| Some((number(size)?, number(rank)?));
+    let mut of_mpi = OF_MPI.into_iter().filter_map(read).peekable();
+    if of_mpi.peek().is_some() {
+        // Launchers may be nested: the one that started a single process is this program's own.
+        return of_mpi.min().map(|(size, rank)| ("mpirun", size, rank));
+    }
+    // Of the step: an allocation has many tasks in which a serial program may run.
+    read(("SLURM_STEP_NUM_TASKS", "SLURM_PROCID")).map(|(size, rank)| ("srun", size, rank))
+}
+
+/// Whether the launcher started this process as one of several, where MPI has a single rank.
+pub fn is_foreign() -> bool {
+    started().is_some_and(|(_, size, _)| size > 1)
+}
+
+/// Notes, where MPI has a single rank, that the launcher started more. The first of these processes tells.
+pub fn look_for_foreign() {
+    let Some((launcher, size, rank)) = started().filter(|&(_, size, _)| size > 1) else { return };
+    match rank {
+        0 => guard::tell(
+            ProblemKind::ForeignLauncher,
+            format_args!(
+                "the launcher started {size} processes, but MPI has 1 rank in each: {launcher} belongs to another MPI than the \
+                 program"
+            ),
+        ),
+        _ => guard::count(ProblemKind::ForeignLauncher, 1),
+    }
+}

@@ -1,0 +1,10 @@
+//! The run that this process is a rank of: its settings, its job, the other ranks, the folder that they agree on, and their clocks.
+
+pub mod agreement;
+pub mod hosts;
+pub mod job;
+pub mod launcher;
+pub mod offsets;
+pub mod peers;
+pub mod place;
+pub mod settings;

@@ -1,0 +1,213 @@
+//! How far this rank's clock is from rank 0's.
+//!
+//! Ranks that read the same clock (one host, one time namespace) have offset 0. Among the others, one leader for each clock
+//! measures against a leader that already knows its offset, in log₂ rounds: in the round of distance d leaders 0 … d−1
+//! answer leaders d … 2d−1. Each pair exchanges a message and its answer some times; the shortest round trip counts, half of
+//! it bounds the error.
+
+use std::hash::{BuildHasher, Hasher};
+
+use lbprof_collector::definition::ClockOffset;
+use parking_lot::Mutex;
+
+use crate::forward::{call, call2};
+use crate::mpi::abi;
+use crate::recording::thread::Word;
+use crate::system::clock::{monotonic_ns, ticks};
+
+const EXCHANGES: usize = 12;
+const TAG: Word = 0x6c62;
+
+/// Communicators kept for the measurement at the end, where there are several clocks.
+struct Several {
+    /// Ranks that read one clock.
+    domain: Word,
+    /// Rank 0 of each domain; null on the others.
+    leaders: Option<Word>,
+}
+
+static SEVERAL: Mutex<Option<Several>> = Mutex::new(None);
+
+/// A number that is the same for processes that read the same clock.
+pub fn clock_identity(rank: i32) -> i32 {
+    let mut hasher = foldhash::quality::FixedState::with_seed(1).build_hasher();
+    match std::fs::read("/proc/sys/kernel/random/boot_id") {
+        Ok(boot) => hasher.write(&boot),
+        // Nothing says which host this is: a clock of its own, which is measured.
+        Err(_) => hasher.write_i32(rank),
+    }
+    // Time namespaces shift CLOCK_MONOTONIC, which offsets are stated in.
+    let namespace = std::fs::read_link("/proc/self/ns/time").unwrap_or_default();
+    hasher.write(namespace.as_os_str().as_encoded_bytes());
+    (hasher.finish() & 0x7fff_ffff) as i32
+}
+
+/// Handle read from where MPI stored it.
+fn stored(handle: Word) -> Word {
+    handle & abi::abi().handle_mask
+}
+
+/// Measures at the start. Collective over `comm`, whose first rank's clock the others are compared with; `rank`: in MPI_COMM_WORLD.
+///
+/// # Safety
+/// MPI is initialised, and all members of `comm` call this.
+pub unsafe fn measure_first(comm: Word, rank: i32) -> Option<ClockOffset> {
+    // SAFETY: collective calls in the same order on all ranks.
+    unsafe {
+        let (mut domain, mut leaders): (Word, Word) = (0, 0);
+        let split = |color: i32, out: &mut Word| {
+            call(
+                c"PMPI_Comm_split",
+                [comm, color as u32 as Word, rank as u32 as Word, out as *mut Word as Word, 0, 0, 0, 0],
+            )
+        };
+        if split(clock_identity(rank), &mut domain) != 0 {
+            return None;
+        }
+        let domain = stored(domain);
+        let mut domain_rank = 0i32;
+        call2(c"PMPI_Comm_rank", domain, &raw mut domain_rank as Word);
+        let is_leader = domain_rank == 0;
+        if split(if is_leader { 0 } else { abi::abi().undefined }, &mut leaders) != 0 {
+            return None;
+        }
+        let leaders = is_leader.then(|| stored(leaders));
+        let mut clocks = 0i32;
+        if let Some(leaders) = leaders {
+            call2(c"PMPI_Comm_size", leaders, &raw mut clocks as Word);
+        }
+        broadcast(&raw mut clocks as Word, size_of::<i32>(), domain);
+        let several = Several { domain, leaders };
+        if clocks > 1 {
+            let offset = several.measure();
+            *SEVERAL.lock() = Some(several);
+            offset
+        } else {
+            several.free();
+            Some(ClockOffset { ticks: ticks(), offset_ns: 0, error_ns: 0 })
+        }
+    }
+}
+
+/// Measures at the end, where there are several clocks; where there is one no message is sent. Collective like MPI_Finalize.
+///
+/// # Safety
+/// MPI is still initialised, and all ranks that measured at the start call this.
+pub unsafe fn measure_last() -> Option<ClockOffset> {
+    let several = SEVERAL.lock().take()?;
+    // SAFETY: the caller's promise.
+    unsafe {
+        let offset = several.measure();
+        several.free();
+        offset
+    }
+}
+
+unsafe fn broadcast(address: Word, bytes: usize, comm: Word) -> i32 {
+    // SAFETY: `address` holds `bytes` bytes on every member.
+    unsafe { call(c"PMPI_Bcast", [address, bytes, abi::byte(), 0, comm, 0, 0, 0]) }
+}
+
+impl Several {
+    unsafe fn free(self) {
+        // SAFETY: our own communicators, each freed once.
+        unsafe {
+            let mut domain = self.domain;
+            call2(c"PMPI_Comm_free", &raw mut domain as Word, 0);
+            if let Some(mut leaders) = self.leaders {
+                call2(c"PMPI_Comm_free", &raw mut leaders as Word, 0);
+            }
+        }
+    }
+
+    unsafe fn measure(&self) -> Option<ClockOffset> {
+        // SAFETY: all members of the communicators take part.
+        unsafe {
+            // Offset and error of the domain's clock, in nanoseconds.
+            let mut found = [0i64; 2];
+            if let Some(leaders) = self.leaders {
+                found = measure_leader(leaders);
+            }
+            let code = broadcast(&raw mut found as Word, size_of_val(&found), self.domain);
+            let [offset_ns, error] = found;
+            (code == 0).then(|| ClockOffset { ticks: ticks(), offset_ns, error_ns: error.unsigned_abs() })
+        }
+    }
+}
+
+unsafe fn measure_leader(leaders: Word) -> [i64; 2] {
+    let (mut rank, mut size) = (0i32, 0i32);
+    // SAFETY: local look-ups, then messages in pairs that both sides know of.
+    unsafe {
+        call2(c"PMPI_Comm_rank", leaders, &raw mut rank as Word);
+        call2(c"PMPI_Comm_size", leaders, &raw mut size as Word);
+        let mut own = [0i64; 2];
+        let mut distance = 1;
+        while distance < size {
+            if rank < distance && rank + distance < size {
+                answer(leaders, rank + distance, own);
+            } else if rank >= distance && rank < 2 * distance {
+                own = ask(leaders, rank - distance);
+            }
+            distance *= 2;
+        }
+        own
+    }
+}
+
+unsafe fn send(buffer: &[i64], peer: i32, comm: Word) {
+    // SAFETY: the buffer lives across the blocking call.
+    unsafe {
+        call(c"PMPI_Send", [buffer.as_ptr() as Word, size_of_val(buffer), abi::byte(), peer as Word, TAG, comm, 0, 0]);
+    }
+}
+
+unsafe fn receive(buffer: &mut [i64], peer: i32, comm: Word) {
+    // SAFETY: as above.
+    unsafe {
+        call(
+            c"PMPI_Recv",
+            [
+                buffer.as_mut_ptr() as Word,
+                size_of_val(buffer),
+                abi::byte(),
+                peer as Word,
+                TAG,
+                comm,
+                abi::abi().status_ignore,
+                0,
+            ],
+        );
+    }
+}
+
+unsafe fn answer(comm: Word, peer: i32, [offset, error]: [i64; 2]) {
+    // SAFETY: the peer is in `ask`.
+    unsafe {
+        for _ in 0..EXCHANGES {
+            receive(&mut [0], peer, comm);
+            send(&[monotonic_ns() as i64, offset, error], peer, comm);
+        }
+    }
+}
+
+unsafe fn ask(comm: Word, peer: i32) -> [i64; 2] {
+    let mut best = (i64::MAX, [0i64; 2]);
+    for _ in 0..EXCHANGES {
+        let mut reply = [0i64; 3];
+        let before = monotonic_ns() as i64;
+        // SAFETY: the peer is in `answer`.
+        unsafe {
+            send(&[0], peer, comm);
+            receive(&mut reply, peer, comm);
+        }
+        let after = monotonic_ns() as i64;
+        let [theirs, offset, error] = reply;
+        let trip = after - before;
+        if trip < best.0 {
+            // The answer was given somewhere between `before` and `after`: the middle, give or take half.
+            best = (trip, [before + trip / 2 - theirs + offset, trip / 2 + error]);
+        }
+    }
+    best.1
+}

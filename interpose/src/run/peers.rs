@@ -1,0 +1,216 @@
+//! The ranks of this host that run the library: they find each other without a message of MPI, which other ranks of the job might
+//! have to take part in.
+//!
+//! Before MPI_Init each of them listens on a socket without a file, named after the job and its rank. MPI_Init returns when all
+//! ranks have entered it, so that afterwards each finds all of them in the system's list of sockets. The first one leads:
+//!
+//! ```text
+//!  first rank    list  accept ──────────── folder ─────────────── members ──────→
+//!                         ↑ rank, wanted      ↓ folder  ↑ "here"     ↓ who measures clocks
+//!  other ranks   list  connect ──────────────────────────────────────────────────→
+//! ```
+//!
+//! A rank that nobody answers goes on alone. One that has said "here" waits for the leader, or for the leader's end. The sockets go with
+//! their processes, so that a job which was killed leaves nothing.
+
+use std::collections::BTreeSet;
+use std::hash::{BuildHasher, Hasher};
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::time::{Duration, Instant};
+
+use foldhash::quality::FixedState;
+use parking_lot::Mutex;
+
+use crate::log::file;
+use crate::run::launcher;
+
+/// How long the leader waits for ranks that it has found, and these for its folder.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// This process, as it was registered: kept while MPI is initialised.
+static REGISTERED: Mutex<Option<Registered>> = Mutex::new(None);
+
+/// A socket that others of the job find.
+pub struct Registered {
+    listener: UnixListener,
+    /// What the names of the job's sockets begin with.
+    job: String,
+    name: String,
+}
+
+/// What a rank says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Its rank in MPI_COMM_WORLD.
+    pub rank: u32,
+    /// Whether it is to be recorded.
+    pub wanted: bool,
+    /// The same number for ranks that read the same clock.
+    pub clock: i32,
+}
+
+/// Makes this process known to others of the job. `rank`: as the launcher numbers it.
+pub fn register(key: &str, rank: u32) {
+    let mut hasher = FixedState::with_seed(4).build_hasher();
+    hasher.write(key.as_bytes());
+    // SAFETY: has no preconditions.
+    hasher.write_u32(unsafe { libc::getuid() });
+    let job = format!("lbprof-{:016x}-", hasher.finish());
+    let name = format!("{job}{rank:08}-{}", std::process::id());
+    // Without a socket the rank goes on alone.
+    let listener = SocketAddr::from_abstract_name(&name).and_then(|address| UnixListener::bind_addr(&address));
+    if let Ok(listener) = listener.and_then(out_of_the_way) {
+        *REGISTERED.lock() = Some(Registered { listener, job, name });
+    }
+}
+
+/// Takes what [`register`] has made; others cannot find it any more once it is dropped.
+pub fn registered() -> Option<Registered> {
+    REGISTERED.lock().take()
+}
+
+/// The same socket under a number that no program counts on.
+fn out_of_the_way(listener: UnixListener) -> io::Result<UnixListener> {
+    let number = file::high(listener.as_raw_fd())?;
+    // SAFETY: a new descriptor, and ours alone.
+    Ok(unsafe { UnixListener::from_raw_fd(number) })
+}
+
+/// What the ranks of a host have agreed on so far.
+pub enum Meeting {
+    /// This rank leads the others.
+    Leader(Company),
+    /// Another one leads; it has told the folder.
+    Member(UnixStream, Vec<u8>),
+    /// There is nobody to ask.
+    Alone,
+}
+
+/// The others, as their leader sees them.
+pub struct Company {
+    peers: Vec<(Peer, UnixStream)>,
+}
+
+/// Finds the ranks of this host; `own`: this one.
+pub fn meet(registered: Registered, own: Peer) -> Meeting {
+    let names = all_sockets(&registered.job);
+    match names.first() {
+        Some(first) if *first == registered.name => Meeting::Leader(accept(&registered.listener, names.len() - 1)),
+        // Its own socket stays until then, so that the leader knows whom to wait for.
+        Some(first) => ask(first, own).map_or(Meeting::Alone, |(stream, offer)| Meeting::Member(stream, offer)),
+        None => Meeting::Alone,
+    }
+}
+
+/// The names of sockets that begin so, in order. While others come and go the system's list may lack one: it is read again where the
+/// launcher has started more ranks here.
+fn all_sockets(prefix: &str) -> Vec<String> {
+    const TRIES: u32 = 5;
+    const NAP: Duration = Duration::from_millis(1);
+    let expected = launcher::ranks_here().unwrap_or(0) as usize;
+    let mut names = BTreeSet::new();
+    for _ in 0..TRIES {
+        names.extend(sockets(prefix));
+        if names.len() >= expected {
+            break;
+        }
+        std::thread::sleep(NAP);
+    }
+    names.into_iter().collect()
+}
+
+fn sockets(prefix: &str) -> Vec<String> {
+    let list = std::fs::read("/proc/net/unix").unwrap_or_default();
+    let list = String::from_utf8_lossy(&list);
+    let paths = list.lines().filter_map(|line| line.split_whitespace().nth(7)?.strip_prefix('@'));
+    // A connection has the name of the socket that it was made on.
+    paths.filter(|name| name.starts_with(prefix)).map(str::to_owned).collect()
+}
+
+fn accept(listener: &UnixListener, others: usize) -> Company {
+    const NAP: Duration = Duration::from_micros(200);
+    let mut peers = Vec::new();
+    let until = Instant::now() + PATIENCE;
+    if listener.set_nonblocking(true).is_ok() {
+        while peers.len() < others && Instant::now() < until {
+            match listener.accept() {
+                Ok((stream, _)) => peers.extend(introduced(stream)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(NAP),
+                Err(_) => break,
+            }
+        }
+    }
+    Company { peers }
+}
+
+/// Reads what the other end says of itself.
+fn introduced(mut stream: UnixStream) -> Option<(Peer, UnixStream)> {
+    stream.set_nonblocking(false).ok()?;
+    stream.set_read_timeout(Some(PATIENCE)).ok()?;
+    let mut bytes = [0u8; 9];
+    stream.read_exact(&mut bytes).ok()?;
+    let [r0, r1, r2, r3, wanted, c0, c1, c2, c3] = bytes;
+    let (rank, clock) = (u32::from_le_bytes([r0, r1, r2, r3]), i32::from_le_bytes([c0, c1, c2, c3]));
+    Some((Peer { rank, wanted: wanted != 0, clock }, stream))
+}
+
+fn ask(leader: &str, own: Peer) -> Option<(UnixStream, Vec<u8>)> {
+    let mut stream = UnixStream::connect_addr(&SocketAddr::from_abstract_name(leader).ok()?).ok()?;
+    let [r0, r1, r2, r3] = own.rank.to_le_bytes();
+    let [c0, c1, c2, c3] = own.clock.to_le_bytes();
+    send(&mut stream, &[r0, r1, r2, r3, u8::from(own.wanted), c0, c1, c2, c3]).ok()?;
+    // The leader may wait for others as long as this, and then for the folder's file system.
+    stream.set_read_timeout(Some(2 * PATIENCE)).ok()?;
+    let offer = receive(&mut stream).ok()?;
+    stream.set_read_timeout(None).ok()?;
+    send(&mut stream, &[1]).ok()?;
+    Some((stream, offer))
+}
+
+impl Company {
+    /// What the others say of themselves.
+    pub fn peers(&self) -> impl Iterator<Item = Peer> {
+        self.peers.iter().map(|&(peer, _)| peer)
+    }
+
+    /// Tells the others where to write, and keeps those that have understood.
+    pub fn offer(&mut self, offer: &[u8]) {
+        self.peers.retain_mut(|(_, stream)| tell(stream, offer).is_ok());
+        self.peers.retain_mut(|(_, stream)| stream.read_exact(&mut [0]).is_ok());
+    }
+
+    /// Tells all that have understood.
+    pub fn conclude(&mut self, conclusion: &[u8]) {
+        for (_, stream) in &mut self.peers {
+            // One that is gone has no use for it.
+            let _ = tell(stream, conclusion);
+        }
+    }
+}
+
+/// What the leader concludes; empty where it is gone.
+pub fn conclusion(mut stream: UnixStream) -> Vec<u8> {
+    receive(&mut stream).unwrap_or_default()
+}
+
+fn tell(stream: &mut UnixStream, message: &[u8]) -> io::Result<()> {
+    send(stream, &(message.len() as u32).to_le_bytes())?;
+    send(stream, message)
+}
+
+fn receive(stream: &mut UnixStream) -> io::Result<Vec<u8>> {
+    let mut length = [0u8; 4];
+    stream.read_exact(&mut length)?;
+    let mut message = Vec::new();
+    let length = u64::from(u32::from_le_bytes(length));
+    stream.take(length).read_to_end(&mut message)?;
+    if message.len() as u64 == length { Ok(message) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+}
+
+/// Where the other end is gone, the program sees no signal.
+fn send(stream: &mut UnixStream, bytes: &[u8]) -> io::Result<()> {
+    file::quietly(|| stream.write_all(bytes))
+}

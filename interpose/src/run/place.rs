@@ -1,0 +1,246 @@
+//! The folder of a run: made by one rank that tells the others, or found by each through the job's key.
+
+use std::ffi::OsString;
+use std::fs;
+use std::hash::{BuildHasher, Hasher};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use foldhash::quality::FixedState;
+use lbprof_collector::format::log_name;
+use lbprof_collector::starter::{STARTER_FILE, Starter};
+
+use crate::harmless::guard;
+use crate::run::settings::Settings;
+use crate::run::{agreement, launcher};
+use crate::system::clock::ticks;
+use crate::system::process;
+
+/// Where a run's logs go, and the number that marks them as one run's.
+#[derive(Debug)]
+pub struct Place {
+    /// The folder, absolute.
+    pub dir: PathBuf,
+    /// The run's number.
+    pub run_id: u64,
+    /// The clock of the rank that made the folder, where it was found by the job's key.
+    pub clock: Option<i32>,
+}
+
+/// Folders of one name that are looked at.
+const MOST: u32 = 100_000;
+
+/// The file in a run's folder that says which job made it.
+const JOB_FILE: &str = ".job";
+
+/// The folder's name as given and those that are tried after it. The path is absolute, because the program may change its
+/// working directory.
+fn names(wanted: &Path) -> impl Iterator<Item = PathBuf> {
+    let numbered = |number: u32| match number {
+        1 => wanted.to_owned(),
+        _ => {
+            let mut name = wanted.as_os_str().to_owned();
+            name.push(format!("-{number}"));
+            name.into()
+        }
+    };
+    (1..MOST).map(numbered)
+}
+
+fn all_taken() -> io::Error {
+    io::Error::new(io::ErrorKind::AlreadyExists, "100,000 runs lie there")
+}
+
+fn prepared(settings: &Settings) -> io::Result<PathBuf> {
+    let wanted = std::path::absolute(settings.folder())?;
+    if let Some(parent) = wanted.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    Ok(wanted)
+}
+
+/// Notes in the new folder what started the job's ranks, and whether it did so for MPI_Comm_spawn.
+fn note_starter(dir: &Path) {
+    let Some((process, started)) = launcher::starter() else { return };
+    let number = hash(&[process::host().as_bytes(), &process.to_le_bytes(), &started.to_le_bytes()]);
+    let starter = Starter { number, spawned: agreement::is_spawned() };
+    // Without it the spawned run is reported as not recorded, no more.
+    let _ = fs::write(dir.join(STARTER_FILE), starter.to_string());
+}
+
+/// Says that the folder has another name than the user gave.
+fn say_name(settings: &Settings, made: &Path, wanted: &Path) {
+    if made != wanted && settings.dir_given {
+        guard::say(format_args!("the logs go to {}, for {} exists", made.display(), wanted.display()));
+    }
+}
+
+/// Says why nothing is recorded.
+pub fn say_failure(settings: &Settings, error: &io::Error) {
+    guard::say(format_args!(
+        "cannot make the folder {}: {error}; nothing is recorded. Point LBPROF_DIR to a place that can be written",
+        settings.folder().display()
+    ));
+}
+
+/// Makes the folder, or the next free one of its name: a run never mixes with an older one. `size`: how many ranks there are.
+///
+/// Errors: what the system says.
+pub fn new(settings: &Settings, size: i32) -> io::Result<Place> {
+    let wanted = prepared(settings)?;
+    for dir in names(&wanted) {
+        match fs::create_dir(&dir) {
+            Ok(()) => {
+                // Under a launcher of another MPI each process is a rank 0 with a folder of its own, and that much is told already.
+                if size != 1 || !launcher::is_foreign() {
+                    say_name(settings, &dir, &wanted);
+                }
+                note_starter(&dir);
+                return Ok(Place { dir, run_id: new_run_id(), clock: None });
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(all_taken())
+}
+
+/// Finds the folder of the job `key`, or makes it. Any number of ranks and hosts may do so at the same time.
+///
+/// A folder with logs of some of `ranks`, those that ask, is of an earlier program with the same key. `clock`: of the rank that asks.
+/// `one_host`: all of the job's ranks see the same file system, because they are on one host.
+///
+/// Errors: what the system says.
+pub fn of_job(settings: &Settings, key: &str, ranks: &[u32], clock: i32, one_host: bool) -> io::Result<Place> {
+    let wanted = prepared(settings)?;
+    let mut earlier = 0u32;
+    for dir in names(&wanted) {
+        // Where hosts do not share a file system, the folder of each has the same number all the same.
+        let run_id = if one_host { new_run_id() } else { hash(&[key.as_bytes(), &earlier.to_le_bytes()]) };
+        let made = !dir.exists() && make_for(&dir, &JobFile { key, run_id, clock })?;
+        if made {
+            say_name(settings, &dir, &wanted);
+            note_starter(&dir);
+            return Ok(Place { dir, run_id, clock: Some(clock) });
+        }
+        let Some((run_id, clock)) = JobFile::read(&dir, key) else { continue };
+        if ranks.iter().any(|&rank| dir.join(log_name(rank)).exists()) {
+            earlier += 1;
+            continue;
+        }
+        return Ok(Place { dir, run_id, clock: Some(clock) });
+    }
+    Err(all_taken())
+}
+
+/// Whether each host would make a folder of its own: its name holds the host's, or its file system is none that hosts share.
+pub fn is_of_one_host(settings: &Settings) -> bool {
+    /// Magic numbers of file systems on a disk or in memory of one host (statfs(2)): ext, XFS, Btrfs, tmpfs, ramfs, overlay, F2FS.
+    const LOCAL: [i64; 7] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x8584_58f6, 0x794c_7630, 0xf2f5_2010];
+    if settings.dir.to_string_lossy().contains("%h") {
+        return true;
+    }
+    let Ok(wanted) = std::path::absolute(settings.folder()) else { return false };
+    let Some(there) = wanted.ancestors().find(|folder| folder.exists()) else { return false };
+    let Ok(path) = std::ffi::CString::new(there.as_os_str().as_bytes()) else { return false };
+    let mut facts = std::mem::MaybeUninit::<libc::statfs>::uninit();
+    // SAFETY: the structure is filled where the call succeeds.
+    let kind = unsafe { (libc::statfs(path.as_ptr(), facts.as_mut_ptr()) == 0).then(|| facts.assume_init().f_type) };
+    kind.is_some_and(|kind| LOCAL.contains(&kind))
+}
+
+/// What the file in a folder says of the job that made it: lines of its key as a number, the run's number and the maker's clock. The key
+/// itself may be a secret by which the job's processes know each other.
+struct JobFile<'a> {
+    key: &'a str,
+    run_id: u64,
+    clock: i32,
+}
+
+impl JobFile<'_> {
+    fn write(&self, dir: &Path) -> io::Result<()> {
+        fs::write(dir.join(JOB_FILE), format!("{}\n{:016x}\n{}\n", number_of(self.key), self.run_id, self.clock))
+    }
+
+    /// The number and the clock of the run in `dir`; `None`: it is not of this job.
+    fn read(dir: &Path, key: &str) -> Option<(u64, i32)> {
+        let text = fs::read_to_string(dir.join(JOB_FILE)).ok()?;
+        let mut lines = text.lines();
+        let is_ours = lines.next()? == number_of(key);
+        let run_id = u64::from_str_radix(lines.next()?, 16).ok()?;
+        let clock = lines.next()?.parse().ok()?;
+        is_ours.then_some((run_id, clock))
+    }
+}
+
+fn number_of(key: &str) -> String {
+    format!("{:016x}{:016x}", hash(&[key.as_bytes()]), hash(&[key.as_bytes(), key.as_bytes()]))
+}
+
+/// Makes the folder with the job's file in it, both at once; false where there is something of that name.
+fn make_for(dir: &Path, job: &JobFile) -> io::Result<bool> {
+    let mut draft = dir.as_os_str().to_owned();
+    draft.push(format!(".{}-{}", process::host(), std::process::id()));
+    let draft = PathBuf::from(draft);
+    let made = fs::create_dir(&draft).and_then(|()| job.write(&draft)).and_then(|()| rename_new(&draft, dir));
+    if !matches!(made, Ok(true)) {
+        // What is left of it is in nobody's way.
+        let _ = fs::remove_dir_all(&draft);
+    }
+    made
+}
+
+/// Renames a folder that is not empty; false where there is something of the new name.
+fn rename_new(from: &Path, to: &Path) -> io::Result<bool> {
+    let path = |path: &Path| std::ffi::CString::new(path.as_os_str().as_bytes());
+    let (old, new) = (path(from)?, path(to)?);
+    // SAFETY: a plain system call with two paths that live here. By number, for older C libraries lack the function.
+    let code = unsafe {
+        let (here, flags) = (libc::AT_FDCWD, libc::RENAME_NOREPLACE);
+        libc::syscall(libc::SYS_renameat2, here, old.as_ptr(), here, new.as_ptr(), flags)
+    };
+    if code == 0 {
+        return Ok(true);
+    }
+    let error = match io::Error::last_os_error() {
+        // Network file systems do not have it. There, a folder replaces only an empty one, which was not there a moment ago.
+        error if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS | libc::EPERM)) => {
+            match fs::rename(from, to) {
+                Ok(()) => return Ok(true),
+                Err(error) => error,
+            }
+        }
+        error => error,
+    };
+    let taken = matches!(error.raw_os_error(), Some(libc::EEXIST | libc::ENOTEMPTY | libc::ENOTDIR));
+    if taken { Ok(false) } else { Err(error) }
+}
+
+fn hash(parts: &[&[u8]]) -> u64 {
+    let mut hasher = FixedState::with_seed(2).build_hasher();
+    for part in parts {
+        hasher.write_usize(part.len());
+        hasher.write(part);
+    }
+    hasher.finish().max(1)
+}
+
+/// A number that no other run has.
+fn new_run_id() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
+    hash(&[process::host().as_bytes(), &std::process::id().to_le_bytes(), &ticks().to_le_bytes(), &now.to_le_bytes()])
+}
+
+/// A folder that ranks find which have nothing to agree by: named after what the launcher's processes have in common. `why` is said.
+pub fn apart(settings: &Settings, rank: i32, size: i32, why: &str) -> Option<Place> {
+    let run_id = launcher::job(size);
+    let mut dir: OsString = std::path::absolute(settings.folder()).ok()?.into_os_string();
+    dir.push(format!("-{:08x}", run_id as u32));
+    let dir = PathBuf::from(dir);
+    if rank == 0 && settings.dir_given && settings.mode.is_some() {
+        guard::say(format_args!("the logs go to {}, for {why}", dir.display()));
+    }
+    Some(Place { dir, run_id, clock: None })
+}

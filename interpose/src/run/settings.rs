@@ -1,0 +1,151 @@
+//! The `LBPROF_*` settings, read from the environment when MPI has started.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lbprof_collector::definition::RankList;
+use lbprof_collector::format::{ClockSource, Mode};
+use lbprof_collector::options::{self, BUFFER_BYTES, SETTINGS, Setting};
+
+use crate::run::job;
+
+/// The settings in force.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Folder as given, with its templates.
+    pub dir: PathBuf,
+    /// Whether the user gave one.
+    pub dir_given: bool,
+    /// What to write; `None`: nothing.
+    pub mode: Option<Mode>,
+    /// Bytes of a ring.
+    pub buffer: usize,
+    /// Bytes of log after which a rank falls back to profile mode; 0: none.
+    pub limit: u64,
+    /// Ranks that record; `None`: all.
+    pub ranks: Option<RankList>,
+    /// Whether MPI_Pcontrol's second argument is a label.
+    pub pcontrol_labels: bool,
+    /// The clock asked for.
+    pub clock: Option<ClockSource>,
+    /// How long to wait for ranks that may not run the library.
+    pub wait: Duration,
+    /// Whether to tell what is done.
+    pub verbose: bool,
+    /// Variables that were not understood, with what was wrong.
+    pub complaints: Vec<String>,
+    /// All that were set, as NAME=value.
+    pub given: Vec<String>,
+}
+
+impl Settings {
+    /// Reads the environment. What is not understood is kept as a complaint, and its default holds.
+    pub fn from_env() -> Self {
+        Self::from_vars(std::env::vars_os().filter_map(|(name, value)| {
+            let name = name.into_string().ok()?;
+            name.starts_with("LBPROF_").then(|| (name, value.to_string_lossy().into_owned()))
+        }))
+    }
+
+    fn from_vars(vars: impl Iterator<Item = (String, String)>) -> Self {
+        let mut settings = Settings {
+            dir: PathBuf::new(),
+            dir_given: false,
+            mode: None,
+            buffer: 0,
+            limit: 0,
+            ranks: None,
+            pcontrol_labels: false,
+            clock: None,
+            wait: Duration::ZERO,
+            verbose: false,
+            complaints: Vec::new(),
+            given: Vec::new(),
+        };
+        for setting in SETTINGS {
+            settings.set(setting.name, setting.default);
+        }
+        for (name, value) in vars {
+            // These are between lb-run and the library. As shells have it, an empty variable is as good as none.
+            if ["LBPROF_LIBRARY", job::VARIABLE].contains(&name.as_str()) || value.trim().is_empty() {
+                continue;
+            }
+            match Setting::named(&name) {
+                None => settings
+                    .complaints
+                    .push(format!("{name}={value}: there is no such setting; lb-run --help has them all")),
+                Some(setting) if !setting.accepts(&value) => {
+                    let Setting { values, default, .. } = setting;
+                    settings
+                        .complaints
+                        .push(format!("{name}={value}: expected {values}; the default {default} is used"));
+                }
+                Some(_) => {
+                    settings.set(&name, value.trim());
+                    settings.dir_given |= name == "LBPROF_DIR";
+                }
+            }
+            settings.given.push(format!("{name}={value}"));
+        }
+        settings.given.sort();
+        settings
+    }
+
+    /// Takes a value that the setting accepts.
+    fn set(&mut self, name: &str, value: &str) {
+        match name {
+            "LBPROF_DIR" => self.dir = PathBuf::from(value),
+            "LBPROF_MODE" => {
+                self.mode = match value {
+                    "profile" => Some(Mode::Profile),
+                    "off" => None,
+                    _ => Some(Mode::Events),
+                }
+            }
+            "LBPROF_BUFFER" => self.buffer = options::bytes(value).unwrap_or(*BUFFER_BYTES.start()) as usize,
+            "LBPROF_LIMIT" => self.limit = options::bytes(value).unwrap_or(0),
+            // No list: all.
+            "LBPROF_RANKS" => self.ranks = options::ranks(value),
+            "LBPROF_PCONTROL" => self.pcontrol_labels = value == "labels",
+            "LBPROF_CLOCK" => {
+                self.clock = match value {
+                    "tsc" => Some(ClockSource::Tsc),
+                    "monotonic" => Some(ClockSource::Monotonic),
+                    _ => None,
+                }
+            }
+            "LBPROF_WAIT" => self.wait = Duration::from_secs(value.parse().unwrap_or(*options::WAIT_S.start())),
+            "LBPROF_VERBOSE" => self.verbose = value == "1",
+            _ => {}
+        }
+    }
+
+    /// The folder with its templates filled in; the run's number is the caller's to append.
+    pub fn folder(&self) -> PathBuf {
+        let job = ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "FLUX_JOB_ID", "COBALT_JOBID"]
+            .iter()
+            .find_map(|name| std::env::var(name).ok())
+            // What goes into a file's name must not leave its folder.
+            .map(|id| id.replace('/', "_"));
+        if !self.dir_given {
+            return PathBuf::from(job.map_or("lbprof-out".into(), |job| format!("lbprof-out-{job}")));
+        }
+        let mut out = String::new();
+        let text = self.dir.to_string_lossy();
+        let mut chars = text.chars();
+        while let Some(c) = chars.next() {
+            match (c, if c == '%' { chars.clone().next() } else { None }) {
+                ('%', Some('j')) => out.push_str(job.as_deref().unwrap_or("0")),
+                ('%', Some('h')) => out.push_str(&crate::system::process::host()),
+                ('%', Some('x')) => out.push_str(&crate::system::process::program()),
+                ('%', Some('%')) => out.push('%'),
+                _ => {
+                    out.push(c);
+                    continue;
+                }
+            }
+            chars.next();
+        }
+        PathBuf::from(out)
+    }
+}

@@ -1,0 +1,6 @@
+//! What the operating system gives: time, files, facts of the process, faults of memory.
+
+pub mod clock;
+pub mod faults;
+pub mod process;
+pub mod sandbox;

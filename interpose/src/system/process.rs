@@ -1,0 +1,90 @@
+//! Facts of the process: host, program, resources used.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use lbprof_collector::definition::Usage;
+
+use crate::system::clock::ticks;
+use crate::system::sandbox;
+
+/// The host's name.
+pub fn host() -> String {
+    let mut name = [0u8; 256];
+    // SAFETY: writes at most the buffer's length.
+    let code = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
+    let length = name.iter().position(|&byte| byte == 0).unwrap_or(0);
+    match name.get(..length) {
+        Some(name) if code == 0 => String::from_utf8_lossy(name).into_owned(),
+        _ => "unknown".into(),
+    }
+}
+
+/// The program's command line.
+pub fn command() -> Vec<String> {
+    let bytes = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+    let mut command: Vec<String> =
+        bytes.split(|&byte| byte == 0).map(|part| String::from_utf8_lossy(part).into_owned()).collect();
+    command.pop();
+    command
+}
+
+/// Path of the program's file.
+pub fn executable() -> PathBuf {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| std::fs::read_link("/proc/self/exe").unwrap_or_default()).clone()
+}
+
+/// Name of the program's file.
+pub fn program() -> String {
+    executable().file_name().map_or("unknown".into(), |name| name.to_string_lossy().into_owned())
+}
+
+/// Resources that the process, and the calling thread, have used so far; `None` where a system call filter may not allow to ask.
+pub fn usage() -> Option<Usage> {
+    if sandbox::is_filtered() {
+        return None;
+    }
+    // SAFETY: plain structures, which the calls fill.
+    let (process, thread) = unsafe {
+        let mut process: libc::rusage = std::mem::zeroed();
+        let mut thread: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &mut process);
+        libc::getrusage(libc::RUSAGE_THREAD, &mut thread);
+        (process, thread)
+    };
+    let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
+    Some(Usage {
+        ticks: ticks(),
+        user_ns: ns(process.ru_utime),
+        system_ns: ns(process.ru_stime),
+        thread_ns: ns(thread.ru_utime) + ns(thread.ru_stime),
+        voluntary_switches: process.ru_nvcsw as u64,
+        involuntary_switches: process.ru_nivcsw as u64,
+        thread_involuntary_switches: thread.ru_nivcsw as u64,
+        thread_delayed_ns: delayed_ns(),
+        max_resident: process.ru_maxrss as u64 * 1024,
+    })
+}
+
+/// How long the calling thread could have run but had no core, so far: the second number of schedstat; 0 where the kernel
+/// does not count it.
+fn delayed_ns() -> u64 {
+    let mut bytes = [0; 128];
+    // Without an allocation: this is called at the end of the process, which may be in a handler.
+    let length = File::open("/proc/thread-self/schedstat").and_then(|mut file| file.read(&mut bytes)).unwrap_or(0);
+    let schedstat = bytes.get(..length).and_then(|bytes| str::from_utf8(bytes).ok()).unwrap_or_default();
+    schedstat.split_whitespace().nth(1).and_then(|delay| delay.parse().ok()).unwrap_or(0)
+}
+
+/// Resident and swapped memory of the process, in bytes.
+pub fn memory() -> (u64, u64) {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
+    };
+    (field("VmRSS:").unwrap_or(0) * 1024, field("VmSwap:").unwrap_or(0) * 1024)
+}

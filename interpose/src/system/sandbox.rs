@@ -1,0 +1,102 @@
+//! Whether the program has put itself under a system call filter (seccomp) since recording started.
+//!
+//! A filter may end the process for a call that it does not list, and it lists what the program calls, not what a recorder calls. What
+//! a flush cannot do without (fstat, rt_sigprocmask, rt_sigaction, write; mmap where the heap grows) nearly every filter allows. All else is left out
+//! under a filter: resource usage, removing rings, recording further threads. A process cannot ask safely whether it has a filter, for
+//! that is a system call, too; reading a file that is open already (pread64) is the call that filters are most likely to allow.
+
+use std::ffi::c_int;
+use std::fs::File;
+use std::io;
+use std::os::fd::IntoRawFd;
+use std::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+use crate::log::file;
+
+/// The descriptor of this thread's status in /proc; -1: none.
+static STATUS: AtomicI32 = AtomicI32::new(-1);
+/// Which file that is: device and number.
+static IDENTITY: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+/// Filters when recording started, as [`filters`] gives them.
+static BEFORE: AtomicU64 = AtomicU64::new(0);
+/// Whether one was added since. No filter is ever taken away.
+static FILTERED: AtomicBool = AtomicBool::new(false);
+
+/// Notes which filters there are when recording starts. The calling thread is watched: others inherit its filters.
+pub fn remember() {
+    if let Ok(filters) = open().and_then(filters) {
+        BEFORE.store(filters, Relaxed);
+    }
+}
+
+/// Whether a filter has been installed since [`remember`]. Allocates nothing and takes no lock: it may run in a signal handler.
+pub fn is_filtered() -> bool {
+    if FILTERED.load(Relaxed) {
+        return true;
+    }
+    let now = match known().map_or_else(open, Ok).and_then(filters) {
+        Ok(now) => now,
+        // The filter refuses to answer.
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EPERM | libc::EACCES | libc::ENOSYS)) => u64::MAX,
+        Err(_) => return false,
+    };
+    let filtered = now != BEFORE.load(Relaxed);
+    if filtered {
+        FILTERED.store(true, Relaxed);
+    }
+    filtered
+}
+
+/// The descriptor, unless the program has closed it and uses its number for something else.
+fn known() -> Option<c_int> {
+    let number = STATUS.load(Acquire);
+    let (identity, _) = file::identify(number).ok()?;
+    let [device, inode] = &IDENTITY;
+    (identity == (device.load(Relaxed), inode.load(Relaxed))).then_some(number)
+}
+
+fn open() -> io::Result<c_int> {
+    let number = file::out_of_the_way(File::open("/proc/thread-self/status")?)?.into_raw_fd();
+    let ((device, inode), _) = file::identify(number)?;
+    for (word, value) in IDENTITY.iter().zip([device, inode]) {
+        word.store(value, Relaxed);
+    }
+    STATUS.store(number, Release);
+    Ok(number)
+}
+
+/// Mode and number of filters of the thread whose status `number` is, as one number (proc_pid_status(5)).
+fn filters(number: c_int) -> io::Result<u64> {
+    // These fields stand before those that are long on large machines.
+    let mut text = [0u8; 2048];
+    // SAFETY: a system call that fills at most the buffer. Without moving the file's position, should it be the program's after all.
+    let length = unsafe { libc::pread(number, text.as_mut_ptr().cast(), text.len(), 0) };
+    let Ok(length) = usize::try_from(length) else { return Err(io::Error::last_os_error()) };
+    Ok(parsed(text.get(..length).unwrap_or_default()))
+}
+
+fn parsed(status: &[u8]) -> u64 {
+    let field = |name: &[u8]| {
+        let line = status.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(name))?;
+        str::from_utf8(line).ok()?.trim().parse::<u32>().ok()
+    };
+    u64::from(field(b"Seccomp:").unwrap_or(0)) << 32 | u64::from(field(b"Seccomp_filters:").unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parsed;
+
+    #[test]
+    fn each_filter_changes_the_number() {
+        let none = parsed(b"Name:\tx\nNoNewPrivs:\t0\nSeccomp:\t0\nSeccomp_filters:\t0\nSpeculation");
+        let one = parsed(b"Name:\tx\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\nSpeculation");
+        let two = parsed(b"Name:\tx\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t2\nSpeculation");
+        assert_eq!(none, 0);
+        assert!(none != one && one != two);
+        assert_eq!(parsed(b"Seccomp:\t2\n"), 2 << 32, "kernels before 5.9 do not count them");
+    }
+}

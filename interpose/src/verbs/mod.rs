@@ -1,0 +1,130 @@
+//! What the rows of calls.table say of a call: verbs, one function each.
+//!
+//! A verb reads the arguments before the call and gives an [`Event`]: the facts for the record, and what is left to do
+//! after the call. It may replace an argument that it takes by `&mut` (a status that the program ignores). All verbs share
+//! one safety contract: the arguments are those of the MPI function in whose row the verb stands, in the language `L`, as
+//! the program passed them; the thread is the calling one.
+
+mod collective;
+mod completion;
+mod io;
+mod management;
+mod one_sided;
+mod point_to_point;
+mod polls;
+
+use lbprof_collector::record::{Flags, Record};
+
+pub use collective::*;
+pub use completion::*;
+pub use io::*;
+pub use management::*;
+pub use one_sided::*;
+pub use point_to_point::*;
+
+use crate::handles::requests::{self, Open};
+use crate::mpi::abi::{Null, is_null};
+use crate::mpi::lang::{Convert, Language};
+use crate::recording::thread::{Facts, Thread, Word};
+
+/// A call's facts, and what is left to do when it has returned.
+#[derive(Clone, Copy)]
+pub struct Event<A: After> {
+    /// For the record.
+    pub facts: Facts,
+    /// For afterwards.
+    pub after: A,
+}
+
+/// What is left to do after a call.
+pub trait After: Copy {
+    /// Bits for [`Open::kind`] if the operation's completion is a request's.
+    const KIND: u16 = 0;
+
+    /// Completes the record at `slot`; `ok`: the call succeeded.
+    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool);
+}
+
+impl After for () {
+    #[inline(always)]
+    unsafe fn after(self, _: *mut Thread, _: *mut Record, _: bool) {}
+}
+
+/// An event that is complete before the call.
+#[inline(always)]
+fn known(facts: Facts) -> Event<()> {
+    Event { facts, after: () }
+}
+
+/// An event whose request, when it completes, has `KIND`; nothing is to be done when a blocking call of it returns.
+#[derive(Clone, Copy)]
+pub struct Posted<const KIND: u16>;
+
+impl<const KIND: u16> After for Posted<KIND> {
+    const KIND: u16 = KIND;
+    #[inline(always)]
+    unsafe fn after(self, _: *mut Thread, _: *mut Record, _: bool) {}
+}
+
+/// Remembers the request that the call returned.
+#[derive(Clone, Copy)]
+pub struct Starts<L, const PREPARED: bool> {
+    request: Word,
+    kind: u16,
+    language: std::marker::PhantomData<L>,
+}
+
+/// A nonblocking operation: what it does, and the request that it returns.
+#[inline(always)]
+pub unsafe fn starts_as<L: Language, A: After>(
+    _: *mut Thread,
+    request: Word,
+    inner: Event<A>,
+) -> Event<Starts<L, false>> {
+    Event { facts: inner.facts, after: Starts { request, kind: A::KIND, language: std::marker::PhantomData } }
+}
+
+/// A persistent operation is made; [`starts`] starts it.
+#[inline(always)]
+pub unsafe fn prepares_as<L: Language, A: After>(
+    _: *mut Thread,
+    request: Word,
+    inner: Event<A>,
+) -> Event<Starts<L, true>> {
+    Event { facts: inner.facts, after: Starts { request, kind: A::KIND, language: std::marker::PhantomData } }
+}
+
+impl<L: Language, const PREPARED: bool> After for Starts<L, PREPARED> {
+    #[inline(always)]
+    unsafe fn after(self, _: *mut Thread, slot: *mut Record, ok: bool) {
+        if !ok {
+            return;
+        }
+        // SAFETY: the call stored the request; the slot is this call's.
+        unsafe {
+            let handle = L::handle_at(self.request, 0, Convert::Request);
+            if is_null(Null::Request, handle) || crate::mpi::abi::is_shared_request(handle) {
+                // Complete already: its wait, if there is one, returns at once.
+                return;
+            }
+            let flags = (*slot).flags;
+            let id = requests::new_id();
+            let mut kind = self.kind | requests::kind_of(flags);
+            if PREPARED {
+                kind |= requests::PERSISTENT;
+                (*slot).flags |= Flags::PERSISTENT;
+            }
+            (*slot).request = id;
+            let open = Open {
+                id,
+                comm: (*slot).comm,
+                peer: (*slot).peer,
+                tag: (*slot).tag,
+                sent: (*slot).sent,
+                received: (*slot).received,
+                kind,
+            };
+            requests::insert(handle, open);
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The wrappers, made by build.rs from calls.table.
+//!
+//! A wrapper has two parts. The entry is what the program calls: a few instructions that note the caller's address (the call
+//! site) in the thread's state and jump on, so that all registers and the stack are as the program left them. The body is an
+//! ordinary function: reserve a slot, fill it from the arguments, make the real call, store the end. The real call is made
+//! exactly once, outside of every lock and guard.
+//!
+//! Every argument is a register-wide word, whatever its type; reading it is the verb's business.
+
+#![allow(non_snake_case, unused_mut, unused_variables, clippy::too_many_arguments, reason = "made from the table")]
+
+pub mod special;
+
+use std::arch::naked_asm;
+
+use lbprof_collector::Operation;
+use lbprof_collector::record::{Flags, Record};
+
+use crate::forward::{self, NEXT};
+use crate::mpi::lang;
+use crate::recording::thread::{self, Canary, Word};
+use crate::verbs::{self, After};
+
+/// Calls a row's verb; fixes the type of its parameter.
+#[inline(always)]
+fn apply<A: After>(
+    thread: *mut thread::Thread,
+    verb: impl FnOnce(*mut thread::Thread) -> verbs::Event<A>,
+) -> verbs::Event<A> {
+    verb(thread)
+}
+
+/// An argument's type, by its name: all are words.
+macro_rules! word {
+    ($argument:ident) => {
+        Word
+    };
+}
+
+/// The three steps of a body. `$next` is the function to forward to; `$resolved` the same where it is known to be looked up.
+macro_rules! body {
+    ($next:expr, $resolved:expr, $language:ty, $operation:ident, ($($argument:ident),*), $verb:expr, |$result:ident| $ok:expr) => {{
+        /// The call is the first to name a communicator or datatype. Nothing may be asked of it until the call has shown that
+        /// the handle is good, for a look-up that fails runs the program's error handler. Then the arguments are read anew.
+        #[cold]
+        #[inline(never)]
+        unsafe extern "C-unwind" fn first($($argument: Word,)* slot: *mut Record, next: Word) -> Word {
+            // SAFETY: as below. Verbs only read, so they may be asked as often as one likes.
+            unsafe {
+                let thread = thread::current();
+                $(let mut $argument = $argument;)*
+                // A call that was left by longjmp may have noted it.
+                (*thread).unseen = false;
+                let _ = apply(thread, $verb);
+                let unseen = (*thread).unseen;
+                let next: Next = std::mem::transmute(next);
+                let $result = next($($argument),*);
+                thread::close(slot);
+                if unseen && $ok {
+                    thread::learn(thread, slot, || apply(thread, $verb).facts);
+                }
+                (*thread).unseen = false;
+                $result
+            }
+        }
+        type Next = unsafe extern "C-unwind" fn($(word!($argument)),*) -> Word;
+        // SAFETY: the program's own arguments, passed on unchanged (but for statuses that it ignores) to the function that
+        // it meant to call; the thread's state is its own.
+        unsafe {
+            let thread = thread::current();
+            let mut canary = Canary::uninit();
+            if thread::nested(thread, &canary) {
+                let next: Next = std::mem::transmute($next);
+                return next($($argument),*);
+            }
+            let Some(slot) = thread::reserve(thread, &mut canary) else {
+                let next: Next = std::mem::transmute($next);
+                return next($($argument),*);
+            };
+            let slot = slot.as_ptr();
+            $(let mut $argument = $argument;)*
+            let event = apply(thread, $verb);
+            let language_flag = if <$language as lang::Language>::FORTRAN { Flags::FORTRAN.0 } else { 0 };
+            thread::open(
+                thread,
+                slot,
+                Operation::$operation as u16,
+                Operation::$operation.activity() as u16 | language_flag,
+                event.facts,
+            );
+            let result = if (*thread).unseen {
+                first($($argument,)* slot, $resolved)
+            } else {
+                let next: Next = std::mem::transmute($resolved);
+                let result = next($($argument),*);
+                thread::close(slot);
+                result
+            };
+            (slot, event, result, thread)
+        }
+    }};
+}
+
+macro_rules! c_wrapper {
+    ($name:literal, $function:ident, $index:literal, $operation:ident, ($($argument:ident),*), $verb:expr) => {
+        const _: () = {
+            #[unsafe(naked)]
+            #[unsafe(export_name = $name)]
+            unsafe extern "C-unwind" fn entry() {
+                naked_asm!(
+                    "mov rax, qword ptr [rsp]",
+                    "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
+                    "mov qword ptr fs:[r11], rax",
+                    "jmp {body}",
+                    body = sym body,
+                )
+            }
+
+            unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
+                let (slot, event, result, thread) =
+                    body!(forward::next($index), forward::resolved($index), lang::C, $operation, ($($argument),*), $verb, |result| {
+                        result as i32 == 0
+                    });
+                // SAFETY: the slot is this call's.
+                unsafe {
+                    if result as i32 != 0 {
+                        (*slot).flags |= Flags::FAILED;
+                    }
+                    event.after.after(thread, slot, result as i32 == 0);
+                    thread::release(thread);
+                }
+                result
+            }
+        };
+    };
+}
+
+macro_rules! fortran_wrapper {
+    ($function:ident, [$(($name:literal, $index:literal))*], $operation:ident, $ierror:ident, ($($argument:ident),*), $verb:expr) => {
+        const _: () = {
+            $(const _: () = {
+                #[unsafe(naked)]
+                #[unsafe(export_name = $name)]
+                unsafe extern "C-unwind" fn entry() {
+                    naked_asm!(
+                        "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
+                        "mov rax, qword ptr [rsp]",
+                        "mov qword ptr fs:[r11], rax",
+                        "lea rax, [rip + {next} + {offset}]",
+                        "mov qword ptr fs:[r11 + 8], rax",
+                        "xor eax, eax",
+                        "jmp {body}",
+                        next = sym NEXT,
+                        offset = const $index * 8,
+                        body = sym body,
+                    )
+                }
+            };)*
+
+            unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
+                // SAFETY: the entry has just stored the address of an element of NEXT.
+                let next = forward::next_at(unsafe { (*thread::current()).next });
+                let ierror = $ierror;
+                let (slot, event, result, thread) =
+                    body!(next, next, lang::Fortran, $operation, ($($argument),*), $verb, |result| {
+                        $ierror == 0 || ($ierror as *const i32).read() == 0
+                    });
+                // SAFETY: as in C; ierror is optional in mpi_f08, and then an error has ended the program.
+                unsafe {
+                    let ok = ierror == 0 || (ierror as *const i32).read() == 0;
+                    if !ok {
+                        (*slot).flags |= Flags::FAILED;
+                    }
+                    event.after.after(thread, slot, ok);
+                    thread::release(thread);
+                }
+                result
+            }
+        };
+    };
+}
+
+include!(concat!(env!("OUT_DIR"), "/wrappers.rs"));

@@ -7,7 +7,7 @@ use lbprof_collector::format::Mode;
 use crate::metrics::findings::findings;
 use crate::model::Model;
 use crate::model::followed::Followed;
-use crate::model::question::Question;
+use crate::model::what_if::WhatIf;
 use crate::profile::gather;
 use crate::read::open::Run;
 use crate::read::pass::Progress;
@@ -89,9 +89,9 @@ pub fn analyse(run: &Run, options: &Options, tell: impl Fn(Step) + Sync) -> Resu
     choose_loop(&mut model, options)?;
     let mut watched = None;
     if options.asked.is_some() {
-        let questions = first.questions(&model, options)?;
+        let scenarios = first.scenarios(&model, options)?;
         let watch = Some(&model).filter(|_| options.watch);
-        (model.followed, watched) = first.follow(run, &model, &Scope::all(&model), questions, watch, &tell);
+        (model.followed, watched) = first.follow(run, &model, &Scope::all(&model), scenarios, watch, &tell);
     }
     Ok(Analysis { model, places: first.places, watched })
 }
@@ -122,10 +122,10 @@ pub fn analyse_part(
     let mut watched = None;
     if follows {
         let all = if narrows { &all } else { &model };
-        let questions = if region.is_none() { first.questions(&model, options)? } else { Vec::new() };
+        let scenarios = if region.is_none() { first.scenarios(&model, options)? } else { Vec::new() };
         let scope = Scope::part(all, &first.survey, &part, &model, region);
         let watch = Some(&model).filter(|_| options.watch && region.is_none());
-        (model.followed, watched) = first.follow(base, all, &scope, questions, watch, &tell);
+        (model.followed, watched) = first.follow(base, all, &scope, scenarios, watch, &tell);
     }
     // Whether the data are sound all of the ranks' time tells.
     all.ranks.retain(|rank| model.ranks.binary_search_by_key(&rank.rank, |kept| kept.rank).is_ok());
@@ -194,12 +194,12 @@ impl First {
     }
 
     /// What to ask of `model`, and under what conditions that is answered; nothing where ranks are not followed.
-    fn questions(&self, model: &Model, options: &Options) -> Result<Vec<(Question, Condition)>, SelectionError> {
+    fn scenarios(&self, model: &Model, options: &Options) -> Result<Vec<(WhatIf, Condition)>, SelectionError> {
         let Some(asked) = &options.asked else { return Ok(Vec::new()) };
-        let asked: Vec<_> = asked.iter().map(|one| one.question(model)).collect::<Result<Vec<_>, _>>()?;
+        let asked: Vec<_> = asked.iter().map(|one| one.scenario(model)).collect::<Result<Vec<_>, _>>()?;
         // What a rank did whose calls are sums cannot be replayed.
-        let questions = if self.survey.profiles { Vec::new() } else { plan(model, &asked) }.into_iter();
-        Ok(questions.map(|question| (question, condition(question, model))).collect())
+        let scenarios = if self.survey.profiles { Vec::new() } else { plan(model, &asked) }.into_iter();
+        Ok(scenarios.map(|scenario| (scenario, condition(scenario, model))).collect())
     }
 
     /// Follows the ranks of `run`, of which `all` is, and watches what they do in `watch`, the model of the part in `scope`; nothing where
@@ -209,7 +209,7 @@ impl First {
         run: &Run,
         all: &Model,
         scope: &Scope,
-        questions: Vec<(Question, Condition)>,
+        scenarios: Vec<(WhatIf, Condition)>,
         watch: Option<&Model>,
         tell: &(impl Fn(Step) + Sync),
     ) -> (Option<Followed>, Option<Watched>) {
@@ -220,7 +220,7 @@ impl First {
         let mut watch = watch.and_then(Watch::new);
         let mut part = watch.as_mut().map(|watch| PartWatcher::new(scope, watch));
         let watcher = part.as_mut().map(|part| part as &mut dyn Watcher);
-        let followed = follow(run, &self.survey, &self.structure, all, (scope, questions), watcher, tell);
+        let followed = follow(run, &self.survey, &self.structure, all, (scope, scenarios), watcher, tell);
         (Some(followed), watch.map(Watch::finish))
     }
 

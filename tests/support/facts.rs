@@ -214,7 +214,7 @@ fn sum(list: &Value, key: &str, which: impl Fn(&Value) -> bool) -> Option<f64> {
     Some(list.as_array()?.iter().filter(|&one| which(one)).filter_map(|one| one[key].as_f64()).sum())
 }
 
-/// A key of the replay that answers a question: what it is, and its region or rank.
+/// The key of a prediction: its scenario, and its region or rank.
 fn replay(report: &Value, what: &str, key: &str) -> Option<f64> {
     let answers = |one: &&Value| {
         let rest = one["what"].as_str().and_then(|known| what.strip_prefix(known)).map(str::trim);

@@ -1,9 +1,9 @@
 //! What following all ranks gives.
 
 use super::kind::{Kind, Ns};
-use super::question::Question;
 use super::region::Region;
 use super::waits::Blocking;
+use super::what_if::WhatIf;
 
 /// A thread that was followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Followed {
 
     /// T_ideal by replay (METRICS §1), in seconds; `None` where it was not asked for, or not all that ranks wait for is known.
     pub fn t_ideal_s(&self) -> Option<f64> {
-        let ideal = self.replays.iter().find(|(question, _)| *question == Question::Ideal);
+        let ideal = self.replays.iter().find(|(scenario, _)| *scenario == WhatIf::Ideal);
         ideal.filter(|_| self.counts.all_is_known()).map(|&(_, time_s)| time_s)
     }
 }
@@ -92,8 +92,8 @@ pub struct Followed {
     pub threads: Vec<ThreadOf>,
     /// Waits in the part of the run that was selected, and their causes wherever they lie.
     pub blocking: Blocking,
-    /// Questions, and the seconds that the part would take then; of a region none.
-    pub replays: Vec<(Question, f64)>,
+    /// What-if scenarios, and the seconds that the part would take in each; none of a region.
+    pub replays: Vec<(WhatIf, f64)>,
     /// The critical path of the part, by thread and kind; of a region none.
     pub critical_path: Vec<OnPath>,
     /// Nanoseconds from the first begin of a selected rank's window to the last end, as corrected.

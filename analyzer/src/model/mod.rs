@@ -10,13 +10,13 @@ pub mod kind;
 pub mod loops;
 pub mod moment;
 pub mod own_loops;
-pub mod question;
 mod rank;
 mod region;
 pub mod selected;
 mod series;
 pub mod sites;
 pub mod waits;
+pub mod what_if;
 
 pub use facts::{Communicator, RunFacts};
 pub use own_loops::OwnLoops;

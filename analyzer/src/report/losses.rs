@@ -13,11 +13,11 @@ use lbprof_collector::definition::RegionKind;
 
 use super::blocking::BlockingTable;
 use super::verdict::Verdict;
-use super::what_if::{ReplayRow, WhatIf};
+use super::what_if::{Prediction, WhatIfTable};
 use super::{RegionRow, SiteRow};
 use crate::metrics::blocking::{Class, waited_because_of};
 use crate::model::Model;
-use crate::model::question::Question;
+use crate::model::what_if::WhatIf;
 use crate::profile::operation_name;
 use crate::structure::symbols::Place;
 
@@ -79,7 +79,7 @@ pub struct Loss {
     /// The operation and the place at which ranks wait for it longest; of communication, at which it takes longest.
     pub at: Option<(String, Place)>,
     /// What would be gained without it, by replay; `None` where that was not asked, or is not known.
-    pub remedy: Option<ReplayRow>,
+    pub remedy: Option<Prediction>,
 }
 
 impl Loss {
@@ -95,7 +95,7 @@ pub(super) struct Parts<'a> {
     pub(super) places: &'a [Place],
     pub(super) verdict: &'a Verdict,
     pub(super) blocking: Option<&'a BlockingTable>,
-    pub(super) what_if: &'a WhatIf,
+    pub(super) what_if: &'a WhatIfTable,
     pub(super) sites: &'a [SiteRow],
     pub(super) regions: &'a [RegionRow],
     /// Whether ranks share one work, so that balancing them is a gain.
@@ -159,7 +159,7 @@ fn by_cause(parts: &Parts, table: &BlockingTable) -> Vec<Loss> {
             Loss { ranks, region: Some(phase.region.clone()), at, remedy, ..whole(kind, caused_s) }
         })
         .collect();
-    let ideal = parts.what_if.rows.iter().find(|row| row.question == Question::Ideal);
+    let ideal = parts.what_if.rows.iter().find(|row| row.scenario == WhatIf::Ideal);
     let at = longest_besides_waiting(parts.sites, table);
     losses.push(Loss { at, remedy: ideal.cloned(), ..whole(LossKind::Communication, communication_s) });
     losses.push(whole(LossKind::Recorder, recorder_s));
@@ -191,16 +191,16 @@ fn waits_for(parts: &Parts, rank: Option<&(u32, f64)>) -> Option<(String, Place)
 }
 
 /// The replay that tells what balancing a region would gain; else, where one rank causes it all, that of the rank.
-fn remedy(what_if: &WhatIf, region: &str, ranks: &[(u32, f64)]) -> Option<ReplayRow> {
+fn remedy(what_if: &WhatIfTable, region: &str, ranks: &[(u32, f64)]) -> Option<Prediction> {
     let of_region =
-        |row: &&ReplayRow| matches!(row.question, Question::Balanced(_)) && row.region.as_deref() == Some(region);
+        |row: &&Prediction| matches!(row.scenario, WhatIf::Balanced(_)) && row.region.as_deref() == Some(region);
     what_if
         .rows
         .iter()
         .find(of_region)
         .or_else(|| {
             let &(rank, _) = ranks.first().filter(|(_, share)| *share > 0.9)?;
-            let of_rank = |row: &&ReplayRow| matches!(row.question, Question::RankAsMean(_)) && row.rank == Some(rank);
+            let of_rank = |row: &&Prediction| matches!(row.scenario, WhatIf::RankAsMean(_)) && row.rank == Some(rank);
             what_if.rows.iter().find(of_rank).filter(|row| what_if.is_gain(row))
         })
         .cloned()
@@ -226,7 +226,7 @@ fn of_verdict(parts: &Parts, causes: Option<&BlockingTable>) -> Vec<Loss> {
     let communication = Loss::bare(LossKind::Communication, verdict.communication_s);
     losses.push(match causes {
         Some(table) => {
-            let ideal = parts.what_if.rows.iter().find(|row| row.question == Question::Ideal);
+            let ideal = parts.what_if.rows.iter().find(|row| row.scenario == WhatIf::Ideal);
             let at = longest_besides_waiting(parts.sites, table);
             Loss { measured: true, at, remedy: ideal.cloned(), ..communication }
         }
@@ -284,8 +284,8 @@ fn serialized(parts: &Parts, causes: Option<&BlockingTable>, kind: LossKind, los
         Some(_) => waits_for(parts, ranks.first()),
         None => longest_call(parts.verdict),
     };
-    let balanced = |row: &&ReplayRow| kind == LossKind::SlowInTurn && row.question == Question::RunBalancedEach;
-    let is_gain = |row: &&ReplayRow| parts.together && balanced(row) && parts.what_if.is_gain(row);
+    let balanced = |row: &&Prediction| kind == LossKind::SlowInTurn && row.scenario == WhatIf::RunBalancedEach;
+    let is_gain = |row: &&Prediction| parts.together && balanced(row) && parts.what_if.is_gain(row);
     let remedy = parts.what_if.rows.iter().find(is_gain).cloned();
     Loss { measured: causes.is_some(), ranks, region, at, remedy, ..Loss::bare(kind, lost_s) }
 }

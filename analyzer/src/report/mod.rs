@@ -59,7 +59,7 @@ pub use problems::ProblemRow;
 pub use ranks::RankRow;
 pub use regions::RegionRow;
 pub use verdict::Verdict;
-pub use what_if::WhatIf;
+pub use what_if::WhatIfTable;
 
 /// What a report says. All times in seconds.
 #[derive(Clone, Debug)]
@@ -89,7 +89,7 @@ pub struct Report {
     /// Why ranks wait; `None` where they were not followed.
     pub blocking: Option<BlockingTable>,
     /// How long the run would take otherwise, and what set its time.
-    pub what_if: WhatIf,
+    pub what_if: WhatIfTable,
     /// Loops found in the calls.
     pub loops: Loops,
     /// Where the ranks differ.
@@ -138,7 +138,7 @@ impl Report {
             .unwrap_or_else(|| Verdict::new(model, &efficiency, &regions, &call_sites));
         let overheads = OverheadTable::new(model, &efficiency);
         let blocking = BlockingTable::new(model, places, &overheads.imbalance);
-        let what_if = WhatIf::new(model);
+        let what_if = WhatIfTable::new(model);
         let losses = losses::rows(&losses::Parts {
             model,
             places,

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use lbprof_collector::Activity;
 
 use crate::model::kind::Kind;
-use crate::model::question::Question;
+use crate::model::what_if::WhatIf;
 use crate::model::{Model, OwnLoops};
 use crate::replay::what_if::{iterations_are_known, serial_least_s};
 
-/// The answer to a question.
+/// The prediction of a what-if scenario.
 #[derive(Clone, Debug)]
-pub struct ReplayRow {
-    /// The question.
-    pub question: Question,
+pub struct Prediction {
+    /// The scenario.
+    pub scenario: WhatIf,
     /// The region that it asks about, by its path.
     pub region: Option<String>,
     /// The rank that it asks about.
@@ -44,13 +44,13 @@ pub struct PathRow {
 
 /// Answers, and the critical path.
 #[derive(Clone, Debug, Default)]
-pub struct WhatIf {
-    /// A row a question: as measured, on an ideal network, then the others, those that gain most first. None where not all that ranks wait
+pub struct WhatIfTable {
+    /// One row per scenario: as measured, on an ideal network, then the others, those that gain most first. None where not all that ranks wait
     /// for is known.
-    pub rows: Vec<ReplayRow>,
+    pub rows: Vec<Prediction>,
     /// Whether all that ranks wait for is known.
     pub all_is_known: bool,
-    /// Whether work is handed out on demand, so that no answer is given that depends on who does what.
+    /// Whether work is handed out on demand, so that no prediction is given that depends on who does what.
     pub on_demand: bool,
     /// Whether ranks have loops by themselves, so that bringing ranks to the mean of all is no gain.
     pub apart: bool,
@@ -66,30 +66,30 @@ pub struct WhatIf {
     pub path_s: f64,
 }
 
-impl WhatIf {
+impl WhatIfTable {
     /// What was asked of `model`.
-    pub(super) fn new(model: &Model) -> WhatIf {
-        let Some(followed) = &model.followed else { return WhatIf::default() };
-        let time = |question| followed.replays.iter().find(|(one, _)| *one == question).map(|&(_, time_s)| time_s);
-        let least_s = |question| match question {
-            Question::Balanced(region) => serial_least_s(model, region),
+    pub(super) fn new(model: &Model) -> WhatIfTable {
+        let Some(followed) = &model.followed else { return WhatIfTable::default() };
+        let time = |scenario| followed.replays.iter().find(|(one, _)| *one == scenario).map(|&(_, time_s)| time_s);
+        let least_s = |scenario| match scenario {
+            WhatIf::Balanced(region) => serial_least_s(model, region),
             _ => 0.0,
         };
-        let measured_s = time(Question::Measured);
+        let measured_s = time(WhatIf::Measured);
         let region = |region: u32| model.regions.get(region as usize).map(|one| one.path.clone());
         let rank = |rank: u32| model.ranks.get(rank as usize).map(|one| one.rank);
-        let row = |&(question, time_s): &(Question, f64)| ReplayRow {
-            question,
-            region: match question {
-                Question::Balanced(one) | Question::BalancedEach(one) | Question::Faster(one, _) => region(one),
+        let row = |&(scenario, time_s): &(WhatIf, f64)| Prediction {
+            scenario,
+            region: match scenario {
+                WhatIf::Balanced(one) | WhatIf::BalancedEach(one) | WhatIf::Faster(one, _) => region(one),
                 _ => None,
             },
-            rank: match question {
-                Question::RankAsMean(one) => rank(one),
+            rank: match scenario {
+                WhatIf::RankAsMean(one) => rank(one),
                 _ => None,
             },
-            time_s: time_s.max(least_s(question)),
-            saved_s: measured_s.unwrap_or(time_s) - time_s.max(least_s(question)),
+            time_s: time_s.max(least_s(scenario)),
+            saved_s: measured_s.unwrap_or(time_s) - time_s.max(least_s(scenario)),
         };
         let mut by_kind: BTreeMap<Kind, BTreeMap<u32, f64>> = BTreeMap::new();
         let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
@@ -121,33 +121,32 @@ impl WhatIf {
         let path_s = path_ranks.iter().map(|one| one.1).sum();
         let all_is_known = followed.counts.all_is_known();
         let on_demand = followed.counts.hands_out_work;
-        let is_known = |answer: &&(Question, f64)| all_is_known && !(on_demand && answer.0.moves_work());
-        let mut rows: Vec<ReplayRow> = followed.replays.iter().filter(is_known).map(row).collect();
+        let is_known = |prediction: &&(WhatIf, f64)| all_is_known && !(on_demand && prediction.0.moves_work());
+        let mut rows: Vec<Prediction> = followed.replays.iter().filter(is_known).map(row).collect();
         rows.sort_by_key(place);
         let apart = !OwnLoops::of(model).is_empty();
         let each_is_unknown = !iterations_are_known(model, &model.outermost_iterated);
-        WhatIf { rows, all_is_known, on_demand, apart, each_is_unknown, measured_s, path, path_ranks, path_s }
+        WhatIfTable { rows, all_is_known, on_demand, apart, each_is_unknown, measured_s, path, path_ranks, path_s }
     }
 
-    /// The answer that gains most, of those to questions about regions, ranks and real networks. One that asks for balance in each iteration,
+    /// The prediction that gains most, among scenarios about regions, ranks and real networks. One that asks for balance in each iteration,
     /// which is harder to have, only where it gains considerably more than the others.
-    pub fn best(&self) -> Option<&ReplayRow> {
-        let is_each = |row: &&ReplayRow| matches!(row.question, Question::BalancedEach(_) | Question::RunBalancedEach);
-        let answers = || self.rows.iter().filter(|row| place(row).0 == LAST && self.is_gain(row));
-        let (once, each) = (answers().find(|row| !is_each(row)), answers().find(is_each));
+    pub fn best(&self) -> Option<&Prediction> {
+        let is_each = |row: &&Prediction| matches!(row.scenario, WhatIf::BalancedEach(_) | WhatIf::RunBalancedEach);
+        let predictions = || self.rows.iter().filter(|row| place(row).0 == LAST && self.is_gain(row));
+        let (once, each) = (predictions().find(|row| !is_each(row)), predictions().find(is_each));
         each.filter(|each| once.is_none_or(|once| each.saved_s > WORTH_THE_PAINS * once.saved_s.max(0.0))).or(once)
     }
 
-    /// Whether what an answer saves is a gain: not where ranks with loops by themselves would do each other's work.
-    pub fn is_gain(&self, row: &ReplayRow) -> bool {
-        let of_all =
-            matches!(row.question, Question::Balanced(0) | Question::RunBalancedEach | Question::RankAsMean(_));
+    /// Whether what a prediction saves is a gain: not where ranks with loops by themselves would do each other's work.
+    pub fn is_gain(&self, row: &Prediction) -> bool {
+        let of_all = matches!(row.scenario, WhatIf::Balanced(0) | WhatIf::RunBalancedEach | WhatIf::RankAsMean(_));
         !(self.apart && of_all)
     }
 
     /// A region, and one within it, of which the outer one gains less by being balanced, where that is `least_s` seconds or more: the paths.
     pub fn outer_gains_less(&self, least_s: f64) -> Option<(&str, &str)> {
-        let balanced = || self.rows.iter().filter(|row| matches!(row.question, Question::Balanced(_)));
+        let balanced = || self.rows.iter().filter(|row| matches!(row.scenario, WhatIf::Balanced(_)));
         let regions = || balanced().filter_map(|row| Some((row.region.as_deref()?, row.saved_s)));
         let is_within = |inner: &str, outer: &str| inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'));
         regions().find_map(|(inner, inner_s)| {
@@ -160,15 +159,15 @@ impl WhatIf {
 /// How many times as much as any other change balance in each iteration must gain to come before it.
 const WORTH_THE_PAINS: f64 = 1.2;
 
-/// The place of the questions that are sorted by what they gain, behind the fixed ones.
+/// The place of the scenarios that are sorted by what they gain, after the fixed ones.
 const LAST: u8 = 2;
 
-/// The place of an answer; of those that gain as much to a nanosecond that about a rank comes first, for it says more.
-fn place(row: &ReplayRow) -> (u8, i64, bool) {
+/// The place of a prediction; of those that gain as much to a nanosecond that about a rank comes first, for it says more.
+fn place(row: &Prediction) -> (u8, i64, bool) {
     let lost_ns = (-row.saved_s * 1e9).round() as i64;
-    match row.question {
-        Question::Measured => (0, 0, false),
-        Question::Ideal => (1, 0, false),
+    match row.scenario {
+        WhatIf::Measured => (0, 0, false),
+        WhatIf::Ideal => (1, 0, false),
         _ => (LAST, lost_ns, row.rank.is_none()),
     }
 }

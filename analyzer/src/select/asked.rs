@@ -5,9 +5,9 @@ use std::str::FromStr;
 use super::{SelectionError, region};
 use crate::model::Model;
 use crate::model::moment::Moment;
-use crate::model::question::Question;
+use crate::model::what_if::WhatIf;
 
-/// A question, regions and ranks by their names.
+/// A what-if scenario, regions and ranks by their names.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Asked {
     /// With this region balanced.
@@ -20,7 +20,7 @@ pub enum Asked {
     Network(f64, f64),
 }
 
-/// Why a text is no question.
+/// Why a text is no scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected balanced=REGION, rank=N, faster=REGION:2 (times as fast) or network=1.5us,10GB/s (latency, bandwidth)"
@@ -70,19 +70,19 @@ fn bytes_per_s(text: &str) -> Option<f64> {
 }
 
 impl Asked {
-    /// The question with the regions and ranks of `model`.
+    /// The scenario with the regions and ranks of `model`.
     ///
     /// Errors: it has no such region or rank.
-    pub fn question(&self, model: &Model) -> Result<Question, SelectionError> {
+    pub fn scenario(&self, model: &Model) -> Result<WhatIf, SelectionError> {
         Ok(match self {
-            Asked::Balanced(name) => Question::Balanced(region::find_asked(model, name)?),
-            Asked::Faster(name, times) => Question::Faster(region::find_asked(model, name)?, *times),
-            Asked::Network(latency_s, bytes_per_s) => Question::Network(*latency_s, *bytes_per_s),
+            Asked::Balanced(name) => WhatIf::Balanced(region::find_asked(model, name)?),
+            Asked::Faster(name, times) => WhatIf::Faster(region::find_asked(model, name)?, *times),
+            Asked::Network(latency_s, bytes_per_s) => WhatIf::Network(*latency_s, *bytes_per_s),
             Asked::Rank(rank) => {
                 let found = model.ranks.binary_search_by_key(rank, |one| one.rank);
                 let largest = model.ranks.last().map_or(0, |one| one.rank);
                 let at = found.map_err(|_| SelectionError::NoRankAsked { rank: *rank, largest })?;
-                Question::RankAsMean(at as u32)
+                WhatIf::RankAsMean(at as u32)
             }
         })
     }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn questions_are_read() {
+    fn scenarios_are_read() {
         let read = |text: &str| text.parse::<Asked>();
         assert_eq!(read("balanced=main/step/force"), Ok(Asked::Balanced("main/step/force".into())));
         assert_eq!(read("rank=12"), Ok(Asked::Rank(12)));

@@ -24,7 +24,7 @@ pub fn find_iterated(model: &Model, name: &str) -> Result<RegionIdx, SelectionEr
     find_among(model, "--iteration-region", name, &|region| region.iterated)
 }
 
-/// The region of `model` that a question of --what-if names.
+/// The region of `model` that a scenario of --what-if names.
 ///
 /// Errors: no region fits, or several do.
 pub fn find_asked(model: &Model, name: &str) -> Result<RegionIdx, SelectionError> {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use lbprof_analyzer::metrics::blocking::Class;
 use lbprof_analyzer::model::followed::Counts;
-use lbprof_analyzer::model::question::Question;
 use lbprof_analyzer::model::waits::WaitState;
+use lbprof_analyzer::model::what_if::WhatIf;
 use lbprof_collector::Activity;
 use lbprof_simulator::script::Script;
 
@@ -56,7 +56,7 @@ fn clocks_that_are_known_change_nothing() {
         assert!(largest_difference(&without.causes(), &with.causes()) < 2e-4, "{clocks}");
         assert!(largest_difference_of_waits(&without, &with) < 2e-4, "{clocks}");
         assert!((with.elapsed_ms() - without.elapsed_ms()).abs() < 1e-5, "{clocks}");
-        assert!((with.replay_ms(Question::Ideal) - without.replay_ms(Question::Ideal)).abs() < 2e-4, "{clocks}");
+        assert!((with.replay_ms(WhatIf::Ideal) - without.replay_ms(WhatIf::Ideal)).abs() < 2e-4, "{clocks}");
         // Sums of ticks are as long as the time between them.
         for (rank, (a, b)) in computation_ms(&with).into_iter().zip(computation_ms(&without)).enumerate() {
             assert!((a - b).abs() < 2e-4, "{clocks}, rank {rank}: {a} instead of {b} ms");
@@ -108,7 +108,7 @@ fn whatever_clocks_say_causes_add_up_and_no_wait_is_negative() {
         let (found, expected) = (run.followed().counts, right.followed().counts);
         let matched = |counts: Counts| (counts.messages, counts.collectives, counts.lone_receives, counts.lone_sends);
         assert_eq!(matched(found), matched(expected), "script {seed}: {clocks:?}");
-        let replayed_ms = run.replay_ms(Question::Measured);
+        let replayed_ms = run.replay_ms(WhatIf::Measured);
         assert!(
             (replayed_ms - run.elapsed_ms()).abs() < 1e-6,
             "script {seed}: {replayed_ms} of {} ms",
@@ -140,7 +140,7 @@ fn calls_that_end_too_early_by_wrong_clocks_are_moved_and_counted() {
         );
         // What was measured on the ranks cannot take less time.
         assert!(run.elapsed_ms() >= without.elapsed_ms() - 10.0, "{clocks}: {} ms", run.elapsed_ms());
-        let replayed_ms = run.replay_ms(Question::Measured);
+        let replayed_ms = run.replay_ms(WhatIf::Measured);
         assert!((replayed_ms - run.elapsed_ms()).abs() < 1e-6, "{clocks}: {replayed_ms} of {} ms", run.elapsed_ms());
     }
 }
@@ -148,6 +148,6 @@ fn calls_that_end_too_early_by_wrong_clocks_are_moved_and_counted() {
 #[test]
 fn the_ideal_time_does_not_depend_on_clocks() {
     let (without, with) = (run_with(""), run_with("clock 1 +3 unknown\nclock 2 -2 error 1"));
-    let [without, with] = [without, with].map(|run| run.replay_ms(Question::Ideal));
+    let [without, with] = [without, with].map(|run| run.replay_ms(WhatIf::Ideal));
     assert!((without - with).abs() < 1e-3, "{with} instead of {without} ms");
 }

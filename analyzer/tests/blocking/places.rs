@@ -1,17 +1,17 @@
 //! Regions that ranks pass at the same place of the same iteration are balanced as one.
 
-use lbprof_analyzer::model::question::Question;
+use lbprof_analyzer::model::what_if::WhatIf;
 
 use crate::run::Run;
 
 /// What balancing a region of code between calls gives, by the region's name, in milliseconds.
 fn balanced_ms(run: &Run) -> Vec<(String, f64)> {
     let name = |region: u32| run.model.regions[region as usize].path.clone();
-    let answers = run.followed().replays.iter().filter_map(|&(question, time_s)| match question {
-        Question::Balanced(region) => Some((name(region), time_s * 1e3)),
+    let balanced = run.followed().replays.iter().filter_map(|&(scenario, time_s)| match scenario {
+        WhatIf::Balanced(region) => Some((name(region), time_s * 1e3)),
         _ => None,
     });
-    answers.filter(|(name, _)| name.starts_with("main/loop/")).collect()
+    balanced.filter(|(name, _)| name.starts_with("main/loop/")).collect()
 }
 
 #[test]
@@ -22,9 +22,9 @@ fn code_before_other_calls_of_other_ranks_is_balanced_with_theirs() {
          if $r > 1\ncompute 10\nend\nallreduce 8\nend\n",
     );
     assert!((run.elapsed_ms() - 240.0).abs() < 1e-3);
-    let answers = balanced_ms(&run);
+    let balanced = balanced_ms(&run);
     // The first step's computation comes before the first call of the loop.
-    assert!(matches!(answers[..], [(_, ms)] if (ms - (20.0 + 11.0 * 12.5)).abs() < 0.1), "{answers:?}");
+    assert!(matches!(balanced[..], [(_, ms)] if (ms - (20.0 + 11.0 * 12.5)).abs() < 0.1), "{balanced:?}");
 }
 
 #[test]
@@ -35,6 +35,6 @@ fn code_that_some_ranks_pass_less_often_is_balanced_among_these() {
          allreduce 8\nend\n",
     );
     assert!((run.elapsed_ms() - 240.0).abs() < 1e-3);
-    let answers = balanced_ms(&run);
-    assert!(matches!(answers[..], [(_, ms)] if (ms - (240.0 - 6.0 * 5.0)).abs() < 0.1), "{answers:?}");
+    let balanced = balanced_ms(&run);
+    assert!(matches!(balanced[..], [(_, ms)] if (ms - (240.0 - 6.0 * 5.0)).abs() < 0.1), "{balanced:?}");
 }

@@ -1,7 +1,7 @@
 //! Ranks that wait by polling, and ranks that poll while they compute.
 
-use lbprof_analyzer::model::question::Question;
 use lbprof_analyzer::model::waits::WaitState::{EarlyEnd, LateSender};
+use lbprof_analyzer::model::what_if::WhatIf;
 use lbprof_analyzer::report::text;
 use lbprof_collector::ProblemKind;
 use lbprof_collector::polling::Polling;
@@ -57,9 +57,9 @@ fn a_loop_of_polls_waits_as_one_call_does() {
         assert!((computation_ms(&run) - 3.0).abs() < 0.003, "{polls}: computes {} ms", computation_ms(&run));
         // What is caused, and what an ideal network would give, is the same.
         assert!((caused_ms(&run) - caused_ms(&waits)).abs() < 0.01, "{polls}: {} ms", caused_ms(&run));
-        for question in [Question::Measured, Question::Ideal] {
-            let (one, other) = (run.replay_ms(question), waits.replay_ms(question));
-            assert!((one - other).abs() < 0.004, "{polls}: {one} ms instead of {other} ms, {question:?}");
+        for scenario in [WhatIf::Measured, WhatIf::Ideal] {
+            let (one, other) = (run.replay_ms(scenario), waits.replay_ms(scenario));
+            assert!((one - other).abs() < 0.004, "{polls}: {one} ms instead of {other} ms, {scenario:?}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Predictions against the simulator: what a run takes with the change really made (DESIGN: a prediction is right when doing it gives it).
 
-use lbprof_analyzer::model::question::Question;
+use lbprof_analyzer::model::what_if::WhatIf;
 use lbprof_simulator::script::Script;
 
 use crate::run::Run;
@@ -118,10 +118,10 @@ fn simulated_ms(text: &str) -> f64 {
 }
 
 /// Holds the change of a run's time that is predicted against that of the simulator, in percent of the run's time.
-fn assert_change(what: &str, run: &Run, question: Question, after: &str) {
-    let predicted = 100.0 * (run.replay_ms(question) / run.replay_ms(Question::Measured) - 1.0);
+fn assert_change(what: &str, run: &Run, scenario: WhatIf, after: &str) {
+    let predicted = 100.0 * (run.replay_ms(scenario) / run.replay_ms(WhatIf::Measured) - 1.0);
     let truth = 100.0 * (simulated_ms(after) / run.elapsed_ms() - 1.0);
-    assert!((truth - predicted).abs() < 5.0, "{what}: {question:?}: really {truth:.1} %, predicted {predicted:.1} %");
+    assert!((truth - predicted).abs() < 5.0, "{what}: {scenario:?}: really {truth:.1} %, predicted {predicted:.1} %");
 }
 
 #[test]
@@ -131,14 +131,14 @@ fn a_change_that_is_made_takes_as_long_as_predicted() {
         let (last, mean) = (RANKS - 1, program.mean_of_all());
         if program.in_all(last) > mean {
             let cut = program.script(|_, rank| if rank == last { mean / program.in_all(last) } else { 1.0 });
-            assert_change(name, &run, Question::RankAsMean(last as u32), &cut);
+            assert_change(name, &run, WhatIf::RankAsMean(last as u32), &cut);
         }
         let each = program.script(|step, rank| program.mean_of_step(step) / program.in_step(step, rank));
-        assert_change(name, &run, Question::RunBalancedEach, &each);
-        assert_change(name, &run, Question::BalancedEach(run.model.main_loop().unwrap()), &each);
+        assert_change(name, &run, WhatIf::RunBalancedEach, &each);
+        assert_change(name, &run, WhatIf::BalancedEach(run.model.main_loop().unwrap()), &each);
         let balanced = program.script(|_, rank| mean / program.in_all(rank));
-        assert_change(name, &run, Question::Balanced(0), &balanced);
-        assert_change(name, &run, Question::Faster(0, 2.0), &program.script(|_, _| 0.5));
+        assert_change(name, &run, WhatIf::Balanced(0), &balanced);
+        assert_change(name, &run, WhatIf::Faster(0, 2.0), &program.script(|_, _| 0.5));
     });
 }
 
@@ -146,15 +146,15 @@ fn a_change_that_is_made_takes_as_long_as_predicted() {
 fn balancing_each_iteration_never_prolongs_a_run_and_saves_no_more_than_is_lost() {
     with_programs(|name, program| {
         let run = Run::of(&program.script(|_, _| 1.0));
-        let (measured_ms, lost_ms) = (run.replay_ms(Question::Measured), run.elapsed_ms() - program.mean_of_all());
+        let (measured_ms, lost_ms) = (run.replay_ms(WhatIf::Measured), run.elapsed_ms() - program.mean_of_all());
         assert!((measured_ms - run.elapsed_ms()).abs() < 1e-3, "{name}: nothing changed takes {measured_ms} ms");
-        for &(question, time_s) in &run.followed().replays {
+        for &(scenario, time_s) in &run.followed().replays {
             let saved_ms = measured_ms - time_s * 1e3;
-            assert!(saved_ms <= lost_ms + 1e-3, "{name}: {question:?} saves {saved_ms} ms of {lost_ms} ms lost");
+            assert!(saved_ms <= lost_ms + 1e-3, "{name}: {scenario:?} saves {saved_ms} ms of {lost_ms} ms lost");
         }
         // A pipeline's ranks do not do the same at the same time: a step that takes all as long may take the first or the last longer.
         if !name.starts_with("pipeline") {
-            let each_ms = run.replay_ms(Question::RunBalancedEach);
+            let each_ms = run.replay_ms(WhatIf::RunBalancedEach);
             assert!(each_ms <= measured_ms + 1e-3, "{name}: {each_ms} ms instead of {measured_ms} ms");
         }
     });
@@ -171,7 +171,7 @@ fn of_work_that_is_handed_out_on_demand_no_balance_is_predicted() {
     };
     let has_balance = |text: &str| {
         let report = report_on(&Run::of(text).model);
-        report.what_if.rows.iter().any(|row| row.question.moves_work())
+        report.what_if.rows.iter().any(|row| row.scenario.moves_work())
     };
     assert!(!has_balance(&text("any", "any")));
     assert!(has_balance(&text("1", "2")));
@@ -195,19 +195,18 @@ fn nothing_is_balanced_among_ranks_with_loops_of_their_own() {
     let run = Run::found(text);
     let report = report_on(&run.model);
     assert!(report.what_if.apart, "{:?}", run.model.loops);
-    let of_all =
-        |question| matches!(question, Question::Balanced(0) | Question::RunBalancedEach | Question::RankAsMean(_));
-    let asked = || run.followed().replays.iter().map(|&(question, _)| question);
+    let of_all = |scenario| matches!(scenario, WhatIf::Balanced(0) | WhatIf::RunBalancedEach | WhatIf::RankAsMean(_));
+    let asked = || run.followed().replays.iter().map(|&(scenario, _)| scenario);
     assert!(!asked().any(of_all), "{:?}", run.followed().replays);
     let page = plain(&report, 100).replace("\n  ", " ");
     assert!(page.contains("balancing is predicted only among the ranks of one loop"), "{page}");
     // In the loop of the three that work they can share: 40 in place of 30, 20 a step.
-    let balanced: Vec<_> = report.what_if.rows.iter().filter(|row| row.question.moves_work()).collect();
+    let balanced: Vec<_> = report.what_if.rows.iter().filter(|row| row.scenario.moves_work()).collect();
     assert!(!balanced.is_empty() && balanced.iter().all(|row| row.region.is_some()), "{balanced:?}");
     // Who asks for it is answered.
     let script = Script::parse(text).unwrap();
     let asked = Run::asking_of(&script, &["balanced=main"]);
-    assert!(asked.replay_ms(Question::Balanced(0)) > 0.0);
+    assert!(asked.replay_ms(WhatIf::Balanced(0)) > 0.0);
 }
 
 #[test]
@@ -220,7 +219,7 @@ fn the_last_to_enter_a_collective_waits_for_others_once_it_computes_less() {
              rank 2: compute 20; {collective}; compute 10; {collective}\n"
         ));
         assert!((run.elapsed_ms() - 30.0).abs() < 1e-3);
-        let cut_ms = run.replay_ms(Question::RankAsMean(2));
+        let cut_ms = run.replay_ms(WhatIf::RankAsMean(2));
         assert!((cut_ms - (18.0 + 10.0 * 2.0 / 3.0)).abs() < 1e-3, "{collective}: {cut_ms} ms");
     }
 }
@@ -232,8 +231,8 @@ fn unmarked_pipeline(work: &str) -> String {
     )
 }
 
-fn is_each(question: Question) -> bool {
-    matches!(question, Question::RunBalancedEach | Question::BalancedEach(_))
+fn is_each(scenario: WhatIf) -> bool {
+    matches!(scenario, WhatIf::RunBalancedEach | WhatIf::BalancedEach(_))
 }
 
 #[test]
@@ -242,7 +241,7 @@ fn balance_in_each_iteration_is_not_predicted_where_it_is_not_known_which_of_the
     let rotating = "compute 6\nif ($i+4-$r)%4 == 0\ncompute 6\nend";
     let run = Run::found(&unmarked_pipeline(rotating));
     assert!(run.model.main_loop().is_some());
-    assert!(!run.followed().replays.iter().any(|&(question, _)| is_each(question)), "{:?}", run.followed().replays);
+    assert!(!run.followed().replays.iter().any(|&(scenario, _)| is_each(scenario)), "{:?}", run.followed().replays);
     let text = plain(&report_on(&run.model), 100).replace("\n  ", " ");
     assert!(text.contains("balance in each iteration is not predicted"), "{text}");
     // Marked, they are known.
@@ -250,8 +249,7 @@ fn balance_in_each_iteration_is_not_predicted_where_it_is_not_known_which_of_the
         .replace("repeat 12\n", "repeat 12\niteration step\n")
         .replace("end\nbarrier", "end\nend\nbarrier");
     let run = Run::of(&marked);
-    let (each_ms, truth_ms) =
-        (run.replay_ms(Question::RunBalancedEach), simulated_ms(&unmarked_pipeline("compute 7.5")));
+    let (each_ms, truth_ms) = (run.replay_ms(WhatIf::RunBalancedEach), simulated_ms(&unmarked_pipeline("compute 7.5")));
     assert!((each_ms - truth_ms).abs() < 0.1, "{each_ms} ms instead of {truth_ms} ms");
     // Where each step takes a rank as long as the others, it does not matter. The first step of the first rank, and the last of the last, lie
     // outside of the loop: they are balanced as well.
@@ -259,7 +257,7 @@ fn balance_in_each_iteration_is_not_predicted_where_it_is_not_known_which_of_the
     let text = plain(&report_on(&steady.model), 100).replace("\n  ", " ");
     assert!(!text.contains("is not predicted"), "{text}");
     let (found_ms, truth_ms) =
-        (steady.replay_ms(Question::RunBalancedEach), simulated_ms(&unmarked_pipeline("compute 9")));
+        (steady.replay_ms(WhatIf::RunBalancedEach), simulated_ms(&unmarked_pipeline("compute 9")));
     assert!((found_ms - truth_ms).abs() < 0.02 * truth_ms, "{found_ms} ms instead of {truth_ms} ms");
 }
 
@@ -270,9 +268,9 @@ fn what_ranks_compute_outside_of_a_found_loop_is_balanced_where_it_may_be_a_part
     };
     // The first step's computation comes before the first call of the loop.
     let run = Run::found(&steps("compute 0"));
-    assert!((run.replay_ms(Question::RunBalancedEach) - 150.0).abs() < 0.1);
+    assert!((run.replay_ms(WhatIf::RunBalancedEach) - 150.0).abs() < 0.1);
     // Rank 0 reads the input for 300: that is no part of a step.
     let run = Run::found(&steps("if $r == 0\ncompute 300\nend"));
-    let each_ms = run.replay_ms(Question::RunBalancedEach);
+    let each_ms = run.replay_ms(WhatIf::RunBalancedEach);
     assert!((each_ms - (310.0 + 9.0 * 15.0)).abs() < 0.1, "{each_ms} ms");
 }

@@ -6,8 +6,8 @@ use lbprof_analyzer::metrics::blocking::{BlockingSums, Class, sums};
 use lbprof_analyzer::metrics::imbalance::ImbalanceSplit;
 use lbprof_analyzer::model::Model;
 use lbprof_analyzer::model::followed::Followed;
-use lbprof_analyzer::model::question::Question;
 use lbprof_analyzer::model::waits::WaitState;
+use lbprof_analyzer::model::what_if::WhatIf;
 use lbprof_collector::Activity;
 use lbprof_collector::polling::Polling;
 use lbprof_simulator::scenario::Scenario;
@@ -41,13 +41,13 @@ impl Run {
         run
     }
 
-    /// That of a script's text, with answers to questions of --what-if.
+    /// That of a script's text, with predictions of --what-if.
     pub fn asking(text: &str, asked: &[&str]) -> Run {
         let script = Script::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         Run::asking_of(&script, asked)
     }
 
-    /// That of a script, with answers to questions of --what-if.
+    /// That of a script, with predictions of --what-if.
     pub fn asking_of(script: &Script, asked: &[&str]) -> Run {
         let run = Run { model: model_asking(written(script.scenario().unwrap()).path(), asked) };
         run.check();
@@ -74,16 +74,16 @@ impl Run {
     pub fn check_savings(&self) {
         let computed = self.model.inclusive_s(0, Activity::Computation);
         let least_s = computed.iter().sum::<f64>() / computed.len().max(1) as f64;
-        for row in report_on(&self.model).what_if.rows.iter().filter(|row| row.question.moves_work()) {
+        for row in report_on(&self.model).what_if.rows.iter().filter(|row| row.scenario.moves_work()) {
             assert!(row.time_s >= least_s * (1.0 - 1e-6), "{row:?}, but ranks compute {computed:?} s");
         }
     }
 
     /// With nothing changed a replay takes as long as the run, or the window, did.
     pub fn check_nothing_changed(&self) {
-        let (replayed_ms, elapsed_ms) = (self.replay_ms(Question::Measured), self.elapsed_ms());
+        let (replayed_ms, elapsed_ms) = (self.replay_ms(WhatIf::Measured), self.elapsed_ms());
         assert!((replayed_ms - elapsed_ms).abs() < 1e-5, "{replayed_ms} ms instead of {elapsed_ms} ms");
-        let ideal_ms = self.replay_ms(Question::Ideal);
+        let ideal_ms = self.replay_ms(WhatIf::Ideal);
         assert!(ideal_ms <= elapsed_ms + 1e-5, "{ideal_ms} ms on an ideal network instead of {elapsed_ms} ms");
     }
 
@@ -133,8 +133,8 @@ impl Run {
         self.followed().elapsed as f64 * 1e-6
     }
 
-    pub fn replay_ms(&self, question: Question) -> f64 {
-        let found = self.followed().replays.iter().find(|(one, _)| *one == question);
-        found.unwrap_or_else(|| panic!("{question:?} was not asked")).1 * 1e3
+    pub fn replay_ms(&self, scenario: WhatIf) -> f64 {
+        let found = self.followed().replays.iter().find(|(one, _)| *one == scenario);
+        found.unwrap_or_else(|| panic!("{scenario:?} was not asked")).1 * 1e3
     }
 }

@@ -35,10 +35,10 @@ pub fn model_in(dir: &Path) -> Model {
     model_polling(dir, Polling::Auto)
 }
 
-/// The same with answers to questions of --what-if.
+/// The same with predictions of --what-if.
 pub fn model_asking(dir: &Path, asked: &[&str]) -> Model {
     let run = Run::open(Some(dir)).expect("the run opens");
-    let asked = asked.iter().map(|one| one.parse().expect("a question")).collect();
+    let asked = asked.iter().map(|one| one.parse().expect("a scenario")).collect();
     let options = Options { asked: Some(asked), ..marked() };
     let model = analyse(&run, &options, |_| ()).unwrap().model;
     check_invariants(&model);

@@ -6,7 +6,7 @@ import type { Efficiency, Report } from "../report";
 import { bar, table } from "../table";
 import { term } from "../tip";
 import { count, keepUnits, percent, plural, seconds, secondsLike } from "../words";
-import { question, questions } from "./whatif";
+import { scenario, scenarios } from "./whatif";
 import { problemList, selected } from "./facts";
 
 export const summary: Panel = {
@@ -124,7 +124,7 @@ function lossList({ losses }: Report): HTMLElement {
 }
 
 function whatIf(report: Report): HTMLElement {
-    const asked = questions(report);
+    const asked = scenarios(report);
     if (asked.length === 0) {
         return el("div");
     }
@@ -135,7 +135,7 @@ function whatIf(report: Report): HTMLElement {
         rows: asked,
         first: 6,
         columns: [
-            { title: "if", term: "what if", cell: (row) => panelLink("whatif", question(row)) },
+            { title: "if", term: "what if", cell: (row) => panelLink("whatif", scenario(row)) },
             { title: "run", time: (row) => row.time_s, bar: () => SERIES[1], share: (row) => row.time_s / elapsed },
             { title: "saved", time: (row) => row.saved_s, behind: (row) => ` (${percent(row.saved_s / elapsed)})` },
         ],

@@ -7,7 +7,7 @@ import { table } from "../table";
 import { bytes, percent, seconds, shortPath } from "../words";
 
 /** What a replay asks, as words. */
-export function question(replay: Replay): string {
+export function scenario(replay: Replay): string {
     switch (replay.what) {
         case "ideal network":
             return "the network were ideal";
@@ -47,7 +47,7 @@ export const whatIf: Panel = {
 };
 
 /** What was asked, that which saves most first. */
-export function questions(report: Report): Replay[] {
+export function scenarios(report: Report): Replay[] {
     return report.replays.filter((replay) => replay.what !== "as measured").sort((a, b) => b.saved_s - a.saved_s);
 }
 
@@ -55,9 +55,9 @@ function replays(report: Report): HTMLElement {
     const measured = report.replays.find((replay) => replay.what === "as measured")?.time_s ?? report.run.elapsed_s;
     return table<Replay>({
         caption: `What if: all calls replayed in their order. The run took ${seconds(report.run.elapsed_s)}, its replay with everything as it was ${seconds(measured)}`,
-        rows: questions(report),
+        rows: scenarios(report),
         columns: [
-            { title: "if", term: "what if", cell: question },
+            { title: "if", term: "what if", cell: scenario },
             { title: "run", time: (row) => row.time_s, bar: () => SERIES[1], share: (row) => row.time_s / measured },
             { title: "saved", time: (row) => row.saved_s },
             { title: "share", cell: (row) => percent(row.saved_s / measured), by: (row) => row.saved_s, right: true },

@@ -38,8 +38,8 @@ use super::watcher::Watcher;
 use crate::model::Model;
 use crate::model::followed::{Counts, Followed, ThreadOf};
 use crate::model::kind::{Kind, Ns};
-use crate::model::question::Question;
 use crate::model::waits::{WaitKey, WaitState, WaitSums};
+use crate::model::what_if::WhatIf;
 use crate::read::open::Run;
 use crate::read::pass::Progress;
 use crate::replay::blocking::{DelaySource, EndedBy, Explained, MAX_INTERVALS, Wait};
@@ -53,18 +53,18 @@ use crate::structure::{Placer, Structure};
 /// Steps after which what they were is handed over to be explained.
 const HAND_OVER_AFTER: u64 = 1 << 13;
 
-/// Follows the ranks of `run`, of which `survey`, `structure` and `model` were made, and replays it to answer `questions` about the part
+/// Follows the ranks of `run`, of which `survey`, `structure` and `model` were made, and replays it in `scenarios` of the part
 /// in `scope`, in which waits count; `watcher` is told what they do.
 pub fn follow(
     run: &Run,
     survey: &Survey,
     structure: &Structure,
     model: &Model,
-    (scope, questions): (&Scope, Vec<(Question, Condition)>),
+    (scope, scenarios): (&Scope, Vec<(WhatIf, Condition)>),
     watcher: Option<&mut dyn Watcher>,
     progress: impl Fn(Progress) + Sync,
 ) -> Followed {
-    follow_keeping(MAX_INTERVALS, run, survey, structure, model, (scope, questions), watcher, progress)
+    follow_keeping(MAX_INTERVALS, run, survey, structure, model, (scope, scenarios), watcher, progress)
 }
 
 /// The same with another bound of what is kept of the ranks' histories, see [`Followed::kept`].
@@ -75,7 +75,7 @@ pub(super) fn follow_keeping(
     survey: &Survey,
     structure: &Structure,
     model: &Model,
-    (scope, questions): (&Scope, Vec<(Question, Condition)>),
+    (scope, scenarios): (&Scope, Vec<(WhatIf, Condition)>),
     watcher: Option<&mut dyn Watcher>,
     progress: impl Fn(Progress) + Sync,
 ) -> Followed {
@@ -84,8 +84,8 @@ pub(super) fn follow_keeping(
     ranks.sort_unstable();
     let places = Places::new(&survey.sites, structure, &regions);
     let ids = Ids { communicators: &model.communicators, places, ranks: &ranks };
-    let (questions, conditions): (Vec<Question>, Vec<Condition>) =
-        questions.into_iter().map(|(question, condition)| (question, scope.condition(condition))).unzip();
+    let (scenarios, conditions): (Vec<WhatIf>, Vec<Condition>) =
+        scenarios.into_iter().map(|(scenario, condition)| (scenario, scope.condition(condition))).unzip();
     let progress = &progress;
     // On a thread of the pool, so that there are as many as there are cores, and this one does itself what it would wait for.
     rayon::scope(|tasks| {
@@ -104,7 +104,7 @@ pub(super) fn follow_keeping(
         if let Some(watcher) = watcher {
             engine.watcher = Some(watcher);
         }
-        engine.run(questions, progress)
+        engine.run(scenarios, progress)
     })
 }
 /// What is known of a rank, whatever its threads do.
@@ -229,7 +229,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         }
     }
 
-    fn run(mut self, questions: Vec<Question>, progress: impl Fn(Progress)) -> Followed {
+    fn run(mut self, scenarios: Vec<WhatIf>, progress: impl Fn(Progress)) -> Followed {
         for rank in 0..self.ranks.len() as u32 {
             let begin = ((self.model.ranks[rank as usize].begin_s) * 1e9).round() as Ns;
             let thread = self.add_thread(rank, 0, begin);
@@ -257,7 +257,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             }
         }
         progress(Progress::Records(self.counts.steps - told));
-        self.finish(questions)
+        self.finish(scenarios)
     }
 
     fn add_thread(&mut self, rank: u32, number: u32, begin: Ns) -> u32 {
@@ -290,7 +290,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         ends
     }
 
-    fn finish(mut self, questions: Vec<Question>) -> Followed {
+    fn finish(mut self, scenarios: Vec<WhatIf>) -> Followed {
         let firsts: Vec<u32> =
             (0..).zip(&self.threads).filter(|(_, thread)| thread.number == 0).map(|(at, _)| at).collect();
         let firsts: Vec<u32> =
@@ -322,7 +322,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             regions: self.model.regions.clone(),
             threads: self.threads.iter().map(|one| ThreadOf { rank: one.rank, number: one.number }).collect(),
             blocking,
-            replays: questions.into_iter().zip(self.clocks.times_s(firsts.into_iter())).collect(),
+            replays: scenarios.into_iter().zip(self.clocks.times_s(firsts.into_iter())).collect(),
             critical_path,
             elapsed,
             counts: self.counts,

@@ -254,11 +254,11 @@ mod tests {
     }
 
     #[test]
-    fn what_a_question_changes_takes_as_many_times_as_long_and_nothing_else_does() {
+    fn what_a_scenario_changes_takes_as_many_times_as_long_and_nothing_else_does() {
         let work = |work| Condition { network: Network::IDEAL, work };
         let region = Work::Region { regions: vec![false, true], factors: vec![0.5, 4.0] };
         let conditions = [work(Work::Measured), work(region), work(Work::Rank(1, 0.25)), Condition::MEASURED];
-        // The regions 0 and 1, one that the question about regions does not know, and time that is no computation.
+        // The regions 0 and 1, one that the scenario about regions does not know, and time that is no computation.
         let unknown = Kind::unknown(1);
         let kinds = [0, 1, 7].map(|region| Kind::new(region, Activity::Computation)).into_iter().chain([unknown]);
         let expected: [[f64; 4]; 4] =

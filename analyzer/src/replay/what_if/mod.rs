@@ -7,11 +7,11 @@ mod conditions;
 mod edges;
 mod group;
 mod mean;
-mod questions;
+mod scenarios;
 
 pub use alignment::is_known as iterations_are_known;
 pub use balance::serial_least_s;
 pub use clocks::{Clocks, Noted};
 pub use conditions::{Condition, Network, Work};
 pub use group::RETURNS;
-pub use questions::{condition, plan};
+pub use scenarios::{condition, plan};

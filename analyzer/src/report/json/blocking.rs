@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::metrics::blocking::StateTimes;
-use crate::model::question::Question;
+use crate::model::what_if::WhatIf;
 use crate::report::Report;
 use crate::report::blocking::{CauseRow, PhaseRow, WaitRow};
-use crate::report::what_if::{PathRow, ReplayRow};
+use crate::report::what_if::{PathRow, Prediction};
 
 /// Most pairs of ranks that are told: of a thousand ranks there may be a million.
 const MOST_PAIRS: usize = 10_000;
@@ -113,18 +113,18 @@ fn with_times(mut value: Value, times: &StateTimes) -> Value {
     value
 }
 
-/// Answers to questions.
+/// Predictions of what-if scenarios.
 pub(super) fn replays(report: &Report) -> Value {
-    let row = |row: &ReplayRow| {
-        let (what, times, network) = match row.question {
-            Question::Ideal => ("ideal network", None, None),
-            Question::Measured => ("as measured", None, None),
-            Question::Network(latency_s, bytes_per_s) => ("network", None, Some((latency_s, bytes_per_s))),
-            Question::Balanced(_) => ("region balanced", None, None),
-            Question::BalancedEach(_) => ("region balanced in each iteration", None, None),
-            Question::RunBalancedEach => ("run balanced in each iteration", None, None),
-            Question::RankAsMean(_) => ("rank as the mean", None, None),
-            Question::Faster(_, times) => ("region faster", Some(times), None),
+    let row = |row: &Prediction| {
+        let (what, times, network) = match row.scenario {
+            WhatIf::Ideal => ("ideal network", None, None),
+            WhatIf::Measured => ("as measured", None, None),
+            WhatIf::Network(latency_s, bytes_per_s) => ("network", None, Some((latency_s, bytes_per_s))),
+            WhatIf::Balanced(_) => ("region balanced", None, None),
+            WhatIf::BalancedEach(_) => ("region balanced in each iteration", None, None),
+            WhatIf::RunBalancedEach => ("run balanced in each iteration", None, None),
+            WhatIf::RankAsMean(_) => ("rank as the mean", None, None),
+            WhatIf::Faster(_, times) => ("region faster", Some(times), None),
         };
         json!({
             "what": what,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use lbprof_collector::ProblemKind;
 
 use super::{BOLD, DIM, LONGEST_NAME, Options, region_name};
-use crate::model::question::Question;
+use crate::model::what_if::WhatIf;
 use crate::read::definitions::WHOLE_PROGRAM;
 use crate::report::losses::{Loss, LossKind};
 use crate::report::words::{clean, percent, seconds_like, shorten, wrap};
@@ -67,10 +67,10 @@ pub fn sentence(report: &Report, loss: &Loss) -> String {
     }
     if let Some(row) = loss.remedy.as_ref().filter(|_| is_advised) {
         let whole_s = report.what_if.measured_s.unwrap_or(elapsed_s);
-        let what = match (row.question, &row.region, row.rank) {
-            (Question::Ideal, ..) => "An ideal network would save".to_owned(),
-            (Question::RankAsMean(_), _, Some(rank)) => format!("Bringing rank {rank} down to the mean would save"),
-            (Question::RunBalancedEach, ..) => "Balancing each iteration would save".to_owned(),
+        let what = match (row.scenario, &row.region, row.rank) {
+            (WhatIf::Ideal, ..) => "An ideal network would save".to_owned(),
+            (WhatIf::RankAsMean(_), _, Some(rank)) => format!("Bringing rank {rank} down to the mean would save"),
+            (WhatIf::RunBalancedEach, ..) => "Balancing each iteration would save".to_owned(),
             _ => "Balancing it would save".to_owned(),
         };
         match row.saved_s > NOTHING * whole_s {

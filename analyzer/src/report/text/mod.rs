@@ -63,7 +63,7 @@ const FIRST_SCREEN: &[Section] = &[
     problems::section,
     efficiency::section,
     losses::section,
-    what_if::answers,
+    what_if::predictions,
     next::section,
     data::section,
 ];

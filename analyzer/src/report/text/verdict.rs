@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use lbprof_collector::definition::EndReason;
 
 use super::{LONGEST_NAME, Options, clusters, doubts, region_name};
-use crate::model::question::Question;
+use crate::model::what_if::WhatIf;
 use crate::read::definitions::WHOLE_PROGRAM;
 use crate::read::open::ranges;
 use crate::report::verdict::{Chosen, GOOD_BALANCE, VerdictKind, WorstRegion};
@@ -70,12 +70,12 @@ fn gain(report: &Report) -> String {
     let what_if = &report.what_if;
     let Some(measured_s) = what_if.measured_s.filter(|measured_s| *measured_s > 0.0) else { return String::new() };
     let Some(best) = what_if.best().filter(|row| row.saved_s > WORTH_NAMING * measured_s) else { return String::new() };
-    let what = match (best.question, &best.region, best.rank) {
-        (Question::Faster(_, times), Some(region), _) => {
+    let what = match (best.scenario, &best.region, best.rank) {
+        (WhatIf::Faster(_, times), Some(region), _) => {
             format!("Making {} {times} times as fast", region_name(region))
         }
-        (Question::Network(..), ..) => "The other network".to_owned(),
-        (Question::BalancedEach(_) | Question::RunBalancedEach, ..) => "Balancing each iteration".to_owned(),
+        (WhatIf::Network(..), ..) => "The other network".to_owned(),
+        (WhatIf::BalancedEach(_) | WhatIf::RunBalancedEach, ..) => "Balancing each iteration".to_owned(),
         (_, Some(region), _) if region == WHOLE_PROGRAM => "Balancing the ranks".to_owned(),
         (_, Some(region), _) => format!("Balancing {}", region_name(region)),
         (_, None, rank) => format!("Bringing rank {} down to the mean", rank.unwrap_or(0)),

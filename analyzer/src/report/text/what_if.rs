@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use super::{BOLD, DIM, Options, title};
-use crate::model::question::Question;
+use crate::model::what_if::WhatIf;
 use crate::report::Report;
 use crate::report::table::Table;
-use crate::report::what_if::ReplayRow;
+use crate::report::what_if::Prediction;
 use crate::report::words::{
     TimeUnit, clean, percent, seconds, seconds_like, short_path, signed_percent, what_was_done, wrap,
 };
@@ -18,15 +18,15 @@ const LEAST: f64 = 0.01;
 const MOST_RANKS: usize = 4;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
-    answers_of(report, options) + &critical_path(report, options)
+    predictions_of(report, options) + &critical_path(report, options)
 }
 
-/// The answers alone, where the user has asked.
-pub(super) fn answers(report: &Report, options: &Options) -> String {
-    if options.asked { answers_of(report, options) } else { String::new() }
+/// The predictions alone, where the user has asked for them.
+pub(super) fn predictions(report: &Report, options: &Options) -> String {
+    if options.asked { predictions_of(report, options) } else { String::new() }
 }
 
-fn answers_of(report: &Report, options: &Options) -> String {
+fn predictions_of(report: &Report, options: &Options) -> String {
     let what_if = &report.what_if;
     let Some(measured_s) = what_if.measured_s.filter(|&measured_s| measured_s > 0.0 && report.ranks.len() > 1) else {
         return not_asked(report, options);
@@ -37,9 +37,9 @@ fn answers_of(report: &Report, options: &Options) -> String {
     let unit = TimeUnit::for_max(measured_s);
     let (run, saved) = (format!("run\n[{}]", unit.symbol), format!("saved\n[{}]", unit.symbol));
     let mut rows = Table::new(&["<if", &run, &saved, "share"], 0);
-    for row in what_if.rows.iter().filter(|row| row.question != Question::Measured) {
+    for row in what_if.rows.iter().filter(|row| row.scenario != WhatIf::Measured) {
         rows.row(vec![
-            question(row),
+            scenario(row),
             unit.number(row.time_s),
             unit.number(row.saved_s).replace('-', "−"),
             percent(row.saved_s / measured_s).replace('-', "−"),
@@ -97,20 +97,20 @@ fn not_known(why: &str, options: &Options) -> String {
     format!("{BOLD}What if{BOLD:#}\n  {DIM}{}{DIM:#}\n\n", wrap(why, options.columns - 2, 2))
 }
 
-fn question(row: &ReplayRow) -> String {
+fn scenario(row: &Prediction) -> String {
     let region = || row.region.as_deref().map(short_path).map(clean).unwrap_or_default();
     let rank = row.rank.unwrap_or(0);
-    match row.question {
-        Question::Ideal => "the network were ideal".to_owned(),
-        Question::Measured => "nothing changed".to_owned(),
-        Question::Network(latency_s, bytes_per_s) => {
+    match row.scenario {
+        WhatIf::Ideal => "the network were ideal".to_owned(),
+        WhatIf::Measured => "nothing changed".to_owned(),
+        WhatIf::Network(latency_s, bytes_per_s) => {
             format!("the network had {} and {:.3} GB/s", seconds(latency_s), bytes_per_s * 1e-9)
         }
-        Question::Balanced(_) => format!("{} were balanced", region()),
-        Question::BalancedEach(_) => format!("{} were balanced in each iteration", region()),
-        Question::RunBalancedEach => "every iteration were balanced".to_owned(),
-        Question::RankAsMean(_) => format!("rank {rank} computed no more than the mean"),
-        Question::Faster(_, times) => format!("{} were {times} times as fast", region()),
+        WhatIf::Balanced(_) => format!("{} were balanced", region()),
+        WhatIf::BalancedEach(_) => format!("{} were balanced in each iteration", region()),
+        WhatIf::RunBalancedEach => "every iteration were balanced".to_owned(),
+        WhatIf::RankAsMean(_) => format!("rank {rank} computed no more than the mean"),
+        WhatIf::Faster(_, times) => format!("{} were {times} times as fast", region()),
     }
 }
 

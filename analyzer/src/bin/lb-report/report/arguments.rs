@@ -139,7 +139,7 @@ pub struct JudgingArguments {
 
     /// How long the run would take otherwise, beside what is asked anyway: balanced=REGION, rank=N (computing no more than the mean),
     /// faster=REGION:2 or network=1.5us,10GB/s. May be given several times.
-    #[arg(long, value_name = "QUESTION")]
+    #[arg(long, value_name = "SCENARIO")]
     pub what_if: Vec<Asked>,
 
     /// Fail (exit code 3) if this holds: 'parallel_efficiency < 0.9', 'regions["main/force"].load_balance < 80 %'; lb-report compare

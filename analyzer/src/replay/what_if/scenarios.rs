@@ -1,6 +1,6 @@
 //! What the user may ask: how long would the run take, if?
 
-use crate::model::question::Question;
+use crate::model::what_if::WhatIf;
 use lbprof_collector::Activity;
 
 use super::alignment;
@@ -12,43 +12,43 @@ use crate::model::{Model, OwnLoops, RegionIdx};
 /// Most regions, and most ranks, that are asked about unasked.
 const MOST: usize = 4;
 
-/// Share of the elapsed time that must be to gain at most, for a question to be asked unasked.
+/// Share of the elapsed time that must be to gain at most, for a scenario to be replayed unasked.
 const LEAST_GAIN: f64 = 0.005;
 
-/// What changes in the replay that answers `question`.
-pub fn condition(question: Question, model: &Model) -> Condition {
+/// What changes in the replay of `scenario`.
+pub fn condition(scenario: WhatIf, model: &Model) -> Condition {
     let work = |work: Work| Condition { network: Network::Measured, work };
-    match question {
-        Question::Ideal => Condition::IDEAL,
-        Question::Measured => Condition::MEASURED,
-        Question::Network(latency_s, bytes_per_s) => {
+    match scenario {
+        WhatIf::Ideal => Condition::IDEAL,
+        WhatIf::Measured => Condition::MEASURED,
+        WhatIf::Network(latency_s, bytes_per_s) => {
             Condition { network: Network::Given { latency_s, bytes_per_s }, work: Work::Measured }
         }
-        Question::Balanced(region) => {
+        WhatIf::Balanced(region) => {
             let place = same_place(model, region);
             let times = computation_s(model, &place);
             let factors = factors(&times, balanced_s(model, region, &times));
             work(Work::Region { regions: with_inner(model, &place), factors })
         }
-        Question::BalancedEach(region) => work(Work::Times(balanced_each(model, &[region], false))),
-        Question::RunBalancedEach => work(Work::Times(balanced_each(model, &model.outermost_iterated, true))),
-        Question::RankAsMean(rank) => {
+        WhatIf::BalancedEach(region) => work(Work::Times(balanced_each(model, &[region], false))),
+        WhatIf::RunBalancedEach => work(Work::Times(balanced_each(model, &model.outermost_iterated, true))),
+        WhatIf::RankAsMean(rank) => {
             let times = model.inclusive_s(0, Activity::Computation);
             let own = times.get(rank as usize).copied().unwrap_or(0.0);
             work(Work::Rank(rank, if own > 0.0 { mean(&times) / own } else { 1.0 }))
         }
-        Question::Faster(region, times) => {
+        WhatIf::Faster(region, times) => {
             let factors = vec![1.0 / times; model.ranks.len()];
             work(Work::Region { regions: with_inner(model, &[region]), factors })
         }
     }
 }
 
-/// The questions whose answers are worth knowing of any run, then those of the user: the ideal and the measured run first; then the
+/// The scenarios that are worth knowing of any run, then those of the user: the ideal and the measured run first; then the
 /// regions, and the ranks, whose longest computation is farthest above the mean. Where ranks have loops by themselves nobody can move
 /// work between them, so that nothing is asked of all ranks but each loop among its own.
-pub fn plan(model: &Model, asked: &[Question]) -> Vec<Question> {
-    let mut questions = vec![Question::Ideal, Question::Measured];
+pub fn plan(model: &Model, asked: &[WhatIf]) -> Vec<WhatIf> {
+    let mut scenarios = vec![WhatIf::Ideal, WhatIf::Measured];
     let least = LEAST_GAIN * model.recorded_s();
     let together = OwnLoops::of(model).is_empty();
     let mut regions: Vec<(f64, RegionIdx)> = (RegionIdx::from(!together)..model.regions.len() as RegionIdx)
@@ -58,7 +58,7 @@ pub fn plan(model: &Model, asked: &[Question]) -> Vec<Question> {
         .filter(|&(excess, _)| excess > least)
         .collect();
     regions.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
-    // Balancing a region that is all there is to balance in the one around it is the same question.
+    // Balancing a region that is all there is to balance in the one around it is the same scenario.
     let mut kept: Vec<(f64, RegionIdx)> = Vec::new();
     for (excess, region) in regions {
         let same = |&&(known, other): &&(f64, RegionIdx)| {
@@ -68,25 +68,25 @@ pub fn plan(model: &Model, asked: &[Question]) -> Vec<Question> {
             kept.push((excess, region));
         }
     }
-    questions.extend(kept.into_iter().map(|(_, region)| Question::Balanced(region)));
+    scenarios.extend(kept.into_iter().map(|(_, region)| WhatIf::Balanced(region)));
     let moves = |regions: &[RegionIdx]| {
         let over_s: Vec<f64> = regions.iter().map(|&region| excess_each(model, region)).collect();
         let is_much = !regions.is_empty() && over_s.iter().sum::<f64>() > least;
         is_much && alignment::is_known(model, regions)
     };
     if together && moves(&model.outermost_iterated) {
-        questions.push(Question::RunBalancedEach);
+        scenarios.push(WhatIf::RunBalancedEach);
     }
     let main = model.main_loop().filter(|&region| moves(&[region]));
-    questions.extend(main.map(Question::BalancedEach));
+    scenarios.extend(main.map(WhatIf::BalancedEach));
     let times = model.inclusive_s(0, Activity::Computation);
     let mean = mean(&times);
     let mut ranks: Vec<(f64, u32)> = times.iter().map(|time| time - mean).zip(0..).collect();
     ranks.retain(|&(over, _)| together && over > least);
     ranks.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    questions.extend(ranks.into_iter().take(MOST).map(|(_, rank)| Question::RankAsMean(rank)));
-    questions.extend(asked.iter().filter(|question| !questions.contains(question)).copied().collect::<Vec<_>>());
-    questions
+    scenarios.extend(ranks.into_iter().take(MOST).map(|(_, rank)| WhatIf::RankAsMean(rank)));
+    scenarios.extend(asked.iter().filter(|scenario| !scenarios.contains(scenario)).copied().collect::<Vec<_>>());
+    scenarios
 }
 
 /// How much the longest computation in a region is above what it would be brought to.

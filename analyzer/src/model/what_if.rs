@@ -2,9 +2,9 @@
 
 use super::region::RegionIdx;
 
-/// A question that a replay answers.
+/// A what-if scenario: a change whose effect the replay predicts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Question {
+pub enum WhatIf {
     /// On an ideal network: T_ideal.
     Ideal,
     /// As it was: the measured time, to see how far replays can be trusted.
@@ -23,13 +23,13 @@ pub enum Question {
     Faster(RegionIdx, f64),
 }
 
-impl Question {
+impl WhatIf {
     /// Whether ranks would do other parts of the work.
     pub fn moves_work(self) -> bool {
         match self {
-            Question::Balanced(_) | Question::BalancedEach(_) | Question::RunBalancedEach => true,
-            Question::RankAsMean(_) => true,
-            Question::Ideal | Question::Measured | Question::Network(..) | Question::Faster(..) => false,
+            WhatIf::Balanced(_) | WhatIf::BalancedEach(_) | WhatIf::RunBalancedEach => true,
+            WhatIf::RankAsMean(_) => true,
+            WhatIf::Ideal | WhatIf::Measured | WhatIf::Network(..) | WhatIf::Faster(..) => false,
         }
     }
 }

@@ -43,13 +43,20 @@ export interface Run {
 export interface Efficiency {
     load_balance: number | null;
     micro_load_balance: number | null;
+    /** The range in which it lies; null where that is not known. */
+    micro_load_balance_min: number | null;
+    micro_load_balance_max: number | null;
     transfer: number | null;
+    transfer_min: number | null;
+    transfer_max: number | null;
     communication: number | null;
     parallel: number | null;
     elapsed_s: number;
     t_ideal_s: number | null;
     /** Whether it is known well: else the two ratios are bounds. */
     t_ideal_certain: boolean;
+    t_ideal_max_s: number | null;
+    t_ideal_phase_profile_above_elapsed: boolean;
     t_ideal_phase_profile_s: number | null;
     t_ideal_phase_profile_bound_s: number | null;
     t_ideal_replay_s: number | null;

@@ -14,6 +14,7 @@
 use std::borrow::Cow;
 
 use lbprof_collector::Activity;
+use serde::Serialize;
 
 use crate::model::{Model, RankModel, RegionIdx, Slowest, recorded_s};
 
@@ -28,15 +29,17 @@ pub fn load_balance(computation: &[f64]) -> Option<f64> {
 }
 
 /// The times of a run, a region or a group of ranks from which its efficiencies follow, in seconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Times {
-    /// T: elapsed time.
+    /// T: elapsed time less that of which no rank has records.
     pub elapsed_s: f64,
     /// max_p T_p: the longest computation of a rank.
     pub max_computation_s: f64,
     /// avg_p T_p: the mean computation of all ranks.
     pub avg_computation_s: f64,
-    /// T_ideal: what the same would take on an ideal network; `None` where it is not known.
+    /// T_ideal, the time that the same would take on an ideal network, which the ratios use: the best that is known, by replay or estimated
+    /// from iterations; null if neither is.
     pub t_ideal_s: Option<f64>,
 }
 
@@ -84,6 +87,17 @@ impl Times {
 /// A quotient, where there is one.
 fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
+}
+
+/// Factor by which an ideal time may exceed the elapsed time: clocks of different hosts may differ by so much, and times are rounded.
+const CLOCK_TOLERANCE: f64 = 1.005;
+
+/// Whether an ideal time is above the elapsed time, both in seconds, by more than clocks may differ by.
+///
+/// No ideal network makes a run slower. Such an estimate assumes that ranks wait for each other at the end of each iteration where they do
+/// not, and is not used.
+pub fn is_above_elapsed(ideal_s: f64, elapsed_s: f64) -> bool {
+    ideal_s > CLOCK_TOLERANCE * elapsed_s
 }
 
 /// An estimate of T_ideal from phase profiles.

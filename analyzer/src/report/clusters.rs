@@ -2,7 +2,7 @@
 
 use super::efficiency::EfficiencyRow;
 use crate::metrics::cluster::{self, Code, Radius};
-use crate::metrics::load_balance::phase_profile_ideal;
+use crate::metrics::load_balance::{is_above_elapsed, phase_profile_ideal};
 use crate::model::Model;
 use crate::profile::operation_name;
 use crate::structure::symbols::Place;
@@ -97,7 +97,7 @@ impl Clusters {
             rows,
             // An ideal time above the elapsed one shows that ranks do not wait for each other's iterations.
             iterate_together: phase_profile_ideal(model, 0)
-                .is_some_and(|ideal| ideal.seconds <= 1.005 * model.recorded_s()),
+                .is_some_and(|ideal| !is_above_elapsed(ideal.seconds, model.recorded_s())),
             alone,
             of: found.of.iter().map(|of| of.map(|number| number as u32 + 1)).collect(),
             radius: (!codes.ranks.is_empty()).then_some(found.radius),

@@ -4,6 +4,7 @@ use lbprof_collector::Activity;
 
 use super::efficiency::EfficiencyRow;
 use crate::metrics::imbalance::{IdealTimes, ImbalanceSplit, split};
+use crate::metrics::load_balance::is_above_elapsed;
 use crate::metrics::overhead::{self, Overheads};
 use crate::model::Model;
 use crate::model::alone::Alone;
@@ -45,9 +46,10 @@ impl OverheadTable {
         let serial_s = alone.as_ref().ok().map(Alone::serial_s);
         // An estimate above the elapsed time says that ranks do not wait for each other's iterations; how much they do, a replay says.
         let elapsed_s = efficiency.times.elapsed_s;
-        let replay_s = efficiency.replay_s.map(|replay_s| replay_s.min(elapsed_s));
-        let by_iteration_s = efficiency.phase_profile.map(|ideal| ideal.seconds);
-        let by_iteration_s = by_iteration_s.filter(|ideal_s| replay_s.is_some() || *ideal_s <= 1.005 * elapsed_s);
+        let replay_s = efficiency.t_ideal_replay_s.map(|replay_s| replay_s.min(elapsed_s));
+        let by_iteration_s = efficiency.t_ideal_phase_profile_s;
+        let by_iteration_s =
+            by_iteration_s.filter(|ideal_s| replay_s.is_some() || !is_above_elapsed(*ideal_s, elapsed_s));
         let ideal = IdealTimes { by_iteration_s: by_iteration_s.map(|ideal_s| ideal_s.min(elapsed_s)), replay_s };
         let computation = model.inclusive_s(0, Activity::Computation);
         OverheadTable {

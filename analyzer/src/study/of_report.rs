@@ -28,7 +28,7 @@ impl Run {
             problems: report.problems.iter().map(|problem| problem.kind.name().to_owned()).collect(),
             params: facts.params.clone(),
             times: report.efficiency.times,
-            ideal_by_replay: report.efficiency.replay_s.is_some(),
+            ideal_by_replay: report.efficiency.t_ideal_replay_s.is_some(),
             phases: report.overheads.overheads.phases.clone(),
             iterations: report.iterations.as_ref().map(|iterations| iterations.rows.len() as u64),
             ranks: model.ranks.iter().map(|rank| rank_figures(report, rank)).collect(),

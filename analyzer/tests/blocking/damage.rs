@@ -137,7 +137,7 @@ fn behind_records_lost_within_a_log_nothing_is_matched_with_its_rank() {
         assert!((waits_ms - whole.waits(WaitState::NxN) * lost as f64 / 5.0).abs() < 1e-6, "{waits_ms} ms");
         assert_eq!(run.followed().t_ideal_s(), None, "without block {lost}");
         let report = report_on(&run.model);
-        assert!(report.efficiency.replay_s.is_none(), "without block {lost}");
+        assert!(report.efficiency.t_ideal_replay_s.is_none(), "without block {lost}");
         assert!(report.what_if.rows.is_empty(), "without block {lost}: no gain is claimed");
         assert!(report.losses.iter().all(|loss| loss.remedy.is_none()), "without block {lost}");
     }

@@ -244,7 +244,7 @@ fn of_a_region_waits_in_its_calls_count_whatever_they_are_caused_by() {
     assert!(causes.iter().any(|cause| path(cause.region) == "main/work" && cause.own_s.is_none()), "{causes:?}");
     assert!(run.followed().replays.is_empty() && run.followed().critical_path.is_empty());
     let report = report_on(&run.model);
-    assert_eq!(report.efficiency.replay_s, None);
+    assert_eq!(report.efficiency.t_ideal_replay_s, None);
     assert_eq!(report.ranks.iter().map(|row| row.rank).collect::<Vec<_>>(), [0, 1]);
 }
 

@@ -38,12 +38,6 @@ interface Branch {
     panel: string;
 }
 
-/** The longest that the ideal time may be, where it is not known well; null where it is not known at all. */
-function longestIdeal(of: Efficiency): number | null {
-    const { t_ideal_phase_profile_s: ideal, t_ideal_phase_profile_bound_s: bound, elapsed_s: elapsed } = of;
-    return ideal === null || ideal > 1.005 * elapsed ? null : Math.min(ideal + (bound ?? 0), elapsed);
-}
-
 function branches(of: Efficiency): Branch[] {
     const { avg_computation_s: mean, max_computation_s: longest, elapsed_s: elapsed, t_ideal_s: ideal } = of;
     const row = (name: string, depth: number, value: number | null, formula: string, from: [number | null, number | null], means: string, panel: string, least?: number) => ({ name, depth, value, formula, from, means, panel, least });
@@ -52,16 +46,14 @@ function branches(of: Efficiency): Branch[] {
         row("load balance", 1, of.load_balance, "mean / longest", [mean, longest], "lost: ranks that compute longer", "iterations"),
         row("communication efficiency", 1, of.communication, "longest / elapsed", [longest, elapsed], "lost: MPI on the longest rank", "waiting"),
     ];
-    const most = of.t_ideal_certain ? ideal : longestIdeal(of);
-    if (ideal === null || most === null) {
+    if (of.t_ideal_max_s === null) {
         return whole;
     }
-    const bound = (value: number) => (of.t_ideal_certain ? undefined : value);
-    const transfer = of.t_ideal_certain ? of.transfer : most / elapsed;
+    const least = (value: number | null) => (of.t_ideal_certain ? undefined : (value ?? 0));
     return [
         ...whole,
-        row("micro load balance", 2, of.micro_load_balance, "longest / ideal", [longest, ideal], "lost: serialization", "iterations", bound(longest / most)),
-        row("transfer", 2, transfer, "ideal / elapsed", [ideal, elapsed], "lost: messages, calls themselves", "timeline", bound(of.transfer ?? 0)),
+        row("micro load balance", 2, of.micro_load_balance_max, "longest / ideal", [longest, ideal], "lost: serialization", "iterations", least(of.micro_load_balance_min)),
+        row("transfer", 2, of.transfer_max, "ideal / elapsed", [ideal, elapsed], "lost: messages, calls themselves", "timeline", least(of.transfer_min)),
     ];
 }
 
@@ -74,7 +66,7 @@ function aboutIdeal(of: Efficiency): string | null {
     if (ideal === null) {
         return "Micro load balance and transfer need iterations, found or marked, on all ranks that compute.";
     }
-    if (ideal > 1.005 * elapsed) {
+    if (of.t_ideal_phase_profile_above_elapsed) {
         return `Micro load balance and transfer are not known: the ideal time by iterations, ${seconds(ideal)}, is above the elapsed time, for ranks do not wait for each other at the end of each.`;
     }
     const error = `${seconds(ideal)} by iterations and may be up to ${secondsLike(bound, elapsed)} longer`;

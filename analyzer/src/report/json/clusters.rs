@@ -2,8 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::efficiency;
-
 use crate::report::clusters::{CodeName, OwnCodeRow};
 use crate::report::{ClusterRow, Report};
 
@@ -12,7 +10,7 @@ pub(super) fn rows(report: &Report) -> Value {
         json!({
             "id": row.id,
             "ranks": row.ranks,
-            "efficiency": efficiency::object(&row.efficiency),
+            "efficiency": row.efficiency,
             "iterations": row.iterations.as_ref().map(|(region, count)| json!({ "region": region, "count": count })),
             "own_code": row.own_code.iter().map(own_code).collect::<Vec<_>>(),
         })

@@ -10,7 +10,6 @@ mod clusters;
 mod counters;
 mod course;
 mod dispersion;
-mod efficiency;
 mod iterations;
 mod loops;
 mod losses;
@@ -43,7 +42,7 @@ pub fn document(report: &Report) -> Value {
         "selection": selection::object(report),
         "verdict": verdict::object(report),
         "losses": losses::rows(report),
-        "efficiency": efficiency::object(&report.efficiency),
+        "efficiency": report.efficiency,
         "overheads": overheads::object(report),
         "ranks": ranks::rows(report),
         "activities": activities::rows(report),

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::efficiency;
 use crate::report::{RegionRow, Report};
 
 pub(super) fn rows(report: &Report) -> Value {
@@ -44,7 +43,7 @@ fn row(report: &Report, row: &RegionRow) -> Value {
         "severe": dispersion.severe_regions.get(at).copied().unwrap_or(false),
         "group": dispersion.groups.as_ref().and_then(|groups| groups.of.get(at).copied().flatten()),
         "most_imbalanced": most_imbalanced,
-        "efficiency": efficiency::object(&row.efficiency),
+        "efficiency": row.efficiency,
         "compared_mean_s": row.compared.mean_s,
         "compared_max_s": row.compared.max_s,
         "compared_max_rank": row.compared.max_rank,

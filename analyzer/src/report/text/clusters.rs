@@ -52,7 +52,7 @@ fn efficiency(report: &Report, options: &Options, shown: usize) -> String {
     let mut table = Table::new(&heads, 0);
     for row in rows {
         let times = &row.efficiency.times;
-        let certain = row.efficiency.certain_ideal().is_some();
+        let certain = row.efficiency.t_ideal_certain;
         let mut cells = vec![
             row.id.to_string(),
             unit.number(times.elapsed_s),

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 
 use super::{BOLD, DIM, NARROW, Options};
-use crate::report::Report;
 use crate::report::words::{TimeUnit, percent_or_dash, seconds_like, shorten, signed_percent, wrap};
+use crate::report::{EfficiencyRow, Report};
 
 /// Columns of a bar.
 const BAR: usize = 10;
@@ -29,7 +29,7 @@ struct Line {
 }
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
-    let certain = report.efficiency.certain_ideal().is_some();
+    let certain = report.efficiency.t_ideal_certain;
     let whose = match report.clusters.are_apart() {
         true => "of the computation of all ranks, though they run different code",
         false => "of the ranks' computation",
@@ -54,42 +54,36 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 }
 
 fn lines(report: &Report) -> [Line; 5] {
-    let times = &report.efficiency.times;
+    let (row, times) = (&report.efficiency, &report.efficiency.times);
     let (elapsed, max, mean) = (times.elapsed_s, times.max_computation_s, times.avg_computation_s);
     let ideal = times.t_ideal_s;
     let line = |name, value, formula, quotient, missing| Line { name, value, formula, quotient, missing };
     [
-        line(
-            "parallel efficiency",
-            times.parallel(),
-            "mean / elapsed",
-            Some((mean, elapsed)),
-            "the share that computes",
-        ),
+        line("parallel efficiency", row.parallel, "mean / elapsed", Some((mean, elapsed)), "the share that computes"),
         line(
             "  load balance",
-            times.load_balance(),
+            row.load_balance,
             "mean / longest",
             Some((mean, max)),
             "lost: ranks that compute longer",
         ),
         line(
             "  communication",
-            times.communication(),
+            row.communication,
             "longest / elapsed",
             Some((max, elapsed)),
             "lost: MPI on the longest rank",
         ),
         line(
             "    micro load balance",
-            times.micro_load_balance(),
+            row.micro_load_balance,
             "longest / ideal",
             ideal.map(|ideal| (max, ideal)),
             "lost: serialization",
         ),
         line(
             "    transfer",
-            times.transfer(),
+            row.transfer,
             "ideal / elapsed",
             ideal.map(|ideal| (ideal, elapsed)),
             "lost: messages, calls themselves",
@@ -125,53 +119,53 @@ fn bar(value: f64) -> String {
 
 /// How well the ideal time is known.
 fn ideal_time(report: &Report) -> String {
-    let (times, elapsed_s) = (&report.efficiency.times, report.efficiency.times.elapsed_s);
-    let seconds = |part: f64| seconds_like(part, elapsed_s);
-    if let Some(replay_s) = report.efficiency.replay_s {
-        let estimate = report
-            .efficiency
-            .phase_profile
-            .map_or_else(String::new, |ideal| beside_replay(iterations(report), ideal.seconds, replay_s, elapsed_s));
+    let row = &report.efficiency;
+    let seconds = |part: f64| seconds_like(part, row.times.elapsed_s);
+    if let Some(replay_s) = row.t_ideal_replay_s {
+        let estimate = beside_replay(iterations(report), row, replay_s);
         return format!("ideal: all calls replayed on an ideal network, {}{estimate}", seconds(replay_s));
     }
-    match report.efficiency.phase_profile {
-        Some(ideal) if ideal.seconds > 1.005 * elapsed_s => format!(
+    let Some(ideal_s) = row.t_ideal_phase_profile_s else {
+        return match report.iterations {
+            Some(_) => "micro load balance and transfer need iterations on all ranks that compute".to_owned(),
+            None => {
+                "micro load balance and transfer need iterations, found or marked (LBPROF_ITERATION_BEGIN)".to_owned()
+            }
+        };
+    };
+    let bound_s = row.t_ideal_phase_profile_bound_s.unwrap_or(0.0);
+    if row.t_ideal_phase_profile_above_elapsed {
+        format!(
             "micro load balance and transfer are not known: the ideal time by iterations, {}, is above the elapsed time, for \
              ranks do not wait for each other at the end of each",
-            seconds(ideal.seconds)
-        ),
-        Some(ideal) if report.efficiency.certain_ideal().is_none() => {
-            let longest = (ideal.seconds + ideal.bound_s).min(elapsed_s);
-            let max_s = times.max_computation_s;
-            format!(
-                "micro load balance is {} to {}, transfer {} to {}: the ideal time is {} by iterations and may be up to {} \
-                 longer, for ranks also wait for each other within them",
-                percent_or_dash((longest > 0.0).then(|| max_s / longest)),
-                percent_or_dash(times.micro_load_balance()),
-                percent_or_dash(times.transfer()),
-                percent_or_dash((elapsed_s > 0.0).then(|| longest / elapsed_s)),
-                seconds(ideal.seconds),
-                seconds(ideal.bound_s)
-            )
-        }
-        Some(ideal) => format!(
+            seconds(ideal_s)
+        )
+    } else if row.t_ideal_certain {
+        format!(
             "ideal: estimate from {}, {}, too short by {} at most",
             iterations(report),
-            seconds(ideal.seconds),
-            seconds(ideal.bound_s)
-        ),
-        None if report.iterations.is_some() => {
-            "micro load balance and transfer need iterations on all ranks that compute".to_owned()
-        }
-        None => "micro load balance and transfer need iterations, found or marked (LBPROF_ITERATION_BEGIN)".to_owned(),
+            seconds(ideal_s),
+            seconds(bound_s)
+        )
+    } else {
+        format!(
+            "micro load balance is {} to {}, transfer {} to {}: the ideal time is {} by iterations and may be up to {} \
+             longer, for ranks also wait for each other within them",
+            percent_or_dash(row.micro_load_balance_min),
+            percent_or_dash(row.micro_load_balance_max),
+            percent_or_dash(row.transfer_min),
+            percent_or_dash(row.transfer_max),
+            seconds(ideal_s),
+            seconds(bound_s)
+        )
     }
 }
 
-/// What follows the ideal time by replay: the estimate from `iterations`, all times in seconds. No network prolongs a run by being
-/// ideal: an estimate above the elapsed time (by more than the 0.5 % that clocks may differ by) is not compared.
-fn beside_replay(iterations: &str, estimate_s: f64, replay_s: f64, elapsed_s: f64) -> String {
-    let estimate = seconds_like(estimate_s, elapsed_s);
-    if estimate_s > 1.005 * elapsed_s {
+/// What follows the ideal time by replay: the estimate from `iterations`. One that is above the elapsed time is not compared.
+fn beside_replay(iterations: &str, row: &EfficiencyRow, replay_s: f64) -> String {
+    let Some(estimate_s) = row.t_ideal_phase_profile_s else { return String::new() };
+    let estimate = seconds_like(estimate_s, row.times.elapsed_s);
+    if row.t_ideal_phase_profile_above_elapsed {
         return format!(
             "; the estimate from {iterations}, {estimate}, is above the elapsed time, because ranks do not wait for each other \
              at the end of each, and is not used"
@@ -201,12 +195,19 @@ fn grade(value: f64) -> AnsiColor {
 #[cfg(test)]
 mod tests {
     use super::{BAR, bar, beside_replay};
+    use crate::metrics::load_balance::{PhaseProfileIdeal, Times};
+    use crate::report::EfficiencyRow;
 
     #[test]
     fn an_estimate_above_the_elapsed_time_is_not_compared_with_the_replay() {
-        let text = beside_replay("found iterations", 7.47, 5.52, 5.57);
+        let row = |estimate_s| {
+            let times = Times { elapsed_s: 5.57, max_computation_s: 5.0, ..Times::default() };
+            let estimate = PhaseProfileIdeal { seconds: estimate_s, ..PhaseProfileIdeal::default() };
+            EfficiencyRow::of(times, Some(estimate), Some(5.5))
+        };
+        let text = beside_replay("found iterations", &row(7.47), 5.52);
         assert!(text.contains("7.47 s, is above the elapsed time") && !text.contains('%'), "{text}");
-        let text = beside_replay("found iterations", 5.55, 5.50, 5.57);
+        let text = beside_replay("found iterations", &row(5.55), 5.50);
         assert_eq!(text, "; the estimate from found iterations is 5.55 s (+0.9 %)");
     }
 

@@ -1,15 +1,12 @@
 //! What a run has by itself: times, efficiencies, overheads.
 
 use super::{Cell, Line, Section, Unit};
-use crate::metrics::load_balance::Times;
+use crate::metrics::load_balance::{Times, is_above_elapsed};
 use crate::metrics::overhead::{Overheads, Phase, PhaseTime};
 use crate::study::key::NotInStudy;
 use crate::study::run::{RegionFigures, Run};
 use crate::study::sequential::{is_on_one_rank, t_seq_s};
 use crate::study::store::Kept;
-
-/// Share of the elapsed time by which an estimate of the ideal time may be above it, as rounding makes it.
-const ABOVE: f64 = 1.005;
 
 /// Figures of a run, or of one of its regions.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +40,8 @@ impl Figures {
             None => (Some(run.times), run.iterations),
         };
         let by_replay = run.ideal_by_replay && region.is_none();
-        let too_long = |times: &Times| times.t_ideal_s.is_some_and(|ideal_s| ideal_s > ABOVE * times.elapsed_s);
+        let too_long =
+            |times: &Times| times.t_ideal_s.is_some_and(|ideal_s| is_above_elapsed(ideal_s, times.elapsed_s));
         let no_ideal = !by_replay && times.as_ref().is_some_and(too_long);
         let times = times.map(|times| if no_ideal { Times { t_ideal_s: None, ..times } } else { times });
         let overheads = (region.is_none() && !run.phases.is_empty()).then(|| {

@@ -59,7 +59,7 @@ fn outcomes(job: &Job, how: How, name: &str) -> anyhow::Result<Vec<String>> {
         let mut job = job.clone();
         let table = place::workspace().join("interpose/calls.table");
         job.command.extend([table.into(), path.clone().into(), first.to_string().into(), skipped.clone().into()]);
-        // How it ends tells nothing: MPI may be in any state.
+        // How it ends says nothing: MPI may be in any state.
         if how == How::Bare {
             job.bare()?
         } else {

@@ -1,7 +1,7 @@
 //! Programs that end in all ways, and processes in which all goes wrong: with the recorder they end and print as without it,
 //! and what was recorded until then is in the report.
 //!
-//! [`lbprof_tests::unharmed`] tells what the heads of the programs in programs/harmless say.
+//! [`lbprof_tests::unharmed`] says what the heads of the programs in programs/harmless say.
 
 use std::ffi::OsString;
 use std::fs;
@@ -16,14 +16,14 @@ use lbprof_tests::launch::{Job, Outcome};
 use lbprof_tests::mpi::{self, Family, Mpi};
 use lbprof_tests::program::{Program, shared_object};
 use lbprof_tests::suite::{self, Company};
-use lbprof_tests::unharmed::{NO_RUN, lb_report, must_tell, with_and_without_the_same};
+use lbprof_tests::unharmed::{NO_RUN, lb_report, must_say, with_and_without_the_same};
 use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
 
 /// A test of a program that is run in a special place, under one MPI.
 type Special = fn(&Mpi, &Path, &Path) -> anyhow::Result<()>;
 
-fn a_folder_that_cannot_be_made_is_told_once(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+fn a_folder_that_cannot_be_made_is_reported_once(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
     let file = folder.join("file");
     fs::write(&file, "")?;
     let job = Job::new(mpi, 2, program, folder);
@@ -31,13 +31,13 @@ fn a_folder_that_cannot_be_made_is_told_once(mpi: &Mpi, program: &Path, folder: 
     for dir in [Path::new("/proc/lbprof/logs"), &file.join("logs"), Path::new("/proc/self/mem")] {
         let recorded = job.clone().with_env("LBPROF_DIR", dir).recorded()?;
         recorded.must_equal(&bare, mpi)?;
-        must_tell(&recorded, &[1])?;
+        must_say(&recorded, &[1])?;
         ensure!(recorded.stderr.contains("nothing is recorded"), "{}", recorded.stderr);
     }
     Ok(())
 }
 
-fn nonsense_is_told_once_and_the_defaults_hold(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+fn nonsense_is_reported_once_and_the_defaults_hold(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
     let bare = Job::new(mpi, 2, program, folder).bare()?.must_succeed()?;
     let mut job = Job::new(mpi, 2, program, folder).with_env("LBPROF_NO_SUCH_SETTING", "1");
     let others = SETTINGS.iter().filter(|setting| setting.name != "LBPROF_DIR");
@@ -48,10 +48,10 @@ fn nonsense_is_told_once_and_the_defaults_hold(mpi: &Mpi, program: &Path, folder
     }
     let recorded = job.recorded()?;
     recorded.must_equal(&bare, mpi)?;
-    must_tell(&recorded, &[expected])?;
+    must_say(&recorded, &[expected])?;
     let report = run::report(&job.run_folder()?)?;
     let bad = report["run"]["problems"].as_array().context("problems")?.iter().find(|one| one["kind"] == "BadSetting");
-    ensure!(bad.is_some(), "the report does not tell of the settings: {}", report["run"]["problems"]);
+    ensure!(bad.is_some(), "the report does not name the settings: {}", report["run"]["problems"]);
     let dump = run::dump(&job.run_folder()?)?;
     for rank in 0..2 {
         ensure!(dump.calls_of(rank).iter().filter(|call| call.operation == "Allreduce").count() == 1000);
@@ -105,7 +105,7 @@ fn ranks_without_the_recorder_hold_nobody_up(mpi: &Mpi, program: &Path, folder: 
         let begin = Instant::now();
         let recorded = job.recorded()?;
         recorded.must_equal(&bare, mpi)?;
-        must_tell(&recorded, &[0])?;
+        must_say(&recorded, &[0])?;
         ensure!(begin.elapsed() < Duration::from_secs(8), "{first}-{last} took {:?}", begin.elapsed());
         only_these_are_missing(&job.logs(), missing)?;
     }
@@ -160,7 +160,7 @@ fn jobs_at_the_same_time_have_a_folder_each(mpi: &Mpi, program: &Path, folder: &
     Ok(())
 }
 
-fn a_launcher_of_another_mpi_is_told_once(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+fn a_launcher_of_another_mpi_is_reported_once(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
     // The launcher's variables on all processes, as that of another MPI sets them, which need not be installed.
     let (rank, size) = match mpi.family {
         Family::OpenMpi => ("PMI_RANK", "PMI_SIZE"),
@@ -174,7 +174,7 @@ fn a_launcher_of_another_mpi_is_told_once(mpi: &Mpi, program: &Path, folder: &Pa
     let bare = job.bare()?.must_succeed()?;
     let recorded = job.recorded()?;
     recorded.must_equal(&bare, mpi)?;
-    must_tell(&recorded, &[1])?;
+    must_say(&recorded, &[1])?;
     ensure!(recorded.stderr.contains("the launcher started 3 processes, but MPI has 1 rank in each"));
     for name in ["logs", "logs-2", "logs-3"] {
         let report = run::report(&folder.join(name))?;
@@ -196,7 +196,7 @@ fn a_process_without_mpi_is_left_alone(mpi: &Mpi, _: &Path, folder: &Path) -> an
         job.command.extend(words[1..].iter().map(OsString::from));
         let (bare, recorded) = (job.bare()?, job.recorded()?);
         recorded.must_equal(&bare, mpi)?;
-        must_tell(&recorded, &[0])?;
+        must_say(&recorded, &[0])?;
         let left = run::runs_in(folder)?;
         ensure!(left.is_empty(), "{words:?} left {left:?}");
     }
@@ -251,7 +251,7 @@ fn a_disk_that_fills_up_costs_records_and_no_more(mpi: &Mpi, _: &Path, folder: &
     /// Calls of the program.
     const CALLS: u64 = 300 * (1000 + 50);
     let (_, recorded) = run_on_a_small_disk(mpi, folder, "200k")?;
-    must_tell(&recorded, &[1])?;
+    must_say(&recorded, &[1])?;
     let logs = folder.join("kept/logs");
     let (code, text) = lb_report(&logs)?;
     ensure!(code == 4, "lb-report ends with {code}:\n{text}");
@@ -269,7 +269,7 @@ fn a_disk_that_fills_up_costs_records_and_no_more(mpi: &Mpi, _: &Path, folder: &
 
 fn a_disk_that_is_full_from_the_start_records_nothing(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
     let (_, recorded) = run_on_a_small_disk(mpi, folder, "8k")?;
-    must_tell(&recorded, &[1])?;
+    must_say(&recorded, &[1])?;
     let (code, text) = lb_report(&folder.join("kept/logs"))?;
     ensure!(code == 4 || code == NO_RUN, "lb-report ends with {code}:\n{text}");
     Ok(())
@@ -286,7 +286,7 @@ fn spawned_under_lb_run_is_a_run_of_its_own(mpi: &Mpi, _: &Path, folder: &Path) 
     let recorded = job.clone().with_env("LBTEST_RECORDER", place::built("lb-run")?).recorded()?;
     recorded.must_equal(&bare, mpi)?;
     // Where the logs of the second run go.
-    must_tell(&recorded, &[1])?;
+    must_say(&recorded, &[1])?;
     let runs = run::runs_in(folder)?;
     ensure!(runs.len() == 2, "there should be two runs: {runs:?}");
     for (run, calls) in runs.iter().zip([10, 20]) {
@@ -344,7 +344,7 @@ fn rings_emptied_from_outside_cost_records_and_no_more(mpi: &Mpi, _: &Path, fold
         let bare = job.bare()?.must_succeed()?;
         let recorded = while_rings_are_emptied(&job)?;
         recorded.must_equal(&bare, mpi)?;
-        must_tell(&recorded, &[ranks])?;
+        must_say(&recorded, &[ranks])?;
         let report = run::report(&job.run_folder()?)?;
         let problems = run::problems(&report);
         let has = |kind: &str| problems.iter().any(|one| one == kind);
@@ -427,12 +427,12 @@ fn special(mpi: &Mpi, name: &'static str, check: Special) -> Trial {
 fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials = suite::cases("harmless", "harmless", Company::Welcome, with_and_without_the_same)?;
     let specials: [(&str, Special); 11] = [
-        ("a_folder_that_cannot_be_made_is_told_once", a_folder_that_cannot_be_made_is_told_once),
-        ("nonsense_is_told_once_and_the_defaults_hold", nonsense_is_told_once_and_the_defaults_hold),
+        ("a_folder_that_cannot_be_made_is_reported_once", a_folder_that_cannot_be_made_is_reported_once),
+        ("nonsense_is_reported_once_and_the_defaults_hold", nonsense_is_reported_once_and_the_defaults_hold),
         ("a_rank_where_recording_is_off_lets_the_others_go_on", a_rank_where_recording_is_off_lets_the_others_go_on),
         ("ranks_without_the_recorder_hold_nobody_up", ranks_without_the_recorder_hold_nobody_up),
         ("jobs_at_the_same_time_have_a_folder_each", jobs_at_the_same_time_have_a_folder_each),
-        ("a_launcher_of_another_mpi_is_told_once", a_launcher_of_another_mpi_is_told_once),
+        ("a_launcher_of_another_mpi_is_reported_once", a_launcher_of_another_mpi_is_reported_once),
         ("a_process_without_mpi_is_left_alone", a_process_without_mpi_is_left_alone),
         ("spawned_under_lb_run_is_a_run_of_its_own", spawned_under_lb_run_is_a_run_of_its_own),
         ("rings_emptied_from_outside_cost_records_and_no_more", rings_emptied_from_outside_cost_records_and_no_more),

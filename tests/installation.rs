@@ -68,7 +68,7 @@ fn bash(folder: &Path, lines: &str) -> String {
 }
 
 #[test]
-fn no_setup_installs_nothing_of_the_system_and_cargo_is_told_to_stay_offline() {
+fn no_setup_installs_nothing_of_the_system_and_cargo_is_made_to_stay_offline() {
     let folder = place::fresh_folder("installation::options").unwrap();
     let (tools, said) = (folder.join("tools"), folder.join("said"));
     fs::create_dir(&tools).unwrap();

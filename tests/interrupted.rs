@@ -2,7 +2,7 @@
 //! while another thread writes the log. They end as they would without the recorder, and the log has all that they have done.
 //!
 //! In profile mode, sums that were made since they were last written (a second at most) are lost where the handler comes while records are
-//! added up; the report then tells of the gap.
+//! added up; the report then shows the gap.
 //!
 //! Most runs are under an MPI that takes no time (support/instant_mpi.c), so that thousands of instants are tried; some are under
 //! the real ones.
@@ -121,7 +121,7 @@ fn check(kind: Kind, stdout: &str, folder: &Path) -> anyhow::Result<()> {
     ensure!(unexpected.is_none(), "{:?}", said.problems);
     let [one, two] = said.calls;
     if said.problems.contains(&ProblemKind::Gap) {
-        // The handler came while the recorder added up records: what was added up and not written yet is lost, and told.
+        // The handler came while the recorder added up records: what was added up and not written yet is lost, and reported.
     } else if kind.mode == "profile" {
         // Threads go on until the process is gone; the call that was interrupted may count.
         let all = first + if kind.how == "finalize" { 0 } else { second };

@@ -1,6 +1,6 @@
 //! Every language and way of calling MPI: the same calls give the same records, the same markers the same report.
 //!
-//! [`lbprof_tests::unharmed`] tells what the heads of the programs in programs/languages say.
+//! [`lbprof_tests::unharmed`] says what the heads of the programs in programs/languages say.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -211,7 +211,7 @@ fn has_its_loop_and_call_sites(report: &Value) -> anyhow::Result<()> {
         let line = site["line"].as_u64().and_then(|line| usize::try_from(line).ok()).context("line")?;
         let source = fs::read_to_string(file).with_context(|| file.to_owned())?;
         let at = source.lines().nth(line - 1).with_context(|| format!("{file} has no line {line}"))?.trim();
-        ensure!(at.starts_with(&format!("ffi::MPI_{operation}(")), "{operation} is told to be at {file}:{line}: {at}");
+        ensure!(at.starts_with(&format!("ffi::MPI_{operation}(")), "{operation} is reported at {file}:{line}: {at}");
         found.insert(operation.to_owned(), text("function")?.to_owned());
     }
     let expected = [

@@ -12,7 +12,7 @@ use lbprof_tests::launch::{Job, Outcome};
 use lbprof_tests::mpi::{self, Family, Mpi};
 use lbprof_tests::program::Program;
 use lbprof_tests::suite::{self, Company};
-use lbprof_tests::unharmed::must_tell;
+use lbprof_tests::unharmed::must_say;
 use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
 use serde_json::Value;
@@ -28,7 +28,7 @@ const TESTS: [(&str, &str, Check); 13] = [
     ("LBPROF_DIR", "templates_are_filled_in", templates_are_filled_in),
     ("LBPROF_DIR", "the_default_is_named_after_the_job", the_default_is_named_after_the_job),
     ("LBPROF_DIR", "a_run_never_mixes_with_an_older_one", a_run_never_mixes_with_an_older_one),
-    ("LBPROF_DIR", "another_name_than_asked_for_is_told", another_name_than_asked_for_is_told),
+    ("LBPROF_DIR", "another_name_than_asked_for_is_reported", another_name_than_asked_for_is_reported),
     ("LBPROF_MODE", "profile_has_the_sums_of_events", profile_has_the_sums_of_events),
     ("LBPROF_MODE", "off_leaves_nothing", off_leaves_nothing),
     ("LBPROF_BUFFER", "buffer_is_the_size_of_the_ring", buffer_is_the_size_of_the_ring),
@@ -37,7 +37,7 @@ const TESTS: [(&str, &str, Check); 13] = [
     ("LBPROF_PCONTROL", "labels_name_phases", labels_name_phases),
     ("LBPROF_CLOCK", "the_clock_asked_for_is_used", the_clock_asked_for_is_used),
     ("LBPROF_WAIT", "ranks_that_do_not_come_are_given_up", ranks_that_do_not_come_are_given_up),
-    ("LBPROF_VERBOSE", "verbose_tells_where_the_logs_go", verbose_tells_where_the_logs_go),
+    ("LBPROF_VERBOSE", "verbose_says_where_the_logs_go", verbose_says_where_the_logs_go),
 ];
 
 /// The program settings/mixed.c on 4 ranks.
@@ -125,7 +125,7 @@ fn off_leaves_nothing(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     let bare = job.bare()?.must_succeed()?;
     let recorded = recorded(&job)?;
     recorded.must_equal(&bare, mpi)?;
-    must_tell(&recorded, &[0])?;
+    must_say(&recorded, &[0])?;
     ensure!(run::runs_in(folder)?.is_empty(), "{:?}", run::runs_in(folder)?);
     Ok(())
 }
@@ -144,7 +144,7 @@ fn buffer_is_the_size_of_the_ring(mpi: &Mpi, folder: &Path) -> anyhow::Result<()
         let dir = folder.join(value);
         let job = mixed(mpi, folder)?.with_env("LBPROF_BUFFER", value).with_env("LBPROF_DIR", &dir);
         let outcome = recorded(&job)?;
-        must_tell(&outcome, &[usize::from(!accepted)])?;
+        must_say(&outcome, &[usize::from(!accepted)])?;
         let report = run::report(&dir)?;
         ensure!(has_problem(&report, "BadSetting") != accepted, "{value}: {}", report["run"]["problems"]);
         let dump = run::dump(&dir)?;
@@ -196,7 +196,7 @@ fn only_the_ranks_asked_for_record(mpi: &Mpi, folder: &Path) -> anyhow::Result<(
     for (list, expected) in [("0,2-3", vec![0, 2, 3]), ("1-63:2", vec![1, 3]), ("all", vec![0, 1, 2, 3])] {
         let dir = folder.join(list);
         let job = mixed(mpi, folder)?.with_env("LBPROF_RANKS", list).with_env("LBPROF_DIR", &dir);
-        must_tell(&recorded(&job)?, &[0])?;
+        must_say(&recorded(&job)?, &[0])?;
         let report = run::report(&dir)?;
         ensure!(!has_problem(&report, "MissingRank"), "{list}: {}", report["run"]["problems"]);
         let ranks: Vec<u64> =
@@ -226,7 +226,7 @@ fn the_default_is_named_after_the_job(mpi: &Mpi, folder: &Path) -> anyhow::Resul
     job.wrapper = ["env", "-u", "LBPROF_DIR"].map(Into::into).to_vec();
     // Nobody asked for a name, so that the next one is taken without a word.
     for _ in 0..2 {
-        must_tell(&recorded(&job)?, &[0])?;
+        must_say(&recorded(&job)?, &[0])?;
     }
     recorded(&job.clone().with_env(JOB_ID, "4711"))?;
     for name in ["lbprof-out", "lbprof-out-2", "lbprof-out-4711"] {
@@ -254,11 +254,11 @@ fn a_run_never_mixes_with_an_older_one(mpi: &Mpi, folder: &Path) -> anyhow::Resu
     Ok(())
 }
 
-fn another_name_than_asked_for_is_told(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+fn another_name_than_asked_for_is_reported(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     let job = mixed(mpi, folder)?;
-    must_tell(&recorded(&job)?, &[0])?;
+    must_say(&recorded(&job)?, &[0])?;
     let outcome = recorded(&job)?;
-    must_tell(&outcome, &[1])?;
+    must_say(&outcome, &[1])?;
     let expected = format!("rank 0: the logs go to {0}-2, for {0} exists", job.logs().display());
     ensure!(outcome.stderr.contains(&expected), "{}", outcome.stderr);
     Ok(())
@@ -327,7 +327,7 @@ fn ranks_that_do_not_come_are_given_up(mpi: &Mpi, folder: &Path) -> anyhow::Resu
     outcome.must_equal(&bare, mpi)?;
     ensure!(begin.elapsed() > Duration::from_secs(1), "it did not wait");
     // It says that it waits, that it gives up, and where the logs go.
-    must_tell(&outcome, &[3])?;
+    must_say(&outcome, &[3])?;
     for said in ["for 1 more seconds", "this one goes on without them", "for not all ranks run under lb-run"] {
         ensure!(outcome.stderr.contains(said), "{said}: {}", outcome.stderr);
     }
@@ -340,9 +340,9 @@ fn ranks_that_do_not_come_are_given_up(mpi: &Mpi, folder: &Path) -> anyhow::Resu
     Ok(())
 }
 
-fn verbose_tells_where_the_logs_go(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+fn verbose_says_where_the_logs_go(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     let job = mixed(mpi, folder)?;
-    must_tell(&recorded(&job.clone().with_env("LBPROF_VERBOSE", "0"))?, &[0])?;
+    must_say(&recorded(&job.clone().with_env("LBPROF_VERBOSE", "0"))?, &[0])?;
     let second = folder.join("second");
     let outcome = recorded(&job.clone().with_env("LBPROF_VERBOSE", "1").with_env("LBPROF_DIR", &second))?;
     let lines: Vec<&str> = outcome.stderr.lines().filter(|line| line.contains("lbprof: ")).collect();

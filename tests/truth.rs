@@ -12,7 +12,7 @@ use lbprof_tests::suite::{self, Case, Company};
 use lbprof_tests::{facts, place, run};
 use serde_json::Value;
 
-fn the_report_tells_the_truth(case: &Case) -> anyhow::Result<()> {
+fn the_report_says_the_truth(case: &Case) -> anyhow::Result<()> {
     let program = case.program.compiled(&case.mpi)?;
     let recorded = || {
         let folder = place::fresh_folder(&case.name)?;
@@ -71,5 +71,5 @@ fn check_own_clocks(own: &OwnClocks, program: &Program, report: &Value, astray_s
 }
 
 fn main() {
-    suite::main(Company::Alone, suite::cases("truth", "truth", Company::Alone, the_report_tells_the_truth));
+    suite::main(Company::Alone, suite::cases("truth", "truth", Company::Alone, the_report_says_the_truth));
 }

@@ -79,24 +79,24 @@ pub struct Analysis {
     pub watched: Option<Watched>,
 }
 
-/// Analyses `run`; `tell` is told what is done, from any thread.
+/// Analyses `run`; `show` is called with what is done, from any thread.
 ///
 /// Errors: what is asked about the run does not have.
-pub fn analyse(run: &Run, options: &Options, tell: impl Fn(Step) + Sync) -> Result<Analysis, SelectionError> {
-    let first = First::new(run, options, &tell);
-    let mut model = first.gather(run, &tell);
+pub fn analyse(run: &Run, options: &Options, report: impl Fn(Step) + Sync) -> Result<Analysis, SelectionError> {
+    let first = First::new(run, options, &report);
+    let mut model = first.gather(run, &report);
     model.found = findings(&model);
     choose_loop(&mut model, options)?;
     let mut watched = None;
     if options.asked.is_some() {
         let scenarios = first.scenarios(&model, options)?;
         let watch = Some(&model).filter(|_| options.watch);
-        (model.followed, watched) = first.follow(run, &model, &Scope::all(&model), scenarios, watch, &tell);
+        (model.followed, watched) = first.follow(run, &model, &Scope::all(&model), scenarios, watch, &report);
     }
     Ok(Analysis { model, places: first.places, watched })
 }
 
-/// Analyses the part of `run` that `selection` asks for; `tell` is told what is done, from any thread.
+/// Analyses the part of `run` that `selection` asks for; `show` is called with what is done, from any thread.
 ///
 /// Ranks are followed through all of their time, and with them all others: whom they wait for, and what for, may lie outside of the part.
 ///
@@ -105,16 +105,16 @@ pub fn analyse_part(
     run: &Run,
     selection: &Selection,
     options: &Options,
-    tell: impl Fn(Step) + Sync,
+    report: impl Fn(Step) + Sync,
 ) -> Result<Analysis, SelectionError> {
     let follows = options.asked.is_some();
     let narrows = selection.needs_all() || follows && selection.ranks.is_some();
     let base = if narrows { run } else { &selection.ranks_of(run, &[])? };
-    let first = First::new(base, options, &tell);
-    let mut all = first.gather(base, &tell);
+    let first = First::new(base, options, &report);
+    let mut all = first.gather(base, &report);
     choose_loop(&mut all, options)?;
     let (part, mut model) = match narrows {
-        true => first.part(run, selection, &all, options, &tell)?,
+        true => first.part(run, selection, &all, options, &report)?,
         false => (base.clone(), std::mem::take(&mut all)),
     };
     // The outermost one is all of the run.
@@ -125,9 +125,9 @@ pub fn analyse_part(
         let scenarios = if region.is_none() { first.scenarios(&model, options)? } else { Vec::new() };
         let scope = Scope::part(all, &first.survey, &part, &model, region);
         let watch = Some(&model).filter(|_| options.watch && region.is_none());
-        (model.followed, watched) = first.follow(base, all, &scope, scenarios, watch, &tell);
+        (model.followed, watched) = first.follow(base, all, &scope, scenarios, watch, &report);
     }
-    // Whether the data are sound all of the ranks' time tells.
+    // Whether the data are sound is judged by all of the ranks' time.
     all.ranks.retain(|rank| model.ranks.binary_search_by_key(&rank.rank, |kept| kept.rank).is_ok());
     all.facts.selected.ranks.clone_from(&model.facts.selected.ranks);
     model.found = findings(if narrows { &all } else { &model });
@@ -162,14 +162,14 @@ struct First {
 }
 
 impl First {
-    fn new(run: &Run, options: &Options, tell: &(impl Fn(Step) + Sync)) -> First {
-        let survey = survey(run, |progress| tell(Step::Surveying(progress)));
-        tell(Step::Naming);
+    fn new(run: &Run, options: &Options, report: &(impl Fn(Step) + Sync)) -> First {
+        let survey = survey(run, |progress| report(Step::Surveying(progress)));
+        report(Step::Naming);
         let names = match options.symbols {
             true => symbols::resolve(&survey.sites),
             false => symbols::unnamed(&survey.sites),
         };
-        tell(Step::Finding);
+        report(Step::Finding);
         let structure = Structure::find(run, &survey, &names, &options.wanted);
         First { survey, structure, places: names.places, problems: names.problems }
     }
@@ -181,11 +181,11 @@ impl First {
         selection: &Selection,
         all: &Model,
         options: &Options,
-        tell: &(impl Fn(Step) + Sync),
+        report: &(impl Fn(Step) + Sync),
     ) -> Result<(Run, Model), SelectionError> {
         let clusters = if selection.needs_clusters() { clusters(all, &self.places, options) } else { Vec::new() };
         let part = selection.part_of(run, &self.survey, all, &clusters)?;
-        let mut model = self.gather(&part, tell);
+        let mut model = self.gather(&part, report);
         choose_loop(&mut model, options)?;
         match model.uncut_ranks.first() {
             Some(&rank) => Err(SelectionError::Profile { rank }),
@@ -211,21 +211,21 @@ impl First {
         scope: &Scope,
         scenarios: Vec<(WhatIf, Condition)>,
         watch: Option<&Model>,
-        tell: &(impl Fn(Step) + Sync),
+        report: &(impl Fn(Step) + Sync),
     ) -> (Option<Followed>, Option<Watched>) {
         if run.headers.iter().all(|header| header.mode == Mode::Profile) {
             return (None, None);
         }
-        let tell = |progress| tell(Step::Following(progress));
+        let report = |progress| report(Step::Following(progress));
         let mut watch = watch.and_then(Watch::new);
         let mut part = watch.as_mut().map(|watch| PartWatcher::new(scope, watch));
         let watcher = part.as_mut().map(|part| part as &mut dyn Watcher);
-        let followed = follow(run, &self.survey, &self.structure, all, (scope, scenarios), watcher, tell);
+        let followed = follow(run, &self.survey, &self.structure, all, (scope, scenarios), watcher, report);
         (Some(followed), watch.map(Watch::finish))
     }
 
-    fn gather(&self, run: &Run, tell: &(impl Fn(Step) + Sync)) -> Model {
-        let mut model = gather(run, &self.survey, &self.structure, |progress| tell(Step::AddingUp(progress)));
+    fn gather(&self, run: &Run, report: &(impl Fn(Step) + Sync)) -> Model {
+        let mut model = gather(run, &self.survey, &self.structure, |progress| report(Step::AddingUp(progress)));
         model.problems.extend(self.problems.iter().cloned());
         model.problems.extend(spawned::where_recorded(&run.dir, &model.problems));
         model

@@ -113,7 +113,7 @@ fn a_run_of_thousands_of_ranks_is_no_hostile_one() {
 }
 
 #[test]
-fn more_open_regions_than_the_recorder_opens_are_told() {
+fn more_open_regions_than_the_recorder_opens_are_reported() {
     for (kind, size) in [("nested", 1000), ("nested_heads", 1), ("region_chain", 1000)] {
         let dir = hostile(kind, size);
         let output = bounded(dir.path(), "");

@@ -84,7 +84,7 @@ fn assert_fails(arguments: &[&str], here: &Path, code: i32, says: &str) {
 }
 
 #[test]
-fn what_cannot_be_read_is_told_with_what_to_do() {
+fn what_cannot_be_read_is_reported_with_what_to_do() {
     let here = tempfile::tempdir().unwrap();
     assert_fails(&[], here.path(), 5, "record one: mpirun -n 4 lb-run ./program");
     assert_fails(&["nowhere"], here.path(), 5, "nowhere: there is no such folder");
@@ -151,7 +151,7 @@ fn text_of_end(report: &Value) -> String {
 }
 
 #[test]
-fn wrong_use_is_told_with_what_is_right() {
+fn wrong_use_is_reported_with_what_is_right() {
     let here = tempfile::tempdir().unwrap();
     assert_fails(&["--nonsense"], here.path(), 2, "--nonsense");
     assert_fails(&["--top", "0"], here.path(), 2, "0 is not in 1..");
@@ -402,8 +402,8 @@ fn a_folder_where_json_wants_a_file_is_a_wrong_argument() {
     let folder = written(late_sender());
     let path = folder.path().to_str().unwrap();
     let output = lb_report(&["--json", path]).current_dir(here.path()).assert().code(2).get_output().clone();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains(&format!("lb-report {path} --json")), "{told}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains(&format!("lb-report {path} --json")), "{message}");
 }
 
 /// The commands of lb-report in a document's indented lines, without comments.

@@ -108,7 +108,7 @@ fn what_counts_is_whom_ranks_wait_for() {
 }
 
 #[test]
-fn what_is_slower_on_all_ranks_is_told_so() {
+fn what_is_slower_on_all_ranks_is_reported_so() {
     let comparison = compare(run(steps(4, before)), run(steps(4, |rank| before(rank) + 6.0)));
     assert!(
         matches!(first(&comparison).whose, Whose::All(own_s) if (own_s - 0.030).abs() < 1e-9),
@@ -141,7 +141,7 @@ fn runs_of_the_same_differ_by_nothing_beyond_noise() {
 }
 
 #[test]
-fn several_runs_tell_their_noise() {
+fn several_runs_show_their_noise() {
     let of = |factors: [f64; 4]| -> Vec<Run> {
         factors.map(|factor| run(steps(2, move |rank| before(rank) * factor))).into_iter().collect()
     };
@@ -158,7 +158,7 @@ fn several_runs_tell_their_noise() {
 }
 
 #[test]
-fn what_did_change_beyond_doubt_is_told_beside_times_that_scatter() {
+fn what_did_change_beyond_doubt_is_reported_beside_times_that_scatter() {
     // The base runs lose half of the time to rank 1, one of them on a machine that was seven times as slow; the new ones are balanced.
     let of = |factors: [f64; 4], share: f64| -> Vec<Run> {
         let force = move |factor: f64| move |rank: u32| if rank == 1 { 100.0 * factor } else { share * factor };
@@ -171,9 +171,9 @@ fn what_did_change_beyond_doubt_is_told_beside_times_that_scatter() {
     assert!(text.contains("The elapsed time does not differ beyond noise"), "{text}");
     assert!(text.contains("Beyond noise did change: parallel efficiency from "), "{text}");
     let balance = comparison.ratios.iter().find(|ratio| ratio.name == "load balance").unwrap();
-    let told =
+    let expected =
         format!("load balance from {:.1} % to {:.1} %", 100.0 * balance.base.unwrap(), 100.0 * balance.new.unwrap());
-    assert!(balance.beyond_noise && text.contains(&told), "{told}: {text}");
+    assert!(balance.beyond_noise && text.contains(&expected), "{expected}: {text}");
     assert!(balance.base.unwrap() < 0.55 && balance.new.unwrap() > 0.9, "{balance:?}");
     // Nothing is certain of one run a side, nor of times that only scatter.
     let single = compare_all(of([1.0; 4], 2.0)[..1].to_vec(), of([1.0; 4], 90.0)[..1].to_vec());
@@ -181,7 +181,7 @@ fn what_did_change_beyond_doubt_is_told_beside_times_that_scatter() {
     let scattered = compare_all(of([1.0, 1.02, 7.0, 1.01], 90.0), of([0.9, 0.91, 0.92, 0.9], 90.0));
     assert!(scattered.is_noise());
     let text = rendered(&scattered, &[], 400);
-    assert!(text.contains("Nothing beyond noise") && text.contains("further runs would tell"), "{text}");
+    assert!(text.contains("Nothing beyond noise") && text.contains("further runs would show it"), "{text}");
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn regions_match_across_numbers_of_ranks() {
 }
 
 #[test]
-fn what_else_differs_is_told() {
+fn what_else_differs_is_reported() {
     let other = Scenario::ranks(2)
         .header(0, |header| header.command = vec!["./other".into()])
         .each(|_, script| script.param("size", 1024.0).region("another", |script| script.compute(10)).barrier(1.0));
@@ -334,7 +334,7 @@ fn runs() -> TempDir {
 }
 
 #[test]
-fn exit_codes_tell_conditions() {
+fn exit_codes_report_conditions() {
     let here = runs();
     let code = |arguments: &[&str], code: i32| {
         let output = lb_report(here.path(), arguments).code(code).get_output().clone();
@@ -348,7 +348,7 @@ fn exit_codes_tell_conditions() {
     let (text, _) = code(&slower, 3);
     assert!(text.contains("  FAILS  elapsed_s > base * 1.05: elapsed_s is 0.1525, base 0.1225"), "{text}");
     assert!(text.contains("  passes  load_balance < 0.5"), "{text}");
-    // What is not known does not pass; that data are missing is told where conditions pass.
+    // What is not known does not pass; that data are missing is reported where conditions pass.
     code(&["compare", "base", "same", "--fail-if", "elapsed_s / (base - base) > 1"], 3);
     code(&["compare", "base", "partial", "--fail-if", "elapsed_s > base * 9"], 4);
     for (wrong, says) in [

@@ -1,4 +1,4 @@
-//! Dispersion, patterns and clusters of whole runs, as the report tells them.
+//! Dispersion, patterns and clusters of whole runs, as the report shows them.
 
 mod support;
 
@@ -152,7 +152,7 @@ impl BcastAll for RankScript {
 }
 
 #[test]
-fn a_master_is_told_from_its_workers() {
+fn a_master_is_distinguished_from_its_workers() {
     let report = report(master_and_workers());
     let found = document(&report);
     assert_eq!(found["clustering"]["different_code"], true);
@@ -163,7 +163,7 @@ fn a_master_is_told_from_its_workers() {
 }
 
 #[test]
-fn marked_programs_are_told_apart_by_their_regions() {
+fn marked_programs_are_distinguished_by_their_regions() {
     let scenario = Scenario::ranks(6).each(|rank, script| {
         script.repeat(10, move |_, script| {
             let name = if rank < 2 { "ocean" } else { "air" };

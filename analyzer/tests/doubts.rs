@@ -35,7 +35,7 @@ fn a_run_without_cores_says_so_before_any_figure() {
 }
 
 #[test]
-fn ranks_that_wait_in_mpi_without_a_core_are_told_first_too() {
+fn ranks_that_wait_in_mpi_without_a_core_are_reported_first_too() {
     // MPI yields: 100,000 switches. Half of the time without a core need not be of the computation, of which there is a tenth.
     let report = report(Scenario::ranks(2).each(|_, script| {
         let script = script.define(usage(0, 0, 0, 0)).define(usage(1000, 500, 500, 100_000));

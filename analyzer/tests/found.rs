@@ -56,7 +56,7 @@ fn a_found_loop_gives_the_figures_of_the_marked_one() {
         assert_near(of_all.avg_computation_s, marked_all.avg_computation_s);
         assert_near(of_all.t_ideal_s.unwrap(), marked_all.t_ideal_s.unwrap());
         assert_near(of_all.elapsed_s, marked_all.elapsed_s);
-        // What the first iteration computes before its first call, three quarters of its work, cannot be told from what came before.
+        // What the first iteration computes before its first call, three quarters of its work, cannot be distinguished from what came before.
         let in_loop = |model: &Model| model.inclusive_s(region(model, "main/loop"), Activity::Computation);
         let slowest = &found.slowest[region(&found, "main/loop") as usize];
         assert_eq!(slowest.len(), 20);
@@ -335,7 +335,7 @@ fn how_the_blocks_are_cut_changes_nothing() {
 }
 
 #[test]
-fn a_found_loop_is_told_with_how_sure_it_is() {
+fn a_found_loop_is_reported_with_how_sure_it_is() {
     let report = report_on(&found_model(steps(false, |rank, _| f64::from(1 + rank), 4.0)));
     insta::assert_snapshot!(support::plain(&report, 100));
     // What ranks compute in iteration 0 before its first call may be anything.
@@ -365,14 +365,14 @@ fn cycles(n: u32, levels: u32, sweeps: u32, norm: bool) -> Scenario {
 }
 
 #[test]
-fn iterations_of_a_program_that_wraps_its_calls_are_right_or_told_to_be_unsure() {
+fn iterations_of_a_program_that_wraps_its_calls_are_right_or_called_unsure() {
     for (n, levels, sweeps) in [(5, 4, 1), (12, 3, 1), (12, 5, 2), (20, 6, 3), (40, 4, 1)] {
         for norm in [false, true] {
             let report = report_on(&found_model(cycles(n, levels, sweeps, norm)));
             let main = report.loops.rows.iter().find(|row| row.main).expect("a main loop");
             let right = main.iterations == (f64::from(n), f64::from(n));
-            let told = (main.sureness, main.doubt.clone()) == (Some(Sureness::Unsure), Some(Doubt::Amounts));
-            assert!(right || told, "{n} cycles over {levels} levels, {sweeps} sweeps, norm {norm}: {main:?}");
+            let is_unsure = (main.sureness, main.doubt.clone()) == (Some(Sureness::Unsure), Some(Doubt::Amounts));
+            assert!(right || is_unsure, "{n} cycles over {levels} levels, {sweeps} sweeps, norm {norm}: {main:?}");
         }
     }
 }

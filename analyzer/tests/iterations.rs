@@ -188,7 +188,7 @@ fn numbered(steps: &[Step], of: &FoundLoop) -> Numbering {
 }
 
 /// Least share of the programs made by chance whose iterations must be counted exactly. Not all can be: where all an iteration does
-/// may also be left out of it, calls alone do not tell one iteration from several.
+/// may also be left out of it, calls alone do not distinguish one iteration from several.
 const EXACT: f64 = 0.95;
 
 /// Programs made by chance, always the same ones, and their calls.

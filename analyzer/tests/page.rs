@@ -239,8 +239,8 @@ fn of_many_iterations_columns_hold_means_and_say_so() {
     assert!((sum(unpacked(&iterations["computation"])) - computation).abs() < 1e-4 * computation);
     let passes = unpacked(&iterations["passes"]);
     assert_eq!((passes.len(), passes[0], passes[1666], passes.iter().sum::<f64>()), (2 * 1667, 3.0, 2.0, 10_000.0));
-    let told: Vec<&str> = views["left_out"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-    assert!(told.contains(&"columns are means of 3 successive iterations, of 5,000"), "{told:?}");
+    let left_out: Vec<&str> = views["left_out"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert!(left_out.contains(&"columns are means of 3 successive iterations, of 5,000"), "{left_out:?}");
 }
 
 #[test]
@@ -295,7 +295,7 @@ fn a_page_that_cannot_be_written_is_an_error() {
 }
 
 #[test]
-fn without_following_there_is_no_timeline_and_it_is_told() {
+fn without_following_there_is_no_timeline_and_it_is_reported() {
     let dir = written(steps(4));
     for arguments in [&["--no-blocking"][..], &["--region", "step"]] {
         let views = data(&page_in(dir.path(), arguments), "views");
@@ -304,8 +304,8 @@ fn without_following_there_is_no_timeline_and_it_is_told() {
             (&Value::Null, &Value::Null),
             "{arguments:?}"
         );
-        let told = views["left_out"].to_string();
-        assert!(told.contains("no timeline"), "{arguments:?}: {told}");
+        let left_out = views["left_out"].to_string();
+        assert!(left_out.contains("no timeline"), "{arguments:?}: {left_out}");
         assert!(views["iterations"]["computation"].is_object(), "{arguments:?}");
     }
 }

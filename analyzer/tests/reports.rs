@@ -60,7 +60,7 @@ fn losses_are_all_time_in_which_ranks_do_not_compute() {
     let report = report(one_slow_rank());
     let lost: f64 = report.losses.iter().map(|loss| loss.lost_s).sum();
     assert!(report.losses.iter().all(|loss| loss.measured));
-    // Losses below 1 % of the elapsed time are not told.
+    // Losses below 1 % of the elapsed time are not reported.
     assert!((lost - report.verdict.lost_s).abs() <= 0.02 * report.verdict.elapsed_s, "{lost} {:?}", report.verdict);
     let first = &report.losses[0];
     // In each of 5 steps three ranks wait 30 ms for rank 3's "force": 450 ms on 4 ranks.
@@ -72,7 +72,7 @@ fn losses_are_all_time_in_which_ranks_do_not_compute() {
 }
 
 #[test]
-fn a_balanced_run_is_told_so() {
+fn a_balanced_run_is_reported_so() {
     let scenario =
         Scenario::ranks(2).each(|_, script| script.repeat(9, |_, script| script.compute(100).allreduce(8, 1.0)));
     let report = report(scenario);
@@ -81,7 +81,7 @@ fn a_balanced_run_is_told_so() {
 }
 
 #[test]
-fn communication_is_told_where_it_is_the_larger_loss() {
+fn communication_is_reported_where_it_is_the_larger_loss() {
     let scenario = Scenario::ranks(4).each(|rank, script| {
         script.repeat(10, move |_, script| {
             script.compute(10.0 + 0.1 * f64::from(rank)).at("exchange").allreduce(1 << 20, 15.0)
@@ -91,7 +91,7 @@ fn communication_is_told_where_it_is_the_larger_loss() {
 }
 
 #[test]
-fn ranks_that_are_slow_in_turn_are_told() {
+fn ranks_that_are_slow_in_turn_are_reported() {
     let scenario = Scenario::ranks(4).each(|rank, script| {
         script.repeat(8, move |step, script| {
             let work = if step % 4 == rank { 30.0 } else { 10.0 };
@@ -136,7 +136,7 @@ fn damaged() -> tempfile::TempDir {
 }
 
 #[test]
-fn incomplete_data_are_told_first() {
+fn incomplete_data_are_reported_first() {
     let report = report_on(&model_in(damaged().path()));
     assert!(!report.data.complete);
     insta::assert_snapshot!("incomplete_100", plain(&report, 100));
@@ -227,7 +227,7 @@ fn steps_that_change() -> Scenario {
 }
 
 #[test]
-fn what_changes_over_the_run_and_what_it_costs_is_told() {
+fn what_changes_over_the_run_and_what_it_costs_is_reported() {
     let report = report(steps_that_change());
     insta::assert_snapshot!("steps_that_change_100", plain(&report, 100));
     insta::assert_snapshot!("steps_that_change_60", plain(&report, 60));

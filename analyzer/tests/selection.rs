@@ -58,16 +58,16 @@ fn everything_is_computed_from_the_selected_ranks_alone() {
 }
 
 #[test]
-fn a_rank_that_is_waited_for_but_not_selected_is_told_as_such() {
+fn a_rank_that_is_waited_for_but_not_selected_is_reported_as_such() {
     let dir = written(eight_ranks());
     // All wait for rank 7 in the barrier, and balancing the first four does not change that.
     let report = report_on(&part_in(dir.path(), &ranks("0-3")));
-    let told = text::loss(&report, &report.losses[0]);
-    assert!(told.contains("waiting for the computation of rank 7 (not selected) in work"), "{told}");
-    assert!(!told.contains("would"), "{told}");
+    let loss = text::loss(&report, &report.losses[0]);
+    assert!(loss.contains("waiting for the computation of rank 7 (not selected) in work"), "{loss}");
+    assert!(!loss.contains("would"), "{loss}");
     let report = report_on(&part_in(dir.path(), &ranks("4-")));
-    let told = text::loss(&report, &report.losses[0]);
-    assert!(told.contains("waiting for the computation of rank 7 in work"), "{told}");
+    let loss = text::loss(&report, &report.losses[0]);
+    assert!(loss.contains("waiting for the computation of rank 7 in work"), "{loss}");
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn selecting_all_ranks_changes_no_figure() {
 }
 
 #[test]
-fn what_was_selected_is_told_at_the_head() {
+fn what_was_selected_is_reported_at_the_head() {
     let dir = written(eight_ranks());
     let report = report_on(&part_in(dir.path(), &ranks("0-:2")));
     insta::assert_snapshot!(head(&report, 100));
@@ -106,7 +106,7 @@ fn a_run_without_a_call_says_that_none_was_seen() {
 
 /// Hosts of four ranks each: who is missing between ranks of one host was not lost with its host's folder.
 #[test]
-fn of_missing_ranks_the_hosts_of_the_others_are_told() {
+fn of_missing_ranks_the_hosts_of_the_others_are_reported() {
     let missing = |ranks: &[u32], ranks_per_host: u32| {
         let all = eight_ranks().hosts(|rank| format!("node{}", rank / ranks_per_host));
         let report = report(ranks.iter().fold(all, |scenario, &rank| scenario.missing(rank)));
@@ -121,7 +121,7 @@ fn of_missing_ranks_the_hosts_of_the_others_are_told() {
 }
 
 #[test]
-fn of_problems_those_of_the_selected_ranks_are_told() {
+fn of_problems_those_of_the_selected_ranks_are_reported() {
     let scenario = eight_ranks()
         .missing(2)
         .missing(5)
@@ -369,7 +369,7 @@ fn a_rank_outside_of_the_window_is_idle_in_it() {
     let report = report_on(&part_in(dir.path(), &window("10ms", "20ms")));
     assert_eq!(report.ranks.len(), 2);
     assert!((report.ranks[1].idle_s - 0.01).abs() < 1e-12, "{}", report.ranks[1].idle_s);
-    // What is wrong with the data is told of all of their time.
+    // What is wrong with the data is reported of all of their time.
     let killed = report.problems.iter().find(|row| row.kind == ProblemKind::NotClosed).unwrap();
     assert_eq!((killed.ranks.as_slice(), killed.details.len()), (&[1][..], 1));
 }
@@ -386,7 +386,7 @@ fn a_profile_cannot_be_cut_in_time() {
 }
 
 #[test]
-fn what_the_run_does_not_last_or_repeat_is_told() {
+fn what_the_run_does_not_last_or_repeat_is_reported() {
     let dir = written(staggered());
     for (from, to, says) in [
         ("1s", "", "--from 1 s: the run lasts 0.115000 s"),
@@ -491,20 +491,20 @@ fn found_iterations_keep_their_numbers() {
 #[test]
 fn found_loops_are_counted_in_the_window() {
     let dir = written(unmarked());
-    let told = |selection: &Selection| {
+    let seen = |selection: &Selection| {
         let report = report_on(&found_part_in(dir.path(), selection));
         let row = report.loops.rows.iter().find(|row| row.main).expect("a main loop");
         (row.iterations, (row.covered * 1000.0).round() / 10.0, row.sureness, row.told)
     };
-    let (iterations, _, sureness, is_told) = told(&Selection::default());
-    assert_eq!((iterations, is_told), ((12.0, 12.0), true));
-    assert_eq!(told(&window("iteration=4", "iteration=6")), ((3.0, 3.0), 100.0, sureness, true));
+    let (iterations, _, sureness, is_used) = seen(&Selection::default());
+    assert_eq!((iterations, is_used), ((12.0, 12.0), true));
+    assert_eq!(seen(&window("iteration=4", "iteration=6")), ((3.0, 3.0), 100.0, sureness, true));
     // From within an iteration of each rank to within another.
-    let (iterations, covered, ..) = told(&window("22ms", "40ms"));
+    let (iterations, covered, ..) = seen(&window("22ms", "40ms"));
     assert_eq!(covered, 100.0, "what is cut is in the loop, too");
     assert!((2.0..=3.0).contains(&iterations.0) && (3.0..=4.0).contains(&iterations.1), "{iterations:?}");
-    let (iterations, covered, _, is_told) = told(&window("", "2ms"));
-    assert_eq!((iterations, covered, is_told), ((0.0, 0.0), 0.0, false));
+    let (iterations, covered, _, is_used) = seen(&window("", "2ms"));
+    assert_eq!((iterations, covered, is_used), ((0.0, 0.0), 0.0, false));
 }
 
 #[test]
@@ -571,7 +571,7 @@ fn a_region_alone_has_the_efficiencies_that_it_has_in_the_whole() {
 }
 
 #[test]
-fn of_a_region_only_its_own_is_told() {
+fn of_a_region_only_its_own_is_reported() {
     let dir = written(nested());
     let model = part_in(dir.path(), &region("solve"));
     let report = report_on(&model);
@@ -586,7 +586,7 @@ fn of_a_region_only_its_own_is_told() {
     assert!((report.data.elapsed_s - 0.032).abs() < 1e-12);
     assert!((report.ranks[0].idle_s - 0.012).abs() < 1e-12);
     insta::assert_snapshot!(head(&report, 100));
-    // What ranks call elsewhere, and whether they computed alone, one region does not tell; nor are its calls sums.
+    // What ranks call elsewhere, and whether they computed alone, one region does not show; nor are its calls sums.
     let text = plain(&report, 100);
     assert!(report.clusters.rows.is_empty() && report.clusters.of == [None; 4]);
     assert!(!text.contains("recorded as sums") && !text.contains("marked iterations"), "{text}");

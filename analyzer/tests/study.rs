@@ -43,7 +43,7 @@ fn study() -> TempDir {
 }
 
 #[track_caller]
-fn told(here: &Path, arguments: &[&str]) -> String {
+fn printed(here: &Path, arguments: &[&str]) -> String {
     let output = lb_report(here, arguments).assert().code(0).get_output().clone();
     String::from_utf8(output.stdout).unwrap()
 }
@@ -59,13 +59,13 @@ fn assert_fails(here: &Path, arguments: &[&str], code: i32, says: &str) {
 #[test]
 fn runs_are_added_and_listed() {
     let here = study();
-    let list = told(here.path(), &["study", "list", "s"]);
+    let list = printed(here.path(), &["study", "list", "s"]);
     let rows: Vec<Vec<&str>> = list.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows[0][..4], ["run", "program", "ranks", "parameters"]);
     assert_eq!(rows[1][..6], ["1", "scenario", "1", "n=64", "241.0", "ms"]);
     assert_eq!(rows[3][..6], ["3", "scenario", "4", "n=64", "81.00", "ms"]);
     assert!(list.lines().skip(1).take(3).all(|line| line.ends_with("complete")), "{list}");
-    insta::assert_snapshot!("list_80", told(here.path(), &["study", "list", "s", "--width", "80"]));
+    insta::assert_snapshot!("list_80", printed(here.path(), &["study", "list", "s", "--width", "80"]));
     let again = ["study", "add", "s", "out-4", "--replace", "--param", "n=1e3", "--param", "dt=0.5"];
     let message =
         String::from_utf8(lb_report(here.path(), &again).assert().code(0).get_output().stderr.clone()).unwrap();
@@ -82,22 +82,22 @@ fn tables_at_80_and_100_columns() {
     record(here.path(), "again", 999, 4, 280, 20);
     lb_report(here.path(), &["study", "add", "s", "again"]).assert().code(0);
     for width in [60, 80, 100] {
-        let text = told(here.path(), &["study", "show", "s", "--width", &width.to_string()]);
+        let text = printed(here.path(), &["study", "show", "s", "--width", &width.to_string()]);
         assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
         insta::assert_snapshot!(format!("show_{width}"), text);
     }
-    let text = told(here.path(), &["study", "show", "s", "--all", "--where", "ranks=4", "--where", "ranks=2"]);
+    let text = printed(here.path(), &["study", "show", "s", "--all", "--where", "ranks=4", "--where", "ranks=2"]);
     insta::assert_snapshot!("show_all", text);
-    let text = told(here.path(), &["study", "show", "s", "--region", "work", "--weak", "--where", "n=64"]);
+    let text = printed(here.path(), &["study", "show", "s", "--region", "work", "--weak", "--where", "n=64"]);
     insta::assert_snapshot!("show_region", text);
 }
 
 #[test]
 fn the_best_and_the_worst_have_a_sign_and_a_colour_only_where_wanted() {
     let here = study();
-    let plain = told(here.path(), &["study", "show", "s"]);
+    let plain = printed(here.path(), &["study", "show", "s"]);
     assert!(plain.contains("1.000+") && !plain.contains('\x1b'), "{plain}");
-    let coloured = told(here.path(), &["study", "show", "s", "--color", "always"]);
+    let coloured = printed(here.path(), &["study", "show", "s", "--color", "always"]);
     assert!(coloured.contains("\x1b[32m1.000+\x1b[0m"), "{coloured}");
     let output = lb_report(here.path(), &["study", "show", "s"]).env("NO_COLOR", "1").assert().get_output().clone();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), plain);
@@ -107,16 +107,16 @@ fn the_best_and_the_worst_have_a_sign_and_a_colour_only_where_wanted() {
 fn runs_are_removed_by_number_or_id() {
     let here = study();
     lb_report(here.path(), &["study", "remove", "s", "1", "000000000000000d"]).assert().code(0).stdout("");
-    let list = told(here.path(), &["study", "list", "s"]);
+    let list = printed(here.path(), &["study", "list", "s"]);
     assert!(list.contains("\n    2  scenario") && !list.contains("\n    1  ") && !list.contains("\n    3  "), "{list}");
     assert_fails(here.path(), &["study", "remove", "s", "2", "7"], 2, "there is no run 7 in it");
     lb_report(here.path(), &["study", "remove", "s", "2"]).assert().code(0);
-    assert_eq!(told(here.path(), &["study", "list", "s"]), "There are no runs in the study.\n");
+    assert_eq!(printed(here.path(), &["study", "list", "s"]), "There are no runs in the study.\n");
     assert_fails(here.path(), &["study", "show", "s"], 5, "there are no runs in the study");
 }
 
 #[test]
-fn what_is_wrong_is_told() {
+fn what_is_wrong_is_reported() {
     let here = study();
     assert_fails(here.path(), &["study", "show", "none"], 5, "none: there is no such study");
     assert_fails(here.path(), &["study", "list", "out-1"], 5, "this is no study");
@@ -161,7 +161,7 @@ fn a_study_is_a_file_whatever_its_name() {
     for name in [":memory:", "file:a?mode=memory"] {
         lb_report(here.path(), &["study", "add", name, "out-1"]).assert().code(0);
         assert!(here.path().join(name).is_file(), "{name}");
-        assert!(told(here.path(), &["study", "list", name]).contains("scenario"), "{name}");
+        assert!(printed(here.path(), &["study", "list", name]).contains("scenario"), "{name}");
     }
 }
 
@@ -171,7 +171,7 @@ fn a_study_is_begun_by_its_first_run() {
     assert_fails(here.path(), &["study", "add", "new", "nowhere"], 5, "nowhere: there is no such folder");
     assert!(!here.path().join("new").exists());
     lb_report(here.path(), &["study", "add", "new", "nowhere", "out-1"]).assert().code(5);
-    assert!(told(here.path(), &["study", "list", "new"]).contains("\n    1  scenario"));
+    assert!(printed(here.path(), &["study", "list", "new"]).contains("\n    1  scenario"));
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn a_run_that_cannot_be_added_does_not_keep_others_out() {
     let here = study();
     record(here.path(), "more", 77, 2, 100, 0);
     lb_report(here.path(), &["study", "add", "s", "out-1", "nowhere", "more"]).assert().code(2);
-    assert!(told(here.path(), &["study", "list", "s"]).contains("\n    4  scenario"));
+    assert!(printed(here.path(), &["study", "list", "s"]).contains("\n    4  scenario"));
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn a_run_with_missing_data_is_added_and_marked() {
     scenario(50, 4, 240, 20).missing(2).write(&here.path().join("partial")).unwrap();
     let added = lb_report(here.path(), &["study", "add", "s", "partial"]).assert().code(4).get_output().clone();
     assert!(String::from_utf8(added.stderr).unwrap().contains("incomplete: "));
-    let list = told(here.path(), &["study", "list", "s"]);
+    let list = printed(here.path(), &["study", "list", "s"]);
     assert!(list.contains("incomplete") && list.contains("Warnings") && list.contains("  run 4: "), "{list}");
     let shown =
         lb_report(here.path(), &["study", "show", "s", "--where", "ranks=4"]).assert().code(4).get_output().clone();
@@ -196,7 +196,7 @@ fn a_run_with_missing_data_is_added_and_marked() {
 }
 
 #[test]
-fn runs_of_another_program_are_told_and_kept_apart() {
+fn runs_of_another_program_are_reported_and_kept_apart() {
     let here = study();
     scenario(60, 2, 100, 0)
         .header(0, |header| header.command = vec!["/bin/other".to_owned()])
@@ -205,7 +205,7 @@ fn runs_of_another_program_are_told_and_kept_apart() {
         .unwrap();
     let added = lb_report(here.path(), &["study", "add", "s", "other"]).assert().code(0).get_output().clone();
     assert!(String::from_utf8(added.stderr).unwrap().contains("the study also holds runs of scenario"));
-    let text = told(here.path(), &["study", "show", "s"]);
+    let text = printed(here.path(), &["study", "show", "s"]);
     assert!(text.starts_with("other  n=64\n"), "{text}");
     assert!(text.contains("\nscenario  n=64"), "{text}");
 }
@@ -277,7 +277,8 @@ fn a_full_disk_loses_nothing() {
 #[test]
 fn all_of_a_study_is_exported() {
     let here = study();
-    let document: Value = serde_json::from_str(&told(here.path(), &["study", "export", "s", "--json", "-"])).unwrap();
+    let document: Value =
+        serde_json::from_str(&printed(here.path(), &["study", "export", "s", "--json", "-"])).unwrap();
     assert_eq!(document["schema"], "lbprof-study/1");
     assert_eq!(document["runs"][2]["n_ranks"], 4);
     assert_eq!(document["runs"][2]["max_computation_s"], 0.08);
@@ -319,17 +320,17 @@ fn each_table_and_column_is_documented() {
 }
 
 #[test]
-fn models_and_the_causal_model_are_told() {
+fn models_and_the_causal_model_are_reported() {
     let here = study();
-    let text = told(here.path(), &["study", "model", "s", "--width", "80"]);
+    let text = printed(here.path(), &["study", "model", "s", "--width", "80"]);
     assert!(text.contains("T_comp against P  3 runs\n") && text.contains("error by degree  0: "), "{text}");
-    let document: Value = serde_json::from_str(&told(here.path(), &["study", "model", "s", "--json", "-"])).unwrap();
+    let document: Value = serde_json::from_str(&printed(here.path(), &["study", "model", "s", "--json", "-"])).unwrap();
     assert_eq!((&document["schema"], &document["n_runs"]), (&"lbprof-models/1".into(), &3.into()));
     assert_eq!(document["numbers"], serde_json::json!([1, 2, 3]));
-    assert!(told(here.path(), &["study", "graph", "s"]).contains("E = 1 / Σ Ovh holds in all runs"));
-    assert!(told(here.path(), &["study", "graph", "s", "--dot", "-"]).starts_with("digraph "));
+    assert!(printed(here.path(), &["study", "graph", "s"]).contains("E = 1 / Σ Ovh holds in all runs"));
+    assert!(printed(here.path(), &["study", "graph", "s", "--dot", "-"]).starts_with("digraph "));
     // Three numbers of ranks are too few to go beyond them.
-    let far = told(here.path(), &["study", "model", "s", "--at", "ranks=64"]);
+    let far = printed(here.path(), &["study", "model", "s", "--at", "ranks=64"]);
     assert!(far.contains("a run with P = 64") && far.contains("too few points to go beyond them"), "{far}");
 }
 

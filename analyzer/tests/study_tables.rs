@@ -63,7 +63,7 @@ fn line(table: &Table, section: &str, name: &str) -> Vec<f64> {
 }
 
 #[test]
-fn what_columns_do_not_tell_makes_tables_of_its_own() {
+fn what_columns_do_not_show_makes_tables_of_its_own() {
     let runs_of = |wanted: &Wanted| runs(&tables(&grid(), wanted).unwrap());
     let by_ranks = vec![vec![vec![1], vec![2], vec![3]], vec![vec![4], vec![5], vec![6]]];
     assert_eq!(runs_of(&Wanted::default()), by_ranks);
@@ -106,7 +106,7 @@ fn speedup_is_against_the_fewest_ranks_of_the_same_parameters() {
     // n = 200: 25 s, 13 s, 7 s.
     assert_eq!(line(&found[1], "Scaling", "speedup"), [1.0, 1.9231, 3.5714]);
     assert_eq!(line(&found[1], "Scaling", "efficiency"), [1.0, 0.9615, 0.8929]);
-    // So it is where the columns are told apart by n, though the base is then in another table.
+    // So it is where the columns are distinguished by n, though the base is then in another table.
     let by_n = tables(&grid(), &by(&["n"])).unwrap();
     assert_eq!(line(&by_n[2], "Scaling", "speedup"), [3.25, 3.5714]);
     assert!(by_n[2].remarks.contains(&Remark::Against { base: None, weak: false }));
@@ -163,7 +163,7 @@ fn a_region_is_named_by_its_end_and_what_is_not_known_is_absent() {
     let names: Vec<&str> = found[0].sections.iter().flat_map(|one| &one.lines).map(|line| line.name).collect();
     assert!(
         !names.contains(&"ideal T") && !names.contains(&"transfer"),
-        "an estimate above the elapsed time tells nothing"
+        "an estimate above the elapsed time says nothing"
     );
     let left_out = Remark::Ideal { replayed: Vec::new(), estimated: Vec::new(), left_out: vec![1, 3] };
     assert!(found[0].remarks.contains(&left_out), "{:?}", found[0].remarks);
@@ -173,7 +173,7 @@ fn a_region_is_named_by_its_end_and_what_is_not_known_is_absent() {
 }
 
 #[test]
-fn runs_without_a_parameter_are_told() {
+fn runs_without_a_parameter_are_reported() {
     let mut all = grid();
     all[3].run.params.clear();
     let found = tables(&all, &by(&["n", "ranks"])).unwrap();
@@ -184,7 +184,7 @@ fn runs_without_a_parameter_are_told() {
     assert_eq!(
         runs(&apart.iter().filter(without).cloned().collect::<Vec<_>>()),
         [[vec![4]]],
-        "also where it tells no columns apart"
+        "also where it distinguishes no columns"
     );
     assert!(matches!(tables(&all, &by(&["m"])), Err(NotInStudy::NoParam { .. })));
     assert_eq!(tables(&[], &Wanted::default()), Err(NotInStudy::NoRuns));

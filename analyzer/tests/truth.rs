@@ -163,7 +163,7 @@ fn the_recorders_own_time_is_nobodys_computation() {
 }
 
 #[test]
-fn a_pause_belongs_to_no_figure_but_is_told() {
+fn a_pause_belongs_to_no_figure_but_is_reported() {
     let report = report(Scenario::ranks(1).rank(0, |r| r.compute(10).paused(|r| r.compute(30)).compute(10)));
     assert_near(report.data.paused_s, 0.03);
     assert_near(report.efficiency.times.max_computation_s, 0.02);
@@ -251,7 +251,7 @@ fn clocks_that_differ_are_brought_together() {
 }
 
 #[test]
-fn a_preempted_rank_is_told() {
+fn a_preempted_rank_is_reported() {
     // Both compute 2 s; rank 0 had a core for half of the time only.
     let report = report(
         Scenario::ranks(2)
@@ -374,7 +374,7 @@ fn a_slash_in_a_name_makes_no_region_of_another() {
 }
 
 #[test]
-fn what_the_recorder_and_the_figures_both_tell_counts_once() {
+fn what_the_recorder_and_the_figures_both_report_counts_once() {
     let model = model(Scenario::ranks(2).each(|_, script| {
         script.compute(1.0).paused(|script| script.compute(1.0)).problem(ProblemKind::Paused, 1).compute(1.0)
     }));
@@ -384,7 +384,7 @@ fn what_the_recorder_and_the_figures_both_tell_counts_once() {
 }
 
 #[test]
-fn a_problem_that_only_a_newer_recorder_knows_is_told() {
+fn a_problem_that_only_a_newer_recorder_knows_is_reported() {
     let unknown = Definition::Problem(9999, 3, "of the future".into());
     let report = report_on(&model(Scenario::ranks(1).rank(0, |script| script.compute(1.0).define(unknown))));
     let row = report.problems.iter().find(|row| row.kind == ProblemKind::NewerProblem).unwrap();
@@ -408,7 +408,7 @@ fn a_rank_of_which_nothing_can_be_read_is_no_rank_that_never_computes() {
 }
 
 #[test]
-fn regions_deeper_than_any_are_told_and_bounded() {
+fn regions_deeper_than_any_are_reported_and_bounded() {
     let name = |at: u32| format!("{}{at}", "long name ".repeat(100));
     let nested = |at: u32| Region { id: at, parent: at - 1, name: name(at), kind: RegionKind::Useful, iterated: false };
     let folder = written(Scenario::ranks(1).rank(0, |mut script| {
@@ -428,7 +428,7 @@ fn regions_deeper_than_any_are_told_and_bounded() {
 }
 
 #[test]
-fn a_run_that_hung_is_told_where() {
+fn a_run_that_hung_is_reported_where() {
     // Ranks 0 and 2 wait in a barrier, to which rank 1 does not come: it waits for a message.
     let report = report(Scenario::ranks(3).each(|rank, script| match rank {
         1 => script.compute(100.0).at("solve").kill_in(Operation::Recv, 3),
@@ -441,7 +441,7 @@ fn a_run_that_hung_is_told_where() {
 }
 
 #[test]
-fn waiting_within_iterations_is_not_told_as_transfer() {
+fn waiting_within_iterations_is_not_reported_as_transfer() {
     // In each of 30 steps rank 3 works 50 ms and the others 20; they meet; then rank 0 works 40 ms alone and the others wait
     // for it. On an ideal network a step takes 90 ms; the estimate knows of 60 (rank 0's 20 + 40).
     let report = report(Scenario::ranks(4).each(|rank, script| {

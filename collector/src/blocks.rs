@@ -1,6 +1,6 @@
 //! Finds the blocks of a log in a stream of bytes that may be damaged or cut short.
 //!
-//! Where a block should begin and none does, everything up to the next one whose checksum holds is skipped and told.
+//! Where a block should begin and none does, everything up to the next one whose checksum holds is skipped and reported.
 
 use std::io::{self, Read};
 
@@ -122,7 +122,7 @@ impl<R: Read> Blocks<R> {
         &self.buffer[self.at - n..self.at]
     }
 
-    /// The error that ended the source, if one did and was not told yet.
+    /// The error that ended the source, if one did and was not reported yet.
     pub(crate) fn take_error(&mut self) -> Option<io::Error> {
         self.error.take()
     }

@@ -85,12 +85,12 @@ impl Decoder {
 /// Columns that are read from their begins.
 type Columns<'a> = [&'a [u8]; COLUMNS];
 
-/// What is told of the records that were guessed wrong.
+/// What is stored of the records that were predicted wrong.
 struct Wrong<'a> {
     columns: Columns<'a>,
     /// Index of the next one; `usize::MAX`: there is none.
     next: usize,
-    /// Which of its fields are told.
+    /// Which of its fields are given.
     mask: u8,
 }
 
@@ -204,7 +204,7 @@ struct Pair {
     bytes: u8,
 }
 
-/// The pair of times of each code; `None` of [`OTHER_PAIR`](crate::model::OTHER_PAIR), whose lengths are told.
+/// The pair of times of each code; `None` of [`OTHER_PAIR`](crate::model::OTHER_PAIR), whose lengths are given.
 const TIMES: [Option<Pair>; 16] = {
     let mut times = [None; 16];
     let mut code = 0;

@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_files_tell_rank_and_thread() {
+    fn names_of_files_give_rank_and_thread() {
         assert_eq!(rank_of_log(&log_name(12)), Some(12));
         assert_eq!(rank_of_log(&log_name(u32::MAX)), Some(u32::MAX));
         assert_eq!(rank_and_thread_of_ring(&ring_name(1_000_000, 3)), Some((1_000_000, 3)));

@@ -10,7 +10,7 @@ use crate::record::{Flags, NO_PEER, NONE, Record};
 
 /// Bits of the mask of a record that was guessed wrong: the fields that differ from the guess.
 pub(crate) mod mask {
-    /// The call site or the operation; the contexts column tells which they are.
+    /// The call site or the operation; the contexts column says which they are.
     pub const CONTEXT: u8 = 1;
     pub const PEER: u8 = 2;
     pub const TAG: u8 = 4;

@@ -102,7 +102,7 @@ macro_rules! operations {
     };
 }
 
-// Number, activity, and `polls` where the call tells by a flag or a count whether what it asks about has happened, without waiting for it.
+// Number, activity, and `polls` where the call returns by a flag or a count whether what it asks about has happened, without waiting for it.
 operations! {
     calls {
         // The start and the end.

@@ -2,7 +2,7 @@
 //!
 //! A program that asks again and again whether a message has come (`while (!flag) MPI_Test(…)`) waits, as it would in MPI_Wait,
 //! and the time between its polls is no work. A program that computes and asks now and then, so that MPI makes progress, works
-//! between its polls. The length of the gaps tells them apart:
+//! between its polls. The length of the gaps distinguishes them:
 //!
 //! ```text
 //!   waits      |Test|.|Test|.|Test|.|Test ok|                  gaps of less than 20 µs: one wait, from the first poll to the success
@@ -64,7 +64,7 @@ impl Display for Polling {
     }
 }
 
-/// The first version of the log whose records of folded polls last until the last poll's end and tell of their gaps.
+/// The first version of the log whose records of folded polls last until the last poll's end and report their gaps.
 pub const TELLS_GAPS: u16 = 2;
 
 /// Gaps below are too short for work that is worth a poll: a call of MPI_Test costs 0.1 to 1 µs.
@@ -135,12 +135,12 @@ impl Lengths {
     }
 }
 
-/// The polls at hand: those that the records just before the next one tell of.
+/// The polls at hand: those that the records just before the next one describe.
 #[derive(Clone, Copy, Debug)]
 struct Phase {
     /// Polls since the last long gap.
     polls: u64,
-    /// Gaps between what the last record tells of and the next one: more than one in old logs.
+    /// Gaps between what the last record describes and the next one: more than one in old logs.
     gaps: u64,
     /// Whether a gap of it was waiting.
     waits: bool,
@@ -176,7 +176,7 @@ impl Polls {
         self.previous_end = self.previous_end.max(previous_end);
     }
 
-    /// The thread's next record, as it is with the time between polls decided: a record of polls tells of time in them alone, or
+    /// The thread's next record, as it is with the time between polls decided: a record of polls describes time in them alone, or
     /// of a wait.
     #[inline(always)]
     pub fn next(&mut self, record: &mut Record) {
@@ -254,7 +254,7 @@ impl Polls {
         Phase { polls: if is_brief { phase.polls } else { 0 }, gaps: 1, waits: true }
     }
 
-    /// Decides the gaps within a record of polls that were folded, and takes out of it what tells of them; whether it is a wait.
+    /// Decides the gaps within a record of polls that were folded, and takes out of it what describes them; whether it is a wait.
     fn folded(&mut self, record: &mut Record) -> bool {
         let length = record.end.saturating_sub(record.begin);
         let tells = self.tells_gaps && record.sent > 0;

@@ -125,7 +125,7 @@ problems! {
     UnevenPause = 29, Doubtful, "stop and start recording on all ranks at the same points of the program";
     /// Writing the log took a large part of the time.
     Disturbed = 30, Doubtful, "raise LBPROF_BUFFER, point LBPROF_DIR to a faster disk, or set LBPROF_MODE=profile";
-    /// The log tells of a problem that this lb-report does not know.
+    /// The log reports a problem that this lb-report does not know.
     NewerProblem = 31, Doubtful, "use the lb-report of the run's lbprof";
     /// The end of a log is missing, and the ring that would hold its last records.
     EndMissing = 32, Partial, "copy all files of the run's folder; up to a ring of records (LBPROF_BUFFER) may be missing";

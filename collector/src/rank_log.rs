@@ -80,8 +80,8 @@ pub struct RankLog {
     emptied: Vec<u32>,
     waiting: VecDeque<Item>,
     sites: CallSites,
-    /// How often the log itself tells each kind of problem.
-    told: HashMap<u16, u64>,
+    /// How often the log itself shows each kind of problem.
+    reported: HashMap<u16, u64>,
     window_ended: bool,
     ended: bool,
     salvaged: bool,
@@ -134,7 +134,7 @@ impl RankLog {
             emptied: Vec::new(),
             waiting,
             sites: CallSites::default(),
-            told: HashMap::new(),
+            reported: HashMap::new(),
             window_ended: false,
             ended: false,
             salvaged: false,
@@ -193,7 +193,7 @@ impl RankLog {
         self.waiting.pop_front()
     }
 
-    /// Whether `item` tells of an unfinished block whose records are all in the rings still.
+    /// Whether `item` reports an unfinished block whose records are all in the rings still.
     fn rings_hold(&mut self, item: &Item) -> bool {
         let Some(log) = &mut self.log else { return false };
         matches!(item, Item::Problem(problem) if problem.kind == ProblemKind::Truncated)
@@ -206,8 +206,8 @@ impl RankLog {
             Definition::Module(module) => self.sites.modules.push(module.clone()),
             Definition::CallSite(site) => self.sites.add(*site),
             Definition::Problem(kind, count, _) => {
-                let told = self.told.entry(*kind).or_default();
-                *told = told.saturating_add(*count);
+                let reported = self.reported.entry(*kind).or_default();
+                *reported = reported.saturating_add(*count);
             }
             Definition::Thread(number, _) => {
                 // It is defined when its ring is made.
@@ -225,8 +225,8 @@ impl RankLog {
     fn salvage(&mut self) {
         self.salvaged = true;
         let had_rings = !self.rings.is_empty() || !self.unmade.is_empty() || !self.emptied.is_empty();
-        // The recorder itself has told what was lost with a file that was emptied while it ran.
-        if !self.told.contains_key(&(ProblemKind::RingLost as u16)) {
+        // The recorder itself has reported what was lost with a file that was emptied while it ran.
+        if !self.reported.contains_key(&(ProblemKind::RingLost as u16)) {
             for number in self.emptied.drain(..) {
                 let detail = format!("{} is empty", ring_name(self.header.rank, number));
                 self.waiting.push_back(problem(self.header.rank, ProblemKind::Damaged, 1, detail));
@@ -244,7 +244,7 @@ impl RankLog {
             if !new_sites.is_empty() {
                 self.waiting.push_back(Item::Definitions(new_sites));
             }
-            // Where the ring is empty, what could not be written is told as dropped alone.
+            // Where the ring is empty, what could not be written is reported as dropped alone.
             let lost = lost.filter(|&lost| !records.is_empty() || lost > ring.dropped);
             self.waiting.extend(lost.map(|lost| gap(rank, &head, lost)));
             if !records.is_empty() {
@@ -252,12 +252,12 @@ impl RankLog {
             }
             let dropped = (ProblemKind::Dropped as u16, ring.dropped);
             for (number, count) in ring.problems.into_iter().chain([dropped]) {
-                let told = self.told.entry(number).or_default();
-                if count > *told {
-                    let more = count - std::mem::replace(told, count);
+                let reported = self.reported.entry(number).or_default();
+                if count > *reported {
+                    let more = count - std::mem::replace(reported, count);
                     self.waiting.push_back(match ProblemKind::from_number(number) {
                         Some(kind) => problem(rank, kind, more, String::new()),
-                        // Of a newer recorder: told as the log would have told it.
+                        // Of a newer recorder: reported as the log would have reported it.
                         None => Item::Definitions(vec![Definition::Problem(number, more, String::new())]),
                     });
                 }
@@ -365,7 +365,7 @@ struct Rings {
     unmade: Vec<u32>,
 }
 
-/// The rings of `rank` in `dir`. One that cannot be read is told in `waiting`.
+/// The rings of `rank` in `dir`. One that cannot be read is reported in `waiting`.
 fn rings_of(dir: &Path, rank: u32, threads: &[u32], waiting: &mut VecDeque<Item>) -> Rings {
     let mut rings = Rings::default();
     for &thread in threads {
@@ -399,7 +399,7 @@ fn is_blank(file: File) -> bool {
     file.take(HEAD_BYTES as u64).read_to_end(&mut head).is_ok() && head.iter().all(|&byte| byte == 0)
 }
 
-/// What a ring alone tells of its run.
+/// What a ring alone says about its run.
 fn header_of(ring: &Salvage) -> Header {
     let nowhere = Instant { ticks: 0, monotonic_ns: 0 };
     Header {

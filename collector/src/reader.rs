@@ -275,7 +275,7 @@ impl<R: Read> LogReader<R> {
         }
     }
 
-    /// The records, less those read before; a gap before them is told first.
+    /// The records, less those read before; a gap before them is reported first.
     fn in_sequence(&mut self, mut head: BatchHead, mut records: Vec<Record>) -> Option<Item> {
         let lost = self.sequences.trim(&mut head, &mut records);
         if records.is_empty() {

@@ -38,7 +38,7 @@ pub struct Salvage {
     pub dropped: u64,
     /// Problems met: number of the [`crate::ProblemKind`], how many times.
     pub problems: Vec<(u16, u64)>,
-    /// How and when the process ended, where it could still tell.
+    /// How and when the process ended, where it could still say so.
     pub end: Option<(EndReason, u64)>,
     /// Resources used by then, and that instant on both clocks, where they are known.
     pub end_usage: Option<(Usage, Instant)>,

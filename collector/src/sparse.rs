@@ -16,7 +16,7 @@ pub struct DataOnly {
     /// Where it is read next.
     at: u64,
     skipped: u64,
-    /// Whether the file system tells where holes are.
+    /// Whether the file system says where holes are.
     finds: bool,
 }
 

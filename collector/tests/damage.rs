@@ -1,4 +1,4 @@
-//! Whatever happens to a log, reading it gives what is whole, tells what is not, and takes little memory.
+//! Whatever happens to a log, reading it gives what is whole, says what is not, and takes little memory.
 
 mod support;
 
@@ -133,7 +133,7 @@ fn every_truncation_gives_the_blocks_before_it_and_says_so() {
 }
 
 #[test]
-fn a_truncated_header_is_told_from_a_file_of_another_kind() {
+fn a_truncated_header_is_distinguished_from_a_file_of_another_kind() {
     let (log, _) = example_log();
     assert!(matches!(LogReader::new(&log[..0]), Err(OpenError::Short { found: 0, .. })));
     assert!(matches!(LogReader::new(&log[..30]), Err(OpenError::Short { found: 30, .. })));
@@ -177,7 +177,7 @@ fn a_damaged_block_is_skipped_and_what_follows_is_read() {
 }
 
 #[test]
-fn bytes_between_blocks_and_before_the_end_are_told() {
+fn bytes_between_blocks_and_before_the_end_are_reported() {
     let (log, written) = example_log();
     let bounds = block_bounds(&log);
     let mut with_noise = log[..bounds[2]].to_vec();
@@ -230,7 +230,7 @@ fn what_a_newer_version_writes_is_left_out_with_a_note() {
 }
 
 #[test]
-fn an_error_of_the_disk_is_told_after_what_could_be_read() {
+fn an_error_of_the_disk_is_reported_after_what_could_be_read() {
     struct Failing<'a>(&'a [u8]);
     impl Read for Failing<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {

@@ -31,8 +31,8 @@ fn by_the_document(folder: &Path, rank: u32) -> String {
         command.arg(ring);
     }
     let output = command.output().expect("python3 is needed for this test: scripts/setup test installs it");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "read_log.py failed (it needs python3 and the zstd command): {told}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "read_log.py failed (it needs python3 and the zstd command): {message}");
     String::from_utf8(output.stdout).expect("it prints text")
 }
 

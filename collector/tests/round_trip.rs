@@ -78,7 +78,7 @@ proptest! {
         let bytes = log.bytes();
         let log = log.into_sink();
         prop_assert_eq!(bytes, log.len() as u64);
-        // Numbers of operations that nobody knows are told at the end; the records come all the same.
+        // Numbers of operations that nobody knows are reported at the end; the records come all the same.
         let read: Vec<_> = items(&log).into_iter().filter(|item| !matches!(item, Item::Problem(_))).collect();
         prop_assert_eq!(read, expected);
     }

@@ -154,7 +154,7 @@ fn call_sites_that_only_the_ring_has_are_resolved_through_the_modules() {
 }
 
 #[test]
-fn a_full_disk_is_told_with_what_was_dropped() {
+fn a_full_disk_is_reported_with_what_was_dropped() {
     // Ended as it meant to: the log says so.
     let folder = one(|r| ten(r).drop_records(70));
     let items = left(folder.path());
@@ -253,7 +253,7 @@ fn a_ring_of_another_run_is_left_out() {
 }
 
 #[test]
-fn a_file_that_is_no_ring_is_told() {
+fn a_file_that_is_no_ring_is_reported() {
     let folder = one(ten);
     fs::write(folder.path().join(ring_name(0, 0)), "not a ring").unwrap();
     let items = left(folder.path());
@@ -374,7 +374,7 @@ fn a_log_cut_back_after_a_failed_write_is_whole() {
 }
 
 #[test]
-fn an_end_that_is_missing_is_told() {
+fn an_end_that_is_missing_is_reported() {
     // Only the logs were copied: the last records are in a ring that is not there.
     let folder = one(|r| ten(r).kill(5));
     fs::remove_file(folder.path().join(ring_name(0, 0))).unwrap();

@@ -16,7 +16,7 @@
  * With LBPROF_DISABLE defined before the header, and on systems other than Linux, the markers compile to nothing and do
  * not evaluate their arguments.
  *
- * docs/markers.md tells what the markers mean in a report.
+ * docs/markers.md says what the markers mean in a report.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

@@ -162,7 +162,7 @@ fn it_prints_its_manual_and_what_shells_complete() {
 }
 
 #[test]
-fn a_program_that_cannot_start_is_told_with_the_code_of_shells() {
+fn a_program_that_cannot_start_is_reported_with_the_code_of_shells() {
     let folder = Folder::new("cannot-start");
     let cases = [
         ("/no/such/program".to_owned(), 127, "no such file"),
@@ -192,7 +192,7 @@ fn without_the_library_the_program_is_not_started() {
 }
 
 #[test]
-fn what_cannot_be_recorded_is_told_by_the_first_rank_and_runs() {
+fn what_cannot_be_recorded_is_reported_by_the_first_rank_and_runs() {
     let folder = Folder::new("obstacles");
     let launcher = folder.file("mpirun", b"#!/bin/sh\necho launched\n", 0o755);
     let first = run(lb_run(&[&launcher]));
@@ -202,7 +202,7 @@ fn what_cannot_be_recorded_is_told_by_the_first_rank_and_runs() {
     second.env("OMPI_COMM_WORLD_RANK", "1");
     assert_eq!(run(second).err, "");
 
-    // Nothing but a head: the system kills it, but what it is was told before.
+    // Nothing but a head: the system kills it, but what it is was reported before.
     let linked_statically = folder.file("static", &elf(62), 0o755);
     let run = run(lb_run(&[&linked_statically]));
     assert!(run.err.contains("linked statically"), "{}", run.err);

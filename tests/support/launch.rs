@@ -211,7 +211,7 @@ impl Outcome {
         Ok(())
     }
 
-    /// Lines that the program printed: the launchers of MPICH tell of a crash on the standard output, with process ids.
+    /// Lines that the program printed: the launchers of MPICH report a crash on the standard output, with process ids.
     fn program_lines<'a>(&'a self, mpi: &Mpi) -> Vec<&'a str> {
         let launcher = |line: &&String| {
             mpi.family == Family::Mpich && (line.starts_with('=') || line.starts_with("YOUR APPLICATION"))

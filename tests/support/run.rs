@@ -220,7 +220,7 @@ pub fn check_report(report: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The verdict's parts, and those of serialization, add up; and so do the losses, less those that are too small to be told.
+/// The verdict's parts, and those of serialization, add up; and so do the losses, less those that are too small to be reported.
 fn check_losses(report: &Value) -> anyhow::Result<()> {
     let verdict = |name: &str| report["verdict"][name].as_f64();
     let lost_s = verdict("lost_s").context("verdict.lost_s")?;

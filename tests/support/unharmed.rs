@@ -11,10 +11,10 @@
 //! - `end:`, `abort-code:` how at least one rank ended; where by MPI_Finalize, all did;
 //! - `exit-status:` the status that at least one rank ended with, as the report has it; `none`: that of no rank is known;
 //! - `says:`, `says-not:` what is, and is not, in the verdict's words;
-//! - `problems:` all kinds that the report tells, each of them; `maybe:` kinds that it may tell, too;
+//! - `problems:` all kinds that the report shows, each of them; `maybe:` kinds that it may show, too;
 //! - `times:` how often a kind of problem was met: `Spawned 1`;
 //! - `report:` how lb-report ends, 0 unless given; 5: there is no run;
-//! - `told:` how many lines the recorder says on stderr, none unless given; or several numbers, each of which may be.
+//! - `stderr:` how many lines the recorder says on stderr, none unless given; or several numbers, each of which may be.
 
 use std::ffi::OsString;
 use std::fs;
@@ -81,8 +81,9 @@ pub fn with_and_without_the_same(case: &Case) -> anyhow::Result<()> {
     let bare = job.clone().with_env("LBTEST_GROWTH", growth("bare")).bare()?;
     let recorded = job.clone().with_env("LBTEST_GROWTH", growth("recorded")).recorded()?;
     recorded.must_equal(&bare, &case.mpi)?;
-    let told: Vec<usize> = program.value("told").unwrap_or("0").split(' ').map(str::parse).collect::<Result<_, _>>()?;
-    must_tell(&recorded, &told)?;
+    let lines: Vec<usize> =
+        program.value("stderr").unwrap_or("0").split(' ').map(str::parse).collect::<Result<_, _>>()?;
+    must_say(&recorded, &lines)?;
     check_growth(&growth("bare"), &growth("recorded"), case.ranks)?;
     check_report(case, &job.logs())
 }
@@ -90,9 +91,9 @@ pub fn with_and_without_the_same(case: &Case) -> anyhow::Result<()> {
 /// The recorder says as many lines on stderr as one of these.
 ///
 /// Errors: it does not, with what it says.
-pub fn must_tell(outcome: &Outcome, times: &[usize]) -> anyhow::Result<()> {
+pub fn must_say(outcome: &Outcome, times: &[usize]) -> anyhow::Result<()> {
     let lines: Vec<&str> = outcome.stderr.lines().filter(|line| line.contains("lbprof: ")).collect();
-    ensure!(times.contains(&lines.len()), "told {} times, not {times:?}:\n{}", lines.len(), lines.join("\n"));
+    ensure!(times.contains(&lines.len()), "{} lines on stderr, not {times:?}:\n{}", lines.len(), lines.join("\n"));
     Ok(())
 }
 
@@ -137,7 +138,7 @@ fn check_report(case: &Case, logs: &Path) -> anyhow::Result<()> {
         .collect();
     let mut problems = words("problems");
     problems.sort();
-    ensure!(found == problems, "the report tells {found:?}, not {problems:?}: {}", report["run"]["problems"]);
+    ensure!(found == problems, "the report shows {found:?}, not {problems:?}: {}", report["run"]["problems"]);
     for pair in words("times").chunks(2) {
         let [kind, times] = pair else { bail!("times: a kind without a number") };
         let rows = report["run"]["problems"].as_array().context("problems")?;

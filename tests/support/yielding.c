@@ -8,7 +8,7 @@
 
 enum { IDLE_POLLS = 200 };
 
-/* The system may add 50 microseconds to each sleep, unless it is told not to. */
+/* The system may add 50 microseconds to each sleep, unless it is set not to. */
 __attribute__((constructor)) static void sleep_exactly(void)
 {
     prctl(PR_SET_TIMERSLACK, 1);

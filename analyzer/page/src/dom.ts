@@ -49,7 +49,7 @@ export function choice(
     return select;
 }
 
-/** A button that is told by its text. */
+/** A button that is identified by its text. */
 export function button(text: string, press: () => void, attributes: Attributes = {}): HTMLButtonElement {
     return el("button", { type: "button", onclick: press, ...attributes }, text);
 }

@@ -1,4 +1,4 @@
-// Colours that the colour-blind tell apart: Okabe and Ito's for kinds, viridis and cividis for amounts.
+// Colours that the colour-blind distinguish: Okabe and Ito's for kinds, viridis and cividis for amounts.
 
 const OKABE_ITO = {
     orange: "#e69f00",

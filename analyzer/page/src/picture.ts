@@ -104,7 +104,7 @@ export class Picture {
         return { x0: this.scene.x0, x1: this.scene.x1, y0: 0, y1: this.scene.rows };
     }
 
-    /** Moves the view; `silent` does not tell the scene. */
+    /** Moves the view; `silent` does not notify the scene. */
     zoomTo(view: View, silent = false): void {
         const { scene } = this;
         const width = Math.min(Math.max(view.x1 - view.x0, scene.least), scene.x1 - scene.x0);

@@ -1,4 +1,4 @@
-// One floating note for the whole page: explains the term under the pointer or with the focus, and tells values of a picture.
+// One floating note for the whole page: explains the term under the pointer or with the focus, and shows values of a picture.
 import { GLOSSARY } from "./glossary";
 import { el } from "./dom";
 

@@ -112,7 +112,7 @@ export function columnName(iterations: Iterations, column: number): string {
     return first === last ? `iteration ${first}` : `iterations ${first} to ${last}`;
 }
 
-/** Whether the numbers of iterations follow one another without gaps, as far as columns tell. */
+/** Whether the numbers of iterations follow one another without gaps, as far as columns show. */
 export function isGapless({ first, per_column }: Iterations): boolean {
     return first.every((number, column) => number === first[0] + column * per_column);
 }

@@ -131,7 +131,7 @@ const OTHER = "other code between calls";
 
 /**
  * A region's path without the whole program, and without the outer regions of a long one: as a place in a sentence or a table.
- * Code that has no name of its own keeps the one around it, which tells it from others.
+ * Code that has no name of its own keeps the one around it, which distinguishes it from others.
  */
 export function shortPath(path: string): string {
     // A '/' in a name is written \/.
@@ -161,7 +161,7 @@ export function roundTicks(low: number, high: number, wanted: number): number[] 
     return ticks;
 }
 
-/** Text of a tick among ticks `step` apart: no more digits than tell them apart. */
+/** Text of a tick among ticks `step` apart: no more digits than are needed to distinguish them. */
 export function secondsTick(value: number, step: number, longest: number): string {
     const unit = unitFor(longest);
     const decimals = Math.max(0, Math.min(6, -Math.floor(Math.log10(step * unit.scale) + 1e-9)));

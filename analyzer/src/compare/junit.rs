@@ -1,4 +1,4 @@
-//! Conditions as JUnit's XML, which CI systems show as tests: a test a condition; without conditions one that tells what changed.
+//! Conditions as JUnit's XML, which CI systems show as tests: a test a condition; without conditions one that says what changed.
 
 use std::io::{self, Write};
 

@@ -162,7 +162,7 @@ impl Comparison {
             && !self.ratios.iter().any(|ratio| ratio.beyond_noise)
     }
 
-    /// Whether several runs tell their noise.
+    /// Whether several runs show their noise.
     pub fn noise_is_known(&self) -> bool {
         noise::is_known(self.sides.base.runs.len(), self.sides.new.runs.len())
     }
@@ -187,7 +187,7 @@ impl Judge {
         Judge { known, least_s: if known { limits.relevant_s(elapsed_s) } else { limits.assumed_s(elapsed_s) } }
     }
 
-    /// Judges changes that are told together. What takes hardly any time on either side is not tested: each test makes the others
+    /// Judges changes that are reported together. What takes hardly any time on either side is not tested: each test makes the others
     /// stricter.
     fn judge(&self, changes: &mut [&mut Change]) {
         let is_relevant =

@@ -1,10 +1,10 @@
 //! Whether a difference is more than chance.
 //!
-//! Where the runs tell their noise, that is with at least three in all and two on a side, a difference of means is beyond it if the
+//! Where the runs show their noise, that is with at least three in all and two on a side, a difference of means is beyond it if the
 //! two-sided t-test says so at [`LEVEL`]: Welch's where both sides have two runs or more, else Student's, which takes the single
 //! run to scatter as the others do. Of several figures tested together the probabilities are corrected by Holm's method, so that
 //! among many parts of equal runs still none is taken for a change in 95 of 100 cases; parts that hardly take time are left out. Differences too small to matter
-//! ([`Limits::relevant_s`]) are never told.
+//! ([`Limits::relevant_s`]) are never reported.
 //!
 //! With one run a side nothing is known of the noise, and a difference counts from [`Limits::assumed_s`] on.
 //!
@@ -47,7 +47,7 @@ impl Limits {
     }
 }
 
-/// Whether so many runs a side tell their noise.
+/// Whether so many runs a side show their noise.
 pub fn is_known(n_base: usize, n_new: usize) -> bool {
     n_base > 0 && n_new > 0 && n_base + n_new > 2
 }

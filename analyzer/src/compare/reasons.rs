@@ -40,7 +40,7 @@ pub enum What {
     Recorder,
     /// Outside of the rank's window while others are in theirs.
     Idle,
-    /// No record tells.
+    /// No record shows.
     NotRecorded,
 }
 

@@ -77,7 +77,7 @@ fn incomplete(side: &Side) -> Vec<String> {
     let partial = side.runs.iter().filter(|named| !named.run.complete);
     let text = |named: &super::Named| {
         let problems = named.run.problems.iter().cloned();
-        format!("Data of {} are incomplete ({}): lb-report on it tells more.", named.name, some(problems))
+        format!("Data of {} are incomplete ({}): lb-report on it says more.", named.name, some(problems))
     };
     partial.map(text).collect()
 }
@@ -122,4 +122,4 @@ pub fn unmatched(name: &str, paths: &[&str]) -> Option<String> {
 
 /// What is missing where ranks were not followed.
 pub const NOT_FOLLOWED: &str =
-    "On one side at least, ranks were not followed: waiting is told where it is spent, not by what causes it.";
+    "On one side at least, ranks were not followed: waiting is reported where it is spent, not by what causes it.";

@@ -148,7 +148,7 @@ fn unit(comparison: &Comparison) -> TimeUnit {
     TimeUnit::for_max(comparison.elapsed.base_mean().max(comparison.elapsed.new_mean()))
 }
 
-/// The parts that are told: those that do not round to nothing, the largest first.
+/// The parts that are reported: those that do not round to nothing, the largest first.
 fn shown<'a>(parts: &'a [Part], unit: TimeUnit, options: &Options) -> Vec<&'a Part> {
     let is_something = |part: &&Part| words::signed(unit, part.total.difference()).starts_with(['+', '−']);
     parts.iter().filter(is_something).take(options.top).collect()
@@ -156,9 +156,9 @@ fn shown<'a>(parts: &'a [Part], unit: TimeUnit, options: &Options) -> Vec<&'a Pa
 
 /// What is not shown, where it is something, and the sum.
 fn sums(comparison: &Comparison, all: &[Part], shown: &[&Part], unit: TimeUnit) -> Vec<(String, f64)> {
-    let told: f64 = shown.iter().map(|part| part.total.difference()).sum();
+    let listed: f64 = shown.iter().map(|part| part.total.difference()).sum();
     let sum: f64 = all.iter().map(|part| part.total.difference()).sum();
-    let rest = (!words::signed(unit, sum - told).starts_with(['0'])).then(|| ("the rest".to_owned(), sum - told));
+    let rest = (!words::signed(unit, sum - listed).starts_with(['0'])).then(|| ("the rest".to_owned(), sum - listed));
     rest.into_iter().chain([("elapsed time".to_owned(), comparison.elapsed.difference())]).collect()
 }
 

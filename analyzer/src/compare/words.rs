@@ -31,7 +31,7 @@ pub fn headline(comparison: &Comparison) -> String {
     if comparison.is_noise() {
         let is_large = elapsed.relative().is_some_and(|share| share.abs() >= comparison.limits.share);
         let unsure = is_large && comparison.noise_is_known();
-        let more = if unsure { " The runs scatter too much to say more; further runs would tell." } else { "" };
+        let more = if unsure { " The runs scatter too much to say more; further runs would show it." } else { "" };
         return format!("Nothing beyond noise: {times}{means}.{more}");
     }
     let (verb, several) = if elapsed.new.len() > 1 { ("take", "runs") } else { ("takes", "run") };
@@ -99,7 +99,7 @@ pub fn what(part: &Part) -> String {
     }
 }
 
-/// Names of the regions of parts in a table: a region whose short name another one has too is named by as much of its path as tells
+/// Names of the regions of parts in a table: a region whose short name another one has too is named by as much of its path as shows
 /// it apart. Empty where a part is in none.
 pub fn regions(parts: &[&Part]) -> Vec<String> {
     let paths: BTreeSet<&str> = parts.iter().filter_map(|part| part.region.as_deref()).collect();
@@ -200,7 +200,7 @@ pub fn noise(comparison: &Comparison) -> String {
     }
     format!(
         "With one run a side the noise is not known: changes of less than {} ({} of the elapsed time, at least 5 ms) are taken for \
-         it. Several runs a side tell it: --with.",
+         it. Several runs on a side show it: --with.",
         seconds_like(limits.assumed_s(elapsed_s), elapsed_s),
         percent(limits.share)
     )
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn regions_of_one_name_are_told_apart() {
+    fn regions_of_one_name_are_distinguished() {
         let paths = [
             "main/loop in a_long_function_of_its_own/solve (cg.c:120 → cg.c:140)",
             "main/loop in another_long_function/solve (cg.c:120 → cg.c:140)",
@@ -221,15 +221,15 @@ mod tests {
         ];
         let all: BTreeSet<&str> = paths.into();
         let names = paths.map(|path| unique(path, &all));
-        assert_eq!(short_path(paths[0]), short_path(paths[1]), "so that there is something to tell apart");
-        let told = [
+        assert_eq!(short_path(paths[0]), short_path(paths[1]), "so that there is something to distinguish");
+        let listed = [
             "loop in a_long_function_of_its_own/solve (cg.c:120 → cg.c:140)",
             "loop in another_long_function/solve (cg.c:120 → cg.c:140)",
             "step/force",
             "force",
             r"x\/solve (cg.c:120 → cg.c:140)",
         ];
-        assert_eq!(names, told);
+        assert_eq!(names, listed);
         let part = |path: &str| Part {
             what: What::Idle,
             region: Some(path.to_owned()),
@@ -238,6 +238,6 @@ mod tests {
             caused_s: 0.0,
             whose: Whose::Nobody,
         };
-        assert_eq!(regions(&[&part(paths[0]), &part(paths[1])]), told[..2]);
+        assert_eq!(regions(&[&part(paths[0]), &part(paths[1])]), listed[..2]);
     }
 }

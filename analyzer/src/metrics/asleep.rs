@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Not all CPU time and run delay lie in computation, so this is a lower bound; and a weak one where MPI spins for long while it waits. Waiting
-//! for a core is told apart by the run delay ([`super::preemption`]). A thread that waits for other threads of its process
+//! for a core is distinguished by the run delay ([`super::preemption`]). A thread that waits for other threads of its process
 //! (OpenMP) is not asleep as long as these use the CPU.
 
 use lbprof_collector::Activity;
@@ -26,7 +26,7 @@ pub struct Asleep {
     pub asleep_s: f64,
 }
 
-/// How long `rank` was asleep outside of MPI at least, as far as its CPU time tells; `None` where it is not known.
+/// How long `rank` was asleep outside of MPI at least, as far as its CPU time shows; `None` where it is not known.
 pub fn asleep(rank: &RankModel) -> Option<Asleep> {
     judge(rank.usage.as_ref()?, rank.inclusive(0)[Activity::Computation as usize])
 }

@@ -11,7 +11,7 @@ use crate::metrics::preemption::{Preemption, preemption, without_core};
 use crate::model::{Model, RankModel};
 use crate::read::open::n_recorded;
 
-/// What the figures of `model` show, those of its ranks that lost most to others first: only the first are told.
+/// What the figures of `model` show, those of its ranks that lost most to others first: only the first are reported.
 pub fn findings(model: &Model) -> Vec<Problem> {
     let is_not_closed = |one: &&Problem| one.kind == ProblemKind::NotClosed;
     let not_closed: BTreeSet<u32> = model.problems.iter().filter(is_not_closed).filter_map(|one| one.rank).collect();

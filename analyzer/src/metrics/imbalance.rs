@@ -3,13 +3,13 @@
 //! ```text
 //!              start    iteration 0    iteration 1      At the start rank 0 alone computes for 2 s and 2 ranks wait:
 //!   rank 0   |== 2 ==| |=== 3 ===|..| |=1=|.......|     Amdahl 2 · 2 = 4 s.
-//!   rank 1   |.......| |=1=|........| |=== 3 ===|.|     T_p = 6, 4, 4; 3 · 6 − 14 = 4 s, all of it told as Amdahl already:
+//!   rank 1   |.......| |=1=|........| |=== 3 ===|.|     T_p = 6, 4, 4; 3 · 6 − 14 = 4 s, all of it reported as Amdahl already:
 //!   rank 2   |.......| |== 2 ==|....| |== 2 ==|...|     global 0 s.
 //! ```
 //!
 //! By iteration the slowest ranks take 2 + 3 + 3 = 8 s, so that 3 · 8 − 14 = 10 s are waited, of which 6 s remain: temporal, for the
 //! ranks take turns at being the slowest. That rank 0 is alone for the last second of iteration 0 is no serial work: it began together
-//! with the others and only has more to do. [`crate::profile::concurrency`] tells the two apart.
+//! with the others and only has more to do. [`crate::profile::concurrency`] distinguishes the two.
 //!
 //! Were the ideal time by replay 9 s, not 8, then ranks would also wait for each other within iterations: 3 · 1 s more, in chains
 //! ([`super::serialization`]).
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_told_and_not_guessed() {
+    fn what_is_not_known_is_reported_and_not_guessed() {
         let parts = split(&[4.0, 1.0], IdealTimes::default(), None);
         assert_eq!(parts, ImbalanceSplit { amdahl_s: None, global_s: 3.0, temporal_s: None, chains_s: None });
     }

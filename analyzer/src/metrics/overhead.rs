@@ -27,7 +27,7 @@ pub enum Phase {
     Activity(Activity),
     /// Outside of the rank's window while others are in theirs.
     Idle,
-    /// No record tells, though some do of other ranks: recording was stopped, or records are missing.
+    /// No record covers it, though some do of other ranks: recording was stopped, or records are missing.
     NotRecorded,
 }
 

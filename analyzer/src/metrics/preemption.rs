@@ -16,7 +16,7 @@
 //! |---|---|
 //! | below 10 | a core of its own: the system disturbs every rank a few times a second |
 //! | 10 to 2,000 | others ran on its core: the system switches between runnable threads every 1 to 10 ms, whatever they do, so that computation, less the time asleep, has its proportional share of the delay |
-//! | above 2,000 | MPI itself gives way to others while it waits (sched_yield), which counts as involuntary: the delay is mostly in MPI, and only the certain bound tells of computation |
+//! | above 2,000 | MPI itself gives way to others while it waits (sched_yield), which counts as involuntary: the delay is mostly in MPI, and only the certain bound is about computation |
 
 use lbprof_collector::Activity;
 
@@ -51,14 +51,14 @@ pub struct Preemption {
 /// What `rank` lost to other users of its core; `None` where it was not preempted, or that is not known.
 ///
 /// A rank was preempted where it was pushed off its core at least [`MIN_SWITCHES_PER_S`] and at least [`MIN_SHARE`] of its
-/// computation was delayed: by the certain bound, or by the proportional share where no more than [`MAX_SWITCHES_PER_S`] tell
+/// computation was delayed: by the certain bound, or by the proportional share where no more than [`MAX_SWITCHES_PER_S`] show
 /// of yields.
 pub fn preemption(rank: &RankModel) -> Option<Preemption> {
     let computation_s = rank.inclusive(0)[Activity::Computation as usize];
     judge(rank.usage.as_ref()?, computation_s)
 }
 
-/// Share of a rank's time without a core from which on its waits tell of the machine as much as of the program.
+/// Share of a rank's time without a core from which on its waits say something about the machine as much as of the program.
 pub const MUCH_OF_THE_TIME: f64 = 0.2;
 
 /// The share of its time, 0 to 1, for which `rank` could have run but had no core, in MPI or outside; `None` where that is less than
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_without_a_core_while_it_waits_is_told() {
+    fn a_rank_without_a_core_while_it_waits_is_reported() {
         let rank = |usage| RankModel { usage: Some(usage), ..RankModel::default() };
         assert_eq!(without_core(&rank(usage(5.0, 1_000_000))), Some(0.5));
         assert_eq!(without_core(&rank(usage(1.9, 1_000_000))), None);

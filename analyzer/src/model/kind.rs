@@ -20,7 +20,7 @@ impl Kind {
     /// Time that a message took from its send to its arrival, of who waited for it.
     const DELAY: u32 = 8;
 
-    /// Time of which no record tells: recording was stopped, or records are missing.
+    /// Time that no record covers: recording was stopped, or records are missing.
     const UNKNOWN: u32 = 9;
 
     /// An activity in a region.
@@ -33,7 +33,7 @@ impl Kind {
         Kind(region << Self::BITS | Self::DELAY)
     }
 
-    /// Time of which no record tells, in a region.
+    /// Time that no record covers, in a region.
     pub fn unknown(region: RegionIdx) -> Kind {
         Kind(region << Self::BITS | Self::UNKNOWN)
     }
@@ -48,7 +48,7 @@ impl Kind {
         self.0 >> Self::BITS
     }
 
-    /// The activity; `None`: a message's delay, or time of which no record tells.
+    /// The activity; `None`: a message's delay, or time that no record covers.
     pub fn activity(self) -> Option<Activity> {
         Activity::ALL.get((self.0 & ((1 << Self::BITS) - 1)) as usize).copied()
     }

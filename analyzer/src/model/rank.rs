@@ -122,7 +122,7 @@ impl RankModel {
         self.nanoseconds(0.0)
     }
 
-    /// Seconds of its window of which no record tells: recording was stopped, or records are missing.
+    /// Seconds of its window that no record covers: recording was stopped, or records are missing.
     pub fn not_recorded_s(&self) -> f64 {
         (self.end_s - self.begin_s - self.inclusive(0).iter().sum::<f64>()).max(0.0)
     }

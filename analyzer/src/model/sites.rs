@@ -85,7 +85,7 @@ impl Sites {
     }
 }
 
-/// What tells a module from others.
+/// What distinguishes a module from others.
 fn key<'a>(path: &'a str, build_id: &'a [u8]) -> &'a [u8] {
     if build_id.is_empty() { path.as_bytes() } else { build_id }
 }

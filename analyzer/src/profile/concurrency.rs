@@ -281,7 +281,7 @@ impl RankSampler {
         RankSampler { within: span, ..self }
     }
 
-    /// Takes records of the rank's first thread. `is_serial` tells which regions, by id, are marked as serial work: what a rank does
+    /// Takes records of the rank's first thread. `is_serial` says which regions, by id, are marked as serial work: what a rank does
     /// before it enters one does not belong to it.
     pub fn records(&mut self, head: &BatchHead, records: &[Record], is_serial: impl Fn(u32) -> bool) {
         self.go_to(head);

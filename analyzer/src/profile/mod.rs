@@ -173,7 +173,7 @@ impl RankPass for RankGather<'_> {
         for (kind, count) in seen {
             // The recorder may have counted the same, or a part of it.
             match part.problems.iter_mut().find(|one| one.kind == kind) {
-                Some(told) => told.count = told.count.max(count),
+                Some(known) => known.count = known.count.max(count),
                 None => part.problems.push(Problem { kind, rank: Some(rank.rank), count, detail: String::new() }),
             }
         }

@@ -235,7 +235,7 @@ fn newest_folder(parent: &Path) -> Result<PathBuf, RunError> {
         .ok_or_else(nothing)
 }
 
-/// When the run in `path` began, in seconds since 1970, as the log of its lowest rank tells.
+/// When the run in `path` began, in seconds since 1970, as the log of its lowest rank says.
 fn began(path: &Path) -> Option<u64> {
     let folder = Folder::list(path).ok()?;
     let rank = folder.ranks().next()?;

@@ -34,7 +34,7 @@ pub trait Merge: Sized {
     fn merge(self, higher: Self) -> Self;
 }
 
-/// What is told while a fold runs, from any thread.
+/// What is reported while a fold runs, from any thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// So many more records were read.

@@ -1,7 +1,7 @@
 //! The part of a run that everything is computed from: ranks, a window of time or iterations, a region, activities.
 //!
 //! A [`Selection`] is what the user asks for. Ranks narrow the [`Run`] itself, so that only their logs are read;
-//! who waits for whom all logs tell.
+//! who waits for whom takes all logs.
 
 pub mod activities;
 pub mod asked;

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_many_names_the_first_are_told() {
+    fn of_many_names_the_first_are_reported() {
         assert_eq!(some_of(["a", "b"].into_iter()), "a, b");
         assert_eq!(some_of(["a", "b", "c", "d", "e", "f", "g"].into_iter()), "a, b, c, d, e, f, …");
     }
@@ -63,8 +63,8 @@ mod tests {
     #[test]
     fn functions_are_proposed_that_a_call_site_may_lie_in() {
         let functions = ["LAMMPS_NS::CommBrick::reverse_comm", "solve", "LAMMPS_NS::CommBrick::reverse_comm"];
-        let told = |wanted| no_call_site(wanted, functions.into_iter());
-        assert!(told("revers_comm").ends_with("; like it are reverse_comm"), "{}", told("revers_comm"));
-        assert!(told("xyz").ends_with("; functions that call MPI are reverse_comm, solve"), "{}", told("xyz"));
+        let listed = |wanted| no_call_site(wanted, functions.into_iter());
+        assert!(listed("revers_comm").ends_with("; like it are reverse_comm"), "{}", listed("revers_comm"));
+        assert!(listed("xyz").ends_with("; functions that call MPI are reverse_comm, solve"), "{}", listed("xyz"));
     }
 }

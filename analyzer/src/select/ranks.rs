@@ -12,7 +12,7 @@ use super::SelectionError;
 use super::names::some_of;
 use crate::read::open::{MAX_EXPECTED, Run, ranges};
 
-/// Ranks, as named by the user. Which these are a run tells: [`RankSet::resolve`].
+/// Ranks, as named by the user. Which these are a run shows: [`RankSet::resolve`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankSet {
     items: Vec<RankItem>,
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_run_does_not_have_is_told() {
+    fn what_the_run_does_not_have_is_reported() {
         assert_eq!(resolve("12"), Err("--ranks: there is no rank 12: the run has 0 to 11".into()));
         assert_eq!(resolve("0-63:4"), Err("--ranks: there is no rank 63: the run has 0 to 11".into()));
         assert_eq!(resolve("20-"), Err("--ranks: there is no rank 20: the run has 0 to 11".into()));

@@ -60,7 +60,7 @@ fn find_among(
             }
         }
     }
-    // The names of regions tell more than their paths, which are much alike; each stands for its paths.
+    // The names of regions show more than their paths, which are much alike; each stands for its paths.
     let names: BTreeSet<&str> = meant().map(|(_, region)| region.name.as_str()).collect();
     let own_name = name.rsplit('/').find(|part| !part.is_empty()).unwrap_or(name);
     let like = near(own_name.trim_matches(['*', '?']), names.into_iter());

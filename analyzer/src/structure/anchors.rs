@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warm_up_cannot_be_told_from_a_step() {
+    fn a_warm_up_cannot_be_distinguished_from_a_step() {
         assert_eq!(count(&[50, 50], false, 50), (Count { fewer: 1, more: 0 }, None));
     }
 

@@ -1,4 +1,4 @@
-//! Which ranks run the same code, as far as the numbers of their calls tell.
+//! Which ranks run the same code, as far as the numbers of their calls show.
 
 use std::collections::BTreeMap;
 

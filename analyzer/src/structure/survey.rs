@@ -268,7 +268,7 @@ struct Calls {
     followed: Vec<(u32, PairSums)>,
 }
 
-/// Most pairs of kinds that are told apart on a rank; programs have thousands at most.
+/// Most pairs of kinds that are distinguished on a rank; programs have thousands at most.
 const MOST_PAIRS: usize = 1 << 18;
 
 impl Calls {

@@ -47,7 +47,7 @@ impl Place {
         self.function.as_deref().map_or("", name_alone)
     }
 
-    /// The shortest name that tells it from others: `force (lj.c:120)`, `force (+0x1234)` where the line is not known, or
+    /// The shortest name that distinguishes it from others: `force (lj.c:120)`, `force (+0x1234)` where the line is not known, or
     /// `lmp+0x1234`. The function's return type and parameters are left out.
     pub fn label(&self) -> String {
         let source = self.file.as_deref().map(|file| match self.line {

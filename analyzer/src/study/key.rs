@@ -1,4 +1,4 @@
-//! What runs are told apart by: their parameters, number of ranks, program, hosts, MPI library, number in the study.
+//! What runs are distinguished by: their parameters, number of ranks, program, hosts, MPI library, number in the study.
 
 use std::cmp::Ordering;
 use std::str::FromStr;

@@ -90,7 +90,7 @@ fn whatever_clocks_say_causes_add_up_and_no_wait_is_negative() {
         let script = Script::random(seed, 4 + seed as u32 % 20);
         let text = script.text().to_owned();
         let right = Run::of(&text);
-        // Up to 3 ms ahead and behind, where messages take 1 ms at most: by turns the log tells, tells nothing, and is wrong.
+        // Up to 3 ms ahead and behind, where messages take 1 ms at most: by turns the log shows it, shows nothing, and is wrong.
         let clocks: Vec<String> = (1..script.n_ranks())
             .map(|rank| {
                 let off = ((seed as u32 * 7 + rank * 5) % 13) as f64 * 0.5 - 3.0;

@@ -14,7 +14,7 @@ use crate::support::{json, report_on};
 const N: u64 = 16;
 
 /// Calls `check` with scripts of chance of which hardly any two events happen at the same time, for what each then saw of the other
-/// no log tells. Of ranks that end at the same time, the lowest would be the last one.
+/// no log shows. Of ranks that end at the same time, the lowest would be the last one.
 fn with_scripts(check: impl Fn(u64, &Script)) {
     for seed in 0..N {
         let text = Script::random(seed, 4 + seed as u32 % 20).text().to_owned();

@@ -106,7 +106,7 @@ fn balancing_a_region_can_gain_less_than_one_in_it() {
 }
 
 #[test]
-fn answers_stand_in_the_order_of_what_they_gain_and_the_first_screen_tells_the_largest() {
+fn predictions_stand_in_the_order_of_what_they_gain_and_the_first_screen_shows_the_largest() {
     let run = Run::of(BY_TURNS);
     let report = report_on(&run.model);
     let (fixed, others) = report.what_if.rows.split_at(2);

@@ -133,7 +133,7 @@ fn what_does_not_name_its_others_is_counted() {
 
 #[test]
 fn behind_an_epoch_of_an_unknown_group_those_on_its_window_are_not_matched() {
-    // Rank 0 waits 10 in each of three exposures; whom the second was to its log does not tell in so few words as can be looked at.
+    // Rank 0 waits 10 in each of three exposures; whom the second was to its log does not show in so few words as can be looked at.
     let text = "ranks 3\nrank *: win_create as w\n
         rank 0: win_post w 1; win_wait w; win_post w 1 2; win_wait w; win_post w 1; win_wait w\n
         rank 1: repeat 3; compute 10; win_start w 0; win_complete w; end\nrank 2: compute 15; win_start w 0; win_complete w\n";

@@ -6,7 +6,7 @@
 // exit-status: none
 // problems: ThreadLost
 // report: 4
-// told: 1
+// stderr: 1
 // truth: the program puts itself under a system call filter that ends it for calls that it does not make itself: the recorder makes none
 // truth: of them from then on. Further threads cannot be recorded, which is said
 #include "calls.h"

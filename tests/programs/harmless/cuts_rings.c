@@ -3,7 +3,7 @@
 // records: Allreduce>= 2280
 // problems: RingLost
 // times: RingLost 3
-// told: 3
+// stderr: 3
 // report: 4
 // end: finalize
 // truth: each rank empties the files of its rings while it runs, in a way of its own: to nothing, to the head and a part of the slots, or to as

@@ -4,7 +4,7 @@
 // problems: Dropped
 // maybe: ThreadLost Truncated Gap NotClosed
 // report: 4
-// told: 4
+// stderr: 4
 // truth: files may not grow (RLIMIT_FSIZE): that is no reason for SIGXFSZ to end the program
 #include "calls.h"
 #include <pthread.h>

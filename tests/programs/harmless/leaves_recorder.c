@@ -5,7 +5,7 @@
 // problems: LeftByJump
 // maybe: Unfinished, NotClosed, Gap
 // times: LeftByJump 2
-// told: 2
+// stderr: 2
 // report: 4
 // end: finalize
 // truth: a signal comes while the recorder writes to its log, and its handler leaves by siglongjmp: recording ends there, which is reported once a

@@ -3,7 +3,7 @@
 // problems: NoMemory
 // maybe: NotClosed Dropped Unfinished
 // report: 4
-// told: 1 2
+// stderr: 1 2
 // truth: the process has no memory left (ulimit -v), of which the recorder must not die
 #include "calls.h"
 #include <lbprof.h>

@@ -5,7 +5,7 @@
 // records: Allreduce 6000
 // problems: ThreadLost
 // report: 4
-// told: 2
+// stderr: 2
 // end: finalize
 // truth: after MPI_Init no file can be opened any more; what is open goes on, a new thread cannot be recorded
 #include "calls.h"

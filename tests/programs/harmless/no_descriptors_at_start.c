@@ -3,8 +3,8 @@
 // env: LBTEST_CLAMP=1
 // env: UCX_LOG_LEVEL=fatal
 // report: 5
-// told: 2
-// truth: no file can be opened from MPI_Init on; nothing can be recorded, which each rank tells once
+// stderr: 2
+// truth: no file can be opened from MPI_Init on; nothing can be recorded, which each rank reports once
 #include "calls.h"
 
 int main(int argc, char **argv)

@@ -3,7 +3,7 @@
 // buffer: 32K
 // problems: Dropped Gap
 // report: 4
-// told: 2
+// stderr: 2
 // end: finalize
 // truth: writing the log is interrupted, done in part, slow, or fails half-way, in turn: what was written stays whole, what was not is counted
 #include "calls.h"

@@ -1,7 +1,7 @@
 // ranks: 2
 // records: Allreduce 0 Sendrecv 40 Barrier 3
 // end: finalize
-// told: 1
+// stderr: 1
 // problems: DirectCalls WrappedBefore
 // truth: the program wraps MPI_Allreduce itself, as the standard's profiling interface has it (MPI-4.1 §15.2); its wrapper is called,
 // truth: past the recorder, which says so; what it calls by the profiling name is noted

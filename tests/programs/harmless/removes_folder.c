@@ -1,7 +1,7 @@
 // ranks: 2
 // buffer: 32K
 // report: 5
-// told: 2
+// stderr: 2
 // truth: the folder of the logs is removed while the program runs
 #define _GNU_SOURCE
 #include "calls.h"

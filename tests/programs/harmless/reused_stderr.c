@@ -2,7 +2,7 @@
 // buffer: 32K
 // problems: Dropped Gap
 // report: 4
-// told: 0
+// stderr: 0
 // truth: the program closes the standard error and opens a file of its own, which gets its number; records are lost then (RLIMIT_FSIZE),
 // truth: which the report says, but the message about it is not written into that file
 #include "calls.h"

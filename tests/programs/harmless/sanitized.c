@@ -5,7 +5,7 @@
 // records: Allreduce 1000
 // end: finalize
 // truth: the program is built with the address sanitizer, whose runtime ends it where a library is preloaded before the runtime, unless
-// truth: it is told not to
+// truth: it is set not to
 #include "calls.h"
 
 int main(int argc, char **argv)

@@ -2,7 +2,7 @@
 // before: programs/harmless/profiling_tool.c
 // tool: programs/harmless/chaining_tool.c
 // records: Allreduce 0 Barrier>= 3
-// told: 1
+// stderr: 1
 // problems: WrappedBefore
 // end: exit
 // truth: a tool is preloaded before the recorder: it sees its calls as without, the recorder does not, and says so

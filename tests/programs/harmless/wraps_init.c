@@ -1,6 +1,6 @@
 // ranks: 2
 // report: 5
-// told: 1
+// stderr: 1
 // truth: the program wraps MPI_Init itself, so that the recorder never sees MPI start: it says that nothing is recorded
 #include "calls.h"
 

@@ -1,9 +1,9 @@
 // ranks: 1
 // mpi: openmpi, mpich
 // link: -ldl
-// told: 2
+// stderr: 2
 // truth: the recorder has every function of MPI 4.1, so a program that looks one up may find it though the MPI has none: the call then
-// truth: fails, in C by its result and in Fortran by ierror, and each of both is told once
+// truth: fails, in C by its result and in Fortran by ierror, and each of both is reported once
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 // mpi: openmpi, mpich
 // link: -ldl
 // report: 5
-// told: 1
+// stderr: 1
 // truth: the program looks MPI's functions up in the library itself, past every preloaded one: nothing is seen, which is said, and nothing
 // truth: is harmed
 #include <dlfcn.h>
@@ -12,7 +12,7 @@
 
 int main(void)
 {
-    /* MPICH's launcher tells each rank its number so. */
+    /* MPICH's launcher passes each rank its number this way. */
     void *mpi = dlopen(getenv("PMI_RANK") ? "libmpich.so.12" : "libmpi.so.40", RTLD_NOW | RTLD_LOCAL);
     if (!mpi) {
         fprintf(stderr, "%s\n", dlerror());

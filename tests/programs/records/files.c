@@ -130,7 +130,7 @@ static void TWIN(nonblocking)(void)
 }
 #undef START
 
-/* The begin of a split write tells what is to be written, its end what was; the same for reads. */
+/* The begin of a split write says what is to be written, its end what was; the same for reads. */
 static void TWIN(split)(void)
 {
     const Known *on = &reversed;

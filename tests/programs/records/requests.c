@@ -102,7 +102,7 @@ static void TWIN(one_at_a_time)(void)
               .sent = 4 * (16 + i));
     for (int i = 2; i >= 0; i--) {
 #ifdef MPI_ABI_VERSION
-        /* In the MPI-5 ABI nothing tells MPICH's one handle from others: such sends are told in the order of their starts. */
+        /* In the MPI-5 ABI nothing distinguishes MPICH's one handle from others: such sends are reported in the order of their starts. */
         int told = 2 - i;
 #else
         int told = i;

@@ -91,7 +91,7 @@ static void TWIN(receives)(void)
     MPI_Message message;
     MPI_Request request;
 
-    /* Who sent what is told by what arrived, also where the program does not ask. */
+    /* Who sent what is known from what arrived, also where the program does not ask. */
     LARGE(Send, (out, 6, MPI_INT, right, 30, on->comm), .on = on, .peer = right, .tag = 30, .sent = 24);
     LARGE(Recv, (in, 16, MPI_INT, MPI_ANY_SOURCE, 30, on->comm, MPI_STATUS_IGNORE), .on = on, .peer = left, .tag = 30,
           .received = 24, .flags = "any-source");
@@ -104,7 +104,7 @@ static void TWIN(receives)(void)
     if (status.MPI_SOURCE != left || status.MPI_TAG != 32)
         printf("%d: wrong status: %d, %d\n", world.rank, status.MPI_SOURCE, status.MPI_TAG);
 
-    /* A probe tells what is there; what arrives is counted by the receive. */
+    /* A probe says what is there; what arrives is counted by the receive. */
     LARGE(Send, (out, 3, MPI_INT, right, 33, on->comm), .on = on, .peer = right, .tag = 33, .sent = 12);
     PLAIN(Probe, (MPI_ANY_SOURCE, 33, on->comm, MPI_STATUS_IGNORE), .on = on, .peer = left, .tag = 33, .flags = "any-source");
     LARGE(Recv, (in, 16, MPI_INT, left, 33, on->comm, MPI_STATUS_IGNORE), .on = on, .peer = left, .tag = 33, .received = 12);

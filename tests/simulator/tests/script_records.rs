@@ -246,7 +246,7 @@ fn collectives_state_what_a_rank_gives_and_is_given() {
 }
 
 #[test]
-fn windows_are_told_by_their_id() {
+fn windows_are_identified_by_their_id() {
     let text = "ranks 2\nrank *: win_create as v; win_create on self as w; fence w; put 1 bytes 4 on v; get 0 bytes 5 on v; fence v; win_free v";
     holds(
         text,

@@ -8,7 +8,7 @@ import type { Scaling, ScalingTable, Section, StudyData } from "./data";
 import { type PlotSpec, Plot, type Series } from "./plot";
 import { number } from "./runs";
 
-/** More lines than this nobody tells apart. */
+/** More lines than this that nobody can distinguish. */
 const MOST = 8;
 
 export const scaling: PanelOf<StudyData> = {

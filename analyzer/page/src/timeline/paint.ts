@@ -29,7 +29,7 @@ function isFew(plot: Plot, rows: number[], spans: SpanIndex): boolean {
     let n = 0;
     for (let row = Math.floor(view.y0); row < view.y1 && n < MOST_SPANS; row++) {
         const inRow = spans.countIn(rows[row], view.x0, view.x1);
-        // Where a pixel holds many calls their shares tell more than the last one drawn.
+        // Where a pixel holds many calls their shares show more than the last one drawn.
         if (inRow > (2 * plot.width) / plot.ratio) {
             return false;
         }

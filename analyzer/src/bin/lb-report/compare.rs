@@ -23,7 +23,7 @@ pub struct CompareArguments {
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
 
-    /// The runs that are compared, where there are several a side: they tell what is noise.
+    /// The runs that are compared, where there are several a side: they show what is noise.
     #[arg(long, value_name = "RUN", num_args = 1..)]
     with: Vec<PathBuf>,
 
@@ -32,7 +32,7 @@ pub struct CompareArguments {
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<Condition>,
 
-    /// Per cent of the elapsed time that are taken for noise where runs do not tell it, for there is one a side.
+    /// Per cent of the elapsed time that are taken for noise where runs do not show it, for there is one a side.
     #[arg(long, value_name = "PERCENT", default_value_t = 2.0, value_parser = percent)]
     noise: f64,
 
@@ -107,7 +107,7 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<Exit> {
         let (first, again) = (plain(&first.name), plain(&again.name));
         let _ = writeln!(
             io::stderr(),
-            "lb-report: {first} and {again} are the same run: twice on a side it tells no noise"
+            "lb-report: {first} and {again} are the same run: twice on a side it gives no noise"
         );
         return Ok(Exit::Usage);
     }

@@ -68,7 +68,7 @@ EXAMPLES
   What changed between two runs, and why:
       lb-report compare lbprof-out lbprof-out-2
 
-  Several runs a side, which tell the noise:
+  Several runs a side, which show the noise:
       lb-report compare before-1 before-2 before-3 --with after-1 after-2 after-3
 
   In CI: fail where the new run is slower by 5 %, or less efficient than it has to be:

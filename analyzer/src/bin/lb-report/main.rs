@@ -62,7 +62,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    // To follow all ranks their logs are open at once. What the system refuses is told where a log cannot be opened.
+    // To follow all ranks their logs are open at once. What the system refuses is reported where a log cannot be opened.
     let _ = rlimit::increase_nofile_limit(u64::MAX);
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,

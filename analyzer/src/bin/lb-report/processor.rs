@@ -1,7 +1,7 @@
 //! How much processor time a run may take: what is small on disk must not keep lb-report busy for ever.
 //!
 //! The time that lb-report takes for a run grows with its records, and so with its bytes, of which a record takes at least a half. A log may
-//! be damaged, or made, so that the time grows faster than that. Nobody can tell beforehand, so a thread looks now and then how long
+//! be damaged, or made, so that the time grows faster than that. Nobody can know that in advance, so a thread looks now and then how long
 //! it took. Where it is several times what a run of that size needs, lb-report says what took so long, and ends.
 
 use std::io::{self, Write};
@@ -74,7 +74,7 @@ pub fn bound_by(run: Option<OnDisk>) {
 }
 
 /// Takes note of what is done.
-pub fn tell(step: Step) {
+pub fn allow_for(step: Step) {
     enter(match step {
         Step::Surveying(_) => 1,
         Step::Naming => NAMING,

@@ -62,7 +62,7 @@ impl Bar {
     }
 
     /// Takes note of a step.
-    pub fn tell(&self, step: Step) {
+    pub fn show(&self, step: Step) {
         match step {
             Step::Surveying(progress) => self.read(0, "surveying", progress),
             Step::Naming => self.say(|| "looking up the names of functions".to_owned()),

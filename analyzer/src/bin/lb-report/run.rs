@@ -47,8 +47,8 @@ pub fn analysed(
 ) -> anyhow::Result<Analysis> {
     let bar = Bar::new(run, common.quiet);
     let analysis = analyse::analyse_part(run, selection, options, |step| {
-        processor::tell(step);
-        bar.tell(step);
+        processor::allow_for(step);
+        bar.show(step);
     });
     bar.finish();
     processor::writes();

@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_made_is_told_without_a_name_that_nobody_gave() {
+    fn what_cannot_be_made_is_reported_without_a_name_that_nobody_gave() {
         let folder = tempfile::tempdir().unwrap();
         let error = replace(&folder.path().join("none/report.html"), |out| out.write_all(b"new")).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);

@@ -297,18 +297,18 @@ mod tests {
     }
 
     #[test]
-    fn a_base_is_told_where_the_condition_speaks_of_it() {
+    fn a_base_is_reported_where_the_condition_speaks_of_it() {
         let mut new = side(2.0);
         new.runs[0].run.regions[0].path = "main/database".into();
         let values =
             |text: &str| super::words::values(&text.parse::<Condition>().unwrap().judge(&new, Some(&new)).unwrap());
-        let told = values(r#"regions["main/database"].time_s > 1"#);
-        assert!(told.contains("database") && !told.contains(", base"), "{told}");
+        let known = values(r#"regions["main/database"].time_s > 1"#);
+        assert!(known.contains("database") && !known.contains(", base"), "{known}");
         assert_eq!(values("elapsed_s > base * 2"), "elapsed_s is 2, base 2");
     }
 
     #[test]
-    fn slips_are_told() {
+    fn slips_are_reported() {
         for (text, says) in [
             ("elapsed > 3", "elapsed_s"),
             ("regions[\"main\"].tiem_s > 3", "time_s"),

@@ -18,7 +18,7 @@ pub enum Class {
     Control,
     /// Useful or serial work.
     Imbalance,
-    /// The recorder's own work, and time of which no record tells: not the program's.
+    /// The recorder's own work, and time that no record covers: not the program's.
     Recorder,
 }
 

@@ -6,7 +6,7 @@ use lbprof_collector::Activity;
 use super::RegionTimes;
 
 /// Difference of two indices below which they are equal: a millionth of a per cent of a region's time. With two ranks both
-/// are always equally far from their mean, and only rounding tells them apart.
+/// are always equally far from their mean, and only rounding distinguishes them.
 const RESOLUTION: f64 = 1e-8;
 
 /// The rank with the largest ID_P_ip of a region.

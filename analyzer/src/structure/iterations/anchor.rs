@@ -1,11 +1,11 @@
 //! What ends each iteration of a loop.
 //!
 //! Cutting the loop's visits after each occurrence of a symbol gives iterations, and the best symbol is the one by which they are
-//! told in the fewest bits: those that say of which kind each iteration is, and those in which the kinds differ from the most common one. So a function called
+//! described in the fewest bits: those that say of which kind each iteration is, and those in which the kinds differ from the most common one. So a function called
 //! twice in each iteration ends none, and the branches of a loop do not make a long iteration out of several:
 //!
 //! ```text
-//!   H D H B H D H B H D H B      cut after B: H D H B | H D H B | …   one kind: nothing to tell of the single iteration
+//!   H D H B H D H B H D H B      cut after B: H D H B | H D H B | …   one kind: nothing to say about the single iteration
 //!                                cut after H: H | D H | B H | …       two kinds that take turns: one bit for each
 //!   H A R H A R H B R H A R      cut after R: H A R | H A R | H B R   one bit for each
 //!                                cut after B: H A R H A R H B | …     as many bits in all, but many kinds that differ much
@@ -64,7 +64,7 @@ pub(super) fn choose(
     Some(Chosen { anchor, core, alike: best.alike(sequence) })
 }
 
-/// The symbols whose tokens are of no other symbol; ascending. Only these can be told from the calls alone.
+/// The symbols whose tokens are of no other symbol; ascending. Only these can be distinguished from the calls alone.
 fn unmistakable(sequence: &Sequence, counts: &FxHashMap<Symbol, usize>) -> Vec<Symbol> {
     let mut owners: FxHashMap<Symbol, usize> = FxHashMap::default();
     for &token in counts.keys().flat_map(|&symbol| sequence.tokens_of(symbol)) {

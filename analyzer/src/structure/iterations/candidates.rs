@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use crate::structure::iterations::sequence::{Item, Symbol};
 
 /// The longest body that is looked for by its repetition. Longer ones are found as cycles; this is for the inner loops that
-/// cycles cannot tell apart, two short ones after another, each run twice.
+/// cycles cannot distinguish, two short ones after another, each run twice.
 pub(super) const LONGEST_PERIOD: usize = 32;
 
 /// Disjoint groups of symbols.

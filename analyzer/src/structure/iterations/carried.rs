@@ -1,4 +1,4 @@
-//! What iterations carry: whether they can be told from calls of one function that a program calls from several places.
+//! What iterations carry: whether they can be distinguished from calls of one function that a program calls from several places.
 //!
 //! A program that communicates through functions of its own has the same call sites wherever it calls them, so the loop found may be
 //! such a function. What the messages hold then gives it away:

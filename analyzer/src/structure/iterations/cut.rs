@@ -1,4 +1,4 @@
-//! The iterations that come of cutting a loop's visits after each occurrence of a symbol, and how many bits tell them.
+//! The iterations that come of cutting a loop's visits after each occurrence of a symbol, and how many bits describe them.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::structure::iterations::counts::counted;
 use crate::structure::iterations::sequence::{Item, Sequence, Symbol};
 
-/// Kinds of iterations that are told apart; those of further kinds are spelt out. Loops have few kinds, sequences without
+/// Kinds of iterations that are distinguished; those of further kinds are spelt out. Loops have few kinds, sequences without
 /// loops many.
 const MOST_KINDS: usize = 1000;
 
@@ -26,7 +26,7 @@ const VARYING_BITS: f64 = 4.0;
 pub(super) struct Cut {
     /// The symbol.
     pub symbol: Symbol,
-    /// How many bits tell the visits.
+    /// How many bits describe the visits.
     pub bits: f64,
     /// Occurrences of the symbol.
     pub iterations: usize,
@@ -101,7 +101,7 @@ impl Cut {
         kinds.into_iter().map(|kind| symbols(sequence, kind.example)).collect()
     }
 
-    /// The symbols that are not told by saying how a kind or a beginning or an end is like one of the most common kinds.
+    /// The symbols that are not described by saying how a kind or a beginning or an end is like one of the most common kinds.
     fn differences(&self, sequence: &Sequence, listed: &[Vec<Symbol>]) -> usize {
         let common = &listed[..listed.len().min(LISTED)];
         let kind = |(idx, kind): (usize, &Vec<Symbol>)| {

@@ -6,7 +6,7 @@
 //!   F R F R … F R X B R F R …                         X B takes the place of F every now and then: so is it here
 //! ```
 //!
-//! The calls alone do not tell the first two apart; the rules below say which it is taken for.
+//! The calls alone do not distinguish the first two; the rules below say which it is taken for.
 
 use std::ops::Range;
 
@@ -35,7 +35,7 @@ const OF_AN_ITERATION: f64 = 0.5;
 pub(super) enum Around {
     /// A loop of their own, in which the inner loop runs.
     Loop,
-    /// The same, but nothing but their rhythm tells them from what is done in every so manieth iteration.
+    /// The same, but nothing but their rhythm distinguishes them from what is done in every so manieth iteration.
     Rhythm,
     /// Something done now and then between two iterations of the inner loop.
     Extras,

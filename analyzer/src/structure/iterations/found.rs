@@ -9,7 +9,7 @@ pub struct Anchor {
     pub run: bool,
 }
 
-/// A loop of the program, as far as its calls tell.
+/// A loop of the program, as far as its calls show.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundLoop {
     /// The loop around it, an index into the same list; `None` for an outermost loop.

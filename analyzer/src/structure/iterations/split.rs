@@ -26,7 +26,7 @@ pub struct Interval {
     pub signature: u64,
     /// Its calls, at most `u32::MAX`.
     pub calls: u32,
-    /// Bytes that its calls send and receive, as far as [`Splitter::carry`] told them.
+    /// Bytes that its calls send and receive, as far as [`Splitter::carry`] gave them.
     pub bytes: u64,
     /// Whether its calls are the loop's.
     pub inside: bool,

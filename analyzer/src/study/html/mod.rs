@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn relations_are_told_with_their_points_and_what_is_left_of_each() {
+    fn relations_are_reported_with_their_points_and_what_is_left_of_each() {
         let document = document("a study", &study());
         let relations = document["programs"][0]["relations"].as_array().unwrap();
         let law = relations.iter().find(|one| one["is_law"] == true && one["from"] == "#op multiply").unwrap();

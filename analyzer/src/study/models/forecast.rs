@@ -456,7 +456,7 @@ mod tests {
             let why_not = said(&without_work(models.clone()), &at, part).unwrap_err();
             assert_eq!(why_not, "not known in the runs at P = 4");
         }
-        // Waiting that is not told from communication is in no law of it.
+        // Waiting that is not distinguished from communication is in no law of it.
         let comm = said(&models, &at, "T_comm main/broadcast").unwrap();
         assert!((comm.value / (DELTA_Q * 2.0 * 150.0 * 150.0) - 1.0).abs() < 1e-9, "{comm:?}");
         assert_eq!(models.remarks.len(), 1, "{:?}", models.remarks);

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_without_operations_tell_no_law() {
+    fn runs_without_operations_give_no_law() {
         assert_eq!(law(&[(0.0, 1.0), (1.0, 1.0)]).unwrap_err(), FitError::TooFewRuns { found: 1 });
         assert_eq!(law(&[]).unwrap_err(), FitError::TooFewRuns { found: 0 });
         assert_eq!(law(&[(1.0, f64::INFINITY), (2.0, 1.0)]).unwrap_err(), FitError::NotFinite);

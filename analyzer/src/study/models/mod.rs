@@ -63,7 +63,7 @@ pub enum FitError {
         /// How many there are.
         found: usize,
     },
-    /// Values of x so close to each other that a point's residual cannot be told from rounding.
+    /// Values of x so close to each other that a point's residual cannot be distinguished from rounding.
     #[error("values too close to each other for degree {degree}")]
     TooClose {
         /// The degree.

@@ -68,7 +68,7 @@ pub struct PhasesOfRun {
     pub regions: BTreeMap<String, Figures>,
     /// Seconds by [`Part`], of the whole run.
     pub seconds: [Option<f64>; 3],
-    /// Seconds of the recorder, and those of which no record tells.
+    /// Seconds of the recorder, and those that no record covers.
     pub other_s: f64,
     /// P·T: seconds of all ranks.
     pub all_s: f64,

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_rounding_tells_apart_are_one() {
+    fn values_that_only_rounding_distinguishes_are_one() {
         let close = [(1.0, 1.0), (1.0 + 1e-15, 1.1), (2.0, 2.0)];
         assert_eq!(fit(&close, 1).unwrap_err(), FitError::TooFewPoints { degree: 1, needed: 3, found: 2 });
     }

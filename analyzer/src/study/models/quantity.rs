@@ -20,7 +20,7 @@ pub enum Quantity {
     Time(String, Part),
     /// Seconds of a part of the whole run's time, summed over ranks.
     Total(Part),
-    /// Seconds of the recorder and those of which no record tells, summed over ranks.
+    /// Seconds of the recorder and those that no record covers, summed over ranks.
     Other,
     /// Seconds of P·T that are in no time of a phase that is modelled, summed over ranks: idle time outside of calls, of [`Quantity::Other`],
     /// of small phases.

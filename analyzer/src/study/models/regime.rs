@@ -40,7 +40,7 @@ pub enum Regime {
     },
     /// Nowhere: another curve predicts better, and the law is wrong by more than [`LEEWAY`].
     Nowhere,
-    /// Not to be told: there are less than four sizes.
+    /// Not known: there are less than four sizes.
     Unknown {
         /// How many sizes there are.
         found: usize,

@@ -28,7 +28,7 @@ use crate::study::{Kept, Run};
 /// The least share of P·T, in any of the runs, of a phase that is looked at though nothing was counted in it.
 pub const LEAST_SHARE: f64 = 0.01;
 
-/// Sizes below which a law that fits badly is not told: two points cannot show which other law would.
+/// Sizes below which a law that fits badly is not reported: two points cannot show which other law would.
 const LEAST_SIZES: usize = 3;
 
 /// Why a study has no models.

@@ -21,7 +21,7 @@ pub struct Totals {
     pub is_measured: bool,
     /// T_comp, T_comm and T_idle: seconds summed over ranks and regions; `None`: not known, and part of the ones before.
     pub seconds: [Option<f64>; 3],
-    /// Seconds of the recorder, and those of which no record tells.
+    /// Seconds of the recorder, and those that no record covers.
     pub other_s: f64,
     /// Overhead ratios of T_comp, T_comm, T_idle and the rest: T_phase / T_seq, or the part of T_seq that ranks have that were read. `None` where T_seq is 0.
     pub overheads: [Option<f64>; 4],

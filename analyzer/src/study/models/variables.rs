@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::study::Run;
 
-/// The name of the number of ranks among variables. A parameter of this name is not seen: `study add` refuses one, and tells of
+/// The name of the number of ranks among variables. A parameter of this name is not seen: `study add` refuses one, and reports
 /// one that the program stated.
 pub const RANKS: &str = "P";
 

@@ -90,7 +90,7 @@ impl Study {
         Ok(found.first().copied())
     }
 
-    /// Adds a run, and tells its number. A run that is there already is an error, unless it is to `replace` that.
+    /// Adds a run, and returns its number. A run that is there already is an error, unless it is to `replace` that.
     pub fn add(&mut self, run: &Run, replace: bool) -> Result<u32, StoreError> {
         let path = self.path.clone();
         let failed = |error| error::of(&path, error);
@@ -127,7 +127,7 @@ impl Study {
         self.read(read::runs)
     }
 
-    /// The same without what is told by rank, phase, region or cause: for lists.
+    /// The same without what is reported by rank, phase, region or cause: for lists.
     pub fn heads(&self) -> Result<Vec<Kept>, StoreError> {
         self.read(read::heads)
     }

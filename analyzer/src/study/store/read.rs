@@ -20,7 +20,7 @@ pub(super) fn runs(connection: &Connection) -> rusqlite::Result<Vec<Kept>> {
     Ok(all)
 }
 
-/// The same without what is told by rank, phase, region or cause.
+/// The same without what is reported by rank, phase, region or cause.
 pub(super) fn heads(connection: &Connection) -> rusqlite::Result<Vec<Kept>> {
     let mut select = connection.prepare("SELECT * FROM runs ORDER BY run")?;
     let heads = select.query_map([], |row| Ok(Kept { number: row.get("run")?, run: head(row)? }))?;
@@ -43,7 +43,7 @@ fn lists(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Resul
     Ok(())
 }
 
-/// What is told of a run by rank, phase, region or cause.
+/// What is reported of a run by rank, phase, region or cause.
 fn fill(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Result<()> {
     run.ranks = rows(connection, "SELECT * FROM ranks WHERE run = ?1 ORDER BY rank", number, rank)?;
     run.phases = phases(connection, number, &run.ranks)?;

@@ -1,4 +1,4 @@
-//! The tables of a study, and how one is told from other files. docs/study-format.md explains each column.
+//! The tables of a study, and how one is distinguished from other files. docs/study-format.md explains each column.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What is stored comes back, or is told to be gone.
+//! What is stored comes back, or is reported to be gone.
 
 use std::fs;
 
@@ -204,9 +204,9 @@ fn an_empty_file_is_a_study_without_runs() {
     assert!(matches!(study.remove(&[1]), Err(StoreError::NoRun { .. })));
 }
 
-/// Cut anywhere, and with any page overwritten, a study is read, or is told to be damaged.
+/// Cut anywhere, and with any page overwritten, a study is read, or is reported to be damaged.
 #[test]
-fn damage_is_told_and_never_a_panic() {
+fn damage_is_reported_and_never_a_panic() {
     let (dir, mut study) = study();
     study.add(&run(1, 40), false).unwrap();
     drop(study);

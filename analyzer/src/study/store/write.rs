@@ -6,12 +6,12 @@ use super::id_text;
 use crate::study::Run;
 use crate::study::run::RegionFigures;
 
-/// Removes a run, and tells how many there were: 0 or 1.
+/// Removes a run, and returns how many there were: 0 or 1.
 pub(super) fn remove(connection: &Connection, number: u32) -> rusqlite::Result<usize> {
     connection.execute("DELETE FROM runs WHERE run = ?1", [number])
 }
 
-/// Adds a run, under `number` where it is to have a certain one, and tells its number.
+/// Adds a run, under `number` where it is to have a certain one, and returns its number.
 pub(super) fn add(connection: &Connection, run: &Run, number: Option<u32>) -> rusqlite::Result<u32> {
     let number = head(connection, run, number)?;
     lists(connection, run, number)?;

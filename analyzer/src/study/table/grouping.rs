@@ -14,7 +14,7 @@ pub struct Group<'a> {
     pub program: String,
     /// What all its runs have in common.
     pub fixed: Vec<(String, Value)>,
-    /// What its columns are told apart by.
+    /// What its columns are distinguished by.
     pub by: Vec<String>,
     /// The runs of each column, at least one, by number; columns in the order of their values.
     pub columns: Vec<Vec<&'a Kept>>,
@@ -22,7 +22,7 @@ pub struct Group<'a> {
 
 type Values = Vec<Option<Value>>;
 
-/// The tables of these runs: by program, then by all parameters that the columns do not tell.
+/// The tables of these runs: by program, then by all parameters that the columns do not show.
 pub fn groups<'a>(runs: &'a [Kept], wanted: &Wanted) -> Vec<Group<'a>> {
     let mut all = Vec::new();
     for (_, of_program) in apart(runs.iter().collect(), &["program".to_owned()]) {
@@ -50,7 +50,7 @@ fn varying(runs: &[&Kept]) -> Vec<String> {
     keys.filter(|key| !matches!(key.as_str(), "run" | "program" | "host")).filter(differs).collect()
 }
 
-/// What columns are told apart by where the user does not say: P, unless that leaves each run alone in its table.
+/// What columns are distinguished by where the user does not say: P, unless that leaves each run alone in its table.
 fn default_by(runs: &[&Kept], varying: &[String], wanted: &Wanted) -> Vec<String> {
     let params: Vec<String> = varying.iter().filter(|key| *key != "run").cloned().collect();
     let ranks = vec![RANKS.to_owned()];
@@ -66,7 +66,7 @@ fn group<'a>(runs: Vec<&'a Kept>, by: &[String], rest: &[String], each: bool) ->
     let fixed = keys(runs.iter().copied()).into_iter().filter(|key| {
         !by.contains(key)
             && !matches!(key.as_str(), "run" | "program" | "host")
-            // It is told where there are runs under several.
+            // It is reported where there are runs under several.
             && (key != "mpi" || rest.contains(key))
             && apart(runs.clone(), std::slice::from_ref(key)).len() == 1
     });
@@ -80,7 +80,7 @@ fn group<'a>(runs: Vec<&'a Kept>, by: &[String], rest: &[String], each: bool) ->
     Group { program, fixed, by: by.to_vec(), columns }
 }
 
-/// Those of `all` that `run` may be compared with: under the same MPI library, unless the columns of its table tell libraries apart.
+/// Those of `all` that `run` may be compared with: under the same MPI library, unless the columns of its table distinguish libraries.
 pub fn comparable<'a>(run: &Kept, group: &Group, all: &'a [Kept]) -> Cow<'a, [Kept]> {
     let is_alike = |other: &&Kept| mpi_name(&other.run.mpi) == mpi_name(&run.run.mpi);
     if group.by.iter().any(|key| key == "mpi") || all.iter().all(|other| is_alike(&other)) {

@@ -1,6 +1,6 @@
 //! Runs side by side: the tables of `lb-report study show`, as data.
 //!
-//! Runs of a program are cut into tables by all parameters but those that the columns are told apart by; repeated runs with the
+//! Runs of a program are cut into tables by all parameters but those that the columns are distinguished by; repeated runs with the
 //! same parameters and ranks are one column, whose figures are medians. [`grouping`] makes the columns, [`figures`] what a run
 //! has, [`scaling`] what it has against a base, [`remarks`] what must be said beside. All ratios come from
 //! [`Times`](crate::metrics::load_balance::Times) and [`Overheads`](crate::metrics::overhead::Overheads).
@@ -22,7 +22,7 @@ pub use remarks::Remark;
 /// What to show.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// Keys that columns are told apart by; empty: the ranks where they differ, else all that differs.
+    /// Keys that columns are distinguished by; empty: the ranks where they differ, else all that differs.
     pub by: Vec<String>,
     /// What runs must have.
     pub conditions: Vec<Condition>,
@@ -45,11 +45,11 @@ pub struct Table {
     pub fixed: Vec<(String, Value)>,
     /// The region that times are of; `None`: the whole program.
     pub region: Option<String>,
-    /// What columns are told apart by.
+    /// What columns are distinguished by.
     pub by: Vec<String>,
     /// The columns, in the order of their values.
     pub columns: Vec<Column>,
-    /// Its lines, by what they tell.
+    /// Its lines, by what they show.
     pub sections: Vec<Section>,
     /// What must be said beside.
     pub remarks: Vec<Remark>,
@@ -69,7 +69,7 @@ pub struct Column {
 /// Lines that belong together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Section {
-    /// What they tell.
+    /// What they show.
     pub name: &'static str,
     /// What their figures are.
     pub unit: Unit,
@@ -112,7 +112,7 @@ pub struct Cell {
 const DIFFERENT: f64 = 0.001;
 
 impl Line {
-    /// The columns with the best and with the worst figure; `None` where nothing tells them apart.
+    /// The columns with the best and with the worst figure; `None` where nothing distinguishes them.
     pub fn best_and_worst(&self) -> Option<(usize, usize)> {
         let more_is_better = self.more_is_better?;
         let mut by_value: Vec<(usize, f64)> =

@@ -22,7 +22,7 @@ pub(super) fn lines(table: &Table, columns: usize) -> String {
     coloured(&text)
 }
 
-/// A run is a column; a line tells its unit where a section begins.
+/// A run is a column; a line shows its unit where a section begins.
 fn as_columns(table: &Table) -> Layout {
     let key: Vec<String> = table.by.iter().map(|key| clean(key)).collect();
     let mut heads = vec![format!("<{}", key.join("\n"))];
@@ -34,7 +34,7 @@ fn as_columns(table: &Table) -> Layout {
     for section in &table.sections {
         let format = Format::of(section);
         row(format!("{}{}", section.name, format.unit()), vec![String::new(); table.columns.len()]);
-        for line in section.lines.iter().filter(|line| is_told(section, line)) {
+        for line in section.lines.iter().filter(|line| is_shown(section, line)) {
             row(format!("  {}", line.name), cells(line, &format));
             if let Some(ranges) = ranges(line, section, &format) {
                 row("    from – to".to_owned(), ranges);
@@ -45,7 +45,7 @@ fn as_columns(table: &Table) -> Layout {
 }
 
 /// Whether a line is more than nothing anywhere: of an overhead less than 0.05 % is.
-fn is_told(section: &Section, line: &Line) -> bool {
+fn is_shown(section: &Section, line: &Line) -> bool {
     const LEAST: f64 = 0.0005;
     section.unit != Unit::Share || line.cells.iter().flatten().any(|cell| cell.value.abs() >= LEAST)
 }
@@ -55,8 +55,8 @@ fn as_rows(table: &Table, columns: usize) -> String {
     let mut text = String::new();
     for section in &table.sections {
         let format = Format::of(section);
-        let told: Vec<&Line> = section.lines.iter().filter(|line| is_told(section, line)).collect();
-        let mut rest: &[&Line] = &told;
+        let shown: Vec<&Line> = section.lines.iter().filter(|line| is_shown(section, line)).collect();
+        let mut rest: &[&Line] = &shown;
         while !rest.is_empty() {
             let fits = |n: &usize| rows(table, section, &rest[..*n], &format).natural_width() <= columns;
             let n = (1..=rest.len()).rev().find(fits).unwrap_or(1);

@@ -85,7 +85,7 @@ fn iterations(table: &Table, numbers: &[Option<u64>]) -> String {
     format!("an iteration is not the same work in all runs: {}", listed(&each))
 }
 
-/// A column by what tells it apart.
+/// A column by what distinguishes it.
 fn column(table: &Table, at: usize) -> String {
     let Some(column) = table.columns.get(at) else { return String::new() };
     let values = table.by.iter().zip(&column.values);
@@ -113,7 +113,7 @@ fn ideal(replayed: &[u32], estimated: &[u32], left_out: &[u32]) -> Option<String
 fn sequential(measured: &[u32], assumed: &[u32]) -> String {
     let own = "the work of all ranks of the same run, assumed to be the time on one rank";
     match (measured, assumed) {
-        ([], _) => format!("overheads are shares of {own}; a run on one rank with the same parameters would tell it"),
+        ([], _) => format!("overheads are shares of {own}; a run on one rank with the same parameters would show it"),
         (_, []) => format!("overheads are shares of the time on one rank, {}", runs(measured)),
         _ => format!("overheads are shares of the time on one rank, {}; of {} of {own}", runs(measured), runs(assumed)),
     }

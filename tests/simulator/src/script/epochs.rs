@@ -18,20 +18,20 @@ pub(super) struct OpenEpochs {
     deferred: Vec<usize>,
 }
 
-/// What a rank tells another on a window.
+/// A signal between two ranks on a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Says {
+enum Signal {
     Posted,
     Completed,
 }
 
-/// A window, who tells, who is told, and what.
-type Line = (Stream, u32, u32, Says);
+/// A window, who signals, who is signalled, and what.
+type SignalKey = (Stream, u32, u32, Signal);
 
-/// What was told and not heard yet, or awaited and not told yet.
+/// Signals sent and not awaited yet, or awaited and not sent yet.
 #[derive(Default)]
-struct Told {
-    at: VecDeque<u64>,
+struct Exchange {
+    sent: VecDeque<u64>,
     awaited: VecDeque<usize>,
 }
 
@@ -58,7 +58,7 @@ impl Lock {
 /// All epochs of a run.
 #[derive(Default)]
 pub(super) struct Epochs {
-    told: HashMap<Line, Told>,
+    signals: HashMap<SignalKey, Exchange>,
     /// By window and target.
     locks: HashMap<(Stream, u32), Lock>,
 }
@@ -77,22 +77,28 @@ impl<'s> World<'s> {
         let mut waits = Vec::new();
         match epoch.does {
             EpochStep::Post => {
-                world.iter().for_each(|&origin| self.tell((stream, own, origin, Says::Posted)));
+                world.iter().for_each(|&origin| self.signal((stream, own, origin, Signal::Posted)));
                 epochs.exposed_to = world;
             }
             EpochStep::Start => {
-                let all = world.iter().map(|&target| self.hear(rank, (stream, target, own, Says::Posted))).collect();
+                let all = world
+                    .iter()
+                    .map(|&target| self.await_signal(rank, (stream, target, own, Signal::Posted)))
+                    .collect();
                 *(if self.script.deferred_epochs { &mut epochs.deferred } else { &mut waits }) = all;
                 epochs.accesses = world;
             }
             EpochStep::Complete => {
                 let targets = std::mem::take(&mut epochs.accesses);
-                targets.into_iter().for_each(|target| self.tell((stream, own, target, Says::Completed)));
+                targets.into_iter().for_each(|target| self.signal((stream, own, target, Signal::Completed)));
                 waits = std::mem::take(&mut epochs.deferred);
             }
             EpochStep::Wait => {
                 let origins = std::mem::take(&mut epochs.exposed_to);
-                waits = origins.iter().map(|&origin| self.hear(rank, (stream, origin, own, Says::Completed))).collect();
+                waits = origins
+                    .iter()
+                    .map(|&origin| self.await_signal(rank, (stream, origin, own, Signal::Completed)))
+                    .collect();
             }
             EpochStep::Lock { exclusive } => {
                 waits = world.iter().map(|&target| self.lock(rank, (stream, target), exclusive)).collect();
@@ -103,28 +109,28 @@ impl<'s> World<'s> {
         Ok(waits)
     }
 
-    fn tell(&mut self, line: Line) {
-        let now = self.ranks[line.1 as usize].now;
-        let told = self.epochs.told.entry(line).or_default();
-        match told.awaited.pop_front() {
-            Some(pending) => self.is_told(pending, line, now),
-            None => told.at.push_back(now),
+    fn signal(&mut self, key: SignalKey) {
+        let now = self.ranks[key.1 as usize].now;
+        let signals = self.epochs.signals.entry(key).or_default();
+        match signals.awaited.pop_front() {
+            Some(pending) => self.arrive(pending, key, now),
+            None => signals.sent.push_back(now),
         }
     }
 
-    fn hear(&mut self, rank: usize, line: Line) -> usize {
+    fn await_signal(&mut self, rank: usize, key: SignalKey) -> usize {
         let pending = self.start_pending(rank, None);
-        let told = self.epochs.told.entry(line).or_default();
-        match told.at.pop_front() {
-            Some(at) => self.is_told(pending, line, at),
-            None => told.awaited.push_back(pending),
+        let signals = self.epochs.signals.entry(key).or_default();
+        match signals.sent.pop_front() {
+            Some(at) => self.arrive(pending, key, at),
+            None => signals.awaited.push_back(pending),
         }
         pending
     }
 
-    fn is_told(&mut self, pending: usize, line: Line, did: u64) {
+    fn arrive(&mut self, pending: usize, key: SignalKey, did: u64) {
         let at = self.pending[pending].begun.max(did + self.latency);
-        self.complete(pending, Done { at, by: line.1, did });
+        self.complete(pending, Done { at, by: key.1, did });
     }
 
     fn lock(&mut self, rank: usize, key: (Stream, u32), exclusive: bool) -> usize {

@@ -60,8 +60,8 @@ fn meant<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
 
 /// Makes the report that is asked for.
 pub fn run(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Exit> {
-    if let Some(told) = several_folders(arguments) {
-        let _ = writeln!(io::stderr(), "lb-report: {told}");
+    if let Some(message) = several_folders(arguments) {
+        let _ = writeln!(io::stderr(), "lb-report: {message}");
         return Ok(Exit::Usage);
     }
     let OutputArguments { json, html, .. } = &arguments.output;
@@ -122,7 +122,7 @@ pub fn run(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Exit>
     Ok(compare::exit(&judged, report.data.complete))
 }
 
-/// What conditions say of a run by itself; those that fail are told on standard error, for standard output may be for a program.
+/// What conditions say of a run by itself; those that fail are reported on standard error, for standard output may be for a program.
 fn judged(conditions: &[Condition], run: study::Run) -> anyhow::Result<Vec<Judged>> {
     let side = Side { runs: vec![Named { name: String::new(), run }] };
     let judged = conditions.iter().map(|condition| condition.judge(&side, None)).collect::<Result<Vec<_>, _>>()?;

@@ -102,19 +102,19 @@ fn add(study: &mut Option<Study>, dir: &Path, arguments: &AddArguments) -> anyho
     let others: Vec<String> = study.programs()?.into_iter().filter(|program| program != run.program()).collect();
     let number = study.add(&run, arguments.replace)?;
     if !arguments.common.quiet {
-        let mut told = format!("run {number}: {}", text::plain(&lbprof_analyzer::study::text::one_line(&run)));
+        let mut message = format!("run {number}: {}", text::plain(&lbprof_analyzer::study::text::one_line(&run)));
         if run.params.contains_key(RANKS) {
-            told.push_str(&format!(
+            message.push_str(&format!(
                 "\nlb-report: {RANKS} is the number of ranks in models, which do not see the program's parameter of that name"
             ));
         }
         if !others.is_empty() {
-            told.push_str(&format!(
+            message.push_str(&format!(
                 "\nlb-report: the study also holds runs of {}: tables keep the programs apart",
                 text::plain(&others.join(", "))
             ));
         }
-        let _ = writeln!(io::stderr(), "lb-report: {told}");
+        let _ = writeln!(io::stderr(), "lb-report: {message}");
     }
     Ok(exit_of(&run))
 }

@@ -15,7 +15,7 @@ pub struct ShowArguments {
     /// The study's file.
     study: PathBuf,
 
-    /// What columns are told apart by: a parameter, ranks or host; several with commas. What else differs makes tables of its own.
+    /// What columns are distinguished by: a parameter, ranks or host; several with commas. What else differs makes tables of its own.
     /// By default the ranks, or all that differs where no two runs differ by their ranks alone.
     #[arg(long, value_name = "PARAM", value_delimiter = ',')]
     by: Vec<String>,

@@ -149,7 +149,7 @@ fn borders_and_the_two_sides_of_an_exchange_run_the_same_program() {
 }
 
 #[test]
-fn the_radius_can_be_given_and_is_told() {
+fn the_radius_can_be_given_and_is_reported() {
     let a: &[_] = &[(10, 1, Send, 70.0), (MAIN, 9, Barrier, 30.0)];
     let b: &[_] = &[(10, 1, Send, 50.0), (20, 2, Send, 20.0), (MAIN, 9, Barrier, 30.0)];
     let codes = codes(&[(a, 0.5), (b, 0.5), (b, 0.5)]);

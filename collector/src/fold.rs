@@ -20,6 +20,7 @@ use crate::operation::{Activity, Operation};
 use crate::polling::Polls;
 use crate::profile::{Cell, CellKey, CounterTotals, Iteration, Profile, ProfileBatch, RegionTotals, SiteKey};
 use crate::record::{Flags, NONE, Record};
+use crate::semantics::Completes;
 
 /// A region that is open.
 #[derive(Clone, Copy)]
@@ -655,9 +656,9 @@ impl<T: IterationTimes> Fold<T> {
 /// What of `sent` and `received` counts for records of an operation, as masks: what is sent counts where it is started, what
 /// is received where it has arrived, and preparing a persistent operation transfers nothing.
 fn counted(operation: u16) -> (u64, u64) {
-    if Operation::prepares(operation) {
+    if Operation::semantics(operation).prepares() {
         (0, 0)
-    } else if Operation::completes(operation) {
+    } else if Operation::completes(operation) != Completes::Nothing {
         (0, u64::MAX)
     } else {
         (u64::MAX, u64::MAX)

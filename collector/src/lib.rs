@@ -4,7 +4,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`operation`] | the table of operations and activities: number in the log, name |
+//! | [`operation`] | the table of operations and activities: number in the log, name, columns of [`semantics`]: what MPI says of them |
 //! | [`problem`] | the table of all that a run can lack: number, severity, advice |
 //! | [`options`] | the table of `LBPROF_*` settings: name, default, meaning |
 //! | [`record`] | [`Record`]: one call of one thread |
@@ -44,6 +44,7 @@ pub mod ring;
 pub mod salvage;
 #[cfg(test)]
 mod sample;
+pub mod semantics;
 mod sparse;
 pub mod starter;
 pub mod words;

@@ -1,4 +1,8 @@
 //! The table of operations and activities. The numbers are in every log: append, never renumber.
+//!
+//! A row states all columns, so none can be forgotten: what they mean is in [`crate::semantics`].
+
+use crate::semantics::{Completes, EpochStep, On, Pattern, Semantics, SendMode, Synchronises};
 
 /// What a rank's time is spent on (METRICS.md: the eight activities).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -53,25 +57,73 @@ impl Activity {
     }
 }
 
+/// A cell of the table as a value; a dash stands for the column's nothing.
+macro_rules! cell {
+    (Semantics, -) => {
+        Semantics::Nothing
+    };
+    (Semantics, $does:ident) => {
+        Semantics::$does
+    };
+    (Semantics, Epoch($step:ident)) => {
+        Semantics::Epoch(EpochStep::$step)
+    };
+    (Semantics, Send($mode:ident)) => {
+        Semantics::Send(SendMode::$mode)
+    };
+    (Semantics, StartSend($mode:ident)) => {
+        Semantics::StartSend(SendMode::$mode)
+    };
+    (Semantics, PrepareSend($mode:ident)) => {
+        Semantics::PrepareSend(SendMode::$mode)
+    };
+    (Semantics, $does:ident($pattern:ident)) => {
+        Semantics::$does(Pattern::$pattern)
+    };
+    (Semantics, $does:ident($pattern:ident, $on:ident)) => {
+        Semantics::$does(Pattern::$pattern, On::$on)
+    };
+    (Synchronises, -) => {
+        Synchronises::Nobody
+    };
+    (Synchronises, $whom:ident) => {
+        Synchronises::$whom
+    };
+    (Completes, -) => {
+        Completes::Nothing
+    };
+    (Completes, $what:ident) => {
+        Completes::$what
+    };
+    (polls, -) => {
+        false
+    };
+    (polls, polls) => {
+        true
+    };
+}
+
 macro_rules! operations {
-    (calls { $($call:ident = $number:literal, $activity:ident $(, $polls:ident)?;)* } markers { $($(#[$doc:meta])* $marker:ident = $marker_number:literal, $marker_activity:ident;)* }) => {
+    ($(
+        $(#[$doc:meta])* $name:ident = $number:literal,
+        $activity:ident, $semantics:tt $(($($of:ident),*))?, $synchronises:tt, $completes:tt, $polls:tt;
+    )*) => {
         /// What a record records: an MPI function (its name without `MPI_` and without the `_c` of large counts), or a marker.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u16)]
         #[expect(missing_docs, non_camel_case_types, reason = "the MPI functions are named and described by the MPI standard")]
-        pub enum Operation { $($call = $number,)* $($(#[$doc])* $marker = $marker_number,)* }
+        pub enum Operation { $($(#[$doc])* $name = $number,)* }
 
         impl Operation {
             /// All of them, in the order of the table.
-            pub const ALL: &[Operation] = &[$(Operation::$call,)* $(Operation::$marker,)*];
+            pub const ALL: &[Operation] = &[$(Operation::$name,)*];
 
             /// The operation of a number in a log, or `None` for one that this version does not know.
             #[inline]
             pub fn from_number(number: u16) -> Option<Operation> {
                 static BY_NUMBER: [Option<Operation>; Operation::NUMBERS] = {
                     let mut all = [None; Operation::NUMBERS];
-                    $(all[$number] = Some(Operation::$call);)*
-                    $(all[$marker_number] = Some(Operation::$marker);)*
+                    $(all[$number] = Some(Operation::$name);)*
                     all
                 };
                 BY_NUMBER.get(usize::from(number)).copied().flatten()
@@ -79,339 +131,346 @@ macro_rules! operations {
 
             /// The name: an MPI function's without `MPI_`, or the marker's.
             pub fn name(self) -> &'static str {
-                match self { $(Operation::$call => stringify!($call),)* $(Operation::$marker => stringify!($marker),)* }
+                match self { $(Operation::$name => stringify!($name),)* }
             }
 
             /// The activity to which a call's time belongs; completions take that of the request completed.
             pub const fn activity(self) -> Activity {
-                match self { $(Operation::$call => Activity::$activity,)* $(Operation::$marker => Activity::$marker_activity,)* }
-            }
-
-            /// Whether a number is that of a call that asks without waiting, so that a program which waits by asking makes it again
-            /// and again: the rows of the table that say `polls`.
-            #[inline]
-            pub const fn polls(number: u16) -> bool {
-                static POLLS: [bool; Operation::NUMBERS] = {
-                    let mut all = [false; Operation::NUMBERS];
-                    $($(all[$number] = stringify!($polls).len() > 0;)?)*
-                    all
-                };
-                (number as usize) < POLLS.len() && POLLS[number as usize]
+                match self { $(Operation::$name => Activity::$activity,)* }
             }
         }
+
+        /// The columns by number; of a number that no operation has, all is a dash.
+        static COLUMNS: Columns = {
+            let mut columns = Columns {
+                semantics: [cell!(Semantics, -); Operation::NUMBERS],
+                synchronises: [cell!(Synchronises, -); Operation::NUMBERS],
+                completes: [cell!(Completes, -); Operation::NUMBERS],
+                polls: [cell!(polls, -); Operation::NUMBERS],
+            };
+            $(
+                columns.semantics[$number] = cell!(Semantics, $semantics $(($($of),*))?);
+                columns.synchronises[$number] = cell!(Synchronises, $synchronises);
+                columns.completes[$number] = cell!(Completes, $completes);
+                columns.polls[$number] = cell!(polls, $polls);
+            )*
+            columns
+        };
     };
 }
 
-// Number, activity, and `polls` where the call returns by a flag or a count whether what it asks about has happened, without waiting for it.
+// Each operation with all that MPI says of it, columns as in `semantics.rs`; a dash: nothing. `polls`: the call reports by a flag or a
+// count whether what it asks about has happened, without waiting for it.
 operations! {
-    calls {
-        // The start and the end.
-        Init = 1, Management;
-        Init_thread = 2, Management;
-        Finalize = 3, Management;
-        Abort = 4, Management;
-        Session_init = 5, Management;
-        Session_finalize = 6, Management;
+    // name = number                     activity         stage, pattern, mode or object         synchronises
+    //                                                                                                     completes  polls
 
-        // Point-to-point: blocking, then nonblocking.
-        Send = 10, PointToPoint;
-        Recv = 11, PointToPoint;
-        Bsend = 12, PointToPoint;
-        Rsend = 13, PointToPoint;
-        Ssend = 14, PointToPoint;
-        Sendrecv = 15, PointToPoint;
-        Sendrecv_replace = 16, PointToPoint;
-        Probe = 17, PointToPoint;
-        Iprobe = 18, PointToPoint, polls;
-        Mprobe = 19, PointToPoint;
-        Improbe = 20, PointToPoint, polls;
-        Mrecv = 21, PointToPoint;
-        Isend = 30, PointToPoint;
-        Ibsend = 31, PointToPoint;
-        Irsend = 32, PointToPoint;
-        Issend = 33, PointToPoint;
-        Irecv = 34, PointToPoint;
-        Imrecv = 35, PointToPoint;
-        Isendrecv = 36, PointToPoint;
-        Isendrecv_replace = 37, PointToPoint;
+    // The start and the end.
+    Init = 1,                            Management,      -,                                     -,        -,         -;
+    Init_thread = 2,                     Management,      -,                                     -,        -,         -;
+    Finalize = 3,                        Management,      -,                                     -,        -,         -;
+    Abort = 4,                           Management,      -,                                     -,        -,         -;
+    Session_init = 5,                    Management,      -,                                     -,        -,         -;
+    Session_finalize = 6,                Management,      -,                                     -,        -,         -;
 
-        // Buffers of buffered sends: the calls that wait for the messages in them.
-        Buffer_detach = 45, PointToPoint;
-        Buffer_flush = 46, PointToPoint;
-        Buffer_iflush = 47, PointToPoint;
-        Comm_detach_buffer = 48, PointToPoint;
-        Comm_flush_buffer = 49, PointToPoint;
-        Comm_iflush_buffer = 50, PointToPoint;
-        Session_detach_buffer = 51, PointToPoint;
-        Session_flush_buffer = 52, PointToPoint;
-        Session_iflush_buffer = 53, PointToPoint;
+    // Point-to-point: blocking, then nonblocking.
+    Send = 10,                           PointToPoint,    Send(Standard),                        -,        -,         -;
+    Recv = 11,                           PointToPoint,    Recv,                                  -,        -,         -;
+    Bsend = 12,                          PointToPoint,    Send(Buffered),                        -,        -,         -;
+    Rsend = 13,                          PointToPoint,    Send(Standard),                        -,        -,         -;
+    Ssend = 14,                          PointToPoint,    Send(Synchronous),                     -,        -,         -;
+    Sendrecv = 15,                       PointToPoint,    Exchange,                              -,        -,         -;
+    Sendrecv_replace = 16,               PointToPoint,    Exchange,                              -,        -,         -;
+    Probe = 17,                          PointToPoint,    Probe,                                 -,        -,         -;
+    Iprobe = 18,                         PointToPoint,    AskForMessage,                         -,        -,         polls;
+    Mprobe = 19,                         PointToPoint,    Probe,                                 -,        -,         -;
+    Improbe = 20,                        PointToPoint,    AskForMessage,                         -,        -,         polls;
+    Mrecv = 21,                          PointToPoint,    Recv,                                  -,        -,         -;
+    Isend = 30,                          PointToPoint,    StartSend(Standard),                   -,        -,         -;
+    Ibsend = 31,                         PointToPoint,    StartSend(Buffered),                   -,        -,         -;
+    Irsend = 32,                         PointToPoint,    StartSend(Standard),                   -,        -,         -;
+    Issend = 33,                         PointToPoint,    StartSend(Synchronous),                -,        -,         -;
+    Irecv = 34,                          PointToPoint,    StartRecv,                             -,        -,         -;
+    Imrecv = 35,                         PointToPoint,    StartRecv,                             -,        -,         -;
+    Isendrecv = 36,                      PointToPoint,    StartExchange,                         -,        -,         -;
+    Isendrecv_replace = 37,              PointToPoint,    StartExchange,                         -,        -,         -;
 
-        // Requests: completing, looking at, freeing and starting them.
-        Wait = 60, PointToPoint;
-        Test = 61, PointToPoint, polls;
-        Waitall = 62, PointToPoint;
-        Testall = 63, PointToPoint, polls;
-        Waitany = 64, PointToPoint;
-        Testany = 65, PointToPoint, polls;
-        Waitsome = 66, PointToPoint;
-        Testsome = 67, PointToPoint, polls;
-        Request_get_status = 68, PointToPoint, polls;
-        Request_get_status_all = 69, PointToPoint, polls;
-        Request_get_status_any = 70, PointToPoint, polls;
-        Request_get_status_some = 71, PointToPoint, polls;
-        Request_free = 72, PointToPoint;
-        Cancel = 73, PointToPoint;
-        Start = 74, PointToPoint;
-        Startall = 75, PointToPoint;
-        Pready = 76, PointToPoint;
-        Pready_range = 77, PointToPoint;
-        Pready_list = 78, PointToPoint;
-        Parrived = 79, PointToPoint, polls;
-        Grequest_start = 80, PointToPoint;
+    // Buffers of buffered sends: the calls that wait for the messages in them.
+    Buffer_detach = 45,                  PointToPoint,    -,                                     -,        -,         -;
+    Buffer_flush = 46,                   PointToPoint,    -,                                     -,        -,         -;
+    Buffer_iflush = 47,                  PointToPoint,    -,                                     -,        -,         -;
+    Comm_detach_buffer = 48,             PointToPoint,    -,                                     -,        -,         -;
+    Comm_flush_buffer = 49,              PointToPoint,    -,                                     -,        -,         -;
+    Comm_iflush_buffer = 50,             PointToPoint,    -,                                     -,        -,         -;
+    Session_detach_buffer = 51,          PointToPoint,    -,                                     -,        -,         -;
+    Session_flush_buffer = 52,           PointToPoint,    -,                                     -,        -,         -;
+    Session_iflush_buffer = 53,          PointToPoint,    -,                                     -,        -,         -;
 
-        // Collectives.
-        Barrier = 100, Synchronization;
-        Bcast = 101, Collective;
-        Gather = 102, Collective;
-        Gatherv = 103, Collective;
-        Scatter = 104, Collective;
-        Scatterv = 105, Collective;
-        Allgather = 106, Collective;
-        Allgatherv = 107, Collective;
-        Alltoall = 108, Collective;
-        Alltoallv = 109, Collective;
-        Alltoallw = 110, Collective;
-        Reduce = 111, Collective;
-        Allreduce = 112, Collective;
-        Reduce_scatter = 113, Collective;
-        Reduce_scatter_block = 114, Collective;
-        Scan = 115, Collective;
-        Exscan = 116, Collective;
+    // Requests: completing, looking at, freeing and starting them.
+    Wait = 60,                           PointToPoint,    Wait,                                  -,        Request,   -;
+    Test = 61,                           PointToPoint,    Test,                                  -,        Request,   polls;
+    Waitall = 62,                        PointToPoint,    Wait,                                  -,        All,       -;
+    Testall = 63,                        PointToPoint,    Test,                                  -,        All,       polls;
+    Waitany = 64,                        PointToPoint,    Wait,                                  -,        Request,   -;
+    Testany = 65,                        PointToPoint,    Test,                                  -,        Request,   polls;
+    Waitsome = 66,                       PointToPoint,    Wait,                                  -,        Some,      -;
+    Testsome = 67,                       PointToPoint,    Test,                                  -,        Some,      polls;
+    Request_get_status = 68,             PointToPoint,    AskForRequest,                         -,        Status,    polls;
+    Request_get_status_all = 69,         PointToPoint,    AskForRequest,                         -,        Status,    polls;
+    Request_get_status_any = 70,         PointToPoint,    AskForRequest,                         -,        Status,    polls;
+    Request_get_status_some = 71,        PointToPoint,    AskForRequest,                         -,        Status,    polls;
+    Request_free = 72,                   PointToPoint,    -,                                     -,        -,         -;
+    Cancel = 73,                         PointToPoint,    -,                                     -,        -,         -;
+    Start = 74,                          PointToPoint,    Start,                                 -,        -,         -;
+    Startall = 75,                       PointToPoint,    StartAll,                              -,        -,         -;
+    Pready = 76,                         PointToPoint,    Ready,                                 -,        -,         -;
+    Pready_range = 77,                   PointToPoint,    Ready,                                 -,        -,         -;
+    Pready_list = 78,                    PointToPoint,    Ready,                                 -,        -,         -;
+    Parrived = 79,                       PointToPoint,    AskForRequest,                         -,        -,         polls;
+    Grequest_start = 80,                 PointToPoint,    -,                                     -,        -,         -;
 
-        // Nonblocking collectives.
-        Ibarrier = 150, Synchronization;
-        Ibcast = 151, Collective;
-        Igather = 152, Collective;
-        Igatherv = 153, Collective;
-        Iscatter = 154, Collective;
-        Iscatterv = 155, Collective;
-        Iallgather = 156, Collective;
-        Iallgatherv = 157, Collective;
-        Ialltoall = 158, Collective;
-        Ialltoallv = 159, Collective;
-        Ialltoallw = 160, Collective;
-        Ireduce = 161, Collective;
-        Iallreduce = 162, Collective;
-        Ireduce_scatter = 163, Collective;
-        Ireduce_scatter_block = 164, Collective;
-        Iscan = 165, Collective;
-        Iexscan = 166, Collective;
+    // Collectives.
+    Barrier = 100,                       Synchronization, Collective(AllToAll, Communicator),    Members,  -,         -;
+    Bcast = 101,                         Collective,      Collective(OneToAll, Communicator),    -,        -,         -;
+    Gather = 102,                        Collective,      Collective(AllToOne, Communicator),    -,        -,         -;
+    Gatherv = 103,                       Collective,      Collective(AllToOne, Communicator),    -,        -,         -;
+    Scatter = 104,                       Collective,      Collective(OneToAll, Communicator),    -,        -,         -;
+    Scatterv = 105,                      Collective,      Collective(OneToAll, Communicator),    -,        -,         -;
+    Allgather = 106,                     Collective,      Collective(AllToAll, Communicator),    -,        -,         -;
+    Allgatherv = 107,                    Collective,      Collective(AllToAll, Communicator),    -,        -,         -;
+    Alltoall = 108,                      Collective,      Collective(AllToAll, Communicator),    -,        -,         -;
+    Alltoallv = 109,                     Collective,      Collective(AllToAll, Communicator),    -,        -,         -;
+    Alltoallw = 110,                     Collective,      Collective(AllToAll, Communicator),    -,        -,         -;
+    Reduce = 111,                        Collective,      Collective(AllToOne, Communicator),    -,        -,         -;
+    Allreduce = 112,                     Collective,      Collective(AllToAll, Communicator),    Members,  -,         -;
+    Reduce_scatter = 113,                Collective,      Collective(AllToAll, Communicator),    -,        -,         -;
+    Reduce_scatter_block = 114,          Collective,      Collective(AllToAll, Communicator),    -,        -,         -;
+    Scan = 115,                          Collective,      Collective(Prefix, Communicator),      -,        -,         -;
+    Exscan = 116,                        Collective,      Collective(Prefix, Communicator),      -,        -,         -;
 
-        // Persistent and partitioned point-to-point: preparing.
-        Send_init = 200, PointToPoint;
-        Bsend_init = 201, PointToPoint;
-        Rsend_init = 202, PointToPoint;
-        Ssend_init = 203, PointToPoint;
-        Recv_init = 204, PointToPoint;
-        Psend_init = 205, PointToPoint;
-        Precv_init = 206, PointToPoint;
+    // Nonblocking collectives.
+    Ibarrier = 150,                      Synchronization, StartCollective(AllToAll),             Members,  -,         -;
+    Ibcast = 151,                        Collective,      StartCollective(OneToAll),             -,        -,         -;
+    Igather = 152,                       Collective,      StartCollective(AllToOne),             -,        -,         -;
+    Igatherv = 153,                      Collective,      StartCollective(AllToOne),             -,        -,         -;
+    Iscatter = 154,                      Collective,      StartCollective(OneToAll),             -,        -,         -;
+    Iscatterv = 155,                     Collective,      StartCollective(OneToAll),             -,        -,         -;
+    Iallgather = 156,                    Collective,      StartCollective(AllToAll),             -,        -,         -;
+    Iallgatherv = 157,                   Collective,      StartCollective(AllToAll),             -,        -,         -;
+    Ialltoall = 158,                     Collective,      StartCollective(AllToAll),             -,        -,         -;
+    Ialltoallv = 159,                    Collective,      StartCollective(AllToAll),             -,        -,         -;
+    Ialltoallw = 160,                    Collective,      StartCollective(AllToAll),             -,        -,         -;
+    Ireduce = 161,                       Collective,      StartCollective(AllToOne),             -,        -,         -;
+    Iallreduce = 162,                    Collective,      StartCollective(AllToAll),             Members,  -,         -;
+    Ireduce_scatter = 163,               Collective,      StartCollective(AllToAll),             -,        -,         -;
+    Ireduce_scatter_block = 164,         Collective,      StartCollective(AllToAll),             -,        -,         -;
+    Iscan = 165,                         Collective,      StartCollective(Prefix),               -,        -,         -;
+    Iexscan = 166,                       Collective,      StartCollective(Prefix),               -,        -,         -;
 
-        // Persistent collectives: preparing.
-        Barrier_init = 220, Synchronization;
-        Bcast_init = 221, Collective;
-        Gather_init = 222, Collective;
-        Gatherv_init = 223, Collective;
-        Scatter_init = 224, Collective;
-        Scatterv_init = 225, Collective;
-        Allgather_init = 226, Collective;
-        Allgatherv_init = 227, Collective;
-        Alltoall_init = 228, Collective;
-        Alltoallv_init = 229, Collective;
-        Alltoallw_init = 230, Collective;
-        Reduce_init = 231, Collective;
-        Allreduce_init = 232, Collective;
-        Reduce_scatter_init = 233, Collective;
-        Reduce_scatter_block_init = 234, Collective;
-        Scan_init = 235, Collective;
-        Exscan_init = 236, Collective;
+    // Persistent and partitioned point-to-point: preparing.
+    Send_init = 200,                     PointToPoint,    PrepareSend(Standard),                 -,        -,         -;
+    Bsend_init = 201,                    PointToPoint,    PrepareSend(Buffered),                 -,        -,         -;
+    Rsend_init = 202,                    PointToPoint,    PrepareSend(Standard),                 -,        -,         -;
+    Ssend_init = 203,                    PointToPoint,    PrepareSend(Synchronous),              -,        -,         -;
+    Recv_init = 204,                     PointToPoint,    PrepareRecv,                           -,        -,         -;
+    Psend_init = 205,                    PointToPoint,    PrepareSend(Standard),                 -,        -,         -;
+    Precv_init = 206,                    PointToPoint,    PrepareRecv,                           -,        -,         -;
 
-        // Neighbourhood collectives: blocking.
-        Neighbor_allgather = 300, Collective;
-        Neighbor_allgatherv = 301, Collective;
-        Neighbor_alltoall = 302, Collective;
-        Neighbor_alltoallv = 303, Collective;
-        Neighbor_alltoallw = 304, Collective;
+    // Persistent collectives: preparing.
+    Barrier_init = 220,                  Synchronization, PrepareCollective(AllToAll),           Members,  -,         -;
+    Bcast_init = 221,                    Collective,      PrepareCollective(OneToAll),           -,        -,         -;
+    Gather_init = 222,                   Collective,      PrepareCollective(AllToOne),           -,        -,         -;
+    Gatherv_init = 223,                  Collective,      PrepareCollective(AllToOne),           -,        -,         -;
+    Scatter_init = 224,                  Collective,      PrepareCollective(OneToAll),           -,        -,         -;
+    Scatterv_init = 225,                 Collective,      PrepareCollective(OneToAll),           -,        -,         -;
+    Allgather_init = 226,                Collective,      PrepareCollective(AllToAll),           -,        -,         -;
+    Allgatherv_init = 227,               Collective,      PrepareCollective(AllToAll),           -,        -,         -;
+    Alltoall_init = 228,                 Collective,      PrepareCollective(AllToAll),           -,        -,         -;
+    Alltoallv_init = 229,                Collective,      PrepareCollective(AllToAll),           -,        -,         -;
+    Alltoallw_init = 230,                Collective,      PrepareCollective(AllToAll),           -,        -,         -;
+    Reduce_init = 231,                   Collective,      PrepareCollective(AllToOne),           -,        -,         -;
+    Allreduce_init = 232,                Collective,      PrepareCollective(AllToAll),           Members,  -,         -;
+    Reduce_scatter_init = 233,           Collective,      PrepareCollective(AllToAll),           -,        -,         -;
+    Reduce_scatter_block_init = 234,     Collective,      PrepareCollective(AllToAll),           -,        -,         -;
+    Scan_init = 235,                     Collective,      PrepareCollective(Prefix),             -,        -,         -;
+    Exscan_init = 236,                   Collective,      PrepareCollective(Prefix),             -,        -,         -;
 
-        // Neighbourhood collectives: nonblocking.
-        Ineighbor_allgather = 310, Collective;
-        Ineighbor_allgatherv = 311, Collective;
-        Ineighbor_alltoall = 312, Collective;
-        Ineighbor_alltoallv = 313, Collective;
-        Ineighbor_alltoallw = 314, Collective;
+    // Neighbourhood collectives: blocking.
+    Neighbor_allgather = 300,            Collective,      Collective(Neighbours, Communicator),  Sources,  -,         -;
+    Neighbor_allgatherv = 301,           Collective,      Collective(Neighbours, Communicator),  -,        -,         -;
+    Neighbor_alltoall = 302,             Collective,      Collective(Neighbours, Communicator),  Sources,  -,         -;
+    Neighbor_alltoallv = 303,            Collective,      Collective(Neighbours, Communicator),  -,        -,         -;
+    Neighbor_alltoallw = 304,            Collective,      Collective(Neighbours, Communicator),  -,        -,         -;
 
-        // Neighbourhood collectives: preparing.
-        Neighbor_allgather_init = 320, Collective;
-        Neighbor_allgatherv_init = 321, Collective;
-        Neighbor_alltoall_init = 322, Collective;
-        Neighbor_alltoallv_init = 323, Collective;
-        Neighbor_alltoallw_init = 324, Collective;
+    // Neighbourhood collectives: nonblocking.
+    Ineighbor_allgather = 310,           Collective,      StartCollective(Neighbours),           Sources,  -,         -;
+    Ineighbor_allgatherv = 311,          Collective,      StartCollective(Neighbours),           -,        -,         -;
+    Ineighbor_alltoall = 312,            Collective,      StartCollective(Neighbours),           Sources,  -,         -;
+    Ineighbor_alltoallv = 313,           Collective,      StartCollective(Neighbours),           -,        -,         -;
+    Ineighbor_alltoallw = 314,           Collective,      StartCollective(Neighbours),           -,        -,         -;
 
-        // One-sided: data.
-        Put = 400, OneSided;
-        Get = 401, OneSided;
-        Accumulate = 402, OneSided;
-        Get_accumulate = 403, OneSided;
-        Fetch_and_op = 404, OneSided;
-        Compare_and_swap = 405, OneSided;
-        Rput = 406, OneSided;
-        Rget = 407, OneSided;
-        Raccumulate = 408, OneSided;
-        Rget_accumulate = 409, OneSided;
+    // Neighbourhood collectives: preparing.
+    Neighbor_allgather_init = 320,       Collective,      PrepareCollective(Neighbours),         -,        -,         -;
+    Neighbor_allgatherv_init = 321,      Collective,      PrepareCollective(Neighbours),         -,        -,         -;
+    Neighbor_alltoall_init = 322,        Collective,      PrepareCollective(Neighbours),         -,        -,         -;
+    Neighbor_alltoallv_init = 323,       Collective,      PrepareCollective(Neighbours),         -,        -,         -;
+    Neighbor_alltoallw_init = 324,       Collective,      PrepareCollective(Neighbours),         -,        -,         -;
 
-        // One-sided: synchronization.
-        Win_fence = 420, OneSided;
-        Win_post = 421, OneSided;
-        Win_start = 422, OneSided;
-        Win_complete = 423, OneSided;
-        Win_wait = 424, OneSided;
-        Win_test = 425, OneSided, polls;
-        Win_lock = 426, OneSided;
-        Win_unlock = 427, OneSided;
-        Win_lock_all = 428, OneSided;
-        Win_unlock_all = 429, OneSided;
-        Win_flush = 430, OneSided;
-        Win_flush_local = 431, OneSided;
-        Win_flush_all = 432, OneSided;
-        Win_flush_local_all = 433, OneSided;
-        Win_sync = 434, OneSided;
+    // One-sided: data.
+    Put = 400,                           OneSided,        -,                                     -,        -,         -;
+    Get = 401,                           OneSided,        -,                                     -,        -,         -;
+    Accumulate = 402,                    OneSided,        -,                                     -,        -,         -;
+    Get_accumulate = 403,                OneSided,        -,                                     -,        -,         -;
+    Fetch_and_op = 404,                  OneSided,        -,                                     -,        -,         -;
+    Compare_and_swap = 405,              OneSided,        -,                                     -,        -,         -;
+    Rput = 406,                          OneSided,        -,                                     -,        -,         -;
+    Rget = 407,                          OneSided,        -,                                     -,        -,         -;
+    Raccumulate = 408,                   OneSided,        -,                                     -,        -,         -;
+    Rget_accumulate = 409,               OneSided,        -,                                     -,        -,         -;
 
-        // One-sided: windows.
-        Win_create = 440, OneSided;
-        Win_allocate = 441, OneSided;
-        Win_allocate_shared = 442, OneSided;
-        Win_create_dynamic = 443, OneSided;
-        Win_free = 444, OneSided;
-        Win_set_info = 445, OneSided;
+    // One-sided: synchronization.
+    Win_fence = 420,                     OneSided,        Collective(AllToAll, Window),          -,        -,         -;
+    Win_post = 421,                      OneSided,        Epoch(Post),                           -,        -,         -;
+    Win_start = 422,                     OneSided,        Epoch(Start),                          -,        -,         -;
+    Win_complete = 423,                  OneSided,        Epoch(Complete),                       -,        -,         -;
+    Win_wait = 424,                      OneSided,        Epoch(Wait),                           -,        -,         -;
+    Win_test = 425,                      OneSided,        Epoch(Test),                           -,        -,         polls;
+    Win_lock = 426,                      OneSided,        Lock,                                  -,        -,         -;
+    Win_unlock = 427,                    OneSided,        Unlock,                                -,        -,         -;
+    Win_lock_all = 428,                  OneSided,        Lock,                                  -,        -,         -;
+    Win_unlock_all = 429,                OneSided,        Unlock,                                -,        -,         -;
+    Win_flush = 430,                     OneSided,        -,                                     -,        -,         -;
+    Win_flush_local = 431,               OneSided,        -,                                     -,        -,         -;
+    Win_flush_all = 432,                 OneSided,        -,                                     -,        -,         -;
+    Win_flush_local_all = 433,           OneSided,        -,                                     -,        -,         -;
+    Win_sync = 434,                      OneSided,        -,                                     -,        -,         -;
 
-        // Files: opening, closing, and what else can block.
-        File_open = 500, Io;
-        File_close = 501, Io;
-        File_delete = 502, Io;
-        File_sync = 503, Io;
-        File_set_size = 504, Io;
-        File_get_size = 505, Io;
-        File_preallocate = 506, Io;
-        File_set_view = 507, Io;
-        File_set_atomicity = 508, Io;
-        File_set_info = 509, Io;
-        File_seek = 510, Io;
-        File_seek_shared = 511, Io;
-        File_get_position_shared = 512, Io;
+    // One-sided: windows.
+    Win_create = 440,                    OneSided,        Collective(AllToAll, Communicator),    -,        -,         -;
+    Win_allocate = 441,                  OneSided,        Collective(AllToAll, Communicator),    -,        -,         -;
+    Win_allocate_shared = 442,           OneSided,        Collective(AllToAll, Communicator),    -,        -,         -;
+    Win_create_dynamic = 443,            OneSided,        Collective(AllToAll, Communicator),    -,        -,         -;
+    Win_free = 444,                      OneSided,        Collective(AllToAll, Window),          -,        -,         -;
+    Win_set_info = 445,                  OneSided,        -,                                     -,        -,         -;
 
-        // Files: reading.
-        File_read = 520, Io;
-        File_read_all = 521, Io;
-        File_read_at = 522, Io;
-        File_read_at_all = 523, Io;
-        File_read_shared = 524, Io;
-        File_read_ordered = 525, Io;
+    // Files: opening, closing, and what else can block.
+    File_open = 500,                     Io,              -,                                     -,        -,         -;
+    File_close = 501,                    Io,              Collective(AllToAll, File),            -,        -,         -;
+    File_delete = 502,                   Io,              -,                                     -,        -,         -;
+    File_sync = 503,                     Io,              Collective(AllToAll, File),            -,        -,         -;
+    File_set_size = 504,                 Io,              Collective(AllToAll, File),            -,        -,         -;
+    File_get_size = 505,                 Io,              -,                                     -,        -,         -;
+    File_preallocate = 506,              Io,              Collective(AllToAll, File),            -,        -,         -;
+    File_set_view = 507,                 Io,              Collective(AllToAll, File),            -,        -,         -;
+    File_set_atomicity = 508,            Io,              -,                                     -,        -,         -;
+    File_set_info = 509,                 Io,              -,                                     -,        -,         -;
+    File_seek = 510,                     Io,              -,                                     -,        -,         -;
+    File_seek_shared = 511,              Io,              -,                                     -,        -,         -;
+    File_get_position_shared = 512,      Io,              -,                                     -,        -,         -;
 
-        // Files: writing.
-        File_write = 530, Io;
-        File_write_all = 531, Io;
-        File_write_at = 532, Io;
-        File_write_at_all = 533, Io;
-        File_write_shared = 534, Io;
-        File_write_ordered = 535, Io;
+    // Files: reading.
+    File_read = 520,                     Io,              -,                                     -,        -,         -;
+    File_read_all = 521,                 Io,              Collective(AllToAll, File),            -,        -,         -;
+    File_read_at = 522,                  Io,              -,                                     -,        -,         -;
+    File_read_at_all = 523,              Io,              Collective(AllToAll, File),            -,        -,         -;
+    File_read_shared = 524,              Io,              -,                                     -,        -,         -;
+    File_read_ordered = 525,             Io,              Collective(AllToAll, File),            -,        -,         -;
 
-        // Files: nonblocking.
-        File_iread = 540, Io;
-        File_iread_all = 541, Io;
-        File_iread_at = 542, Io;
-        File_iread_at_all = 543, Io;
-        File_iread_shared = 544, Io;
-        File_iwrite = 545, Io;
-        File_iwrite_all = 546, Io;
-        File_iwrite_at = 547, Io;
-        File_iwrite_at_all = 548, Io;
-        File_iwrite_shared = 549, Io;
+    // Files: writing.
+    File_write = 530,                    Io,              -,                                     -,        -,         -;
+    File_write_all = 531,                Io,              Collective(AllToAll, File),            -,        -,         -;
+    File_write_at = 532,                 Io,              -,                                     -,        -,         -;
+    File_write_at_all = 533,             Io,              Collective(AllToAll, File),            -,        -,         -;
+    File_write_shared = 534,             Io,              -,                                     -,        -,         -;
+    File_write_ordered = 535,            Io,              Collective(AllToAll, File),            -,        -,         -;
 
-        // Files: split collectives.
-        File_read_all_begin = 560, Io;
-        File_read_all_end = 561, Io;
-        File_read_at_all_begin = 562, Io;
-        File_read_at_all_end = 563, Io;
-        File_read_ordered_begin = 564, Io;
-        File_read_ordered_end = 565, Io;
-        File_write_all_begin = 566, Io;
-        File_write_all_end = 567, Io;
-        File_write_at_all_begin = 568, Io;
-        File_write_at_all_end = 569, Io;
-        File_write_ordered_begin = 570, Io;
-        File_write_ordered_end = 571, Io;
+    // Files: nonblocking.
+    File_iread = 540,                    Io,              -,                                     -,        -,         -;
+    File_iread_all = 541,                Io,              -,                                     -,        -,         -;
+    File_iread_at = 542,                 Io,              -,                                     -,        -,         -;
+    File_iread_at_all = 543,             Io,              -,                                     -,        -,         -;
+    File_iread_shared = 544,             Io,              -,                                     -,        -,         -;
+    File_iwrite = 545,                   Io,              -,                                     -,        -,         -;
+    File_iwrite_all = 546,               Io,              -,                                     -,        -,         -;
+    File_iwrite_at = 547,                Io,              -,                                     -,        -,         -;
+    File_iwrite_at_all = 548,            Io,              -,                                     -,        -,         -;
+    File_iwrite_shared = 549,            Io,              -,                                     -,        -,         -;
 
-        // Communicators.
-        Comm_create = 700, Management;
-        Comm_create_group = 701, Management;
-        Comm_create_from_group = 702, Management;
-        Comm_dup = 703, Management;
-        Comm_dup_with_info = 704, Management;
-        Comm_idup = 705, Management;
-        Comm_idup_with_info = 706, Management;
-        Comm_split = 707, Management;
-        Comm_split_type = 708, Management;
-        Intercomm_create = 709, Management;
-        Intercomm_create_from_groups = 710, Management;
-        Intercomm_merge = 711, Management;
-        Comm_free = 712, Management;
-        Comm_disconnect = 713, Management;
-        Comm_set_info = 714, Management;
+    // Files: split collectives.
+    File_read_all_begin = 560,           Io,              -,                                     -,        -,         -;
+    File_read_all_end = 561,             Io,              -,                                     -,        Transfer,  -;
+    File_read_at_all_begin = 562,        Io,              -,                                     -,        -,         -;
+    File_read_at_all_end = 563,          Io,              -,                                     -,        Transfer,  -;
+    File_read_ordered_begin = 564,       Io,              -,                                     -,        -,         -;
+    File_read_ordered_end = 565,         Io,              -,                                     -,        Transfer,  -;
+    File_write_all_begin = 566,          Io,              -,                                     -,        -,         -;
+    File_write_all_end = 567,            Io,              -,                                     -,        Transfer,  -;
+    File_write_at_all_begin = 568,       Io,              -,                                     -,        -,         -;
+    File_write_at_all_end = 569,         Io,              -,                                     -,        Transfer,  -;
+    File_write_ordered_begin = 570,      Io,              -,                                     -,        -,         -;
+    File_write_ordered_end = 571,        Io,              -,                                     -,        Transfer,  -;
 
-        // Topologies.
-        Cart_create = 720, Management;
-        Cart_sub = 721, Management;
-        Graph_create = 722, Management;
-        Dist_graph_create = 723, Management;
-        Dist_graph_create_adjacent = 724, Management;
+    // Communicators.
+    Comm_create = 700,                   Management,      Collective(AllToAll, Communicator),    -,        -,         -;
+    Comm_create_group = 701,             Management,      -,                                     -,        -,         -;
+    Comm_create_from_group = 702,        Management,      -,                                     -,        -,         -;
+    Comm_dup = 703,                      Management,      Collective(AllToAll, Communicator),    -,        -,         -;
+    Comm_dup_with_info = 704,            Management,      Collective(AllToAll, Communicator),    -,        -,         -;
+    Comm_idup = 705,                     Management,      StartCollective(AllToAll),             -,        -,         -;
+    Comm_idup_with_info = 706,           Management,      StartCollective(AllToAll),             -,        -,         -;
+    Comm_split = 707,                    Management,      Collective(AllToAll, Communicator),    -,        -,         -;
+    Comm_split_type = 708,               Management,      Collective(AllToAll, Communicator),    -,        -,         -;
+    Intercomm_create = 709,              Management,      -,                                     -,        -,         -;
+    Intercomm_create_from_groups = 710,  Management,      -,                                     -,        -,         -;
+    Intercomm_merge = 711,               Management,      Collective(AllToAll, Communicator),    -,        -,         -;
+    Comm_free = 712,                     Management,      -,                                     -,        -,         -;
+    Comm_disconnect = 713,               Management,      -,                                     -,        -,         -;
+    Comm_set_info = 714,                 Management,      -,                                     -,        -,         -;
 
-        // Other programs: ports and names.
-        Comm_accept = 740, Management;
-        Comm_connect = 741, Management;
-        Comm_join = 742, Management;
-        Open_port = 743, Management;
-        Close_port = 744, Management;
-        Publish_name = 745, Management;
-        Unpublish_name = 746, Management;
-        Lookup_name = 747, Management;
-        Comm_spawn = 750, Management;
-        Comm_spawn_multiple = 751, Management;
-    }
-    markers {
-        /// A region begins.
-        RegionEnter = 1000, Computation;
-        /// A region ends.
-        RegionLeave = 1001, Computation;
-        /// Work done in a region: operations and quanta.
-        Work = 1002, Computation;
-        /// A user's counter.
-        Counter = 1003, Computation;
-        /// Memory of the process: resident, swapped.
-        Memory = 1004, Computation;
-        /// A full ring was encoded and written: the recorder's own time.
-        Flush = 1005, Recorder;
-        /// Recording was stopped by the program; the time until [`Operation::Resume`] belongs to no activity.
-        Pause = 1006, Computation;
-        /// Recording was resumed.
-        Resume = 1007, Computation;
-        /// Part of the call before it: one of the requests that it completed.
-        Completed = 1008, PointToPoint;
-        /// Part of the call before it: the receiving half of a combined send and receive.
-        Received = 1009, PointToPoint;
-        /// The program ended without MPI_Finalize; time up to here counts.
-        ProgramEnd = 1010, Computation;
-        /// Part of the MPI_Startall before it: one of the requests that it started.
-        Started = 1011, PointToPoint;
-    }
+    // Topologies.
+    Cart_create = 720,                   Management,      Collective(AllToAll, Communicator),    -,        -,         -;
+    Cart_sub = 721,                      Management,      Collective(AllToAll, Communicator),    -,        -,         -;
+    Graph_create = 722,                  Management,      Collective(AllToAll, Communicator),    -,        -,         -;
+    Dist_graph_create = 723,             Management,      Collective(AllToAll, Communicator),    -,        -,         -;
+    Dist_graph_create_adjacent = 724,    Management,      Collective(AllToAll, Communicator),    -,        -,         -;
+
+    // Other programs: ports and names.
+    Comm_accept = 740,                   Management,      -,                                     -,        -,         -;
+    Comm_connect = 741,                  Management,      -,                                     -,        -,         -;
+    Comm_join = 742,                     Management,      -,                                     -,        -,         -;
+    Open_port = 743,                     Management,      -,                                     -,        -,         -;
+    Close_port = 744,                    Management,      -,                                     -,        -,         -;
+    Publish_name = 745,                  Management,      -,                                     -,        -,         -;
+    Unpublish_name = 746,                Management,      -,                                     -,        -,         -;
+    Lookup_name = 747,                   Management,      -,                                     -,        -,         -;
+    Comm_spawn = 750,                    Management,      -,                                     -,        -,         -;
+    Comm_spawn_multiple = 751,           Management,      -,                                     -,        -,         -;
+
+    // Markers and parts of calls.
+    /// A region begins.
+    RegionEnter = 1000,                  Computation,     -,                                     -,        -,         -;
+    /// A region ends.
+    RegionLeave = 1001,                  Computation,     -,                                     -,        -,         -;
+    /// Work done in a region: operations and quanta.
+    Work = 1002,                         Computation,     -,                                     -,        -,         -;
+    /// A user's counter.
+    Counter = 1003,                      Computation,     -,                                     -,        -,         -;
+    /// Memory of the process: resident, swapped.
+    Memory = 1004,                       Computation,     -,                                     -,        -,         -;
+    /// A full ring was encoded and written: the recorder's own time.
+    Flush = 1005,                        Recorder,        -,                                     -,        -,         -;
+    /// Recording was stopped by the program; the time until [`Operation::Resume`] belongs to no activity.
+    Pause = 1006,                        Computation,     -,                                     -,        -,         -;
+    /// Recording was resumed.
+    Resume = 1007,                       Computation,     -,                                     -,        -,         -;
+    /// Part of the call before it: one of the requests that it completed.
+    Completed = 1008,                    PointToPoint,    -,                                     -,        Request,   -;
+    /// Part of the call before it: the receiving half of a combined send and receive.
+    Received = 1009,                     PointToPoint,    -,                                     -,        -,         -;
+    /// The program ended without MPI_Finalize; time up to here counts.
+    ProgramEnd = 1010,                   Computation,     -,                                     -,        -,         -;
+    /// Part of the MPI_Startall before it: one of the requests that it started.
+    Started = 1011,                      PointToPoint,    -,                                     -,        -,         -;
 }
 
 impl Operation {
@@ -420,6 +479,7 @@ impl Operation {
 
     /// All numbers are below.
     pub const NUMBERS: usize = 1024;
+    const END: u16 = Self::NUMBERS as u16;
 
     /// Whether a number is that of a part of the call before it: no call of its own, without time of its own.
     pub const fn is_part(number: u16) -> bool {
@@ -428,41 +488,127 @@ impl Operation {
             || number == Operation::Started as u16
     }
 
-    /// Whether a number is that of a call or part that completes requests, or of the end of a split transfer to a file: what they
-    /// send was counted when they started.
-    pub const fn completes(number: u16) -> bool {
-        (Operation::Wait as u16 <= number && number <= Operation::Request_get_status_some as u16)
-            || number == Operation::File_read_all_end as u16
-            || number == Operation::File_read_at_all_end as u16
-            || number == Operation::File_read_ordered_end as u16
-            || number == Operation::File_write_all_end as u16
-            || number == Operation::File_write_at_all_end as u16
-            || number == Operation::File_write_ordered_end as u16
-            || number == Operation::Completed as u16
+    /// What the operation of a number in a log does with other ranks.
+    #[inline]
+    pub const fn semantics(number: u16) -> Semantics {
+        if number < Operation::END { COLUMNS.semantics[number as usize] } else { Semantics::Nothing }
     }
 
-    /// Whether a number is that of a call that prepares a persistent or partitioned operation, which transfers nothing.
-    pub const fn prepares(number: u16) -> bool {
-        (Operation::Send_init as u16 <= number && number <= Operation::Exscan_init as u16)
-            || (Operation::Neighbor_allgather_init as u16 <= number
-                && number <= Operation::Neighbor_alltoallw_init as u16)
+    /// Whom a call of it cannot end before.
+    #[inline]
+    pub const fn synchronises(number: u16) -> Synchronises {
+        if number < Operation::END { COLUMNS.synchronises[number as usize] } else { Synchronises::Nobody }
     }
+
+    /// What of earlier calls it completes, or looks at: what that sent was counted when it started.
+    #[inline]
+    pub const fn completes(number: u16) -> Completes {
+        if number < Operation::END { COLUMNS.completes[number as usize] } else { Completes::Nothing }
+    }
+
+    /// Whether it asks without waiting, so that a program which waits by asking makes it again and again.
+    #[inline]
+    pub const fn polls(number: u16) -> bool {
+        number < Operation::END && COLUMNS.polls[number as usize]
+    }
+}
+
+/// The table by columns, each by number.
+struct Columns {
+    semantics: [Semantics; Operation::NUMBERS],
+    synchronises: [Synchronises; Operation::NUMBERS],
+    completes: [Completes; Operation::NUMBERS],
+    polls: [bool; Operation::NUMBERS],
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// The rows of calls whose name, after an I of a nonblocking one or before an _init, is one of `names`.
+    fn named(names: &str) -> Vec<(Operation, &'static str)> {
+        let name_of = |&operation: &Operation| (operation, operation.name());
+        let base = |name: &str| {
+            let name = name.strip_suffix("_init").unwrap_or(name);
+            let nonblocking = name.strip_prefix('I').map(|rest| rest[..1].to_uppercase() + &rest[1..]);
+            [Some(name.to_owned()), nonblocking].into_iter().flatten().collect::<Vec<_>>()
+        };
+        let names: Vec<&str> = names.split_whitespace().collect();
+        let is_named =
+            |(_, name): &(Operation, &'static str)| base(name).iter().any(|base| names.contains(&base.as_str()));
+        Operation::ALL.iter().map(name_of).filter(is_named).collect()
+    }
+
     #[test]
-    fn groups_of_numbers_hold_the_operations_that_they_mean() {
+    fn an_operation_has_the_pattern_of_its_name_in_every_stage() {
+        use Pattern::{AllToAll, AllToOne, Neighbours, OneToAll, Prefix};
+        let patterns = [
+            (
+                AllToAll,
+                "Barrier Allgather Allgatherv Alltoall Alltoallv Alltoallw Allreduce Reduce_scatter Reduce_scatter_block",
+                9,
+            ),
+            (OneToAll, "Bcast Scatter Scatterv", 3),
+            (AllToOne, "Gather Gatherv Reduce", 3),
+            (Prefix, "Scan Exscan", 2),
+            (
+                Neighbours,
+                "Neighbor_allgather Neighbor_allgatherv Neighbor_alltoall Neighbor_alltoallv Neighbor_alltoallw",
+                5,
+            ),
+        ];
+        for (pattern, names, n) in patterns {
+            let rows = named(names);
+            assert_eq!(rows.len(), 3 * n, "{names}");
+            for (operation, name) in rows {
+                let expected = match name {
+                    name if name.ends_with("_init") => Semantics::PrepareCollective(pattern),
+                    name if name.starts_with('I') => Semantics::StartCollective(pattern),
+                    _ => Semantics::Collective(pattern, On::Communicator),
+                };
+                assert_eq!(Operation::semantics(operation as u16), expected, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_barriers_and_reductions_of_all_to_all_synchronise_whatever_they_transfer() {
         for &operation in Operation::ALL {
-            let name = operation.name();
-            let completes = ["Wait", "Test", "Request_get_status", "Completed"];
-            let completes = completes.iter().any(|start| name.starts_with(start))
-                || name.starts_with("File_") && name.ends_with("_end");
-            assert_eq!(Operation::completes(operation as u16), completes, "{name}");
+            let name = operation.name().to_lowercase();
+            let expected = match name.as_str() {
+                name if name.contains("allreduce") || name.contains("barrier") => Synchronises::Members,
+                name if name.ends_with("neighbor_allgather") || name.ends_with("neighbor_alltoall") => {
+                    Synchronises::Sources
+                }
+                _ => Synchronises::Nobody,
+            };
+            assert_eq!(Operation::synchronises(operation as u16), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_call_completes_or_prepares_what_its_name_says() {
+        for &operation in Operation::ALL {
+            let (number, name) = (operation as u16, operation.name());
+            let completes = match name {
+                "Wait" | "Test" | "Waitany" | "Testany" | "Completed" => Completes::Request,
+                "Waitsome" | "Testsome" => Completes::Some,
+                "Waitall" | "Testall" => Completes::All,
+                name if name.starts_with("Request_get_status") => Completes::Status,
+                name if name.starts_with("File_") && name.ends_with("_end") => Completes::Transfer,
+                _ => Completes::Nothing,
+            };
+            assert_eq!(Operation::completes(number), completes, "{name}");
             let prepares = name.ends_with("_init") && name != "Session_init";
-            assert_eq!(Operation::prepares(operation as u16), prepares, "{name}");
+            assert_eq!(Operation::semantics(number).prepares(), prepares, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_polls_becomes_one_that_waits_where_it_ends_a_wait() {
+        for &operation in Operation::ALL {
+            let (polls, semantics) = (Operation::polls(operation as u16), Operation::semantics(operation as u16));
+            assert_eq!(polls, semantics.after_polling() != semantics, "{}", operation.name());
         }
     }
 

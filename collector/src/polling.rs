@@ -22,6 +22,7 @@ use crate::clock::RankClock;
 use crate::format::Header;
 use crate::operation::Operation;
 use crate::record::{Flags, NONE, PollGaps, Record};
+use crate::semantics::{EpochStep, Semantics};
 
 /// What gaps between unsuccessful polls are taken for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -306,18 +307,11 @@ impl Answer {
 
 /// Whether a call that follows unsuccessful polls at once goes on with their wait: it polls itself, waits or receives.
 fn goes_on_waiting(operation: u16) -> bool {
-    const WAITS: [Operation; 9] = [
-        Operation::Wait,
-        Operation::Waitall,
-        Operation::Waitany,
-        Operation::Waitsome,
-        Operation::Recv,
-        Operation::Mrecv,
-        Operation::Probe,
-        Operation::Mprobe,
-        Operation::Win_wait,
-    ];
-    Operation::polls(operation) || WAITS.iter().any(|&one| one as u16 == operation)
+    let waits = Operation::semantics(operation).after_polling();
+    matches!(
+        waits,
+        Semantics::Wait | Semantics::Recv | Semantics::Probe | Semantics::Look | Semantics::Epoch(EpochStep::Wait)
+    )
 }
 
 #[cfg(test)]

@@ -60,10 +60,11 @@ impl Requests {
 
 #[cfg(test)]
 mod tests {
+    use lbprof_collector::semantics::SendMode;
+
     use super::*;
     use crate::model::kind::Kind;
     use crate::replay::matching::Channels;
-    use crate::replay::timeline::SendMode;
     use crate::replay::what_if::Clocks;
 
     #[test]

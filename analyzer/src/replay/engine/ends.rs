@@ -1,10 +1,12 @@
 //! What ends: a call, and with it messages and collectives that nobody asks for any more.
 
+use lbprof_collector::semantics::Pattern;
+
 use super::Engine;
 use crate::model::kind::Ns;
 use crate::replay::matching::{CollectiveId, Entry, Transfer};
 use crate::replay::thread::Started;
-use crate::replay::timeline::{CommEvent, Pattern, Role, Step};
+use crate::replay::timeline::{CommEvent, Role, Step};
 
 impl Engine<'_, '_> {
     /// The call ends that does nothing with others at its end.
@@ -70,8 +72,10 @@ impl Engine<'_, '_> {
                     self.started_is_over(thread, event, started, (begin, end));
                 }
             }
-            Role::Epoch(epoch) => self.epoch_is_over(thread, event, epoch, first, (begin, end)),
-            _ => {}
+            Role::Epoch(step) => self.epoch_is_over(thread, step, first, (begin, end)),
+            Role::Lock { exclusive } => self.is_locked(thread, event, exclusive, (begin, end)),
+            Role::StartSend | Role::Ready | Role::StartRecv | Role::StartRecvAny | Role::StartCollective(_) => {}
+            Role::Seen | Role::Probe | Role::Unlock => {}
         }
     }
 

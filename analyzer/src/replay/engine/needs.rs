@@ -1,6 +1,7 @@
 //! What a call needs of others before it can end: messages, and members of collectives that have entered.
 
 use lbprof_collector::record::NONE;
+use lbprof_collector::semantics::{EpochStep, Pattern, Semantics, SendMode, Synchronises};
 use lbprof_collector::{Activity, Operation};
 
 use super::Engine;
@@ -9,7 +10,7 @@ use crate::model::waits::WaitState;
 use crate::replay::blocking::EndedBy;
 use crate::replay::matching::{CollectiveId, CollectiveInstance, Entry, Side, Transfer, TransferId};
 use crate::replay::thread::{NOTHING, Pending, Started};
-use crate::replay::timeline::{CommEvent, EpochStep, Pattern, Role, SendMode, Step};
+use crate::replay::timeline::{CommEvent, Role, Step};
 use crate::replay::what_if::Noted;
 
 /// A send that is complete with a call, and may have waited for its receiver.
@@ -66,7 +67,7 @@ impl Engine<'_, '_> {
                 let [first, second] = self.ranks[rank].requests.look(event.request);
                 self.needs_of_started(thread, step, first, waits) && self.needs_of_started(thread, step, second, waits)
             }
-            Role::Epoch(EpochStep::Lock { exclusive }) => {
+            Role::Lock { exclusive } => {
                 self.needs_lock(thread, step, event, exclusive);
                 true
             }
@@ -207,7 +208,7 @@ impl Engine<'_, '_> {
             return true;
         }
         let complete = instance.entered >= instance.expected;
-        let certain = synchronises(instance.operation);
+        let certain = Operation::synchronises(instance.operation) == Synchronises::Members;
         let is_root = instance.root == Some(world);
         let own = instance.entries.iter().find(|entry| entry.rank == world).map_or(NONE, |entry| entry.member);
         let (needed, there) = match instance.meeting {
@@ -281,27 +282,14 @@ fn latest(entries: &[Entry], which: impl Fn(&Entry) -> bool) -> Option<Entry> {
     entries.iter().filter(|entry| which(entry)).max_by_key(|entry| entry.at).copied()
 }
 
-/// Whether no member can end such a call before those that it waits for have entered it, whatever it transfers.
-fn synchronises(operation: u16) -> bool {
-    const ALWAYS: [Operation; 6] = [
-        Operation::Barrier,
-        Operation::Ibarrier,
-        Operation::Barrier_init,
-        Operation::Allreduce,
-        Operation::Iallreduce,
-        Operation::Allreduce_init,
-    ];
-    ALWAYS.iter().any(|&one| one as u16 == operation)
-}
-
 /// Why a call of a kind waits in `instance`; what a persistent one is only the kind tells.
 fn state_of(instance: &CollectiveInstance, kind: Kind) -> WaitState {
-    let is_barrier = [Operation::Barrier, Operation::Ibarrier].iter().any(|&one| one as u16 == instance.operation);
-    let is_started = instance.operation == Operation::Start as u16;
-    let is_barrier = is_barrier || is_started && kind.activity() == Some(Activity::Synchronization);
-    let activity = Operation::from_number(instance.operation).map(Operation::activity);
+    let activity = match Operation::semantics(instance.operation) {
+        Semantics::Start => kind.activity(),
+        _ => Operation::from_number(instance.operation).map(Operation::activity),
+    };
     match instance.meeting {
-        Pattern::AllToAll if is_barrier => WaitState::Barrier,
+        Pattern::AllToAll if activity == Some(Activity::Synchronization) => WaitState::Barrier,
         Pattern::AllToAll if matches!(activity, Some(Activity::OneSided | Activity::Io)) => WaitState::Epoch,
         Pattern::AllToAll => WaitState::NxN,
         Pattern::OneToAll => WaitState::LateBroadcast,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use lbprof_collector::Operation;
 use lbprof_collector::record::NONE;
+use lbprof_collector::semantics::{EpochStep, Synchronises};
 
 use super::Engine;
 use super::needs::{At, Need};
@@ -13,7 +14,7 @@ use crate::model::waits::WaitState;
 use crate::replay::blocking::EndedBy;
 use crate::replay::matching::{ALL, AwaitedId, Release, Sent, Signal, SignalRoute};
 use crate::replay::thread::Started;
-use crate::replay::timeline::{CommEvent, EpochStep, Step};
+use crate::replay::timeline::{CommEvent, Role, Step};
 
 impl Engine<'_, '_> {
     /// A rank enters a neighbourhood collective: it signals those that it sends to, and awaits those that send to it.
@@ -32,13 +33,14 @@ impl Engine<'_, '_> {
             return Started::Nothing;
         }
         self.tell_all(thread, event, &destinations, Signal::Entered);
-        let certain = needs_all_sources(step.operation) && event.bytes > 0;
+        let needs_all = Operation::synchronises(step.operation) == Synchronises::Sources;
+        let certain = needs_all && event.bytes > 0;
         let bytes = event.bytes / sources.len().max(1) as u64;
         self.hear_all(thread, event, &sources, (Signal::Entered, certain, bytes))
     }
 
     /// A step of an epoch, the i-th event of its call, begins; whether its end matters.
-    pub(super) fn epoch(&mut self, thread: u32, event: &CommEvent, step: EpochStep, i: usize) -> bool {
+    pub(super) fn epoch(&mut self, thread: u32, event: &CommEvent, i: usize) -> bool {
         if event.comm == NONE || event.tag < 0 {
             self.counts.lone_epochs += 1;
             return false;
@@ -48,20 +50,20 @@ impl Engine<'_, '_> {
             return false;
         }
         let window = (self.threads[thread as usize].world, event.comm, event.tag);
-        let started = match step {
-            EpochStep::Lock { exclusive } => {
+        let started = match event.role {
+            Role::Lock { exclusive } => {
                 self.lock(thread, event, exclusive);
                 Started::Nothing
             }
-            EpochStep::Unlock => {
+            Role::Unlock => {
                 self.unlock(thread, event);
                 return false;
             }
-            _ if self.unknown.contains(&window) => {
+            Role::Epoch(_) if self.unknown.contains(&window) => {
                 self.counts.behind_gaps += 1;
                 return false;
             }
-            _ => match self.list(thread, event.peer) {
+            Role::Epoch(step) => match self.list(thread, event.peer) {
                 Some(others) => self.synchronise(thread, event, step, &others),
                 None => {
                     // What it signals others in this epoch, and awaits of them, would be taken for that of the next.
@@ -70,6 +72,7 @@ impl Engine<'_, '_> {
                     return false;
                 }
             },
+            _ => return false,
         };
         self.keep(thread, i, [started, Started::Nothing]);
         true
@@ -97,7 +100,7 @@ impl Engine<'_, '_> {
                 self.tell_all(thread, event, others, Signal::Completed);
                 self.accesses.remove(&window).map_or(Started::Nothing, Started::AwaitedSignals)
             }
-            _ => self.hear_all(thread, event, others, (Signal::Completed, true, 0)),
+            EpochStep::Wait | EpochStep::Test => self.hear_all(thread, event, others, (Signal::Completed, true, 0)),
         }
     }
 
@@ -211,28 +214,21 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// A step of an epoch is over.
-    pub(super) fn epoch_is_over(
-        &mut self,
-        thread: u32,
-        event: &CommEvent,
-        step: EpochStep,
-        started: Started,
-        (begin, end): (Ns, Ns),
-    ) {
-        match (step, started) {
-            (EpochStep::Complete | EpochStep::Wait | EpochStep::Test, Started::AwaitedSignals(id)) => {
-                self.awaited(thread, id, (begin, end));
-            }
-            (EpochStep::Lock { exclusive }, _) => {
-                self.counts.epochs += 1;
-                let world = self.threads[thread as usize].world;
-                let found = self.locks.waited_for((event.comm, event.tag), target(event), world, exclusive);
-                if let Some(release) = found.filter(|release| release.at > begin && release.at <= end) {
-                    self.synchronised.pair(thread, release.thread, release.at);
-                }
-            }
-            _ => {}
+    /// A step of an epoch is over. What the start of an access awaits is over with its end.
+    pub(super) fn epoch_is_over(&mut self, thread: u32, step: EpochStep, started: Started, times: (Ns, Ns)) {
+        if let (EpochStep::Complete | EpochStep::Wait | EpochStep::Test, Started::AwaitedSignals(id)) = (step, started)
+        {
+            self.awaited(thread, id, times);
+        }
+    }
+
+    /// A call that asked for a lock has it.
+    pub(super) fn is_locked(&mut self, thread: u32, event: &CommEvent, exclusive: bool, (begin, end): (Ns, Ns)) {
+        self.counts.epochs += 1;
+        let world = self.threads[thread as usize].world;
+        let found = self.locks.waited_for((event.comm, event.tag), target(event), world, exclusive);
+        if let Some(release) = found.filter(|release| release.at > begin && release.at <= end) {
+            self.synchronised.pair(thread, release.thread, release.at);
         }
     }
 
@@ -263,15 +259,4 @@ fn state_of(signal: Signal) -> WaitState {
         Signal::Posted => WaitState::Post,
         Signal::Completed => WaitState::Complete,
     }
-}
-
-/// Whether a rank that is given anything in such a call is given something by each of its sources.
-fn needs_all_sources(operation: u16) -> bool {
-    const EQUAL_BLOCKS: [Operation; 4] = [
-        Operation::Neighbor_allgather,
-        Operation::Neighbor_alltoall,
-        Operation::Ineighbor_allgather,
-        Operation::Ineighbor_alltoall,
-    ];
-    EQUAL_BLOCKS.iter().any(|&one| one as u16 == operation)
 }

@@ -2,11 +2,12 @@
 
 use lbprof_collector::Operation;
 use lbprof_collector::record::NONE;
+use lbprof_collector::semantics::{Pattern, Semantics, SendMode};
 
 use super::{Engine, Rank};
 use crate::replay::matching::{Channel, CollectiveInstance, Entry, Side};
 use crate::replay::thread::Started;
-use crate::replay::timeline::{CommEvent, Pattern, Role, SendMode, Step};
+use crate::replay::timeline::{CommEvent, Role, Step};
 
 impl Engine<'_, '_> {
     /// The thread computes up to its next call and enters it.
@@ -44,7 +45,7 @@ impl Engine<'_, '_> {
     fn starts(&mut self, thread: u32, step: &Step, event: &CommEvent, i: usize) -> bool {
         let started = match event.role {
             Role::Done | Role::Found | Role::Seen | Role::Cancelled | Role::Probe => return true,
-            Role::Epoch(epoch) => return self.epoch(thread, event, epoch, i),
+            Role::Epoch(_) | Role::Lock { .. } | Role::Unlock => return self.epoch(thread, event, i),
             Role::Ready => {
                 self.is_ready(thread, step, event);
                 return false;
@@ -145,7 +146,7 @@ impl Engine<'_, '_> {
             return Started::Nothing;
         }
         // Persistent collectives of members that start one or several at once are the same.
-        let several = step.operation == Operation::Startall as u16;
+        let several = Operation::semantics(step.operation) == Semantics::StartAll;
         let operation = if several { Operation::Start as u16 } else { step.operation };
         let member = self.member(event.comm, world, meeting);
         let entry = Entry { rank: world, member, thread, at };

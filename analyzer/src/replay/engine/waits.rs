@@ -2,6 +2,7 @@
 
 use lbprof_collector::Operation;
 use lbprof_collector::record::NONE;
+use lbprof_collector::semantics::Completes;
 
 use super::Engine;
 use super::needs::{At, Need};
@@ -35,7 +36,7 @@ impl Engine<'_, '_> {
     /// Until when the call waited, and for whom last; keeps those needs that it waited for. `None`: it did not wait.
     fn waited(&mut self, thread: u32, step: &Step, (begin, end): (Ns, Ns)) -> Option<(Ns, Need)> {
         // One that polls and has waited, too; one that has not waited needs nothing that counts as waited for.
-        let some = [Operation::Waitsome, Operation::Testsome].iter().any(|&one| one as u16 == step.operation);
+        let some = Operation::completes(step.operation) == Completes::Some;
         if some && (self.needs.len() < usize::from(step.events) || self.needs.iter().any(|need| need.by.at <= begin)) {
             // One of those that it completed was there already.
             return None;

@@ -7,10 +7,10 @@
 
 use std::hash::{Hash, Hasher};
 
+use lbprof_collector::semantics::SendMode;
 use rustc_hash::FxHashMap;
 
 use crate::model::kind::{Kind, Ns};
-use crate::replay::timeline::SendMode;
 use crate::replay::what_if::Noted;
 
 /// No transfer follows in the queue.

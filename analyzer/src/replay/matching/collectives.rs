@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
+use lbprof_collector::semantics::Pattern;
 use rustc_hash::FxHashMap;
 
 use crate::model::kind::Ns;
-use crate::replay::timeline::Pattern;
 use crate::replay::what_if::Noted;
 
 /// A meeting that is not over.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use lbprof_collector::Record;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::record::NONE;
+use lbprof_collector::semantics::EpochStep;
 use rustc_hash::FxHashMap;
 
-use super::step::EpochStep;
 use crate::read::definitions::Definitions;
 
 /// Entries of all lists of a rank that are looked at: those of a log may be as long and as many as it likes.
@@ -76,12 +76,15 @@ impl<'a> Lists<'a> {
 
     /// The number of the list of the ranks with which a call synchronises as a step of an epoch; NONE: not known.
     pub fn epoch(&mut self, record: &Record, step: EpochStep, definitions: &Definitions) -> u32 {
-        let begins = matches!(step, EpochStep::Post | EpochStep::Start);
+        let begins = match step {
+            EpochStep::Post | EpochStep::Start => true,
+            EpochStep::Complete | EpochStep::Wait | EpochStep::Test => false,
+        };
         let group = if begins { self.group(record, definitions) } else { NONE };
         let sides = self.epochs.entry(record.tag).or_insert(Sides { targets: NONE, origins: NONE });
         let side = match step {
             EpochStep::Start | EpochStep::Complete => &mut sides.targets,
-            _ => &mut sides.origins,
+            EpochStep::Post | EpochStep::Wait | EpochStep::Test => &mut sides.origins,
         };
         if begins {
             *side = group;

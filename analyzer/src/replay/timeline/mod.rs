@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   log ─→ steps.rs   a rank's records as steps: computation and the call at its end, in the ids of the run
-//!            │        (semantics.rs: what an operation does with others; lists.rs: with which of
-//!            │        several; places.rs: where it is; probed.rs: what probes find; dense.rs: what the log's numbers mean)
+//!            │        (lists.rs: with which ranks an operation deals, of several; places.rs: where it is; probed.rs: what
+//!            │        probes find; dense.rs: what the log's numbers mean)
 //!            └→ source.rs  the steps of all ranks, read ahead in parallel
 //! ```
 
@@ -12,12 +12,11 @@ mod lists;
 mod persistent;
 mod places;
 mod probed;
-mod semantics;
 mod source;
 mod step;
 mod steps;
 
 pub use places::{Places, RegionTable};
 pub use source::Source;
-pub use step::{Batch, CommEvent, EpochStep, Pattern, Role, SendMode, Step};
+pub use step::{Batch, CommEvent, Role, Step};
 pub use steps::{Ids, RankSteps};

@@ -3,11 +3,9 @@
 //! A start's record tells the communicator, the peer and the tag, but not whether it sends or receives, and its request is a new
 //! one. So it is held against what was prepared with the same.
 
+use lbprof_collector::semantics::{Semantics, SendMode};
 use lbprof_collector::{Activity, Record};
 use rustc_hash::FxHashMap;
-
-use super::semantics::Semantics;
-use super::step::SendMode;
 
 /// What was prepared, by communicator, peer, tag and activity.
 #[derive(Default)]

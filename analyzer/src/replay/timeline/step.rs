@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::model::kind::Kind;
-use crate::model::kind::Ns;
+use lbprof_collector::semantics::{EpochStep, Pattern, SendMode};
+
+use crate::model::kind::{Kind, Ns};
 
 /// What a call, or a part of one, does with another rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,55 +37,13 @@ pub enum Role {
     StartCollective(Pattern),
     /// Begins or ends an epoch on a window that not all its ranks enter together.
     Epoch(EpochStep),
-}
-
-/// A step of an epoch on a window (MPI-4.1 §12.5.2, §12.5.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EpochStep {
-    /// The window is exposed to the origins.
-    Post,
-    /// Access to the targets begins: here, or in [`EpochStep::Complete`], it waits until each has exposed its window.
-    Start,
-    /// Access to the targets ends.
-    Complete,
-    /// The exposure ends: it waits until all origins have completed their access.
-    Wait,
-    /// The same, found without waiting.
-    Test,
-    /// A lock at one target, or at all.
+    /// Asks for a lock of a window at one target, or at all.
     Lock {
         /// Whether nobody else may have it meanwhile.
         exclusive: bool,
     },
-    /// It is given back.
+    /// Gives it back.
     Unlock,
-}
-
-/// Whether a send may wait for its receive (MPI-4.1 §3.4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SendMode {
-    /// It may where its message is large: standard and ready sends.
-    #[default]
-    Standard,
-    /// It always does.
-    Synchronous,
-    /// It never does.
-    Buffered,
-}
-
-/// Who waits for whom in a collective operation (METRICS §1: by their kind).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pattern {
-    /// All wait for the last to enter.
-    AllToAll,
-    /// The others wait for the root.
-    OneToAll,
-    /// The root waits for the last of the others.
-    AllToOne,
-    /// Each waits for those before it.
-    Prefix,
-    /// Each waits for the last of its neighbours that send to it.
-    Neighbours,
 }
 
 /// What a step does with another rank or with a communicator.

@@ -8,6 +8,7 @@ use lbprof_collector::format::{BatchHead, OpenRegion};
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::{Flags, NO_PEER, NONE};
+use lbprof_collector::semantics::{Completes, EpochStep, On, Pattern, Semantics, SendMode};
 use lbprof_collector::{Activity, Operation, Record};
 use rustc_hash::FxHashMap;
 
@@ -16,8 +17,7 @@ use super::lists::Lists;
 use super::persistent::Prepared;
 use super::places::Places;
 use super::probed::Probed;
-use super::semantics::{On, Semantics, semantics_of, semantics_of_polled};
-use super::step::{Batch, CommEvent, EpochStep, Pattern, Role, SendMode, Step};
+use super::step::{Batch, CommEvent, Role, Step};
 use crate::model::kind::{Kind, Ns};
 use crate::model::{Communicator, RegionIdx};
 use crate::read::definitions::Definitions;
@@ -290,7 +290,7 @@ impl<'a> RankSteps<'a> {
         let any = Flags::ANY_SOURCE.0 | Flags::ANY_TAG.0;
         for record in records {
             if record.flags.0 & any != 0
-                && Operation::completes(record.operation)
+                && Operation::completes(record.operation) != Completes::Nothing
                 && record.request != NONE
                 && !record.flags.contains(Flags::NOTHING)
                 && !record.flags.contains(Flags::CANCELLED)
@@ -382,11 +382,13 @@ impl<'a> RankSteps<'a> {
             thread.polls.push(step);
             return;
         }
-        let semantics = if goes_on { semantics_of_polled(record.operation) } else { semantics_of(record.operation) };
+        let semantics = Operation::semantics(record.operation);
+        let semantics = if goes_on { semantics.after_polling() } else { semantics };
         thread.semantics = semantics;
         let missing = match semantics {
             Semantics::Exchange => 1,
-            Semantics::Wait | Semantics::Test | Semantics::Start => Self::several(record),
+            Semantics::StartAll => record.count,
+            _ if Operation::completes(record.operation).has_parts() => record.count,
             _ => 0,
         };
         let events = out.events.len();
@@ -402,15 +404,6 @@ impl<'a> RankSteps<'a> {
             _ => thread.waiting = Some(Waiting { missing, step: out.steps.len(), events }),
         }
         out.steps.push(step);
-    }
-
-    /// How many parts follow a call that completes or starts several requests.
-    fn several(record: &Record) -> u32 {
-        match record.operation() {
-            Some(Operation::Waitall | Operation::Waitsome | Operation::Testall) => record.count,
-            Some(Operation::Testsome | Operation::Startall) => record.count,
-            _ => 0,
-        }
     }
 
     fn part(&mut self, thread: &mut Thread, record: &Record, out: &mut Batch) {
@@ -439,19 +432,11 @@ impl<'a> RankSteps<'a> {
     /// What a call does with others by its own record, apart from its parts.
     fn event(&mut self, record: &Record, semantics: Semantics, has_parts: bool) -> Option<CommEvent> {
         self.probed.probes(record);
-        let unfinished = record.end == 0 || record.flags.contains(Flags::UNFINISHED);
+        if record.end == 0 || record.flags.contains(Flags::UNFINISHED) {
+            return self.unfinished(record, semantics);
+        }
         match semantics {
             Semantics::Nothing | Semantics::AskForMessage | Semantics::AskForRequest => None,
-            // One that never returned has sent, or entered, but is not known to have received.
-            Semantics::Send(mode) | Semantics::StartSend(mode) if unfinished => {
-                Some(self.send(record, Role::StartSend, mode))
-            }
-            Semantics::Exchange if unfinished => Some(self.send(record, Role::StartSend, SendMode::Standard)),
-            Semantics::Collective(meeting, on) if unfinished => {
-                Some(self.meet(record, Role::StartCollective(meeting), on))
-            }
-            Semantics::Epoch(step @ (EpochStep::Post | EpochStep::Complete)) if unfinished => self.epoch(record, step),
-            _ if unfinished => None,
             Semantics::Send(mode) => Some(self.send(record, Role::Send, mode)),
             Semantics::Exchange => Some(self.send(record, Role::Send, SendMode::Standard)),
             Semantics::Recv => {
@@ -467,31 +452,53 @@ impl<'a> RankSteps<'a> {
                 self.prepared.add(record, semantics);
                 None
             }
-            Semantics::Start | Semantics::Wait | Semantics::Test if has_parts => None,
-            Semantics::Start => self.started(record),
+            Semantics::StartAll | Semantics::Wait | Semantics::Test if has_parts => None,
+            Semantics::Start | Semantics::StartAll => self.started(record),
             Semantics::Ready if record.flags.contains(Flags::UNKNOWN_REQUEST) => None,
             Semantics::Ready => Some(self.message(record, Role::Ready, 0)),
             Semantics::Wait | Semantics::Test | Semantics::Look => self.completion(record, semantics),
-            Semantics::Collective(meeting, on) => Some(self.meet(record, Role::Collective(meeting), on)),
-            Semantics::StartCollective(meeting) => {
-                Some(self.meet(record, Role::StartCollective(meeting), On::Communicator))
+            Semantics::Collective(pattern, on) => Some(self.enter(record, Role::Collective(pattern), on)),
+            Semantics::StartCollective(pattern) => {
+                Some(self.enter(record, Role::StartCollective(pattern), On::Communicator))
             }
-            Semantics::Epoch(step) => self.epoch(record, step),
+            Semantics::Epoch(step) => Some(self.epoch(record, step)),
+            Semantics::Lock => self.lock(record, Role::Lock { exclusive: record.flags.contains(Flags::EXCLUSIVE) }),
+            Semantics::Unlock => self.lock(record, Role::Unlock),
         }
     }
 
-    /// A step of an epoch; `None`: with nobody, for its target is MPI_PROC_NULL.
-    fn epoch(&mut self, record: &Record, step: EpochStep) -> Option<CommEvent> {
-        let (comm, target) = self.peer(record.comm, record.peer);
-        let (step, peer) = match step {
-            EpochStep::Lock { .. } | EpochStep::Unlock if record.peer < 0 && record.peer != NO_PEER => return None,
-            EpochStep::Lock { .. } => (EpochStep::Lock { exclusive: record.flags.contains(Flags::EXCLUSIVE) }, target),
-            EpochStep::Unlock => (step, target),
-            _ => (step, self.lists.epoch(record, step, &self.definitions)),
-        };
-        let tag = self.object(record, On::Window);
-        let (role, mode) = (Role::Epoch(step), SendMode::Standard);
-        Some(CommEvent { role, comm, peer, tag, request: NONE, bytes: 0, mode, any: false })
+    /// The same of a call that never returned: it has sent, or entered, but is not known to have received.
+    fn unfinished(&mut self, record: &Record, semantics: Semantics) -> Option<CommEvent> {
+        use Semantics::*;
+        match semantics {
+            Send(mode) | StartSend(mode) => Some(self.send(record, Role::StartSend, mode)),
+            Exchange => Some(self.send(record, Role::StartSend, SendMode::Standard)),
+            Collective(pattern, on) => Some(self.enter(record, Role::StartCollective(pattern), on)),
+            Epoch(step @ (EpochStep::Post | EpochStep::Complete)) => Some(self.epoch(record, step)),
+            Epoch(EpochStep::Start | EpochStep::Wait | EpochStep::Test) | Lock | Unlock => None,
+            Recv | StartRecv | StartExchange | Probe | AskForMessage | StartCollective(_) => None,
+            PrepareSend(_) | PrepareRecv | PrepareCollective(_) | Start | StartAll | Ready => None,
+            Wait | Test | AskForRequest | Look | Nothing => None,
+        }
+    }
+
+    /// A step of an epoch with a group.
+    fn epoch(&mut self, record: &Record, step: EpochStep) -> CommEvent {
+        let peer = self.lists.epoch(record, step, &self.definitions);
+        let (comm, _) = self.peer(record.comm, record.peer);
+        self.on_window(record, Role::Epoch(step), (comm, peer))
+    }
+
+    /// A lock, or its end; `None`: with nobody, for its target is MPI_PROC_NULL.
+    fn lock(&mut self, record: &Record, role: Role) -> Option<CommEvent> {
+        let is_nobody = record.peer < 0 && record.peer != NO_PEER;
+        let target = self.peer(record.comm, record.peer);
+        (!is_nobody).then(|| self.on_window(record, role, target))
+    }
+
+    fn on_window(&self, record: &Record, role: Role, (comm, peer): (u32, u32)) -> CommEvent {
+        let (tag, mode) = (self.object(record, On::Window), SendMode::Standard);
+        CommEvent { role, comm, peer, tag, request: NONE, bytes: 0, mode, any: false }
     }
 
     fn message(&mut self, record: &Record, role: Role, bytes: u64) -> CommEvent {
@@ -536,14 +543,14 @@ impl<'a> RankSteps<'a> {
             Semantics::PrepareSend(_) | Semantics::PrepareRecv if nobody => None,
             Semantics::PrepareSend(mode) => Some(self.send(record, Role::StartSend, mode)),
             Semantics::PrepareRecv => Some(self.starts_receive(record)),
-            Semantics::PrepareCollective(meeting) => {
-                Some(self.meet(record, Role::StartCollective(meeting), On::Communicator))
+            Semantics::PrepareCollective(pattern) => {
+                Some(self.enter(record, Role::StartCollective(pattern), On::Communicator))
             }
             _ => None,
         }
     }
 
-    fn meet(&mut self, record: &Record, role: Role, on: On) -> CommEvent {
+    fn enter(&mut self, record: &Record, role: Role, on: On) -> CommEvent {
         let rooted = matches!(role, Role::Collective(Pattern::OneToAll | Pattern::AllToOne))
             || matches!(role, Role::StartCollective(Pattern::OneToAll | Pattern::AllToOne));
         let (comm, mut peer) = self.peer(record.comm, record.peer);
@@ -571,7 +578,7 @@ impl<'a> RankSteps<'a> {
         CommEvent { role, comm, peer, tag, request: record.request, bytes, mode: SendMode::Standard, any: false }
     }
 
-    /// What a meeting is on: 0 the communicator; windows and files by how many were made on it before.
+    /// What a collective is on: 0 the communicator; windows and files by how many were made on it before.
     fn object(&self, record: &Record, on: On) -> i32 {
         let (objects, bit) = match on {
             On::Communicator => return 0,

@@ -1,0 +1,167 @@
+//! What MPI says of an operation: the columns of the table in [`crate::operation`] besides number and activity.
+//!
+//! | column | what it says |
+//! |---|---|
+//! | [`Semantics`] | stage of the operation (blocking, started, prepared, completed), communication pattern, send mode |
+//! | [`Synchronises`] | whom a call cannot end before, whatever is transferred |
+//! | [`Completes`] | which requests or transfers of earlier calls it completes |
+//! | polls | whether it asks without waiting |
+
+/// What an operation does with other ranks (MPI-4.1 chapters 3 to 8, 12, 14).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Semantics {
+    /// Nothing: it ends when its own rank has done its part, or what it waits for cannot be told from the log.
+    Nothing,
+    /// A blocking send.
+    Send(SendMode),
+    /// A blocking receive.
+    Recv,
+    /// A send and a receive at once; the receive is a part.
+    Exchange,
+    /// Starts a send.
+    StartSend(SendMode),
+    /// Starts a receive.
+    StartRecv,
+    /// Starts both under one request.
+    StartExchange,
+    /// A blocking probe.
+    Probe,
+    /// A probe that does not wait.
+    AskForMessage,
+    /// Prepares a persistent send.
+    PrepareSend(SendMode),
+    /// Prepares a persistent receive.
+    PrepareRecv,
+    /// Prepares a persistent collective.
+    PrepareCollective(Pattern),
+    /// Starts a persistent operation.
+    Start,
+    /// Starts several, which are parts.
+    StartAll,
+    /// Makes partitions of a started send ready.
+    Ready,
+    /// Waits for a request, or for several.
+    Wait,
+    /// Asks for a request, or for several.
+    Test,
+    /// Asks whether a request is complete, and leaves it as it is.
+    AskForRequest,
+    /// The same, having waited for it: only a call of [`Semantics::AskForRequest`] that ends a wait by polling.
+    Look,
+    /// A collective.
+    Collective(Pattern, On),
+    /// Starts a collective on a communicator.
+    StartCollective(Pattern),
+    /// Begins or ends an epoch on a window that not all its ranks enter together.
+    Epoch(EpochStep),
+    /// Locks a window at one target, or at all.
+    Lock,
+    /// Unlocks it. Like a flush it moves data: whether it waits for another rank cannot be told.
+    Unlock,
+}
+
+/// Whether a send may wait for its receive (MPI-4.1 §3.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SendMode {
+    /// It may where its message is large: standard and ready sends.
+    #[default]
+    Standard,
+    /// It always does.
+    Synchronous,
+    /// It never does.
+    Buffered,
+}
+
+/// The communication pattern of a collective operation: who waits for whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// All wait for the last to enter.
+    AllToAll,
+    /// The others wait for the root.
+    OneToAll,
+    /// The root waits for the last of the others.
+    AllToOne,
+    /// Each waits for those before it.
+    Prefix,
+    /// Each waits for the last of its neighbours that send to it.
+    Neighbours,
+}
+
+/// What a collective is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    /// A communicator.
+    Communicator,
+    /// An RMA window: the record's tag.
+    Window,
+    /// A file: the record's tag.
+    File,
+}
+
+/// A step of an epoch on a window with a group (MPI-4.1 §12.5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EpochStep {
+    /// The window is exposed to the origins.
+    Post,
+    /// Access to the targets begins: here, or in [`EpochStep::Complete`], it waits until each has exposed its window.
+    Start,
+    /// Access to the targets ends.
+    Complete,
+    /// The exposure ends: it waits until all origins have completed their access.
+    Wait,
+    /// The same, found without waiting.
+    Test,
+}
+
+/// Whom a call cannot end before, even if no data come from them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Synchronises {
+    /// Nobody for certain: it depends on the messages' sizes and on the MPI, or is a matter of messages alone.
+    Nobody,
+    /// No member can end the call before those that it waits for have entered it.
+    Members,
+    /// No rank that receives anything can end the call before each of its sources has entered it: all blocks are equally large.
+    Sources,
+}
+
+/// What of earlier calls a call or part completes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completes {
+    /// Nothing.
+    Nothing,
+    /// One request, which its own record names.
+    Request,
+    /// Some of several requests: those that were complete first, which are parts.
+    Some,
+    /// All of several requests, which are parts.
+    All,
+    /// None: it looks at requests and leaves them as they are.
+    Status,
+    /// A split transfer to or from a file.
+    Transfer,
+}
+
+impl Semantics {
+    /// Whether it prepares a persistent or partitioned operation, which transfers nothing.
+    pub const fn prepares(self) -> bool {
+        matches!(self, Semantics::PrepareSend(_) | Semantics::PrepareRecv | Semantics::PrepareCollective(_))
+    }
+
+    /// What an operation is to other ranks where its call ends a wait by polling: what a call would be that waits.
+    pub const fn after_polling(self) -> Semantics {
+        match self {
+            Semantics::Test => Semantics::Wait,
+            Semantics::Epoch(EpochStep::Test) => Semantics::Epoch(EpochStep::Wait),
+            Semantics::AskForMessage => Semantics::Probe,
+            Semantics::AskForRequest => Semantics::Look,
+            other => other,
+        }
+    }
+}
+
+impl Completes {
+    /// Whether the requests that it completes are parts that follow, as many as its record's count.
+    pub const fn has_parts(self) -> bool {
+        matches!(self, Completes::Some | Completes::All)
+    }
+}

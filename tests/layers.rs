@@ -1,4 +1,4 @@
-//! No module imports one that imports it, and the analyzer's keep to the order in which they are to be read: none imports one below it.
+//! No module imports one that imports it, and those of the analyzer and the recorder keep to their order: none imports one below it.
 //!
 //! The sources are parsed: `use` declarations and paths that begin with `crate`, `self`, `super` or a module's name. A name that a module
 //! hands on (`pub use`) counts as that of the module that defines it. Tests within files may import what they like.
@@ -23,6 +23,24 @@ const ANALYZER: [&str; 12] = [
     "study",
     "compare",
     "analyse",
+];
+
+/// The recorder's modules, likewise.
+const INTERPOSE: [&str; 14] = [
+    "word",
+    "system",
+    "mpi",
+    "state",
+    "harmless",
+    "run",
+    "log",
+    "recording",
+    "handles",
+    "markers",
+    "forward",
+    "lifecycle",
+    "verbs",
+    "wrappers",
 ];
 
 /// A module's path in its crate; the root's is empty.
@@ -254,11 +272,12 @@ fn source(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }
 
-/// The crates without circles. Not among them: liblbprof.so, whose threads, logs and flushes know one another, and the simulator.
-const ROOTS: [&str; 4] = [
+/// The crates without circles.
+const ROOTS: [&str; 5] = [
     "collector/src/lib.rs",
     "analyzer/src/lib.rs",
     "analyzer/src/bin/lb-report/main.rs",
+    "interpose/src/lib.rs",
     "interpose/src/bin/lb-run.rs",
 ];
 
@@ -270,17 +289,30 @@ fn no_module_imports_one_that_imports_it() {
     }
 }
 
-#[test]
-fn the_analyzers_modules_import_those_above_them() {
-    let place = |module: &Module| ANALYZER.iter().position(|name| module.first().is_some_and(|first| first == name));
-    let edges = Modules::of(&source("analyzer/src/lib.rs")).edges();
+/// Which modules of the crate at `root` import one that comes after them in `order`, or are not in it.
+fn out_of_order(root: &str, order: &[&str]) -> Vec<String> {
+    let place = |module: &Module| order.iter().position(|name| module.first().is_some_and(|first| first == name));
+    let edges = Modules::of(&source(root)).edges();
     let mut wrong = Vec::new();
-    for (module, imported) in &edges {
-        for other in imported {
-            if place(other) > place(module) && !module.is_empty() {
-                wrong.push(format!("{} imports {}", module.join("::"), other.join("::")));
-            }
+    for (module, imported) in edges.iter().filter(|(module, _)| !module.is_empty()) {
+        if place(module).is_none() {
+            wrong.push(format!("{} has no place", module.join("::")));
+        }
+        for other in imported.iter().filter(|other| place(other) > place(module)) {
+            wrong.push(format!("{} imports {}", module.join("::"), other.join("::")));
         }
     }
+    wrong
+}
+
+#[test]
+fn the_analyzers_modules_import_those_above_them() {
+    let wrong = out_of_order("analyzer/src/lib.rs", &ANALYZER);
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn the_recorders_modules_import_those_above_them() {
+    let wrong = out_of_order("interpose/src/lib.rs", &INTERPOSE);
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

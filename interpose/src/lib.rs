@@ -27,6 +27,8 @@ mod markers;
 mod mpi;
 mod recording;
 mod run;
+mod state;
 mod system;
 mod verbs;
+mod word;
 mod wrappers;

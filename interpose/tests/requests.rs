@@ -3,13 +3,10 @@
 // The library is made to be preloaded and cannot be linked with a test: the table's source is.
 #![allow(dead_code, missing_docs, clippy::undocumented_unsafe_blocks, reason = "only a part of the library")]
 
-mod recording {
-    pub mod thread {
-        pub type Word = usize;
-    }
-}
 #[path = "../src/handles/requests.rs"]
 mod requests;
+#[path = "../src/word.rs"]
+mod word;
 
 use requests::{Open, insert, peek, peek_polled, take};
 

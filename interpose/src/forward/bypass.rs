@@ -11,11 +11,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use lbprof_collector::definition::Definition;
 use lbprof_collector::problem::ProblemKind;
 
-use crate::forward;
 use crate::harmless::guard;
-use crate::mpi::nesting;
-use crate::recording::flush;
+use crate::mpi::{nesting, symbols};
 use crate::run::launcher;
+use crate::{forward, log};
 
 /// Looks for functions whose calls will not be seen; the log tells which, and the first rank says so.
 pub fn look(rank: i32) {
@@ -28,7 +27,7 @@ pub fn look(rank: i32) {
                 "calls are not recorded that another wrapper gets first: {detail} (README, Other tools)"
             ));
         }
-        flush::define(Definition::Problem(ProblemKind::WrappedBefore as u16, wrapped.len() as u64, detail));
+        log::define(Definition::Problem(ProblemKind::WrappedBefore as u16, wrapped.len() as u64, detail));
     }
     let wrapped: BTreeSet<&str> = wrapped.iter().map(|(name, _)| *name).collect();
     let undefined = undefined_in_program();
@@ -39,7 +38,7 @@ pub fn look(rank: i32) {
         .collect();
     if !direct.is_empty() {
         let detail = listed(&direct);
-        flush::define(Definition::Problem(ProblemKind::DirectCalls as u16, direct.len() as u64, detail));
+        log::define(Definition::Problem(ProblemKind::DirectCalls as u16, direct.len() as u64, detail));
     }
 }
 
@@ -55,7 +54,7 @@ fn wrapped_before() -> Vec<(&'static str, String)> {
             in_c = own;
         }
         let Some(object) = defined_before(own) else { continue };
-        let behind = forward::symbol(profiling);
+        let behind = symbols::symbol(profiling);
         // What MPI does not have is the program's own.
         if behind == 0 {
             continue;
@@ -97,7 +96,7 @@ fn origin(address: usize) -> Option<(String, bool)> {
     type WithSymbol = unsafe extern "C" fn(*const c_void, *mut libc::Dl_info, *mut *mut c_void, c_int) -> c_int;
     const RTLD_DL_SYMENT: c_int = 1;
     // Not every C library has it.
-    let with_symbol = forward::symbol(c"dladdr1");
+    let with_symbol = symbols::symbol(c"dladdr1");
     // SAFETY: dladdr1(3) fills the structure and the pointer, or returns 0; it is asked for a symbol of the object's own table.
     unsafe {
         let mut info: libc::Dl_info = std::mem::zeroed();

@@ -4,12 +4,14 @@
 
 pub mod bypass;
 
-use std::ffi::{CStr, CString, c_void};
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::ffi::CStr;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-use crate::harmless::guard;
-use crate::recording::thread::{self, Word};
+use crate::harmless::{enter, guard};
+use crate::mpi::symbols::find;
+use crate::state::thread;
+use crate::word::Word;
 
 include!(concat!(env!("OUT_DIR"), "/names.rs"));
 
@@ -90,17 +92,6 @@ fn tell_missing(index: usize) {
     }
 }
 
-/// The function behind the wrapper `own`, whose profiling name is `profiling`; 0 where there is none.
-///
-/// That is the next function of the same name: another tool's, which wraps it and calls the profiling name, or MPI's own. Fortran's may
-/// have no other: mpi_f08's has twins under names that differ by library, and Intel's for 8-byte integers has none that converts them.
-pub fn find(profiling: &CStr, own: &CStr) -> usize {
-    match next_symbol(own) {
-        0 => symbol(profiling),
-        found => found,
-    }
-}
-
 /// The names of all functions in C and Fortran: for profiling, and their own.
 pub fn names() -> impl Iterator<Item = (&'static CStr, &'static CStr)> {
     NAMES.iter().copied()
@@ -127,7 +118,7 @@ extern "C" fn missing_recorded() -> Word {
     let named = |names: &(&CStr, &CStr)| names.1.to_bytes().strip_prefix(b"MPI_") == Some(name.as_bytes());
     if let Some(index) = NAMES.iter().position(named) {
         // SAFETY: as above.
-        unsafe { thread::cold(thread::current(), || tell_missing(index)) };
+        unsafe { enter::cold(thread::current(), || tell_missing(index)) };
     }
     missing()
 }
@@ -158,144 +149,5 @@ extern "C" fn missing_in_fortran(
         if let Some(ierror) = ierror.filter(|&ierror| ierror != 0) {
             (ierror as *mut i32).write(crate::mpi::abi::abi().err_other);
         }
-    }
-}
-
-/// Address of a symbol that this library does not define itself, or 0.
-pub fn symbol(name: &CStr) -> usize {
-    // SAFETY: a look-up by name.
-    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as usize;
-    if address == 0 { in_local_libraries(name) } else { address }
-}
-
-/// Address of a symbol that this library defines, too, in a library loaded after it, or 0.
-fn next_symbol(name: &CStr) -> usize {
-    // SAFETY: a look-up by name.
-    let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) } as usize;
-    if address == 0 { in_local_libraries(name) } else { address }
-}
-
-/// Looks through libraries that were loaded RTLD_LOCAL (by a plugin loader, by Python), which global look-ups do not see.
-fn in_local_libraries(name: &CStr) -> usize {
-    // Where MPI is visible to all, what is missing there is missing. A walk for each missing function takes milliseconds.
-    // SAFETY: a look-up by name.
-    if !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"PMPI_Init".as_ptr()) }.is_null() {
-        return 0;
-    }
-    let mut paths: Vec<CString> = Vec::new();
-    unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _: usize, paths: *mut c_void) -> i32 {
-        // SAFETY: dl_iterate_phdr passes a valid description and our own pointer.
-        unsafe {
-            let name = (*info).dlpi_name;
-            if !name.is_null() && name.read() != 0 {
-                (*paths.cast::<Vec<CString>>()).push(CStr::from_ptr(name).to_owned());
-            }
-        }
-        0
-    }
-    // SAFETY: the callback gets the vector that lives here. Libraries are opened after the walk, which holds a lock.
-    unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut paths).cast()) };
-    for path in paths {
-        if !path.to_bytes().windows(3).any(|part| part == b"mpi") {
-            continue;
-        }
-        // SAFETY: NOLOAD only gives a handle to what is loaded; the handle is kept open, so the library stays.
-        unsafe {
-            let handle = libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-            if !handle.is_null() {
-                let address = libc::dlsym(handle, name.as_ptr()) as usize;
-                if address != 0 && !is_ours(address) {
-                    return address;
-                }
-            }
-        }
-    }
-    0
-}
-
-/// Whether `address` lies in this library.
-fn is_ours(address: usize) -> bool {
-    let base = |address: usize| {
-        // SAFETY: dladdr fills the structure or returns 0.
-        unsafe {
-            let mut info: libc::Dl_info = std::mem::zeroed();
-            if libc::dladdr(address as *const c_void, &mut info) == 0 { 0 } else { info.dli_fbase as usize }
-        }
-    };
-    base(address) == base(is_ours as *const () as usize)
-}
-
-/// Addresses of functions that were called by name, by the address of the name: an entry is made once and stays.
-///
-/// A look-up by name takes a thousand instructions, and making a communicator needs six functions.
-struct Called([(AtomicUsize, AtomicUsize); Called::SLOTS]);
-
-static CALLED: Called = Called([const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; Called::SLOTS]);
-
-impl Called {
-    const SLOTS: usize = 64;
-
-    /// The address of the function of this name, or 0.
-    fn find(&self, name: &'static CStr) -> usize {
-        let key = name.as_ptr() as usize;
-        for at in 0..Self::SLOTS {
-            let Some((known, address)) = self.0.get(((key >> 4) + at) % Self::SLOTS) else { break };
-            let owner = match known.compare_exchange(0, key, AcqRel, Acquire) {
-                Ok(_) => key,
-                Err(owner) => owner,
-            };
-            if owner == key {
-                let mut found = address.load(Acquire);
-                if found == 0 {
-                    found = symbol(name);
-                    address.store(found, Release);
-                }
-                return found;
-            }
-        }
-        symbol(name)
-    }
-}
-
-/// Calls an MPI function with three arguments; MPI_ERR_OTHER where it does not exist. The name is looked up once.
-///
-/// # Safety
-/// The arguments are those of the function.
-pub unsafe fn call3(name: &'static CStr, a: Word, b: Word, c: Word) -> i32 {
-    // SAFETY: register-wide words serve for every integer and pointer argument; see the caller's promise.
-    unsafe { call(name, [a, b, c, 0, 0, 0, 0, 0]) }
-}
-
-/// As [`call3`], with two arguments.
-///
-/// # Safety
-/// As [`call3`].
-pub unsafe fn call2(name: &'static CStr, a: Word, b: Word) -> i32 {
-    // SAFETY: as in `call3`.
-    unsafe { call(name, [a, b, 0, 0, 0, 0, 0, 0]) }
-}
-
-/// As [`call3`], with up to eight arguments; those beyond the function's own are not looked at by it.
-///
-/// # Safety
-/// As [`call3`].
-pub unsafe fn call(name: &'static CStr, arguments: [Word; 8]) -> i32 {
-    match CALLED.find(name) {
-        0 => crate::mpi::abi::abi().err_other,
-        // SAFETY: the caller's promise.
-        address => unsafe { call_at(address, arguments) },
-    }
-}
-
-/// As [`call`], for a function that [`symbol`] has found.
-///
-/// # Safety
-/// As [`call3`]; `address` is the function's.
-pub unsafe fn call_at(address: usize, [a, b, c, d, e, f, g, h]: [Word; 8]) -> i32 {
-    // SAFETY: the C calling convention lets a caller pass more arguments than the callee takes.
-    unsafe {
-        let function: unsafe extern "C-unwind" fn(Word, Word, Word, Word, Word, Word, Word, Word) -> i32 =
-            std::mem::transmute(address);
-        function(a, b, c, d, e, f, g, h)
     }
 }

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 
 use parking_lot::RwLock;
 
-use crate::forward;
-use crate::handles::comms::{cache_slot, uncache};
-use crate::mpi::abi::{self, Null, is_null};
-use crate::recording::flush;
-use crate::recording::thread::{Thread, Word};
+use crate::handles::cache::{cache_slot, uncache};
+use crate::mpi::call;
+use crate::mpi::predefined::{self, Null, is_null};
+use crate::recording::registry;
+use crate::state::thread::Thread;
+use crate::word::Word;
 
 /// Sizes by handle, of datatypes whose handle does not tell.
 static SIZES: RwLock<Option<HashMap<Word, u64, foldhash::fast::FixedState>>> = RwLock::new(None);
@@ -27,14 +28,14 @@ pub unsafe fn size(thread: *mut Thread, datatype: Word) -> u64 {
 unsafe fn look_up(thread: *mut Thread, datatype: Word) -> u64 {
     // SAFETY: the thread's own state.
     unsafe {
-        let size = if let Some(size) = abi::size_in_handle(datatype) {
+        let size = if let Some(size) = predefined::size_in_handle(datatype) {
             size
         } else {
             let cached = (&raw mut (*thread).types).cast::<(Word, u64)>().add(cache_slot(datatype));
             if (*cached).0 != datatype {
                 let asking = (*thread).asking;
-                let Some(size) = crate::recording::thread::cold(thread, || known_or_asked(datatype, asking)) else {
-                    // Until a call with it has succeeded (thread::learn).
+                let Some(size) = crate::harmless::enter::cold(thread, || known_or_asked(datatype, asking)) else {
+                    // Until a call with it has succeeded (slot::learn).
                     (*thread).unseen = true;
                     return 0;
                 };
@@ -61,7 +62,7 @@ fn known_or_asked(datatype: Word, asking: bool) -> Option<u64> {
         // MPI_Type_size_x gives sizes beyond 2 GiB, which MPI_Type_size cannot.
         let mut size = 0i64;
         // SAFETY: a call with the handle has succeeded, so it is valid; the function is a local look-up.
-        let code = unsafe { forward::call2(c"PMPI_Type_size_x", datatype, &raw mut size as Word) };
+        let code = unsafe { call::call2(c"PMPI_Type_size_x", datatype, &raw mut size as Word) };
         let size = if code == 0 { u64::try_from(size).unwrap_or(0) } else { 0 };
         SIZES.write().get_or_insert_default().insert(datatype, size);
         size
@@ -74,7 +75,7 @@ pub fn forget(datatype: Word) {
         sizes.remove(&datatype);
     }
     // SAFETY: the states of registered threads are live.
-    flush::for_each_thread(|thread| unsafe {
+    registry::for_each_thread(|thread| unsafe {
         uncache(&raw mut (*thread).type_handle, datatype);
         let cached = (&raw mut (*thread).types).cast::<(Word, u64)>().add(cache_slot(datatype));
         uncache(&raw mut (*cached).0, datatype);

@@ -4,7 +4,6 @@
 //! given it; groups of the same ranks have the same id.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use lbprof_collector::definition::{Definition, Group, RankList};
 use lbprof_collector::problem::ProblemKind;
@@ -12,16 +11,13 @@ use lbprof_collector::record::NONE;
 use parking_lot::Mutex;
 
 use crate::harmless::guard;
+use crate::log;
 use crate::mpi::abi::{self, abi};
-use crate::recording::flush;
-use crate::recording::thread::Word;
-use crate::{forward, lifecycle};
+use crate::mpi::{call, world};
+use crate::word::Word;
 
 /// Ranks that all groups of a log may have together.
 const MAX_RANKS: usize = 1 << 20;
-
-/// Whether groups are named: nobody asks for those of calls that are summed up.
-static NAMED: AtomicBool = AtomicBool::new(true);
 
 /// Groups that have an id.
 #[derive(Default)]
@@ -36,17 +32,12 @@ struct Known {
 
 static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 
-/// Whether groups are named from here on.
-pub fn name(named: bool) {
-    NAMED.store(named, Relaxed);
-}
-
 /// The id of a group, which is defined in the log if it was not before; `None` where they have too many ranks, or are not named.
 ///
 /// # Safety
 /// `group` is a valid handle.
 pub unsafe fn id(group: Word) -> Option<u32> {
-    if !NAMED.load(Relaxed) {
+    if !log::writes_records() {
         return None;
     }
     // SAFETY: the caller's promise.
@@ -84,7 +75,7 @@ fn defined(known: &mut Known, ranks: Vec<u32>) -> Option<u32> {
         return None;
     }
     let id = known.ids.len() as u32;
-    flush::define(Definition::Group(Group { id, ranks: RankList::from_ranks(ranks.iter().copied()) }));
+    log::define(Definition::Group(Group { id, ranks: RankList::from_ranks(ranks.iter().copied()) }));
     known.n_ranks += ranks.len();
     known.ids.insert(ranks, id);
     Some(id)
@@ -99,14 +90,14 @@ fn defined(known: &mut Known, ranks: Vec<u32>) -> Option<u32> {
 /// `group` is a valid handle.
 unsafe fn size_as_world(group: Word) -> Option<u32> {
     let group = group & abi().handle_mask;
-    let world = lifecycle::world_group()?;
+    let world = world::world_group()?;
     let (mut size, mut world_size, mut comparison) = (0i32, 0i32, abi().undefined);
     // SAFETY: local operations on valid groups.
     unsafe {
-        forward::call2(c"PMPI_Group_size", group, &raw mut size as Word);
-        forward::call2(c"PMPI_Group_size", world, &raw mut world_size as Word);
+        call::call2(c"PMPI_Group_size", group, &raw mut size as Word);
+        call::call2(c"PMPI_Group_size", world, &raw mut world_size as Word);
         if size == world_size {
-            forward::call3(c"PMPI_Group_compare", group, world, &raw mut comparison as Word);
+            call::call3(c"PMPI_Group_compare", group, world, &raw mut comparison as Word);
         }
     }
     (comparison == abi::identical()).then(|| u32::try_from(size).ok()).flatten()
@@ -121,12 +112,12 @@ pub unsafe fn world_ranks(group: Word) -> Vec<u32> {
     let mut size = 0i32;
     // SAFETY: local operations on a valid group.
     unsafe {
-        forward::call2(c"PMPI_Group_size", group, &raw mut size as Word);
+        call::call2(c"PMPI_Group_size", group, &raw mut size as Word);
         let ranks: Vec<i32> = (0..size).collect();
         let mut world = vec![abi().undefined; ranks.len()];
-        if let Some(world_group) = lifecycle::world_group() {
+        if let Some(world_group) = world::world_group() {
             let (from, to) = (ranks.as_ptr() as Word, world.as_mut_ptr() as Word);
-            forward::call(c"PMPI_Group_translate_ranks", [group, size as Word, from, world_group, to, 0, 0, 0]);
+            call::call(c"PMPI_Group_translate_ranks", [group, size as Word, from, world_group, to, 0, 0, 0]);
         }
         world.into_iter().map(|rank| u32::try_from(rank).unwrap_or(NONE)).collect()
     }

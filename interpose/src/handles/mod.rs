@@ -1,5 +1,6 @@
 //! What is known of the objects behind MPI's handles.
 
+pub mod cache;
 pub mod comms;
 pub mod datatypes;
 pub mod groups;

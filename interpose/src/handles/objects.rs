@@ -7,8 +7,8 @@ use lbprof_collector::definition::{Definition, Object, ObjectKind};
 use lbprof_collector::record::NONE;
 use parking_lot::RwLock;
 
-use crate::recording::flush;
-use crate::recording::thread::Word;
+use crate::log;
+use crate::word::Word;
 
 /// What calls need to know of a window or file.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +50,7 @@ impl Objects {
     pub fn created(&self, handle: Word, comm: u32, name: String) -> Known {
         let known = Known { id: self.next.fetch_add(1, Relaxed), comm };
         self.known.write().get_or_insert_default().insert(handle, known);
-        flush::define(Definition::Object(Object { kind: self.kind, id: known.id, comm, name }));
+        log::define(Definition::Object(Object { kind: self.kind, id: known.id, comm, name }));
         known
     }
 

@@ -16,7 +16,7 @@ use std::sync::atomic::{
 use lbprof_collector::Flags;
 use parking_lot::Mutex;
 
-use crate::recording::thread::Word;
+use crate::word::Word;
 
 /// What is known of an open request or matched message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,10 +9,8 @@ use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::ring::{MAX_PROBLEMS, RingHead};
 
 use crate::harmless::memory;
-use crate::log::file;
-
-/// Set once the library gave up; nothing is recorded from then on.
-static DISABLED: AtomicBool = AtomicBool::new(false);
+use crate::state::stage::{self, disabled};
+use crate::system::descriptors;
 
 /// How often each kind of problem was met, by its number.
 static COUNTS: [AtomicU64; MAX_PROBLEMS] = [const { AtomicU64::new(0) }; MAX_PROBLEMS];
@@ -41,26 +39,21 @@ pub fn caught<T: Default>(work: impl FnOnce() -> T) -> T {
         std::mem::forget(cause);
         T::default()
     });
-    if memory::exhausted() && !DISABLED.swap(true, Relaxed) {
+    if memory::exhausted() && !stage::disable() {
         tell(ProblemKind::NoMemory, format_args!("no memory is left; recording stops, the program goes on"));
     }
     result
 }
 
-/// Whether the library gave up.
-pub fn disabled() -> bool {
-    DISABLED.load(Relaxed)
-}
-
 /// Gives up: nothing is recorded from here on. Told once.
 pub fn disable(why: fmt::Arguments) {
-    DISABLED.store(true, Relaxed);
+    stage::disable();
     tell(ProblemKind::InternalError, why);
 }
 
 /// A signal's handler has left the recorder by siglongjmp: recording ends, told once.
 pub fn give_up_after_jump() {
-    DISABLED.store(true, Relaxed);
+    stage::disable();
     tell(
         ProblemKind::LeftByJump,
         format_args!("a signal handler left the recorder by siglongjmp; recording stops, the program goes on"),
@@ -137,7 +130,7 @@ static HAS_STDERR: AtomicBool = AtomicBool::new(false);
 static STDERR: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
 extern "C" fn at_load() {
-    if let Ok(((device, inode), _)) = file::identify(2) {
+    if let Ok(((device, inode), _)) = descriptors::identify(2) {
         for (word, value) in STDERR.iter().zip([device, inode]) {
             word.store(value, Relaxed);
         }
@@ -149,7 +142,7 @@ extern "C" fn at_load() {
 fn stderr_is_there() -> bool {
     let [device, inode] = &STDERR;
     HAS_STDERR.load(Relaxed)
-        && file::identify(2).is_ok_and(|(now, _)| now == (device.load(Relaxed), inode.load(Relaxed)))
+        && descriptors::identify(2).is_ok_and(|(now, _)| now == (device.load(Relaxed), inode.load(Relaxed)))
 }
 
 /// The functions that the dynamic loader calls first of all.
@@ -171,6 +164,6 @@ pub fn write_line(line: &str) {
     if stderr_is_there() {
         // Nobody may be listening: that is no reason not to go on.
         // SAFETY: stderr is there.
-        let _ = unsafe { file::write_quietly(2, line.as_bytes()) };
+        let _ = unsafe { descriptors::write_quietly(2, line.as_bytes()) };
     }
 }

@@ -14,8 +14,8 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use crate::harmless::guard;
-use crate::recording::thread::{self, Thread};
+use crate::state::stage;
+use crate::state::thread::{self, Thread};
 use crate::system::clock::monotonic_ns;
 
 /// How long the end of the process waits for a lock that another thread holds.
@@ -84,7 +84,7 @@ impl<T> Lock<T> {
     /// Waits for it. `None`: this very thread has it, in a section that a handler has interrupted or left by siglongjmp; or
     /// recording was given up.
     pub fn lock(&self) -> Option<Held<'_, T>> {
-        self.wait(guard::disabled)
+        self.wait(stage::disabled)
     }
 
     /// As [`Lock::lock`], but does not wait for ever: the process ends.

@@ -2,10 +2,11 @@
 
 pub mod exit_status;
 pub mod finalize;
+pub mod thread_end;
 
 use std::ffi::c_int;
 use std::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize,
+    AtomicBool, AtomicI32, AtomicU32, AtomicU64,
     Ordering::{Relaxed, SeqCst},
 };
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -17,27 +18,25 @@ use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::Record;
 use lbprof_collector::words::{Count, Plural};
 
-use crate::forward;
-use crate::forward::bypass;
-use crate::forward::{call2, call3};
-use crate::handles::comms;
+use crate::forward::{self, bypass};
+use crate::handles::comms::births;
 use crate::harmless::signals::{self, Lock};
-use crate::harmless::{guard, memory};
-
-use crate::log::{LOG, RankLog};
-use crate::markers::phases;
-use crate::mpi::{abi, nesting};
-use crate::recording::flush::{self, DROPPED, State, set_state, state};
-use crate::recording::thread::{self, Thread, Word};
+use crate::harmless::{enter, guard, memory};
+use crate::log::{self, LOG, RankLog, closed};
+use crate::markers::marks;
+use crate::mpi::call::call2;
+use crate::mpi::{abi, detect, nesting, world};
+use crate::recording::flush::{self, DROPPED};
+use crate::recording::{close, in_finalize, registry};
 use crate::run::agreement::{self, Agreement, Rank};
 use crate::run::place::Place;
 use crate::run::settings::Settings;
 use crate::run::{job, launcher, offsets, peers};
+use crate::state::stage::{State, set_state, state};
+use crate::state::thread::{self, Thread};
 use crate::system::clock::{self, ticks};
 use crate::system::{faults, process, sandbox};
-
-/// The group of MPI_COMM_WORLD, kept while recording; 0: none.
-static WORLD_GROUP: AtomicUsize = AtomicUsize::new(0);
+use crate::word::Word;
 
 /// The process that records; a fork is another one.
 static PID: AtomicU32 = AtomicU32::new(0);
@@ -50,14 +49,6 @@ static MODELS: AtomicI32 = AtomicI32::new(0);
 
 /// The settings, once read.
 static SETTINGS: Lock<Option<Settings>> = Lock::new(None);
-
-/// The group of MPI_COMM_WORLD.
-pub fn world_group() -> Option<Word> {
-    match WORLD_GROUP.load(Relaxed) {
-        0 => None,
-        group => Some(group),
-    }
-}
 
 /// Whether MPI_Pcontrol's second argument is a label.
 pub fn pcontrol_labels() -> bool {
@@ -106,7 +97,7 @@ pub unsafe fn initialised(thread: *mut Thread, level: u8) {
 /// `session` is the new session's handle; `thread` is the calling thread's state.
 pub unsafe fn session_initialised(thread: *mut Thread, session: Word) {
     MODELS.fetch_add(1, SeqCst);
-    SESSION.store(session, Relaxed);
+    world::set_session(session);
     // SAFETY: the caller's promise.
     unsafe {
         start(thread, 0, agreement::of_session);
@@ -117,11 +108,11 @@ pub unsafe fn session_initialised(thread: *mut Thread, session: Word) {
 unsafe fn start(thread: *mut Thread, level: u8, agree: impl FnOnce(Rank) -> Agreement) {
     // SAFETY: the caller's promise: MPI is initialised.
     unsafe {
-        if state() != State::Idle || !abi::detect() {
+        if state() != State::Idle || !detect::detect() {
             return;
         }
         let Some(settings) = SETTINGS.lock().and_then(|settings| settings.clone()) else { return };
-        let Some((rank, size)) = world() else { return };
+        let Some((rank, size)) = world::rank_and_size() else { return };
         guard::set_rank(rank as u32);
         let among = settings.ranks.as_ref().is_none_or(|ranks| ranks.iter().any(|r| r == rank as u32));
         let mode = settings.mode.filter(|_| among);
@@ -187,65 +178,33 @@ unsafe fn open(
         }
         bypass::look(rank);
         match offset {
-            Some(offset) => flush::define(Definition::ClockOffset(offset)),
+            Some(offset) => log::define(Definition::ClockOffset(offset)),
             None => guard::count(ProblemKind::ClocksUnknown, 1),
         }
-        flush::define(Definition::ThreadLevel(level));
-        if world_model() {
-            comms::define_predefined();
+        log::define(Definition::ThreadLevel(level));
+        if world::world_model() {
+            births::define_predefined();
         }
         sandbox::remember();
         if let Some(usage) = process::usage() {
-            flush::define(Definition::Usage(usage));
+            log::define(Definition::Usage(usage));
         }
         libc::pthread_atfork(None, None, Some(in_child));
         exit_status::watch();
         if settings.verbose && rank == 0 {
             guard::say(format_args!("recording {} to {}", Plural(size as u64, "rank"), place.dir.display()));
         }
-        flush::attach(thread);
+        registry::at_thread_ends(thread_end::end);
+        registry::attach(thread);
         if (*thread).log.is_null() {
             set_state(State::Done);
             return;
         }
         set_state(State::Recording);
-        flush::begin_window(thread);
-        phases::replay_early(thread);
+        close::begin_window(thread);
+        marks::replay_early(thread);
     }
 }
-
-/// Whether MPI_Init was called, and so MPI_COMM_WORLD exists.
-pub fn world_model() -> bool {
-    let mut initialised = 0i32;
-    // SAFETY: may be called at any time.
-    unsafe { call2(c"PMPI_Initialized", &raw mut initialised as Word, 0) };
-    initialised != 0
-}
-
-/// This process's rank and the number of ranks.
-unsafe fn world() -> Option<(i32, i32)> {
-    let (mut rank, mut size) = (-1i32, 0i32);
-    let mut group: Word = 0;
-    // SAFETY: local look-ups after initialisation.
-    unsafe {
-        if world_model() {
-            call2(c"PMPI_Comm_rank", abi::comm_world(), &raw mut rank as Word);
-            call2(c"PMPI_Comm_size", abi::comm_world(), &raw mut size as Word);
-            call2(c"PMPI_Comm_group", abi::comm_world(), &raw mut group as Word);
-        } else {
-            let session = SESSION.load(Relaxed);
-            call3(c"PMPI_Group_from_session_pset", session, c"mpi://WORLD".as_ptr() as Word, &raw mut group as Word);
-            let handle = group & abi::abi().handle_mask;
-            call2(c"PMPI_Group_rank", handle, &raw mut rank as Word);
-            call2(c"PMPI_Group_size", handle, &raw mut size as Word);
-        }
-    }
-    WORLD_GROUP.store(group & abi::abi().handle_mask, Relaxed);
-    (rank >= 0 && size > 0).then_some((rank, size))
-}
-
-/// The newest session's handle.
-static SESSION: AtomicUsize = AtomicUsize::new(0);
 
 fn header(settings: &Settings, mode: Mode, place: &Place, rank: i32, size: i32) -> Header {
     let [before_ticks, before_ns] = &BEFORE;
@@ -306,28 +265,27 @@ pub unsafe fn finalising(thread: *mut Thread) {
                 end_in_ring(thread, EndReason::Finalize, window_end);
                 false
             } else {
-                thread::cold(thread, || {
+                enter::cold(thread, || {
                     signals::critical(|| {
-                        flush::close_all(thread, window_end);
-                        flush::define(Definition::WindowEnd(end));
+                        close::close_all(thread, window_end);
+                        log::define(Definition::WindowEnd(end));
                     });
                     true
                 })
             }
         };
         // Whatever became of our own recording, the other ranks wait for us here.
-        let offset = thread::quiet(thread, || guard::caught(|| offsets::measure_last()));
+        let offset = enter::quiet(thread, || guard::caught(|| offsets::measure_last()));
         if recorded {
-            thread::cold(thread, || {
+            enter::cold(thread, || {
                 signals::critical(|| {
                     if let Some(offset) = offset {
-                        flush::define(Definition::ClockOffset(offset));
+                        log::define(Definition::ClockOffset(offset));
                     }
                     close_log(EndReason::Finalize);
                 });
-                finalize::begin();
-                let mut group = WORLD_GROUP.swap(0, Relaxed);
-                call2(c"PMPI_Group_free", &raw mut group as Word, 0);
+                in_finalize::begin();
+                world::free_group();
             });
         }
     }
@@ -354,7 +312,7 @@ extern "C" fn at_exit() {
     }
     let thread = thread::current();
     // SAFETY: the calling thread's state.
-    unsafe { thread::quiet(thread, || end_early(thread, EndReason::Exit)) };
+    unsafe { enter::quiet(thread, || end_early(thread, EndReason::Exit)) };
 }
 
 /// The functions that the dynamic loader calls at exit.
@@ -391,12 +349,12 @@ unsafe fn end_in_ring(thread: *mut Thread, reason: EndReason, last: Record) {
         // Where a handler has interrupted a critical section, the thread's log and the locks are in its hands.
         let whole = !signals::in_critical(thread);
         if whole && state() == State::Recording {
-            flush::last_record(thread, last);
+            close::last_record(thread, last);
         }
         stamp(reason, last.begin);
         set_state(State::Done);
         if whole {
-            flush::write_sums();
+            close::write_sums();
             tell_totals(LOG.lock_at_end().as_deref().and_then(Option::as_ref));
         }
     }
@@ -456,7 +414,7 @@ fn close_log(reason: EndReason) {
     let log = LOG.lock().and_then(|mut log| log.take());
     if let Some(mut log) = log {
         log.end(&last);
-        exit_status::follows(&log.path());
+        closed::closed(&log.path());
         tell_totals(Some(&log));
     }
     // No page of a ring is touched any more.
@@ -490,7 +448,7 @@ unsafe extern "C" fn in_child() {
     guard::unmirror();
     faults::uncover();
     // SAFETY: the child's only thread.
-    unsafe { flush::abandon(thread::current()) };
+    unsafe { close::abandon(thread::current()) };
 }
 
 /// The thread level by its order in the standard; interfaces number it differently.

@@ -1,74 +1,17 @@
-//! The file of a rank's log, in a process that does with its files, limits and signals what it likes.
+//! The file of a rank's log.
 //!
-//! - Its descriptor is never 0, 1 or 2, which programs write to without asking, and stays clear of the lowest numbers, which
-//!   programs expect to be given.
-//! - A program may close all descriptors and open files of its own under the same numbers: before each write we look whose file
-//!   it is, and open our own again.
-//! - A write past RLIMIT_FSIZE raises SIGXFSZ, one to a closed pipe SIGPIPE, and both end a program that does not expect them.
+//! A program may close all descriptors and open files of its own under the same numbers: before each write we look whose file it is, and
+//! open our own again.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::mem::{ManuallyDrop, MaybeUninit};
-use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::mem::ManuallyDrop;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use crate::harmless::guard;
+use crate::system::descriptors::{self, Identity, identify, out_of_the_way};
 use crate::system::sandbox;
-
-/// Descriptors are taken from here on, where the limit allows.
-const HIGH: libc::c_int = 200;
-
-/// Runs `work` so that the signals that writing may raise do not reach the program. They come with an error, never without.
-///
-/// Errors: those of `work`.
-pub fn quietly<T>(work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-    // SAFETY: plain calls with live arguments; the mask of this thread alone is changed, and put back. What `work` raised is
-    // taken away before, but not a signal that the program itself holds back.
-    unsafe {
-        let (mut ours, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-        libc::sigemptyset(ours.as_mut_ptr());
-        libc::sigaddset(ours.as_mut_ptr(), libc::SIGXFSZ);
-        libc::sigaddset(ours.as_mut_ptr(), libc::SIGPIPE);
-        if libc::pthread_sigmask(libc::SIG_BLOCK, ours.as_ptr(), before.as_mut_ptr()) != 0 {
-            return work();
-        }
-        let result = work();
-        if let Some(signal) = result.as_ref().err().and_then(signal_of)
-            && libc::sigismember(before.as_ptr(), signal) != 1
-        {
-            let mut this = MaybeUninit::uninit();
-            libc::sigemptyset(this.as_mut_ptr());
-            libc::sigaddset(this.as_mut_ptr(), signal);
-            let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-            libc::sigtimedwait(this.as_ptr(), std::ptr::null_mut(), &now);
-        }
-        libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut());
-        result
-    }
-}
-
-/// The signal that the system raises along with an error (write(2)).
-fn signal_of(error: &io::Error) -> Option<libc::c_int> {
-    match error.raw_os_error() {
-        Some(libc::EFBIG) => Some(libc::SIGXFSZ),
-        Some(libc::EPIPE) => Some(libc::SIGPIPE),
-        _ => None,
-    }
-}
-
-/// As write(2), without signals.
-///
-/// Errors: what the system says.
-///
-/// # Safety
-/// Writing to whatever is open under `number` is right.
-pub unsafe fn write_quietly(number: RawFd, bytes: &[u8]) -> io::Result<usize> {
-    quietly(|| {
-        // SAFETY: a live buffer; the caller's promise.
-        let written = unsafe { libc::write(number, bytes.as_ptr().cast(), bytes.len()) };
-        usize::try_from(written).map_err(|_| io::Error::last_os_error())
-    })
-}
 
 /// The log's file.
 pub struct LogFile {
@@ -77,9 +20,6 @@ pub struct LogFile {
     path: PathBuf,
     identity: Identity,
 }
-
-/// Device and number of a file.
-pub type Identity = (u64, u64);
 
 impl LogFile {
     /// Makes the file, which must not exist.
@@ -129,7 +69,7 @@ impl LogFile {
 impl Write for LogFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let file = self.ours()?;
-        quietly(|| file.write(bytes))
+        descriptors::quietly(|| file.write(bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -145,47 +85,5 @@ impl Drop for LogFile {
             // SAFETY: the file is not used any more, and the number is still its own.
             unsafe { ManuallyDrop::drop(&mut self.file) };
         }
-    }
-}
-
-/// The same file under a number that no one counts on.
-///
-/// Errors: what the system says.
-pub fn out_of_the_way(file: File) -> io::Result<File> {
-    match high(file.as_raw_fd()) {
-        // SAFETY: a new descriptor, and ours alone.
-        Ok(number) => Ok(unsafe { File::from_raw_fd(number) }),
-        // No second number is free: the one that it has must do.
-        Err(_) if file.as_raw_fd() > 2 => Ok(file),
-        Err(error) => Err(error),
-    }
-}
-
-/// A second number for what is open under `number`, one that no program counts on.
-///
-/// Errors: what the system says.
-pub fn high(number: RawFd) -> io::Result<RawFd> {
-    for least in [HIGH, 3] {
-        // SAFETY: a plain system call; the caller's file is open.
-        let second = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, least) };
-        if second >= 0 {
-            return Ok(second);
-        }
-    }
-    Err(io::Error::last_os_error())
-}
-
-/// Which file is open under a number, and how many names it has in folders.
-///
-/// Errors: what the system says, such as that none is.
-pub fn identify(number: RawFd) -> io::Result<(Identity, u64)> {
-    let mut stat = MaybeUninit::<libc::stat>::uninit();
-    // SAFETY: the structure is filled where the call succeeds. That the number may be closed is what is asked here.
-    unsafe {
-        if libc::fstat(number, stat.as_mut_ptr()) != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let stat = stat.assume_init();
-        Ok(((stat.st_dev, stat.st_ino), stat.st_nlink))
     }
 }

@@ -1,10 +1,12 @@
 //! The rank's log: one file, written by whichever thread's ring is full.
 
 pub mod callsite;
+pub mod closed;
 pub mod file;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use lbprof_collector::Definition;
 use lbprof_collector::definition::Instant;
@@ -16,7 +18,6 @@ use lbprof_collector::profile::ProfileBatch;
 use lbprof_collector::record::Record;
 use lbprof_collector::writer::LogWriter;
 
-use crate::handles::groups;
 use crate::harmless::guard;
 use crate::harmless::signals::Lock;
 use crate::log::callsite::Sites;
@@ -26,6 +27,23 @@ use crate::system::{clock, process, sandbox};
 
 /// The log of this rank, while it records.
 pub static LOG: Lock<Option<RankLog>> = Lock::new(None);
+
+/// Writes a definition to the rank's log, now: what the ring holds may refer to it if the process is killed.
+pub fn define(definition: Definition) {
+    if let Some(mut guard) = LOG.lock()
+        && let Some(log) = guard.as_mut()
+    {
+        log.define(&[definition]);
+    }
+}
+
+/// Whether the log gets records, not only their sums: then what they name is to be defined.
+static WRITES_RECORDS: AtomicBool = AtomicBool::new(true);
+
+/// Whether the log gets records, not only their sums.
+pub fn writes_records() -> bool {
+    WRITES_RECORDS.load(Relaxed)
+}
 
 /// An open log.
 pub struct RankLog {
@@ -73,7 +91,7 @@ impl RankLog {
             lengths: Lengths::of(header),
             emptied: Vec::new(),
         };
-        groups::name(log.mode == Mode::Events);
+        WRITES_RECORDS.store(log.events(), Relaxed);
         log.sites.refresh(&mut log.new);
         log.define_new();
         Ok(log)
@@ -177,7 +195,7 @@ impl RankLog {
         let failed = !self.took(result);
         if self.limit != 0 && self.writer.bytes() > self.limit && self.mode == Mode::Events {
             self.mode = Mode::Profile;
-            groups::name(false);
+            WRITES_RECORDS.store(false, Relaxed);
             guard::count(ProblemKind::LimitReached, 1);
             self.define(&[Definition::Problem(ProblemKind::LimitReached as u16, 1, String::new())]);
         }

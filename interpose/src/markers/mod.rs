@@ -1,3 +1,8 @@
 //! Phase markers.
 
-pub mod phases;
+pub mod api;
+pub mod marks;
+pub mod pause;
+pub mod pcontrol;
+pub mod regions;
+pub mod stack;

@@ -1,8 +1,9 @@
 //! How an argument is read: C passes values, Fortran addresses; large-count variants have wider counts.
 
-use crate::forward;
-use crate::mpi::abi::{self, FortranPlace, Kind, abi};
-use crate::recording::thread::Word;
+use crate::mpi::abi::{Kind, abi};
+use crate::mpi::fortran::{self, FortranPlace};
+use crate::mpi::symbols;
+use crate::word::{Word, int_at};
 
 /// How a family of wrappers reads its arguments. All functions trust that the program calls MPI as the standard says, but for null
 /// addresses: those MPI refuses with an error class, after the recorder has looked.
@@ -21,7 +22,7 @@ pub trait Language: Copy {
     #[inline(always)]
     unsafe fn int(word: Word) -> i32 {
         // SAFETY: Fortran passes the address of an INTEGER.
-        if Self::FORTRAN { unsafe { (word as *const i32).read() } } else { word as i32 }
+        if Self::FORTRAN { unsafe { int_at(word) } } else { word as i32 }
     }
 
     /// A count.
@@ -34,7 +35,7 @@ pub trait Language: Copy {
         let count = unsafe {
             match (Self::FORTRAN, Self::LARGE) {
                 (true, true) => (word as *const i64).read(),
-                (true, false) => i64::from((word as *const i32).read()),
+                (true, false) => i64::from(int_at(word)),
                 (false, true) => word as i64,
                 (false, false) => i64::from(word as i32),
             }
@@ -70,7 +71,7 @@ pub trait Language: Copy {
     #[inline(always)]
     unsafe fn out_int(word: Word) -> i32 {
         // SAFETY: see above.
-        if word == 0 { 0 } else { unsafe { (word as *const i32).read() } }
+        if word == 0 { 0 } else { unsafe { int_at(word) } }
     }
 
     /// An index that MPI has stored, counted from 0; negative where the array is null.
@@ -95,7 +96,7 @@ pub trait Language: Copy {
     unsafe fn handle(word: Word, convert: Convert) -> Word {
         if Self::FORTRAN {
             // SAFETY: Fortran passes the address of an INTEGER (mpif.h) or of a type that holds one (mpi_f08).
-            unsafe { from_fortran((word as *const i32).read(), convert) }
+            unsafe { from_fortran(int_at(word), convert) }
         } else {
             word & convert.mask()
         }
@@ -129,7 +130,7 @@ pub trait Language: Copy {
     #[inline(always)]
     unsafe fn status_ignored(word: Word) -> bool {
         if Self::FORTRAN {
-            abi::is_fortran_place(FortranPlace::StatusIgnore, word)
+            fortran::is_fortran_place(FortranPlace::StatusIgnore, word)
         } else {
             word == abi().status_ignore
         }
@@ -142,7 +143,7 @@ pub trait Language: Copy {
     #[inline(always)]
     unsafe fn statuses_ignored(word: Word) -> bool {
         if Self::FORTRAN {
-            abi::is_fortran_place(FortranPlace::StatusesIgnore, word)
+            fortran::is_fortran_place(FortranPlace::StatusesIgnore, word)
         } else {
             word == abi().statuses_ignore
         }
@@ -159,7 +160,7 @@ pub trait Language: Copy {
         }
         // SAFETY: the address of a descriptor. Other buffers are not read, for they may be a device's memory.
         let address = if Self::DESCRIPTORS { unsafe { (word as *const usize).read() } } else { word };
-        abi::is_fortran_place(FortranPlace::InPlace, address)
+        fortran::is_fortran_place(FortranPlace::InPlace, address)
     }
 }
 
@@ -212,8 +213,8 @@ fn from_fortran(handle: i32, convert: Convert) -> Word {
     let Some(known) = FUNCTIONS.get(convert as usize) else { return 0 };
     let mut function = known.load(Relaxed);
     if function == 0 {
-        function = match forward::symbol(names.0) {
-            0 => forward::symbol(names.1),
+        function = match symbols::symbol(names.0) {
+            0 => symbols::symbol(names.1),
             found => found,
         };
         known.store(function, Relaxed);

@@ -1,6 +1,13 @@
 //! What is known of the MPI library in the process: where its functions are, its binary interface, how arguments are read.
 
 pub mod abi;
+pub mod call;
+pub mod detect;
+pub mod fortran;
 pub mod lang;
 pub mod nesting;
+pub mod predefined;
+pub mod status;
+pub mod symbols;
 pub mod topology;
+pub mod world;

@@ -10,7 +10,7 @@ use std::sync::atomic::{
     Ordering::{Relaxed, Release},
 };
 
-use crate::forward;
+use crate::mpi::symbols;
 
 /// Addresses from the first on, as many as the second says.
 struct Code([AtomicUsize; 2]);
@@ -47,10 +47,10 @@ static OURS: Code = Code::none();
 pub fn find_mpi() {
     let names = [c"PMPI_Init", c"pmpi_init_", c"pmpi_init_f08_"];
     for (code, name) in MPI.iter().zip(names) {
-        code.set(forward::symbol(name));
+        code.set(symbols::symbol(name));
     }
-    let fortran = forward::symbol(c"pmpi_init_");
-    FORTRAN.set(if fortran == 0 { forward::symbol(c"PMPI_Init") } else { fortran });
+    let fortran = symbols::symbol(c"pmpi_init_");
+    FORTRAN.set(if fortran == 0 { symbols::symbol(c"PMPI_Init") } else { fortran });
     OURS.set(find_mpi as *const () as usize);
 }
 

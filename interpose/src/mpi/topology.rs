@@ -1,8 +1,8 @@
 //! A communicator's topology: who are this rank's neighbours (MPI-4.1 chapter 8).
 
-use crate::forward;
 use crate::mpi::abi::{self, abi};
-use crate::recording::thread::Word;
+use crate::mpi::call;
+use crate::word::Word;
 
 /// This rank's neighbours, by their ranks in the communicator, in the order of the arguments of neighbourhood collectives (MPI-4.1 §8.6);
 /// `None`: MPI_PROC_NULL.
@@ -44,7 +44,7 @@ pub unsafe fn of(comm: Word) -> Topology {
     unsafe {
         // MPI_Topo_test gives MPI_UNDEFINED, or one of three values that differ between MPIs: so each kind is asked.
         let mut kind = abi().undefined;
-        forward::call2(c"PMPI_Topo_test", comm, &raw mut kind as Word);
+        call::call2(c"PMPI_Topo_test", comm, &raw mut kind as Word);
         let [cart, graph, dist_graph] = abi::topologies();
         if kind == cart {
             on_grid(comm)
@@ -63,12 +63,12 @@ unsafe fn on_grid(comm: Word) -> Topology {
     let mut neighbours = Vec::new();
     // SAFETY: as the caller says; results are stored in variables of this frame.
     unsafe {
-        forward::call2(c"PMPI_Cartdim_get", comm, &raw mut dimensions as Word);
+        call::call2(c"PMPI_Cartdim_get", comm, &raw mut dimensions as Word);
         // A grid has fewer than 32 dimensions: each that is worth it doubles the number of ranks.
         for dimension in 0..dimensions.clamp(0, 32) {
             let (mut before, mut behind) = (abi().proc_null, abi().proc_null);
             let (to_before, to_behind) = (&raw mut before as Word, &raw mut behind as Word);
-            forward::call(c"PMPI_Cart_shift", [comm, dimension as Word, 1, to_before, to_behind, 0, 0, 0]);
+            call::call(c"PMPI_Cart_shift", [comm, dimension as Word, 1, to_before, to_behind, 0, 0, 0]);
             neighbours.extend([before, behind]);
         }
     }
@@ -79,12 +79,12 @@ unsafe fn on_graph(comm: Word) -> Topology {
     let (mut rank, mut count) = (0i32, 0i32);
     // SAFETY: as the caller says; the array is as long as is stated.
     unsafe {
-        forward::call2(c"PMPI_Comm_rank", comm, &raw mut rank as Word);
-        forward::call3(c"PMPI_Graph_neighbors_count", comm, rank as Word, &raw mut count as Word);
+        call::call2(c"PMPI_Comm_rank", comm, &raw mut rank as Word);
+        call::call3(c"PMPI_Graph_neighbors_count", comm, rank as Word, &raw mut count as Word);
         let count = count.clamp(0, MOST);
         let mut neighbours = vec![abi().proc_null; count as usize];
         let to = neighbours.as_mut_ptr() as Word;
-        forward::call(c"PMPI_Graph_neighbors", [comm, rank as Word, count as Word, to, 0, 0, 0, 0]);
+        call::call(c"PMPI_Graph_neighbors", [comm, rank as Word, count as Word, to, 0, 0, 0, 0]);
         Topology::symmetric(&neighbours)
     }
 }
@@ -94,12 +94,12 @@ unsafe fn on_dist_graph(comm: Word) -> Topology {
     let to = [&raw mut n_sources as Word, &raw mut n_destinations as Word, &raw mut weighted as Word];
     // SAFETY: as the caller says; the arrays are as long as is stated, those of the weights, too, which are not used.
     unsafe {
-        forward::call(c"PMPI_Dist_graph_neighbors_count", [comm, to[0], to[1], to[2], 0, 0, 0, 0]);
+        call::call(c"PMPI_Dist_graph_neighbors_count", [comm, to[0], to[1], to[2], 0, 0, 0, 0]);
         let (n_sources, n_destinations) = (n_sources.clamp(0, MOST), n_destinations.clamp(0, MOST));
         let array = |n: i32| vec![abi().proc_null; n as usize];
         let (mut sources, mut destinations) = (array(n_sources), array(n_destinations));
         let (mut source_weights, mut destination_weights) = (array(n_sources), array(n_destinations));
-        forward::call(
+        call::call(
             c"PMPI_Dist_graph_neighbors",
             [
                 comm,

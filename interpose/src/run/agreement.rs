@@ -15,15 +15,15 @@ use std::time::{Duration, Instant};
 
 use lbprof_collector::definition::ClockOffset;
 
-use crate::forward::{call, call_at, call2, symbol};
 use crate::harmless::guard;
-use crate::lifecycle;
-use crate::mpi::abi;
-use crate::recording::thread::Word;
+use crate::mpi::call::{call, call_at, call2};
+use crate::mpi::symbols::symbol;
+use crate::mpi::{abi, predefined, world};
 use crate::run::peers::{self, Company, Meeting, Peer};
 use crate::run::place::{self, Place};
 use crate::run::settings::Settings;
 use crate::run::{hosts, job, launcher, offsets};
+use crate::word::Word;
 
 /// What the ranks agree on: the folder, `None` where nothing is recorded, and this rank's clock against that of the others, `None`
 /// where it is not known.
@@ -71,14 +71,6 @@ pub fn of_session(own: Rank) -> Agreement {
         Some(key) if own.size > 1 => by_key(own, &key),
         _ => apart(own, "MPI was started by a session"),
     }
-}
-
-/// Whether MPI_Comm_spawn started this process. A local look-up.
-pub fn is_spawned() -> bool {
-    let mut parent: Word = 0;
-    // SAFETY: MPI is initialised; where it was by a session alone, this fails without effect.
-    let found = lifecycle::world_model() && unsafe { call2(c"PMPI_Comm_get_parent", &raw mut parent as Word, 0) } == 0;
-    found && !abi::is_null(abi::Null::Comm, parent & abi::abi().handle_mask)
 }
 
 fn same_clock() -> ClockOffset {
@@ -235,14 +227,14 @@ unsafe fn follow(own: Rank, peer: Peer, offer: Offer, leader: UnixStream) -> Agr
 /// Measures clocks among `ranks` of MPI_COMM_WORLD, against that of the first. Collective over them.
 unsafe fn measured_among(ranks: &[u32], own: Rank) -> Option<ClockOffset> {
     const TAG: Word = 0x6c62;
-    let world = abi::comm_world();
+    let world = predefined::comm_world();
     // SAFETY: the caller's promise; the handles made here are freed here.
     unsafe {
         if ranks.len() == own.size as usize {
             return offsets::measure_first(world, own.rank);
         }
         let (mut group, mut comm): (Word, Word) = (0, 0);
-        let all = lifecycle::world_group()?;
+        let all = world::world_group()?;
         let to = &raw mut group as Word;
         if call(c"PMPI_Group_incl", [all, ranks.len(), ranks.as_ptr() as Word, to, 0, 0, 0, 0]) != 0 {
             return None;
@@ -269,7 +261,7 @@ unsafe fn by_messages(own: Rank) -> Agreement {
             return (place, None);
         }
         match broadcast(own) {
-            Some(place) => (Some(place), offsets::measure_first(abi::comm_world(), own.rank)),
+            Some(place) => (Some(place), offsets::measure_first(predefined::comm_world(), own.rank)),
             None => (None, None),
         }
     }
@@ -294,7 +286,7 @@ unsafe fn round_completes(size: i32, patience: Duration) -> bool {
     // SAFETY: all ranks that are here take part; the request and the flag live on.
     unsafe {
         // Where MPI is older than this function, the ranks wait in the agreement itself.
-        if call2(c"PMPI_Ibarrier", abi::comm_world(), request as Word) != 0 {
+        if call2(c"PMPI_Ibarrier", predefined::comm_world(), request as Word) != 0 {
             return true;
         }
         let begin = Instant::now();
@@ -339,11 +331,11 @@ fn say_waiting(size: i32, rest: Duration) -> Option<UnixListener> {
 /// Rank 0 makes the folder and tells the others, if any rank is to be recorded. Collective, over MPI_COMM_WORLD.
 unsafe fn broadcast(own: Rank) -> Option<Place> {
     let Rank { settings, rank, size, wanted } = own;
-    let world = abi::comm_world();
+    let world = predefined::comm_world();
     let (own, mut all) = ([u8::from(wanted)], vec![0u8; if rank == 0 { size as usize } else { 0 }]);
     // SAFETY: all ranks take part, with a byte each.
     let code = unsafe {
-        let (send, receive, byte) = (own.as_ptr() as Word, all.as_mut_ptr() as Word, abi::byte());
+        let (send, receive, byte) = (own.as_ptr() as Word, all.as_mut_ptr() as Word, predefined::byte());
         call(c"PMPI_Gather", [send, 1, byte, receive, 1, byte, 0, world])
     };
     // A path's length, the run's id; then the path.
@@ -362,7 +354,7 @@ unsafe fn broadcast(own: Rank) -> Option<Place> {
     // SAFETY: all ranks take part, with the same counts.
     unsafe {
         let broadcast =
-            |address: Word, bytes: usize| call(c"PMPI_Bcast", [address, bytes, abi::byte(), 0, world, 0, 0, 0]);
+            |address: Word, bytes: usize| call(c"PMPI_Bcast", [address, bytes, predefined::byte(), 0, world, 0, 0, 0]);
         if broadcast(head.as_mut_ptr() as Word, size_of_val(&head)) != 0 || head == [0, 0] {
             return None;
         }

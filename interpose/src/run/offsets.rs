@@ -10,10 +10,10 @@ use std::hash::{BuildHasher, Hasher};
 use lbprof_collector::definition::ClockOffset;
 use parking_lot::Mutex;
 
-use crate::forward::{call, call2};
-use crate::mpi::abi;
-use crate::recording::thread::Word;
+use crate::mpi::call::{call, call2};
+use crate::mpi::{abi, predefined};
 use crate::system::clock::{monotonic_ns, ticks};
+use crate::word::Word;
 
 const EXCHANGES: usize = 12;
 const TAG: Word = 0x6c62;
@@ -105,7 +105,7 @@ pub unsafe fn measure_last() -> Option<ClockOffset> {
 
 unsafe fn broadcast(address: Word, bytes: usize, comm: Word) -> i32 {
     // SAFETY: `address` holds `bytes` bytes on every member.
-    unsafe { call(c"PMPI_Bcast", [address, bytes, abi::byte(), 0, comm, 0, 0, 0]) }
+    unsafe { call(c"PMPI_Bcast", [address, bytes, predefined::byte(), 0, comm, 0, 0, 0]) }
 }
 
 impl Several {
@@ -158,7 +158,10 @@ unsafe fn measure_leader(leaders: Word) -> [i64; 2] {
 unsafe fn send(buffer: &[i64], peer: i32, comm: Word) {
     // SAFETY: the buffer lives across the blocking call.
     unsafe {
-        call(c"PMPI_Send", [buffer.as_ptr() as Word, size_of_val(buffer), abi::byte(), peer as Word, TAG, comm, 0, 0]);
+        call(
+            c"PMPI_Send",
+            [buffer.as_ptr() as Word, size_of_val(buffer), predefined::byte(), peer as Word, TAG, comm, 0, 0],
+        );
     }
 }
 
@@ -170,7 +173,7 @@ unsafe fn receive(buffer: &mut [i64], peer: i32, comm: Word) {
             [
                 buffer.as_mut_ptr() as Word,
                 size_of_val(buffer),
-                abi::byte(),
+                predefined::byte(),
                 peer as Word,
                 TAG,
                 comm,

@@ -24,8 +24,8 @@ use std::time::{Duration, Instant};
 use foldhash::quality::FixedState;
 use parking_lot::Mutex;
 
-use crate::log::file;
 use crate::run::launcher;
+use crate::system::descriptors;
 
 /// How long the leader waits for ranks that it has found, and these for its folder.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -74,7 +74,7 @@ pub fn registered() -> Option<Registered> {
 
 /// The same socket under a number that no program counts on.
 fn out_of_the_way(listener: UnixListener) -> io::Result<UnixListener> {
-    let number = file::high(listener.as_raw_fd())?;
+    let number = descriptors::high(listener.as_raw_fd())?;
     // SAFETY: a new descriptor, and ours alone.
     Ok(unsafe { UnixListener::from_raw_fd(number) })
 }
@@ -212,5 +212,5 @@ fn receive(stream: &mut UnixStream) -> io::Result<Vec<u8>> {
 
 /// Where the other end is gone, the program sees no signal.
 fn send(stream: &mut UnixStream, bytes: &[u8]) -> io::Result<()> {
-    file::quietly(|| stream.write_all(bytes))
+    descriptors::quietly(|| stream.write_all(bytes))
 }

@@ -13,8 +13,9 @@ use lbprof_collector::format::log_name;
 use lbprof_collector::starter::{STARTER_FILE, Starter};
 
 use crate::harmless::guard;
+use crate::mpi::world;
+use crate::run::launcher;
 use crate::run::settings::Settings;
-use crate::run::{agreement, launcher};
 use crate::system::clock::ticks;
 use crate::system::process;
 
@@ -65,7 +66,7 @@ fn prepared(settings: &Settings) -> io::Result<PathBuf> {
 fn note_starter(dir: &Path) {
     let Some((process, started)) = launcher::starter() else { return };
     let number = hash(&[process::host().as_bytes(), &process.to_le_bytes(), &started.to_le_bytes()]);
-    let starter = Starter { number, spawned: agreement::is_spawned() };
+    let starter = Starter { number, spawned: world::is_spawned() };
     // Without it the spawned run is reported as not recorded, no more.
     let _ = fs::write(dir.join(STARTER_FILE), starter.to_string());
 }

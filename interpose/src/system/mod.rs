@@ -1,6 +1,7 @@
 //! What the operating system gives: time, files, facts of the process, faults of memory.
 
 pub mod clock;
+pub mod descriptors;
 pub mod faults;
 pub mod process;
 pub mod sandbox;

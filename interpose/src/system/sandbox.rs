@@ -14,7 +14,7 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use crate::log::file;
+use crate::system::descriptors;
 
 /// The descriptor of this thread's status in /proc; -1: none.
 static STATUS: AtomicI32 = AtomicI32::new(-1);
@@ -53,14 +53,14 @@ pub fn is_filtered() -> bool {
 /// The descriptor, unless the program has closed it and uses its number for something else.
 fn known() -> Option<c_int> {
     let number = STATUS.load(Acquire);
-    let (identity, _) = file::identify(number).ok()?;
+    let (identity, _) = descriptors::identify(number).ok()?;
     let [device, inode] = &IDENTITY;
     (identity == (device.load(Relaxed), inode.load(Relaxed))).then_some(number)
 }
 
 fn open() -> io::Result<c_int> {
-    let number = file::out_of_the_way(File::open("/proc/thread-self/status")?)?.into_raw_fd();
-    let ((device, inode), _) = file::identify(number)?;
+    let number = descriptors::out_of_the_way(File::open("/proc/thread-self/status")?)?.into_raw_fd();
+    let ((device, inode), _) = descriptors::identify(number)?;
     for (word, value) in IDENTITY.iter().zip([device, inode]) {
         word.store(value, Relaxed);
     }

@@ -8,11 +8,13 @@ use std::ops::Range;
 
 use super::point_to_point::bytes;
 use super::{Event, known};
-use crate::handles::comms::{self, CommInfo};
-use crate::handles::datatypes;
+use crate::handles::{comms, datatypes};
 use crate::mpi::abi::abi;
 use crate::mpi::lang::{Convert, Language};
-use crate::recording::thread::{Facts, Thread, Word};
+use crate::recording::slot::Facts;
+use crate::state::comm::CommInfo;
+use crate::state::thread::Thread;
+use crate::word::Word;
 
 /// What a rank is to a rooted collective.
 #[derive(Clone, Copy, PartialEq, Eq)]

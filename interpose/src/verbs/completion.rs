@@ -9,12 +9,18 @@ use lbprof_collector::{Activity, Operation, ProblemKind};
 use super::point_to_point::{status_or_own, store_arrived};
 use super::polls::found_nothing;
 use super::{After, Event};
+use crate::handles::comms::births;
 use crate::handles::requests::{self, ACTIVE, Open, PERSISTENT, READS, RECEIVES, WRITES};
 use crate::harmless::guard;
-use crate::mpi::abi::{self, Null, abi, is_null};
+use crate::mpi::abi::abi;
 use crate::mpi::lang::{Convert, Language};
-use crate::recording::flush;
-use crate::recording::thread::{self, Facts, Thread, Word};
+use crate::mpi::predefined::{self, Null, is_null};
+use crate::mpi::status;
+use crate::recording::room;
+use crate::recording::slot::{self, Facts};
+use crate::state::buffers;
+use crate::state::thread::Thread;
+use crate::word::{Word, int_at};
 
 /// Fills the record of a completed request.
 #[inline(never)]
@@ -31,12 +37,12 @@ unsafe fn store_completed_here(record: *mut Record, handle: Word, status: Word, 
     unsafe {
         let Some(open) = open else {
             (*record).flags |= Flags::NOTHING;
-            if abi::is_shared_request(handle) {
+            if predefined::is_shared_request(handle) {
                 return;
             }
             (*record).flags |= Flags::UNKNOWN_REQUEST;
             if status != 0 {
-                let arrived = abi::read_status(status);
+                let arrived = status::read_status(status);
                 if arrived.source >= 0 {
                     (*record).peer = arrived.source;
                     (*record).tag = arrived.tag;
@@ -58,7 +64,7 @@ unsafe fn store_completed_here(record: *mut Record, handle: Word, status: Word, 
         let message = open.kind & 7 == Activity::PointToPoint as u16;
         if status == 0 {
         } else if message || open.kind & (RECEIVES | READS | WRITES) != 0 {
-            let arrived = abi::read_status(status);
+            let arrived = status::read_status(status);
             // Transfers to files cannot be cancelled (MPI-4.1 §3.8.4), and Open MPI 4 leaves that part of their status as it was.
             if arrived.cancelled && open.kind & (READS | WRITES) == 0 {
                 (*record).flags |= Flags::CANCELLED;
@@ -72,7 +78,7 @@ unsafe fn store_completed_here(record: *mut Record, handle: Word, status: Word, 
             }
         }
         if open.kind & requests::MAKES_COMM != 0 {
-            crate::verbs::management::finish_later(open.id);
+            births::finish_later(open.id);
         }
     }
 }
@@ -135,7 +141,7 @@ impl<L: Language> After for Completes<L> {
             }
             // The request that an error is about is complete, and null; others are left as they were.
             let completed = if ok {
-                self.flag == 0 || (self.flag as *const i32).read() != 0
+                self.flag == 0 || int_at(self.flag) != 0
             } else {
                 L::handle_at(self.request, 0, Convert::Request) != self.handle
             };
@@ -164,10 +170,10 @@ unsafe fn keep_requests<L: Language>(thread: *mut Thread, count: usize, array: W
     unsafe {
         let interface = abi().kind;
         if (*thread).requests_room < count {
-            if !(0..count).all(|i| abi::may_be_request(interface, L::handle_at(array, i, Convert::Request))) {
+            if !(0..count).all(|i| predefined::may_be_request(interface, L::handle_at(array, i, Convert::Request))) {
                 return std::ptr::null();
             }
-            flush::grow_requests(thread, count);
+            buffers::grow_requests(thread, count);
         }
         let kept = (*thread).requests;
         if (*thread).requests_room < count {
@@ -175,7 +181,7 @@ unsafe fn keep_requests<L: Language>(thread: *mut Thread, count: usize, array: W
         }
         for i in 0..count {
             let handle = L::handle_at(array, i, Convert::Request);
-            if !abi::may_be_request(interface, handle) {
+            if !predefined::may_be_request(interface, handle) {
                 return std::ptr::null();
             }
             kept.add(i).write(handle);
@@ -194,7 +200,7 @@ unsafe fn statuses_or_own<L: Language>(thread: *mut Thread, count: usize, status
         // Where INTEGER has 8 bytes, Fortran's statuses are twice as wide as C's.
         let bytes = count * abi().status_bytes * if L::FORTRAN { 2 } else { 1 };
         if (*thread).statuses_bytes < bytes {
-            flush::grow_statuses(thread, bytes);
+            buffers::grow_statuses(thread, bytes);
         }
         if (*thread).statuses_bytes < bytes {
             return 0;
@@ -505,10 +511,10 @@ impl Parts {
                         return;
                     }
                 }
-                None if abi::is_shared_request(handle) => return,
+                None if predefined::is_shared_request(handle) => return,
                 None => guard::count(ProblemKind::UnknownRequest, 1),
             }
-            let part = thread::add_part(thread, &self.template);
+            let part = room::add_part(thread, &self.template);
             if part.is_null() {
                 return;
             }
@@ -518,7 +524,7 @@ impl Parts {
             if open.is_some() {
                 self.activity = (*part).activity();
             }
-            thread::publish_part(part);
+            slot::publish_part(part);
         }
     }
 
@@ -624,7 +630,7 @@ impl<L: Language> After for StartsAll<L> {
             for i in 0..self.count {
                 let open = activate(L::handle_at(self.requests, i, Convert::Request));
                 parts.completed += 1;
-                let part = thread::add_part(thread, &parts.template);
+                let part = room::add_part(thread, &parts.template);
                 if part.is_null() {
                     continue;
                 }
@@ -633,7 +639,7 @@ impl<L: Language> After for StartsAll<L> {
                 store_started(part, open);
                 parts.activity = (*part).activity();
                 parts.comm = (*part).comm;
-                thread::publish_part(part);
+                slot::publish_part(part);
             }
             parts.finish(slot);
         }
@@ -666,7 +672,7 @@ impl After for LooksAt {
                 (*slot).request = open.id;
                 (*slot).comm = open.comm;
             }
-            if ok && (self.flag as *const i32).read() == 0 {
+            if ok && int_at(self.flag) == 0 {
                 found_nothing(thread, slot);
             }
         }
@@ -685,7 +691,7 @@ impl After for LooksAtSeveral {
     unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
         // SAFETY: flag or outcount is filled by a successful call. MPI_UNDEFINED, no active request, is not 0.
         unsafe {
-            if ok && (self.out as *const i32).read() == 0 {
+            if ok && int_at(self.out) == 0 {
                 found_nothing(thread, slot);
             }
         }
@@ -764,7 +770,7 @@ fn of_request(handle: Word, open: Option<Open>) -> Facts {
             facts.peer = open.peer;
             facts.tag = open.tag;
         }
-        None if abi::is_shared_request(handle) => facts.flags |= Flags::NOTHING.0,
+        None if predefined::is_shared_request(handle) => facts.flags |= Flags::NOTHING.0,
         None => facts.flags |= Flags::UNKNOWN_REQUEST.0,
     }
     facts

@@ -9,9 +9,12 @@ use super::{After, Event, Posted, known};
 use crate::handles::comms;
 use crate::handles::objects::{FILES, Known};
 use crate::handles::requests::{READS, WRITES};
-use crate::mpi::abi;
+use crate::harmless::enter;
 use crate::mpi::lang::{Convert, Language};
-use crate::recording::thread::{self, Facts, Thread, Word};
+use crate::mpi::status;
+use crate::recording::slot::Facts;
+use crate::state::thread::Thread;
+use crate::word::Word;
 
 fn facts(file: Known) -> Facts {
     let mut facts = Facts::on(file.comm);
@@ -58,7 +61,7 @@ impl<L: Language> After for Opens<L> {
                 };
                 let handle = L::handle_at(self.fh, 0, Convert::File);
                 let comm = (*slot).comm;
-                if let Some(file) = thread::cold(thread, || Some(FILES.created(handle, comm, name))) {
+                if let Some(file) = enter::cold(thread, || Some(FILES.created(handle, comm, name))) {
                     (*slot).tag = file.id as i32;
                 }
             }
@@ -73,7 +76,7 @@ pub unsafe fn closes<L: Language>(thread: *mut Thread, fh: Word) -> Event<()> {
     unsafe {
         let handle = L::handle_at(fh, 0, Convert::File);
         let file = FILES.find(handle);
-        thread::cold(thread, || FILES.forget(handle));
+        enter::cold(thread, || FILES.forget(handle));
         known(facts(file))
     }
 }
@@ -98,7 +101,7 @@ impl After for Transfers {
         // SAFETY: a successful call filled the status.
         unsafe {
             if ok {
-                let bytes = abi::read_status(self.status).bytes;
+                let bytes = status::read_status(self.status).bytes;
                 if self.reads {
                     (*slot).received = bytes;
                 } else {

@@ -5,26 +5,18 @@ use std::ffi::{CStr, c_char};
 use lbprof_collector::ProblemKind;
 use lbprof_collector::definition::Definition;
 use lbprof_collector::record::Record;
-use parking_lot::Mutex;
 
 use super::{After, Event, Posted, known};
-use crate::forward::call2;
 use crate::handles::comms;
+use crate::handles::comms::births::{self, Birth};
 use crate::handles::requests::MAKES_COMM;
+use crate::harmless::enter;
+use crate::log;
+use crate::mpi::call::call2;
 use crate::mpi::lang::{Convert, Language};
-use crate::recording::flush;
-use crate::recording::thread::{self, Facts, Thread, Word};
-
-/// How a new communicator's id comes about; see [`comms`].
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Birth {
-    /// All members of the parent take part.
-    FromParent,
-    /// Only the new one's members take part.
-    InGroup,
-    /// An inter-communicator, whose two sides have different parents.
-    Inter,
-}
+use crate::recording::slot::Facts;
+use crate::state::thread::Thread;
+use crate::word::Word;
 
 /// Learns a new communicator.
 #[derive(Clone, Copy)]
@@ -54,8 +46,8 @@ impl<L: Language> After for Creates<L> {
         unsafe {
             if ok {
                 let handle = L::handle_at(self.newcomm, 0, Convert::Comm);
-                thread::cold(thread, || {
-                    comms::created(self.parent, handle, self.birth);
+                enter::cold(thread, || {
+                    births::created(self.parent, handle, self.birth);
                 });
             }
         }
@@ -127,7 +119,7 @@ impl<L: Language> After for Spawns<L> {
         unsafe {
             self.creates.after(thread, slot, ok);
             if ok {
-                thread::cold(thread, || self.say_what());
+                enter::cold(thread, || self.say_what());
             }
         }
     }
@@ -153,7 +145,7 @@ impl<L: Language> Spawns<L> {
                 _ => String::new(),
             };
             let detail = format!("{started} process{}{program}", if started == 1 { "" } else { "es" });
-            flush::define(Definition::Problem(ProblemKind::Spawned as u16, 1, detail));
+            log::define(Definition::Problem(ProblemKind::Spawned as u16, 1, detail));
         }
     }
 }
@@ -171,7 +163,7 @@ impl<L: Language> After for CreatesFrom<L> {
         unsafe {
             if ok {
                 let handle = L::handle_at(self.newcomm, 0, Convert::Comm);
-                let info = thread::cold(thread, || Some(comms::created(0, handle, Birth::InGroup)));
+                let info = enter::cold(thread, || Some(births::created(0, handle, Birth::InGroup)));
                 (*slot).comm = info.map_or(lbprof_collector::record::NONE, |info| info.id);
             }
         }
@@ -183,17 +175,6 @@ impl<L: Language> After for CreatesFrom<L> {
 pub unsafe fn creates_from<L: Language>(_: *mut Thread, newcomm: Word) -> Event<CreatesFrom<L>> {
     Event { facts: Facts::none(), after: CreatesFrom { newcomm, language: std::marker::PhantomData } }
 }
-
-/// Communicators that are being made by MPI_Comm_idup: the request's id, the number among the parent's, where the handle is.
-struct Later {
-    request: u32,
-    parent: comms::Parent,
-    number: u64,
-    newcomm: Word,
-    read: unsafe fn(Word) -> Word,
-}
-
-static LATER: Mutex<Vec<Later>> = Mutex::new(Vec::new());
 
 /// Remembers the request, and what it makes.
 #[derive(Clone, Copy)]
@@ -228,28 +209,10 @@ impl<L: Language> After for CreatesLater<L> {
             self.starts.after(thread, slot, ok);
             if ok {
                 let request = (*slot).request;
-                thread::cold(thread, || {
-                    let (parent, number) = comms::next_child(self.parent);
-                    let read = |address| L::handle_at(address, 0, Convert::Comm);
-                    LATER.lock().push(Later { request, parent, number, newcomm: self.newcomm, read });
-                });
+                let read = |address| L::handle_at(address, 0, Convert::Comm);
+                enter::cold(thread, || births::begin_later(request, self.parent, self.newcomm, read));
             }
         }
-    }
-}
-
-/// The request of an MPI_Comm_idup has completed.
-pub(super) unsafe fn finish_later(request: u32) {
-    // SAFETY: the calling thread's own state; the handle is stored by now.
-    unsafe {
-        thread::cold(thread::current(), || {
-            let mut later = LATER.lock();
-            if let Some(at) = later.iter().position(|later| later.request == request) {
-                let made = later.swap_remove(at);
-                drop(later);
-                comms::created_as(made.parent, made.number, (made.read)(made.newcomm));
-            }
-        });
     }
 }
 
@@ -260,7 +223,7 @@ pub unsafe fn frees_comm<L: Language>(thread: *mut Thread, comm: Word) -> Event<
     unsafe {
         let handle = L::handle_at(comm, 0, Convert::Comm);
         let info = comms::find(thread, handle);
-        thread::cold(thread, || comms::forget(handle));
+        enter::cold(thread, || comms::forget(handle));
         known(Facts::on(info.id))
     }
 }

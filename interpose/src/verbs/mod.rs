@@ -23,9 +23,11 @@ pub use one_sided::*;
 pub use point_to_point::*;
 
 use crate::handles::requests::{self, Open};
-use crate::mpi::abi::{Null, is_null};
 use crate::mpi::lang::{Convert, Language};
-use crate::recording::thread::{Facts, Thread, Word};
+use crate::mpi::predefined::{Null, is_null};
+use crate::recording::slot::Facts;
+use crate::state::thread::Thread;
+use crate::word::Word;
 
 /// A call's facts, and what is left to do when it has returned.
 #[derive(Clone, Copy)]
@@ -103,7 +105,7 @@ impl<L: Language, const PREPARED: bool> After for Starts<L, PREPARED> {
         // SAFETY: the call stored the request; the slot is this call's.
         unsafe {
             let handle = L::handle_at(self.request, 0, Convert::Request);
-            if is_null(Null::Request, handle) || crate::mpi::abi::is_shared_request(handle) {
+            if is_null(Null::Request, handle) || crate::mpi::predefined::is_shared_request(handle) {
                 // Complete already: its wait, if there is one, returns at once.
                 return;
             }

@@ -4,13 +4,15 @@ use lbprof_collector::record::{Flags, NONE, Record};
 
 use super::point_to_point::bytes;
 use super::{After, Event, known};
-use crate::handles::comms;
-use crate::handles::datatypes;
-use crate::handles::groups;
 use crate::handles::objects::WINDOWS;
-use crate::mpi::abi::{self, Null, is_null};
+use crate::handles::{comms, datatypes, groups};
+use crate::harmless::enter;
+use crate::mpi::abi;
 use crate::mpi::lang::{Convert, Language};
-use crate::recording::thread::{self, Facts, Thread, Word};
+use crate::mpi::predefined::{Null, is_null};
+use crate::recording::slot::Facts;
+use crate::state::thread::Thread;
+use crate::word::{Word, int_at};
 
 /// Facts of a call on a window.
 #[inline(always)]
@@ -180,7 +182,7 @@ impl After for AddressesGroup {
     unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
         // SAFETY: a call with the group has succeeded, so its handle is valid.
         unsafe {
-            if ok && let Some(id) = thread::cold(thread, || groups::id(self.group)) {
+            if ok && let Some(id) = enter::cold(thread, || groups::id(self.group)) {
                 (*slot).count = id + 1;
             }
         }
@@ -212,7 +214,7 @@ impl After for TestsOn {
     unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
         // SAFETY: the flag is filled by a successful call.
         unsafe {
-            if ok && (self.flag as *const i32).read() == 0 {
+            if ok && int_at(self.flag) == 0 {
                 super::polls::found_nothing(thread, slot);
             }
         }
@@ -243,7 +245,7 @@ impl<L: Language> After for CreatesWindow<L> {
             if ok {
                 let handle = L::handle_at(self.win, 0, Convert::Win);
                 let comm = (*slot).comm;
-                if let Some(window) = thread::cold(thread, || Some(WINDOWS.created(handle, comm, String::new()))) {
+                if let Some(window) = enter::cold(thread, || Some(WINDOWS.created(handle, comm, String::new()))) {
                     (*slot).tag = window.id as i32;
                 }
             }
@@ -258,7 +260,7 @@ pub unsafe fn frees_window<L: Language>(thread: *mut Thread, win: Word) -> Event
     unsafe {
         let handle = L::handle_at(win, 0, Convert::Win);
         let window = WINDOWS.find(handle);
-        thread::cold(thread, || WINDOWS.forget(handle));
+        enter::cold(thread, || WINDOWS.forget(handle));
         let mut facts = Facts::on(window.comm);
         if window.id != NONE {
             facts.tag = window.id as i32;

@@ -4,12 +4,15 @@ use lbprof_collector::Operation;
 use lbprof_collector::record::{Flags, Record};
 
 use super::{After, Event, Posted, known};
-use crate::handles::comms;
-use crate::handles::datatypes;
 use crate::handles::requests::{self, Open, RECEIVES};
-use crate::mpi::abi::{self, Arrived, Null, abi, is_null};
+use crate::handles::{comms, datatypes};
+use crate::mpi::abi::abi;
 use crate::mpi::lang::{Convert, Language};
-use crate::recording::thread::{Facts, Thread, Word};
+use crate::mpi::predefined::{Null, is_null};
+use crate::mpi::status::{self, Arrived};
+use crate::recording::slot::Facts;
+use crate::state::thread::Thread;
+use crate::word::{Word, int_at};
 
 /// Facts of a message to or from `peer`.
 #[inline(always)]
@@ -184,7 +187,7 @@ unsafe fn store_found(slot: *mut Record, status: Word) {
 #[inline(always)]
 pub(super) unsafe fn store_arrival(slot: *mut Record, status: Word) {
     // SAFETY: the caller's: a filled status and a live slot.
-    unsafe { store_arrived(slot, abi::read_status(status)) };
+    unsafe { store_arrived(slot, status::read_status(status)) };
 }
 
 /// The same of a status that was read.
@@ -248,7 +251,7 @@ impl After for Exchanges {
             if ok {
                 store_arrival(&mut part, self.status);
             }
-            crate::recording::thread::append(thread, part);
+            crate::recording::room::append(thread, part);
         }
     }
 }
@@ -339,7 +342,7 @@ impl After for ProbesIf {
         // SAFETY: the flag and, where it is set, the status are filled by a successful call.
         unsafe {
             if !ok {
-            } else if (self.flag as *const i32).read() != 0 {
+            } else if int_at(self.flag) != 0 {
                 store_found(slot, self.status);
             } else {
                 super::polls::found_nothing(thread, slot);
@@ -399,7 +402,7 @@ impl<L: Language> After for Matches<L> {
             if !ok {
                 return;
             }
-            if self.flag != 0 && (self.flag as *const i32).read() == 0 {
+            if self.flag != 0 && int_at(self.flag) == 0 {
                 super::polls::found_nothing(thread, slot);
                 return;
             }

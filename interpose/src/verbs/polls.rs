@@ -10,7 +10,8 @@ use std::mem::offset_of;
 use lbprof_collector::format::ClockSource;
 use lbprof_collector::record::{Flags, PollGaps, Record};
 
-use crate::recording::thread::{self, Thread};
+use crate::recording::slot;
+use crate::state::thread::Thread;
 use crate::system::clock;
 
 /// Ticks between two unsuccessful polls from which they are two records: about 20 µs
@@ -47,7 +48,7 @@ pub(super) unsafe fn found_nothing(thread: *mut Thread, slot: *mut Record) {
                 (*poll).received = gaps.and(gap, short).0;
             }
             (*poll).end = end;
-            thread::take_back(thread, slot);
+            slot::take_back(thread, slot);
             return;
         }
         (*thread).poll = slot;

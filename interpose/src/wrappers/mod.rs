@@ -18,8 +18,10 @@ use lbprof_collector::record::{Flags, Record};
 
 use crate::forward::{self, NEXT};
 use crate::mpi::lang;
-use crate::recording::thread::{self, Canary, Word};
+use crate::recording::{nested, room, slot};
+use crate::state::thread::{self, Canary};
 use crate::verbs::{self, After};
+use crate::word::{Word, int_at};
 
 /// Calls a row's verb; fixes the type of its parameter.
 #[inline(always)]
@@ -55,9 +57,9 @@ macro_rules! body {
                 let unseen = (*thread).unseen;
                 let next: Next = std::mem::transmute(next);
                 let $result = next($($argument),*);
-                thread::close(slot);
+                slot::close(slot);
                 if unseen && $ok {
-                    thread::learn(thread, slot, || apply(thread, $verb).facts);
+                    slot::learn(thread, slot, || apply(thread, $verb).facts);
                 }
                 (*thread).unseen = false;
                 $result
@@ -69,11 +71,11 @@ macro_rules! body {
         unsafe {
             let thread = thread::current();
             let mut canary = Canary::uninit();
-            if thread::nested(thread, &canary) {
+            if nested::nested(thread, &canary) {
                 let next: Next = std::mem::transmute($next);
                 return next($($argument),*);
             }
-            let Some(slot) = thread::reserve(thread, &mut canary) else {
+            let Some(slot) = room::reserve(thread, &mut canary) else {
                 let next: Next = std::mem::transmute($next);
                 return next($($argument),*);
             };
@@ -81,7 +83,7 @@ macro_rules! body {
             $(let mut $argument = $argument;)*
             let event = apply(thread, $verb);
             let language_flag = if <$language as lang::Language>::FORTRAN { Flags::FORTRAN.0 } else { 0 };
-            thread::open(
+            slot::open(
                 thread,
                 slot,
                 Operation::$operation as u16,
@@ -93,7 +95,7 @@ macro_rules! body {
             } else {
                 let next: Next = std::mem::transmute($resolved);
                 let result = next($($argument),*);
-                thread::close(slot);
+                slot::close(slot);
                 result
             };
             (slot, event, result, thread)
@@ -127,7 +129,7 @@ macro_rules! c_wrapper {
                         (*slot).flags |= Flags::FAILED;
                     }
                     event.after.after(thread, slot, result as i32 == 0);
-                    thread::release(thread);
+                    nested::release(thread);
                 }
                 result
             }
@@ -163,16 +165,16 @@ macro_rules! fortran_wrapper {
                 let ierror = $ierror;
                 let (slot, event, result, thread) =
                     body!(next, next, lang::Fortran, $operation, ($($argument),*), $verb, |result| {
-                        $ierror == 0 || ($ierror as *const i32).read() == 0
+                        $ierror == 0 || int_at($ierror) == 0
                     });
                 // SAFETY: as in C; ierror is optional in mpi_f08, and then an error has ended the program.
                 unsafe {
-                    let ok = ierror == 0 || (ierror as *const i32).read() == 0;
+                    let ok = ierror == 0 || int_at(ierror) == 0;
                     if !ok {
                         (*slot).flags |= Flags::FAILED;
                     }
                     event.after.after(thread, slot, ok);
-                    thread::release(thread);
+                    nested::release(thread);
                 }
                 result
             }

@@ -2,21 +2,21 @@
 
 use std::ffi::{c_char, c_int};
 
-use crate::forward::{self, symbol};
 use crate::handles::datatypes;
-use crate::harmless::guard;
-use crate::lifecycle;
-use crate::lifecycle::finalize;
-use crate::markers::phases;
-use crate::mpi::abi;
+use crate::harmless::{enter, guard};
+use crate::lifecycle::{self, finalize};
+use crate::markers::pcontrol;
 use crate::mpi::lang::{C, Convert, Fortran, Language};
-use crate::recording::thread::{self, Thread, Word};
+use crate::mpi::symbols::{self, symbol};
+use crate::mpi::{abi, call, detect};
+use crate::state::thread::{self, Thread};
+use crate::word::{Word, int_at};
 use std::arch::naked_asm;
 
 /// Looks a function up, by its profiling name or, where it has none, by its own; calls it. Rare calls only.
 macro_rules! forward {
     ($next:literal, $own:expr, ($($argument:expr),*)) => {{
-        let function = forward::find($next, $own);
+        let function = symbols::find($next, $own);
         if function == 0 {
             abi::abi().err_other as Word
         } else {
@@ -53,13 +53,13 @@ macro_rules! entry {
 fn cold(work: impl FnOnce(*mut Thread)) {
     let thread = thread::current();
     // SAFETY: the calling thread's state.
-    unsafe { thread::cold(thread, || work(thread)) };
+    unsafe { enter::cold(thread, || work(thread)) };
 }
 
 /// Whether a Fortran call succeeded; `ierror` is optional in mpi_f08.
 unsafe fn succeeded(ierror: Word) -> bool {
     // SAFETY: null or the address of an INTEGER.
-    ierror == 0 || unsafe { (ierror as *const i32).read() == 0 }
+    ierror == 0 || unsafe { int_at(ierror) == 0 }
 }
 
 /// The thread level that MPI_Init_thread has stored, or MPI's own word where the program does not want to know.
@@ -68,9 +68,9 @@ unsafe fn provided_level(provided: Word) -> c_int {
     // SAFETY: null, or the address that a successful call has filled.
     unsafe {
         if provided != 0 {
-            return (provided as *const c_int).read();
+            return int_at(provided);
         }
-        forward::call2(c"PMPI_Query_thread", &raw mut level as Word, 0);
+        call::call2(c"PMPI_Query_thread", &raw mut level as Word, 0);
     }
     level
 }
@@ -78,7 +78,7 @@ unsafe fn provided_level(provided: Word) -> c_int {
 fn initialised(level: c_int) {
     let thread = thread::current();
     let start = || {
-        if abi::detect() {
+        if detect::detect() {
             let level = lifecycle::thread_level(level);
             // SAFETY: MPI has just said that it is initialised.
             unsafe { lifecycle::initialised(thread, level) }
@@ -86,7 +86,7 @@ fn initialised(level: c_int) {
     };
     // Also if recording was given up by now, for the other ranks count on this one.
     // SAFETY: the calling thread's state.
-    unsafe { thread::quiet(thread, || guard::caught(start)) };
+    unsafe { enter::quiet(thread, || guard::caught(start)) };
 }
 
 /// Whether a wrapper of the same family is under way on this thread: Fortran's MPI_Init may call C's.
@@ -210,7 +210,7 @@ macro_rules! type_free {
             #[unsafe(export_name = $name)]
             unsafe extern "C-unwind" fn type_free(datatype: Word, ierror: Word) -> Word {
                 cold(|_| {
-                    if abi::detect() {
+                    if detect::detect() {
                         // SAFETY: the address of the handle.
                         datatypes::forget(unsafe {
                             <$language as Language>::handle_at(datatype, 0, Convert::Datatype)
@@ -237,9 +237,9 @@ fn control(level: i32, label: Word) {
         unsafe { (*thread).busy -= 1 };
         if lifecycle::pcontrol_labels() {
             // SAFETY: the user said that the program passes labels.
-            unsafe { phases::control_labelled(level, label as *const c_char) };
+            unsafe { pcontrol::control_labelled(level, label as *const c_char) };
         } else {
-            phases::control(level);
+            pcontrol::control(level);
         }
         // SAFETY: as above.
         unsafe { (*thread).busy += 1 };
@@ -250,7 +250,7 @@ fn control(level: i32, label: Word) {
 #[unsafe(export_name = "MPI_Pcontrol")]
 unsafe extern "C-unwind" fn pcontrol(level: c_int, label: Word) -> Word {
     control(level, label);
-    let next = forward::find(c"PMPI_Pcontrol", c"MPI_Pcontrol");
+    let next = symbols::find(c"PMPI_Pcontrol", c"MPI_Pcontrol");
     if next == 0 {
         return 0;
     }
@@ -267,7 +267,7 @@ macro_rules! fortran_pcontrol {
             #[unsafe(export_name = $name)]
             unsafe extern "C-unwind" fn pcontrol(level: Word) -> Word {
                 // SAFETY: the address of an INTEGER. Fortran's has no label.
-                control(unsafe { (level as *const i32).read() }, 0);
+                control(unsafe { int_at(level) }, 0);
                 forward!($next, c_name!($name), (level))
             }
         };
@@ -283,7 +283,7 @@ unsafe fn session_at<L: Language>(session: Word) -> Word {
             L::handle_at(session, 0, Convert::Comm)
         } else {
             let f2c: unsafe extern "C" fn(c_int) -> Word = std::mem::transmute(f2c);
-            f2c((session as *const c_int).read())
+            f2c(int_at(session))
         }
     }
 }
@@ -301,7 +301,7 @@ macro_rules! session_init {
                     let ok = if <$language>::FORTRAN { unsafe { succeeded(ierror) } } else { result as i32 == 0 };
                     if outermost && ok {
                         cold(|thread| {
-                            if abi::detect() {
+                            if detect::detect() {
                                 // SAFETY: as above.
                                 unsafe { lifecycle::session_initialised(thread, session_at::<$language>(session)) };
                             }

@@ -1,0 +1,24 @@
+//! The entries of a thread's caches of communicators and datatypes ([`Thread`](crate::state::thread::Thread)).
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::state::thread::CACHE;
+use crate::word::Word;
+
+/// Where a handle goes in a thread's cache.
+#[inline(always)]
+pub fn cache_slot(handle: Word) -> usize {
+    (handle >> 4 ^ handle >> 9 ^ handle) & (CACHE - 1)
+}
+
+/// Empties an entry of a thread's cache, by its handle, if it is that of `handle`.
+///
+/// The thread may be at work on the entry, for another handle: what it stores stays. What belongs to the handle is the thread's alone
+/// and is left as it is.
+///
+/// # Safety
+/// `entry` is in the state of a live thread.
+pub unsafe fn uncache(entry: *mut Word, handle: Word) {
+    // SAFETY: the caller's promise; aligned as a word is.
+    let _ = unsafe { AtomicUsize::from_ptr(entry) }.compare_exchange(handle, 0, Relaxed, Relaxed);
+}

@@ -1,0 +1,223 @@
+//! Births of communicators: how one becomes known, and which id it gets in the log.
+//!
+//! All members of a communicator give it the same number without talking to each other: a hash of its parent's number, of how many
+//! communicators were made from the parent before, and of its members' world ranks.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use lbprof_collector::definition::{Communicator, Definition, Neighbours, RankList};
+use lbprof_collector::problem::ProblemKind;
+use lbprof_collector::record::NONE;
+use parking_lot::Mutex;
+
+use crate::handles::comms::{members, table};
+use crate::harmless::{enter, guard};
+use crate::log;
+use crate::mpi::call;
+use crate::mpi::predefined::{self, Null, is_null};
+use crate::mpi::topology::{self, Topology};
+use crate::state::comm::{CommInfo, Parent, UNKNOWN};
+use crate::state::thread;
+use crate::word::Word;
+
+/// How a new communicator's id comes about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Birth {
+    /// All members of the parent take part.
+    FromParent,
+    /// Only the new one's members take part.
+    InGroup,
+    /// An inter-communicator, whose two sides have different parents.
+    Inter,
+}
+
+/// A communicator was made from `parent` (a handle; 0 where there is none).
+///
+/// # Safety
+/// `comm` was returned by a successful call; it may be null.
+pub unsafe fn created(parent: Word, comm: Word, birth: Birth) -> &'static CommInfo {
+    let parent = if parent == 0 || is_null(Null::Comm, parent) { None } else { Some(known_or_defined(parent)) };
+    // SAFETY: the caller's promise.
+    unsafe {
+        match birth {
+            // Counted by all members of the parent, also those that are not in the new one.
+            Birth::FromParent => {
+                let number = parent.map_or(0, CommInfo::next_child);
+                define(comm, parent.map(CommInfo::as_parent), Salt::Number(number))
+            }
+            Birth::InGroup => define(comm, parent.map(CommInfo::as_parent), Salt::Members { with_parent: true }),
+            Birth::Inter => define(comm, parent.map(CommInfo::as_parent), Salt::Members { with_parent: false }),
+        }
+    }
+}
+
+/// What is known of `comm`, with which a call has succeeded; it is defined in the log if it was not before.
+#[cold]
+pub fn known_or_defined(comm: Word) -> &'static CommInfo {
+    if let Some(info) = table::get(comm) {
+        return info;
+    }
+    // SAFETY: a call with the handle has succeeded, so it is valid, or it is null.
+    unsafe { define(comm, None, Salt::Members { with_parent: false }) }
+}
+
+/// Communicators that are being made by MPI_Comm_idup: the request's id, the number among the parent's, where the handle is.
+struct Later {
+    request: u32,
+    parent: Parent,
+    number: u64,
+    newcomm: Word,
+    read: unsafe fn(Word) -> Word,
+}
+
+static LATER: Mutex<Vec<Later>> = Mutex::new(Vec::new());
+
+/// MPI_Comm_idup has returned: `request` makes a communicator from `parent`, whose handle `read` finds at `newcomm` when the request has
+/// completed.
+pub fn begin_later(request: u32, parent: Word, newcomm: Word, read: unsafe fn(Word) -> Word) {
+    let parent = known_or_defined(parent);
+    let (parent, number) = (parent.as_parent(), parent.next_child());
+    LATER.lock().push(Later { request, parent, number, newcomm, read });
+}
+
+/// The request of an MPI_Comm_idup has completed.
+///
+/// # Safety
+/// What [`begin_later`] was given for it is as good as it was then.
+pub unsafe fn finish_later(request: u32) {
+    // SAFETY: the calling thread's own state; the handle is stored by now.
+    unsafe {
+        enter::cold(thread::current(), || {
+            let mut later = LATER.lock();
+            if let Some(at) = later.iter().position(|later| later.request == request) {
+                let made = later.swap_remove(at);
+                drop(later);
+                define((made.read)(made.newcomm), Some(made.parent), Salt::Number(made.number));
+            }
+        });
+    }
+}
+
+/// Defines MPI_COMM_WORLD as communicator 0 and MPI_COMM_SELF as 1.
+pub fn define_predefined() {
+    known_or_defined(predefined::comm_world());
+    known_or_defined(predefined::comm_self());
+}
+
+/// What, besides the members, tells a communicator from others.
+enum Salt {
+    /// How many were made from its parent before.
+    Number(u64),
+    /// How many with the same members (and the same parent) were made before: for calls that not all members of the parent
+    /// take part in.
+    Members { with_parent: bool },
+}
+
+/// Ids of communicators by [`Salt::Members`], and how many there were.
+static SEEN: Mutex<Option<HashMap<u64, u64, foldhash::fast::FixedState>>> = Mutex::new(None);
+
+/// Ids that a log may have.
+const MAX_COMMS: u32 = 1 << 20;
+
+/// Ids given so far.
+static N_COMMS: AtomicU32 = AtomicU32::new(0);
+
+/// Describes a communicator and writes its definition to the log.
+unsafe fn define(comm: Word, parent: Option<Parent>, salt: Salt) -> &'static CommInfo {
+    if is_null(Null::Comm, comm) || comm == 0 {
+        return &UNKNOWN;
+    }
+    let mut rank = -1;
+    // SAFETY: a local look-up.
+    unsafe { call::call2(c"PMPI_Comm_rank", comm, &raw mut rank as Word) };
+    // What is no communicator has no rank. A call with it may seem to have succeeded, because the program's error handler came back.
+    if rank < 0 {
+        return &UNKNOWN;
+    }
+    let id = N_COMMS.fetch_add(1, Relaxed);
+    if id >= MAX_COMMS {
+        N_COMMS.fetch_sub(1, Relaxed);
+        guard::tell(
+            ProblemKind::TooMany,
+            format_args!("more than {MAX_COMMS} communicators; further ones share no id"),
+        );
+        return &UNKNOWN;
+    }
+    // SAFETY: the handle is valid; these are local look-ups.
+    let (group, remote, topology) = unsafe {
+        let mut inter = 0;
+        call::call2(c"PMPI_Comm_test_inter", comm, &raw mut inter as Word);
+        let group = if inter == 0 { members::own_ranks(comm) } else { members::world_ranks(comm, c"PMPI_Comm_group") };
+        let remote = if inter != 0 { members::world_ranks(comm, c"PMPI_Comm_remote_group") } else { Vec::new() };
+        (group, remote, topology::of(comm))
+    };
+    let uid = uid_of(parent, salt, &group, &remote);
+    let info = CommInfo {
+        id,
+        rank,
+        size: group.len() as i64,
+        others: if remote.is_empty() { group.len() } else { remote.len() } as i64,
+        inter: !remote.is_empty(),
+        sources: topology.sources.len() as i64,
+        destinations: topology.destinations.len() as i64,
+        absent: topology.absent,
+        uid,
+        children: AtomicU32::new(0),
+    };
+    let info = table::insert(comm, info);
+    let neighbours = named(id, &topology, &group);
+    log::define(Definition::Communicator(Communicator {
+        id,
+        uid,
+        parent: parent.map_or(NONE, |parent| parent.id),
+        rank: u32::try_from(rank).unwrap_or(NONE),
+        group: RankList::from_ranks(group),
+        remote: RankList::from_ranks(remote),
+    }));
+    neighbours.into_iter().for_each(log::define);
+    info
+}
+
+/// The number of a communicator of these members, the same on all of them.
+fn uid_of(parent: Option<Parent>, salt: Salt, group: &[u32], remote: &[u32]) -> u64 {
+    let mut hasher = hasher();
+    // Both sides of an inter-communicator see the groups in turn.
+    let (first, second) = if !remote.is_empty() && remote < group { (remote, group) } else { (group, remote) };
+    for side in [first, second] {
+        hasher.write_usize(side.len());
+        side.iter().for_each(|&rank| hasher.write_u32(rank));
+    }
+    if !matches!(salt, Salt::Members { with_parent: false }) {
+        hasher.write_u64(parent.map_or(0, |parent| parent.uid));
+    }
+    let number = match salt {
+        Salt::Number(number) => number,
+        Salt::Members { .. } => {
+            let mut seen = SEEN.lock();
+            let times = seen.get_or_insert_default().entry(hasher.finish()).or_default();
+            *times += 1;
+            *times << 32
+        }
+    };
+    hasher.write_u64(number);
+    hasher.finish()
+}
+
+/// The definition of a rank's neighbours in communicator `id`, whose ranks are those of the world in `group`; `None`: it has none.
+fn named(id: u32, topology: &Topology, group: &[u32]) -> Option<Definition> {
+    let world = |ranks: &[Option<u32>]| {
+        let there = ranks.iter().flatten();
+        RankList::from_ranks(there.map(|&rank| group.get(rank as usize).copied().unwrap_or(NONE)))
+    };
+    topology.is_there.then(|| {
+        let (sources, destinations) = (world(&topology.sources), world(&topology.destinations));
+        Definition::Neighbours(Neighbours { comm: id, sources, destinations })
+    })
+}
+
+/// The same numbers from the same input in every process.
+fn hasher() -> impl Hasher {
+    foldhash::quality::FixedState::with_seed(0x6c62_7072_6f66).build_hasher()
+}

@@ -1,0 +1,83 @@
+//! Communicators: handles → what is known of them.
+
+pub mod births;
+mod members;
+mod table;
+
+use crate::handles::cache::{cache_slot, uncache};
+use crate::handles::comms::births::known_or_defined;
+use crate::mpi::predefined::{Null, is_null};
+use crate::recording::registry;
+use crate::state::comm::{CommInfo, UNKNOWN};
+use crate::state::thread::Thread;
+use crate::word::Word;
+
+/// What is known of `comm`.
+///
+/// # Safety
+/// `thread` is the calling thread's state; `comm` is a valid handle or a null one.
+#[inline(always)]
+pub unsafe fn find(thread: *mut Thread, comm: Word) -> &'static CommInfo {
+    // SAFETY: the cache holds addresses of descriptions that are never freed.
+    unsafe {
+        if comm == (*thread).comm_handle && !(*thread).comm.is_null() {
+            &*(*thread).comm
+        } else {
+            look_up(thread, comm)
+        }
+    }
+}
+
+#[inline(never)]
+unsafe fn look_up(thread: *mut Thread, comm: Word) -> &'static CommInfo {
+    // SAFETY: the thread's own state; see `find`.
+    unsafe {
+        let cached = (&raw mut (*thread).comms).cast::<(Word, *const CommInfo)>().add(cache_slot(comm));
+        let info = if (*cached).0 == comm && !(*cached).1.is_null() {
+            (*cached).1
+        } else {
+            let info: *const CommInfo =
+                crate::harmless::enter::cold(thread, || known_or_seen(thread, comm)).unwrap_or(&UNKNOWN);
+            if std::ptr::eq(info, &UNKNOWN) {
+                return &UNKNOWN;
+            }
+            *cached = (comm, info);
+            info
+        };
+        (*thread).comm_handle = comm;
+        (*thread).comm = info;
+        &*info
+    }
+}
+
+/// Of a handle that was not seen before nothing is known until a call with it has succeeded ([`crate::recording::slot::learn`]).
+#[cold]
+unsafe fn known_or_seen(thread: *mut Thread, comm: Word) -> Option<&'static CommInfo> {
+    // SAFETY: the thread's own state.
+    unsafe {
+        if (*thread).asking || comm == 0 || is_null(Null::Comm, comm) {
+            return Some(known_or_defined(comm));
+        }
+        let known = table::get(comm);
+        (*thread).unseen |= known.is_none();
+        known
+    }
+}
+
+/// Forgets a communicator that is about to be freed.
+///
+/// # Safety
+/// `comm` is valid.
+pub unsafe fn forget(comm: Word) {
+    let known = table::remove(comm);
+    // SAFETY: the states of registered threads are live.
+    registry::for_each_thread(|thread| unsafe {
+        uncache(&raw mut (*thread).comm_handle, comm);
+        let cached = (&raw mut (*thread).comms).cast::<(Word, *const CommInfo)>().add(cache_slot(comm));
+        uncache(&raw mut (*cached).0, comm);
+    });
+    // Only now, when nothing leads to it any more.
+    if let Some(known) = known {
+        table::retire(known);
+    }
+}

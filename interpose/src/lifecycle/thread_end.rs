@@ -1,0 +1,52 @@
+//! The end of a thread that records.
+
+use std::ffi::c_void;
+
+use crate::harmless::enter;
+use crate::markers::stack;
+use crate::recording::flush::{batch, close_ring, mend};
+use crate::recording::registry;
+use crate::state::buffers;
+use crate::state::stage::{State, state};
+use crate::state::thread::Thread;
+use crate::system::clock::ticks;
+
+/// The calling thread ends: its ring is another one's from now on.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe extern "C" fn end(thread: *mut c_void) {
+    let thread = thread.cast::<Thread>();
+    // SAFETY: the thread's own state, still there while its destructors run. What it calls afterwards attaches it anew.
+    unsafe {
+        (*thread).ends = (*thread).ends.saturating_add(1);
+        if !(*thread).log.is_null() {
+            enter::quiet(thread, || registry::give_back(thread, end_records));
+        }
+        (*thread).cursor = std::ptr::null_mut();
+        (*thread).limit = std::ptr::null_mut();
+        (*thread).poll = std::ptr::null_mut();
+        buffers::free(thread);
+    }
+}
+
+/// The thread writes no more records. Whether another one may go on in its ring, where they stay; else the log has them.
+unsafe fn end_records(thread: *mut Thread) -> bool {
+    // SAFETY: the thread's own state.
+    unsafe {
+        let Some(log) = (*thread).log.as_mut() else { return false };
+        // The first thread's records make the rank's time, and its ring's head is the process's. Where recording has just ended
+        // the ring may be open still.
+        if log.number == 0 || log.paused.is_some() || state() != State::Recording {
+            if !log.closed {
+                close_ring(thread, log);
+            }
+            return false;
+        }
+        if let Some(last) = batch(thread, log).last_mut() {
+            mend(std::slice::from_mut(last), ticks());
+        }
+        stack::end_all(thread);
+        true
+    }
+}

@@ -1,0 +1,67 @@
+//! A log that MPI_Finalize has closed: the process may add small blocks to it when it exits.
+//!
+//! Programs call exit() from signal handlers, too. So this only makes system calls that POSIX allows there: nothing is allocated, no lock
+//! is taken.
+
+use std::ffi::{CString, c_int};
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use lbprof_collector::definition::Definition;
+use lbprof_collector::writer::block_of;
+
+use crate::system::descriptors::write_quietly;
+use crate::system::sandbox;
+
+/// The log that MPI_Finalize has closed, and the process that recorded it.
+static CLOSED: OnceLock<(CString, u32)> = OnceLock::new();
+
+/// MPI_Finalize has closed the log at `path`: what comes later is appended to it.
+pub fn closed(path: &Path) {
+    if let Ok(path) = CString::new(path.as_os_str().as_bytes()) {
+        CLOSED.set((path, std::process::id())).ok();
+    }
+}
+
+/// Appends a small definition to the log that MPI_Finalize has closed.
+pub fn append(definition: &Definition) {
+    // A child of a fork ends with a status of its own.
+    let Some((path, _)) = CLOSED.get().filter(|(_, pid)| *pid == std::process::id()) else { return };
+    if sandbox::is_filtered() {
+        return;
+    }
+    let mut memory = [0; 64];
+    let block = block_of(definition, &mut memory).and_then(|length| memory.get(..length));
+    // SAFETY: system calls on a path that lives as long as the process, and on the descriptor that they give.
+    unsafe {
+        let file = libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_APPEND | libc::O_CLOEXEC);
+        if file < 0 {
+            return;
+        }
+        if let Some(block) = block {
+            write_whole(file, block);
+        }
+        libc::close(file);
+    }
+}
+
+/// Writes all of `block` or nothing: half a block would be told as damage.
+///
+/// # Safety
+/// `file` is open for writing.
+unsafe fn write_whole(file: c_int, block: &[u8]) {
+    let mut stat = MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: the structure is filled where the call succeeds; the block lives.
+    unsafe {
+        if libc::fstat(file, stat.as_mut_ptr()) != 0 {
+            return;
+        }
+        let before = stat.assume_init().st_size;
+        let written = write_quietly(file, block);
+        if written.is_ok_and(|written| written != block.len()) {
+            libc::ftruncate(file, before);
+        }
+    }
+}

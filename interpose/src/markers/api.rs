@@ -1,0 +1,110 @@
+//! The functions behind lbprof.h.
+
+use std::borrow::Cow;
+use std::ffi::{c_char, c_double, c_int};
+
+use lbprof_collector::Operation;
+use lbprof_collector::definition::RegionKind;
+use lbprof_collector::record::Record;
+
+use crate::harmless::guard;
+use crate::markers::marks::{begin, end, marked, param, record, text};
+use crate::markers::regions::counter;
+use crate::markers::stack::{mark, phases};
+use crate::state::stage::{State, state};
+use crate::system::clock::ticks;
+
+/// The functions that lbprof.h calls, in its order.
+#[repr(C)]
+pub struct Api {
+    size: usize,
+    phase_begin: unsafe extern "C" fn(*const c_char, c_int),
+    phase_end: unsafe extern "C" fn(*const c_char),
+    iteration_begin: unsafe extern "C" fn(*const c_char),
+    iteration_end: unsafe extern "C" fn(*const c_char),
+    work: unsafe extern "C" fn(c_double, c_double),
+    count: unsafe extern "C" fn(*const c_char, c_double),
+    param: unsafe extern "C" fn(*const c_char, c_double),
+    record: unsafe extern "C" fn(c_int),
+}
+
+static API: Api = Api {
+    size: size_of::<Api>(),
+    phase_begin: api_phase_begin,
+    phase_end: api_phase_end,
+    iteration_begin: api_iteration_begin,
+    iteration_end: api_phase_end,
+    work: api_work,
+    count: api_count,
+    param: api_param,
+    record: api_record,
+};
+
+/// The entry that lbprof.h looks up; null for a version that this library does not have.
+#[unsafe(no_mangle)]
+pub extern "C" fn lbprof_api(version: c_int) -> *const Api {
+    if version == 1 { &API } else { std::ptr::null() }
+}
+
+unsafe extern "C" fn api_phase_begin(name: *const c_char, kind: c_int) {
+    let kind = match kind {
+        1 => RegionKind::Control,
+        2 => RegionKind::Serial,
+        _ => RegionKind::Useful,
+    };
+    // SAFETY: the header passes the program's string.
+    unsafe { named(name, |name| begin(&name, kind, false)) };
+}
+
+unsafe extern "C" fn api_phase_end(name: *const c_char) {
+    // SAFETY: the header passes the program's string.
+    unsafe { named(name, |name| end(&name)) };
+}
+
+unsafe extern "C" fn api_iteration_begin(name: *const c_char) {
+    // SAFETY: the header passes the program's string.
+    unsafe { named(name, |name| begin(&name, RegionKind::Useful, true)) };
+}
+
+unsafe extern "C" fn api_work(operations: c_double, quanta: c_double) {
+    marked(|thread| {
+        let region = phases(thread).map_or(0, |open| open.innermost());
+        mark(
+            thread,
+            Record {
+                sent: operations.to_bits(),
+                received: quanta.to_bits(),
+                request: region,
+                ..Record::new(Operation::Work, ticks())
+            },
+        );
+    });
+}
+
+unsafe extern "C" fn api_count(name: *const c_char, value: c_double) {
+    marked(|thread| {
+        // SAFETY: the header passes the program's string.
+        if let Some(name) = unsafe { text(name) } {
+            let id = counter(&name);
+            mark(thread, Record { sent: value.to_bits(), request: id, ..Record::new(Operation::Counter, ticks()) });
+        }
+    });
+}
+
+unsafe extern "C" fn api_param(name: *const c_char, value: c_double) {
+    // SAFETY: the header passes the program's string.
+    unsafe { named(name, |name| param(name.into_owned(), value)) };
+}
+
+unsafe extern "C" fn api_record(on: c_int) {
+    record(on != 0);
+}
+
+/// Gives a marker's name to `work`, where it has one and something is recorded or will be.
+unsafe fn named(name: *const c_char, work: impl FnOnce(Cow<str>)) {
+    if state() == State::Done {
+        return;
+    }
+    // SAFETY: the caller's promise, as `text` wants it.
+    guard::guarded(|| unsafe { text(name) }.map_or((), work));
+}

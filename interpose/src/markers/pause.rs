@@ -1,0 +1,63 @@
+//! Recording stops and goes on, on one thread.
+
+use lbprof_collector::Operation;
+use lbprof_collector::problem::ProblemKind;
+use lbprof_collector::record::Record;
+
+use crate::harmless::signals::critical;
+use crate::harmless::{enter, guard};
+use crate::markers::stack;
+use crate::recording::flush::hand_over;
+use crate::recording::room::{append, set_aside};
+use crate::state::thread::Thread;
+use crate::system::clock::ticks;
+
+/// Stops recording on the calling thread.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn pause(thread: *mut Thread) {
+    // SAFETY: the thread's own state.
+    unsafe {
+        let paused = (*thread).log.as_ref().is_some_and(|log| log.paused.is_some());
+        if paused || !append(thread, Record::new(Operation::Pause, ticks())) {
+            return;
+        }
+        if let Some(log) = (*thread).log.as_mut() {
+            guard::count(ProblemKind::Paused, 1);
+            log.paused = Some((*thread).cursor);
+            log.in_pause = true;
+            log.phases.pause();
+            set_aside(thread);
+            (*thread).poll = std::ptr::null_mut();
+        }
+    }
+}
+
+/// Resumes recording on the calling thread.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn resume(thread: *mut Thread) {
+    // SAFETY: the thread's own state.
+    unsafe {
+        if let Some(log) = (*thread).log.as_mut()
+            && let Some(mut cursor) = log.paused
+        {
+            // What is written now happened in the past: no flush, whose record tells of the present, may come between.
+            let limit = log.limit();
+            if limit.offset_from(cursor) < log.phases.changes_in_pause() as isize + 1 {
+                enter::cold(thread, || critical(|| hand_over(thread, log, ticks())));
+                cursor = log.ring.slots();
+            }
+            log.paused = None;
+            ((*thread).cursor, (*thread).limit) = (cursor, limit);
+            (*thread).poll = std::ptr::null_mut();
+            stack::catch_up(thread);
+            append(thread, Record::new(Operation::Resume, ticks()));
+        }
+        if let Some(log) = (*thread).log.as_mut() {
+            log.in_pause = false;
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! MPI_Pcontrol, the standard's own marker (MPI-4.1 §15.2.4).
+
+use std::ffi::c_char;
+
+use lbprof_collector::definition::RegionKind;
+
+use crate::markers::marks::{begin, end, marked, record, text};
+use crate::recording::flush;
+
+/// MPI_Pcontrol (MPI-4.1 §15.2.4): 0 stops, 1 starts, 2 flushes; n ≥ 5 begins and −n ends phase n.
+pub fn control(level: i32) {
+    match level {
+        0 => record(false),
+        1 => record(true),
+        2 => marked(|thread| {
+            // SAFETY: the thread's own state.
+            unsafe { flush::flush_now(thread) }
+        }),
+        5.. => begin(&format!("phase {level}"), RegionKind::Useful, false),
+        ..=-5 => end(&format!("phase {}", level.unsigned_abs())),
+        _ => {}
+    }
+}
+
+/// MPI_Pcontrol in the dialect of labels: (1, "name") begins, (−1, "name") ends a phase; else as [`control`].
+///
+/// # Safety
+/// `label` is a string where `level` is 1 or −1.
+pub unsafe fn control_labelled(level: i32, label: *const c_char) {
+    // Other levels come without a label: what is in its place then may not be looked at.
+    let label = if level.unsigned_abs() == 1 { label } else { std::ptr::null() };
+    // SAFETY: the caller's promise.
+    match (level, unsafe { text(label) }) {
+        (1, Some(name)) => begin(&name, RegionKind::Useful, false),
+        (-1, Some(name)) => end(&name),
+        _ => control(level),
+    }
+}

@@ -1,0 +1,63 @@
+//! The regions and counters that the log knows, by name.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use foldhash::fast::FixedState;
+use lbprof_collector::definition::{Definition, Region, RegionKind};
+use lbprof_collector::problem::ProblemKind;
+use parking_lot::Mutex;
+
+use crate::harmless::guard;
+use crate::log;
+
+/// Regions that a log may have.
+const MAX_REGIONS: u32 = 1 << 16;
+
+/// The regions and counters that the log knows.
+#[derive(Default)]
+struct Names {
+    /// Ids by parent, then by name.
+    regions: HashMap<u32, HashMap<Arc<str>, u32, FixedState>, FixedState>,
+    counters: HashMap<String, u32, FixedState>,
+}
+
+static NAMES: Mutex<Option<Names>> = Mutex::new(None);
+static NEXT_REGION: AtomicU32 = AtomicU32::new(1);
+
+/// The id of region `name` inside `parent`, and its name to keep; defined in the log when it is new. Where there are too many:
+/// the parent's.
+pub fn region(parent: u32, name: &str, kind: RegionKind, iterated: bool) -> (u32, Arc<str>) {
+    let mut names = NAMES.lock();
+    let inside = names.get_or_insert_default().regions.entry(parent).or_default();
+    if let Some((name, &id)) = inside.get_key_value(name) {
+        return (id, name.clone());
+    }
+    let kept: Arc<str> = name.into();
+    let id = NEXT_REGION.load(Relaxed);
+    if id >= MAX_REGIONS {
+        guard::tell(
+            ProblemKind::TooMany,
+            format_args!("more than {MAX_REGIONS} phases; further ones count to the phase around them"),
+        );
+        return (parent, kept);
+    }
+    NEXT_REGION.store(id + 1, Relaxed);
+    inside.insert(kept.clone(), id);
+    log::define(Definition::Region(Region { id, parent, name: name.to_owned(), kind, iterated }));
+    (id, kept)
+}
+
+/// The id of a counter; defined in the log when it is new.
+pub fn counter(name: &str) -> u32 {
+    let mut names = NAMES.lock();
+    let names = names.get_or_insert_default();
+    if let Some(&id) = names.counters.get(name) {
+        return id;
+    }
+    let id = names.counters.len() as u32;
+    names.counters.insert(name.to_owned(), id);
+    log::define(Definition::Counter(id, name.to_owned()));
+    id
+}

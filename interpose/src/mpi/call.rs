@@ -1,0 +1,86 @@
+//! Calling functions of MPI from the recorder, by name.
+
+use std::ffi::CStr;
+use std::sync::atomic::{
+    AtomicUsize,
+    Ordering::{AcqRel, Acquire, Release},
+};
+
+use crate::mpi::abi::abi;
+use crate::mpi::symbols::symbol;
+use crate::word::Word;
+
+/// Addresses of functions that were called by name, by the address of the name: an entry is made once and stays.
+///
+/// A look-up by name takes a thousand instructions, and making a communicator needs six functions.
+struct Called([(AtomicUsize, AtomicUsize); Called::SLOTS]);
+
+static CALLED: Called = Called([const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; Called::SLOTS]);
+
+impl Called {
+    const SLOTS: usize = 64;
+
+    /// The address of the function of this name, or 0.
+    fn find(&self, name: &'static CStr) -> usize {
+        let key = name.as_ptr() as usize;
+        for at in 0..Self::SLOTS {
+            let Some((known, address)) = self.0.get(((key >> 4) + at) % Self::SLOTS) else { break };
+            let owner = match known.compare_exchange(0, key, AcqRel, Acquire) {
+                Ok(_) => key,
+                Err(owner) => owner,
+            };
+            if owner == key {
+                let mut found = address.load(Acquire);
+                if found == 0 {
+                    found = symbol(name);
+                    address.store(found, Release);
+                }
+                return found;
+            }
+        }
+        symbol(name)
+    }
+}
+
+/// Calls an MPI function with three arguments; MPI_ERR_OTHER where it does not exist. The name is looked up once.
+///
+/// # Safety
+/// The arguments are those of the function.
+pub unsafe fn call3(name: &'static CStr, a: Word, b: Word, c: Word) -> i32 {
+    // SAFETY: register-wide words serve for every integer and pointer argument; see the caller's promise.
+    unsafe { call(name, [a, b, c, 0, 0, 0, 0, 0]) }
+}
+
+/// As [`call3`], with two arguments.
+///
+/// # Safety
+/// As [`call3`].
+pub unsafe fn call2(name: &'static CStr, a: Word, b: Word) -> i32 {
+    // SAFETY: as in `call3`.
+    unsafe { call(name, [a, b, 0, 0, 0, 0, 0, 0]) }
+}
+
+/// As [`call3`], with up to eight arguments; those beyond the function's own are not looked at by it.
+///
+/// # Safety
+/// As [`call3`].
+pub unsafe fn call(name: &'static CStr, arguments: [Word; 8]) -> i32 {
+    match CALLED.find(name) {
+        0 => abi().err_other,
+        // SAFETY: the caller's promise.
+        address => unsafe { call_at(address, arguments) },
+    }
+}
+
+/// As [`call`], for a function that [`symbol`] has found.
+///
+/// # Safety
+/// As [`call3`]; `address` is the function's.
+pub unsafe fn call_at(address: usize, [a, b, c, d, e, f, g, h]: [Word; 8]) -> i32 {
+    // SAFETY: the C calling convention lets a caller pass more arguments than the callee takes.
+    unsafe {
+        let function: unsafe extern "C-unwind" fn(Word, Word, Word, Word, Word, Word, Word, Word) -> i32 =
+            std::mem::transmute(address);
+        function(a, b, c, d, e, f, g, h)
+    }
+}

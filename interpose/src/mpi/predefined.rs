@@ -1,0 +1,130 @@
+//! Handles that MPI itself defines, and what a handle tells.
+
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::mpi::abi::{Kind, abi};
+use crate::mpi::symbols::symbol;
+use crate::word::Word;
+
+/// The handle of MPI_COMM_WORLD.
+pub fn comm_world() -> Word {
+    match abi().kind {
+        Kind::OpenMpi => symbol(c"ompi_mpi_comm_world"),
+        Kind::Standard => 0x101,
+        _ => 0x4400_0000,
+    }
+}
+
+/// The handle of MPI_COMM_SELF.
+pub fn comm_self() -> Word {
+    match abi().kind {
+        Kind::OpenMpi => symbol(c"ompi_mpi_comm_self"),
+        Kind::Standard => 0x102,
+        _ => 0x4400_0001,
+    }
+}
+
+/// The handle of MPI_BYTE.
+pub fn byte() -> Word {
+    match abi().kind {
+        Kind::OpenMpi => symbol(c"ompi_mpi_byte"),
+        Kind::Standard => 0x247,
+        _ => 0x4c00_010d,
+    }
+}
+
+/// Kinds of handle that have a null value, or another one that stands for nothing.
+#[derive(Clone, Copy)]
+#[repr(usize)]
+pub enum Null {
+    /// MPI_COMM_NULL
+    Comm,
+    /// MPI_DATATYPE_NULL
+    Datatype,
+    /// MPI_REQUEST_NULL
+    Request,
+    /// MPI_MESSAGE_NULL
+    Message,
+    /// MPI_MESSAGE_NO_PROC
+    MessageNoProc,
+    /// MPI_NO_OP
+    Op,
+}
+
+/// Null handles by interface: Open MPI's symbols, MPICH's numbers, the standard's numbers, by [`Null`].
+const NULLS: [(&CStr, usize, usize); 6] = [
+    (c"ompi_mpi_comm_null", 0x0400_0000, 0x100),
+    (c"ompi_mpi_datatype_null", 0x0c00_0000, 0x200),
+    (c"ompi_request_null", 0x2c00_0000, 0x180),
+    (c"ompi_message_null", 0x2c00_0000, 0x128),
+    (c"ompi_message_no_proc", 0x6c00_0000, 0x129),
+    (c"ompi_mpi_op_no_op", 0x5800_000e, 0x3d),
+];
+
+/// The null handles of the library in this process, filled on first use.
+static NULL_HANDLES: [AtomicUsize; NULLS.len()] = [const { AtomicUsize::new(usize::MAX) }; NULLS.len()];
+
+/// Whether `handle` is the null handle of `kind`.
+#[inline(always)]
+pub fn is_null(kind: Null, handle: Word) -> bool {
+    let index = kind as usize;
+    let Some(known) = NULL_HANDLES.get(index) else { return false };
+    let mut null = known.load(Relaxed);
+    if null == usize::MAX {
+        null = find_null(index);
+    }
+    handle == null
+}
+
+#[cold]
+#[inline(never)]
+fn find_null(index: usize) -> usize {
+    let Some((name, mpich, standard)) = NULLS.get(index) else { return 0 };
+    let null = match abi().kind {
+        Kind::OpenMpi => symbol(name),
+        Kind::Standard => *standard,
+        _ => *mpich,
+    };
+    if let Some(known) = NULL_HANDLES.get(index) {
+        known.store(null, Relaxed);
+    }
+    null
+}
+
+/// Size in bytes of a datatype whose handle tells it, or `None`.
+pub fn size_in_handle(datatype: Word) -> Option<u64> {
+    match abi().kind {
+        Kind::Mpich if datatype & 0xff00_0000 == 0x4c00_0000 => Some(datatype as u64 >> 8 & 0xff),
+        // Fixed-size predefined datatypes of MPI-5 (§20.4): bits 8, 7, 6 = 1, 0, 0x240 … 0x27f.
+        Kind::Standard if datatype & !0x3f == 0x240 => Some(1 << (datatype >> 3 & 7)),
+        _ => None,
+    }
+}
+
+/// Open MPI's request that is complete from the start; 0 where there is none, which is no handle.
+static EMPTY_REQUEST: AtomicUsize = AtomicUsize::new(0);
+
+/// Finds what is looked up once, when the interface is known.
+pub fn look_up() {
+    if abi().kind == Kind::OpenMpi {
+        EMPTY_REQUEST.store(symbol(c"ompi_request_empty"), Relaxed);
+    }
+}
+
+/// Whether a request handle stands for many completed requests at once, and so must not be followed: MPICH's built-in ones, and
+/// the one that Open MPI gives to every send that it could hand over at once, and to what has no other side.
+#[inline(always)]
+pub fn is_shared_request(request: Word) -> bool {
+    request == EMPTY_REQUEST.load(Relaxed) || abi().handle_mask == 0xffff_ffff && request >> 30 == 1
+}
+
+/// Whether MPI may take a word for a request's handle, a null one included, rather than refuse it at sight.
+#[inline(always)]
+pub fn may_be_request(interface: Kind, handle: Word) -> bool {
+    match interface {
+        // Bits 26 to 29 tell what kind of object a handle is of.
+        Kind::Mpich => handle >> 26 & 0xf == 0xb,
+        _ => handle != 0,
+    }
+}

@@ -1,0 +1,60 @@
+//! Reading statuses.
+
+use crate::mpi::abi::{Kind, abi};
+use crate::mpi::call::{call2, call3};
+use crate::mpi::predefined::byte;
+use crate::word::Word;
+
+/// What a status says.
+#[derive(Clone, Copy)]
+pub struct Arrived {
+    /// MPI_SOURCE.
+    pub source: i32,
+    /// MPI_TAG.
+    pub tag: i32,
+    /// Bytes that arrived.
+    pub bytes: u64,
+    /// Whether the operation was cancelled.
+    pub cancelled: bool,
+}
+
+/// Reads the status at `status`.
+///
+/// # Safety
+/// `status` is the address of a status that MPI has filled.
+#[inline(always)]
+pub unsafe fn read_status(status: Word) -> Arrived {
+    // SAFETY: the offsets lie within a status of the interface in force; statuses are at least int-aligned.
+    unsafe {
+        let int = |offset: usize| (status.wrapping_add(offset) as *const i32).read_unaligned();
+        match abi().kind {
+            Kind::OpenMpi => Arrived {
+                source: int(0),
+                tag: int(4),
+                bytes: (status.wrapping_add(16) as *const u64).read_unaligned(),
+                cancelled: int(12) != 0,
+            },
+            // The count's high bits and the cancelled bit share the second word.
+            Kind::Mpich => Arrived {
+                source: int(8),
+                tag: int(12),
+                bytes: u64::from(int(0) as u32) | (int(4) as u32 as u64 >> 1) << 32,
+                cancelled: int(4) & 1 != 0,
+            },
+            Kind::Standard => read_standard_status(status, int(0), int(4)),
+        }
+    }
+}
+
+/// The standard ABI leaves the count's place to the library, so it is asked.
+#[cold]
+#[inline(never)]
+unsafe fn read_standard_status(status: Word, source: i32, tag: i32) -> Arrived {
+    let (mut count, mut cancelled) = (0i64, 0i32);
+    // SAFETY: MPI_Get_count_c and MPI_Test_cancelled are local look-ups on a filled status.
+    unsafe {
+        call3(c"PMPI_Get_count_c", status, byte(), &raw mut count as Word);
+        call2(c"PMPI_Test_cancelled", status, &raw mut cancelled as Word);
+    }
+    Arrived { source, tag, bytes: u64::try_from(count).unwrap_or(0), cancelled: cancelled != 0 }
+}

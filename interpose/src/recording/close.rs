@@ -1,0 +1,161 @@
+//! Where recording begins and ends: the first record of the window, and all rings at the end of the process or of MPI.
+
+use std::sync::atomic::{
+    Ordering::{Relaxed, SeqCst},
+    fence,
+};
+
+use lbprof_collector::Operation;
+use lbprof_collector::definition::Definition;
+use lbprof_collector::record::Record;
+
+use crate::harmless::enter;
+use crate::log::{LOG, define};
+use crate::recording::flush::{SUMS, SUMS_ENDED, close_ring, hand_over, write_fold};
+use crate::recording::registry::THREADS;
+use crate::recording::room::append;
+use crate::recording::slot::store;
+use crate::state::stage::{State, set_state};
+use crate::state::thread::Thread;
+use crate::system::clock::{monotonic_ns, ticks};
+
+/// How long the end of recording waits for other threads that are in the recorder.
+const PATIENCE_NS: u64 = 1_000_000_000;
+
+/// The analysed window begins now, on the thread that called MPI_Init.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn begin_window(thread: *mut Thread) {
+    // SAFETY: the thread's own state.
+    unsafe {
+        if let Some(log) = (*thread).log.as_mut() {
+            let now = ticks();
+            log.head.previous_end = now;
+            log.ring.head().previous_end.store(now, Relaxed);
+            define(Definition::WindowBegin(now));
+            // Writing it is the recorder's time, not the program's.
+            append(thread, Record { end: ticks(), ..Record::new(Operation::Flush, now) });
+        }
+    }
+}
+
+/// The program ends, maybe in a handler that has interrupted this thread anywhere but in a critical section: `record` goes to
+/// the slot that is kept for it, and the ring stays as it is.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn last_record(thread: *mut Thread, record: Record) {
+    // SAFETY: the thread's own state; slots from the cursor on are free.
+    unsafe {
+        let Some(log) = (*thread).log.as_ref() else { return };
+        let slots = log.ring.slots();
+        let cursor = log.paused.unwrap_or((*thread).cursor);
+        if !log.closed && (slots..slots.wrapping_add(log.ring.capacity())).contains(&cursor) {
+            store(cursor, record);
+        }
+        (*thread).cursor = (*thread).limit;
+    }
+}
+
+/// The program ends: the sums of all threads that the log does not have yet go there, as far as that can be done now. In profile
+/// mode alone there are any.
+pub fn write_sums() {
+    if !SUMS.load(Relaxed) {
+        return;
+    }
+    // Sums are made with the log locked.
+    let Some(mut threads) = THREADS.lock_at_end() else { return };
+    let Some(mut guard) = LOG.lock_at_end() else { return };
+    let Some(rank_log) = guard.as_mut() else { return };
+    SUMS_ENDED.store(true, Relaxed);
+    let now = ticks();
+    for &thread in &threads.recording {
+        // SAFETY: registered states are there, and their logs, too.
+        unsafe { write_fold(rank_log, &mut *(*thread).log, now) };
+    }
+    for log in &mut threads.idle {
+        write_fold(rank_log, log, now);
+    }
+}
+
+/// Recording ends with MPI_Finalize: every ring goes to the log, this thread's with `last` as its last record. The other threads
+/// make no MPI calls at this point.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn close_all(thread: *mut Thread, last: Record) {
+    // SAFETY: the thread's own state; for the others see below.
+    unsafe {
+        if let Some(log) = (*thread).log.as_mut() {
+            if let Some(cursor) = log.paused.take() {
+                // The pause lasts until here.
+                ((*thread).cursor, (*thread).limit) = (cursor, log.limit());
+            }
+            if (*thread).cursor == (*thread).limit && hand_over(thread, log, last.begin).is_some() {
+                ((*thread).cursor, (*thread).limit) = (log.ring.slots(), log.limit());
+            }
+            append(thread, last);
+        }
+        let idle = {
+            let mut threads = THREADS.lock();
+            set_state(State::Done);
+            threads.as_mut().map(|threads| std::mem::take(&mut threads.idle)).unwrap_or_default()
+        };
+        for mut log in idle {
+            close_ring(std::ptr::null_mut(), &mut log);
+        }
+        if let Some(log) = (*thread).log.as_mut() {
+            close_ring(thread, log);
+            log.closed = true;
+            (*thread).cursor = (*thread).limit;
+        }
+        close_others();
+    }
+}
+
+/// Closes the rings of the threads that have one still. They make no MPI calls, but they may mark phases, and they may end.
+///
+/// While the list is locked none of them ends. One that is in the recorder is waited for: it entered before recording ended,
+/// and leaves soon; one that enters later finds that recording has ended ([`enter::recording`]).
+unsafe fn close_others() {
+    let patience = monotonic_ns() + PATIENCE_NS;
+    loop {
+        fence(SeqCst);
+        let Some(threads) = THREADS.lock() else { return };
+        let mut waiting = false;
+        for &other in &threads.recording {
+            // SAFETY: registered states are there, and their logs, too. What is not busy does not touch its log any more.
+            unsafe {
+                if (*(*other).log).closed {
+                } else if enter::busy(other) != 0 {
+                    waiting = true;
+                } else {
+                    let log = &mut *(*other).log;
+                    close_ring(other, log);
+                    log.closed = true;
+                    (*other).cursor = (*other).limit;
+                }
+            }
+        }
+        drop(threads);
+        if !waiting || monotonic_ns() > patience {
+            return;
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// The process is a fork: what it inherited belongs to its parent, whose ring it must never touch.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn abandon(thread: *mut Thread) {
+    // SAFETY: the only thread of the new process.
+    unsafe {
+        (*thread).cursor = std::ptr::null_mut();
+        (*thread).limit = std::ptr::null_mut();
+        (*thread).log = std::ptr::null_mut();
+        (*thread).poll = std::ptr::null_mut();
+    }
+}

@@ -1,0 +1,46 @@
+//! MPI calls inside of MPI_Finalize: functions that delete attributes of MPI_COMM_SELF run there first of all, while MPI is still
+//! initialised (MPI-4.1 §11.2.4).
+//!
+//! The recorded time and the log have ended at its entry. So these calls are only counted, without a lock or an allocation.
+
+use std::sync::atomic::{
+    AtomicBool, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+use crate::mpi::nesting;
+use crate::state::thread::Thread;
+
+/// Whether MPI_Finalize of a recorded rank is under way.
+static UNDER_WAY: AtomicBool = AtomicBool::new(false);
+
+/// How many calls the program made in it.
+static CALLS: AtomicU64 = AtomicU64::new(0);
+
+/// The log is closed, and MPI's own function follows.
+pub fn begin() {
+    UNDER_WAY.store(true, Release);
+}
+
+/// Whether calls without a slot are to be counted.
+#[inline(always)]
+pub fn is_under_way() -> bool {
+    UNDER_WAY.load(Relaxed)
+}
+
+/// A call has no slot: counts it where that is because MPI_Finalize is under way. Calls between MPI's own libraries do not count.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn count(thread: *mut Thread) {
+    // SAFETY: the thread's own state.
+    let (busy, caller) = unsafe { ((*thread).busy, (*thread).caller) };
+    if is_under_way() && busy == 0 && !nesting::is_any_mpi(caller) {
+        CALLS.fetch_add(1, Relaxed);
+    }
+}
+
+/// MPI_Finalize has returned, or the process exits in it: how many calls were counted, once; 0 where it was not under way.
+pub fn end() -> u64 {
+    if UNDER_WAY.swap(false, Acquire) { CALLS.swap(0, Relaxed) } else { 0 }
+}

@@ -1,0 +1,86 @@
+//! Only a thread's outermost MPI call records.
+//!
+//! That a call is under way is marked by the address of a canary in the frame of its wrapper. Calls from frames further down the stack are
+//! nested, but a wrapper may have been left by longjmp or by an exception, and then the mark means nothing: a call from elsewhere than MPI
+//! looks whether the frame is there ([`nesting`]).
+
+use lbprof_collector::problem::ProblemKind;
+
+use crate::harmless::enter::quiet;
+use crate::harmless::guard;
+use crate::mpi::nesting;
+use crate::state::stage;
+use crate::state::thread::{Canary, Thread};
+
+/// Whether a call entered now, with its frame at `canary`, is made from inside another one of the same thread.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+#[inline(always)]
+pub unsafe fn nested(thread: *mut Thread, canary: *const Canary) -> bool {
+    // SAFETY: the caller's promise.
+    let inside = unsafe { (*thread).inside };
+    (canary as usize) < inside && {
+        // SAFETY: the caller's promise.
+        unsafe { nesting::is_mpi((*thread).caller) || still_inside(thread, (*thread).caller) }
+    }
+}
+
+/// Whether the wrapper that [`Thread::inside`] tells of has still to return. If not, the mark is taken away.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+#[cold]
+#[inline(never)]
+unsafe fn still_inside(thread: *mut Thread, caller: usize) -> bool {
+    // SAFETY: the thread's own state.
+    unsafe {
+        let there =
+            nesting::is_any_mpi(caller) || quiet(thread, || nesting::frame_is_there((*thread).inside, thread as usize));
+        if !there {
+            (*thread).inside = 0;
+        }
+        there
+    }
+}
+
+/// Whether an MPI call is under way on this thread, as seen from a marker in `frame`, or the recorder itself runs.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn in_call(thread: *mut Thread, frame: *const Canary) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { (*thread).busy != 0 || ((frame as usize) < (*thread).inside && still_inside(thread, 0)) }
+}
+
+/// The call is over, all of its facts stored.
+///
+/// # Safety
+/// `thread` is the calling thread's state, its call's wrapper about to return.
+#[inline(always)]
+pub unsafe fn release(thread: *mut Thread) {
+    // SAFETY: the thread's own state.
+    unsafe { (*thread).inside = 0 };
+}
+
+/// A call or marker finds the recorder at work on this thread: a handler has interrupted it, and what is called there is not
+/// recorded; or has left it by siglongjmp. Then its locks and the thread's log are as they were at that instant: recording ends.
+///
+/// # Safety
+/// `thread` is the calling thread's state, which is busy.
+#[cold]
+#[inline(never)]
+pub unsafe fn found_at_work(thread: *mut Thread) {
+    // SAFETY: the thread's own state.
+    unsafe {
+        // What comes after the recorder gave up is no longer recorded: that was counted once, by what ended it.
+        if stage::disabled() {
+            return;
+        }
+        if nesting::frame_is_there((*thread).at_work, thread as usize) {
+            guard::count(ProblemKind::MarkerInsideCall, 1);
+        } else {
+            guard::give_up_after_jump();
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The threads that record, and their rings.
+
+use std::ffi::c_void;
+use std::io;
+use std::sync::atomic::Ordering::Relaxed;
+
+use lbprof_collector::definition::Definition;
+use lbprof_collector::format::{BatchHead, ring_name};
+use lbprof_collector::problem::ProblemKind;
+use lbprof_collector::record::Record;
+use lbprof_collector::ring::Ring;
+
+use crate::harmless::guard;
+use crate::harmless::signals::Lock;
+use crate::log::{LOG, define};
+use crate::state::phases::Phases;
+use crate::state::stage::{State, state};
+use crate::state::thread::{Thread, forget_comms};
+use crate::state::thread_log::ThreadLog;
+use crate::system::clock::ticks;
+use crate::system::{descriptors, faults, sandbox};
+
+/// The threads that record, and their rings.
+pub struct Threads {
+    /// States of threads that have a ring. Each is there until [`give_back`] has taken it out.
+    pub recording: Vec<*mut Thread>,
+    /// Rings of threads that ended, for those to come: making one takes a millisecond, and many programs make many threads.
+    pub idle: Vec<ThreadLog>,
+    /// Numbers given so far.
+    numbers: u32,
+}
+
+// SAFETY: states are reached by other threads only to invalidate caches and to close rings; see the walkers.
+unsafe impl Send for Threads {}
+
+/// Taken before the log's lock, where both are.
+pub static THREADS: Lock<Threads> = Lock::new(Threads { recording: Vec::new(), idle: Vec::new(), numbers: 0 });
+
+/// Threads that may record at one time.
+const MAX_THREADS: u32 = faults::MAX_RINGS as u32;
+
+/// Visits the state of every recording thread.
+pub fn for_each_thread(mut visit: impl FnMut(*mut Thread)) {
+    if let Some(threads) = THREADS.lock() {
+        threads.recording.iter().for_each(|&thread| visit(thread));
+    }
+}
+
+/// The key whose destructor runs when a thread that records ends.
+static KEY: Lock<Option<libc::pthread_key_t>> = Lock::new(None);
+
+/// Has `end` called when a thread that records ends, with the thread's state.
+pub fn at_thread_ends(end: unsafe extern "C" fn(*mut c_void)) {
+    let Some(mut key) = KEY.lock() else { return };
+    let mut new = 0;
+    // SAFETY: a plain call of the threads library with live arguments.
+    if key.is_none() && unsafe { libc::pthread_key_create(&mut new, Some(end)) } == 0 {
+        *key = Some(new);
+    }
+}
+
+/// Gives the calling thread a ring.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn attach(thread: *mut Thread) {
+    // SAFETY: the thread's own state; the ring lives as long as its ThreadLog, which is not freed while the thread may record.
+    unsafe {
+        let Some(mut threads) = THREADS.lock() else { return };
+        if state() == State::Done {
+            return;
+        }
+        let found = if is_end_known(thread) {
+            ring(&mut threads)
+        } else {
+            Err(io::Error::other("the system would not tell of its end"))
+        };
+        let mut log = match found {
+            Ok(log) => log,
+            Err(error) => {
+                (*thread).refused = true;
+                define(Definition::Problem(ProblemKind::ThreadLost as u16, 1, String::new()));
+                guard::tell(ProblemKind::ThreadLost, format_args!("a thread is not recorded: {error}"));
+                return;
+            }
+        };
+        let slots = log.ring.slots();
+        (*thread).cursor = log.paused.take().unwrap_or(slots);
+        (*thread).limit = log.limit();
+        (*thread).poll = std::ptr::null_mut();
+        forget_comms(thread);
+        (*thread).log = Box::into_raw(Box::new(log));
+        threads.recording.push(thread);
+    }
+}
+
+/// A ring for a thread: that of one that has ended, or a new one.
+///
+/// Errors: why there can be none.
+fn ring(threads: &mut Threads) -> io::Result<ThreadLog> {
+    if let Some(log) = threads.idle.pop() {
+        return Ok(log);
+    }
+    let number = threads.numbers;
+    if number != 0 && sandbox::is_filtered() {
+        return Err(io::Error::other("the program has put itself under a system call filter"));
+    }
+    if number >= MAX_THREADS {
+        return Err(io::Error::other(format!("{MAX_THREADS} others are")));
+    }
+    let mut guard = LOG.lock();
+    let log = guard.as_deref_mut().and_then(Option::as_mut).ok_or_else(|| io::Error::other("the log is closed"))?;
+    let path = log.dir().join(ring_name(log.rank(), number));
+    let ring = descriptors::quietly(|| {
+        Ring::create(&path, log.buffer() + size_of::<Record>(), log.rank(), number, log.run_id())
+    })
+    .map_err(|error| io::Error::new(error.kind(), format!("cannot make {}: {error}", path.display())))?;
+    let (start, bytes) = ring.pages();
+    faults::look_after(number, start, bytes);
+    faults::cover();
+    threads.numbers += 1;
+    // SAFETY: gettid has no preconditions.
+    let tid = unsafe { libc::gettid() };
+    log.define(&[Definition::Thread(number, tid as u32)]);
+    let now = ticks();
+    ring.head().previous_end.store(now, Relaxed);
+    if number == 0 {
+        guard::mirror(ring.head());
+    }
+    Ok(ThreadLog {
+        ring,
+        path,
+        number,
+        head: BatchHead { thread: number, first: 0, previous_end: now, open: Vec::new(), paused: false },
+        fold: None,
+        folded_at: now,
+        phases: Phases::default(),
+        paused: None,
+        in_pause: false,
+        closed: false,
+    })
+}
+
+/// Whether the end of the calling thread will be known.
+unsafe fn is_end_known(thread: *mut Thread) -> bool {
+    // Destructors of other keys may call MPI after ours has run; it then runs once more, but not after the last round.
+    const ROUNDS: u8 = 4;
+    let Some(key) = KEY.lock() else { return false };
+    // SAFETY: the thread's own state; a plain call of the threads library.
+    unsafe { (*thread).ends < ROUNDS && key.is_some_and(|key| libc::pthread_setspecific(key, thread.cast()) == 0) }
+}
+
+/// Takes the thread off the list, and its ring away. `end_records`: ends its records while the list is locked; whether its ring may be
+/// another thread's.
+///
+/// # Safety
+/// `thread` is the calling thread's state, with a log.
+pub unsafe fn give_back(thread: *mut Thread, end_records: unsafe fn(*mut Thread) -> bool) {
+    // SAFETY: the caller's promise: the thread's own state, with a log. While the list is locked nobody closes its ring.
+    unsafe {
+        let Some(mut threads) = THREADS.lock() else { return };
+        threads.recording.retain(|&other| other != thread);
+        let stays = guard::guarded(|| end_records(thread));
+        let log = std::mem::replace(&mut (*thread).log, std::ptr::null_mut());
+        if stays {
+            (*log).paused = Some((*thread).cursor);
+            threads.idle.push(*Box::from_raw(log));
+        } else if (*log).number != 0 {
+            drop(Box::from_raw(log));
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! The slot of a call's record in the thread's ring: filled before the real call, ended after it.
+//!
+//! A record is filled so that whatever happens to the process, the ring tells the truth: `begin` is stored last before the real call,
+//! `end` first after it. So the recorder's own time counts as computation, not as MPI.
+
+use std::sync::atomic::{Ordering::Release, compiler_fence};
+
+use lbprof_collector::record::{Flags, NO_PEER, NONE, Record};
+
+use crate::state::thread::Thread;
+use crate::system::clock::ticks;
+
+/// What a call's arguments say, before it is made.
+#[derive(Clone, Copy)]
+pub struct Facts {
+    /// As [`Record::peer`].
+    pub peer: i32,
+    /// As [`Record::tag`].
+    pub tag: i32,
+    /// As [`Record::comm`].
+    pub comm: u32,
+    /// As [`Record::sent`].
+    pub sent: u64,
+    /// As [`Record::received`].
+    pub received: u64,
+    /// As [`Record::flags`], besides the activity.
+    pub flags: u16,
+}
+
+impl Facts {
+    /// Nothing known but the communicator.
+    #[inline(always)]
+    pub fn on(comm: u32) -> Self {
+        Facts { peer: NO_PEER, tag: NO_PEER, comm, sent: 0, received: 0, flags: 0 }
+    }
+
+    /// Nothing known at all.
+    #[inline(always)]
+    pub fn none() -> Self {
+        Self::on(NONE)
+    }
+}
+
+/// Fills the reserved slot; the real call follows.
+///
+/// # Safety
+/// `slot` came from [`reserve`](super::room::reserve) on this thread.
+#[inline(always)]
+pub unsafe fn open(thread: *mut Thread, slot: *mut Record, operation: u16, activity: u16, facts: Facts) {
+    // SAFETY: the slot is this thread's own until the ring wraps.
+    unsafe {
+        // `end` is 0 since the slot was cleared.
+        (*slot).call_site = (*thread).caller as u64;
+        (*slot).sent = facts.sent;
+        (*slot).received = facts.received;
+        (*slot).peer = facts.peer;
+        (*slot).tag = facts.tag;
+        (*slot).comm = facts.comm;
+        (*slot).request = NONE;
+        (*slot).operation = operation;
+        (*slot).flags = Flags(facts.flags | activity);
+        (*slot).count = 0;
+        compiler_fence(Release);
+        (&raw mut (*slot).begin).write_volatile(ticks());
+    }
+}
+
+/// The call at `slot` was successful: what it names is good, and MPI is asked about it while `facts` reads the arguments anew.
+///
+/// # Safety
+/// `slot` came from [`reserve`](super::room::reserve) on this thread and its call has just returned.
+pub unsafe fn learn(thread: *mut Thread, slot: *mut Record, facts: impl FnOnce() -> Facts) {
+    // SAFETY: as above.
+    unsafe {
+        (*thread).asking = true;
+        let facts = facts();
+        (*thread).asking = false;
+        (*slot).sent = facts.sent;
+        (*slot).received = facts.received;
+        (*slot).peer = facts.peer;
+        (*slot).comm = facts.comm;
+        (*slot).flags |= Flags(facts.flags);
+    }
+}
+
+/// Stores the end of a call, first of all that follows it.
+///
+/// # Safety
+/// `slot` came from [`reserve`](super::room::reserve) on this thread and its call has just returned.
+#[inline(always)]
+pub unsafe fn close(slot: *mut Record) {
+    // SAFETY: as above.
+    unsafe { (&raw mut (*slot).end).write_volatile(ticks()) };
+}
+
+/// Stores a whole record in a slot that was taken for it.
+///
+/// # Safety
+/// The slot is this thread's own.
+#[inline(always)]
+pub unsafe fn store(slot: *mut Record, record: Record) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*slot).end = record.end;
+        (*slot).call_site = record.call_site;
+        (*slot).sent = record.sent;
+        (*slot).received = record.received;
+        (*slot).peer = record.peer;
+        (*slot).tag = record.tag;
+        (*slot).comm = record.comm;
+        (*slot).request = record.request;
+        (*slot).operation = record.operation;
+        (*slot).flags = record.flags;
+        (*slot).count = record.count;
+        compiler_fence(Release);
+        (&raw mut (*slot).begin).write_volatile(record.begin);
+    }
+}
+
+/// All facts of a part are stored: its begin, which is its end, makes it valid.
+///
+/// # Safety
+/// `slot` came from [`add_part`](super::room::add_part) and is not null.
+#[inline(always)]
+pub unsafe fn publish_part(slot: *mut Record) {
+    compiler_fence(Release);
+    // SAFETY: the caller's promise.
+    unsafe { (&raw mut (*slot).begin).write_volatile((*slot).end) };
+}
+
+/// Takes back the slot of the call that has just ended; its record is part of an earlier one.
+///
+/// # Safety
+/// `slot` is the newest record of this thread's ring.
+pub unsafe fn take_back(thread: *mut Thread, slot: *mut Record) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        (&raw mut (*slot).begin).write_volatile(0);
+        (*slot).end = 0;
+        (*thread).cursor = slot;
+    }
+}

@@ -1,0 +1,69 @@
+//! What is known of a communicator.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use lbprof_collector::record::NONE;
+
+/// What calls need to know of a communicator.
+#[derive(Debug)]
+pub struct CommInfo {
+    /// Id of its definition in the log.
+    pub id: u32,
+    /// This rank's rank in it.
+    pub rank: i32,
+    /// Size of its (local) group.
+    pub size: i64,
+    /// Size of the group that a collective addresses: the remote one of an inter-communicator, else the local one.
+    pub others: i64,
+    /// Whether it is an inter-communicator.
+    pub inter: bool,
+    /// Neighbours that send to this rank, in its topology.
+    pub sources: i64,
+    /// Neighbours that this rank sends to.
+    pub destinations: i64,
+    /// Which of both are MPI_PROC_NULL, beyond the edge of a grid: a bit for each.
+    pub absent: u64,
+    /// The same number on all members.
+    pub uid: u64,
+    /// Communicators made from it so far.
+    pub children: AtomicU32,
+}
+
+impl CommInfo {
+    /// Counts a communicator that is made from it: how many were before.
+    pub fn next_child(&self) -> u64 {
+        u64::from(self.children.fetch_add(1, Relaxed))
+    }
+
+    /// What of it goes into the ids of communicators that are made from it.
+    pub fn as_parent(&self) -> Parent {
+        Parent { id: self.id, uid: self.uid }
+    }
+
+    const fn unknown() -> Self {
+        CommInfo {
+            id: NONE,
+            rank: -1,
+            size: 0,
+            others: 0,
+            inter: false,
+            sources: 0,
+            destinations: 0,
+            absent: 0,
+            uid: 0,
+            children: AtomicU32::new(0),
+        }
+    }
+}
+
+/// MPI_COMM_NULL, and whatever cannot be asked.
+pub static UNKNOWN: CommInfo = CommInfo::unknown();
+
+/// What a communicator's id is made of that outlives its parent.
+#[derive(Clone, Copy)]
+pub struct Parent {
+    /// As [`CommInfo::id`].
+    pub id: u32,
+    /// As [`CommInfo::uid`].
+    pub uid: u64,
+}

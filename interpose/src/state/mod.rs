@@ -1,0 +1,8 @@
+//! Plain data: what the process does about recording, each thread's state, and what that refers to.
+
+pub mod buffers;
+pub mod comm;
+pub mod phases;
+pub mod stage;
+pub mod thread;
+pub mod thread_log;

@@ -1,0 +1,48 @@
+//! What the process does about recording.
+
+use std::sync::atomic::{
+    AtomicBool, AtomicU8,
+    Ordering::{Relaxed, SeqCst},
+};
+
+/// What the process is doing about recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum State {
+    /// MPI has not started.
+    Idle = 0,
+    /// Calls are recorded.
+    Recording = 1,
+    /// Nothing is recorded any more, or was asked for.
+    Done = 2,
+}
+
+static STATE: AtomicU8 = AtomicU8::new(State::Idle as u8);
+
+/// The state of the process.
+#[inline]
+pub fn state() -> State {
+    match STATE.load(Relaxed) {
+        0 => State::Idle,
+        1 => State::Recording,
+        _ => State::Done,
+    }
+}
+
+/// Moves the state on.
+pub fn set_state(state: State) {
+    STATE.store(state as u8, SeqCst);
+}
+
+/// Set once the library gave up; nothing is recorded from then on.
+static DISABLED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the library gave up.
+pub fn disabled() -> bool {
+    DISABLED.load(Relaxed)
+}
+
+/// The library gives up: nothing is recorded from here on. Whether it had done so before.
+pub fn disable() -> bool {
+    DISABLED.swap(true, Relaxed)
+}

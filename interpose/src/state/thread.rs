@@ -1,0 +1,133 @@
+//! A thread's state.
+//!
+//! It is thread-local storage of the initial-exec kind, which a preloaded library may use: its address is the thread pointer plus a
+//! constant, two instructions, where `thread_local!` in a shared object calls `__tls_get_addr`.
+
+use std::arch::{asm, global_asm};
+use std::mem::MaybeUninit;
+
+use lbprof_collector::record::Record;
+
+use crate::state::comm::{CommInfo, UNKNOWN};
+use crate::state::thread_log::ThreadLog;
+
+/// Entries in a thread's cache of datatype sizes and in its cache of communicators.
+pub const CACHE: usize = 16;
+
+/// A word in a frame of this library: while a call, or the recorder, is at work there, it holds the address of the thread's state.
+pub type Canary = MaybeUninit<usize>;
+
+/// A thread's state. The first two fields are written by the entry stubs (wrappers/mod.rs) at these offsets.
+#[repr(C)]
+pub struct Thread {
+    /// Return address of the call being entered: the call site.
+    pub caller: usize,
+    /// Address of the slot in `forward::NEXT` of the Fortran function being entered.
+    pub next: usize,
+    /// Address of the canary of the outermost call under way, 0 before the first.
+    pub inside: usize,
+    /// The next free slot of the ring; null while the thread does not record.
+    pub cursor: *mut Record,
+    /// One past the ring's last slot.
+    pub limit: *mut Record,
+    /// The communicator last used, as a handle.
+    pub comm_handle: usize,
+    /// And what is known of it.
+    pub comm: *const CommInfo,
+    /// The datatype last used, as a handle.
+    pub type_handle: usize,
+    /// And its size in bytes.
+    pub type_size: u64,
+    /// The record of unsuccessful polls to which further ones may be added, or null.
+    pub poll: *mut Record,
+    /// The first of the records of polls that follow one another at once, of which that is the last.
+    pub first_poll: *mut Record,
+    /// When the last poll in them ended.
+    pub poll_end: u64,
+    /// Ticks within the polls whose time the last record has.
+    pub poll_ticks: u64,
+    /// Status to pass where the program ignores it.
+    pub status: [u64; 8],
+    /// What the thread needs when its ring is full; null before its first call.
+    pub log: *mut ThreadLog,
+    /// Communicators lately used, by a hash of their handles.
+    pub comms: [(usize, *const CommInfo); CACHE],
+    /// Datatypes lately used, by a hash of their handles, and their sizes.
+    pub types: [(usize, u64); CACHE],
+    /// Statuses to pass where the program ignores an array of them.
+    pub statuses: *mut u8,
+    /// Their room in bytes.
+    pub statuses_bytes: usize,
+    /// Requests of an array as they were before the call.
+    pub requests: *mut usize,
+    /// Their room, in requests.
+    pub requests_room: usize,
+    /// How often the recorder itself is entered on this thread, so that nothing of its own is recorded. While it is not 0 the
+    /// thread may be using its log; see [`crate::recording::close::close_all`].
+    pub busy: u32,
+    /// Where records go while recording is paused: what calls do to requests and communicators is followed all the same.
+    pub aside: MaybeUninit<Record>,
+    /// The call being entered names a communicator or datatype of which nothing is known.
+    pub unseen: bool,
+    /// Whether such a handle is known to be good, so that MPI may be asked about it.
+    pub asking: bool,
+    /// The thread can have no ring; what it calls is not recorded.
+    pub refused: bool,
+    /// How often the thread has begun to end.
+    pub ends: u8,
+    /// How many critical sections the thread is in ([`crate::harmless::signals`]).
+    pub critical: u32,
+    /// Address of the canary of the recorder's own innermost frame, while it is at work on this thread.
+    pub at_work: usize,
+}
+
+/// Bytes reserved for a [`Thread`] in thread-local storage.
+const THREAD_BYTES: usize = 1024;
+const _: () = assert!(size_of::<Thread>() <= THREAD_BYTES);
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+compile_error!(
+    "lbprof knows only Linux on x86-64 so far: thread.rs, wrappers/mod.rs and clock.rs hold what depends on it"
+);
+
+global_asm!(
+    ".pushsection .tbss.lbprof_thread,\"awT\",@nobits",
+    ".globl lbprof_thread",
+    ".hidden lbprof_thread",
+    ".type lbprof_thread, @object",
+    ".size lbprof_thread, {bytes}",
+    ".balign 64",
+    "lbprof_thread:",
+    ".zero {bytes}",
+    ".popsection",
+    bytes = const THREAD_BYTES,
+);
+
+/// The state of the calling thread; all zero at first. It is valid for as long as the thread lives.
+#[inline(always)]
+pub fn current() -> *mut Thread {
+    let thread: *mut Thread;
+    // SAFETY: reads the thread pointer and a link-time constant, nothing else.
+    unsafe {
+        asm!(
+            "mov {t}, qword ptr [rip + lbprof_thread@GOTTPOFF]",
+            "add {t}, qword ptr fs:[0]",
+            t = out(reg) thread,
+            options(pure, nomem, nostack),
+        );
+    }
+    thread
+}
+
+/// Empties a thread's cache of communicators.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn forget_comms(thread: *mut Thread) {
+    // SAFETY: the thread's own state.
+    unsafe {
+        (*thread).comm_handle = 0;
+        (*thread).comm = &UNKNOWN;
+        (*thread).comms = [(0, std::ptr::null()); CACHE];
+    }
+}

@@ -1,10 +1,11 @@
 //! Calls: what each starts when it begins, when it may end, and what its record says then.
 
-use super::ScriptError;
-use super::meeting::Stream;
+use super::error::ScriptError;
 use super::record::{self, Event, Open};
-use super::simulate::{Outcome, Request, World};
+use super::simulation::{Outcome, Wait};
+use super::state::{Request, Stream};
 use super::step::{Call, Collective, Incoming, On, Peer, Start, Step, Which};
+use super::world::World;
 use lbprof_collector::operation::{Activity, Operation};
 use lbprof_collector::record::{Flags, NONE, Record};
 
@@ -340,7 +341,7 @@ impl<'s> World<'s> {
     }
 
     /// What the call waited for in these requests.
-    fn request_waits(&self, rank: usize, requests: &[usize]) -> Vec<super::Wait> {
+    fn request_waits(&self, rank: usize, requests: &[usize]) -> Vec<Wait> {
         let state = &self.ranks[rank];
         let begin = state.blocked.as_ref().map_or(state.now, |blocked| blocked.begin);
         let pending: Vec<_> = requests.iter().flat_map(|&i| state.requests[i].pending.iter().copied()).collect();
@@ -486,7 +487,7 @@ impl<'s> World<'s> {
         let message = &self.messages[found];
         let (source, tag) = (message.arrived.source, message.arrived.tag);
         (record.peer, record.tag) = (source as i32, tag);
-        let wait = super::Wait { by: message.sender(), did_ns: message.begun, came_ns: message.head };
+        let wait = Wait { by: message.sender(), did_ns: message.begun, came_ns: message.head };
         let begin = self.ranks[rank].blocked.as_ref().map_or(time, |blocked| blocked.begin);
         let waits = if message.head > begin { vec![wait] } else { Vec::new() };
         if let Some(name) = name {

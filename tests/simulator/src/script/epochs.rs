@@ -1,67 +1,11 @@
 //! Epochs of one-sided communication that not all ranks of a window enter together: who waits for whom in them.
 
-use std::collections::{HashMap, VecDeque};
-
-use super::ScriptError;
-use super::meeting::Stream;
+use super::error::ScriptError;
 use super::record::Event;
-use super::simulate::{Done, World};
+use super::state::{Claim, Done, Signal, SignalKey, Stream};
 use super::step::{Epoch, EpochStep};
+use super::world::World;
 use lbprof_collector::record::{Flags, Record};
-
-/// A rank's open epochs on a window, by the world ranks on the other side.
-#[derive(Default)]
-pub(super) struct OpenEpochs {
-    exposed_to: Vec<u32>,
-    accesses: Vec<u32>,
-    /// What the start of the access epoch left to wait for.
-    deferred: Vec<usize>,
-}
-
-/// A signal between two ranks on a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Signal {
-    Posted,
-    Completed,
-}
-
-/// A window, who signals, who is signalled, and what.
-type SignalKey = (Stream, u32, u32, Signal);
-
-/// Signals sent and not awaited yet, or awaited and not sent yet.
-#[derive(Default)]
-struct Exchange {
-    sent: VecDeque<u64>,
-    awaited: VecDeque<usize>,
-}
-
-/// Who holds a lock, and who waits for it.
-#[derive(Default)]
-struct Lock {
-    holders: Vec<Claim>,
-    queue: VecDeque<Claim>,
-}
-
-#[derive(Clone, Copy)]
-struct Claim {
-    rank: u32,
-    exclusive: bool,
-    pending: usize,
-}
-
-impl Lock {
-    fn may_have(&self, claim: Claim) -> bool {
-        self.holders.is_empty() || !claim.exclusive && self.holders.iter().all(|holder| !holder.exclusive)
-    }
-}
-
-/// All epochs of a run.
-#[derive(Default)]
-pub(super) struct Epochs {
-    signals: HashMap<SignalKey, Exchange>,
-    /// By window and target.
-    locks: HashMap<(Stream, u32), Lock>,
-}
 
 impl<'s> World<'s> {
     /// A rank begins a step of an epoch: what that waits for.

@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::parse::{Node, Statement, duration, names, whole};
+use super::error::ScriptError;
+use super::expression::evaluate;
+use super::program::Script;
+use super::statement::{Node, Statement, duration, names, whole};
 use super::step::{
     Action, COLLECTIVES, COMPLETIONS, Call, Collective, Data, EPOCHS, Epoch, EpochStep, Incoming, On, Outgoing, PROBES,
     Peer, Protocol, RECEIVES, SENDS, Shape, Start, Step, Style, Styles, Which, is_called, style,
 };
-use super::{Script, ScriptError};
 use lbprof_collector::definition::RegionKind;
 use lbprof_collector::operation::Operation;
 
@@ -87,7 +89,7 @@ impl<'a> Expander<'a> {
             match word {
                 "repeat" => self.repeat(node, rest)?,
                 "if" => {
-                    if super::expression::evaluate(rest, &self.names).map_err(wrong)? != 0.0 {
+                    if evaluate(rest, &self.names).map_err(wrong)? != 0.0 {
                         self.nodes(&node.body)?;
                     }
                 }

@@ -1,38 +1,9 @@
 //! Messages: which receive takes which, and when both sides are complete.
 
 use super::record::Arrived;
-use super::simulate::{Done, World};
+use super::state::{Done, Message};
 use super::step::{Incoming, Outgoing, Peer, Protocol};
-
-/// A message.
-pub(super) struct Message {
-    /// World ranks.
-    sender: usize,
-    receiver: usize,
-    pub comm: usize,
-    pub arrived: Arrived,
-    /// When its send began.
-    pub begun: u64,
-    /// When its head arrives.
-    pub head: u64,
-    /// What its send started, where that waits for the receive.
-    rendezvous: Option<usize>,
-}
-
-impl Message {
-    fn is_wanted(&self, incoming: &Incoming) -> bool {
-        let source = match incoming.source {
-            Peer::Rank(source) => source == self.arrived.source,
-            Peer::Any => true,
-            Peer::Null => false,
-        };
-        self.comm == incoming.comm && source && incoming.tag.is_none_or(|tag| tag == self.arrived.tag)
-    }
-
-    pub fn sender(&self) -> u32 {
-        self.sender as u32
-    }
-}
+use super::world::World;
 
 impl World<'_> {
     /// The rank in a communicator of a world rank that is in it.

@@ -1,40 +1,11 @@
 //! Collectives: which calls of which ranks meet, and when each is complete.
 
-use super::simulate::{Done, Window, World};
+use super::error::ScriptError;
+use super::program::Comm;
+use super::state::{Done, Entry, Meeting, Stream, Window};
 use super::step::{Collective, On, Shape};
-use super::{Comm, ScriptError};
+use super::world::World;
 use lbprof_collector::operation::Operation;
-
-/// Where collectives meet, in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Stream {
-    /// On a communicator.
-    Comm(usize),
-    /// On a persistent collective: the communicator, and its number among the collectives there.
-    Prepared(usize, u32),
-    /// On a window, made by the collective with this number there.
-    Window(usize, u32),
-}
-
-/// A collective as its ranks enter it.
-pub(super) struct Meeting {
-    operation: Operation,
-    shape: Shape,
-    root: usize,
-    /// By rank in the communicator.
-    entries: Vec<Option<Entry>>,
-    missing: usize,
-    /// The world rank that entered first.
-    first: usize,
-}
-
-#[derive(Clone, Copy)]
-struct Entry {
-    at: u64,
-    /// World rank.
-    rank: usize,
-    pending: usize,
-}
 
 impl<'s> World<'s> {
     /// A rank begins a collective; a persistent one knows where it meets.

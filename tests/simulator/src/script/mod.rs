@@ -102,194 +102,34 @@
 
 mod calls;
 mod epochs;
+mod error;
 mod expand;
 mod expression;
 mod matching;
 mod meeting;
 mod parse;
+mod program;
 mod random;
 mod record;
 mod reshape;
 mod simulate;
+mod simulation;
+mod state;
+mod statement;
 mod step;
+mod world;
 
-use std::io;
 use std::path::Path;
 
-use crate::scenario::{Clock, Scenario, ticks};
-use lbprof_collector::Operation;
-use lbprof_collector::definition::{Definition, Neighbours, RankList};
-use simulate::{Choices, World};
-use step::Step;
+use lbprof_collector::definition::Definition;
 
-/// A program.
-#[derive(Clone, Debug, Default)]
-pub struct Script {
-    text: String,
-    /// How many lines the text has.
-    lines: u32,
-    network: Network,
-    /// MPI_COMM_WORLD, then each rank's MPI_COMM_SELF, then the script's own.
-    comms: Vec<Comm>,
-    /// What windows begin later than at [`crate::scenario::START`], in nanoseconds, by rank.
-    late: Vec<u64>,
-    clocks: Vec<Clock>,
-    programs: Vec<Vec<Step>>,
-    empty_requests: bool,
-    deferred_epochs: bool,
-}
+pub use error::{ScriptError, Stuck};
+pub use program::{Network, Script};
+pub use simulation::{SimulatedCall, SimulatedRank, Simulation, Wait};
 
-/// A communicator.
-#[derive(Clone, Debug)]
-struct Comm {
-    name: String,
-    /// World ranks in order.
-    group: Vec<u32>,
-    /// Who sends to whom in neighbourhood collectives, by their ranks in it.
-    edges: Vec<(u32, u32)>,
-}
-
-impl Comm {
-    fn new(name: &str, group: Vec<u32>) -> Self {
-        Comm { name: name.to_owned(), group, edges: Vec::new() }
-    }
-
-    /// Ranks in it that send to `rank`.
-    fn sources(&self, rank: u32) -> impl Iterator<Item = u32> {
-        self.edges.iter().filter(move |edge| edge.1 == rank).map(|edge| edge.0)
-    }
-
-    /// Ranks in it that `rank` sends to.
-    fn destinations(&self, rank: u32) -> impl Iterator<Item = u32> {
-        self.edges.iter().filter(move |edge| edge.0 == rank).map(|edge| edge.1)
-    }
-
-    /// The neighbours of a world rank, as its log has them; `id`: the communicator's there.
-    fn neighbours(&self, rank: u32, id: u32) -> Option<Neighbours> {
-        let own = self.group.iter().position(|&member| member == rank).filter(|_| !self.edges.is_empty())? as u32;
-        let world = |rank: u32| self.group[rank as usize];
-        Some(Neighbours {
-            comm: id,
-            sources: RankList::from_ranks(self.sources(own).map(world)),
-            destinations: RankList::from_ranks(self.destinations(own).map(world)),
-        })
-    }
-}
-
-/// How messages travel.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Network {
-    /// From the begin of a send to its arrival, in milliseconds.
-    pub latency_ms: f64,
-    /// Bytes a millisecond.
-    pub bandwidth: f64,
-    /// What each call takes besides waiting, in milliseconds.
-    pub overhead_ms: f64,
-    /// The largest message whose send does not wait for its receive, in bytes.
-    pub eager: u64,
-}
-
-impl Default for Network {
-    /// The ideal one: nothing takes time but computation, and no send waits.
-    fn default() -> Self {
-        Network { latency_ms: 0.0, bandwidth: f64::INFINITY, overhead_ms: 0.0, eager: u64::MAX }
-    }
-}
-
-impl Network {
-    /// Latency and time for `bytes`, in nanoseconds.
-    fn transfer_ns(&self, bytes: u64) -> u64 {
-        ticks(self.latency_ms) + ticks(bytes as f64 / self.bandwidth)
-    }
-}
-
-/// Why there is no script or no run of it.
-#[derive(Debug, thiserror::Error)]
-pub enum ScriptError {
-    /// A line is wrong, or a rank cannot do what it says.
-    #[error("line {line}: {what}")]
-    Line {
-        /// The line, from 1.
-        line: u32,
-        /// What is wrong.
-        what: String,
-    },
-    /// Ranks wait for ever.
-    #[error("deadlock: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
-    Deadlock(Vec<Stuck>),
-    /// The logs could not be written.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-}
-
-/// A rank that waits for ever.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stuck {
-    /// The rank.
-    pub rank: u32,
-    /// Its call.
-    pub operation: Operation,
-    /// The call's line, from 1.
-    pub line: u32,
-}
-
-impl std::fmt::Display for Stuck {
-    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(to, "rank {} waits in {} (line {})", self.rank, self.operation.name(), self.line)
-    }
-}
-
-/// What happened when a script ran. All times are nanoseconds of the common clock, windows beginning at
-/// [`crate::scenario::START`] unless they are late.
-#[derive(Clone, Debug)]
-pub struct Simulation {
-    /// By rank.
-    pub ranks: Vec<SimulatedRank>,
-}
-
-/// What a rank did.
-#[derive(Clone, Debug)]
-pub struct SimulatedRank {
-    /// When its window begins.
-    pub begin_ns: u64,
-    /// When its window ends.
-    pub end_ns: u64,
-    /// How long it computes.
-    pub computation_ns: u64,
-    /// Its calls in order.
-    pub calls: Vec<SimulatedCall>,
-    /// What its log holds.
-    events: Vec<record::Event>,
-    choices: Choices,
-}
-
-/// A call.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SimulatedCall {
-    /// What it is.
-    pub operation: Operation,
-    /// Its line in the script, from 1.
-    pub line: u32,
-    /// When it begins.
-    pub begin_ns: u64,
-    /// When it ends.
-    pub end_ns: u64,
-    /// What it waited for, in the order of its requests; a call that did not wait has none.
-    pub waits: Vec<Wait>,
-}
-
-/// What a call waited for: something that another rank did, or the transfer alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wait {
-    /// The world rank of the sender, of the receiver that a send waited for, of the last rank that entered a collective or the
-    /// root; the rank itself where it was the last, and waits for the latency alone.
-    pub by: u32,
-    /// When that rank began to send, posted its receive, or entered. Where this is not after the begin of the call, the call
-    /// waited for the transfer alone.
-    pub did_ns: u64,
-    /// When that took effect: the wait's end.
-    pub came_ns: u64,
-}
+use crate::scenario::Scenario;
+use program::offset;
+use world::World;
 
 impl Script {
     /// Reads a script.
@@ -297,26 +137,6 @@ impl Script {
     /// Errors: the line that is wrong.
     pub fn parse(text: &str) -> Result<Script, ScriptError> {
         parse::parse(text)
-    }
-
-    /// The text that it was read from.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// How many ranks it has.
-    pub fn n_ranks(&self) -> u32 {
-        self.programs.len() as u32
-    }
-
-    /// The network that it runs on.
-    pub fn network(&self) -> Network {
-        self.network
-    }
-
-    /// The same program on another network, where it may choose otherwise; see [`Script::replay`].
-    pub fn on(&self, network: Network) -> Script {
-        Script { network, ..self.clone() }
     }
 
     /// Runs it.
@@ -372,29 +192,5 @@ impl Script {
     /// Errors: as those of [`Script::simulate`], and what the system says.
     pub fn write(&self, folder: &Path) -> Result<(), ScriptError> {
         Ok(self.scenario()?.write(folder)?)
-    }
-
-    /// The communicators of the script's own in which `rank` is, with their indices.
-    fn own_comms(&self, rank: u32) -> impl Iterator<Item = (usize, &Comm)> {
-        let own = self.comms.iter().enumerate().skip(self.programs.len() + 1);
-        own.filter(move |(_, comm)| comm.group.contains(&rank))
-    }
-}
-
-/// Where the call of a statement lies in the program.
-fn offset(line: u32, index: u32) -> u64 {
-    16 * u64::from(line) + u64::from(index)
-}
-
-impl Simulation {
-    /// From the first begin of a window to the last end, in nanoseconds.
-    pub fn elapsed_ns(&self) -> u64 {
-        let begin = self.ranks.iter().map(|rank| rank.begin_ns).min().unwrap_or(0);
-        self.ranks.iter().map(|rank| rank.end_ns).max().unwrap_or(0) - begin
-    }
-
-    /// The same in milliseconds.
-    pub fn elapsed_ms(&self) -> f64 {
-        self.elapsed_ns() as f64 / 1e6
     }
 }

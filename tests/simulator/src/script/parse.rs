@@ -3,41 +3,16 @@
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
+use super::error::ScriptError;
 use super::expand::Expander;
 use super::expression::evaluate;
-use super::{Comm, Network, Script, ScriptError};
+use super::program::{Comm, Network, Script};
+use super::statement::{Node, Statement, duration, names, whole};
 use crate::scenario::{Clock, Noted};
 
 /// Lines that a script may have, and statements that a line may: each is a call site of its own in the module of a scenario.
 const MOST_LINES: u32 = 65_000;
 const MOST_ON_A_LINE: u32 = 16;
-
-/// One statement.
-#[derive(Clone, Copy)]
-pub(super) struct Statement<'a> {
-    pub line: u32,
-    /// Which of the line's it is.
-    pub index: u32,
-    pub text: &'a str,
-}
-
-impl<'a> Statement<'a> {
-    /// Its first word, and what follows.
-    pub fn split(&self) -> (&'a str, &'a str) {
-        let (word, rest) = self.text.split_once(char::is_whitespace).unwrap_or((self.text, ""));
-        (word, rest.trim())
-    }
-
-    pub fn error(&self, what: impl Into<String>) -> ScriptError {
-        ScriptError::Line { line: self.line, what: what.into() }
-    }
-}
-
-/// A statement, and those within it where it is a block.
-pub(super) struct Node<'a> {
-    pub statement: Statement<'a>,
-    pub body: Vec<Node<'a>>,
-}
 
 /// Words that begin a block.
 const BLOCKS: &[&str] = &["repeat", "if", "phase", "iteration"];
@@ -149,24 +124,6 @@ fn ranks(script: &Script, list: &str) -> Result<Vec<u32>, String> {
     Ok(ranks)
 }
 
-/// A number of the script that is whole and not negative.
-pub(super) fn whole(text: &str, names: &[(String, f64)]) -> Result<u64, String> {
-    let value = evaluate(text, names)?;
-    if value < 0.0 || value.fract() != 0.0 {
-        return Err(format!("`{text}` is {value}, which is no whole number from 0 up"));
-    }
-    Ok(value as u64)
-}
-
-/// Milliseconds, in nanoseconds.
-pub(super) fn duration(text: &str, names: &[(String, f64)]) -> Result<u64, String> {
-    let value = evaluate(text, names)?;
-    if value < 0.0 {
-        return Err(format!("`{text}` is {value} ms, but time does not run backwards"));
-    }
-    Ok((value * 1e6).round() as u64)
-}
-
 /// A statement before the first section.
 fn set(script: &mut Script, statement: &Statement<'_>) -> Result<(), String> {
     let (word, rest) = statement.split();
@@ -223,11 +180,6 @@ fn set_ranks(script: &mut Script, n: u64) -> Result<(), String> {
     script.clocks = vec![Clock::default(); n as usize];
     script.programs = vec![Vec::new(); n as usize];
     Ok(())
-}
-
-/// The names that expressions of `rank` know.
-pub(super) fn names(script: &Script, rank: u32) -> Vec<(String, f64)> {
-    vec![("n".to_owned(), f64::from(script.n_ranks())), ("r".to_owned(), f64::from(rank))]
 }
 
 fn add_comm(script: &mut Script, name: &str, members: &[&str]) -> Result<(), String> {

@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use super::Script;
+use super::program::Script;
 
 /// A generator of numbers (SplitMix64).
 struct Chance(u64);

@@ -1,6 +1,6 @@
 //! What the log of a simulated rank holds: records as the recorder writes them, with Open MPI's constants.
 
-use super::Comm;
+use super::program::Comm;
 use super::step::{Collective, Data, Incoming, Outgoing, Peer};
 use crate::scenario::RankScript;
 use lbprof_collector::definition::{Definition, Group, Object, ObjectKind, RankList, RegionKind};

@@ -1,7 +1,7 @@
 //! The same program on other ranks.
 
+use super::program::{Comm, Script};
 use super::step::{Action, Call, Collective, Incoming, On, Outgoing, Start};
-use super::{Comm, Script};
 use crate::scenario::Clock;
 
 impl Script {

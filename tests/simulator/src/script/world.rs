@@ -1,0 +1,285 @@
+//! A run in progress: its ranks, and the events to come, in the order of time.
+//!
+//! Three kinds of events happen, at one time in this order: a rank goes on to its next step; the head of a message arrives; a
+//! rank that waits looks whether its call may end. What a call starts is a [`Pending`]; whoever completes it knows when that
+//! takes effect, now or later, and has the rank look then.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+
+use lbprof_collector::polling::{SHORT_NS, WAITING_NS};
+use lbprof_collector::record::{Flags, PollGaps, Record};
+
+use super::error::{ScriptError, Stuck};
+use super::program::{Network, Script, offset};
+use super::record::{Arrived, Event as Logged};
+use super::simulation::{Choices, Outcome, SimulatedCall, SimulatedRank, Simulation, Wait};
+use super::state::{Blocked, Done, Epochs, Meeting, Message, OpenEpochs, Pending, Request, Stream, Window};
+use super::step::{Action, Incoming, Step};
+use crate::scenario::{START, ticks};
+
+/// Unsuccessful polls of one thing that follow one another by less are one record, in ticks, which are nanoseconds.
+const POLL_GAP: u64 = WAITING_NS;
+
+/// Something that happens. Those of one time come in the order of the fields.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Event {
+    pub time: u64,
+    pub kind: Kind,
+    /// The rank that goes on or looks; of a head, its sender.
+    pub rank: usize,
+    /// Events that are equal otherwise keep their order.
+    pub number: u64,
+    /// Index of the message.
+    pub message: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Go,
+    Head,
+    Look,
+}
+
+/// A rank's state.
+pub(super) struct Rank<'s> {
+    pub steps: &'s [Step],
+    pub at: usize,
+    pub now: u64,
+    pub blocked: Option<Blocked>,
+    /// In the order in which they were first made.
+    pub requests: Vec<Request<'s>>,
+    /// Names that requests had.
+    pub names: HashSet<&'s str>,
+    pub next_request: u32,
+    /// Receives without a message, in the order of posting.
+    pub posted: Vec<usize>,
+    /// Messages without a receive, in the order of their heads.
+    pub heads: Vec<usize>,
+    /// Messages that a matched probe took.
+    pub matched: HashMap<&'s str, usize>,
+    pub windows: HashMap<&'s str, Window>,
+    /// Epochs of windows.
+    pub epochs: HashMap<&'s str, OpenEpochs>,
+    /// World ranks of the groups that its log names.
+    pub groups: Vec<Vec<u32>>,
+    /// Collectives begun, by where they meet.
+    pub begun: HashMap<Stream, u32>,
+    /// The last record is an unsuccessful poll: of what, and its end.
+    pub poll: Option<(u64, u64)>,
+    pub result: SimulatedRank,
+}
+
+pub(super) struct World<'s> {
+    pub script: &'s Script,
+    pub network: Network,
+    /// The run whose choices are made again.
+    pub again: Option<&'s Simulation>,
+    pub latency: u64,
+    pub overhead: u64,
+    pub events: BinaryHeap<Reverse<Event>>,
+    pub n_events: u64,
+    pub ranks: Vec<Rank<'s>>,
+    pub messages: Vec<Message>,
+    pub pending: Vec<Pending>,
+    pub meetings: HashMap<(Stream, u32), Meeting>,
+    pub epochs: Epochs,
+}
+
+impl<'s> World<'s> {
+    /// A script on a network, maybe with the choices of another run of it.
+    pub fn new(script: &'s Script, network: Network, again: Option<&'s Simulation>) -> Self {
+        let rank = |(steps, late): (&'s Vec<Step>, &u64)| Rank {
+            steps,
+            at: 0,
+            now: START + late,
+            blocked: None,
+            requests: Vec::new(),
+            names: HashSet::new(),
+            next_request: 0,
+            posted: Vec::new(),
+            heads: Vec::new(),
+            matched: HashMap::new(),
+            windows: HashMap::new(),
+            epochs: HashMap::new(),
+            groups: Vec::new(),
+            begun: HashMap::new(),
+            poll: None,
+            result: SimulatedRank {
+                begin_ns: START + late,
+                end_ns: 0,
+                computation_ns: 0,
+                calls: Vec::new(),
+                events: Vec::new(),
+                choices: Choices::default(),
+            },
+        };
+        World {
+            script,
+            network,
+            again,
+            latency: ticks(network.latency_ms),
+            overhead: ticks(network.overhead_ms),
+            events: BinaryHeap::new(),
+            n_events: 0,
+            ranks: script.programs.iter().zip(&script.late).map(rank).collect(),
+            messages: Vec::new(),
+            pending: Vec::new(),
+            meetings: HashMap::new(),
+            epochs: Epochs::default(),
+        }
+    }
+
+    pub(super) fn event(&mut self, time: u64, kind: Kind, rank: usize, message: usize) {
+        self.n_events += 1;
+        self.events.push(Reverse(Event { time, kind, rank, number: self.n_events, message }));
+    }
+
+    /// The head of `message` arrives from `sender` at `time`.
+    pub fn head_at(&mut self, time: u64, sender: usize, message: usize) {
+        self.event(time, Kind::Head, sender, message);
+    }
+
+    /// `rank` looks at `time` whether its call may end.
+    pub fn look_at(&mut self, time: u64, rank: usize) {
+        self.event(time, Kind::Look, rank, 0);
+    }
+
+    /// Something started.
+    pub fn start_pending(&mut self, rank: usize, incoming: Option<Incoming>) -> usize {
+        let begun = self.ranks[rank].now;
+        self.pending.push(Pending { rank, begun, done: None, incoming, receive: None, arrived: None });
+        self.pending.len() - 1
+    }
+
+    /// A receive was started: what it took when the run was made before.
+    pub fn start_receive(&mut self, rank: usize, pending: usize) -> Option<(u32, i32)> {
+        let received = &mut self.ranks[rank].result.choices.received;
+        self.pending[pending].receive = Some(received.len());
+        received.push(None);
+        let again = self.again?.ranks.get(rank)?;
+        *again.choices.received.get(received.len() - 1)?
+    }
+
+    /// What arrived for a receive.
+    pub fn receives(&mut self, pending: usize, arrived: Arrived) {
+        let receive = &mut self.pending[pending];
+        receive.arrived = Some(arrived);
+        if let Some(number) = receive.receive {
+            let taken = &mut self.ranks[receive.rank].result.choices.received[number];
+            *taken = Some((arrived.source, arrived.tag));
+        }
+    }
+
+    /// What the present call of a rank, which completes or probes, found when the run was made before.
+    pub fn found_before(&self, rank: usize) -> Option<&'s Outcome> {
+        let again = self.again?.ranks.get(rank)?;
+        again.choices.found.get(self.ranks[rank].result.choices.found.len())
+    }
+
+    /// What it found now.
+    pub fn found(&mut self, rank: usize, outcome: Outcome) {
+        self.ranks[rank].result.choices.found.push(outcome);
+    }
+
+    /// Something is, or will be, completed.
+    pub fn complete(&mut self, pending: usize, done: Done) {
+        let rank = self.pending[pending].rank;
+        self.pending[pending].done = Some(done);
+        self.look_at(done.at, rank);
+    }
+
+    /// Something was complete when it was started.
+    pub fn complete_at_once(&mut self, pending: usize) {
+        let Pending { rank, begun, .. } = self.pending[pending];
+        self.pending[pending].done = Some(Done { at: begun, by: rank as u32, did: begun });
+    }
+
+    /// Whether all of these are complete at `time`.
+    pub fn are_done(&self, pending: &[usize], time: u64) -> bool {
+        pending.iter().all(|&i| self.pending[i].done.is_some_and(|done| done.at <= time))
+    }
+
+    /// What a call that began at `begin` waited for, of these.
+    pub fn waits(&self, pending: &[usize], begin: u64) -> Vec<Wait> {
+        let done = pending.iter().filter_map(|&i| self.pending[i].done);
+        let waited = done.filter(|done| done.at > begin);
+        waited.map(|done| Wait { by: done.by, did_ns: done.did, came_ns: done.at }).collect()
+    }
+
+    /// The call of a rank begins, and waits.
+    pub fn block(&mut self, number: usize, own: Vec<usize>) {
+        let begin = self.ranks[number].now;
+        self.ranks[number].blocked = Some(Blocked { begin, own });
+        self.look_at(begin, number);
+    }
+
+    /// The call of a rank ends: it waited until `time`, or began then.
+    pub fn end(&mut self, number: usize, time: u64, record: Record, parts: Vec<Record>, waits: Vec<Wait>) {
+        self.end_call(number, time, record, parts, waits);
+        self.ranks[number].poll = None;
+    }
+
+    /// The same of a test or probe that found nothing, in `subject`: it becomes part of the record before it where that is
+    /// such a poll, too.
+    pub fn end_poll(&mut self, number: usize, time: u64, mut record: Record, subject: u64) {
+        record.flags |= Flags::NOTHING;
+        self.found(number, Outcome::Nothing);
+        let poll = self.ranks[number].poll.take();
+        let before = self.ranks[number].result.events.len();
+        self.end_call(number, time, record, Vec::new(), Vec::new());
+        let rank = &mut self.ranks[number];
+        rank.poll = Some((subject, rank.now));
+        let [.., Logged::Record(last, site), Logged::Record(this, at)] = &mut rank.result.events[..] else { return };
+        let gap = poll.filter(|(what, _)| *what == subject).map(|(_, end)| this.begin - end);
+        let Some(gap) = gap.filter(|&gap| gap < POLL_GAP) else { return };
+        if before > 0 && site == at && last.operation == this.operation {
+            let within = if last.count == 0 { last.end - last.begin } else { last.sent };
+            last.sent = within + this.end - this.begin;
+            last.received = PollGaps(last.received).and(gap, SHORT_NS).0;
+            last.end = this.end;
+            last.count += 1;
+            rank.result.events.pop();
+        }
+    }
+
+    fn end_call(&mut self, number: usize, time: u64, mut record: Record, parts: Vec<Record>, waits: Vec<Wait>) {
+        let rank = &mut self.ranks[number];
+        let begin = rank.blocked.take().map_or(rank.now, |blocked| blocked.begin);
+        let end = time + self.overhead;
+        (record.begin, record.end) = (begin, end);
+        if let (Some(step), Some(operation)) = (rank.steps.get(rank.at), record.operation()) {
+            let site = offset(step.line, step.index);
+            rank.result.events.push(Logged::Record(record, site));
+            let parts = parts.into_iter().map(|part| Logged::Record(Record { begin: end, end, ..part }, site));
+            rank.result.events.extend(parts);
+            rank.result.calls.push(SimulatedCall { operation, line: step.line, begin_ns: begin, end_ns: end, waits });
+        }
+        rank.now = end;
+        rank.at += 1;
+        self.event(end, Kind::Go, number, 0);
+    }
+
+    /// A definition in a rank's log.
+    pub fn log(&mut self, number: usize, event: Logged) {
+        self.ranks[number].result.events.push(event);
+    }
+
+    /// A rank cannot do what its present step says.
+    pub fn wrong(&self, number: usize, what: impl std::fmt::Display) -> ScriptError {
+        let rank = &self.ranks[number];
+        let line = rank.steps.get(rank.at).map_or(0, |step| step.line);
+        ScriptError::Line { line, what: format!("rank {number}: {what}") }
+    }
+}
+
+impl Rank<'_> {
+    /// Where it waits for ever, after everything has happened.
+    pub fn stuck(&self, rank: u32) -> Option<Stuck> {
+        let step = self.steps.get(self.at)?;
+        match &step.action {
+            Action::Call(call) => Some(Stuck { rank, operation: call.operation(), line: step.line }),
+            _ => None,
+        }
+    }
+}

@@ -81,7 +81,7 @@ fn a_rank_where_recording_is_off_lets_the_others_go_on(mpi: &Mpi, program: &Path
 }
 
 /// Coupled codes of which one is recorded, `mpirun -n 1 ./a : -n 3 lb-run ./b`, in either order; and a script that leaves out ranks in the
-/// middle. `first` ranks run before those with the recorder, `last` behind them.
+/// middle. `first` ranks run before those with the recorder, `last` after them.
 fn ranks_without_the_recorder_hold_nobody_up(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
     let bare = Job::new(mpi, 4, program, folder).bare()?.must_succeed()?;
     for (first, last, left_out, missing) in

@@ -165,7 +165,7 @@ fn window(steps: &[Step], whole_run: bool) -> Vec<FoundLoop> {
         steps,
         whole_run,
         is_collective: &|token| token % 2 == 0,
-        is_fan: &|_| false,
+        is_distribution: &|_| false,
         may_spin: &|_| false,
         spin: 0,
     })

@@ -111,7 +111,7 @@ fn a_program_with_debug_information_gives_functions_and_lines() {
 
 #[test]
 fn copies_of_one_call_are_known_as_such() {
-    // The compiler writes out the three rounds of the loop one behind the other. The calls on the next line are two, and so are
+    // The compiler writes out the three rounds of the loop one after the other. The calls on the next line are two, and so are
     // those that `inlined` makes for different lines of `outer`.
     const COPIES: &str = "\
 __attribute__((noinline)) void target(int);

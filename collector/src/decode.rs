@@ -9,11 +9,11 @@ use crate::record::{Flags, NO_PEER, NONE, Record};
 /// Turns columns back into records, reusing its memory.
 pub struct Decoder {
     model: Model,
-    /// The times of a batch, and [`ROOM`] bytes behind them.
+    /// The times of a batch, and [`ROOM`] bytes after them.
     times: Vec<u8>,
 }
 
-/// Bytes that may be read behind the last time.
+/// Bytes that may be read after the last time.
 const ROOM: usize = 16;
 
 impl Default for Decoder {
@@ -95,7 +95,7 @@ struct Wrong<'a> {
 }
 
 impl Wrong<'_> {
-    /// Makes the guess of the next one right, and finds the one behind it.
+    /// Makes the guess of the next one right, and finds the one after it.
     #[cold]
     fn learn(&mut self, model: &mut Model, recent: Recent) -> Option<()> {
         let slot = recent.slot();
@@ -129,7 +129,7 @@ impl Wrong<'_> {
     }
 }
 
-/// The columns, behind their sizes.
+/// The columns, after their sizes.
 fn columns(mut rest: &[u8]) -> Option<Columns<'_>> {
     let mut sizes = [0; COLUMNS];
     for size in &mut sizes {

@@ -143,7 +143,7 @@ pub struct Fold<T: IterationTimes = ()> {
 }
 
 impl Fold {
-    /// A fold that begins behind `head`. Regions that it says are open count as entered at its `previous_end`.
+    /// A fold that begins after `head`. Regions that it says are open count as entered at its `previous_end`.
     pub fn new(head: BatchHead) -> Self {
         Fold::with_times(head)
     }
@@ -254,7 +254,7 @@ impl<T: IterationTimes> Fold<T> {
         self.open.last().map_or((0, NONE), |open| (open.region, open.iteration))
     }
 
-    /// Adds what another fold of the same thread took, and goes on behind it.
+    /// Adds what another fold of the same thread took, and goes on after it.
     pub fn absorb(&mut self, batch: &ProfileBatch) {
         let profile = &batch.profile;
         for (key, cell) in &profile.cells {
@@ -283,7 +283,7 @@ impl<T: IterationTimes> Fold<T> {
         self.place(&batch.next, &batch.entered);
     }
 
-    /// Goes on behind `head`, after a gap in the records whose time belongs to nothing. Regions open before and after the gap
+    /// Goes on after `head`, after a gap in the records whose time belongs to nothing. Regions open before and after the gap
     /// go on; others that `head` says are open count as entered at its `previous_end`.
     pub fn skip_to(&mut self, head: &BatchHead) {
         let going_on = self.open.iter().zip(&head.open);
@@ -369,7 +369,7 @@ impl<T: IterationTimes> Fold<T> {
         }
     }
 
-    /// Moves behind `head`; `entered` is when each of the first of its open regions was entered.
+    /// Moves after `head`; `entered` is when each of the first of its open regions was entered.
     fn place(&mut self, head: &BatchHead, entered: &[u64]) {
         self.thread = head.thread;
         self.next = head.first;

@@ -221,7 +221,7 @@ impl Recent {
         (self.situation.wrapping_mul(0x9e37_79b1) >> (32 - GUESSES.ilog2())) as usize
     }
 
-    /// Goes on behind a record like `entry`.
+    /// Goes on after a record like `entry`.
     #[inline(always)]
     pub(crate) fn advance(&mut self, entry: &Entry) {
         self.situation = (self.situation << 11) ^ entry.symbol;

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! [`Polls`] goes over a thread's records, in the recorder (profile mode) and in the reader alike. Where a gap is waiting, the
-//! record behind it begins where the one before ended and is marked [`Flags::POLLED`], so that no time lies between them.
+//! record after it begins where the one before ended and is marked [`Flags::POLLED`], so that no time lies between them.
 
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
@@ -80,7 +80,7 @@ pub const SPINNING: u64 = 50;
 /// As long as a core is lost to others at a time: a few slices of the scheduler.
 pub const LOST_CORE_NS: u64 = 20_000_000;
 
-/// Time and number of polls that found nothing, and of the gaps behind them up to the poll, wait or receive that follows.
+/// Time and number of polls that found nothing, and of the gaps after them up to the poll, wait or receive that follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct PollSums {
     /// Polls.
@@ -171,7 +171,7 @@ impl Polls {
         std::mem::take(&mut self.sums)
     }
 
-    /// Records are missing, or another one follows than was expected: those that follow stand behind `previous_end`.
+    /// Records are missing, or another one follows than was expected: those that follow stand after `previous_end`.
     pub fn skip_to(&mut self, previous_end: u64) {
         self.phase = None;
         self.previous_end = self.previous_end.max(previous_end);

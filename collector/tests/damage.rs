@@ -356,7 +356,7 @@ proptest! {
                 place.copy_from_slice(&value.to_le_bytes());
             }
         }
-        // The magic and the version hold, so that what lies behind them is read.
+        // The magic and the version hold, so that what lies after them is read.
         ring[..12].copy_from_slice(&RING[..12]);
         for (field, value) in heads {
             ring[12 + 4 * field..16 + 4 * field].copy_from_slice(&value.to_le_bytes());

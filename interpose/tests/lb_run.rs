@@ -144,7 +144,7 @@ fn it_prints_its_manual_and_what_shells_complete() {
     let manual = run(lb_run(&["--man"]));
     assert_eq!((manual.code, manual.err.as_str()), (Some(0), ""));
     assert!(manual.out.contains(".TH lb-run 1") && manual.out.contains("LBPROF_LIMIT"), "{}", manual.out);
-    // The words of a setting, a folder, and the program behind the options.
+    // The words of a setting, a folder, and the program after the options.
     for (shell, known) in [
         ("bash", &["events profile off"][..]),
         ("zsh", &["(events profile off)", ":_files -/", ":_cmdambivalent"]),
@@ -156,7 +156,7 @@ fn it_prints_its_manual_and_what_shells_complete() {
             assert!(completions.out.contains(words), "{shell} without {words}:\n{}", completions.out);
         }
     }
-    // They run no program. What comes behind the program is the program's own.
+    // They run no program. What comes after the program is the program's own.
     assert_eq!(run(lb_run(&["--man", "echo"])).code, Some(2));
     assert_eq!(run(lb_run(&["echo", "--man", "--completions", "bash"])).out, "--man --completions bash\n");
 }

@@ -39,7 +39,7 @@ export const GLOSSARY: Record<string, string> = {
     "not told apart": "Waiting of which it is not known whether ranks are slow in turn or depend on each other: no iterations are known.",
     "serialization": "Ideal time less the longest computation: ranks wait for each other though none computes that long in the sum, because they are slow in turn or depend on each other in chains (POP).",
     "communication": "Waiting caused by time in MPI that is no waiting itself.",
-    "message delay": "Waiting that messages on their way cause: in transit to the rank itself, or to one that delays it in turn.",
+    "message delay": "Waiting caused by messages in transit: to the rank itself, or to a rank that delays it in turn.",
     "control of parallelism": "Waiting caused by computation in regions that are marked as control of parallelism, partitioning and the like.",
     "point-to-point": "Sends, receives, probes, and the waits and tests on their requests.",
     "collective": "Collectives but barriers, blocking or not, and their waits.",

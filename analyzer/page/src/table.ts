@@ -15,8 +15,8 @@ export interface Column<Row> {
     bar?(row: Row): string;
     /** How long it is, of its room; the time's share of the longest where nothing is said. */
     share?(row: Row): number;
-    /** What stands behind the time. */
-    behind?(row: Row): string;
+    /** What stands after the time. */
+    suffix?(row: Row): string;
     /** What it is sorted by; texts are sorted by themselves. */
     by?(row: Row): number | null;
     /** Numbers stand to the right. */
@@ -50,7 +50,7 @@ function shown<Row>(column: Column<Row>, rows: Row[]): Shown<Row> {
     const longest = rows.reduce((most, row) => Math.max(most, Math.abs(time(row) || 0)), 0);
     const words = oneUnit(longest);
     const cell = (row: Row) => {
-        const text = words(time(row)) + (column.behind?.(row) ?? "");
+        const text = words(time(row)) + (column.suffix?.(row) ?? "");
         return column.bar ? bar(column.share?.(row) ?? (time(row) || 0) / (longest || 1), text, column.bar(row)) : text;
     };
     return { by: (row) => time(row) ?? null, right: !column.bar, ...column, cell };
@@ -123,7 +123,7 @@ function text(cell: string | Node): string {
     return typeof cell === "string" ? cell : (cell.textContent ?? "");
 }
 
-/** A bar as long as `share` of its room, behind a text. */
+/** A bar as long as `share` of its room, after a text. */
 export function bar(share: number, text: string, colour: string): HTMLElement {
     const fill = el("span", { class: "fill" });
     fill.style.width = `${(100 * Math.max(0, Math.min(1, share))).toFixed(2)}%`;

@@ -32,7 +32,7 @@ pub enum What {
     In(usize, Activity),
     /// Waiting for ranks that communicate with others in a region.
     WaitingForCalls(usize),
-    /// Waiting for messages on their way.
+    /// Waiting for messages in transit.
     Messages,
     /// Calls of MPI in a region, besides waiting in them.
     Calls(usize),
@@ -58,7 +58,7 @@ impl What {
         match self {
             What::In(_, activity) => activity.name(),
             What::WaitingForCalls(_) => "waiting for ranks in calls",
-            What::Messages => "messages on their way",
+            What::Messages => "messages in transit",
             What::Calls(_) => "calls besides waiting",
             What::Recorder => "recorder",
             What::Idle => "idle",

@@ -55,7 +55,7 @@ impl RankBuilder<'_> {
             });
             entering = Some((idx, found.entering));
         }
-        // Inner regions first: they lie behind the ones around them.
+        // Inner regions first: they lie after the ones around them.
         for idx in (1..self.part.tables.regions.len() as RegionIdx).rev() {
             let bounds = Bounds::last_of_each(bounds.remove(&idx).unwrap_or_default());
             let mut own = times.remove(&idx).unwrap_or_default();

@@ -177,7 +177,7 @@ impl<'a> RankBuilder<'a> {
             self.definitions.window_begin.unwrap_or(sums.begin),
             self.definitions.window_end.unwrap_or(sums.end.previous_end),
         );
-        // A pause that lasts until the end has no record behind it.
+        // A pause that lasts until the end has no record after it.
         let last = self.definitions.window_end.filter(|_| sums.end.paused);
         let last = last.map_or(0, |end| self.span.clamp(end).saturating_sub(sums.end.previous_end));
         self.rank.paused_s = self.seconds(sums.rest.paused.saturating_add(last));

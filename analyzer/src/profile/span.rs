@@ -1,6 +1,6 @@
 //! A fold of which only a span of time counts.
 //!
-//! What is before the span is folded and thrown away, for it says which regions are open; what is behind it is left out. What
+//! What is before the span is folded and thrown away, for it says which regions are open; what is after it is left out. What
 //! crosses an end of the span is cut there:
 //!
 //! ```text
@@ -50,7 +50,7 @@ pub struct SpanFold {
 }
 
 impl SpanFold {
-    /// A fold that begins behind `head`, of which `span` counts.
+    /// A fold that begins after `head`, of which `span` counts.
     pub fn new(head: BatchHead, span: Span) -> Self {
         let place = if span == Span::ALL { Place::Within } else { Place::Before(Crossing::Nothing) };
         SpanFold { fold: Fold::with_times(head), span, place, uncut: false }
@@ -196,7 +196,7 @@ impl SpanFold {
         }
     }
 
-    /// Goes on behind `head`, after a gap in the records whose time belongs to nothing.
+    /// Goes on after `head`, after a gap in the records whose time belongs to nothing.
     pub fn skip_to(&mut self, head: &BatchHead) {
         match self.place {
             Place::Before(crossing) if head.previous_end >= self.span.begin => {
@@ -264,7 +264,7 @@ fn whole_before(records: &[Record], edge: u64) -> &[Record] {
     records.get(..n).unwrap_or_default()
 }
 
-/// A part of a call that ended behind an edge, as if at `ticks`: its bytes count, and no time passes.
+/// A part of a call that ended after an edge, as if at `ticks`: its bytes count, and no time passes.
 fn without_time(part: &Record, ticks: u64) -> Record {
     Record { begin: ticks, end: ticks, ..*part }
 }

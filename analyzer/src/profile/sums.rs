@@ -84,7 +84,7 @@ impl ThreadSums {
         }
     }
 
-    /// Adds the records behind `head`; their call sites are ids.
+    /// Adds the records after `head`; their call sites are ids.
     pub fn records(&mut self, head: &BatchHead, records: &[Record]) {
         self.go_to(head);
         self.fold.records(records);
@@ -166,7 +166,7 @@ impl ThreadSums {
         Sums { begin: self.begin, uncut: self.fold.is_uncut(), too_deep, ..self.sums }
     }
 
-    /// Where records are missing before `head`, goes on behind them: their time belongs to nothing.
+    /// Where records are missing before `head`, goes on after them: their time belongs to nothing.
     fn go_to(&mut self, head: &BatchHead) {
         if self.fold.head().first != head.first {
             self.fold.skip_to(head);

@@ -76,7 +76,7 @@ impl Times {
         if self.numbers.is_sorted_by(|one, next| one < next) {
             return;
         }
-        // Runs in ascending order, as those of several regions one behind the other, are quickly merged by a stable sort.
+        // Runs in ascending order, as those of several regions one after the other, are quickly merged by a stable sort.
         let mut order: Vec<u64> = (0..).zip(&self.numbers).map(|(at, &one)| u64::from(one) << 32 | at).collect();
         order.sort();
         let mut numbers: Vec<u32> = Vec::new();

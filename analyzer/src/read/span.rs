@@ -5,7 +5,7 @@
 pub struct Span {
     /// The first.
     pub begin: u64,
-    /// The first behind it; `u64::MAX`: it does not end.
+    /// The first after it; `u64::MAX`: it does not end.
     pub end: u64,
 }
 

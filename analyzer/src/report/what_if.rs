@@ -30,9 +30,9 @@ pub struct Prediction {
 pub struct PathRow {
     /// Path of the region.
     pub region: String,
-    /// What was done there; `None`: messages were on their way, or it is not known.
+    /// What was done there; `None`: messages were in transit, or it is not known.
     pub activity: Option<Activity>,
-    /// Whether messages were on their way.
+    /// Whether messages were in transit.
     pub is_delay: bool,
     /// Seconds.
     pub time_s: f64,

@@ -149,7 +149,7 @@ pub fn width(text: &str) -> usize {
 pub fn what_was_done(activity: Option<Activity>, is_delay: bool) -> &'static str {
     match activity {
         Some(activity) => activity.name(),
-        None if is_delay => "messages on their way",
+        None if is_delay => "messages in transit",
         None => "not recorded",
     }
 }
@@ -260,7 +260,7 @@ fn fitting(chars: impl Iterator<Item = char>, columns: usize) -> String {
         .collect()
 }
 
-/// `text` broken at spaces into lines of at most `columns`, the second and later ones behind `indent` spaces. A number and
+/// `text` broken at spaces into lines of at most `columns`, the second and later ones after `indent` spaces. A number and
 /// its unit stay together.
 pub fn wrap(text: &str, columns: usize, indent: usize) -> String {
     let mut lines = String::new();

@@ -8,7 +8,7 @@ use lbprof_collector::reader::Item;
 use lbprof_collector::{Operation, Record};
 use rustc_hash::FxHashSet;
 
-use super::fans::Fans;
+use super::distribution::Distribution;
 use super::named::LoopAt;
 use super::polls::may_spin;
 use crate::model::loops::{Anchors, Class, Detected, Ends};
@@ -46,12 +46,12 @@ impl Calls<'_> {
             return named.of(window).map(|one| vec![one]);
         }
         let is_collective = |token: u32| self.is_collective(token);
-        let fans = if self.survey.marked_phases { self.fans() } else { FxHashSet::default() };
+        let distributing = if self.survey.marked_phases { self.distributing() } else { FxHashSet::default() };
         let window = Window {
             steps: window,
             whole_run: self.is_in_window(),
             is_collective: &is_collective,
-            is_fan: &|token| fans.contains(&token),
+            is_distribution: &|token| distributing.contains(&token),
             may_spin: &|token| self.is(token, may_spin),
             spin: self.rank.clock.as_ref().map_or(0, |clock| (SPIN_S / clock.tick_s()) as u64),
         };
@@ -126,21 +126,21 @@ impl Calls<'_> {
     }
 
     /// Kinds of calls in marked regions that only hand out or collect.
-    pub(super) fn fans(&self) -> FxHashSet<u32> {
-        let mut fans = Fans::default();
+    pub(super) fn distributing(&self) -> FxHashSet<u32> {
+        let mut distributing = Distribution::default();
         let mut next = 0;
         self.each_record(|head, token, record| {
             if let Some(head) = head {
                 if head.first != next {
-                    fans.begin(head.open.len());
+                    distributing.begin(head.open.len());
                 }
                 next = head.first;
             }
             next += 1;
-            fans.add(record, token);
+            distributing.add(record, token);
             ControlFlow::Continue(())
         });
-        fans.finish()
+        distributing.finish()
     }
 
     /// Gives each call of the first thread, until `take` has enough, with its kind by the survey's index; returns what these calls

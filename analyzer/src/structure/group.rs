@@ -30,7 +30,7 @@ pub(super) struct Group<'a> {
     pub(super) detected: Option<Detected>,
     /// The rank that stands for the others.
     pub(super) chosen: Candidate<'a>,
-    /// The loops, each behind the one around it.
+    /// The loops, each after the one around it.
     pub(super) found: Vec<FoundLoop>,
     /// Which of them is the main one.
     pub(super) main: usize,

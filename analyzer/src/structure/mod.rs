@@ -3,7 +3,7 @@
 //! ```text
 //!   survey ─→ loops.rs     groups of ranks that run the same calls (group.rs, groups.rs); of one rank of each, the loops in its calls (calls.rs);
 //!          │               groups that meet in each iteration have the same iterations (together.rs); what hands out data in
-//!          │               a marked phase is none (fans.rs)
+//!          │               a marked phase is none (distribution.rs)
 //!          └→ segments.rs  the code between two call sites, where enough time goes to it, as a region
 //!                placer.rs  both held against a rank's calls, one by one, while they are folded
 //! ```
@@ -14,7 +14,7 @@
 mod anchors;
 mod calls;
 mod copies;
-mod fans;
+mod distribution;
 mod group;
 mod groups;
 pub mod iterations;
@@ -47,7 +47,7 @@ pub use segments::{OTHER, ends_of};
 pub struct Wanted {
     /// Whether to look for loops and regions at all.
     pub detect: bool,
-    /// The call that ends an iteration: a part of the label of its call site, as `solve (cg.c:120)`; with `/3` behind it where every third
+    /// The call that ends an iteration: a part of the label of its call site, as `solve (cg.c:120)`; with `/3` after it where every third
     /// of these calls does.
     pub loop_at: Option<String>,
 }

@@ -16,7 +16,7 @@ pub(super) struct LoopAt {
 }
 
 impl LoopAt {
-    /// The calls at those call sites whose label holds `text`; a number behind a slash at its end says which of them end an iteration.
+    /// The calls at those call sites whose label holds `text`; a number after a slash at its end says which of them end an iteration.
     pub fn new(text: &str, survey: &Survey, places: &[Place]) -> LoopAt {
         let (label, every) = parts(text);
         let is_there = |token: &Token| {

@@ -69,7 +69,7 @@ pub struct RankSurvey {
     pub counts: Vec<(u32, u64)>,
     /// Its clock, from all that its log holds; `None` where nothing could be read.
     pub clock: Option<RankClock>,
-    /// Of each of its threads, by number: the sequence number behind that of its last record.
+    /// Of each of its threads, by number: the sequence number after that of its last record.
     pub threads: BTreeMap<u32, u64>,
 }
 

@@ -49,7 +49,7 @@ fn rank_figures(report: &Report, rank: &RankModel) -> RankFigures {
     }
 }
 
-/// Seconds of waiting in MPI calls by the region's path; waits before the first call and behind the last are in none.
+/// Seconds of waiting in MPI calls by the region's path; waits before the first call and after the last are in none.
 fn blocked_by_region(table: &BlockingTable) -> HashMap<&str, f64> {
     let mut by_region = HashMap::new();
     for place in table.places.iter().filter(|place| !place.operation.is_empty()) {

@@ -123,8 +123,8 @@ fn iterated(chance: &mut Chance) -> (String, u32) {
                 2 => format!("send {to}; "),
                 _ => String::new(),
             };
-            let behind = if chance.below(2) == 0 { format!("compute {}; ", chance.ms(5)) } else { String::new() };
-            *line += &format!("  iteration step; compute {}; {call}{behind}end\n", 0.001 + chance.ms(20));
+            let after = if chance.below(2) == 0 { format!("compute {}; ", chance.ms(5)) } else { String::new() };
+            *line += &format!("  iteration step; compute {}; {call}{after}end\n", 0.001 + chance.ms(20));
         }
     }
     let mut text = format!("ranks {ranks}\nlatency {}\n", chance.ms(1));

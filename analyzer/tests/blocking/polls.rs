@@ -66,7 +66,7 @@ fn a_loop_of_polls_waits_as_one_call_does() {
 
 #[test]
 fn polls_between_pieces_of_work_are_no_wait() {
-    // Seven polls, 1 ms of work behind each, from 3.001 to 10.008; the message is there since 10. A wait for it needs no time then.
+    // Seven polls, 1 ms of work after each, from 3.001 to 10.008; the message is there since 10. A wait for it needs no time then.
     let run = waiting(&behind("irecv 0 as a; repeat 7; test a; compute 1; end; wait a"), 0.0);
     assert!((computation_ms(&run) - 10.0).abs() < 1e-6, "{} ms", computation_ms(&run));
 }

@@ -78,7 +78,7 @@ fn balancing_what_is_unequal_saves_what_was_waited() {
     assert!((run.replay_ms(WhatIf::RankAsMean(2)) - 82.0).abs() < 1e-6);
 }
 
-/// Ranks compute 10 and 20 in a, 20 and 12 in b, and meet behind each, four times.
+/// Ranks compute 10 and 20 in a, 20 and 12 in b, and meet after each, four times.
 const BY_TURNS: &str = "ranks 2\nrank *: repeat 4; iteration step\n\
     phase a; compute 10+10*$r; barrier; end; phase b; compute 20-8*$r; barrier; end; end; end\n";
 

@@ -124,7 +124,7 @@ impl Run {
         causes
     }
 
-    /// Milliseconds that ranks wait in a state, with those in which a message was on its way.
+    /// Milliseconds that ranks wait in a state, with those in which a message was in transit.
     pub fn waits(&self, state: WaitState) -> f64 {
         self.sums().states.get(&state).map_or(0.0, |times| times.blocked_s() * 1e3)
     }

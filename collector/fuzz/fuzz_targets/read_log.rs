@@ -1,5 +1,5 @@
 //! Any bytes are read as a log without a panic: as they are, with their checksums made right (start from real logs for that),
-//! and as what blocks hold behind a header that is whole (that needs no start).
+//! and as what blocks hold after a header that is whole (that needs no start).
 #![no_main]
 
 use lbprof_collector::format::{BlockHead, MAX_RECORDS};

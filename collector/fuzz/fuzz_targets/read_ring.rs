@@ -1,4 +1,4 @@
-//! Any bytes are the ring of a killed rank or not, without a panic: as they are, and as head and slots behind a magic and a
+//! Any bytes are the ring of a killed rank or not, without a panic: as they are, and as head and slots after a magic and a
 //! version that hold.
 #![no_main]
 

@@ -742,7 +742,7 @@ fn complete(record: &mut Record, start: &Record, received: u64) {
     record.flags = Flags::of(activity);
 }
 
-/// The bytes of a ring file with `records` behind `head`, with place for as many again.
+/// The bytes of a ring file with `records` after `head`, with place for as many again.
 pub fn ring(header: &Header, head: &BatchHead, records: &[Record], dropped: u64) -> Vec<u8> {
     use std::mem::offset_of;
     let capacity = (2 * records.len()).max(16);
@@ -781,7 +781,7 @@ pub fn ring(header: &Header, head: &BatchHead, records: &[Record], dropped: u64)
     bytes
 }
 
-/// Makes the checksums of a log's header and blocks hold, wherever these begin: damage then reaches what lies behind them.
+/// Makes the checksums of a log's header and blocks hold, wherever these begin: damage then reaches what lies after them.
 pub fn mend_checksums(log: &mut [u8]) {
     if let Some((preamble, rest)) = log.split_first_chunk_mut::<PREAMBLE_BYTES>() {
         let version = u16::from_le_bytes([preamble[8], preamble[9]]);

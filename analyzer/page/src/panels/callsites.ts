@@ -42,7 +42,7 @@ function siteTable(rows: CallSite[], ranks: number): HTMLElement {
             { title: "call", cell: (row) => row.operation },
             { title: "at", term: "call site", cell: (row) => el("span", { title: [row.function, row.file, row.module].filter(Boolean).join("\n") }, sitePlace(row)) },
             { title: "mean", time: (row) => row.time_s / ranks, bar: (row) => stateColour(row.activity) },
-            { title: "waiting", term: "waiting", time: ({ blocked_s: waiting }) => (waiting === null ? null : waiting / ranks), behind: (row) => (row.blocked_s === null ? "" : ` (${percent(row.time_s > 0 ? row.blocked_s / row.time_s : 0)})`) },
+            { title: "waiting", term: "waiting", time: ({ blocked_s: waiting }) => (waiting === null ? null : waiting / ranks), suffix: (row) => (row.blocked_s === null ? "" : ` (${percent(row.time_s > 0 ? row.blocked_s / row.time_s : 0)})`) },
             { title: "longest", time: (row) => row.max_s },
             { title: "on rank", cell: (row) => String(row.max_rank), by: (row) => row.max_rank, right: true },
             { title: "calls", cell: (row) => count(row.calls), by: (row) => row.calls, right: true },

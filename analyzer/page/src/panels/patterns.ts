@@ -140,7 +140,7 @@ function activityTable(report: Report): HTMLElement {
             { title: "share", cell: (row) => percent(row.share), by: (row) => row.share, right: true },
             { title: "ID_A", term: "ID_A", cell: (row) => ratio(row.id_a), by: (row) => row.id_a, right: true },
             { title: "SID_A", term: "SID_A", cell: (row) => star(row.severe, ratio(row.sid_a, 4)), by: (row) => row.sid_a, right: true },
-            { title: "longest", time: (row) => row.max_s, behind: (row) => ` (rank ${row.max_rank})` },
+            { title: "longest", time: (row) => row.max_s, suffix: (row) => ` (rank ${row.max_rank})` },
             { title: "most of it in", term: "region", cell: (row) => shortPath(row.worst_region ?? "–") },
         ],
     });

@@ -255,7 +255,7 @@ class StagesAndRanks {
                 { title: "all ranks", time: (row) => row.sum },
                 { title: "mean of a rank", time: (row) => row.sum / ranks },
                 { title: "share of their time", cell: (row) => percent(row.sum / (ranks * elapsed)), by: (row) => row.sum, right: true },
-                { title: "longest", time: (row) => (row.sum > 0 ? row.longest : null), behind: (row) => (row.sum > 0 ? ` (${rowName(views, row.most)})` : "") },
+                { title: "longest", time: (row) => (row.sum > 0 ? row.longest : null), suffix: (row) => (row.sum > 0 ? ` (${rowName(views, row.most)})` : "") },
                 { title: "these ranks in the whole run", time: (row) => row.whole },
             ],
         });

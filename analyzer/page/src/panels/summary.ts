@@ -129,7 +129,7 @@ function whatIf(report: Report): HTMLElement {
         columns: [
             { title: "if", term: "what if", cell: (row) => panelLink("whatif", scenario(row)) },
             { title: "run", time: (row) => row.time_s, bar: () => SERIES[1], share: (row) => row.time_s / elapsed },
-            { title: "saved", time: (row) => row.saved_s, behind: (row) => ` (${percent(row.saved_s / elapsed)})` },
+            { title: "saved", time: (row) => row.saved_s, suffix: (row) => ` (${percent(row.saved_s / elapsed)})` },
         ],
     });
 }

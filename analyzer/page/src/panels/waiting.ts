@@ -129,7 +129,7 @@ function beta(value: number | null): string {
 }
 
 function causeName(cause: Cause): string {
-    const what = cause.class === "message delay" ? "messages on their way" : (cause.activity ?? "not recorded");
+    const what = cause.class === "message delay" ? "messages in transit" : (cause.activity ?? "not recorded");
     return `${what} in ${shortPath(cause.region)}`;
 }
 
@@ -174,7 +174,7 @@ function phases(of: Blocking): HTMLElement {
     });
 }
 
-/** Own time and waiting caused, one behind the other. A message's delay has no time of its own. */
+/** Own time and waiting caused, one after the other. A message's delay has no time of its own. */
 function costBar(row: PhaseCost, most: number, text: string): HTMLElement {
     const element = bar(0, text, "");
     const room = element.querySelector(".room") as HTMLElement;

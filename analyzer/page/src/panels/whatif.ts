@@ -66,7 +66,7 @@ function replays(report: Report): HTMLElement {
 }
 
 function partName(part: PathPart): string {
-    return `${part.activity === "message delay" ? "messages on their way" : (part.activity ?? "not recorded")} in ${shortPath(part.region)}`;
+    return `${part.activity === "message delay" ? "messages in transit" : (part.activity ?? "not recorded")} in ${shortPath(part.region)}`;
 }
 
 function parts(report: Report): HTMLElement {

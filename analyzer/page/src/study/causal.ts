@@ -68,7 +68,7 @@ interface Layout {
     heads: [string, number][];
 }
 
-/** Nodes by kind; results that follow from others stand behind these. */
+/** Nodes by kind; results that follow from others stand after these. */
 function columnsOf(graph: Graph): { name: string; nodes: GraphNode[] }[] {
     const results = new Set(graph.nodes.filter((node) => node.kind === "result").map((node) => node.id));
     const follows = (node: GraphNode) => graph.edges.some((edge) => edge.to === node.id && results.has(edge.from));

@@ -12,7 +12,7 @@ use crate::model::kind::Kind;
 pub enum Class {
     /// Time in communication that is no waiting itself.
     Communication,
-    /// Messages on their way.
+    /// Messages in transit.
     MessageDelay,
     /// Computation that only parallel work needs.
     Control,

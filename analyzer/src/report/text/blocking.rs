@@ -71,7 +71,7 @@ fn classes(table: &BlockingTable) -> Table {
         ("  dependency chains", class.chains_s),
         ("  not told apart", class.unsplit_s),
         ("communication", class.communication_s),
-        ("messages on their way", class.message_delay_s),
+        ("messages in transit", class.message_delay_s),
         ("control of parallelism", class.control_s),
         ("recorder", class.recorder_s),
     ];

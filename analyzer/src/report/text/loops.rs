@@ -56,7 +56,7 @@ fn is_worth_showing(rows: &[LoopRow], at: usize) -> bool {
     rows[at].main || (rows[at].covered >= LEAST_COVERED && kind(rows, at) != ELSEWHERE)
 }
 
-/// The word for a loop that lies before or behind the main one.
+/// The word for a loop that lies before or after the main one.
 const ELSEWHERE: &str = "elsewhere";
 
 /// The loops around one, from the inside out.

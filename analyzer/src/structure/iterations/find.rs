@@ -13,7 +13,7 @@ const MOST_CYCLES: usize = 50;
 /// The same for bodies that repeat themselves at once.
 const MOST_REPEATED: usize = 50;
 
-/// The loops in a window of a rank's calls, each behind the loop around it. Empty where nothing repeats at least three times.
+/// The loops in a window of a rank's calls, each after the loop around it. Empty where nothing repeats at least three times.
 pub fn find_loops(window: &Window) -> Vec<FoundLoop> {
     let mut sequence = Sequence::new(window.steps);
     reduce_repeated(&mut sequence, window);
@@ -62,13 +62,13 @@ mod tests {
         calls.bytes().enumerate().map(step).collect()
     }
 
-    /// The loops: their calls, what ends an iteration, how many iterations, deeper ones behind more `>`, the main one starred.
+    /// The loops: their calls, what ends an iteration, how many iterations, deeper ones after more `>`, the main one starred.
     fn found(steps: &[Step], whole_run: bool) -> Vec<String> {
         let loops = find_loops(&Window {
             steps,
             whole_run,
             is_collective: &|token| token == u32::from(b'C'),
-            is_fan: &|token| token == u32::from(b'W'),
+            is_distribution: &|token| token == u32::from(b'W'),
             may_spin: &|token| token == u32::from(b'g') || token == u32::from(b'h'),
             spin: 5,
         });

@@ -177,7 +177,7 @@ fn stray(sequence: &Sequence, visits: &[Range<usize>]) -> Option<Symbol> {
 
 /// How the items of visits become parts: in place of visits to the `inlined` loops come the parts of these.
 struct Layout {
-    /// Where the parts of the visits begin, behind those of others.
+    /// Where the parts of the visits begin, after those of others.
     from: usize,
     inlined: FxHashSet<Symbol>,
 }

@@ -216,7 +216,7 @@ mod tests {
     use crate::model::loops::{Anchors, Class};
     use crate::structure::iterations::split::Splitter;
 
-    /// Each interval's calls behind the number of its iteration, or behind a dash. Of the loop are A to D, F and R; R ends
+    /// Each interval's calls after the number of its iteration, or after a dash. Of the loop are A to D, F and R; R ends
     /// an iteration.
     fn numbered(calls: &str) -> String {
         numbered_by(calls, Ends::Found)

@@ -10,7 +10,7 @@ use crate::structure::iterations::window::{Step, Window};
 /// Share of the window's time from which on what a loop computes is worth naming, whatever its calls are.
 const WORTH_NAMING: f64 = 0.05;
 
-/// The loops of the window, each behind the loop around it; the main one is the outermost loop that covers most time.
+/// The loops of the window, each after the loop around it; the main one is the outermost loop that covers most time.
 pub(super) fn loops(sequence: &Sequence, window: &Window) -> Vec<FoundLoop> {
     let mut visited = Visited::default();
     let mut pending: Vec<(Item, Option<Symbol>)> = sequence.items.iter().map(|&item| (item, None)).collect();
@@ -34,12 +34,12 @@ pub(super) fn loops(sequence: &Sequence, window: &Window) -> Vec<FoundLoop> {
     }
     let least = WORTH_NAMING * time(sequence.steps) as f64;
     order.retain(|&symbol| {
-        let is_fan = |&token: &Symbol| (window.is_fan)(sequence.tokens[token as usize]);
+        let is_distribution = |&token: &Symbol| (window.is_distribution)(sequence.tokens[token as usize]);
         let may_spin = |&token: &Symbol| (window.may_spin)(sequence.tokens[token as usize]);
         let tokens = || sequence.tokens_of(symbol).iter();
-        let is_fan = tokens().all(is_fan) && (visited.computed(symbol) as f64) < least;
+        let is_distribution = tokens().all(is_distribution) && (visited.computed(symbol) as f64) < least;
         let spins = tokens().all(may_spin) && visited.is_mostly_quick(symbol);
-        !is_fan && !spins
+        !is_distribution && !spins
     });
     // A loop found later is around those found before, never inside of them.
     order.sort_unstable_by(|a, b| b.cmp(a));

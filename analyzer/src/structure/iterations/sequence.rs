@@ -1,4 +1,4 @@
-//! A window of calls on its way from single calls to loops.
+//! A window of calls while it is turned from single calls into loops.
 
 use std::ops::Range;
 

@@ -155,7 +155,7 @@ fn begins_another(open: &Open, class: Class, run: bool) -> bool {
         Class::Foreign => open.interval.inside,
         Class::Inside => open.foreign || ended,
         Class::Anchor => open.foreign || (ended && !run),
-        // A poll after a run's first anchor may still have more of the run behind it.
+        // A poll after a run's first anchor may still have more of the run after it.
         Class::Neutral => ended && !run,
     }
 }

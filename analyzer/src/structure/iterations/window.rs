@@ -22,7 +22,7 @@ pub struct Window<'a> {
     pub is_collective: &'a dyn Fn(u32) -> bool,
     /// Whether calls of a token hand something out to one rank after another, or collect it: a loop of nothing else, in which no computation
     /// is worth naming, is none.
-    pub is_fan: &'a dyn Fn(u32) -> bool,
+    pub is_distribution: &'a dyn Fn(u32) -> bool,
     /// Whether a program may call a token again and again until something has happened: a loop of nothing else is none, where most
     /// iterations compute less than `spin` ticks.
     pub may_spin: &'a dyn Fn(u32) -> bool,

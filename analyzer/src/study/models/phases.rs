@@ -18,7 +18,7 @@ pub enum Part {
     Computation,
     /// MPI calls, less the waiting in them; with it where that is not known.
     Communication,
-    /// Waiting in MPI calls, messages' delays included; of the whole run also time before a rank's first call and behind its last.
+    /// Waiting in MPI calls, messages' delays included; of the whole run also time before a rank's first call and after its last.
     Idle,
 }
 

@@ -59,7 +59,7 @@ pub struct LinearModel {
 /// The linear law of `points`, and where it holds.
 ///
 /// The regime is the largest part of the points, from the smallest x on, whose largest x is no longer above the law than [`limit`] allows,
-/// while all points behind it are. Medians decide, so that a disturbed run neither hides the end nor makes one.
+/// while all points after it are. Medians decide, so that a disturbed run neither hides the end nor makes one.
 pub fn linear_model(points: &[Point]) -> Result<LinearModel, FitError> {
     let law_of_all = law(points)?;
     let mut order: Vec<usize> = (0..points.len()).filter(|&i| points[i].0 > 0.0).collect();

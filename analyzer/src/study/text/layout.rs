@@ -8,7 +8,7 @@ use crate::report::words::{TimeUnit, clean, plural, wrap};
 use crate::study::key::Value;
 use crate::study::table::{Cell, Column, Line, Section, Table, Unit, figures};
 
-/// Behind the best figure of a line, and behind the worst.
+/// After the best figure of a line, and after the worst.
 const BEST: char = '+';
 const WORST: char = '-';
 

@@ -29,7 +29,7 @@ pub(super) struct Expander<'a> {
     windows: HashMap<String, usize>,
 }
 
-/// The words behind a call's name.
+/// The words after a call's name.
 struct Arguments<'a> {
     /// Those without a key, in order.
     plain: Vec<&'a str>,

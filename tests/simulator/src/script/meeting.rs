@@ -117,7 +117,7 @@ impl Meeting {
                 done
             }
             Shape::Prefix => {
-                // Those before `own` lack none that it could complete; those behind the first gap wait on.
+                // Those before `own` lack none that it could complete; those after the first gap wait on.
                 let entered = self.entries.iter().take_while(|entry| entry.is_some()).count();
                 let completed = if own < entered { own..entered } else { 0..0 };
                 completed

@@ -95,7 +95,7 @@ pub struct IterationArguments {
     #[arg(long, conflicts_with = "loop_at")]
     pub no_detect: bool,
 
-    /// An iteration of the main loop ends with each call whose call site has this in its label, as in 'solve (cg.c:120)'; with /3 behind it,
+    /// An iteration of the main loop ends with each call whose call site has this in its label, as in 'solve (cg.c:120)'; with /3 after it,
     /// with every third of them.
     #[arg(long = "loop", value_name = "CALLSITE")]
     pub loop_at: Option<String>,

@@ -48,7 +48,7 @@ pub struct Watched {
     pub waits: Vec<WaitSeen>,
     /// Number of waits in all.
     pub all_waits: u64,
-    /// Messages, those that ended waits first, each kind by how long they were on their way, the longest first.
+    /// Messages, those that ended waits first, each kind by how long they were in transit, the longest first.
     pub messages: Vec<MessageSeen>,
     /// Number of messages in all.
     pub all_messages: u64,
@@ -107,7 +107,7 @@ impl Watched {
         }
         if some(self.messages.len(), self.all_messages) {
             let (shown, all) = (count(self.messages.len() as u64), count(self.all_messages));
-            told.push(format!("{shown} of {all} messages, those that ended waits and were longest on their way first"));
+            told.push(format!("{shown} of {all} messages, those that ended waits and were longest in transit first"));
         }
         if self.spans.is_none() {
             let bin_s = self.end as f64 * 1e-9 / self.bins.max(1) as f64;

@@ -12,17 +12,17 @@ use rustc_hash::FxHashSet;
 
 /// Finds the kinds of calls of a rank that only ever hand out or collect, by the survey's index.
 #[derive(Default)]
-pub(super) struct Fans {
+pub(super) struct Distribution {
     /// How many marked regions are open.
     depth: usize,
     /// Kinds of calls, and with whom, since a region was entered or left last.
     seen: FxHashSet<(u32, i32)>,
-    fans: FxHashSet<u32>,
+    distributing: FxHashSet<u32>,
     others: FxHashSet<u32>,
 }
 
-impl Fans {
-    /// Records follow behind others that are not known, with so many regions open.
+impl Distribution {
+    /// Records follow after others that are not known, with so many regions open.
     pub(super) fn begin(&mut self, depth: usize) {
         self.depth = depth;
         self.seen.clear();
@@ -38,14 +38,14 @@ impl Fans {
         let Some(token) = token.filter(|_| record.is_call()) else { return };
         let is_message = record.activity() == Activity::PointToPoint && record.comm != NONE;
         match is_message && self.depth > 0 && self.seen.insert((token, record.peer)) {
-            true => self.fans.insert(token),
+            true => self.distributing.insert(token),
             false => self.others.insert(token),
         };
     }
 
     /// The kinds of calls.
     pub(super) fn finish(self) -> FxHashSet<u32> {
-        &self.fans - &self.others
+        &self.distributing - &self.others
     }
 }
 
@@ -55,7 +55,7 @@ mod tests {
 
     /// The kinds found in calls given as kind and peer; `(` and `)` are the ends of a region.
     fn found(calls: &str) -> Vec<u32> {
-        let mut fans = Fans::default();
+        let mut distributing = Distribution::default();
         for call in calls.split_whitespace() {
             let operation = match call {
                 "(" => Operation::RegionEnter,
@@ -65,9 +65,9 @@ mod tests {
             };
             let peer = call[1..].parse().unwrap_or(-1);
             let token = call.bytes().next().filter(u8::is_ascii_uppercase).map(u32::from);
-            fans.add(&Record { comm: 0, peer, ..Record::new(operation, 0) }, token);
+            distributing.add(&Record { comm: 0, peer, ..Record::new(operation, 0) }, token);
         }
-        let mut found: Vec<u32> = fans.finish().into_iter().collect();
+        let mut found: Vec<u32> = distributing.finish().into_iter().collect();
         found.sort_unstable();
         found
     }

@@ -58,7 +58,7 @@ const DISTURBED: f64 = 1.05;
 /// What is asked of a run beside what the report answers unasked.
 const ASKED: [&str; 4] = ["--what-if", "balanced=main", "--what-if", "faster=main:2"];
 
-/// The changes, and the rows of `replays` that predict them, as what and region.
+/// The changes, and the rows of `predictions` that predict them, as scenario and region.
 const CHANGES: [(&str, &str, Option<&str>); 4] = [
     ("cut", "rank as the mean", None),
     ("balanced", "region balanced", Some("main")),
@@ -214,12 +214,12 @@ fn seconds(outcome: &Outcome) -> anyhow::Result<BTreeMap<String, f64>> {
 
 /// The change of the elapsed time that a report predicts, in percent; `None`: it predicts none.
 fn predicted(report: &Value, what: &str, region: Option<&str>, rank: Option<usize>) -> anyhow::Result<Option<f64>> {
-    let rows = report["replays"].as_array().context("replays")?;
-    let measured = rows.iter().find(|row| row["what"] == "as measured");
+    let rows = report["predictions"].as_array().context("predictions")?;
+    let measured = rows.iter().find(|row| row["scenario"] == "as measured");
     let measured_s = measured.and_then(|row| row["time_s"].as_f64()).context("as measured")?;
     let asked = |row: &&Value| {
         let of_region = region.is_none_or(|region| row["region"] == *region);
-        row["what"] == *what && of_region && rank.is_none_or(|rank| row["rank"] == rank as u64)
+        row["scenario"] == *what && of_region && rank.is_none_or(|rank| row["rank"] == rank as u64)
     };
     let saved_s = rows.iter().find(asked).and_then(|row| row["saved_s"].as_f64());
     Ok(saved_s.map(|saved_s| -100.0 * saved_s / measured_s))

@@ -2,11 +2,34 @@
 //
 //   node build.mjs           writes them (npm run build)
 //   node build.mjs --check   ends with 1 where they are not what the sources make
+//
+// Before that it makes the types of the report's JSON, src/report.generated.ts, from docs/report.schema.json.
 import { readFile, mkdir, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
+import { compile } from "json-schema-to-typescript";
 
 const BUDGET_BYTES = 300_000;
 const BANNER = "/* Generated from analyzer/page/src by `npm run build`; do not edit. Contains uPlot (MIT, Leon Sorokin). */";
+
+let differs = false;
+
+/** Writes a generated file, or finds out whether it is what it should be. */
+async function keep(name, text) {
+    if (!process.argv.includes("--check")) {
+        await writeFile(name, text);
+    } else if ((await readFile(name, "utf8").catch(() => "")) !== text) {
+        console.error(`${name} is not what its sources make: run npm run build`);
+        differs = true;
+    }
+}
+
+const schema = JSON.parse(await readFile("../../docs/report.schema.json", "utf8"));
+const types = await compile(schema, "Report", {
+    additionalProperties: false,
+    bannerComment: "// Generated from docs/report.schema.json by `npm run build`; do not edit.",
+    format: false,
+});
+await keep("src/report.generated.ts", types);
 
 const result = await build({
     entryPoints: { page: "src/main.ts", study: "src/study/main.ts" },
@@ -23,7 +46,6 @@ const result = await build({
 });
 
 const sizes = { page: 0, study: 0 };
-let differs = false;
 await mkdir("dist", { recursive: true });
 for (const file of result.outputFiles) {
     const name = `dist/${file.path.split("/").at(-1)}`;
@@ -32,15 +54,7 @@ for (const file of result.outputFiles) {
     if (/<\/(script|style)|<!--/i.test(file.text)) {
         throw new Error(`${name} holds a tag that would end its element in the page`);
     }
-    if (process.argv.includes("--check")) {
-        const written = await readFile(name, "utf8").catch(() => "");
-        if (written !== file.text) {
-            console.error(`${name} is not what its sources make: run npm run build`);
-            differs = true;
-        }
-    } else {
-        await writeFile(name, file.contents);
-    }
+    await keep(name, file.text);
 }
 let isLarge = false;
 for (const [name, size] of Object.entries(sizes)) {

@@ -71,7 +71,7 @@ fn json_goes_to_standard_output_or_to_a_file() {
     lb_report(&[text_of(dir.path()), "--json", text_of(&file)]).assert().code(0).stdout("");
     assert_eq!(std::fs::read(file).unwrap(), output);
     let report: Value = serde_json::from_slice(&output).unwrap();
-    assert_eq!(report["schema"], "lbprof-report/1");
+    assert_eq!(report["schema"], "lbprof-report/2");
     assert_eq!(report["efficiency"]["load_balance"].as_f64(), Some(0.02 / 0.03));
 }
 
@@ -132,16 +132,16 @@ fn a_call_that_comes_several_times_in_each_iteration_is_said_to_and_one_of_so_ma
     let place = format!("scenario+{:#x}", sends["offset"].as_u64().expect("an offset"));
     let (main, text) = with_loop(here.path(), &place);
     assert_eq!(main["iterations_max"], 72.0, "what was asked for");
-    assert_eq!((&main["sureness"], &main["doubt"]), (&"unsure".into(), &"comes_often".into()));
+    assert_eq!((&main["confidence"], &main["doubt"]), (&"unsure".into(), &"comes_often".into()));
     assert_eq!((&main["possible_min"], &main["possible_max"]), (&24.0.into(), &72.0.into()));
     assert!(text.contains("3 times in each iteration") && text.contains("--loop 'CALLSITE/3'"), "{text}");
     // What it says to do helps.
     let (main, text) = with_loop(here.path(), &format!("{place}/3"));
-    assert_eq!((&main["iterations_max"], &main["sureness"]), (&24.0.into(), &"sure".into()), "{main}");
+    assert_eq!((&main["iterations_max"], &main["confidence"]), (&24.0.into(), &"sure".into()), "{main}");
     assert!(!text.contains("times in each iteration"), "{text}");
     let end = text_of_end(&report);
     let (main, _) = with_loop(here.path(), &end);
-    assert_eq!((&main["iterations_max"], &main["sureness"]), (&24.0.into(), &"sure".into()), "{end}: {main}");
+    assert_eq!((&main["iterations_max"], &main["confidence"]), (&24.0.into(), &"sure".into()), "{end}: {main}");
 }
 
 /// The call site of the sum, with which a step ends.

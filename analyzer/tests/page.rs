@@ -181,7 +181,7 @@ fn waits_and_messages_say_where_and_for_whom() {
     let late =
         unpacked(&waits["state"]).iter().position(|&one| waits["states"][one as usize] == "late sender").unwrap();
     let at = |key: &str| unpacked(&waits[key])[late];
-    assert_eq!((at("rank"), at("causer")), (1.0, 0.0));
+    assert_eq!((at("rank"), at("delay_source")), (1.0, 0.0));
     assert_eq!(timeline["regions"][at("region") as usize], "main/step");
     assert!(timeline["sites"][at("site") as usize].as_str().is_some_and(|label| label.contains("+0x")));
     // Rank 0 sends 4 ms after both left the barrier.
@@ -344,7 +344,7 @@ fn every_key_is_documented() {
     let views = data(&page_in(dir.path(), &[]), "views");
     let mut keys = std::collections::BTreeSet::new();
     add_keys(&views, &mut keys);
-    assert!(keys.contains("causer") && keys.contains("micro_load_balance"), "{keys:?}");
+    assert!(keys.contains("delay_source") && keys.contains("micro_load_balance"), "{keys:?}");
     let docs = include_str!("../../docs/page-data.md");
     let missing: Vec<_> = keys
         .iter()

@@ -234,7 +234,7 @@ fn what_changes_over_the_run_and_what_it_costs_is_reported() {
 }
 
 #[test]
-fn every_key_of_the_json_is_documented_and_every_documented_key_exists() {
+fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
     let mut produced = std::collections::BTreeSet::new();
     let hung = Scenario::ranks(1).rank(0, |script| script.compute(1.0).kill_in(Operation::Recv, 1));
     let part = Selection { ranks: Some("0".parse().unwrap()), ..Selection::default() };
@@ -252,12 +252,40 @@ fn every_key_of_the_json_is_documented_and_every_documented_key_exists() {
     for report in marked.into_iter().chain([found, damaged, part]) {
         keys(&serde_json::from_str(&json(&report)).unwrap(), String::new(), &mut produced);
     }
-    let docs = include_str!("../../docs/report-json.md");
-    let cells =
-        docs.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`')).map(|(key, _)| key.to_owned());
-    let documented: std::collections::BTreeSet<String> = cells.collect();
-    assert_eq!(produced.difference(&documented).collect::<Vec<_>>(), Vec::<&String>::new(), "not documented");
-    assert_eq!(documented.difference(&produced).collect::<Vec<_>>(), Vec::<&String>::new(), "documented, not produced");
+    let schema: serde_json::Value = serde_json::from_str(include_str!("../../docs/report.schema.json")).unwrap();
+    let mut published = std::collections::BTreeSet::new();
+    keys_of_schema(&schema, &schema, "", &mut published);
+    assert_eq!(produced.difference(&published).collect::<Vec<_>>(), Vec::<&String>::new(), "not in the schema");
+    assert_eq!(
+        published.difference(&produced).collect::<Vec<_>>(),
+        Vec::<&String>::new(),
+        "in the schema, not produced"
+    );
+}
+
+/// Paths of all keys that a schema names, like those of [`keys`].
+fn keys_of_schema(
+    schema: &serde_json::Value,
+    of: &serde_json::Value,
+    path: &str,
+    into: &mut std::collections::BTreeSet<String>,
+) {
+    if let Some(name) = of["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
+        keys_of_schema(schema, &schema["$defs"][name], path, into);
+    }
+    for (key, property) in of["properties"].as_object().into_iter().flatten() {
+        let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+        keys_of_schema(schema, property, &path, into);
+        into.insert(path);
+    }
+    of["anyOf"].as_array().into_iter().flatten().for_each(|one| keys_of_schema(schema, one, path, into));
+    if of["items"].is_object() {
+        keys_of_schema(schema, &of["items"], &format!("{path}[]"), into);
+    }
+    if of["additionalProperties"].is_object() {
+        keys_of_schema(schema, &of["additionalProperties"], &format!("{path}.*"), into);
+        into.insert(format!("{path}.*"));
+    }
 }
 
 /// Paths of all keys: `run.ranks`, `ranks[].host`; the names of activities and parameters are `*`.

@@ -19,7 +19,7 @@
 //! | `verdict.NAME` | a value of the verdict |
 //! | `loss[KIND]` | what is lost by losses of this kind |
 //! | `loops` | rows of main loops that were found |
-//! | `loop[KEY]`, `loop[KEY][q]` | of the main loop of the report, or of rank q: `iterations` (most of a rank), `possible_min`, `possible_max`, `sureness` (sure 2, likely 1, unsure 0) |
+//! | `loop[KEY]`, `loop[KEY][q]` | of the main loop of the report, or of rank q: `iterations` (most of a rank), `possible_min`, `possible_max`, `confidence` (sure 2, likely 1, unsure 0) |
 //! | `region_load_balance[REGION]` | of the region, inner ones included |
 //! | `violations` | calls that ended before what they waited for, by the clocks |
 //! | anything else | a value of `efficiency` |
@@ -138,7 +138,7 @@ fn find(report: &Value, name: &str, brackets: &[&str]) -> anyhow::Result<(f64, O
         ("waits", [state]) => waiting(sum(&blocking["states"], "waiting_s", |one| one["state"] == *state)),
         ("waits_for", [q, p]) => {
             let (q, p): (u64, u64) = (q.parse()?, p.parse()?);
-            waiting(sum(&blocking["pairs"], "time_s", |one| one["waits"] == q && one["causes"] == p))
+            waiting(sum(&blocking["pairs"], "time_s", |one| one["waiting_rank"] == q && one["delay_source"] == p))
         }
         ("loss", [kind]) => waiting(sum(&report["losses"], "lost_s", |one| one["kind"] == *kind)),
         ("replay", [what]) => waiting(replay(report, what, "time_s")),
@@ -146,7 +146,7 @@ fn find(report: &Value, name: &str, brackets: &[&str]) -> anyhow::Result<(f64, O
         ("critical", [region]) => waiting(sum(&report["critical_path"]["parts"], "time_s", |one| within(one, region))),
         ("loops", []) => Ok((0.0, Some(main_loops(report).count() as f64))),
         ("loop", [key]) => {
-            Ok((0.0, main_loops(report).find(|one| one["told"] == true).and_then(|one| of_loop(one, key))))
+            Ok((0.0, main_loops(report).find(|one| one["in_report"] == true).and_then(|one| of_loop(one, key))))
         }
         ("loop", [key, q]) => {
             let q: u64 = q.parse()?;
@@ -182,7 +182,9 @@ fn main_loops(report: &Value) -> impl Iterator<Item = &Value> {
 fn of_loop(one: &Value, key: &str) -> Option<f64> {
     match key {
         "iterations" => one["iterations_max"].as_f64(),
-        "sureness" => ["unsure", "likely", "sure"].iter().position(|name| one["sureness"] == *name).map(|at| at as f64),
+        "confidence" => {
+            ["unsure", "likely", "sure"].iter().position(|name| one["confidence"] == *name).map(|at| at as f64)
+        }
         _ => one[key].as_f64(),
     }
 }
@@ -217,14 +219,14 @@ fn sum(list: &Value, key: &str, which: impl Fn(&Value) -> bool) -> Option<f64> {
 /// The key of a prediction: its scenario, and its region or rank.
 fn replay(report: &Value, what: &str, key: &str) -> Option<f64> {
     let answers = |one: &&Value| {
-        let rest = one["what"].as_str().and_then(|known| what.strip_prefix(known)).map(str::trim);
+        let rest = one["scenario"].as_str().and_then(|known| what.strip_prefix(known)).map(str::trim);
         rest.is_some_and(|rest| match (&one["region"], &one["rank"]) {
             (Value::String(region), _) => rest == region,
             (_, Value::Number(rank)) => rest == rank.to_string(),
             _ => rest.is_empty(),
         })
     };
-    report["replays"].as_array()?.iter().find(answers)?[key].as_f64()
+    report["predictions"].as_array()?.iter().find(answers)?[key].as_f64()
 }
 
 #[cfg(test)]
@@ -240,10 +242,10 @@ mod tests {
                 {"rank": 1, "region": "main/a/b", "caused_s": 2.0},
                 {"rank": 1, "region": "main/ab", "caused_s": 4.0},
             ]},
-            "replays": [
-                {"what": "as measured", "region": null, "rank": null, "time_s": 9.0},
-                {"what": "region balanced", "region": "main/a", "rank": null, "time_s": 7.0},
-                {"what": "rank as the mean", "region": null, "rank": 3, "time_s": 6.0},
+            "predictions": [
+                {"scenario": "as measured", "region": null, "rank": null, "time_s": 9.0},
+                {"scenario": "region balanced", "region": "main/a", "rank": null, "time_s": 7.0},
+                {"scenario": "rank as the mean", "region": null, "rank": 3, "time_s": 6.0},
             ],
         })
     }

@@ -265,12 +265,12 @@ fn check_blocking(report: &Value) -> anyhow::Result<()> {
     ensure!((blocked - total).abs() <= room, "ranks wait {blocked} s, {total} s are waited");
     // Where calls of some ranks are not known, nothing can be replayed.
     if report["blocking"]["matching"]["not_recorded"].as_u64().is_some_and(|calls| calls > 0) {
-        ensure!(report["replays"].as_array().is_some_and(Vec::is_empty), "a replay of calls that are not known");
+        ensure!(report["predictions"].as_array().is_some_and(Vec::is_empty), "a replay of calls that are not known");
         return Ok(());
     }
     let time_of = |what: &str| {
-        let replays = report["replays"].as_array()?;
-        replays.iter().find(|one| one["what"] == what)?["time_s"].as_f64()
+        let replays = report["predictions"].as_array()?;
+        replays.iter().find(|one| one["scenario"] == what)?["time_s"].as_f64()
     };
     let elapsed = report["run"]["elapsed_s"].as_f64().context("elapsed_s")?;
     let measured = time_of("as measured").context("no replay as measured")?;

@@ -3,7 +3,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { unpackAll } from "./packed";
 import { PANELS } from "./panels";
-import type { Report } from "./report";
+import type { Report } from "./report.generated";
 import { Page, begin, read } from "./shell";
 import { installTips } from "./tip";
 import type { Views } from "./views";

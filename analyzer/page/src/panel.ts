@@ -1,5 +1,5 @@
 // A panel of the page: built once when it is first shown, drawn again whenever its size or the colours change.
-import type { Report } from "./report";
+import type { Report } from "./report.generated";
 import type { Views } from "./views";
 
 export interface Data {

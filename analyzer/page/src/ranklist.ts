@@ -1,5 +1,5 @@
 // Lists of ranks as --ranks takes them: 3, 8-15, 12-, 0-63:4, host=node1*, cluster=2, with commas between.
-import type { Report } from "./report";
+import type { Report } from "./report.generated";
 
 /** The ranks that `text` names, or a sentence on what is wrong with it. An empty text names all. */
 export function parseRanks(text: string, report: Report): Set<number> | string {

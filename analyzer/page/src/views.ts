@@ -38,7 +38,7 @@ export interface Waits {
     region: Packed;
     site: Packed;
     /** Number of the rank that ended the wait. */
-    causer: Packed;
+    delay_source: Packed;
 }
 
 export interface Messages {

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 
-const FOLDER = process.env.LBPROF_PAGES ?? fileURLToPath(new URL("../../../target/pages", import.meta.url));
+/** Where scripts/test-page put them. */
+export const FOLDER = process.env.LBPROF_PAGES ?? fileURLToPath(new URL("../../../target/pages", import.meta.url));
 
 /** Path of a page that scripts/test-page made. */
 export function pagePath(name) {

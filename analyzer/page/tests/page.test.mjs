@@ -52,7 +52,7 @@ test("a run recorded as sums says what it cannot show", async () => {
 
 test("where calls can't be matched it says why it does not tell what would be gained", async () => {
     const { report } = dataOf("gaps");
-    assert.deepEqual([report.replays.length, report.critical_path === null], [0, false]);
+    assert.deepEqual([report.predictions.length, report.critical_path === null], [0, false]);
     const { page, complaints, close } = await open(browser, "gaps");
     await show(page, "whatif");
     assert.match(await page.textContent("#panel-whatif .body"), /otherwise is not known: of some calls the logs do not tell/);
@@ -235,7 +235,7 @@ test("where the ideal time is not known well, ratios are not told as if it were"
 test("a wait is told with its rank, state and the rank that ended it", async () => {
     const { views } = dataOf("small");
     const { waits, begin_s, end_s } = views.timeline;
-    const [ranks, begins, ends, states, causers] = [waits.rank, waits.begin_s, waits.end_s, waits.state, waits.causer].map(unpack);
+    const [ranks, begins, ends, states, delaySources] = [waits.rank, waits.begin_s, waits.end_s, waits.state, waits.delay_source].map(unpack);
     const longest = begins.reduce((best, _, at) => (ends[at] - begins[at] > ends[best] - begins[best] ? at : best), 0);
     const { page, close } = await open(browser, "small");
     await show(page, "timeline");
@@ -245,9 +245,9 @@ test("a wait is told with its rank, state and the rank that ended it", async () 
     const told = await page.innerText("#panel-timeline .details");
     assert.ok(told.includes(`Rank ${ranks[longest]} waits ${seconds(ends[longest] - begins[longest])}`), told);
     assert.ok(told.includes(waits.states[states[longest]]), told);
-    assert.ok(told.includes(`Rank ${causers[longest]} ended it`), told);
+    assert.ok(told.includes(`Rank ${delaySources[longest]} ended it`), told);
     const marked = await page.$eval("#panel-timeline canvas.above", (canvas) => new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer).some((pixel) => pixel !== 0));
-    assert.ok(marked, "the wait and its causer are outlined");
+    assert.ok(marked, "the wait and its delay source are outlined");
     await close();
 });
 
@@ -256,10 +256,10 @@ test("the matrix of waiting tells the pairs", async () => {
     const { page, close } = await open(browser, "small");
     await show(page, "waiting");
     const pair = report.blocking.pairs[0];
-    const place = await placeIn(page, "waiting", (pair.causes + 0.5) / 4, (pair.waits + 0.5) / 4);
+    const place = await placeIn(page, "waiting", (pair.delay_source + 0.5) / 4, (pair.waiting_rank + 0.5) / 4);
     await page.mouse.move(place.x, place.y);
     const tip = await page.innerText("#tip");
-    assert.ok(tip.includes(`rank ${pair.waits} waits ${seconds(pair.time_s)}`), tip);
+    assert.ok(tip.includes(`rank ${pair.waiting_rank} waits ${seconds(pair.time_s)}`), tip);
     await close();
 });
 

@@ -9,6 +9,7 @@
 //! system disturbed prove nothing. What is found would come out of a series without any order in less than [`SIGNIFICANCE`] of
 //! cases, all tests together that look for the same.
 
+use serde::Serialize;
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 
 use super::median::median;
@@ -33,27 +34,32 @@ const MIN_HITS: f64 = 0.8;
 const LONGEST_PERIOD: usize = 1000;
 
 /// What a series shows; nothing where it has fewer than [`MIN_ITERATIONS`] values.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Shape {
     /// First iterations that are much longer than those that follow.
     pub warm_up: Option<WarmUp>,
-    /// What recurs, the shortest period first; a longer one is a multiple of that before it.
+    /// What recurs; a longer period is a multiple of that before it.
     pub periods: Vec<Period>,
-    /// Growth or decline over the run, apart from the former two.
+    /// Growth or decline over the run.
     pub trend: Option<Trend>,
 }
 
 /// First iterations that are much longer than those that follow.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WarmUp {
     /// How many.
     pub iterations: usize,
-    /// By how much each is longer, the mean of them.
+    /// By how much, their mean.
+    #[serde(rename = "excess_s")]
     pub excess: f64,
 }
 
 /// How what recurs differs from the rest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Recurring {
     /// One value in each period is higher than the others.
     Peak,
@@ -64,30 +70,36 @@ pub enum Recurring {
 }
 
 /// Something that recurs.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Period {
-    /// Values from one to the next, at least 2.
+    /// Every so many iterations.
     pub length: usize,
-    /// Place of the first in the series: of a wave, where it goes up most; below `length`.
+    /// Number of the first iteration.
     pub first: usize,
     /// In which way.
     pub kind: Recurring,
-    /// By how much: the median of those that recur less that of all others; of a wave, the highest less the lowest.
+    /// By how much: median of those that recur less that of the others; of a wave, highest less lowest.
+    #[serde(rename = "size_s")]
     pub size: f64,
-    /// Probability to see as much in a series without order.
+    /// Probability of as much by chance, below 0.0001.
     pub p_value: f64,
 }
 
 /// Growth or decline.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Trend {
-    /// Change from one value to the next (Theil–Sen: the median of the slopes between all blocks).
+    /// Change from one iteration to the next.
+    #[serde(rename = "slope_s")]
     pub slope: f64,
-    /// The median of the first block of values, 1/24 of them.
+    /// Median of the first 24th of the iterations.
+    #[serde(rename = "first_s")]
     pub first: f64,
-    /// The median of the last.
+    /// Median of the last.
+    #[serde(rename = "last_s")]
     pub last: f64,
-    /// Probability to see as much in a series without order (Mann–Kendall).
+    /// Probability of as much by chance, below 0.0001.
     pub p_value: f64,
 }
 

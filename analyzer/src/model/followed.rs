@@ -4,6 +4,7 @@ use super::kind::{Kind, Ns};
 use super::region::Region;
 use super::waits::Blocking;
 use super::what_if::WhatIf;
+use serde::{Serialize, Serializer};
 
 /// A thread that was followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,42 +16,58 @@ pub struct ThreadOf {
 }
 
 /// What could not be matched, and what was corrected.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Counts {
     /// Steps that were followed.
+    #[serde(skip)]
     pub steps: u64,
     /// Messages of which both sides are known.
     pub messages: u64,
     /// Of these, those whose receiver got another number of bytes than was sent.
     pub sizes_differ: u64,
     /// Sends of which no receive is known.
+    #[serde(rename = "unmatched_sends")]
     pub lone_sends: u64,
     /// Receives of which no send is known.
+    #[serde(rename = "unmatched_receives")]
     pub lone_receives: u64,
     /// Collectives that all members entered.
     pub collectives: u64,
     /// Collectives that some members are not known to have entered.
+    #[serde(rename = "unmatched_collectives")]
     pub lone_collectives: u64,
     /// Collectives of which members called different operations.
     pub mixed_collectives: u64,
     /// Neighbourhood collectives of single ranks of which all sources are known to have entered.
     pub neighbourhoods: u64,
     /// Neighbours that are not known to have entered a collective in which a rank receives from them.
+    #[serde(rename = "unmatched_neighbours")]
     pub lone_neighbours: u64,
-    /// Steps of epochs on windows, locks among them, whose other sides are all known.
+    /// Steps of epochs on windows (post and start, complete and wait, locks) of which all other sides are known.
     pub epochs: u64,
     /// Others with which ranks synchronise in epochs that are not known to have done so.
+    #[serde(rename = "unmatched_epochs")]
     pub lone_epochs: u64,
-    /// Calls that ended before what they waited for was done, by the clocks.
+    /// Calls that ended, by the clocks, before what they waited for; they were moved.
     pub violations: u64,
-    /// The largest of these, in nanoseconds.
+    /// By how much at most.
+    #[serde(rename = "largest_violation_s", serialize_with = "seconds")]
+    #[cfg_attr(test, schemars(with = "f64"))]
     pub largest_violation: Ns,
-    /// Calls with others of ranks of which records are missing, so that they can't be counted on to match.
+    /// Calls of ranks with missing records, after the gap: not matched.
+    #[serde(rename = "after_gaps")]
     pub behind_gaps: u64,
-    /// Calls of other ranks with such ranks: of who waited for whom in them nothing is known.
+    /// Calls of other ranks with such ranks, or with ranks whose calls were recorded as sums: nothing is known of waiting in them.
     pub not_recorded: u64,
     /// Whether a considerable part of the work is handed out on demand, so that who does it depends on who is ready first.
+    #[serde(skip)]
     pub hands_out_work: bool,
+}
+
+/// Nanoseconds, written as seconds.
+fn seconds<S: Serializer>(ns: &Ns, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(*ns as f64 * 1e-9)
 }
 
 impl Followed {

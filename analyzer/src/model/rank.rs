@@ -3,6 +3,7 @@
 use lbprof_collector::Activity;
 use lbprof_collector::definition::EndReason;
 use lbprof_collector::profile::CounterTotals;
+use serde::Serialize;
 
 use super::loops::FoundLoopOfRank;
 use super::region::RegionIdx;
@@ -134,15 +135,19 @@ impl RankModel {
 }
 
 /// Time, calls and bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Cell {
-    /// Seconds.
+    /// Time in them.
+    #[serde(rename = "time_s")]
     pub seconds: f64,
     /// Calls (of computation: intervals).
     pub calls: u64,
     /// Bytes sent, written or contributed.
+    #[serde(rename = "sent_bytes")]
     pub sent: u64,
     /// Bytes received, read or given.
+    #[serde(rename = "received_bytes")]
     pub received: u64,
 }
 
@@ -169,17 +174,21 @@ pub struct SiteKey {
 }
 
 /// Invocations, work and memory of a region on a rank.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Totals {
     /// Times it was entered.
+    #[serde(skip)]
     pub invocations: u64,
-    /// Operations that the user counted in it.
+    /// Operations that the user counted in it (LBPROF_WORK), all ranks together.
     pub operations: f64,
-    /// Quanta that the user counted in it.
+    /// Quanta, likewise.
     pub quanta: f64,
-    /// Largest resident memory sampled at its ends, in bytes.
+    /// Largest resident memory of a rank when it left the region; 0 where it was not sampled.
+    #[serde(rename = "max_resident_bytes")]
     pub max_resident: u64,
-    /// Largest swapped memory, in bytes.
+    /// Largest swapped memory, likewise.
+    #[serde(rename = "max_swapped_bytes")]
     pub max_swapped: u64,
 }
 
@@ -193,23 +202,25 @@ pub struct Pending {
 }
 
 /// Polls that found nothing, and the time between them; see [`lbprof_collector::polling`]. Of a whole rank, whatever time was selected.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PollTimes {
-    /// Polls.
+    /// Unsuccessful polls.
     pub polls: u64,
     /// Those of them of which the recorder decided, in profile mode, what the time between them is.
+    #[serde(skip)]
     pub decided: u64,
     /// Waits by polling.
     pub waits: u64,
-    /// Seconds within the polls.
+    /// Time within the polls.
     pub within_s: f64,
-    /// Seconds between them that count as waiting.
+    /// Time between them that counts as waiting.
     pub waiting_s: f64,
-    /// Those of them that may be computation.
+    /// The part of `waiting_s` that may be computation.
     pub maybe_computation_s: f64,
-    /// Seconds between them that count as computation.
+    /// Time between them that counts as computation.
     pub computation_s: f64,
-    /// Those of them that may be waiting.
+    /// The part of `computation_s` that may be waiting.
     pub maybe_waiting_s: f64,
 }
 
@@ -228,22 +239,26 @@ impl PollTimes {
 }
 
 /// Resources used between two samples.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Usage {
-    /// Seconds between them.
+    /// Time between the samples.
     pub elapsed_s: f64,
-    /// CPU seconds, user and system, of the thread that called MPI_Init.
+    /// CPU time of the thread that called `MPI_Init`.
     pub thread_cpu_s: f64,
-    /// Seconds for which that thread could have run but had no core.
+    /// Time for which that thread could have run but had no core.
     pub thread_delayed_s: f64,
-    /// CPU seconds of the process, user.
+    /// CPU time of the process in user mode.
     pub user_s: f64,
-    /// CPU seconds of the process, system.
+    /// CPU time of the process in the system.
     pub system_s: f64,
-    /// Times that thread was preempted.
+    /// Times that the thread was preempted.
+    #[serde(rename = "thread_involuntary_switches")]
     pub thread_involuntary: u64,
     /// Times that the process gave up a core to wait.
+    #[serde(rename = "voluntary_switches")]
     pub voluntary: u64,
-    /// Most memory that the process ever had resident, in bytes.
+    /// Largest resident memory since its start.
+    #[serde(rename = "max_resident_bytes")]
     pub max_resident: u64,
 }

@@ -1,6 +1,7 @@
 //! Waits and their causes, summed up.
 
 use rustc_hash::FxHashMap;
+use serde::Serialize;
 
 use super::kind::{Kind, Ns};
 
@@ -23,35 +24,50 @@ impl Blocking {
 }
 
 /// Why a thread waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum WaitState {
     /// A receive, or a wait for one, before its message was sent.
+    #[serde(rename = "late sender")]
     LateSender,
     /// A send, or a wait for one, before its receive was posted: a rendezvous.
+    #[serde(rename = "late receiver")]
     LateReceiver,
     /// In a barrier before the last rank entered it.
+    #[serde(rename = "wait at barrier")]
     Barrier,
     /// In a collective in which all wait for all, before the last rank entered it.
+    #[serde(rename = "wait at N×N")]
     NxN,
     /// In a collective before its root entered.
+    #[serde(rename = "late broadcast")]
     LateBroadcast,
     /// Of a collective's root before the last of the others entered.
+    #[serde(rename = "early reduce")]
     EarlyReduce,
     /// In a scan before the last rank before it entered.
+    #[serde(rename = "early scan")]
     EarlyScan,
     /// In the synchronisation of windows or files before the last rank entered it.
+    #[serde(rename = "wait in epoch")]
     Epoch,
     /// In a neighbourhood collective before the last of those that send to the rank entered it.
+    #[serde(rename = "wait for neighbours")]
     Neighbours,
     /// In an access to windows before their ranks exposed them.
+    #[serde(rename = "wait for post")]
     Post,
     /// At the end of a window's exposure before all that access it completed that.
+    #[serde(rename = "wait for complete")]
     Complete,
     /// For a lock that another rank holds, before that begins to give it back.
+    #[serde(rename = "wait for lock")]
     Lock,
     /// Before its window begins, while others are in theirs.
+    #[serde(rename = "late begin")]
     LateBegin,
     /// Behind the end of its window, while others are still in theirs.
+    #[serde(rename = "early end")]
     EarlyEnd,
 }
 

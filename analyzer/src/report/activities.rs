@@ -1,34 +1,52 @@
 //! The table of activities: what all ranks together spent their time on.
 
 use lbprof_collector::Activity;
+use serde::Serialize;
 
+use super::DispersionRows;
+use super::serial;
 use crate::model::{Cell, Model};
 
 /// An activity.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ActivityRow {
-    /// Which.
+    /// The activity.
+    #[serde(rename = "name", serialize_with = "serial::activity")]
+    #[cfg_attr(test, schemars(with = "serial::ActivityName"))]
     pub activity: Activity,
-    /// Time, summed over ranks.
+    /// Time in it.
     pub time_s: f64,
-    /// Of ranks × elapsed time, 0..=1.
+    /// That over ranks × elapsed time.
     pub share: f64,
-    /// Mean over ranks.
+    /// Its mean over ranks.
     pub mean_s: f64,
-    /// Longest of a rank.
+    /// Its longest of a rank.
     pub max_s: f64,
-    /// The rank that has it; the lowest of several.
+    /// That rank, the lowest of several.
     pub max_rank: u32,
-    /// Calls; of computation: intervals.
+    /// Calls; of computation: intervals between calls.
     pub calls: u64,
     /// Bytes sent, written or contributed.
+    #[serde(rename = "sent_bytes")]
     pub sent: u64,
     /// Bytes received, read or given.
+    #[serde(rename = "received_bytes")]
     pub received: u64,
+    /// ID_A: mean of its indices of dispersion in all regions, weighted by time; null for the recorder.
+    pub id_a: Option<f64>,
+    /// SID_A: that times its share.
+    pub sid_a: Option<f64>,
+    /// Whether `sid_a` is severe by `dispersion.rank_by`.
+    pub severe: bool,
+    /// Path of the region with most of its time.
+    pub worst_region: Option<String>,
+    /// Path of the region with the least time in it, among those that perform it.
+    pub best_region: Option<String>,
 }
 
 /// One row an activity that occurs, the longest first.
-pub(super) fn rows(model: &Model) -> Vec<ActivityRow> {
+pub(super) fn rows(model: &Model, dispersion: &DispersionRows) -> Vec<ActivityRow> {
     let whole = model.elapsed_s() * model.ranks.len() as f64;
     let mut rows: Vec<ActivityRow> = Vec::new();
     for activity in Activity::ALL {
@@ -45,6 +63,9 @@ pub(super) fn rows(model: &Model) -> Vec<ActivityRow> {
         if sum == Cell::default() {
             continue;
         }
+        let index = dispersion.views.activities[activity as usize];
+        let extremes = dispersion.extremes[activity as usize];
+        let path = |region: usize| model.regions.get(region).map(|one| one.path.clone());
         rows.push(ActivityRow {
             activity,
             time_s: sum.seconds,
@@ -55,6 +76,11 @@ pub(super) fn rows(model: &Model) -> Vec<ActivityRow> {
             calls: sum.calls,
             sent: sum.sent,
             received: sum.received,
+            id_a: index.map(|index| index.id),
+            sid_a: index.and_then(|index| index.sid),
+            severe: dispersion.severe_activities[activity as usize],
+            worst_region: extremes.and_then(|found| path(found.worst)),
+            best_region: extremes.and_then(|found| path(found.best)),
         });
     }
     rows.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));

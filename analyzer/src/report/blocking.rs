@@ -2,66 +2,191 @@
 
 use std::collections::BTreeMap;
 
-use crate::metrics::blocking::{BlockingSums, Cause, PhaseCost, StateTimes, WaitPlace, sums};
+use super::serial;
+use crate::metrics::blocking::{BlockingSums, ByClass, Cause, PhaseCost, StateTimes, WaitPlace, sums};
 use crate::metrics::imbalance::ImbalanceSplit;
 use crate::model::Model;
 use crate::model::followed::Counts;
 use crate::model::waits::WaitState;
 use crate::profile::operation_name;
 use crate::structure::symbols::{Place, first_on_line};
+use lbprof_collector::Activity;
+use serde::{Serialize, Serializer};
+
+/// Most pairs of ranks that are written: of a thousand ranks there may be a million.
+const MOST_PAIRS: usize = 10_000;
+
+/// Most ranks that are written of each place where ranks wait.
+const MOST_RANKS: usize = 16;
 
 /// Waiting and its causes, with names.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BlockingTable {
     /// All sums.
+    #[serde(flatten, serialize_with = "serial::written_as::<_, Sums, _>")]
+    #[cfg_attr(test, schemars(with = "Sums"))]
     pub sums: BlockingSums,
-    /// A row a cause, the largest first.
+    /// What ranks do that others wait for, the largest first.
     pub causes: Vec<CauseRow>,
-    /// A row a phase, the most expensive first.
+    /// The same by region and class, all ranks together, the most expensive first.
     pub phases: Vec<PhaseRow>,
-    /// A row a place where ranks wait and a reason, the longest first.
+    /// The same by call site, operation and region, the longest first.
+    #[serde(rename = "waits")]
     pub places: Vec<WaitRow>,
-    /// What could not be matched, and what was corrected.
+    /// How well calls could be matched.
+    #[serde(rename = "matching")]
     pub counts: Counts,
 }
 
 /// A cause of waiting.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CauseRow {
     /// Path of the region.
     pub region: String,
     /// Of communication: id of the call site where most of it is, where it is known, and the operation's name.
+    #[serde(flatten, serialize_with = "serial::written_as::<_, CallOfCause, _>")]
+    #[cfg_attr(test, schemars(with = "CallOfCause"))]
     pub call: Option<(Option<u32>, String)>,
-    /// What it does there.
+    /// What it does there; null: a message's delay, or not known.
+    #[serde(serialize_with = "serial::known_activity")]
+    #[cfg_attr(test, schemars(with = "Option<serial::ActivityName>"))]
+    pub activity: Option<Activity>,
+    /// Whose work it is, and what it costs.
+    #[serde(flatten)]
     pub cause: Cause,
+    /// `caused_s` / `own_s`.
+    pub beta: Option<f64>,
 }
 
 /// A phase.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PhaseRow {
     /// Path of the region.
     pub region: String,
     /// Its cost.
+    #[serde(flatten)]
     pub cost: PhaseCost,
+    /// β = `caused_s` / `own_s`.
+    pub beta: Option<f64>,
+    /// What it costs in all: own time (not of message delays) and waiting caused.
+    pub total_s: f64,
 }
 
 /// A place where ranks wait.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WaitRow {
     /// The place.
+    #[serde(skip)]
     pub place: Place,
-    /// Index of the call site.
+    /// `id` of the call site.
+    #[serde(rename = "callsite")]
     pub id: Option<u32>,
-    /// The operation's name; empty outside of calls.
+    /// The operation; empty outside of calls.
     pub operation: String,
     /// Path of the region.
     pub region: String,
-    /// Why.
+    /// Why a rank waits.
     pub state: WaitState,
     /// How long.
+    #[serde(flatten)]
     pub times: StateTimes,
-    /// The same by world rank.
+    /// The same by rank: those that wait longest there, 16 at most.
+    #[serde(serialize_with = "longest_waiting")]
+    #[cfg_attr(test, schemars(with = "Vec<RankTimes>"))]
     pub ranks: BTreeMap<u32, StateTimes>,
+}
+
+/// What is written of the sums.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Sums<'a> {
+    /// Time in which ranks could only wait.
+    total_s: f64,
+    /// The same by what caused it.
+    by_class: &'a ByClass,
+    /// Waiting by why a rank waits.
+    states: Vec<StateRow>,
+    /// Which rank waits because of which, the longest first, 10,000 at most.
+    pairs: Vec<PairRow>,
+}
+
+impl<'a> From<&'a BlockingSums> for Sums<'a> {
+    fn from(sums: &'a BlockingSums) -> Sums<'a> {
+        let pairs = sums.pairs.iter().take(MOST_PAIRS);
+        Sums {
+            total_s: sums.total_s,
+            by_class: &sums.by_class,
+            states: sums.states.iter().map(|(&state, &times)| StateRow { state, times }).collect(),
+            pairs: pairs
+                .map(|&(waiting_rank, delay_source, time_s)| PairRow { waiting_rank, delay_source, time_s })
+                .collect(),
+        }
+    }
+}
+
+/// Waiting for one reason.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct StateRow {
+    /// Why a rank waits.
+    state: WaitState,
+    /// How long.
+    #[serde(flatten)]
+    times: StateTimes,
+}
+
+/// How long one rank waits because of another.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct PairRow {
+    /// The rank that waits.
+    waiting_rank: u32,
+    /// The rank whose work, communication or message is the cause.
+    delay_source: u32,
+    /// Time that it waits because of that rank.
+    time_s: f64,
+}
+
+/// Waiting of a rank.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct RankTimes {
+    /// The rank.
+    rank: u32,
+    /// How long.
+    #[serde(flatten)]
+    times: StateTimes,
+}
+
+fn longest_waiting<S: Serializer>(ranks: &BTreeMap<u32, StateTimes>, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut ranks: Vec<RankTimes> = ranks.iter().map(|(&rank, &times)| RankTimes { rank, times }).collect();
+    ranks.sort_by(|a, b| b.times.blocked_s().total_cmp(&a.times.blocked_s()));
+    ranks.truncate(MOST_RANKS);
+    ranks.serialize(serializer)
+}
+
+/// The call in which a rank communicates while others wait for that.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct CallOfCause<'a> {
+    /// Of communication: `id` of the call site in which the rank spends most of that time, without waiting; null: not known, or no such call
+    /// in the selected part.
+    callsite: Option<u32>,
+    /// The operation called there.
+    operation: Option<&'a str>,
+}
+
+impl<'a> From<&'a Option<(Option<u32>, String)>> for CallOfCause<'a> {
+    fn from(call: &'a Option<(Option<u32>, String)>) -> CallOfCause<'a> {
+        CallOfCause {
+            callsite: call.as_ref().and_then(|call| call.0),
+            operation: call.as_ref().map(|call| call.1.as_str()),
+        }
+    }
 }
 
 impl BlockingTable {
@@ -76,8 +201,19 @@ impl BlockingTable {
             (id, operation_name(operation))
         };
         let causes = sums.causes.iter();
-        let causes = causes.map(|&cause| CauseRow { region: path(cause.region), call: cause.call.map(call), cause });
-        let phases = sums.phases.iter().map(|&cost| PhaseRow { region: path(cost.region), cost });
+        let causes = causes.map(|&cause| CauseRow {
+            region: path(cause.region),
+            call: cause.call.map(call),
+            activity: cause.activity,
+            cause,
+            beta: cause.own_s.filter(|&own_s| own_s > 0.0).map(|own_s| cause.caused_s / own_s),
+        });
+        let phases = sums.phases.iter().map(|&cost| PhaseRow {
+            region: path(cost.region),
+            cost,
+            beta: cost.beta(),
+            total_s: cost.total_s(),
+        });
         Some(BlockingTable {
             causes: causes.collect(),
             phases: phases.collect(),

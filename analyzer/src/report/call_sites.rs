@@ -3,30 +3,42 @@
 use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
+use serde::Serialize;
 
+use super::BlockingTable;
+use super::serial;
 use crate::model::{Cell, Model, SiteKey};
 use crate::profile::operation_name;
 use crate::structure::symbols::{Place, first_on_line};
 
 /// A call site, operation and activity.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SiteRow {
-    /// Index in the model's call sites; `None` where the recorder did not know it.
+    /// The same in all objects of one place; null if the recorder did not know it.
     pub id: Option<u32>,
     /// Where it is.
+    #[serde(flatten)]
     pub place: Place,
-    /// The operation's name.
+    /// The MPI function, without `MPI_`.
     pub operation: String,
-    /// Activity of its time.
+    /// The activity of its time.
+    #[serde(serialize_with = "serial::activity")]
+    #[cfg_attr(test, schemars(with = "serial::ActivityName"))]
     pub activity: Activity,
     /// Time, calls and bytes of the ranks' first threads, summed over ranks and regions.
+    #[serde(flatten)]
     pub sum: Cell,
-    /// The same of all other threads.
+    /// The same of threads other than the one that called `MPI_Init`, which the figures above leave out.
     pub other_threads: Cell,
     /// Longest time of a rank.
     pub max_s: f64,
-    /// The rank that has it.
+    /// That rank.
     pub max_rank: u32,
+    /// Time in which they could only wait; null if waiting was not analysed.
+    pub blocked_s: Option<f64>,
+    /// Bytes moved: sent and received.
+    pub bytes: u64,
 }
 
 /// One row a place, operation and activity. Calls on one source line are one place. The longest come first.
@@ -51,6 +63,8 @@ pub(super) fn rows(model: &Model, places: &[Place]) -> Vec<SiteRow> {
             max_s: 0.0,
             max_rank: rank.rank,
             other_threads: Cell::default(),
+            blocked_s: None,
+            bytes: 0,
         };
         for (key, cell) in by_place(&rank.sites) {
             let row = rows.entry(key).or_insert_with_key(new);
@@ -64,10 +78,17 @@ pub(super) fn rows(model: &Model, places: &[Place]) -> Vec<SiteRow> {
         }
     }
     let mut rows: Vec<SiteRow> = rows.into_values().collect();
+    rows.iter_mut().for_each(|row| row.bytes = row.sum.sent.saturating_add(row.sum.received));
     rows.sort_by(|a, b| {
         let time = |row: &SiteRow| (row.sum.seconds, row.other_threads.seconds);
         let ((a, a_others), (b, b_others)) = (time(a), time(b));
         b.total_cmp(&a).then(b_others.total_cmp(&a_others))
     });
     rows
+}
+
+/// Adds how long ranks wait at each place; `rows` are of the same call sites as `blocking`.
+pub(super) fn add_waiting(rows: &mut [SiteRow], blocking: Option<&BlockingTable>) {
+    let Some(table) = blocking else { return };
+    rows.iter_mut().for_each(|row| row.blocked_s = Some(table.waits_at(row.id, &row.operation).blocked_s()));
 }

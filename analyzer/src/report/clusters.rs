@@ -1,11 +1,13 @@
 //! Clusters of ranks that run the same code.
 
 use super::efficiency::EfficiencyRow;
+use super::serial;
 use crate::metrics::cluster::{self, Code, Radius};
 use crate::metrics::load_balance::{is_above_elapsed, phase_profile_ideal};
 use crate::model::Model;
 use crate::profile::operation_name;
 use crate::structure::symbols::Place;
+use serde::Serialize;
 
 /// Most pieces of code that are named for a cluster.
 const MOST_CODE: usize = 5;
@@ -33,17 +35,23 @@ pub struct Clusters {
 }
 
 /// A cluster, or a rank of none.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ClusterRow {
-    /// Its number, from 1; 0 for a rank of no cluster.
+    /// Its number, from 1.
     pub id: u32,
-    /// Its ranks, ascending.
+    /// Its ranks.
     pub ranks: Vec<u32>,
-    /// Efficiencies of its ranks, as if there were no others.
+    /// Efficiencies of its ranks, as if there were no others; elapsed time is from the earliest start to the latest end of their windows.
     pub efficiency: EfficiencyRow,
-    /// Path of its ranks' main loop, and how many iterations of it they have; `None` where none is known.
+    /// The main loop of its ranks: of the regions that they iterate, and that lie in no other, the one in which they compute most.
+    #[serde(serialize_with = "serial::known_as::<_, ClusterIterations, _>")]
+    #[cfg_attr(test, schemars(with = "Option<ClusterIterations<'static>>"))]
     pub iterations: Option<(String, usize)>,
-    /// Code that its ranks run and others do not, or much less; the longest first, of much code only the first.
+    /// The 5 pieces of code with most time that its ranks run at least twice as often as those of any other; empty if all ranks run the
+    /// same.
+    #[serde(serialize_with = "serial::rows_as::<_, OwnCode, _>")]
+    #[cfg_attr(test, schemars(with = "Vec<OwnCode<'static>>"))]
     pub own_code: Vec<OwnCodeRow>,
 }
 
@@ -63,6 +71,106 @@ pub enum CodeName {
     Region(String),
     /// Calls of an operation at a place; `None` where that is not known.
     Call(String, Option<Place>),
+}
+
+/// The main loop of a cluster.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ClusterIterations<'a> {
+    /// Its path.
+    region: &'a str,
+    /// Its iterations on any of the ranks.
+    count: usize,
+}
+
+impl<'a> From<&'a (String, usize)> for ClusterIterations<'a> {
+    fn from((region, count): &'a (String, usize)) -> ClusterIterations<'a> {
+        ClusterIterations { region, count: *count }
+    }
+}
+
+/// A piece of code as it is written.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct OwnCode<'a> {
+    /// Path of a marked region.
+    region: Option<&'a str>,
+    /// The MPI function called, without `MPI_`.
+    operation: Option<&'a str>,
+    /// The function that calls it.
+    function: Option<&'a str>,
+    /// Its source file.
+    file: Option<&'a str>,
+    /// The line.
+    line: Option<u32>,
+    /// Its share of the time of the cluster's ranks, on average.
+    share: f64,
+}
+
+impl<'a> From<&'a OwnCodeRow> for OwnCode<'a> {
+    fn from(row: &'a OwnCodeRow) -> OwnCode<'a> {
+        let (region, operation, place) = match &row.code {
+            CodeName::Region(path) => (Some(path), None, None),
+            CodeName::Call(operation, place) => (None, Some(operation), place.as_ref()),
+        };
+        OwnCode {
+            region: region.map(String::as_str),
+            operation: operation.map(String::as_str),
+            function: place.and_then(|place| place.function.as_deref()),
+            file: place.and_then(|place| place.file.as_deref()),
+            line: place.and_then(|place| place.line),
+            share: row.share,
+        }
+    }
+}
+
+/// How the clusters were found, and the ranks of none.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Clustering<'a> {
+    /// Whether ranks run different code.
+    different_code: bool,
+    /// Whether all ranks that compute go through the same iterations; where they run different code and do not, balance over all of them
+    /// means little.
+    iterate_together: bool,
+    /// How near ranks of one cluster are: the share of the calls of each that the other does not make.
+    radius: Option<f64>,
+    /// Whether `--cluster-radius` said so.
+    radius_given: bool,
+    /// Different profiles of calls that ranks have.
+    profiles: usize,
+    /// Those of them that were clustered, at most 500; the ranks of the others, which are rarer, joined the nearest cluster.
+    profiles_clustered: usize,
+    /// One object per rank of no cluster: no other rank runs similar code.
+    of_no_cluster: Vec<RankOfNoCluster<'a>>,
+}
+
+/// A rank of no cluster.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct RankOfNoCluster<'a> {
+    /// The rank.
+    rank: Option<u32>,
+    /// As of a cluster.
+    own_code: Vec<OwnCode<'a>>,
+}
+
+impl<'a> From<&'a Clusters> for Clustering<'a> {
+    fn from(clusters: &'a Clusters) -> Clustering<'a> {
+        let alone = |row: &'a ClusterRow| RankOfNoCluster {
+            rank: row.ranks.first().copied(),
+            own_code: row.own_code.iter().map(OwnCode::from).collect(),
+        };
+        Clustering {
+            different_code: clusters.differ(),
+            iterate_together: clusters.iterate_together,
+            radius: clusters.radius.map(|radius| radius.value),
+            radius_given: clusters.radius.is_some_and(|radius| radius.given),
+            profiles: clusters.profiles,
+            profiles_clustered: clusters.clustered,
+            of_no_cluster: clusters.alone.iter().map(alone).collect(),
+        }
+    }
 }
 
 impl Clusters {

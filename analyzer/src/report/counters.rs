@@ -3,18 +3,26 @@
 use std::collections::BTreeMap;
 
 use lbprof_collector::profile::CounterTotals;
+use serde::Serialize;
 
 use crate::model::{Model, RegionIdx};
 
 /// A counter in a region, all ranks together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CounterRow {
-    /// Its name.
+    /// The counter's name.
     pub name: String,
-    /// Path of the region.
+    /// Path of the region in which it was set.
     pub region: String,
-    /// Its values.
-    pub totals: CounterTotals,
+    /// Times that it was set, all ranks together.
+    pub n: u64,
+    /// Sum of its values.
+    pub sum: f64,
+    /// Minimum.
+    pub min: f64,
+    /// Greatest value.
+    pub max: f64,
 }
 
 /// One row a region and counter.
@@ -26,7 +34,10 @@ pub(super) fn rows(model: &Model) -> Vec<CounterRow> {
     let row = |((region, counter), totals): ((RegionIdx, u32), CounterTotals)| CounterRow {
         name: model.counters[counter as usize].clone(),
         region: model.regions[region as usize].path.clone(),
-        totals,
+        n: totals.n,
+        sum: totals.sum,
+        min: totals.min,
+        max: totals.max,
     };
     sums.into_iter().map(row).collect()
 }

@@ -2,25 +2,91 @@
 
 use std::collections::BTreeMap;
 
+use super::serial;
 use crate::metrics::trend::{Shape, shape};
 use crate::report::iteration::IterationRow;
+use serde::Serialize;
 
 /// What iterations show over the run. Only those count that as many ranks went through as through any: one that a rank did not come
 /// to, or not to the end of, says little.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Course {
-    /// How many those are.
+    /// Iterations that as many ranks went through as through any; `slowest` and `trends` are of those of these whose computation is known.
+    #[serde(rename = "whole")]
     pub iterations: usize,
     /// Of how many of them the computation is known: what follows is of these.
+    #[serde(skip)]
     pub known: usize,
-    /// Ranks, and in how many each is the slowest; the most first.
-    pub slowest: Vec<(u32, u64)>,
-    /// How the longest computation of a rank changes, in seconds. Of periods, `first` is the number of an iteration.
+    /// Ranks by how often each is the slowest, the most first.
+    pub slowest: Vec<SlowestRank>,
+    /// Trends and periods, one object per series; empty if no iterations are known.
+    #[serde(serialize_with = "serial::written_as::<_, SeriesRows, _>")]
+    #[cfg_attr(test, schemars(with = "Vec<SeriesRow>"))]
+    pub trends: Option<Trends>,
+}
+
+/// A rank that is the slowest in some iterations.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SlowestRank {
+    /// The rank.
+    pub rank: u32,
+    /// In how many iterations.
+    pub count: u64,
+    /// Of how many.
+    pub share: f64,
+}
+
+/// How the iterations' times change over the run, in seconds. Of periods, `first` is the number of an iteration.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trends {
+    /// The longest computation of a rank.
     pub max: Shape,
-    /// How the mean computation of all ranks changes.
+    /// The mean computation of all ranks.
     pub mean: Shape,
-    /// How their difference changes.
+    /// Their difference.
     pub imbalance: Shape,
+}
+
+/// A series of the iterations' times.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+enum SeriesName {
+    /// The longest computation of a rank.
+    Max,
+    /// That of all ranks, the mean.
+    Mean,
+    /// Their difference.
+    Imbalance,
+}
+
+/// What a series shows.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct SeriesRow<'a> {
+    /// The series.
+    of: SeriesName,
+    /// How it changes.
+    #[serde(flatten)]
+    shape: &'a Shape,
+}
+
+/// All series.
+#[derive(Serialize)]
+struct SeriesRows<'a>(Vec<SeriesRow<'a>>);
+
+impl<'a> From<&'a Option<Trends>> for SeriesRows<'a> {
+    fn from(trends: &'a Option<Trends>) -> SeriesRows<'a> {
+        let Some(trends) = trends else { return SeriesRows(Vec::new()) };
+        let rows = [
+            (SeriesName::Max, &trends.max),
+            (SeriesName::Mean, &trends.mean),
+            (SeriesName::Imbalance, &trends.imbalance),
+        ];
+        SeriesRows(rows.map(|(of, shape)| SeriesRow { of, shape }).into())
+    }
 }
 
 impl Course {
@@ -30,8 +96,10 @@ impl Course {
         let rows: Vec<&IterationRow> = known(rows).collect();
         let mut by_rank: BTreeMap<u32, u64> = BTreeMap::new();
         rows.iter().for_each(|row| *by_rank.entry(row.slowest_rank).or_default() += 1);
-        let mut slowest: Vec<(u32, u64)> = by_rank.into_iter().collect();
-        slowest.sort_by_key(|&(rank, times)| (std::cmp::Reverse(times), rank));
+        let share = |count: u64| count as f64 / rows.len().max(1) as f64;
+        let slowest = by_rank.into_iter().map(|(rank, count)| SlowestRank { rank, count, share: share(count) });
+        let mut slowest: Vec<SlowestRank> = slowest.collect();
+        slowest.sort_by_key(|one| (std::cmp::Reverse(one.count), one.rank));
         let shape_of = |of: &dyn Fn(&IterationRow) -> f64| {
             let mut shape = shape(&rows.iter().map(|row| of(row)).collect::<Vec<f64>>());
             for period in &mut shape.periods {
@@ -43,9 +111,11 @@ impl Course {
             iterations,
             known: rows.len(),
             slowest,
-            max: shape_of(&|row| row.max_s),
-            mean: shape_of(&|row| row.mean_s),
-            imbalance: shape_of(&IterationRow::imbalance_s),
+            trends: Some(Trends {
+                max: shape_of(&|row| row.max_s),
+                mean: shape_of(&|row| row.mean_s),
+                imbalance: shape_of(&IterationRow::imbalance_s),
+            }),
         }
     }
 }
@@ -65,6 +135,10 @@ pub fn known(rows: &[IterationRow]) -> impl Iterator<Item = &IterationRow> {
 mod tests {
     use super::*;
 
+    fn counts(course: &Course) -> Vec<(u32, u64)> {
+        course.slowest.iter().map(|one| (one.rank, one.count)).collect()
+    }
+
     #[test]
     fn iterations_that_a_rank_did_not_go_through_count_for_nothing() {
         // 70 iterations of 4 ranks, numbered from 5 on, every 5th longer; then one of rank 0 alone.
@@ -75,8 +149,9 @@ mod tests {
         let mut rows: Vec<IterationRow> = (5..75).map(row).collect();
         rows.push(IterationRow { iteration: 75, is_known: true, max_s: 9.0, mean_s: 3.0, slowest_rank: 0, ranks: 1 });
         let course = Course::new(&rows);
-        assert_eq!((course.iterations, course.slowest), (70, vec![(1, 35), (2, 35)]));
-        let numbers: Vec<(usize, usize)> = course.max.periods.iter().map(|one| (one.length, one.first)).collect();
+        assert_eq!((course.iterations, counts(&course)), (70, vec![(1, 35), (2, 35)]));
+        let numbers: Vec<(usize, usize)> =
+            course.trends.unwrap().max.periods.iter().map(|one| (one.length, one.first)).collect();
         assert_eq!(numbers, [(5, 7)], "the first is number 7");
     }
 
@@ -88,7 +163,7 @@ mod tests {
         };
         let rows: Vec<IterationRow> = (0..20).map(row).collect();
         let course = Course::new(&rows);
-        assert_eq!((course.iterations, course.known, course.slowest), (20, 19, vec![(1, 19)]));
-        assert_eq!(course.max, Shape::default());
+        assert_eq!((course.iterations, course.known, counts(&course)), (20, 19, vec![(1, 19)]));
+        assert_eq!(course.trends.unwrap().max, Shape::default());
     }
 }

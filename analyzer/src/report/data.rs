@@ -2,38 +2,41 @@
 
 use lbprof_collector::Activity;
 use lbprof_collector::problem::Severity;
+use serde::Serialize;
 
 use super::problems::ProblemRow;
 use crate::model::{Model, PollTimes, RankModel};
 
 /// What the data are made of, and how far they may be trusted.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DataFacts {
-    /// Elapsed time of the run.
+    /// From the first return of `MPI_Init` to the last entry of `MPI_Finalize`.
     pub elapsed_s: f64,
-    /// Ranks whose logs were read.
+    /// Ranks whose logs were read; all means and sums are over these.
     pub ranks_present: u32,
-    /// Ranks that were to record; of these the selected ones.
+    /// Ranks that were to record, among the selected ones; fewer than `ranks` if LBPROF_RANKS excluded some.
     pub ranks_recorded: u64,
     /// Different hosts.
     pub hosts: usize,
-    /// Records, markers and parts of calls included.
+    /// Records: calls, markers, requests completed.
     pub events: u64,
     /// Calls of MPI.
     pub calls: u64,
     /// Records that the recorder had to drop.
     pub dropped_events: u64,
-    /// The recorder's own time, summed over ranks.
+    /// The recorder's own time.
     pub recorder_s: f64,
-    /// Time of ranks outside of their windows while others are in theirs, summed.
+    /// Time of ranks outside of their windows while others are within theirs.
     pub idle_s: f64,
-    /// Time for which the program had stopped recording, summed over ranks.
+    /// Time for which the program had paused recording.
     pub paused_s: f64,
-    /// Time of no known activity (lost records), summed over ranks.
+    /// Time of no known activity: records are missing.
     pub unknown_s: f64,
     /// Polls that found nothing, and the time between them, of all ranks.
+    #[serde(skip)]
     pub polls: PollTimes,
-    /// Whether no data are missing.
+    /// Whether the data are complete: no problem is `partial`.
     pub complete: bool,
 }
 

@@ -1,7 +1,9 @@
 //! Dispersion of the ranks: in which regions and activities they differ, which of that is severe, which regions are alike.
 
 use lbprof_collector::Activity;
+use serde::{Serialize, Serializer};
 
+use super::serial;
 use crate::metrics::cluster;
 use crate::metrics::dispersion::{
     self, Dispersion, Extremes, Level, MostImbalanced, PerActivity, Ranking, RegionTimes, breakdown, extremes,
@@ -15,38 +17,75 @@ pub const MOST_PATTERNS: usize = 64;
 const CLEAR: f64 = 0.5;
 
 /// Dispersion of the ranks.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DispersionRows {
-    /// What makes an index severe.
+    /// What makes an SID severe: `maximum`, `percentile=P` or `threshold=X` (`--rank-by`).
+    #[serde(rename = "rank_by", serialize_with = "in_words")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub ranking: Ranking,
     /// The three views; regions by their index in the model, ranks by their index in the report.
+    #[serde(skip)]
     pub views: Dispersion,
     /// By activity whether its SID_A is severe.
+    #[serde(skip)]
     pub severe_activities: [bool; Activity::COUNT],
     /// By region whether its SID_C is severe.
+    #[serde(skip)]
     pub severe_regions: Vec<bool>,
     /// The activity with most time.
+    #[serde(rename = "dominant_activity", serialize_with = "serial::known_activity")]
+    #[cfg_attr(test, schemars(with = "Option<serial::ActivityName>"))]
     pub dominant: Option<Activity>,
     /// The region with most time.
+    #[serde(skip)]
     pub heaviest: Option<RegionIdx>,
     /// Of each activity the regions with most and with least of its time.
+    #[serde(skip)]
     pub extremes: PerActivity<Extremes>,
-    /// Groups of regions that spend their time alike.
+    /// Groups of regions that spend their time alike; null if fewer than 3 regions have time of their own, or all are equal.
     pub groups: Option<GroupRows>,
-    /// Patterns of the ranks' times, by activity, regions with most time first.
+    /// One object per activity and region, of each activity the 64 regions with most of its time.
     pub patterns: Vec<PatternRow>,
+    /// T, of which SID_A and SID_C take shares.
+    pub elapsed_s: f64,
+    /// Path of the region with most time, inner regions excluded.
+    pub heaviest_region: Option<String>,
+    /// The rank that has the largest ID_P in most regions.
+    pub most_frequently_imbalanced_rank: Option<u32>,
+    /// The rank with most time in the regions in which it has the largest ID_P.
+    pub longest_imbalanced_rank: Option<u32>,
+}
+
+fn in_words<S: Serializer>(ranking: &Ranking, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(ranking)
+}
+
+/// One letter a rank.
+fn letters<S: Serializer>(levels: &[Level], serializer: S) -> Result<S::Ok, S::Error> {
+    let letter = |level: &Level| match level {
+        Level::Minimum => 'm',
+        Level::Lower => 'l',
+        Level::Middle => '-',
+        Level::Upper => 'u',
+        Level::Maximum => 'M',
+    };
+    serializer.serialize_str(&levels.iter().map(letter).collect::<String>())
 }
 
 /// Groups of regions that spend their time alike.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GroupRows {
     /// By region the number of its group, from 1, the heaviest; `None` for regions without time of their own.
+    #[serde(skip)]
     pub of: Vec<Option<u32>>,
-    /// How many there are.
+    /// How many.
+    #[serde(rename = "count")]
     pub n: u32,
-    /// How clear they are: mean silhouette, in −1..=1.
+    /// How clear they are, −1 to 1; the text report shows groups from 0.5 on.
     pub silhouette: f64,
-    /// Whether the user said how many.
+    /// Whether `--groups` said so.
     pub given: bool,
 }
 
@@ -58,17 +97,29 @@ impl GroupRows {
 }
 
 /// Times of the ranks in an activity of a region, as levels.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PatternRow {
     /// The activity.
+    #[serde(serialize_with = "serial::activity")]
+    #[cfg_attr(test, schemars(with = "serial::ActivityName"))]
     pub activity: Activity,
     /// The region.
+    #[serde(skip)]
     pub region: RegionIdx,
-    /// Least time of a rank.
+    /// Path of the region.
+    #[serde(rename = "region")]
+    pub path: String,
+    /// Shortest time of a rank.
+    #[serde(rename = "min_s")]
     pub least_s: f64,
     /// Longest time of a rank.
+    #[serde(rename = "max_s")]
     pub longest_s: f64,
-    /// One entry a rank.
+    /// One letter a rank, in the order of `ranks`: `m` the shortest time, `l` in the lower 15 % of the range, `-` between, `u` in the upper
+    /// 15 %, `M` the longest time.
+    #[serde(rename = "ranks", serialize_with = "letters")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub levels: Vec<Level>,
 }
 
@@ -80,12 +131,18 @@ impl DispersionRows {
         let regions: Vec<Option<f64>> = views.regions.iter().map(|index| index.and_then(|index| index.sid)).collect();
         let mut severe_activities = [false; Activity::COUNT];
         severe_activities.copy_from_slice(&ranking.severe(&activities));
+        let heaviest = dispersion::heaviest(&views.rows).map(|at| at as RegionIdx);
+        let number = |rank: Option<usize>| rank.and_then(|at| model.ranks.get(at)).map(|one| one.rank);
         DispersionRows {
             ranking,
+            elapsed_s: views.elapsed_s,
+            heaviest_region: heaviest.and_then(|at| Some(model.regions.get(at as usize)?.path.clone())),
+            most_frequently_imbalanced_rank: number(views.ranks.most_frequent()),
+            longest_imbalanced_rank: number(views.ranks.longest()),
             severe_activities,
             severe_regions: ranking.severe(&regions),
             dominant: dispersion::dominant(&breakdown(&views.rows)),
-            heaviest: dispersion::heaviest(&views.rows).map(|at| at as RegionIdx),
+            heaviest,
             extremes: Activity::ALL.map(|activity| extremes(&views.rows, activity)),
             groups: group_rows(&views, groups),
             patterns: patterns(model, &views),
@@ -125,6 +182,7 @@ fn patterns(model: &Model, views: &Dispersion) -> Vec<PatternRow> {
         Some(PatternRow {
             activity,
             region,
+            path: model.regions.get(region as usize).map_or_else(String::new, |one| one.path.clone()),
             least_s: times.iter().copied().fold(f64::INFINITY, f64::min),
             longest_s: times.iter().copied().fold(0.0, f64::max),
             levels: dispersion::pattern(times),

@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use crate::report::iteration::IterationRow;
 
 /// Most rows, unless the user wants all.
@@ -18,6 +20,49 @@ pub struct IterationGroup {
     pub row: IterationRow,
     /// The longest computation of a rank in any of them, in seconds.
     pub peak_s: f64,
+}
+
+/// Successive iterations as they are written. What follows `count` is null if the computation is not known, as in the first iteration of a
+/// loop that was found in the calls; of several iterations, it is of those where it is.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct GroupRow {
+    /// Its number; of several, that of the first.
+    iteration: u32,
+    /// How many it stands for; the times are their means.
+    count: usize,
+    /// Longest computation of a rank in it; this and what follows null if it is not known, as in the first iteration of a loop that was found in
+    /// the calls; of several iterations, of those where it is.
+    max_s: Option<f64>,
+    /// The same; of several, the longest of all, not their mean.
+    peak_s: Option<f64>,
+    /// Mean computation of all ranks in it.
+    mean_s: Option<f64>,
+    /// Longest less mean.
+    imbalance_s: Option<f64>,
+    /// Mean / longest.
+    load_balance: Option<f64>,
+    /// The rank that computes longest; of several iterations, the one that does so in most.
+    slowest_rank: Option<u32>,
+    /// Ranks that went through all of it; for several iterations, the fewest.
+    ranks: u32,
+}
+
+impl From<&IterationGroup> for GroupRow {
+    fn from(IterationGroup { count, row, peak_s }: &IterationGroup) -> GroupRow {
+        let known = |seconds: f64| row.is_known.then_some(seconds);
+        GroupRow {
+            iteration: row.iteration,
+            count: *count,
+            max_s: known(row.max_s),
+            peak_s: known(*peak_s),
+            mean_s: known(row.mean_s),
+            imbalance_s: known(row.imbalance_s()),
+            load_balance: row.load_balance(),
+            slowest_rank: row.is_known.then_some(row.slowest_rank),
+            ranks: row.ranks,
+        }
+    }
 }
 
 /// `rows` in groups of equally many, the last of which may have fewer; at most `most` groups, at least 1.

@@ -1,23 +1,69 @@
 //! The iterations of the main loop, one row each.
 
+use super::serial;
 use crate::report::iteration::IterationRow;
 use lbprof_collector::Activity;
+use serde::{Serialize, Serializer};
 
 use super::course::Course;
-use super::grouped::{IterationGroup, grouped};
+use super::grouped::{GroupRow, IterationGroup, grouped};
+use crate::model::loops::Without;
 use crate::model::{Model, RegionIdx, Slowest};
 
 /// The iterations of the main loop.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Iterations {
-    /// Path of the iterated region.
+    /// Where they come from.
+    pub source: IterationSource,
+    /// Path of the main loop: of the iterated regions that lie in no other, the one with most computation.
+    #[serde(serialize_with = "path")]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub region: String,
+    /// Iterations.
+    pub count: usize,
     /// One row an iteration.
+    #[serde(skip)]
     pub rows: Vec<IterationRow>,
-    /// The same in a bounded number of rows, unless the user wants all.
+    /// One object per iteration, or `stride` successive ones.
+    #[serde(rename = "per_iteration", serialize_with = "serial::rows_as::<_, GroupRow, _>")]
+    #[cfg_attr(test, schemars(with = "Vec<GroupRow>"))]
     pub groups: Vec<IterationGroup>,
     /// What they show over the run.
+    #[serde(flatten)]
     pub course: Course,
+    /// How many iterations each object of `per_iteration` stands for, the last maybe for fewer: 1, but where there are more than 10,000
+    /// iterations and `--full` is not given the least number that leaves at most 10,000 objects; null if there are none.
+    pub stride: Option<usize>,
+}
+
+/// Where iterations come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum IterationSource {
+    /// By LBPROF_ITERATION_BEGIN.
+    Marked,
+    /// In the calls.
+    Found,
+    /// No iterations are known.
+    #[default]
+    None,
+}
+
+impl IterationSource {
+    /// Where the iterations of `model` come from, which has some.
+    fn of(model: &Model) -> IterationSource {
+        match model.loops.is_empty() && model.without_loop != Without::Nothing {
+            true => IterationSource::Marked,
+            false => IterationSource::Found,
+        }
+    }
+}
+
+/// A path; that of no region is empty.
+fn path<S: Serializer>(path: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    Some(path).filter(|path| !path.is_empty()).serialize(serializer)
 }
 
 impl Iterations {
@@ -39,7 +85,15 @@ impl Iterations {
         let rows: Vec<IterationRow> = rows.collect();
         let course = Course::new(&rows);
         let groups = grouped(&rows, most_groups);
-        Some(Iterations { region: model.regions[idx as usize].path.clone(), rows, groups, course })
+        Some(Iterations {
+            source: IterationSource::of(model),
+            region: model.regions[idx as usize].path.clone(),
+            count: rows.len(),
+            stride: groups.first().map(|group| group.count),
+            rows,
+            groups,
+            course,
+        })
     }
 }
 

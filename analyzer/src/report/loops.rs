@@ -1,11 +1,13 @@
 //! The loops found in the calls of a program without marked iterations: how, how many iterations, how sure.
 
+use super::serial;
 use crate::model::loops::Carried;
 use crate::model::loops::FoundLoopOfRank;
 use crate::model::loops::{Count, Loop, Without};
 use crate::model::{Model, RankModel, Region, RegionIdx};
 use crate::profile::operation_name;
 use crate::structure::symbols::Place;
+use serde::Serialize;
 
 /// What was found.
 #[derive(Clone, Debug, Default)]
@@ -17,41 +19,99 @@ pub struct Loops {
 }
 
 /// A loop, found in the calls of some ranks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LoopRow {
     /// Its name; that of its region, where it has one.
     pub name: String,
-    /// The loop around it, as an index of rows.
+    /// Index in `loops` of the loop around it.
     pub parent: Option<usize>,
-    /// Whether it is the main loop of its ranks, of which each group of ranks that have the same loops has one.
+    /// Whether it is the main loop of its ranks; no rank has two. Ranks that go through the same iterations with different calls are one
+    /// row.
     pub main: bool,
-    /// Whether it is the main loop of the report, whose iterations are told one by one; the main loops of several groups may be.
+    /// Whether its iterations are those of `iterations`: of the main loops those in which most is computed; of several groups where they go
+    /// through the same iterations, all with one name.
+    #[serde(rename = "in_report")]
     pub told: bool,
     /// The ranks, ascending.
     pub ranks: Vec<u32>,
-    /// Operation and place of the calls that end an iteration; of several the first.
-    pub ends_at: Option<(String, Place)>,
-    /// Whether an uninterrupted run of such calls ends only one iteration.
-    pub ends_with_run: bool,
+    /// The call that ends an iteration; the first of several; if ranks make different calls, that of most of them.
+    pub ends_at: Option<EndOfIteration>,
     /// Fewest and most iterations of a rank, counted in all its calls in the selected time, those that its ends cut included; of
     /// other loops than the main one estimated, from how many come in one of its iterations.
+    #[serde(flatten, serialize_with = "serial::written_as::<_, CountedRange, _>")]
+    #[cfg_attr(test, schemars(with = "CountedRange"))]
     pub iterations: (f64, f64),
     /// The range in which their number lies, by all that speaks for another one; of the main loop alone.
+    #[serde(flatten, serialize_with = "serial::written_as::<_, PossibleRange, _>")]
+    #[cfg_attr(test, schemars(with = "PossibleRange"))]
     pub possible: Option<(f64, f64)>,
-    /// Iterations for each one of the main loop, on average.
+    /// Iterations for each one of the main loop, the mean in the calls that were searched.
     pub for_each_main: f64,
-    /// Share of the ranks' time that it covers, 0..=1; of other loops than the main one estimated from a part of the calls.
+    /// Share of its ranks' selected time that it covers, 0 to 1; of other loops than the main one an estimate.
     pub covered: f64,
-    /// Share of the iterations that have the same kinds of calls as most have, the mean over ranks; of the main loop alone.
+    /// Share of the iterations that have the same kinds of calls as most have; null if it is no main loop.
     pub alike: Option<f64>,
-    /// How sure it is; of the main loop alone.
+    /// How sure it is; null if it is no main loop.
+    #[serde(rename = "confidence")]
     pub sureness: Option<Sureness>,
-    /// What speaks for another loop or another number of iterations, where something does; of the main loop alone.
+    /// The most serious reason to suspect another loop than the one found; null if there is none, and where it is no main loop. Where the
+    /// user named the call that ends an iteration, only `comes_often`.
+    #[serde(serialize_with = "serial::known_as::<_, DoubtName, _>")]
+    #[cfg_attr(test, schemars(with = "Option<DoubtName>"))]
     pub doubt: Option<Doubt>,
 }
 
+/// Iterations as they are written.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct CountedRange {
+    /// Fewest iterations of a rank in the selected time, those that its ends cut included: of the main loop counted in all calls, of others
+    /// estimated from `for_each_main`.
+    iterations_min: f64,
+    /// Largest number of iterations of a rank, likewise.
+    iterations_max: f64,
+}
+
+impl From<&(f64, f64)> for CountedRange {
+    fn from(&(iterations_min, iterations_max): &(f64, f64)) -> CountedRange {
+        CountedRange { iterations_min, iterations_max }
+    }
+}
+
+/// The range in which the number of iterations lies, as it is written.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct PossibleRange {
+    /// The smallest number of iterations that `doubt` leaves possible: `iterations_min` where the number is certain; null if it is no main loop.
+    possible_min: Option<f64>,
+    /// The largest, likewise.
+    possible_max: Option<f64>,
+}
+
+impl From<&Option<(f64, f64)>> for PossibleRange {
+    fn from(range: &Option<(f64, f64)>) -> PossibleRange {
+        PossibleRange { possible_min: range.map(|range| range.0), possible_max: range.map(|range| range.1) }
+    }
+}
+
+/// The call that ends an iteration.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct EndOfIteration {
+    /// Its operation.
+    pub operation: String,
+    /// Where it is called.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Whether an uninterrupted run of such calls ends only one iteration.
+    pub run: bool,
+}
+
 /// How sure a found loop is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Sureness {
     /// Their number is certain and the same on all ranks, at least ten, four fifths of them are alike, they cover half of the time, and
     /// nothing speaks for another loop.
@@ -113,6 +173,50 @@ pub enum Doubt {
     ComesOften(u32, (String, Place)),
 }
 
+/// The names of doubts about a loop.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+enum DoubtName {
+    /// A tenth of the iterations or more carry less than half or more than twice the bytes of the middle one.
+    Amounts,
+    /// A fifth of the calls in them or more are not the loop's.
+    OtherCalls,
+    /// Fewer than four kinds of calls.
+    FewKinds,
+    /// Other ranks that make some of these calls have more iterations.
+    OtherRanks,
+    /// Ranks that these exchange messages with in the loop have another number of iterations, and are at least as many.
+    Partners,
+    /// A call carries eight bytes or less, on average.
+    LittleCarried,
+    /// Call sites are those of a module for scripts.
+    Interpreter,
+    /// What comes in each iteration beside those of the loop in it may as well come in every k-th of these.
+    Rhythm,
+    /// The first or the last may be no iteration, or calls before or after them may be one.
+    Ends,
+    /// The call that the user named comes several times in each iteration of the loop that the calls show.
+    ComesOften,
+}
+
+impl From<&Doubt> for DoubtName {
+    fn from(doubt: &Doubt) -> DoubtName {
+        match doubt {
+            Doubt::Amounts => DoubtName::Amounts,
+            Doubt::OtherCalls => DoubtName::OtherCalls,
+            Doubt::FewKinds(_) => DoubtName::FewKinds,
+            Doubt::OtherRanks(_) => DoubtName::OtherRanks,
+            Doubt::Partners(_) => DoubtName::Partners,
+            Doubt::LittleCarried => DoubtName::LittleCarried,
+            Doubt::Interpreter => DoubtName::Interpreter,
+            Doubt::Rhythm(_) => DoubtName::Rhythm,
+            Doubt::Ends => DoubtName::Ends,
+            Doubt::ComesOften(..) => DoubtName::ComesOften,
+        }
+    }
+}
+
 /// Least share of the iterations that carry about as much.
 const LEAST_LIKE_AMOUNTS: f64 = 0.9;
 /// Largest share of other calls in the iterations.
@@ -127,22 +231,6 @@ const BYTES_OF_A_NUMBER: f64 = 8.0;
 const INTERPRETERS: [&str; 4] = ["mpi4py", "MPI.cpython", "MPI.abi3", "Rmpi"];
 
 impl Doubt {
-    /// The name in JSON.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Doubt::Amounts => "amounts",
-            Doubt::OtherCalls => "other_calls",
-            Doubt::FewKinds(_) => "few_kinds",
-            Doubt::OtherRanks(_) => "other_ranks",
-            Doubt::Partners(_) => "partners",
-            Doubt::LittleCarried => "little_carried",
-            Doubt::Interpreter => "interpreter",
-            Doubt::Rhythm(_) => "rhythm",
-            Doubt::Ends => "ends",
-            Doubt::ComesOften(..) => "comes_often",
-        }
-    }
-
     /// The loop is at most so sure.
     fn at_most(&self) -> Sureness {
         match self {
@@ -248,7 +336,7 @@ fn row(model: &Model, places: &[Place], one: &Loop) -> LoopRow {
     let covered = if whole > 0.0 { (covered / whole).min(1.0) } else { 0.0 };
     let ends_at = one.anchor.first().map(|&(site, operation)| {
         let place = site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
-        (operation_name(operation), place)
+        EndOfIteration { operation: operation_name(operation), place, run: one.anchors.run }
     });
     let doubts = match (one.main, one.named) {
         (false, _) => Vec::new(),
@@ -265,7 +353,6 @@ fn row(model: &Model, places: &[Place], one: &Loop) -> LoopRow {
         told: one.main && region.is_some() && region == model.main_loop(),
         ranks: ranks.iter().map(|rank| rank.rank).collect(),
         ends_at,
-        ends_with_run: one.anchors.run,
         iterations: (fewest * one.for_each_main, most * one.for_each_main),
         possible: one.main.then(|| doubts.iter().fold(counted, |range, doubt| doubt.widened(range))),
         for_each_main: one.for_each_main,
@@ -288,12 +375,12 @@ fn counts(ranks: &[&RankModel], of: impl Fn(&RankModel) -> u32) -> (f64, f64) {
 }
 
 /// What speaks against the loop that was `found` on each rank, the gravest first.
-fn doubts(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<&(String, Place)>) -> Vec<Doubt> {
+fn doubts(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<&EndOfIteration>) -> Vec<Doubt> {
     let carried: Vec<Carried> = found.iter().map(|found| found.carried).collect();
     let iterations: Vec<u32> = found.iter().map(|found| found.iterations).collect();
     let facts = Facts {
         kinds: one.kinds(),
-        module: ends_at.and_then(|(_, place)| place.module.as_deref()),
+        module: ends_at.and_then(|end| end.place.module.as_deref()),
         partners: one.others,
         rhythm: rhythm(model, one),
         is_certain: one.count == Count::default(),
@@ -373,7 +460,7 @@ impl LoopRow {
         }
         self.sureness = self.sureness.max(other.sureness);
         if others > own {
-            (self.ends_at, self.ends_with_run) = (other.ends_at, other.ends_with_run);
+            self.ends_at = other.ends_at;
         }
         self.ranks.extend(other.ranks);
         self.ranks.sort_unstable();

@@ -10,8 +10,10 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 use lbprof_collector::definition::RegionKind;
+use serde::Serialize;
 
 use super::blocking::BlockingTable;
+use super::serial;
 use super::verdict::Verdict;
 use super::what_if::{Prediction, WhatIfTable};
 use super::{RegionRow, SiteRow};
@@ -28,64 +30,96 @@ const LEAST: f64 = 0.01;
 const MOST_RANKS: usize = 8;
 
 /// What is lost by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum LossKind {
     /// Load imbalance: a rank computes longer than the mean. By cause: ranks wait for another's computation.
+    #[serde(rename = "imbalance")]
     Imbalance,
     /// Serialization: in different iterations different ranks are the slowest.
+    #[serde(rename = "slow in turn")]
     SlowInTurn,
     /// Serialization: ranks depend on each other in chains within iterations.
+    #[serde(rename = "dependency chains")]
     DependencyChains,
     /// Serialization of which it is not known which of the two it is.
+    #[serde(rename = "serialization")]
     Serialization,
     /// The same as `Imbalance` in computation that only parallel work needs.
+    #[serde(rename = "control of parallelism")]
     Control,
     /// Data transfer, and calls besides waiting; where the ideal time is not known, all waiting that is not due to imbalance, too.
+    #[serde(rename = "communication")]
     Communication,
     /// Writing the log, and waiting for ranks that do, or of which nothing is known.
+    #[serde(rename = "recorder")]
     Recorder,
 }
 
-impl LossKind {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            LossKind::Imbalance => "imbalance",
-            LossKind::SlowInTurn => "slow in turn",
-            LossKind::DependencyChains => "dependency chains",
-            LossKind::Serialization => "serialization",
-            LossKind::Control => "control of parallelism",
-            LossKind::Communication => "communication",
-            LossKind::Recorder => "recorder",
-        }
-    }
-}
-
 /// A loss.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Loss {
     /// What is lost by.
     pub kind: LossKind,
-    /// Seconds of elapsed time, the mean over ranks.
+    /// Elapsed time that it costs: summed over ranks, divided by their number.
     pub lost_s: f64,
-    /// Whether the causes of waiting tell who causes it; else that follows from the ranks' sums.
+    /// Whether `ranks` and the place of waiting come from the causes of waiting (`blocking`); otherwise they follow from the ranks' totals.
     pub measured: bool,
     /// Whether the causes of waiting tell how much it is, too: of ranks that do not share one work, and of selected ranks.
+    #[serde(skip)]
     pub by_cause: bool,
-    /// Numbers of the ranks that cause it, and the share that each has, the largest first.
+    /// The ranks that cause it, the largest share first, at most 8.
+    #[serde(serialize_with = "serial::rows_as::<_, RankShare, _>")]
+    #[cfg_attr(test, schemars(with = "Vec<RankShare>"))]
     pub ranks: Vec<(u32, f64)>,
-    /// Path of the region in which it is caused.
+    /// Path of the region in which it is caused; for serialization, most of it.
     pub region: Option<String>,
-    /// The operation and the place at which ranks wait for it longest; of communication, at which it takes longest.
+    /// Where ranks wait for the first of these ranks longest; of `communication` where calls take longest besides waiting.
+    #[serde(rename = "waits_at", serialize_with = "serial::known_as::<_, serial::Call, _>")]
+    #[cfg_attr(test, schemars(with = "Option<serial::Call<'static>>"))]
     pub at: Option<(String, Place)>,
     /// What would be gained without it, by replay; `None` where that was not asked, or is not known.
+    #[serde(skip)]
     pub remedy: Option<Prediction>,
+    /// Of the elapsed time that was recorded.
+    pub share: Option<f64>,
+    /// What would be gained without it, no more than is lost: by the replay of `predictions` with that region balanced, that rank as the mean,
+    /// or an ideal network; null if none was asked.
+    pub saved_s: Option<f64>,
+}
+
+/// A rank and its share of a loss.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct RankShare {
+    /// The rank.
+    rank: u32,
+    /// Its share of the loss.
+    share: f64,
+}
+
+impl From<&(u32, f64)> for RankShare {
+    fn from(&(rank, share): &(u32, f64)) -> RankShare {
+        RankShare { rank, share }
+    }
 }
 
 impl Loss {
     /// A loss of which no more is known, by the ranks' sums.
     fn bare(kind: LossKind, lost_s: f64) -> Loss {
-        Loss { kind, lost_s, measured: false, by_cause: false, ranks: Vec::new(), region: None, at: None, remedy: None }
+        Loss {
+            kind,
+            lost_s,
+            measured: false,
+            by_cause: false,
+            ranks: Vec::new(),
+            region: None,
+            at: None,
+            remedy: None,
+            share: None,
+            saved_s: None,
+        }
     }
 }
 
@@ -123,6 +157,8 @@ pub(super) fn rows(parts: &Parts) -> Vec<Loss> {
         // What a change gains beyond a loss it gains of others.
         let lost_s = loss.lost_s;
         loss.remedy.iter_mut().for_each(|remedy| remedy.saved_s = remedy.saved_s.min(lost_s));
+        loss.saved_s = loss.remedy.as_ref().map(|remedy| remedy.saved_s);
+        loss.share = (parts.verdict.elapsed_s > 0.0).then(|| lost_s / parts.verdict.elapsed_s);
     }
     losses.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s).then(a.kind.cmp(&b.kind)).then(a.region.cmp(&b.region)));
     losses

@@ -22,6 +22,8 @@ pub mod overheads;
 pub mod problems;
 pub mod ranks;
 pub mod regions;
+pub mod run;
+pub mod selection;
 pub mod verdict;
 pub mod what_if;
 
@@ -31,6 +33,7 @@ pub mod json;
 pub mod text;
 pub mod views;
 
+mod serial;
 pub mod table;
 pub mod words;
 
@@ -150,11 +153,23 @@ impl Report {
             together: !clusters.are_apart(),
         });
         // Tables of times are of the selected activities; what is said of computation, and of losses, stays.
+        call_sites::add_waiting(&mut call_sites, blocking.as_ref());
         let only = model.facts.selected.activities.as_deref().map(|activities| only(model, activities));
         let times = only.as_ref().unwrap_or(model);
         if only.is_some() {
             (call_sites, regions) = (call_sites::rows(times, places), regions::rows(model, times));
+            call_sites::add_waiting(&mut call_sites, blocking.as_ref());
         }
+        let dispersion = DispersionRows::new(times, choices.ranking, choices.groups);
+        regions::add_dispersion(&mut regions, times, &dispersion);
+        let ranks = ranks::rows(&ranks::Parts {
+            model,
+            times,
+            places,
+            blocking: blocking.as_ref(),
+            clusters: &clusters,
+            dispersion: &dispersion,
+        });
         Report {
             facts: model.facts.clone(),
             data: DataFacts::new(model, &problems),
@@ -162,15 +177,15 @@ impl Report {
             verdict,
             problems,
             efficiency,
-            ranks: ranks::rows(model, times, places),
-            activities: activities::rows(times),
+            ranks,
+            activities: activities::rows(times, &dispersion),
             regions,
             losses,
             blocking,
             what_if,
             overheads,
             loops: Loops::new(model, places),
-            dispersion: DispersionRows::new(times, choices.ranking, choices.groups),
+            dispersion,
             clusters,
             iterations: Iterations::new(model, if choices.all_iterations { usize::MAX } else { grouped::MOST_ROWS }),
             call_sites,

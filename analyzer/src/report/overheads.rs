@@ -1,23 +1,154 @@
 //! The table of overheads, with efficiency and speedup, and what ranks wait for each other's computation.
 
 use lbprof_collector::Activity;
+use serde::Serialize;
 
 use super::efficiency::EfficiencyRow;
+use super::serial;
 use crate::metrics::imbalance::{IdealTimes, ImbalanceSplit, split};
 use crate::metrics::load_balance::is_above_elapsed;
-use crate::metrics::overhead::{self, Overheads};
+use crate::metrics::overhead::{self, Overheads, PhaseTime};
 use crate::model::Model;
 use crate::model::alone::Alone;
 
 /// Overheads of the run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OverheadTable {
     /// Phases, time on one rank, efficiency and speedup.
+    #[serde(skip)]
     pub overheads: Overheads,
     /// Waiting that follows from imbalance, in its parts.
+    #[serde(skip)]
     pub imbalance: ImbalanceSplit,
     /// How long one rank works alone.
+    #[serde(skip)]
     pub alone: Result<Alone, NotAlone>,
+    /// The figures that follow from these.
+    #[serde(flatten)]
+    pub figures: OverheadFigures,
+}
+
+/// Overheads, efficiency and speedup.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct OverheadFigures {
+    /// Time of the same work on one rank.
+    pub t_seq_s: f64,
+    /// Where that comes from.
+    pub t_seq: SequentialTime,
+    /// 1 / sum of the ratios of all phases; null if nothing is computed.
+    pub efficiency: Option<f64>,
+    /// That × ranks.
+    pub speedup: Option<f64>,
+    /// One object per phase that occurs.
+    pub phases: Vec<OverheadPhase>,
+    /// Time that ranks wait for others that compute; a part of the phases above.
+    pub imbalance: ImbalanceRow,
+    /// Time in which one rank alone computes; null if calls were not recorded, or clocks cannot be compared.
+    pub alone: Option<AloneRow>,
+}
+
+/// Where the time on one rank comes from.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum SequentialTime {
+    /// With `--t-seq`.
+    Given,
+    /// Computation of all ranks in regions that are useful or serial work.
+    Assumed,
+}
+
+/// A phase and its overhead.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct OverheadPhase {
+    /// `useful work`, `serial work`, `control of parallelism`: computation by kind of region; an activity; `idle`; `not recorded`.
+    pub phase: &'static str,
+    /// Time in it.
+    pub time_s: f64,
+    /// That / `t_seq_s`.
+    pub ratio: Option<f64>,
+    /// Time of each rank / (`t_seq_s` / ranks), in the order of `ranks`.
+    pub ratio_by_rank: Option<Vec<f64>>,
+}
+
+/// Waiting that follows from imbalance.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ImbalanceRow {
+    /// Waiting while one rank works alone; null if that is not known.
+    pub amdahl_s: Option<f64>,
+    /// That / `t_seq_s`.
+    pub amdahl_ratio: Option<f64>,
+    /// Waiting because total computation differs between ranks, minus the above.
+    pub global_s: f64,
+    /// That / `t_seq_s`.
+    pub global_ratio: Option<f64>,
+    /// Waiting because it differs within iterations, minus the above; null if no iterations are known.
+    pub temporal_s: Option<f64>,
+    /// That / `t_seq_s`.
+    pub temporal_ratio: Option<f64>,
+    /// Waiting because ranks depend on each other within iterations: the rest of ranks × ideal time by replay; null if iterations or the replay
+    /// are not known.
+    pub chains_s: Option<f64>,
+    /// That / `t_seq_s`.
+    pub chains_ratio: Option<f64>,
+}
+
+/// How long one rank alone computes.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct AloneRow {
+    /// For any reason.
+    pub alone_s: f64,
+    /// While the others have nothing to do.
+    pub serial_s: f64,
+    /// Two standard errors of `serial_s`.
+    pub error_s: f64,
+    /// Time between the samples that these come from.
+    pub step_s: f64,
+    /// One object per rank that works alone, the longest first.
+    #[serde(serialize_with = "serial::rows_as::<_, serial::RankSeconds, _>")]
+    #[cfg_attr(test, schemars(with = "Vec<serial::RankSeconds>"))]
+    pub serial: Vec<(u32, f64)>,
+}
+
+impl OverheadFigures {
+    fn new(overheads: &Overheads, imbalance: &ImbalanceSplit, alone: Option<&Alone>) -> OverheadFigures {
+        let ratio = |seconds: Option<f64>| seconds.and_then(|seconds| overheads.ratio_of(seconds));
+        let phase = |phase: &PhaseTime| OverheadPhase {
+            phase: phase.phase.name(),
+            time_s: phase.total_s(),
+            ratio: overheads.ratio(phase),
+            ratio_by_rank: overheads.ratios_by_rank(phase),
+        };
+        OverheadFigures {
+            t_seq_s: overheads.t_seq_s,
+            t_seq: if overheads.is_given { SequentialTime::Given } else { SequentialTime::Assumed },
+            efficiency: overheads.efficiency(),
+            speedup: overheads.speedup(),
+            phases: overheads.phases.iter().map(phase).collect(),
+            imbalance: ImbalanceRow {
+                amdahl_s: imbalance.amdahl_s,
+                amdahl_ratio: ratio(imbalance.amdahl_s),
+                global_s: imbalance.global_s,
+                global_ratio: ratio(Some(imbalance.global_s)),
+                temporal_s: imbalance.temporal_s,
+                temporal_ratio: ratio(imbalance.temporal_s),
+                chains_s: imbalance.chains_s,
+                chains_ratio: ratio(imbalance.chains_s),
+            },
+            alone: alone.map(|alone| AloneRow {
+                alone_s: alone.alone_s,
+                serial_s: alone.serial_s(),
+                error_s: alone.error_s,
+                step_s: alone.step_s,
+                serial: alone.serial.clone(),
+            }),
+        }
+    }
 }
 
 /// Why it is not known how long one rank works alone.
@@ -52,10 +183,9 @@ impl OverheadTable {
             by_iteration_s.filter(|ideal_s| replay_s.is_some() || !is_above_elapsed(*ideal_s, elapsed_s));
         let ideal = IdealTimes { by_iteration_s: by_iteration_s.map(|ideal_s| ideal_s.min(elapsed_s)), replay_s };
         let computation = model.inclusive_s(0, Activity::Computation);
-        OverheadTable {
-            overheads: overhead::overheads(model, model.facts.t_seq_s),
-            imbalance: split(&computation, ideal, serial_s),
-            alone,
-        }
+        let overheads = overhead::overheads(model, model.facts.t_seq_s);
+        let imbalance = split(&computation, ideal, serial_s);
+        let figures = OverheadFigures::new(&overheads, &imbalance, alone.as_ref().ok());
+        OverheadTable { overheads, imbalance, alone, figures }
     }
 }

@@ -3,20 +3,63 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lbprof_collector::ProblemKind;
+use lbprof_collector::problem::Severity;
+use serde::Serialize;
 
 use crate::model::Model;
 
 /// A kind of problem, all ranks together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProblemRow {
     /// The kind.
+    #[serde(flatten, serialize_with = "super::serial::written_as::<_, Kind, _>")]
+    #[cfg_attr(test, schemars(with = "Kind"))]
     pub kind: ProblemKind,
-    /// Ranks that it concerns; empty: the run.
+    /// Ranks concerned; empty: the whole run.
     pub ranks: Vec<u32>,
-    /// How often, or how many records, bytes or ranks.
+    /// How often it happened, or how many records, bytes or ranks it concerns.
     pub count: u64,
-    /// Where and how: different texts, the first few.
+    /// Where and how; the first few that differ.
     pub details: Vec<String>,
+}
+
+/// How misleading a problem is.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+enum Severe {
+    /// Worth knowing.
+    Note,
+    /// Data are missing.
+    Partial,
+    /// Figures may be misleading.
+    Doubtful,
+}
+
+/// What is known of a kind of problem.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Kind {
+    /// Name of the kind.
+    kind: &'static str,
+    /// How far it touches the figures.
+    severity: Severe,
+    /// What happened, as a sentence.
+    meaning: &'static str,
+    /// What to do about it.
+    advice: &'static str,
+}
+
+impl From<&ProblemKind> for Kind {
+    fn from(kind: &ProblemKind) -> Kind {
+        let severity = match kind.severity() {
+            Severity::Note => Severe::Note,
+            Severity::Partial => Severe::Partial,
+            Severity::Doubtful => Severe::Doubtful,
+        };
+        Kind { kind: kind.name(), severity, meaning: kind.meaning(), advice: kind.advice() }
+    }
 }
 
 /// Problems from the logs and those that the figures show, by kind, the worst first.

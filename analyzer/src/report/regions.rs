@@ -1,50 +1,189 @@
 //! The table of regions: time, activities and efficiencies of each.
 
+use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
+
 use lbprof_collector::Activity;
 use lbprof_collector::definition::RegionKind;
 
+use super::DispersionRows;
 use super::efficiency::EfficiencyRow;
 use super::largest;
+use super::serial;
 use crate::model::{Model, OwnLoops, RegionIdx, Seconds, Totals};
 
 /// A region.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RegionRow {
     /// Its index in the model.
+    #[serde(skip)]
     pub idx: RegionIdx,
-    /// Its path.
+    /// Its names from the outermost on, joined with `/`.
     pub path: String,
     /// Its own name, the last of the path.
+    #[serde(skip)]
     pub name: String,
     /// The region around it; of the whole program itself.
+    #[serde(skip)]
     pub parent: RegionIdx,
     /// Whether it was found in the calls, not marked.
+    #[serde(rename = "source", serialize_with = "serial::written_as::<_, Source, _>")]
+    #[cfg_attr(test, schemars(with = "Source"))]
     pub found: bool,
-    /// Its kind.
+    /// As it was marked.
+    #[serde(serialize_with = "serial::written_as::<_, Kind, _>")]
+    #[cfg_attr(test, schemars(with = "Kind"))]
     pub kind: RegionKind,
-    /// Whether it is iterated.
+    /// Whether its invocations are iterations.
     pub iterated: bool,
-    /// Time in it alone, summed over ranks.
+    /// Time in it, inner regions excluded.
     pub time_s: f64,
-    /// That of ranks × elapsed time, 0..=1.
+    /// That over ranks × elapsed time.
     pub share: f64,
-    /// Time in it and the regions within, summed over ranks.
+    /// Time in it and its inner regions.
     pub inclusive_s: f64,
-    /// Time in it alone by activity: mean and longest over ranks; of those that occur.
-    pub activities: Vec<(Activity, f64, f64)>,
-    /// Efficiencies, inner regions included; within a loop that some ranks have by themselves, of these.
+    /// By activity, inner regions excluded.
+    #[serde(serialize_with = "by_name")]
+    #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, RegionActivity>"))]
+    pub activities: Vec<RegionActivity>,
+    /// Where the ranks differ in it.
+    #[serde(flatten)]
+    pub dispersion: RegionDispersion,
+    /// Efficiencies of the region, inner regions included; elapsed time is the longest that a rank spends in it. If some ranks have a found
+    /// loop of their own, which shares no call with the loop of the others, the efficiencies of its regions are of these ranks alone.
     pub efficiency: EfficiencyRow,
-    /// The rank that computes longest in it, inner regions included.
+    /// The rank that computes longest in it.
     pub slowest_rank: Option<u32>,
-    /// Iterations, where it is iterated: the most of any rank.
+    /// Iterations of the rank with most; null if it is not iterated.
     pub iterations: Option<usize>,
     /// The time by which ranks are compared, inner regions included.
+    #[serde(flatten)]
     pub compared: Compared,
     /// Invocations and work summed over ranks, memory the largest of any.
+    #[serde(flatten)]
     pub totals: Totals,
-    /// Times it was entered, all ranks together. `None` where none was seen: ranks were in it already when the selected time began, or it is a
-    /// loop within the main one, whose iterations are counted in the whole run alone, or all of the program.
+    /// Times it was entered, all ranks together; null if no entry was seen: for the whole program, and in a part of the time if ranks had
+    /// entered the region before, or if it is a loop inside the main one, whose iterations are counted in the whole run only.
     pub invocations: Option<u64>,
+}
+
+/// An activity in a region.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct RegionActivity {
+    /// Which.
+    #[serde(skip)]
+    pub activity: Activity,
+    /// Mean over ranks.
+    pub mean_s: f64,
+    /// Longest of a rank.
+    pub max_s: f64,
+    /// ID: index of dispersion of the ranks' times, 0 where they are equal, √(1 − 1/P) where one of P ranks has all; null for the recorder.
+    pub id: Option<f64>,
+}
+
+impl RegionActivity {
+    fn new(activity: Activity, mean_s: f64, max_s: f64) -> RegionActivity {
+        RegionActivity { activity, mean_s, max_s, id: None }
+    }
+}
+
+/// Activities by their names.
+fn by_name<S: Serializer>(activities: &[RegionActivity], serializer: S) -> Result<S::Ok, S::Error> {
+    let by_name: BTreeMap<&str, &RegionActivity> = activities.iter().map(|one| (one.activity.name(), one)).collect();
+    by_name.serialize(serializer)
+}
+
+/// Where a region comes from.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// By a marker; also the whole program.
+    Marked,
+    /// In the calls: a loop, or code between calls.
+    Found,
+}
+
+impl From<&bool> for Source {
+    fn from(&found: &bool) -> Source {
+        if found { Source::Found } else { Source::Marked }
+    }
+}
+
+/// How a region was marked.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Useful work, the default.
+    Useful,
+    /// Control of parallelism: partitioning and the like.
+    Control,
+    /// Serial work.
+    Serial,
+}
+
+impl From<&RegionKind> for Kind {
+    fn from(kind: &RegionKind) -> Kind {
+        match kind {
+            RegionKind::Useful => Kind::Useful,
+            RegionKind::Control => Kind::Control,
+            RegionKind::Serial => Kind::Serial,
+        }
+    }
+}
+
+/// Dispersion of the ranks in a region.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct RegionDispersion {
+    /// ID_C: mean of the indices of its activities, weighted by time; null if no time is spent in the region alone.
+    pub id_c: Option<f64>,
+    /// SID_C: that times its share.
+    pub sid_c: Option<f64>,
+    /// Whether `sid_c` is severe by `dispersion.rank_by`.
+    pub severe: bool,
+    /// Its group of regions that spend their time alike, from 1, the heaviest; null if there are no groups, or no time is spent in the region
+    /// alone.
+    pub group: Option<u32>,
+    /// The rank whose distribution of time over activities in the region differs most from the others; null if there is no single one, as
+    /// always with two ranks.
+    pub most_imbalanced: Option<MostImbalancedRank>,
+}
+
+/// The rank whose distribution of time over activities differs most from the others.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MostImbalancedRank {
+    /// The rank.
+    pub rank: u32,
+    /// ID_P: the distance of its shares by activity from the mean of all ranks'.
+    pub id_p: f64,
+    /// Its own time in the region alone.
+    pub time_s: f64,
+}
+
+/// Adds where the ranks of `model` differ in each region.
+pub(super) fn add_dispersion(rows: &mut [RegionRow], model: &Model, dispersion: &DispersionRows) {
+    for row in rows {
+        let at = row.idx as usize;
+        let index = dispersion.views.regions.get(at).copied().flatten();
+        let cells = dispersion.views.rows.get(at).copied().unwrap_or_default();
+        row.activities.iter_mut().for_each(|one| one.id = cells[one.activity as usize].map(|cell| cell.id));
+        let most_imbalanced = dispersion.views.most_imbalanced.get(at).copied().flatten();
+        row.dispersion = RegionDispersion {
+            id_c: index.map(|index| index.id),
+            sid_c: index.and_then(|index| index.sid),
+            severe: dispersion.severe_regions.get(at).copied().unwrap_or(false),
+            group: dispersion.groups.as_ref().and_then(|groups| groups.of.get(at).copied().flatten()),
+            most_imbalanced: most_imbalanced.and_then(|found| {
+                let rank = model.ranks.get(found.rank)?.rank;
+                Some(MostImbalancedRank { rank, id_p: found.id, time_s: found.time_s })
+            }),
+        };
+    }
 }
 
 impl RegionRow {
@@ -55,7 +194,7 @@ impl RegionRow {
 
     /// Time in it alone in `activity`, the mean over ranks.
     pub fn mean_s(&self, activity: Activity) -> f64 {
-        self.activities.iter().find(|(of, ..)| *of == activity).map_or(0.0, |(_, mean_s, _)| *mean_s)
+        self.activities.iter().find(|one| one.activity == activity).map_or(0.0, |one| one.mean_s)
     }
 }
 
@@ -101,7 +240,8 @@ fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> Re
         time_s,
         share: if whole > 0.0 { time_s / whole } else { 0.0 },
         inclusive_s: times.ranks.iter().map(|rank| rank.inclusive(idx).iter().sum::<f64>()).sum(),
-        activities: occurring.map(|of| (of, sums[of as usize] / n, longest[of as usize])).collect(),
+        activities: occurring.map(|of| RegionActivity::new(of, sums[of as usize] / n, longest[of as usize])).collect(),
+        dispersion: RegionDispersion::default(),
         efficiency: match own_loops.ranks_in(model, idx) {
             Some(ranks) => EfficiencyRow::of_ranks(model, ranks, idx),
             None => EfficiencyRow::new(model, idx),
@@ -117,13 +257,17 @@ fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> Re
 }
 
 /// The time by which ranks are compared, in a region and those in it: computation, or that of the selected activities.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Compared {
-    /// The mean over ranks.
+    /// The time by which ranks are compared (computation, or that of the selected activities), inner regions included: its mean over ranks.
+    #[serde(rename = "compared_mean_s")]
     pub mean_s: f64,
-    /// The longest of a rank.
+    /// Its longest of a rank.
+    #[serde(rename = "compared_max_s")]
     pub max_s: f64,
-    /// That rank, the lowest of several; `None` where none spends any.
+    /// That rank, the lowest of several.
+    #[serde(rename = "compared_max_rank")]
     pub max_rank: Option<u32>,
 }
 

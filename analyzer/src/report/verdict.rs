@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
+use serde::Serialize;
 
+use super::serial;
 use super::{ClusterRow, Clusters, EfficiencyRow, RegionRow, SiteRow, call_sites, largest, regions};
 use crate::metrics::blocking::pairs;
 use crate::metrics::load_balance::Times;
@@ -26,32 +28,38 @@ pub const GOOD_BALANCE: f64 = 0.97;
 /// Where ranks run different code, and do not go through the same iterations, it is that on the cluster in which most is lost besides
 /// waiting for others: balance over ranks that do not share one work means nothing (METRICS §1), and ranks that serve others lose nothing
 /// while these have nothing for them to do.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Verdict {
     /// The cluster that all this is of; `None`: all ranks.
+    #[serde(flatten, serialize_with = "serial::written_as::<_, ClusterOfVerdict, _>")]
+    #[cfg_attr(test, schemars(with = "ClusterOfVerdict"))]
     pub cluster: Option<VerdictCluster>,
     /// Efficiencies of these ranks.
+    #[serde(skip)]
     pub efficiency: EfficiencyRow,
     /// Elapsed time that was recorded, T.
+    #[serde(skip)]
     pub elapsed_s: f64,
-    /// Elapsed time beside it, of which no rank has records.
+    /// Elapsed time for which no rank has records: for all ranks `run.elapsed_s` minus `efficiency.elapsed_s`.
     pub not_recorded_s: f64,
-    /// Elapsed time in which a rank does not compute: T − avg T_p.
+    /// Recorded elapsed time minus the mean computation; a mean over ranks, like all times of the verdict.
     pub lost_s: f64,
-    /// Of that, to imbalance of the ranks' computation: max T_p − avg T_p.
+    /// Part of it: longest minus mean computation.
     pub imbalance_s: f64,
     /// To serialization, T_ideal − max T_p, and how much of it is of which kind. `None` where T_ideal is not known well.
+    #[serde(flatten, serialize_with = "serial::written_as::<_, SerializationOfVerdict, _>")]
+    #[cfg_attr(test, schemars(with = "SerializationOfVerdict"))]
     pub serialization: Option<Serialization>,
-    /// To writing the log.
+    /// The recorder's own time.
     pub recorder_s: f64,
-    /// To all else, communication and waiting for its own sake: T − T_ideal, or T − max T_p, less `recorder_s`. The four parts add up
-    /// to `lost_s`.
+    /// The rest. `imbalance_s`, `serialization_s`, `recorder_s` and this add up to `lost_s`.
     pub communication_s: f64,
-    /// The largest of these, or that nothing is.
+    /// The largest loss.
     pub kind: VerdictKind,
-    /// The rank that computes longest; `None` where there are fewer than two ranks or none computes.
+    /// The rank that computes longest; null on one rank.
     pub worst: Option<Worst>,
-    /// The function in which most time goes to MPI.
+    /// The function from which ranks spend most time in MPI, or the call site where none is known.
     pub waits_at: Option<WaitsAt>,
 }
 
@@ -82,51 +90,48 @@ pub enum Chosen {
 }
 
 /// The largest loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum VerdictKind {
     /// There is no time at all, or no computation.
+    #[serde(rename = "nothing")]
     Nothing,
     /// At least 95 % of the time is computation.
+    #[serde(rename = "good")]
     Good,
     /// Imbalance of the ranks' computation.
+    #[serde(rename = "imbalance")]
     Imbalance,
     /// Serialization: different ranks are slow in turn.
+    #[serde(rename = "slow in turn")]
     SlowInTurn,
     /// Serialization: ranks depend on each other in chains.
+    #[serde(rename = "dependency chains")]
     DependencyChains,
     /// Serialization of which it is not known which of the two it is.
+    #[serde(rename = "serialization")]
     Serialization,
     /// Communication.
+    #[serde(rename = "communication")]
     Communication,
 }
 
-impl VerdictKind {
-    /// The word in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            VerdictKind::Nothing => "nothing",
-            VerdictKind::Good => "good",
-            VerdictKind::Imbalance => "imbalance",
-            VerdictKind::SlowInTurn => "slow in turn",
-            VerdictKind::DependencyChains => "dependency chains",
-            VerdictKind::Serialization => "serialization",
-            VerdictKind::Communication => "communication",
-        }
-    }
-}
-
 /// The rank that computes longest.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Worst {
     /// Its number.
     pub rank: u32,
     /// Its computation.
     pub computation_s: f64,
-    /// That less the mean of all ranks.
+    /// Minus the mean of all ranks.
     pub over_mean_s: f64,
     /// What of it was waiting for a core, where it was preempted.
+    #[serde(skip)]
     pub preempted: Option<Preemption>,
     /// The region in which most of the excess lies; `None` where there is only the whole program.
+    #[serde(flatten, serialize_with = "serial::written_as::<_, RegionOfWorst, _>")]
+    #[cfg_attr(test, schemars(with = "RegionOfWorst"))]
     pub region: Option<WorstRegion>,
 }
 
@@ -144,16 +149,83 @@ pub struct WorstRegion {
 }
 
 /// A function, or where none is known a call site, at which ranks spend time in MPI.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WaitsAt {
-    /// The operations that it calls, the longest first.
+    /// The MPI functions that it calls, without `MPI_`, the longest first.
     pub operations: Vec<String>,
     /// Where the longest is called.
+    #[serde(flatten)]
     pub place: Place,
-    /// Whether there are other call sites of the function.
+    /// Whether it has other call sites.
     pub several: bool,
     /// Time spent there, the mean over ranks.
     pub mean_s: f64,
+}
+
+/// The cluster of a verdict as it is written.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ClusterOfVerdict {
+    /// `id` of the cluster that the verdict describes: the one that loses most time over its ranks besides waiting for ranks of other
+    /// clusters, or, if all lose little that way (5 % of their time), the one that computes most; null if it describes all ranks, because
+    /// they run the same code or go through the same iterations.
+    cluster: Option<u32>,
+    /// How much of what that cluster loses is waiting caused by ranks outside it, the mean over its ranks; null if the verdict describes all
+    /// ranks.
+    waits_for_others_s: Option<f64>,
+}
+
+impl From<&Option<VerdictCluster>> for ClusterOfVerdict {
+    fn from(cluster: &Option<VerdictCluster>) -> ClusterOfVerdict {
+        ClusterOfVerdict {
+            cluster: cluster.as_ref().map(|cluster| cluster.id),
+            waits_for_others_s: cluster.as_ref().map(|cluster| cluster.waits_for_others_s),
+        }
+    }
+}
+
+/// Serialization as it is written.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct SerializationOfVerdict {
+    /// Ideal time minus longest computation; null if the ideal time is not reliable.
+    serialization_s: Option<f64>,
+    /// Part of it: different ranks are the slowest in different iterations: sum over iterations of the longest computation, minus the longest
+    /// total computation; null if no iterations are known.
+    slow_in_turn_s: Option<f64>,
+    /// The rest: ranks depend on each other within iterations: ideal time by replay minus that sum; null if iterations or the replay are not
+    /// known.
+    dependency_chains_s: Option<f64>,
+}
+
+impl From<&Option<Serialization>> for SerializationOfVerdict {
+    fn from(all: &Option<Serialization>) -> SerializationOfVerdict {
+        SerializationOfVerdict {
+            serialization_s: all.map(|all| all.total_s),
+            slow_in_turn_s: all.and_then(|all| all.slow_in_turn_s),
+            dependency_chains_s: all.and_then(|all| all.chains_s),
+        }
+    }
+}
+
+/// Where most of a rank's excess lies, as it is written.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct RegionOfWorst<'a> {
+    /// Path of the region that adds most to this; null if none are marked.
+    region: Option<&'a str>,
+    /// How much.
+    region_over_mean_s: Option<f64>,
+}
+
+impl<'a> From<&'a Option<WorstRegion>> for RegionOfWorst<'a> {
+    fn from(region: &'a Option<WorstRegion>) -> RegionOfWorst<'a> {
+        RegionOfWorst {
+            region: region.as_ref().map(|region| region.path.as_str()),
+            region_over_mean_s: region.as_ref().map(|region| region.excess_s),
+        }
+    }
 }
 
 impl Verdict {

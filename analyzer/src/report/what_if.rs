@@ -3,42 +3,129 @@
 use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
+use serde::Serialize;
 
+use super::serial;
 use crate::model::kind::Kind;
 use crate::model::what_if::WhatIf;
 use crate::model::{Model, OwnLoops};
 use crate::replay::what_if::{iterations_are_known, serial_least_s};
 
 /// The prediction of a what-if scenario.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Prediction {
     /// The scenario.
+    #[serde(flatten, serialize_with = "serial::written_as::<_, ScenarioRow, _>")]
+    #[cfg_attr(test, schemars(with = "ScenarioRow"))]
     pub scenario: WhatIf,
-    /// The region that it asks about, by its path.
+    /// Path of the region that it is about.
     pub region: Option<String>,
-    /// The rank that it asks about.
+    /// The rank that it is about.
     pub rank: Option<u32>,
-    /// Seconds of the run then.
+    /// The run's time then.
     pub time_s: f64,
-    /// Seconds of the run less those: what would be gained. Against the replay with everything as measured, so that an error of the
-    /// replay is on both sides.
+    /// That of `as measured` less this, so that an error of the replay is on both sides.
     pub saved_s: f64,
 }
 
+/// The kinds of what-if scenarios.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+enum ScenarioKind {
+    /// The run replayed with everything as it was.
+    #[serde(rename = "as measured")]
+    AsMeasured,
+    /// Without latency, with infinite bandwidth.
+    #[serde(rename = "ideal network")]
+    IdealNetwork,
+    /// Another network.
+    #[serde(rename = "network")]
+    Network,
+    /// A region balanced in the sum over the run.
+    #[serde(rename = "region balanced")]
+    RegionBalanced,
+    /// A region balanced in each iteration of the main loop.
+    #[serde(rename = "region balanced in each iteration")]
+    RegionBalancedEach,
+    /// All loops balanced in each iteration, and what ranks compute directly before and after found ones; the rest as measured.
+    #[serde(rename = "run balanced in each iteration")]
+    RunBalancedEach,
+    /// A rank computes no more than the mean.
+    #[serde(rename = "rank as the mean")]
+    RankAsMean,
+    /// A region computed several times as fast.
+    #[serde(rename = "region faster")]
+    RegionFaster,
+}
+
+/// A scenario and its parameters.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ScenarioRow {
+    /// The what-if scenario. None about balancing where work is handed out on demand; none about each iteration where ranks end theirs
+    /// with different calls and it matters which of them are the same one.
+    scenario: ScenarioKind,
+    /// Of `region faster`: how many times as fast.
+    times: Option<f64>,
+    /// Of `network`: its latency.
+    latency_s: Option<f64>,
+    /// Of `network`: its bandwidth.
+    bytes_per_s: Option<f64>,
+}
+
+impl From<&WhatIf> for ScenarioRow {
+    fn from(scenario: &WhatIf) -> ScenarioRow {
+        let of = |scenario| ScenarioRow { scenario, times: None, latency_s: None, bytes_per_s: None };
+        match *scenario {
+            WhatIf::Ideal => of(ScenarioKind::IdealNetwork),
+            WhatIf::Measured => of(ScenarioKind::AsMeasured),
+            WhatIf::Network(latency_s, bytes_per_s) => {
+                ScenarioRow { latency_s: Some(latency_s), bytes_per_s: Some(bytes_per_s), ..of(ScenarioKind::Network) }
+            }
+            WhatIf::Balanced(_) => of(ScenarioKind::RegionBalanced),
+            WhatIf::BalancedEach(_) => of(ScenarioKind::RegionBalancedEach),
+            WhatIf::RunBalancedEach => of(ScenarioKind::RunBalancedEach),
+            WhatIf::RankAsMean(_) => of(ScenarioKind::RankAsMean),
+            WhatIf::Faster(_, times) => ScenarioRow { times: Some(times), ..of(ScenarioKind::RegionFaster) },
+        }
+    }
+}
+
+/// The critical path as it is written.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct CriticalPath<'a> {
+    /// Its length.
+    time_s: f64,
+    /// By region and activity, the longest first.
+    parts: &'a [PathRow],
+    /// The path by rank, the longest first.
+    #[serde(serialize_with = "serial::rows_as::<_, serial::RankSeconds, _>")]
+    #[cfg_attr(test, schemars(with = "Vec<serial::RankSeconds>"))]
+    ranks: &'a [(u32, f64)],
+}
+
 /// A part of the critical path.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PathRow {
     /// Path of the region.
     pub region: String,
     /// What was done there; `None`: messages were in transit, or it is not known.
+    #[serde(skip)]
     pub activity: Option<Activity>,
     /// Whether messages were in transit.
+    #[serde(skip)]
     pub is_delay: bool,
-    /// Seconds.
+    /// What was done there: an activity, or `message delay`: messages were in transit; null: not known.
+    #[serde(rename = "activity")]
+    pub what: Option<&'static str>,
+    /// Time on the path.
     pub time_s: f64,
-    /// The rank of which most of that is.
+    /// The rank with most of it.
     pub rank: u32,
-    /// Seconds of that rank.
+    /// Its part.
     pub rank_s: f64,
 }
 
@@ -67,6 +154,11 @@ pub struct WhatIfTable {
 }
 
 impl WhatIfTable {
+    /// The critical path; `None` where the ranks were not followed.
+    pub(super) fn critical_path(&self) -> Option<CriticalPath<'_>> {
+        self.measured_s.map(|_| CriticalPath { time_s: self.path_s, parts: &self.path, ranks: &self.path_ranks })
+    }
+
     /// What was asked of `model`.
     pub(super) fn new(model: &Model) -> WhatIfTable {
         let Some(followed) = &model.followed else { return WhatIfTable::default() };
@@ -109,6 +201,7 @@ impl WhatIfTable {
                         .map_or_else(String::new, |one| one.path.clone()),
                     activity: kind.activity(),
                     is_delay: kind.is_delay(),
+                    what: if kind.is_delay() { Some("message delay") } else { kind.activity().map(Activity::name) },
                     time_s: ranks.values().sum(),
                     rank: longest.0,
                     rank_s: longest.1,

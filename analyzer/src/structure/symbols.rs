@@ -22,23 +22,33 @@ use lbprof_collector::{Problem, ProblemKind};
 use object::Object;
 use object::read::ReadCache;
 use rayon::prelude::*;
+use serde::{Serialize, Serializer};
 
 use crate::model::Module;
 use crate::model::sites::Sites;
 
 /// What is known of a place in a program.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Place {
-    /// Name of the function, demangled.
+    /// The function that calls.
     pub function: Option<String>,
-    /// Source file, as the debug information names it.
+    /// Its source file.
     pub file: Option<String>,
-    /// Line in it, from 1.
+    /// The line.
     pub line: Option<u32>,
-    /// Path of the program or shared object; `None` where the address lies in none.
+    /// Path of the executable or library; null where the address lies in none.
     pub module: Option<String>,
-    /// Return address as the module's own tables state it; the raw address where there is no module.
+    /// The address that the call returns to, as the module's own tables state it; the raw address where there is no module; null if it is
+    /// not known.
+    #[serde(serialize_with = "known_address")]
+    #[cfg_attr(test, schemars(with = "Option<u64>"))]
     pub offset: u64,
+}
+
+/// An address; no call returns to 0, which stands for none.
+fn known_address<S: Serializer>(address: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    Some(*address).filter(|&address| address > 0).serialize(serializer)
 }
 
 impl Place {

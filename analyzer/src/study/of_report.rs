@@ -67,7 +67,7 @@ fn region_figures(row: &RegionRow, model: &Model, blocked_s: Option<&HashMap<&st
         kind: row.kind,
         found: row.found,
         times: row.efficiency.times,
-        activities: row.activities.iter().map(|&(activity, ..)| (activity, of(activity))).collect(),
+        activities: row.activities.iter().map(|one| (one.activity, of(one.activity))).collect(),
         blocked_s: blocked_s.map(|by_region| by_region.get(row.path.as_str()).copied().unwrap_or(0.0)),
         iterations: row.iterations.map(|iterations| iterations as u64),
         invocations: row.totals.invocations,

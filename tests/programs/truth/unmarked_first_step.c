@@ -7,7 +7,7 @@
 // expect: loops = 1
 // expect: loop[possible_min] = 24
 // expect: loop[possible_max] = 24
-// expect: loop[sureness] = 2
+// expect: loop[confidence] = 2
 #include "work.h"
 
 static int rank, size, theirs, sum, largest;

@@ -5,8 +5,8 @@
 // expect: computation[p] = 30*0.010*((p == 0) + (p == 1) + (p == 2)) + 10*(0.012*(p == 3) + 0.004*((p == 4) + (p == 5)))
 // expect: loops = 2
 // expect: loop[possible_max][0] = 30
-// expect: loop[sureness][0] = 1
-// expect: loop[sureness][3] = 1
+// expect: loop[confidence][0] = 1
+// expect: loop[confidence][3] = 1
 // expect: region_load_balance[main/loop] = 1
 // expect: region_load_balance[main/loop 2] = (0.012 + 2*0.004) / 3 / 0.012
 // says: Of cluster 1 (ranks 0-2)

@@ -3,7 +3,7 @@
 // truth: it does no part of the others' work, and nothing is gained by bringing it, or one of them, to the mean of all.
 // expect: computation[0] = 0
 // expect: loops = 2
-// expect: loop[sureness][0] = 1
+// expect: loop[confidence][0] = 1
 // expect: region_load_balance[main/loop 2] = 1
 // says-not: alancing
 // says-not: down to the mean

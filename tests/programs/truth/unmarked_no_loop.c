@@ -2,7 +2,7 @@
 // truth: without markers. Work of 40 to 120 ms between calls of many kinds, each of them once, with twelve quick exchanges in the middle that
 // truth: take a tenth of the time: whatever repeats there is no main loop.
 // expect: computation[p] = 0.040 + 0.080 + 0.120 + 12 * 0.004 + 0.100 + 0.060 + 0.060*(p == 0)
-// expect: loop[sureness] = 0
+// expect: loop[confidence] = 0
 #include "work.h"
 
 int main(int argc, char **argv)

@@ -5,7 +5,7 @@
 // expect: computation[p] = 40*0.010*(1 - (p == 0)) + 30*0.004*(p == 0)
 // expect: loops = 2
 // expect: loop[possible_max][1] = 40
-// expect: loop[sureness][0] = 1
+// expect: loop[confidence][0] = 1
 // expect: region_load_balance[main/loop] = 1
 // expect: region_load_balance[main/loop 2] = 1
 // says: Of cluster 1 (ranks 1-3)

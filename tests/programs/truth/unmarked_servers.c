@@ -6,8 +6,8 @@
 // expect: loop[possible_max][3] = 24
 // expect: loop[possible_min][0] = 24
 // expect: loop[possible_max][4] = 24
-// expect: loop[sureness][4] = 1
-// expect: loop[sureness][5] = 1
+// expect: loop[confidence][4] = 1
+// expect: loop[confidence][5] = 1
 #include "work.h"
 
 static const char asks[24] = {[1] = 1, [2] = 1, [5] = 1, [8] = 1, [9] = 1, [13] = 1, [17] = 1, [18] = 1, [22] = 1};

@@ -5,7 +5,7 @@
 // expect: loops = 1
 // expect: loop[possible_min] = 24
 // expect: loop[possible_max] = 25
-// expect: loop[sureness] = 1
+// expect: loop[confidence] = 1
 #include "work.h"
 
 static int rank, size, theirs, sum;

@@ -2,12 +2,12 @@
 import { el, field } from "../dom";
 import { stateColour } from "../palette";
 import type { Panel } from "../panel";
-import type { CallSite } from "../report";
+import type { SiteRow } from "../report.generated";
 import { table } from "../table";
 import { bytes, count, percent } from "../words";
 
 /** Function, file and line, as far as they are known. */
-export function sitePlace(site: CallSite): string {
+export function sitePlace(site: SiteRow): string {
     if (site.function === null) {
         return `${site.module?.split("/").at(-1) ?? "unknown"}+0x${(site.offset ?? 0).toString(16)}`;
     }
@@ -33,8 +33,8 @@ export const callSites: Panel = {
     },
 };
 
-function siteTable(rows: CallSite[], ranks: number): HTMLElement {
-    return table<CallSite>({
+function siteTable(rows: SiteRow[], ranks: number): HTMLElement {
+    return table<SiteRow>({
         caption: "Call sites; mean over ranks",
         rows,
         first: 25,

@@ -2,7 +2,7 @@
 import { el } from "../dom";
 import { stateColour } from "../palette";
 import type { Panel } from "../panel";
-import type { Loop, Problem, RankRow, Report, Run } from "../report";
+import type { LoopRow, ProblemRow, RankRow, Report, RunRow } from "../report.generated";
 import { table } from "../table";
 import { term } from "../tip";
 import { count, percent, plural, ranges, seconds, signedPercent } from "../words";
@@ -10,7 +10,7 @@ import { count, percent, plural, ranges, seconds, signedPercent } from "../words
 const WORD = { note: "note", partial: "incomplete", doubtful: "doubtful" };
 
 /** What is missing or doubtful, the worst first. */
-export function problemList(problems: Problem[]): HTMLElement {
+export function problemList(problems: ProblemRow[]): HTMLElement {
     const list = el("ul", { class: "problems" });
     for (const problem of problems) {
         const who = problem.ranks.length === 0 ? "" : problem.ranks.length <= 8 ? ` (rank ${problem.ranks.join(", ")})` : ` (${plural(problem.ranks.length, "rank")})`;
@@ -62,7 +62,7 @@ export const facts: Panel = {
     },
 };
 
-function factTable(run: Run, report: Report): HTMLElement {
+function factTable(run: RunRow, report: Report): HTMLElement {
     const started = new Date(run.started_unix_s * 1000).toISOString().replace("T", " ").slice(0, 16);
     const rows: [string | Node, string][] = [
         ["command", run.command.join(" ")],
@@ -123,8 +123,8 @@ function clusterTable(report: Report): HTMLElement {
 }
 
 function loopTable(report: Report): HTMLElement {
-    const place = (loop: Loop) => (loop.ends_at ? loop.ends_at.operation + (loop.ends_at.function ? ` at ${loop.ends_at.function}` : "") + (loop.ends_at.file ? ` (${loop.ends_at.file}:${loop.ends_at.line})` : "") : "–");
-    return table<Loop>({
+    const place = (loop: LoopRow) => (loop.ends_at ? loop.ends_at.operation + (loop.ends_at.function ? ` at ${loop.ends_at.function}` : "") + (loop.ends_at.file ? ` (${loop.ends_at.file}:${loop.ends_at.line})` : "") : "–");
+    return table<LoopRow>({
         caption: "Loops found in the calls",
         rows: report.loops,
         first: 8,
@@ -133,7 +133,7 @@ function loopTable(report: Report): HTMLElement {
             { title: "an iteration ends with", cell: place },
             { title: "iterations", cell: (row) => count(row.iterations_max), by: (row) => row.iterations_max, right: true },
             { title: "covers", cell: (row) => percent(row.covered), by: (row) => row.covered, right: true },
-            { title: "sure", cell: (row) => row.sureness ?? "–" },
+            { title: "sure", cell: (row) => row.confidence ?? "–" },
         ],
     });
 }

@@ -8,7 +8,7 @@ import { scaleGradient, scalePixels, SERIES, type ScaleName } from "../palette";
 import type { Data, Panel } from "../panel";
 import { MARGINS, Picture, pictureHeight, type Scene } from "../picture";
 import { paintMeans, poolMeans, robustRange, type Range } from "../pool";
-import type { Report } from "../report";
+import type { Report } from "../report.generated";
 import { iterationTicks } from "../ticks";
 import { term } from "../tip";
 import { attributes, columnName, iterationsIn, rowName, type Iterations } from "../views";
@@ -224,7 +224,7 @@ const DOUBTS: Record<string, string> = {
 
 /** What to know of the loop before its iterations are believed: that it was found, and is not sure. */
 function doubt({ loops }: Report): HTMLElement | null {
-    const unsure = loops.find((loop) => loop.told && loop.sureness !== null && loop.sureness !== "sure");
+    const unsure = loops.find((loop) => loop.in_report && loop.confidence !== null && loop.confidence !== "sure");
     if (!unsure) {
         return null;
     }
@@ -233,5 +233,5 @@ function doubt({ loops }: Report): HTMLElement | null {
     const isOpen = unsure.possible_min !== null && unsure.possible_max !== null && (unsure.possible_min !== unsure.iterations_min || unsure.possible_max !== unsure.iterations_max);
     const open = isOpen ? ` (${count(unsure.possible_min!)} to ${count(unsure.possible_max!)} iterations)` : "";
     const advice = "Mark the iterations (LBPROF_ITERATION_BEGIN), or name a call that ends one (--loop CALLSITE), if this is not the program's.";
-    return el("p", { class: `loop ${unsure.sureness}` }, `This loop was found in the calls, and is `, el("b", {}, unsure.sureness), `: ${why}${open}. ${advice}`);
+    return el("p", { class: `loop ${unsure.confidence}` }, `This loop was found in the calls, and is `, el("b", {}, unsure.confidence), `: ${why}${open}. ${advice}`);
 }

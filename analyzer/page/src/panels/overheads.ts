@@ -3,7 +3,7 @@ import { Chart } from "../chart";
 import { choice, el, field } from "../dom";
 import { SERIES, stateColour } from "../palette";
 import type { Panel } from "../panel";
-import type { OverheadPhase, Report } from "../report";
+import type { OverheadPhase, Report } from "../report.generated";
 import { bar, table } from "../table";
 import { term } from "../tip";
 import { percent, plural, ratio, seconds } from "../words";
@@ -55,7 +55,8 @@ const WORDS: Record<string, string> = { amdahl: "Amdahl", chains: "dependency ch
 
 function imbalance(report: Report): HTMLElement {
     const of = report.overheads.imbalance;
-    const parts = ["amdahl", "global", "temporal", "chains"].map((name) => ({ name: WORDS[name] ?? name, time: of[`${name}_s`], ratio: of[`${name}_ratio`] }));
+    const names = ["amdahl", "global", "temporal", "chains"] as const;
+    const parts = names.map((name) => ({ name: WORDS[name] ?? name, time: of[`${name}_s`], ratio: of[`${name}_ratio`] }));
     const ranks = report.run.ranks_present;
     return table({
         caption: "Of that from imbalance: what ranks wait for others that compute",

@@ -5,7 +5,7 @@ import { key } from "../legend";
 import type { Data, Panel } from "../panel";
 import { Picture, type Plot, type Scene } from "../picture";
 import { putOver } from "../pool";
-import type { ActivityRow, Pattern, RegionRow, Report } from "../report";
+import type { ActivityRow, PatternRow, RegionRow, Report } from "../report.generated";
 import { table } from "../table";
 import { term } from "../tip";
 import { rowOf } from "../views";
@@ -32,7 +32,7 @@ function picture(host: HTMLElement, data: Data): (() => void) | undefined {
         return undefined;
     }
     const of = (activity: string) => all.filter((pattern) => pattern.activity === activity);
-    const height = (rows: Pattern[]) => Math.max(rows.length, 2) * 18 + 26;
+    const height = (rows: PatternRow[]) => Math.max(rows.length, 2) * 18 + 26;
     let shown = of(names[0]);
     const view = new Picture(scene(data, shown), height(shown));
     const select = choice(names.map((name) => [name, name]), names[0], (name) => {
@@ -44,7 +44,7 @@ function picture(host: HTMLElement, data: Data): (() => void) | undefined {
     return () => view.draw();
 }
 
-function scene(data: Data, rows: Pattern[]): Scene {
+function scene(data: Data, rows: PatternRow[]): Scene {
     const { ranks } = data.report;
     const n = ranks.length;
     return {
@@ -75,7 +75,7 @@ function scene(data: Data, rows: Pattern[]): Scene {
     };
 }
 
-function secondsOf(data: Data, pattern: Pattern, rank: number): number {
+function secondsOf(data: Data, pattern: PatternRow, rank: number): number {
     const region = data.views.regions.find((one) => one.path === pattern.region);
     return region?.seconds[pattern.activity]?.at(rowOf(data, rank)) ?? NaN;
 }
@@ -93,7 +93,7 @@ function letterOf(letters: string, from: number, to: number): string {
     return ["-", "u", "l"].reduce((best, letter) => (n(letter) > n(best) ? letter : best));
 }
 
-function paint(plot: Plot, rows: Pattern[], n: number): void {
+function paint(plot: Plot, rows: PatternRow[], n: number): void {
     const image = new ImageData(plot.width, plot.height);
     const pixels = new Uint32Array(image.data.buffer);
     const { view } = plot;

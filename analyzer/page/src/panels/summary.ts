@@ -2,7 +2,7 @@
 import { el, panelLink } from "../dom";
 import { SERIES, stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
-import type { Efficiency, Report } from "../report";
+import type { EfficiencyRow, Report } from "../report.generated";
 import { bar, table } from "../table";
 import { term } from "../tip";
 import { count, keepUnits, percent, plural, seconds, secondsLike } from "../words";
@@ -38,7 +38,7 @@ interface Branch {
     panel: string;
 }
 
-function branches(of: Efficiency): Branch[] {
+function branches(of: EfficiencyRow): Branch[] {
     const { avg_computation_s: mean, max_computation_s: longest, elapsed_s: elapsed, t_ideal_s: ideal } = of;
     const row = (name: string, depth: number, value: number | null, formula: string, from: [number | null, number | null], means: string, panel: string, least?: number) => ({ name, depth, value, formula, from, means, panel, least });
     const whole = [
@@ -58,7 +58,7 @@ function branches(of: Efficiency): Branch[] {
 }
 
 /** How the ideal time is known, or why it is not. */
-function aboutIdeal(of: Efficiency): string | null {
+function aboutIdeal(of: EfficiencyRow): string | null {
     const { t_ideal_phase_profile_s: ideal, t_ideal_phase_profile_bound_s: bound, elapsed_s: elapsed } = of;
     if (of.t_ideal_replay_s !== null) {
         return null;
@@ -73,7 +73,7 @@ function aboutIdeal(of: Efficiency): string | null {
     return of.t_ideal_certain ? `The ideal time is ${error}.` : `Micro load balance and transfer are ranges: the ideal time is ${error}, for ranks also wait for each other within them.`;
 }
 
-function efficiencyTree(of: Efficiency): HTMLElement {
+function efficiencyTree(of: EfficiencyRow): HTMLElement {
     const body = el("tbody");
     for (const branch of branches(of)) {
         const name = el("td", { class: `depth${branch.depth}` }, term(branch.name));
@@ -120,7 +120,7 @@ function whatIf(report: Report): HTMLElement {
     if (asked.length === 0) {
         return el("div");
     }
-    const measured = report.replays.find((replay) => replay.what === "as measured");
+    const measured = report.predictions.find((replay) => replay.scenario === "as measured");
     const elapsed = measured?.time_s ?? report.run.elapsed_s;
     return table({
         caption: "What the run would take if …",

@@ -175,9 +175,9 @@ class RanksOverTime {
             this.details.replaceChildren(el("p", { class: "about" }, "No wait is chosen: click on one, or choose one of the longest below."));
             return;
         }
-        const causer = chosen.causer === null ? "It is not known who ended it." : `Rank ${chosen.causer} ended it.`;
+        const delaySource = chosen.delaySource === null ? "It is not known who ended it." : `Rank ${chosen.delaySource} ended it.`;
         this.details.replaceChildren(
-            el("p", {}, el("b", {}, `Rank ${chosen.rank} waits ${seconds(chosen.end - chosen.begin)}`), ` from ${secondsLike(chosen.begin, of.end_s)} to ${secondsLike(chosen.end, of.end_s)}: `, term(chosen.state), `. ${causer}`),
+            el("p", {}, el("b", {}, `Rank ${chosen.rank} waits ${seconds(chosen.end - chosen.begin)}`), ` from ${secondsLike(chosen.begin, of.end_s)} to ${secondsLike(chosen.end, of.end_s)}: `, term(chosen.state), `. ${delaySource}`),
             el("p", {}, `In ${shortPath(chosen.region)}${chosen.site ? `, at ${chosen.site}` : ""}.`),
             el("p", {}, button("zoom to it", () => this.zoomTo(chosen)), " ", button("forget it", () => this.select(null))),
         );
@@ -204,7 +204,7 @@ class RanksOverTime {
             columns: [
                 { title: "wait", cell: (row) => button(words(row.end - row.begin), () => (this.select(row), this.zoomTo(row))), by: (row) => row.end - row.begin, right: true },
                 { title: "rank", cell: (row) => String(row.rank), by: (row) => row.rank, right: true },
-                { title: "for rank", term: "cause", cell: (row) => (row.causer === null ? "–" : String(row.causer)), by: (row) => row.causer, right: true },
+                { title: "for rank", term: "cause", cell: (row) => (row.delaySource === null ? "–" : String(row.delaySource)), by: (row) => row.delaySource, right: true },
                 { title: "why", term: "waiting", cell: (row) => term(row.state) },
                 { title: "from", time: (row) => row.begin },
                 { title: "region", term: "region", cell: (row) => shortPath(row.region) },
@@ -215,5 +215,5 @@ class RanksOverTime {
 }
 
 function waitLine(wait: Wait): string {
-    return `${wait.state}, waits ${seconds(wait.end - wait.begin)}${wait.causer === null ? "" : ` for rank ${wait.causer}`}`;
+    return `${wait.state}, waits ${seconds(wait.end - wait.begin)}${wait.delaySource === null ? "" : ` for rank ${wait.delaySource}`}`;
 }

@@ -5,7 +5,7 @@ import { scaleGradient, scalePixels, stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
 import { Picture, pictureHeight, type Scene } from "../picture";
 import { paintMeans, poolMeans } from "../pool";
-import type { Blocking, CallSite, Cause, Pair, PhaseCost, Report, WaitRow } from "../report";
+import type { BlockingTable, ByClass, CauseRow, PairRow, PhaseRow, Report, SiteRow, WaitRow } from "../report.generated";
 import { bar, table } from "../table";
 import { term } from "../tip";
 import { ranksIn, rowName, rowOf } from "../views";
@@ -19,7 +19,7 @@ export const waiting: Panel = {
     missing: ({ report }) => (report.blocking ? null : "Causes of waiting are not known: calls were recorded as sums (profile mode), or --no-blocking was given."),
     build(host, data) {
         const { report } = data;
-        const of = report.blocking as Blocking;
+        const of = report.blocking as BlockingTable;
         const all = report.run.ranks_present * report.run.elapsed_s;
         host.append(el("p", {}, `Ranks wait ${seconds(of.total_s)} of their ${seconds(all)} (${percent(of.total_s / all)}).`));
         const matrix = new Matrix(data, of);
@@ -28,7 +28,7 @@ export const waiting: Panel = {
     },
 };
 
-const PARTS: [key: string, term: string, depth: number][] = [
+const PARTS: [key: "imbalance" | keyof ByClass, term: string, depth: number][] = [
     ["imbalance", "workload imbalance", 0],
     ["imbalance_amdahl", "Amdahl", 1],
     ["imbalance_global", "global", 1],
@@ -41,10 +41,10 @@ const PARTS: [key: string, term: string, depth: number][] = [
     ["recorder", "recorder", 0],
 ];
 
-function classes(of: Blocking): HTMLElement {
+function classes(of: BlockingTable): HTMLElement {
     const by = of.by_class;
-    const imbalance = (by.imbalance_amdahl ?? 0) + (by.imbalance_global ?? 0) + (by.imbalance_temporal ?? 0) + (by.imbalance_chains ?? 0) + (by.imbalance_unsplit ?? 0);
-    const rows = PARTS.map(([name, word, depth]) => ({ word, depth, time: name === "imbalance" ? imbalance : (by[name] ?? 0) })).filter((row) => row.time > 0);
+    const imbalance = by.imbalance_amdahl + by.imbalance_global + by.imbalance_temporal + by.imbalance_chains + by.imbalance_unsplit;
+    const rows = PARTS.map(([name, word, depth]) => ({ word, depth, time: name === "imbalance" ? imbalance : by[name] })).filter((row) => row.time > 0);
     const element = table({
         caption: "By what it is caused",
         rows,
@@ -59,12 +59,12 @@ function classes(of: Blocking): HTMLElement {
 }
 
 /** Rows wait, columns are why: seconds, NaN where nobody waits. */
-function pairMatrix(of: Blocking, data: Data): Packed {
+function pairMatrix(of: BlockingTable, data: Data): Packed {
     const { rows } = data.views.ranks;
     const cells = new Float32Array(rows * rows).fill(NaN);
     for (const pair of of.pairs) {
-        const row = rowOf(data, pair.waits);
-        const column = rowOf(data, pair.causes);
+        const row = rowOf(data, pair.waiting_rank);
+        const column = rowOf(data, pair.delay_source);
         if (row >= 0 && column >= 0) {
             const at = row * rows + column;
             cells[at] = (cells[at] || 0) + pair.time_s;
@@ -79,11 +79,11 @@ class Matrix {
 
     constructor(
         private readonly data: Data,
-        of: Blocking,
+        of: BlockingTable,
     ) {
         const matrix = pairMatrix(of, data);
         const n = data.views.ranks.rows;
-        const isShown = (pair: Pair) => rowOf(data, pair.waits) >= 0 && rowOf(data, pair.causes) >= 0;
+        const isShown = (pair: PairRow) => rowOf(data, pair.waiting_rank) >= 0 && rowOf(data, pair.delay_source) >= 0;
         const most = of.pairs.filter(isShown).reduce((all, pair) => Math.max(all, pair.time_s), 0);
         const others = of.pairs.filter((pair) => !isShown(pair)).reduce((sum, pair) => sum + pair.time_s, 0);
         this.picture = new Picture(this.scene(matrix, n, most), pictureHeight(n, 44, 14, 430));
@@ -128,14 +128,14 @@ function beta(value: number | null): string {
     return value !== null && value >= 1000 ? "> 1000" : ratio(value, 2);
 }
 
-function causeName(cause: Cause): string {
+function causeName(cause: CauseRow): string {
     const what = cause.class === "message delay" ? "messages in transit" : (cause.activity ?? "not recorded");
     return `${what} in ${shortPath(cause.region)}`;
 }
 
-function causes(of: Blocking, report: Report): HTMLElement {
+function causes(of: BlockingTable, report: Report): HTMLElement {
     const isSelected = new Set(report.ranks.map((rank) => rank.rank));
-    const element = table<Cause>({
+    const element = table<CauseRow>({
         caption: "Causes: what a rank does that others wait for",
         rows: of.causes,
         first: 10,
@@ -150,16 +150,16 @@ function causes(of: Blocking, report: Report): HTMLElement {
         ],
     });
     element.id = "causes";
-    if (report.replays.length > 0) {
+    if (report.predictions.length > 0) {
         element.append(el("p", { class: "hint" }, "What the run would gain without one of them: ", panelLink("whatif", "What if"), "."));
     }
     return element;
 }
 
-function phases(of: Blocking): HTMLElement {
+function phases(of: BlockingTable): HTMLElement {
     const most = of.phases[0]?.total_s ?? 1;
     const words = oneUnit(most);
-    return table<PhaseCost>({
+    return table<PhaseRow>({
         caption: "Total cost of phases, all ranks together: own time and the waiting that it causes",
         rows: of.phases,
         first: 8,
@@ -175,7 +175,7 @@ function phases(of: Blocking): HTMLElement {
 }
 
 /** Own time and waiting caused, one after the other. A message's delay has no time of its own. */
-function costBar(row: PhaseCost, most: number, text: string): HTMLElement {
+function costBar(row: PhaseRow, most: number, text: string): HTMLElement {
     const element = bar(0, text, "");
     const room = element.querySelector(".room") as HTMLElement;
     room.classList.add("stacked");
@@ -190,7 +190,7 @@ function costBar(row: PhaseCost, most: number, text: string): HTMLElement {
     return element;
 }
 
-function states(of: Blocking): HTMLElement {
+function states(of: BlockingTable): HTMLElement {
     return table({
         caption: "Why ranks wait",
         rows: [...of.states].sort((a, b) => b.waiting_s + b.delay_s - a.waiting_s - a.delay_s),
@@ -203,9 +203,9 @@ function states(of: Blocking): HTMLElement {
     });
 }
 
-function waitsBySite(of: Blocking, report: Report): HTMLElement {
-    const sites = new Map<number | null, CallSite>(report.callsites.map((site) => [site.id, site]));
-    const place = (row: WaitRow) => (row.callsite === null ? "–" : sites.has(row.callsite) ? sitePlace(sites.get(row.callsite) as CallSite) : "–");
+function waitsBySite(of: BlockingTable, report: Report): HTMLElement {
+    const sites = new Map<number | null, SiteRow>(report.callsites.map((site) => [site.id, site]));
+    const place = (row: WaitRow) => (row.callsite === null ? "–" : sites.has(row.callsite) ? sitePlace(sites.get(row.callsite) as SiteRow) : "–");
     return table<WaitRow>({
         caption: "Where ranks wait",
         rows: of.waits,

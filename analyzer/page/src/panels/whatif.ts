@@ -2,13 +2,13 @@
 import { el, panelLink } from "../dom";
 import { SERIES, stateColour } from "../palette";
 import type { Panel } from "../panel";
-import type { PathPart, Replay, Report } from "../report";
+import type { PathRow, Prediction, Report } from "../report.generated";
 import { table } from "../table";
 import { bytes, percent, seconds, shortPath } from "../words";
 
 /** What a replay asks, as words. */
-export function scenario(replay: Replay): string {
-    switch (replay.what) {
+export function scenario(replay: Prediction): string {
+    switch (replay.scenario) {
         case "ideal network":
             return "the network were ideal";
         case "region balanced":
@@ -24,7 +24,7 @@ export function scenario(replay: Replay): string {
         case "network":
             return `the network had ${seconds(replay.latency_s)} and ${bytes(replay.bytes_per_s)}/s`;
         default:
-            return replay.what;
+            return replay.scenario;
     }
 }
 
@@ -32,9 +32,9 @@ export const whatIf: Panel = {
     id: "whatif",
     title: "What if, critical path",
     about: "How long the run would take under other conditions, and the chain of work and messages that set its time.",
-    missing: ({ report }) => (report.replays.length > 0 || report.critical_path ? null : report.selection?.region ? "How long it would take otherwise, and what set its time, are known of all of the run or of a window, not of a region." : "Calls were not replayed: they were recorded as sums (profile mode), or --no-blocking was given."),
+    missing: ({ report }) => (report.predictions.length > 0 || report.critical_path ? null : report.selection?.region ? "How long it would take otherwise, and what set its time, are known of all of the run or of a window, not of a region." : "Calls were not replayed: they were recorded as sums (profile mode), or --no-blocking was given."),
     build(host, { report }) {
-        if (report.replays.length > 0) {
+        if (report.predictions.length > 0) {
             host.append(replays(report));
         } else {
             const calls = panelLink("waiting", "Causes of waiting");
@@ -47,13 +47,13 @@ export const whatIf: Panel = {
 };
 
 /** What was asked, that which saves most first. */
-export function scenarios(report: Report): Replay[] {
-    return report.replays.filter((replay) => replay.what !== "as measured").sort((a, b) => b.saved_s - a.saved_s);
+export function scenarios(report: Report): Prediction[] {
+    return report.predictions.filter((replay) => replay.scenario !== "as measured").sort((a, b) => b.saved_s - a.saved_s);
 }
 
 function replays(report: Report): HTMLElement {
-    const measured = report.replays.find((replay) => replay.what === "as measured")?.time_s ?? report.run.elapsed_s;
-    return table<Replay>({
+    const measured = report.predictions.find((replay) => replay.scenario === "as measured")?.time_s ?? report.run.elapsed_s;
+    return table<Prediction>({
         caption: `What if: all calls replayed in their order. The run took ${seconds(report.run.elapsed_s)}, its replay with everything as it was ${seconds(measured)}`,
         rows: scenarios(report),
         columns: [
@@ -65,13 +65,13 @@ function replays(report: Report): HTMLElement {
     });
 }
 
-function partName(part: PathPart): string {
+function partName(part: PathRow): string {
     return `${part.activity === "message delay" ? "messages in transit" : (part.activity ?? "not recorded")} in ${shortPath(part.region)}`;
 }
 
 function parts(report: Report): HTMLElement {
     const path = report.critical_path as NonNullable<Report["critical_path"]>;
-    return table<PathPart>({
+    return table<PathRow>({
         caption: `Critical path, ${seconds(path.time_s)}: what was done on it`,
         rows: path.parts,
         first: 15,

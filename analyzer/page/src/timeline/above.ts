@@ -29,17 +29,17 @@ export function drawMessages(plot: Plot, of: Messages, shownAt: ShownAt): void {
     }
 }
 
-/** The wait outlined, the causer's row at that time, and an arrow from it. */
+/** The wait outlined, the delaySource's row at that time, and an arrow from it. */
 export function drawWait(plot: Plot, wait: Wait, shownAt: ShownAt): void {
     const own = shownAt(wait.rank);
-    const causer = wait.causer === null ? -1 : shownAt(wait.causer);
+    const delaySource = wait.delaySource === null ? -1 : shownAt(wait.delaySource);
     outline(plot, wait, own, 2.5);
-    if (causer >= 0 && causer !== own) {
+    if (delaySource >= 0 && delaySource !== own) {
         const { context, ratio } = plot;
         context.setLineDash([6 * ratio, 3 * ratio]);
-        outline(plot, wait, causer, 2);
+        outline(plot, wait, delaySource, 2);
         context.setLineDash([]);
-        arrow(plot, wait.end, causer, wait.end, own, 2.5);
+        arrow(plot, wait.end, delaySource, wait.end, own, 2.5);
     }
 }
 

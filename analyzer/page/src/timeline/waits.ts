@@ -9,11 +9,11 @@ export interface Wait {
     region: string;
     site: string;
     /** The rank that ended it. */
-    causer: number | null;
+    delaySource: number | null;
 }
 
 export function waitOf({ waits, regions, sites }: Timeline, at: number): Wait {
-    const causer = waits.causer.at(at);
+    const delaySource = waits.delay_source.at(at);
     return {
         rank: waits.rank.at(at),
         begin: waits.begin_s.at(at),
@@ -21,6 +21,6 @@ export function waitOf({ waits, regions, sites }: Timeline, at: number): Wait {
         state: waits.states[waits.state.at(at)] ?? "waiting",
         region: regions[waits.region.at(at)] ?? "main",
         site: sites[waits.site.at(at)] ?? "",
-        causer: Number.isNaN(causer) ? null : causer,
+        delaySource: Number.isNaN(delaySource) ? null : delaySource,
     };
 }

@@ -2,23 +2,30 @@
 
 use lbprof_collector::Activity;
 use lbprof_collector::definition::RegionKind;
+use serde::Serialize;
 
 use crate::metrics::imbalance::ImbalanceSplit;
 use crate::model::Region;
 use crate::model::kind::Kind;
 
 /// What waiting is caused by (§3.2 of the paper).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Class {
     /// Time in communication that is no waiting itself.
+    #[serde(rename = "communication")]
     Communication,
     /// Messages in transit.
+    #[serde(rename = "message delay")]
     MessageDelay,
     /// Computation that only parallel work needs.
+    #[serde(rename = "control of parallelism")]
     Control,
     /// Useful or serial work.
+    #[serde(rename = "workload imbalance")]
     Imbalance,
     /// The recorder's own work, and time that no record covers: not the program's.
+    #[serde(rename = "recorder")]
     Recorder,
 }
 
@@ -52,25 +59,35 @@ impl Class {
 }
 
 /// Seconds of waiting by what they are caused by. They sum to all waiting.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ByClass {
-    /// Communication.
+    /// Time in MPI that is no waiting itself.
+    #[serde(rename = "communication")]
     pub communication_s: f64,
-    /// Message delay.
+    /// Messages in transit.
+    #[serde(rename = "message_delay")]
     pub message_delay_s: f64,
-    /// Control of parallelism.
+    /// Computation in regions marked as control of parallelism.
+    #[serde(rename = "control")]
     pub control_s: f64,
-    /// Workload imbalance, in parts: while one rank works alone,
+    /// Other computation: while one rank works alone.
+    #[serde(rename = "imbalance_amdahl")]
     pub amdahl_s: f64,
-    /// because some ranks have more to do than others in all,
+    /// Other computation: because some ranks have more to do in the sum.
+    #[serde(rename = "imbalance_global")]
     pub global_s: f64,
-    /// because now one, now another has more to do,
+    /// Other computation: because different ranks have more to do in turn.
+    #[serde(rename = "imbalance_temporal")]
     pub temporal_s: f64,
-    /// because ranks depend on each other in chains within iterations,
+    /// Other computation: because ranks depend on each other in chains within iterations.
+    #[serde(rename = "imbalance_chains")]
     pub chains_s: f64,
-    /// and what is not known to be of one of these, because iterations or the ideal time are not known.
+    /// Other computation: the rest, where iterations or the ideal time are not known.
+    #[serde(rename = "imbalance_unsplit")]
     pub unsplit_s: f64,
-    /// The recorder.
+    /// The recorder's own work, and time without records.
+    #[serde(rename = "recorder")]
     pub recorder_s: f64,
 }
 

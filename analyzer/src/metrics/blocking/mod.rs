@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
+use serde::Serialize;
 
 pub use self::class::{ByClass, Class};
 use self::own::OwnTimes;
@@ -22,33 +23,38 @@ use crate::model::waits::WaitState;
 use crate::model::{Model, RegionIdx};
 
 /// A cause of waiting: what a rank did.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Cause {
-    /// World rank.
+    /// The rank.
     pub rank: u32,
     /// The region.
+    #[serde(skip)]
     pub region: RegionIdx,
     /// What it did there; `None`: a message's delay, or time of which nothing is known.
+    #[serde(skip)]
     pub activity: Option<Activity>,
-    /// Its class.
+    /// What it is.
     pub class: Class,
-    /// Seconds of waiting that it caused, on all ranks together.
+    /// Waiting that it causes.
     pub caused_s: f64,
-    /// Seconds that it took itself in the selected part, without waiting; `None` for a message's delay, and where it lies outside.
+    /// Own time in the selected part, without waiting; null for a message's delay, and for anything outside of the part.
     pub own_s: Option<f64>,
     /// Of communication, the call in which the rank spends most of that time: index of the call site, where it is known, and number of the
     /// operation. `None`: it is no communication, or not in the selected part.
+    #[serde(skip)]
     pub call: Option<(Option<u32>, u16)>,
 }
 
 /// Waits of one kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StateTimes {
     /// How often.
     pub count: u64,
-    /// Seconds until what was waited for was done.
+    /// Time until the awaited event.
     pub waiting_s: f64,
-    /// Seconds from then until its message had arrived.
+    /// Time from then until its message had arrived.
     pub delay_s: f64,
 }
 

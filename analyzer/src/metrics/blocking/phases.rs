@@ -6,17 +6,20 @@ use super::Class;
 use super::own::OwnTimes;
 use crate::model::kind::Kind;
 use crate::model::{Region, RegionIdx};
+use serde::Serialize;
 
 /// A phase of the program, all ranks together, and the waiting that it causes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PhaseCost {
     /// The region.
+    #[serde(skip)]
     pub region: RegionIdx,
     /// The class of what is done in it.
     pub class: Class,
-    /// Seconds that it takes itself, without waiting; of message delays the communication in the region.
+    /// Time that it takes itself, without waiting; of message delays the communication in the region.
     pub own_s: f64,
-    /// Seconds of waiting that it causes.
+    /// Waiting that it causes.
     pub caused_s: f64,
 }
 

@@ -70,7 +70,7 @@ impl Writer {
             "states": states.iter().map(|state| state.name()).collect::<Vec<_>>(),
             "region": whole(&regions, 1.0)?,
             "site": whole(&sites, 1.0)?,
-            "causer": ids(waits, |wait| wait.causer)?,
+            "delay_source": ids(waits, |wait| wait.delay_source)?,
         }))
     }
 

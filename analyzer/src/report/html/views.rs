@@ -1,4 +1,4 @@
-//! The page's own data, "views", version 1. docs/page-data.md describes every key.
+//! The page's own data, "views", version 2. docs/page-data.md describes every key.
 
 use std::io;
 
@@ -13,7 +13,7 @@ use crate::structure::symbols::Place;
 /// The page's own data on a run with this model, whose call sites are at `places`, as a JSON value.
 pub(super) fn document(views: &Views, model: &Model, places: &[Place]) -> io::Result<Value> {
     Ok(json!({
-        "version": 1,
+        "version": 2,
         "ranks": {
             "count": views.rows.ranks(),
             "rows": views.rows.len(),

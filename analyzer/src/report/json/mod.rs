@@ -1,29 +1,25 @@
-//! The report as JSON, schema "lbprof-report/1". docs/report-json.md describes every key; a test compares the two.
-//! Each key with a table is a file.
+//! The report as JSON, schema "lbprof-report/2": the rows of the report as they are, and the sentences of the text report.
 //!
-//! Keys whose figures this version does not compute are null. Numbers have all their digits, times are in seconds.
+//! docs/report.schema.json is generated from the rows, docs/report-json.md and the types of the page are from that (see `schema.rs`). Numbers
+//! have all their digits, times are in seconds.
 
-mod activities;
-mod blocking;
-mod call_sites;
-mod clusters;
-mod counters;
-mod course;
-mod dispersion;
-mod iterations;
-mod loops;
-mod losses;
-mod overheads;
-mod ranks;
-mod regions;
-mod run;
-mod selection;
-mod verdict;
+#[cfg(test)]
+mod schema;
 mod write;
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
-use super::Report;
+use super::clusters::Clustering;
+use super::iterations::Iterations;
+use super::overheads::OverheadTable;
+use super::run::RunRow;
+use super::selection::SelectionRow;
+use super::what_if::{CriticalPath, Prediction};
+use super::{
+    ActivityRow, BlockingTable, ClusterRow, CounterRow, DispersionRows, Doubt, EfficiencyRow, LoopRow, Loss, RankRow,
+    RegionRow, Report, SiteRow, Verdict, text,
+};
 pub use write::write;
 pub(crate) use write::{write_compact, write_pretty};
 
@@ -31,31 +27,130 @@ pub(crate) use write::{write_compact, write_pretty};
 pub(crate) const GENERATOR: &str = concat!("lb-report ", env!("CARGO_PKG_VERSION"));
 
 /// Name and version of the schema.
-pub const SCHEMA: &str = "lbprof-report/1";
+pub const SCHEMA: &str = "lbprof-report/2";
+
+/// A report of lb-report: everything in the text report, with all digits.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(title = "Report"))]
+struct Document<'a> {
+    /// `lbprof-report/2`.
+    schema: &'static str,
+    /// Program and version that wrote the document.
+    generator: &'static str,
+    /// Facts of the run and its data.
+    run: RunRow<'a>,
+    /// The part of the run that all figures are of; null: all of it.
+    selection: Option<SelectionRow<'a>>,
+    /// The first sentences of the text report, as figures and words.
+    verdict: VerdictInWords<'a>,
+    /// The losses of at least 1 % of the elapsed time, the largest first.
+    losses: Vec<LossInWords<'a>>,
+    /// Efficiencies of the whole run.
+    efficiency: &'a EfficiencyRow,
+    /// What the phases cost compared with the same work on one rank, and how long ranks wait for each other's computation.
+    overheads: &'a OverheadTable,
+    /// One object per rank, by number.
+    ranks: &'a [RankRow],
+    /// One object per activity that occurs, the longest first.
+    activities: &'a [ActivityRow],
+    /// One object per region, outer regions before inner ones; the first is `main`, the whole program.
+    regions: &'a [RegionRow],
+    /// Loops found in the calls, outer ones before those in them; empty if iterations are marked.
+    loops: &'a [LoopRow],
+    /// The iterations of the main loop.
+    iterations: &'a Iterations,
+    /// For whom ranks wait, where, and caused by what; null if waiting was not analysed: `--no-blocking`, or the calls of all ranks were recorded
+    /// as sums.
+    blocking: Option<&'a BlockingTable>,
+    /// How long the run would take under other conditions: `as measured`, `ideal network`, then the others, largest saving first; empty if
+    /// `blocking` is null, not all that ranks wait for is known, or a region is selected.
+    predictions: &'a [Prediction],
+    /// The chain of work, messages and calls that set the run's time; null if `blocking` is null, or a region is selected.
+    critical_path: Option<CriticalPath<'a>>,
+    /// Where the ranks differ: everything that is not in the lists of ranks, activities and regions.
+    dispersion: &'a DispersionRows,
+    /// One object per cluster of ranks that run the same code; a single one where all do.
+    clusters: &'a [ClusterRow],
+    /// How the clusters were found, and the ranks of none.
+    clustering: Clustering<'a>,
+    /// One object per call site, operation and activity, the longest first.
+    callsites: &'a [SiteRow],
+    /// One object per user's counter and region.
+    counters: &'a [CounterRow],
+}
+
+/// The verdict and its words.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct VerdictInWords<'a> {
+    /// The figures.
+    #[serde(flatten)]
+    verdict: &'a Verdict,
+    /// The verdict in words.
+    text: String,
+    /// Doubts about the figures; their words are also in `text`.
+    doubts: Vec<DoubtInWords>,
+    /// Whether the report gives advice: not for a run that failed, did not end by `MPI_Finalize` or exit, had no cores to compute, or made too few
+    /// calls.
+    advised: bool,
+}
+
+/// A doubt about the figures.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct DoubtInWords {
+    /// `failed`: processes ended with an exit status other than 0; `no core to compute`: a third of a rank's computation is waiting for a core;
+    /// `no core`: ranks had none for a third of the time; `asleep`: ranks slept or waited for I/O for a third of their computation; `few calls`:
+    /// too few to say how ranks depend on each other.
+    kind: &'static str,
+    /// The doubt in words.
+    text: String,
+}
+
+/// A loss and its words.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct LossInWords<'a> {
+    /// The figures.
+    #[serde(flatten)]
+    loss: &'a Loss,
+    /// The same as a sentence.
+    text: String,
+}
 
 /// The report as a JSON value.
 pub fn document(report: &Report) -> Value {
-    json!({
-        "schema": SCHEMA,
-        "generator": GENERATOR,
-        "run": run::object(report),
-        "selection": selection::object(report),
-        "verdict": verdict::object(report),
-        "losses": losses::rows(report),
-        "efficiency": report.efficiency,
-        "overheads": overheads::object(report),
-        "ranks": ranks::rows(report),
-        "activities": activities::rows(report),
-        "regions": regions::rows(report),
-        "loops": loops::rows(report),
-        "iterations": iterations::object(report),
-        "blocking": blocking::object(report),
-        "replays": blocking::replays(report),
-        "critical_path": blocking::critical_path(report),
-        "dispersion": dispersion::object(report),
-        "clusters": clusters::rows(report),
-        "clustering": clusters::object(report),
-        "callsites": call_sites::rows(report),
-        "counters": counters::rows(report),
-    })
+    let doubt = |doubt: &Doubt| DoubtInWords { kind: doubt.name(), text: text::doubt(report, doubt) };
+    let none = Iterations::default();
+    let document = Document {
+        schema: SCHEMA,
+        generator: GENERATOR,
+        run: RunRow::new(&report.facts, &report.data, &report.problems),
+        selection: SelectionRow::new(&report.facts.selected),
+        verdict: VerdictInWords {
+            verdict: &report.verdict,
+            text: text::verdict(report),
+            doubts: report.doubts.iter().map(doubt).collect(),
+            advised: !report.is_only_described(),
+        },
+        losses: report.losses.iter().map(|loss| LossInWords { loss, text: text::loss(report, loss) }).collect(),
+        efficiency: &report.efficiency,
+        overheads: &report.overheads,
+        ranks: &report.ranks,
+        activities: &report.activities,
+        regions: &report.regions,
+        loops: &report.loops.rows,
+        iterations: report.iterations.as_ref().unwrap_or(&none),
+        blocking: report.blocking.as_ref(),
+        predictions: &report.what_if.rows,
+        critical_path: report.what_if.critical_path(),
+        dispersion: &report.dispersion,
+        clusters: &report.clusters.rows,
+        clustering: Clustering::from(&report.clusters),
+        callsites: &report.call_sites,
+        counters: &report.counters,
+    };
+    // All keys are text, so that there is nothing that JSON cannot hold.
+    serde_json::to_value(document).unwrap_or_default()
 }

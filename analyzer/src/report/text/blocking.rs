@@ -143,14 +143,14 @@ fn causes(table: &BlockingTable, options: &Options) -> String {
     for row in rows.into_iter().take(shown) {
         let cause = &row.cause;
         let what = what_was_done(cause.activity, cause.class == Class::MessageDelay);
-        let own_s = cause.own_s.filter(|&own_s| own_s > 0.0);
+        let own_s = cause.own_s.filter(|_| row.beta.is_some());
         out.row(vec![
             format!("{what} in {}", clean(short_path(&row.region))),
             cause.rank.to_string(),
             unit.number(cause.caused_s),
             percent(cause.caused_s / total),
             own_s.map_or_else(|| "–".to_owned(), |own_s| unit.number(own_s)),
-            own_s.map_or_else(|| "–".to_owned(), |own_s| format!("{:.2}", cause.caused_s / own_s)),
+            row.beta.map_or_else(|| "–".to_owned(), |beta| format!("{beta:.2}")),
         ]);
     }
     format!(

@@ -57,26 +57,27 @@ pub(super) fn bars(iterations: &Iterations, columns: usize) -> String {
 /// What changes and recurs, in sentences; empty where nothing does.
 pub(super) fn sentences(iterations: &Iterations) -> String {
     let course = &iterations.course;
+    let Some(trends) = &course.trends else { return String::new() };
     let n = course.known.max(1) as f64;
     let typical_s = known(&iterations.rows).map(|row| row.max_s).sum::<f64>() / n;
     let matters = |change_s: f64| change_s.abs() >= LEAST * typical_s && change_s != 0.0;
     let seconds = |part_s: f64| seconds_like(part_s, typical_s);
     let mut text = String::new();
-    if let Some(warm_up) = course.max.warm_up.filter(|warm_up| matters(warm_up.excess)) {
+    if let Some(warm_up) = trends.max.warm_up.filter(|warm_up| matters(warm_up.excess)) {
         let which = match warm_up.iterations {
             1 => "The first iteration is".to_owned(),
             more => format!("The first {} are", plural(more as u64, "iteration")),
         };
         write!(text, "{which} longer than those that follow, by {}. ", seconds(warm_up.excess)).ok();
     }
-    text.push_str(&recurring(&course.max, &course.imbalance, &|size_s| matters(size_s), &seconds));
-    let trend = course.max.trend.filter(|trend| matters(trend.last - trend.first));
+    text.push_str(&recurring(&trends.max, &trends.imbalance, &|size_s| matters(size_s), &seconds));
+    let trend = trends.max.trend.filter(|trend| matters(trend.last - trend.first));
     if let Some(trend) = trend {
         let how = if trend.slope > 0.0 { "longer" } else { "shorter" };
         let (first, last) = (seconds(trend.first), seconds(trend.last));
         write!(text, "Iterations get {how}: the slowest rank computes {first} at the start, {last} at the end. ").ok();
     }
-    if let Some(trend) = course.imbalance.trend.filter(|trend| matters(trend.last - trend.first)) {
+    if let Some(trend) = trends.imbalance.trend.filter(|trend| matters(trend.last - trend.first)) {
         let how = if trend.slope > 0.0 { "grows" } else { "shrinks" };
         let (first, last) = (seconds(trend.first), seconds(trend.last));
         write!(text, "The imbalance {how}: from {first} an iteration at the start to {last} at the end. ").ok();

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{BOLD, DIM, Options, course};
 use crate::report::Report;
-use crate::report::course::{known, whole};
+use crate::report::course::{SlowestRank, known, whole};
 use crate::report::iterations::Iterations;
 use crate::report::words::{clean, count, percent, plural, seconds, wrap};
 
@@ -53,13 +53,13 @@ fn unknown(iterations: &Iterations) -> String {
 
 /// Which ranks are the slowest most often.
 fn slowest(iterations: &Iterations) -> String {
-    let share = |times: u64| percent(times as f64 / iterations.course.known as f64);
     let mut ranks = iterations.course.slowest.iter();
-    let Some((rank, times)) = ranks.next() else { return String::new() };
-    let mut text = format!("; rank {rank} is the slowest most often, in {} ({})", count(*times), share(*times));
-    for (at, (rank, times)) in ranks.take(MOST_RANKS - 1).enumerate() {
+    let how_often = |one: &SlowestRank| format!("in {} ({})", count(one.count), percent(one.share));
+    let Some(first) = ranks.next() else { return String::new() };
+    let mut text = format!("; rank {} is the slowest most often, {}", first.rank, how_often(first));
+    for (at, one) in ranks.take(MOST_RANKS - 1).enumerate() {
         let then = if at == 0 { ", then" } else { "," };
-        write!(text, "{then} rank {rank} in {} ({})", count(*times), share(*times)).ok();
+        write!(text, "{then} rank {} {}", one.rank, how_often(one)).ok();
     }
     text
 }

@@ -91,9 +91,9 @@ fn ratio(value: f64) -> String {
 }
 
 fn ends_with(row: &LoopRow) -> String {
-    let Some((operation, place)) = &row.ends_at else { return "–".to_owned() };
-    let last = if row.ends_with_run { "last " } else { "" };
-    format!("{last}{operation} at {}", shorten(&clean(&place.label()), LONGEST_NAME))
+    let Some(end) = &row.ends_at else { return "–".to_owned() };
+    let last = if end.run { "last " } else { "" };
+    format!("{last}{} at {}", end.operation, shorten(&clean(&end.place.label()), LONGEST_NAME))
 }
 
 /// How sure the main loops are, and what to do where they are not right.
@@ -231,7 +231,6 @@ mod tests {
             told: true,
             ranks: vec![0, 1],
             ends_at: None,
-            ends_with_run: false,
             iterations,
             possible: Some(iterations),
             for_each_main: 1.0,

@@ -74,7 +74,7 @@ pub struct WaitSeen {
     /// Index of the call site; NONE where there is none.
     pub site: u32,
     /// Number of the rank that ended it last; NONE: nobody did.
-    pub causer: u32,
+    pub delay_source: u32,
 }
 
 /// A message.

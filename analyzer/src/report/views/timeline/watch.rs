@@ -96,7 +96,7 @@ impl<'a> Watch<'a> {
             state: wait.state,
             region: stretch.kind.region(),
             site: stretch.site,
-            causer: wait.by.unwrap_or(NONE),
+            delay_source: wait.by.unwrap_or(NONE),
         };
         self.waits.add(wait.until - stretch.begin, seen);
     }
@@ -178,7 +178,7 @@ mod tests {
         let seen = watch.finish();
         let spans: Vec<_> = seen.spans.unwrap().iter().map(|one| (one.rank, one.begin, one.end, one.state)).collect();
         assert_eq!(spans, [(2, 0, 20, 0), (2, 20, 60, WAITING), (2, 60, 80, Activity::PointToPoint as u8)]);
-        let waits: Vec<_> = seen.waits.iter().map(|one| (one.rank, one.begin, one.end, one.causer)).collect();
+        let waits: Vec<_> = seen.waits.iter().map(|one| (one.rank, one.begin, one.end, one.delay_source)).collect();
         assert_eq!((waits, seen.all_waits), (vec![(2, 20, 60, 0)], 1));
         assert_eq!(seen.messages, [message]);
         let sums: Vec<_> =

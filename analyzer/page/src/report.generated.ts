@@ -1,0 +1,2198 @@
+// Generated from docs/report.schema.json by `npm run build`; do not edit.
+
+export type ActivityName = ("computation" | "point-to-point" | "collective" | "synchronization" | "one-sided" | "io" | "management" | "recorder")
+/**
+ * How a rank ended.
+ */
+export type HowEnded = ("finalize" | "exit" | "abort")
+/**
+ * How sure a found loop is.
+ */
+export type Sureness = ("sure" | "likely" | "unsure")
+/**
+ * The names of doubts about a loop.
+ */
+export type DoubtName = ("amounts" | "other_calls" | "few_kinds" | "other_ranks" | "partners" | "little_carried" | "interpreter" | "rhythm" | "ends" | "comes_often")
+
+/**
+ * A report of lb-report: everything in the text report, with all digits.
+ */
+export interface Report {
+/**
+ * `lbprof-report/2`.
+ */
+schema: string
+/**
+ * Program and version that wrote the document.
+ */
+generator: string
+run: RunRow
+/**
+ * The part of the run that all figures are of; null: all of it.
+ */
+selection: (SelectionRow | null)
+verdict: VerdictInWords
+/**
+ * The losses of at least 1 % of the elapsed time, the largest first.
+ */
+losses: LossInWords[]
+efficiency: EfficiencyRow
+overheads: OverheadTable
+/**
+ * One object per rank, by number.
+ */
+ranks: RankRow[]
+/**
+ * One object per activity that occurs, the longest first.
+ */
+activities: ActivityRow[]
+/**
+ * One object per region, outer regions before inner ones; the first is `main`, the whole program.
+ */
+regions: RegionRow[]
+/**
+ * Loops found in the calls, outer ones before those in them; empty if iterations are marked.
+ */
+loops: LoopRow[]
+iterations: Iterations
+/**
+ * For whom ranks wait, where, and caused by what; null if waiting was not analysed: `--no-blocking`, or the calls of all ranks were recorded as sums.
+ */
+blocking: (BlockingTable | null)
+/**
+ * How long the run would take under other conditions: `as measured`, `ideal network`, then the others, largest saving first; empty if `blocking` is null, not all that ranks wait for is known, or a region is selected.
+ */
+predictions: Prediction[]
+/**
+ * The chain of work, messages and calls that set the run's time; null if `blocking` is null, or a region is selected.
+ */
+critical_path: (CriticalPath | null)
+dispersion: DispersionRows
+/**
+ * One object per cluster of ranks that run the same code; a single one where all do.
+ */
+clusters: ClusterRow[]
+clustering: Clustering
+/**
+ * One object per call site, operation and activity, the longest first.
+ */
+callsites: SiteRow[]
+/**
+ * One object per user's counter and region.
+ */
+counters: CounterRow[]
+}
+/**
+ * Facts of the run and its data.
+ */
+export interface RunRow {
+/**
+ * The run's id, 16 hexadecimal digits, in all its logs.
+ */
+id: string
+/**
+ * Size of MPI_COMM_WORLD.
+ */
+ranks: number
+/**
+ * From the first return of `MPI_Init` to the last entry of `MPI_Finalize`.
+ */
+elapsed_s: number
+/**
+ * Ranks whose logs were read; all means and sums are over these.
+ */
+ranks_present: number
+/**
+ * Ranks that were to record, among the selected ones; fewer than `ranks` if LBPROF_RANKS excluded some.
+ */
+ranks_recorded: number
+/**
+ * Different hosts.
+ */
+hosts: number
+/**
+ * Records: calls, markers, requests completed.
+ */
+events: number
+/**
+ * Calls of MPI.
+ */
+calls: number
+/**
+ * Records that the recorder had to drop.
+ */
+dropped_events: number
+/**
+ * The recorder's own time.
+ */
+recorder_s: number
+/**
+ * Time of ranks outside of their windows while others are within theirs.
+ */
+idle_s: number
+/**
+ * Time for which the program had paused recording.
+ */
+paused_s: number
+/**
+ * Time of no known activity: records are missing.
+ */
+unknown_s: number
+/**
+ * Whether the data are complete: no problem is `partial`.
+ */
+complete: boolean
+/**
+ * Name and version of the MPI library, as it states them.
+ */
+mpi: string
+/**
+ * Its binary interface: `open-mpi`, `mpich` or `mpi-5`.
+ */
+abi: string
+/**
+ * Command line of the lowest rank.
+ */
+command: string[]
+/**
+ * When its log was opened, in seconds since 1970.
+ */
+started_unix_s: number
+/**
+ * Version of lbprof that recorded the run.
+ */
+recorder: string
+/**
+ * The recorder's settings, as `NAME=value`.
+ */
+settings: string[]
+/**
+ * The value of each of the user's parameters (LBPROF_PARAM), by its name.
+ */
+params: {
+[k: string]: number
+}
+/**
+ * What is missing or doubtful, by kind, the worst first.
+ */
+problems: ProblemRow[]
+polling: PollingRow
+/**
+ * Whether times of different ranks can be compared.
+ */
+common_clock: boolean
+/**
+ * Largest bound of the error in comparing them; null if clocks were not compared.
+ */
+clock_error_s: (number | null)
+}
+/**
+ * A kind of problem, all ranks together.
+ */
+export interface ProblemRow {
+/**
+ * Name of the kind.
+ */
+kind: string
+/**
+ * How far it touches the figures.
+ */
+severity: ("note" | "partial" | "doubtful")
+/**
+ * What happened, as a sentence.
+ */
+meaning: string
+/**
+ * What to do about it.
+ */
+advice: string
+/**
+ * Ranks concerned; empty: the whole run.
+ */
+ranks: number[]
+/**
+ * How often it happened, or how many records, bytes or ranks it concerns.
+ */
+count: number
+/**
+ * Where and how; the first few that differ.
+ */
+details: string[]
+}
+/**
+ * Unsuccessful polls of all ranks' first threads, and the time between them up to the call that continues the wait; for the whole time of a rank even if a window is selected.
+ */
+export interface PollingRow {
+/**
+ * The value of `--polling`.
+ */
+rule: ("auto" | "waiting" | "computation")
+/**
+ * Unsuccessful polls.
+ */
+polls: number
+/**
+ * Waits by polling.
+ */
+waits: number
+/**
+ * Time within the polls.
+ */
+within_s: number
+/**
+ * Time between them that counts as waiting.
+ */
+waiting_s: number
+/**
+ * The part of `waiting_s` that may be computation.
+ */
+maybe_computation_s: number
+/**
+ * Time between them that counts as computation.
+ */
+computation_s: number
+/**
+ * The part of `computation_s` that may be waiting.
+ */
+maybe_waiting_s: number
+}
+/**
+ * The selected part of a run; what was not restricted is null.
+ */
+export interface SelectionRow {
+/**
+ * The selected ranks, ascending, including those without a log.
+ */
+ranks: (number[] | null)
+/**
+ * Path of the selected region.
+ */
+region: (string | null)
+/**
+ * The activities covered by the tables of times.
+ */
+activities: (ActivityName[] | null)
+/**
+ * Start of the selected time, from the start of the run.
+ */
+from_s: (number | null)
+/**
+ * The first iteration of the main loop in it.
+ */
+from_iteration: (number | null)
+/**
+ * Its end.
+ */
+to_s: (number | null)
+/**
+ * The last iteration in it.
+ */
+to_iteration: (number | null)
+}
+/**
+ * The first sentences of the text report, as figures and words.
+ */
+export interface VerdictInWords {
+/**
+ * `id` of the cluster that the verdict describes: the one that loses most time over its ranks besides waiting for ranks of other clusters, or, if all lose little that way (5 % of their time), the one that computes most; null if it describes all ranks, because they run the same code or go through the same iterations.
+ */
+cluster: (number | null)
+/**
+ * How much of what that cluster loses is waiting caused by ranks outside it, the mean over its ranks; null if the verdict describes all ranks.
+ */
+waits_for_others_s: (number | null)
+/**
+ * Elapsed time for which no rank has records: for all ranks `run.elapsed_s` minus `efficiency.elapsed_s`.
+ */
+not_recorded_s: number
+/**
+ * Recorded elapsed time minus the mean computation; a mean over ranks, like all times of the verdict.
+ */
+lost_s: number
+/**
+ * Part of it: longest minus mean computation.
+ */
+imbalance_s: number
+/**
+ * Ideal time minus longest computation; null if the ideal time is not reliable.
+ */
+serialization_s: (number | null)
+/**
+ * Part of it: different ranks are the slowest in different iterations: sum over iterations of the longest computation, minus the longest total computation; null if no iterations are known.
+ */
+slow_in_turn_s: (number | null)
+/**
+ * The rest: ranks depend on each other within iterations: ideal time by replay minus that sum; null if iterations or the replay are not known.
+ */
+dependency_chains_s: (number | null)
+/**
+ * The recorder's own time.
+ */
+recorder_s: number
+/**
+ * The rest. `imbalance_s`, `serialization_s`, `recorder_s` and this add up to `lost_s`.
+ */
+communication_s: number
+/**
+ * The largest loss.
+ */
+kind: ("nothing" | "good" | "imbalance" | "slow in turn" | "dependency chains" | "serialization" | "communication")
+/**
+ * The rank that computes longest; null on one rank.
+ */
+worst: (Worst | null)
+/**
+ * The function from which ranks spend most time in MPI, or the call site where none is known.
+ */
+waits_at: (WaitsAt | null)
+/**
+ * The verdict in words.
+ */
+text: string
+/**
+ * Doubts about the figures; their words are also in `text`.
+ */
+doubts: DoubtInWords[]
+/**
+ * Whether the report gives advice: not for a run that failed, did not end by `MPI_Finalize` or exit, had no cores to compute, or made too few calls.
+ */
+advised: boolean
+}
+/**
+ * The rank that computes longest.
+ */
+export interface Worst {
+/**
+ * Its number.
+ */
+rank: number
+/**
+ * Its computation.
+ */
+computation_s: number
+/**
+ * Minus the mean of all ranks.
+ */
+over_mean_s: number
+/**
+ * Path of the region that adds most to this; null if none are marked.
+ */
+region: (string | null)
+/**
+ * How much.
+ */
+region_over_mean_s: (number | null)
+}
+/**
+ * A function, or where none is known a call site, at which ranks spend time in MPI.
+ */
+export interface WaitsAt {
+/**
+ * The MPI functions that it calls, without `MPI_`, the longest first.
+ */
+operations: string[]
+/**
+ * The function that calls.
+ */
+function: (string | null)
+/**
+ * Its source file.
+ */
+file: (string | null)
+/**
+ * The line.
+ */
+line: (number | null)
+/**
+ * Path of the executable or library; null where the address lies in none.
+ */
+module: (string | null)
+/**
+ * The address that the call returns to, as the module's own tables state it; the raw address where there is no module; null if it is not known.
+ */
+offset: (number | null)
+/**
+ * Whether it has other call sites.
+ */
+several: boolean
+/**
+ * Time spent there, the mean over ranks.
+ */
+mean_s: number
+}
+/**
+ * A doubt about the figures.
+ */
+export interface DoubtInWords {
+/**
+ * `failed`: processes ended with an exit status other than 0; `no core to compute`: a third of a rank's computation is waiting for a core; `no core`: ranks had none for a third of the time; `asleep`: ranks slept or waited for I/O for a third of their computation; `few calls`: too few to say how ranks depend on each other.
+ */
+kind: string
+/**
+ * The doubt in words.
+ */
+text: string
+}
+/**
+ * A loss and its words.
+ */
+export interface LossInWords {
+/**
+ * What is lost by.
+ */
+kind: ("imbalance" | "slow in turn" | "dependency chains" | "serialization" | "control of parallelism" | "communication" | "recorder")
+/**
+ * Elapsed time that it costs: summed over ranks, divided by their number.
+ */
+lost_s: number
+/**
+ * Whether `ranks` and the place of waiting come from the causes of waiting (`blocking`); otherwise they follow from the ranks' totals.
+ */
+measured: boolean
+/**
+ * The ranks that cause it, the largest share first, at most 8.
+ */
+ranks: RankShare[]
+/**
+ * Path of the region in which it is caused; for serialization, most of it.
+ */
+region: (string | null)
+/**
+ * Where ranks wait for the first of these ranks longest; of `communication` where calls take longest besides waiting.
+ */
+waits_at: (Call | null)
+/**
+ * Of the elapsed time that was recorded.
+ */
+share: (number | null)
+/**
+ * What would be gained without it, no more than is lost: by the replay of `predictions` with that region balanced, that rank as the mean, or an ideal network; null if none was asked.
+ */
+saved_s: (number | null)
+/**
+ * The same as a sentence.
+ */
+text: string
+}
+/**
+ * A rank and its share of a loss.
+ */
+export interface RankShare {
+/**
+ * The rank.
+ */
+rank: number
+/**
+ * Its share of the loss.
+ */
+share: number
+}
+/**
+ * A call of MPI: its operation, and where it is.
+ */
+export interface Call {
+/**
+ * The MPI function, without `MPI_`.
+ */
+operation: string
+/**
+ * The function that calls.
+ */
+function: (string | null)
+/**
+ * Its source file.
+ */
+file: (string | null)
+/**
+ * The line.
+ */
+line: (number | null)
+/**
+ * Path of the executable or library; null where the address lies in none.
+ */
+module: (string | null)
+/**
+ * The address that the call returns to, as the module's own tables state it; the raw address where there is no module; null if it is not known.
+ */
+offset: (number | null)
+}
+/**
+ * Efficiencies of the whole run.
+ */
+export interface EfficiencyRow {
+/**
+ * Mean / longest computation.
+ */
+load_balance: (number | null)
+/**
+ * Longest computation / ideal time; POP: serialization efficiency.
+ */
+micro_load_balance: (number | null)
+/**
+ * Lower bound of `micro_load_balance`; equal to it if `t_ideal_certain`; null if the ideal time is not known, or its estimate is above the elapsed time.
+ */
+micro_load_balance_min: (number | null)
+/**
+ * Upper bound of `micro_load_balance`, likewise.
+ */
+micro_load_balance_max: (number | null)
+/**
+ * Ideal / elapsed time.
+ */
+transfer: (number | null)
+/**
+ * Lower bound of `transfer`, likewise.
+ */
+transfer_min: (number | null)
+/**
+ * Upper bound of `transfer`, likewise.
+ */
+transfer_max: (number | null)
+/**
+ * Longest computation / elapsed time; micro load balance × transfer.
+ */
+communication: (number | null)
+/**
+ * Mean computation / elapsed time; load balance × communication.
+ */
+parallel: (number | null)
+/**
+ * T: elapsed time less that of which no rank has records.
+ */
+elapsed_s: number
+/**
+ * max_p T_p: the longest computation of a rank.
+ */
+max_computation_s: number
+/**
+ * avg_p T_p: the mean computation of all ranks.
+ */
+avg_computation_s: number
+/**
+ * T_ideal, the time that the same would take on an ideal network, which the ratios use: the best that is known, by replay or estimated from iterations; null if neither is.
+ */
+t_ideal_s: (number | null)
+/**
+ * Upper bound of `t_ideal_s`, likewise.
+ */
+t_ideal_max_s: (number | null)
+/**
+ * Whether `t_ideal_s` is reliable: by replay, or by an estimate that is too short by at most 5 % of the elapsed time and not above that. If not, `micro_load_balance` and `transfer` lie between their bounds, or are not known if these are null.
+ */
+t_ideal_certain: boolean
+/**
+ * The estimate of the ideal time from iterations.
+ */
+t_ideal_phase_profile_s: (number | null)
+/**
+ * Bound of the estimate's error where ranks meet within iterations through point-to-point calls alone.
+ */
+t_ideal_phase_profile_error_s: (number | null)
+/**
+ * By how much the estimate may be too short however they meet.
+ */
+t_ideal_phase_profile_bound_s: (number | null)
+/**
+ * Whether the estimate is above the elapsed time, by more than the 0.5 % that clocks may differ by: ranks do not wait for each other at the end of each iteration, and it is not used.
+ */
+t_ideal_phase_profile_above_elapsed: boolean
+/**
+ * The ideal time from a replay on an ideal network; of the whole program only, and null if not all that ranks wait for is known.
+ */
+t_ideal_replay_s: (number | null)
+}
+/**
+ * What the phases cost compared with the same work on one rank, and how long ranks wait for each other's computation.
+ */
+export interface OverheadTable {
+/**
+ * Time of the same work on one rank.
+ */
+t_seq_s: number
+/**
+ * Where that comes from.
+ */
+t_seq: ("given" | "assumed")
+/**
+ * 1 / sum of the ratios of all phases; null if nothing is computed.
+ */
+efficiency: (number | null)
+/**
+ * That × ranks.
+ */
+speedup: (number | null)
+/**
+ * One object per phase that occurs.
+ */
+phases: OverheadPhase[]
+imbalance: ImbalanceRow
+/**
+ * Time in which one rank alone computes; null if calls were not recorded, or clocks cannot be compared.
+ */
+alone: (AloneRow | null)
+}
+/**
+ * A phase and its overhead.
+ */
+export interface OverheadPhase {
+/**
+ * `useful work`, `serial work`, `control of parallelism`: computation by kind of region; an activity; `idle`; `not recorded`.
+ */
+phase: string
+/**
+ * Time in it.
+ */
+time_s: number
+/**
+ * That / `t_seq_s`.
+ */
+ratio: (number | null)
+/**
+ * Time of each rank / (`t_seq_s` / ranks), in the order of `ranks`.
+ */
+ratio_by_rank: (number[] | null)
+}
+/**
+ * Time that ranks wait for others that compute; a part of the phases above.
+ */
+export interface ImbalanceRow {
+/**
+ * Waiting while one rank works alone; null if that is not known.
+ */
+amdahl_s: (number | null)
+/**
+ * That / `t_seq_s`.
+ */
+amdahl_ratio: (number | null)
+/**
+ * Waiting because total computation differs between ranks, minus the above.
+ */
+global_s: number
+/**
+ * That / `t_seq_s`.
+ */
+global_ratio: (number | null)
+/**
+ * Waiting because it differs within iterations, minus the above; null if no iterations are known.
+ */
+temporal_s: (number | null)
+/**
+ * That / `t_seq_s`.
+ */
+temporal_ratio: (number | null)
+/**
+ * Waiting because ranks depend on each other within iterations: the rest of ranks × ideal time by replay; null if iterations or the replay are not known.
+ */
+chains_s: (number | null)
+/**
+ * That / `t_seq_s`.
+ */
+chains_ratio: (number | null)
+}
+/**
+ * How long one rank alone computes.
+ */
+export interface AloneRow {
+/**
+ * For any reason.
+ */
+alone_s: number
+/**
+ * While the others have nothing to do.
+ */
+serial_s: number
+/**
+ * Two standard errors of `serial_s`.
+ */
+error_s: number
+/**
+ * Time between the samples that these come from.
+ */
+step_s: number
+/**
+ * One object per rank that works alone, the longest first.
+ */
+serial: RankSeconds[]
+}
+/**
+ * A rank and seconds that concern it.
+ */
+export interface RankSeconds {
+/**
+ * The rank.
+ */
+rank: number
+/**
+ * Time on it.
+ */
+time_s: number
+}
+/**
+ * A rank.
+ */
+export interface RankRow {
+/**
+ * Its rank in MPI_COMM_WORLD.
+ */
+rank: number
+/**
+ * Its host.
+ */
+host: string
+/**
+ * Its process id.
+ */
+pid: number
+/**
+ * Start of its window, from the start of the run.
+ */
+begin_s: number
+/**
+ * End of its window.
+ */
+end_s: number
+/**
+ * How it ended; null if its log does not say (killed, or still running).
+ */
+end: (HowEnded | null)
+/**
+ * The code given to `MPI_Abort`.
+ */
+abort_code: (number | null)
+/**
+ * The status that the rank's process gave to exit(), or returned from main; null if that is not known, and where it is 0 after `MPI_Finalize`.
+ */
+exit_status: (number | null)
+/**
+ * The call in which the rank was when its log ended without an end.
+ */
+in_call: (Call | null)
+/**
+ * Its computation.
+ */
+computation_s: number
+/**
+ * The time by which ranks are compared: the computation, or that of the selected activities.
+ */
+compared_s: number
+/**
+ * Time by activity, of the thread that called `MPI_Init`.
+ */
+activities: {
+[k: string]: number
+}
+/**
+ * Time outside of its window while others are in theirs.
+ */
+idle_s: number
+/**
+ * Time for which recording was stopped.
+ */
+paused_s: number
+/**
+ * `compared_s` over the mean of all ranks, less 1.
+ */
+over_mean: (number | null)
+/**
+ * Its records.
+ */
+events: number
+/**
+ * Time in which it could only wait; null if waiting was not analysed.
+ */
+blocked_s: (number | null)
+/**
+ * Waiting of all ranks that it causes.
+ */
+blocking_caused_s: (number | null)
+/**
+ * `id` of its cluster; null for a rank of none.
+ */
+cluster: (number | null)
+/**
+ * Regions in which it has the largest ID_P of all ranks.
+ */
+imbalanced_regions: number
+/**
+ * Its time in those.
+ */
+imbalanced_s: number
+/**
+ * Threads beside the first that called MPI.
+ */
+other_threads: number
+/**
+ * Time that they spent in MPI; in no other figure of the rank.
+ */
+other_threads_mpi_s: number
+/**
+ * What it used between the first and last sample; null if there are not two, and of a part of the rank's time.
+ */
+usage: (Usage | null)
+}
+/**
+ * Resources used between two samples.
+ */
+export interface Usage {
+/**
+ * Time between the samples.
+ */
+elapsed_s: number
+/**
+ * CPU time of the thread that called `MPI_Init`.
+ */
+thread_cpu_s: number
+/**
+ * Time for which that thread could have run but had no core.
+ */
+thread_delayed_s: number
+/**
+ * CPU time of the process in user mode.
+ */
+user_s: number
+/**
+ * CPU time of the process in the system.
+ */
+system_s: number
+/**
+ * Times that the thread was preempted.
+ */
+thread_involuntary_switches: number
+/**
+ * Times that the process gave up a core to wait.
+ */
+voluntary_switches: number
+/**
+ * Largest resident memory since its start.
+ */
+max_resident_bytes: number
+}
+/**
+ * An activity.
+ */
+export interface ActivityRow {
+/**
+ * The activity.
+ */
+name: ("computation" | "point-to-point" | "collective" | "synchronization" | "one-sided" | "io" | "management" | "recorder")
+/**
+ * Time in it.
+ */
+time_s: number
+/**
+ * That over ranks × elapsed time.
+ */
+share: number
+/**
+ * Its mean over ranks.
+ */
+mean_s: number
+/**
+ * Its longest of a rank.
+ */
+max_s: number
+/**
+ * That rank, the lowest of several.
+ */
+max_rank: number
+/**
+ * Calls; of computation: intervals between calls.
+ */
+calls: number
+/**
+ * Bytes sent, written or contributed.
+ */
+sent_bytes: number
+/**
+ * Bytes received, read or given.
+ */
+received_bytes: number
+/**
+ * ID_A: mean of its indices of dispersion in all regions, weighted by time; null for the recorder.
+ */
+id_a: (number | null)
+/**
+ * SID_A: that times its share.
+ */
+sid_a: (number | null)
+/**
+ * Whether `sid_a` is severe by `dispersion.rank_by`.
+ */
+severe: boolean
+/**
+ * Path of the region with most of its time.
+ */
+worst_region: (string | null)
+/**
+ * Path of the region with the least time in it, among those that perform it.
+ */
+best_region: (string | null)
+}
+/**
+ * A region.
+ */
+export interface RegionRow {
+/**
+ * Its names from the outermost on, joined with `/`.
+ */
+path: string
+/**
+ * Whether it was found in the calls, not marked.
+ */
+source: ("marked" | "found")
+/**
+ * As it was marked.
+ */
+kind: ("useful" | "control" | "serial")
+/**
+ * Whether its invocations are iterations.
+ */
+iterated: boolean
+/**
+ * Time in it, inner regions excluded.
+ */
+time_s: number
+/**
+ * That over ranks × elapsed time.
+ */
+share: number
+/**
+ * Time in it and its inner regions.
+ */
+inclusive_s: number
+/**
+ * By activity, inner regions excluded.
+ */
+activities: {
+[k: string]: RegionActivity
+}
+/**
+ * ID_C: mean of the indices of its activities, weighted by time; null if no time is spent in the region alone.
+ */
+id_c: (number | null)
+/**
+ * SID_C: that times its share.
+ */
+sid_c: (number | null)
+/**
+ * Whether `sid_c` is severe by `dispersion.rank_by`.
+ */
+severe: boolean
+/**
+ * Its group of regions that spend their time alike, from 1, the heaviest; null if there are no groups, or no time is spent in the region alone.
+ */
+group: (number | null)
+/**
+ * The rank whose distribution of time over activities in the region differs most from the others; null if there is no single one, as always with two ranks.
+ */
+most_imbalanced: (MostImbalancedRank | null)
+efficiency: EfficiencyRow1
+/**
+ * The rank that computes longest in it.
+ */
+slowest_rank: (number | null)
+/**
+ * Iterations of the rank with most; null if it is not iterated.
+ */
+iterations: (number | null)
+/**
+ * The time by which ranks are compared (computation, or that of the selected activities), inner regions included: its mean over ranks.
+ */
+compared_mean_s: number
+/**
+ * Its longest of a rank.
+ */
+compared_max_s: number
+/**
+ * That rank, the lowest of several.
+ */
+compared_max_rank: (number | null)
+/**
+ * Operations that the user counted in it (LBPROF_WORK), all ranks together.
+ */
+operations: number
+/**
+ * Quanta, likewise.
+ */
+quanta: number
+/**
+ * Largest resident memory of a rank when it left the region; 0 where it was not sampled.
+ */
+max_resident_bytes: number
+/**
+ * Largest swapped memory, likewise.
+ */
+max_swapped_bytes: number
+/**
+ * Times it was entered, all ranks together; null if no entry was seen: for the whole program, and in a part of the time if ranks had entered the region before, or if it is a loop inside the main one, whose iterations are counted in the whole run only.
+ */
+invocations: (number | null)
+}
+/**
+ * An activity in a region.
+ */
+export interface RegionActivity {
+/**
+ * Mean over ranks.
+ */
+mean_s: number
+/**
+ * Longest of a rank.
+ */
+max_s: number
+/**
+ * ID: index of dispersion of the ranks' times, 0 where they are equal, √(1 − 1/P) where one of P ranks has all; null for the recorder.
+ */
+id: (number | null)
+}
+/**
+ * The rank whose distribution of time over activities differs most from the others.
+ */
+export interface MostImbalancedRank {
+/**
+ * The rank.
+ */
+rank: number
+/**
+ * ID_P: the distance of its shares by activity from the mean of all ranks'.
+ */
+id_p: number
+/**
+ * Its own time in the region alone.
+ */
+time_s: number
+}
+/**
+ * Efficiencies of the region, inner regions included; elapsed time is the longest that a rank spends in it. If some ranks have a found loop of their own, which shares no call with the loop of the others, the efficiencies of its regions are of these ranks alone.
+ */
+export interface EfficiencyRow1 {
+/**
+ * Mean / longest computation.
+ */
+load_balance: (number | null)
+/**
+ * Longest computation / ideal time; POP: serialization efficiency.
+ */
+micro_load_balance: (number | null)
+/**
+ * Lower bound of `micro_load_balance`; equal to it if `t_ideal_certain`; null if the ideal time is not known, or its estimate is above the elapsed time.
+ */
+micro_load_balance_min: (number | null)
+/**
+ * Upper bound of `micro_load_balance`, likewise.
+ */
+micro_load_balance_max: (number | null)
+/**
+ * Ideal / elapsed time.
+ */
+transfer: (number | null)
+/**
+ * Lower bound of `transfer`, likewise.
+ */
+transfer_min: (number | null)
+/**
+ * Upper bound of `transfer`, likewise.
+ */
+transfer_max: (number | null)
+/**
+ * Longest computation / elapsed time; micro load balance × transfer.
+ */
+communication: (number | null)
+/**
+ * Mean computation / elapsed time; load balance × communication.
+ */
+parallel: (number | null)
+/**
+ * T: elapsed time less that of which no rank has records.
+ */
+elapsed_s: number
+/**
+ * max_p T_p: the longest computation of a rank.
+ */
+max_computation_s: number
+/**
+ * avg_p T_p: the mean computation of all ranks.
+ */
+avg_computation_s: number
+/**
+ * T_ideal, the time that the same would take on an ideal network, which the ratios use: the best that is known, by replay or estimated from iterations; null if neither is.
+ */
+t_ideal_s: (number | null)
+/**
+ * Upper bound of `t_ideal_s`, likewise.
+ */
+t_ideal_max_s: (number | null)
+/**
+ * Whether `t_ideal_s` is reliable: by replay, or by an estimate that is too short by at most 5 % of the elapsed time and not above that. If not, `micro_load_balance` and `transfer` lie between their bounds, or are not known if these are null.
+ */
+t_ideal_certain: boolean
+/**
+ * The estimate of the ideal time from iterations.
+ */
+t_ideal_phase_profile_s: (number | null)
+/**
+ * Bound of the estimate's error where ranks meet within iterations through point-to-point calls alone.
+ */
+t_ideal_phase_profile_error_s: (number | null)
+/**
+ * By how much the estimate may be too short however they meet.
+ */
+t_ideal_phase_profile_bound_s: (number | null)
+/**
+ * Whether the estimate is above the elapsed time, by more than the 0.5 % that clocks may differ by: ranks do not wait for each other at the end of each iteration, and it is not used.
+ */
+t_ideal_phase_profile_above_elapsed: boolean
+/**
+ * The ideal time from a replay on an ideal network; of the whole program only, and null if not all that ranks wait for is known.
+ */
+t_ideal_replay_s: (number | null)
+}
+/**
+ * A loop, found in the calls of some ranks.
+ */
+export interface LoopRow {
+/**
+ * Its name; that of its region, where it has one.
+ */
+name: string
+/**
+ * Index in `loops` of the loop around it.
+ */
+parent: (number | null)
+/**
+ * Whether it is the main loop of its ranks; no rank has two. Ranks that go through the same iterations with different calls are one row.
+ */
+main: boolean
+/**
+ * Whether its iterations are those of `iterations`: of the main loops those in which most is computed; of several groups where they go through the same iterations, all with one name.
+ */
+in_report: boolean
+/**
+ * The ranks, ascending.
+ */
+ranks: number[]
+/**
+ * The call that ends an iteration; the first of several; if ranks make different calls, that of most of them.
+ */
+ends_at: (EndOfIteration | null)
+/**
+ * Fewest iterations of a rank in the selected time, those that its ends cut included: of the main loop counted in all calls, of others estimated from `for_each_main`.
+ */
+iterations_min: number
+/**
+ * Largest number of iterations of a rank, likewise.
+ */
+iterations_max: number
+/**
+ * The smallest number of iterations that `doubt` leaves possible: `iterations_min` where the number is certain; null if it is no main loop.
+ */
+possible_min: (number | null)
+/**
+ * The largest, likewise.
+ */
+possible_max: (number | null)
+/**
+ * Iterations for each one of the main loop, the mean in the calls that were searched.
+ */
+for_each_main: number
+/**
+ * Share of its ranks' selected time that it covers, 0 to 1; of other loops than the main one an estimate.
+ */
+covered: number
+/**
+ * Share of the iterations that have the same kinds of calls as most have; null if it is no main loop.
+ */
+alike: (number | null)
+/**
+ * How sure it is; null if it is no main loop.
+ */
+confidence: (Sureness | null)
+/**
+ * The most serious reason to suspect another loop than the one found; null if there is none, and where it is no main loop. Where the user named the call that ends an iteration, only `comes_often`.
+ */
+doubt: (DoubtName | null)
+}
+/**
+ * The call that ends an iteration.
+ */
+export interface EndOfIteration {
+/**
+ * Its operation.
+ */
+operation: string
+/**
+ * The function that calls.
+ */
+function: (string | null)
+/**
+ * Its source file.
+ */
+file: (string | null)
+/**
+ * The line.
+ */
+line: (number | null)
+/**
+ * Path of the executable or library; null where the address lies in none.
+ */
+module: (string | null)
+/**
+ * The address that the call returns to, as the module's own tables state it; the raw address where there is no module; null if it is not known.
+ */
+offset: (number | null)
+/**
+ * Whether an uninterrupted run of such calls ends only one iteration.
+ */
+run: boolean
+}
+/**
+ * The iterations of the main loop.
+ */
+export interface Iterations {
+/**
+ * Where they come from.
+ */
+source: ("marked" | "found" | "none")
+/**
+ * Path of the main loop: of the iterated regions that lie in no other, the one with most computation.
+ */
+region: (string | null)
+/**
+ * Iterations.
+ */
+count: number
+/**
+ * One object per iteration, or `stride` successive ones.
+ */
+per_iteration: GroupRow[]
+/**
+ * Iterations that as many ranks went through as through any; `slowest` and `trends` are of those of these whose computation is known.
+ */
+whole: number
+/**
+ * Ranks by how often each is the slowest, the most first.
+ */
+slowest: SlowestRank[]
+/**
+ * Trends and periods, one object per series; empty if no iterations are known.
+ */
+trends: SeriesRow[]
+/**
+ * How many iterations each object of `per_iteration` stands for, the last maybe for fewer: 1, but where there are more than 10,000 iterations and `--full` is not given the least number that leaves at most 10,000 objects; null if there are none.
+ */
+stride: (number | null)
+}
+/**
+ * Successive iterations as they are written. What follows `count` is null if the computation is not known, as in the first iteration of a loop that was found in the calls; of several iterations, it is of those where it is.
+ */
+export interface GroupRow {
+/**
+ * Its number; of several, that of the first.
+ */
+iteration: number
+/**
+ * How many it stands for; the times are their means.
+ */
+count: number
+/**
+ * Longest computation of a rank in it; this and what follows null if it is not known, as in the first iteration of a loop that was found in the calls; of several iterations, of those where it is.
+ */
+max_s: (number | null)
+/**
+ * The same; of several, the longest of all, not their mean.
+ */
+peak_s: (number | null)
+/**
+ * Mean computation of all ranks in it.
+ */
+mean_s: (number | null)
+/**
+ * Longest less mean.
+ */
+imbalance_s: (number | null)
+/**
+ * Mean / longest.
+ */
+load_balance: (number | null)
+/**
+ * The rank that computes longest; of several iterations, the one that does so in most.
+ */
+slowest_rank: (number | null)
+/**
+ * Ranks that went through all of it; for several iterations, the fewest.
+ */
+ranks: number
+}
+/**
+ * A rank that is the slowest in some iterations.
+ */
+export interface SlowestRank {
+/**
+ * The rank.
+ */
+rank: number
+/**
+ * In how many iterations.
+ */
+count: number
+/**
+ * Of how many.
+ */
+share: number
+}
+/**
+ * What a series shows.
+ */
+export interface SeriesRow {
+/**
+ * The series.
+ */
+of: ("max" | "mean" | "imbalance")
+/**
+ * First iterations that are much longer than those that follow.
+ */
+warm_up: (WarmUp | null)
+/**
+ * What recurs; a longer period is a multiple of that before it.
+ */
+periods: Period[]
+/**
+ * Growth or decline over the run.
+ */
+trend: (Trend | null)
+}
+/**
+ * First iterations that are much longer than those that follow.
+ */
+export interface WarmUp {
+/**
+ * How many.
+ */
+iterations: number
+/**
+ * By how much, their mean.
+ */
+excess_s: number
+}
+/**
+ * Something that recurs.
+ */
+export interface Period {
+/**
+ * Every so many iterations.
+ */
+length: number
+/**
+ * Number of the first iteration.
+ */
+first: number
+/**
+ * In which way.
+ */
+kind: ("peak" | "trough" | "wave")
+/**
+ * By how much: median of those that recur less that of the others; of a wave, highest less lowest.
+ */
+size_s: number
+/**
+ * Probability of as much by chance, below 0.0001.
+ */
+p_value: number
+}
+/**
+ * Growth or decline.
+ */
+export interface Trend {
+/**
+ * Change from one iteration to the next.
+ */
+slope_s: number
+/**
+ * Median of the first 24th of the iterations.
+ */
+first_s: number
+/**
+ * Median of the last.
+ */
+last_s: number
+/**
+ * Probability of as much by chance, below 0.0001.
+ */
+p_value: number
+}
+/**
+ * Waiting and its causes, with names.
+ */
+export interface BlockingTable {
+/**
+ * Time in which ranks could only wait.
+ */
+total_s: number
+by_class: ByClass
+/**
+ * Waiting by why a rank waits.
+ */
+states: StateRow[]
+/**
+ * Which rank waits because of which, the longest first, 10,000 at most.
+ */
+pairs: PairRow[]
+/**
+ * What ranks do that others wait for, the largest first.
+ */
+causes: CauseRow[]
+/**
+ * The same by region and class, all ranks together, the most expensive first.
+ */
+phases: PhaseRow[]
+/**
+ * The same by call site, operation and region, the longest first.
+ */
+waits: WaitRow[]
+matching: Counts
+}
+/**
+ * The same by what caused it.
+ */
+export interface ByClass {
+/**
+ * Time in MPI that is no waiting itself.
+ */
+communication: number
+/**
+ * Messages in transit.
+ */
+message_delay: number
+/**
+ * Computation in regions marked as control of parallelism.
+ */
+control: number
+/**
+ * Other computation: while one rank works alone.
+ */
+imbalance_amdahl: number
+/**
+ * Other computation: because some ranks have more to do in the sum.
+ */
+imbalance_global: number
+/**
+ * Other computation: because different ranks have more to do in turn.
+ */
+imbalance_temporal: number
+/**
+ * Other computation: because ranks depend on each other in chains within iterations.
+ */
+imbalance_chains: number
+/**
+ * Other computation: the rest, where iterations or the ideal time are not known.
+ */
+imbalance_unsplit: number
+/**
+ * The recorder's own work, and time without records.
+ */
+recorder: number
+}
+/**
+ * Waiting for one reason.
+ */
+export interface StateRow {
+/**
+ * Why a rank waits.
+ */
+state: ("late sender" | "late receiver" | "wait at barrier" | "wait at N×N" | "late broadcast" | "early reduce" | "early scan" | "wait in epoch" | "wait for neighbours" | "wait for post" | "wait for complete" | "wait for lock" | "late begin" | "early end")
+/**
+ * How often.
+ */
+count: number
+/**
+ * Time until the awaited event.
+ */
+waiting_s: number
+/**
+ * Time from then until its message had arrived.
+ */
+delay_s: number
+}
+/**
+ * How long one rank waits because of another.
+ */
+export interface PairRow {
+/**
+ * The rank that waits.
+ */
+waiting_rank: number
+/**
+ * The rank whose work, communication or message is the cause.
+ */
+delay_source: number
+/**
+ * Time that it waits because of that rank.
+ */
+time_s: number
+}
+/**
+ * A cause of waiting.
+ */
+export interface CauseRow {
+/**
+ * Path of the region.
+ */
+region: string
+/**
+ * Of communication: `id` of the call site in which the rank spends most of that time, without waiting; null: not known, or no such call in the selected part.
+ */
+callsite: (number | null)
+/**
+ * The operation called there.
+ */
+operation: (string | null)
+/**
+ * What it does there; null: a message's delay, or not known.
+ */
+activity: (ActivityName | null)
+/**
+ * The rank.
+ */
+rank: number
+/**
+ * What it is.
+ */
+class: ("communication" | "message delay" | "control of parallelism" | "workload imbalance" | "recorder")
+/**
+ * Waiting that it causes.
+ */
+caused_s: number
+/**
+ * Own time in the selected part, without waiting; null for a message's delay, and for anything outside of the part.
+ */
+own_s: (number | null)
+/**
+ * `caused_s` / `own_s`.
+ */
+beta: (number | null)
+}
+/**
+ * A phase.
+ */
+export interface PhaseRow {
+/**
+ * Path of the region.
+ */
+region: string
+/**
+ * The class of what is done in it.
+ */
+class: ("communication" | "message delay" | "control of parallelism" | "workload imbalance" | "recorder")
+/**
+ * Time that it takes itself, without waiting; of message delays the communication in the region.
+ */
+own_s: number
+/**
+ * Waiting that it causes.
+ */
+caused_s: number
+/**
+ * β = `caused_s` / `own_s`.
+ */
+beta: (number | null)
+/**
+ * What it costs in all: own time (not of message delays) and waiting caused.
+ */
+total_s: number
+}
+/**
+ * A place where ranks wait.
+ */
+export interface WaitRow {
+/**
+ * `id` of the call site.
+ */
+callsite: (number | null)
+/**
+ * The operation; empty outside of calls.
+ */
+operation: string
+/**
+ * Path of the region.
+ */
+region: string
+/**
+ * Why a rank waits.
+ */
+state: ("late sender" | "late receiver" | "wait at barrier" | "wait at N×N" | "late broadcast" | "early reduce" | "early scan" | "wait in epoch" | "wait for neighbours" | "wait for post" | "wait for complete" | "wait for lock" | "late begin" | "early end")
+/**
+ * How often.
+ */
+count: number
+/**
+ * Time until the awaited event.
+ */
+waiting_s: number
+/**
+ * Time from then until its message had arrived.
+ */
+delay_s: number
+/**
+ * The same by rank: those that wait longest there, 16 at most.
+ */
+ranks: RankTimes[]
+}
+/**
+ * Waiting of a rank.
+ */
+export interface RankTimes {
+/**
+ * The rank.
+ */
+rank: number
+/**
+ * How often.
+ */
+count: number
+/**
+ * Time until the awaited event.
+ */
+waiting_s: number
+/**
+ * Time from then until its message had arrived.
+ */
+delay_s: number
+}
+/**
+ * How well calls could be matched.
+ */
+export interface Counts {
+/**
+ * Messages of which both sides are known.
+ */
+messages: number
+/**
+ * Of these, those whose receiver got another number of bytes than was sent.
+ */
+sizes_differ: number
+/**
+ * Sends of which no receive is known.
+ */
+unmatched_sends: number
+/**
+ * Receives of which no send is known.
+ */
+unmatched_receives: number
+/**
+ * Collectives that all members entered.
+ */
+collectives: number
+/**
+ * Collectives that some members are not known to have entered.
+ */
+unmatched_collectives: number
+/**
+ * Collectives of which members called different operations.
+ */
+mixed_collectives: number
+/**
+ * Neighbourhood collectives of single ranks of which all sources are known to have entered.
+ */
+neighbourhoods: number
+/**
+ * Neighbours that are not known to have entered a collective in which a rank receives from them.
+ */
+unmatched_neighbours: number
+/**
+ * Steps of epochs on windows (post and start, complete and wait, locks) of which all other sides are known.
+ */
+epochs: number
+/**
+ * Others with which ranks synchronise in epochs that are not known to have done so.
+ */
+unmatched_epochs: number
+/**
+ * Calls that ended, by the clocks, before what they waited for; they were moved.
+ */
+violations: number
+/**
+ * By how much at most.
+ */
+largest_violation_s: number
+/**
+ * Calls of ranks with missing records, after the gap: not matched.
+ */
+after_gaps: number
+/**
+ * Calls of other ranks with such ranks, or with ranks whose calls were recorded as sums: nothing is known of waiting in them.
+ */
+not_recorded: number
+}
+/**
+ * The prediction of a what-if scenario.
+ */
+export interface Prediction {
+/**
+ * The what-if scenario. None about balancing where work is handed out on demand; none about each iteration where ranks end theirs with different calls and it matters which of them are the same one.
+ */
+scenario: ("as measured" | "ideal network" | "network" | "region balanced" | "region balanced in each iteration" | "run balanced in each iteration" | "rank as the mean" | "region faster")
+/**
+ * Of `region faster`: how many times as fast.
+ */
+times: (number | null)
+/**
+ * Of `network`: its latency.
+ */
+latency_s: (number | null)
+/**
+ * Of `network`: its bandwidth.
+ */
+bytes_per_s: (number | null)
+/**
+ * Path of the region that it is about.
+ */
+region: (string | null)
+/**
+ * The rank that it is about.
+ */
+rank: (number | null)
+/**
+ * The run's time then.
+ */
+time_s: number
+/**
+ * That of `as measured` less this, so that an error of the replay is on both sides.
+ */
+saved_s: number
+}
+/**
+ * The critical path as it is written.
+ */
+export interface CriticalPath {
+/**
+ * Its length.
+ */
+time_s: number
+/**
+ * By region and activity, the longest first.
+ */
+parts: PathRow[]
+/**
+ * The path by rank, the longest first.
+ */
+ranks: RankSeconds[]
+}
+/**
+ * A part of the critical path.
+ */
+export interface PathRow {
+/**
+ * Path of the region.
+ */
+region: string
+/**
+ * What was done there: an activity, or `message delay`: messages were in transit; null: not known.
+ */
+activity: (string | null)
+/**
+ * Time on the path.
+ */
+time_s: number
+/**
+ * The rank with most of it.
+ */
+rank: number
+/**
+ * Its part.
+ */
+rank_s: number
+}
+/**
+ * Where the ranks differ: everything that is not in the lists of ranks, activities and regions.
+ */
+export interface DispersionRows {
+/**
+ * What makes an SID severe: `maximum`, `percentile=P` or `threshold=X` (`--rank-by`).
+ */
+rank_by: string
+/**
+ * The activity with most time.
+ */
+dominant_activity: (ActivityName | null)
+/**
+ * Groups of regions that spend their time alike; null if fewer than 3 regions have time of their own, or all are equal.
+ */
+groups: (GroupRows | null)
+/**
+ * One object per activity and region, of each activity the 64 regions with most of its time.
+ */
+patterns: PatternRow[]
+/**
+ * T, of which SID_A and SID_C take shares.
+ */
+elapsed_s: number
+/**
+ * Path of the region with most time, inner regions excluded.
+ */
+heaviest_region: (string | null)
+/**
+ * The rank that has the largest ID_P in most regions.
+ */
+most_frequently_imbalanced_rank: (number | null)
+/**
+ * The rank with most time in the regions in which it has the largest ID_P.
+ */
+longest_imbalanced_rank: (number | null)
+}
+/**
+ * Groups of regions that spend their time alike.
+ */
+export interface GroupRows {
+/**
+ * How many.
+ */
+count: number
+/**
+ * How clear they are, −1 to 1; the text report shows groups from 0.5 on.
+ */
+silhouette: number
+/**
+ * Whether `--groups` said so.
+ */
+given: boolean
+}
+/**
+ * Times of the ranks in an activity of a region, as levels.
+ */
+export interface PatternRow {
+/**
+ * The activity.
+ */
+activity: ("computation" | "point-to-point" | "collective" | "synchronization" | "one-sided" | "io" | "management" | "recorder")
+/**
+ * Path of the region.
+ */
+region: string
+/**
+ * Shortest time of a rank.
+ */
+min_s: number
+/**
+ * Longest time of a rank.
+ */
+max_s: number
+/**
+ * One letter a rank, in the order of `ranks`: `m` the shortest time, `l` in the lower 15 % of the range, `-` between, `u` in the upper 15 %, `M` the longest time.
+ */
+ranks: string
+}
+/**
+ * A cluster, or a rank of none.
+ */
+export interface ClusterRow {
+/**
+ * Its number, from 1.
+ */
+id: number
+/**
+ * Its ranks.
+ */
+ranks: number[]
+efficiency: EfficiencyRow2
+/**
+ * The main loop of its ranks: of the regions that they iterate, and that lie in no other, the one in which they compute most.
+ */
+iterations: (ClusterIterations | null)
+/**
+ * The 5 pieces of code with most time that its ranks run at least twice as often as those of any other; empty if all ranks run the same.
+ */
+own_code: OwnCode[]
+}
+/**
+ * Efficiencies of its ranks, as if there were no others; elapsed time is from the earliest start to the latest end of their windows.
+ */
+export interface EfficiencyRow2 {
+/**
+ * Mean / longest computation.
+ */
+load_balance: (number | null)
+/**
+ * Longest computation / ideal time; POP: serialization efficiency.
+ */
+micro_load_balance: (number | null)
+/**
+ * Lower bound of `micro_load_balance`; equal to it if `t_ideal_certain`; null if the ideal time is not known, or its estimate is above the elapsed time.
+ */
+micro_load_balance_min: (number | null)
+/**
+ * Upper bound of `micro_load_balance`, likewise.
+ */
+micro_load_balance_max: (number | null)
+/**
+ * Ideal / elapsed time.
+ */
+transfer: (number | null)
+/**
+ * Lower bound of `transfer`, likewise.
+ */
+transfer_min: (number | null)
+/**
+ * Upper bound of `transfer`, likewise.
+ */
+transfer_max: (number | null)
+/**
+ * Longest computation / elapsed time; micro load balance × transfer.
+ */
+communication: (number | null)
+/**
+ * Mean computation / elapsed time; load balance × communication.
+ */
+parallel: (number | null)
+/**
+ * T: elapsed time less that of which no rank has records.
+ */
+elapsed_s: number
+/**
+ * max_p T_p: the longest computation of a rank.
+ */
+max_computation_s: number
+/**
+ * avg_p T_p: the mean computation of all ranks.
+ */
+avg_computation_s: number
+/**
+ * T_ideal, the time that the same would take on an ideal network, which the ratios use: the best that is known, by replay or estimated from iterations; null if neither is.
+ */
+t_ideal_s: (number | null)
+/**
+ * Upper bound of `t_ideal_s`, likewise.
+ */
+t_ideal_max_s: (number | null)
+/**
+ * Whether `t_ideal_s` is reliable: by replay, or by an estimate that is too short by at most 5 % of the elapsed time and not above that. If not, `micro_load_balance` and `transfer` lie between their bounds, or are not known if these are null.
+ */
+t_ideal_certain: boolean
+/**
+ * The estimate of the ideal time from iterations.
+ */
+t_ideal_phase_profile_s: (number | null)
+/**
+ * Bound of the estimate's error where ranks meet within iterations through point-to-point calls alone.
+ */
+t_ideal_phase_profile_error_s: (number | null)
+/**
+ * By how much the estimate may be too short however they meet.
+ */
+t_ideal_phase_profile_bound_s: (number | null)
+/**
+ * Whether the estimate is above the elapsed time, by more than the 0.5 % that clocks may differ by: ranks do not wait for each other at the end of each iteration, and it is not used.
+ */
+t_ideal_phase_profile_above_elapsed: boolean
+/**
+ * The ideal time from a replay on an ideal network; of the whole program only, and null if not all that ranks wait for is known.
+ */
+t_ideal_replay_s: (number | null)
+}
+/**
+ * The main loop of a cluster.
+ */
+export interface ClusterIterations {
+/**
+ * Its path.
+ */
+region: string
+/**
+ * Its iterations on any of the ranks.
+ */
+count: number
+}
+/**
+ * A piece of code as it is written.
+ */
+export interface OwnCode {
+/**
+ * Path of a marked region.
+ */
+region: (string | null)
+/**
+ * The MPI function called, without `MPI_`.
+ */
+operation: (string | null)
+/**
+ * The function that calls it.
+ */
+function: (string | null)
+/**
+ * Its source file.
+ */
+file: (string | null)
+/**
+ * The line.
+ */
+line: (number | null)
+/**
+ * Its share of the time of the cluster's ranks, on average.
+ */
+share: number
+}
+/**
+ * How the clusters were found, and the ranks of none.
+ */
+export interface Clustering {
+/**
+ * Whether ranks run different code.
+ */
+different_code: boolean
+/**
+ * Whether all ranks that compute go through the same iterations; where they run different code and do not, balance over all of them means little.
+ */
+iterate_together: boolean
+/**
+ * How near ranks of one cluster are: the share of the calls of each that the other does not make.
+ */
+radius: (number | null)
+/**
+ * Whether `--cluster-radius` said so.
+ */
+radius_given: boolean
+/**
+ * Different profiles of calls that ranks have.
+ */
+profiles: number
+/**
+ * Those of them that were clustered, at most 500; the ranks of the others, which are rarer, joined the nearest cluster.
+ */
+profiles_clustered: number
+/**
+ * One object per rank of no cluster: no other rank runs similar code.
+ */
+of_no_cluster: RankOfNoCluster[]
+}
+/**
+ * A rank of no cluster.
+ */
+export interface RankOfNoCluster {
+/**
+ * The rank.
+ */
+rank: (number | null)
+/**
+ * As of a cluster.
+ */
+own_code: OwnCode[]
+}
+/**
+ * A call site, operation and activity.
+ */
+export interface SiteRow {
+/**
+ * The same in all objects of one place; null if the recorder did not know it.
+ */
+id: (number | null)
+/**
+ * The function that calls.
+ */
+function: (string | null)
+/**
+ * Its source file.
+ */
+file: (string | null)
+/**
+ * The line.
+ */
+line: (number | null)
+/**
+ * Path of the executable or library; null where the address lies in none.
+ */
+module: (string | null)
+/**
+ * The address that the call returns to, as the module's own tables state it; the raw address where there is no module; null if it is not known.
+ */
+offset: (number | null)
+/**
+ * The MPI function, without `MPI_`.
+ */
+operation: string
+/**
+ * The activity of its time.
+ */
+activity: ("computation" | "point-to-point" | "collective" | "synchronization" | "one-sided" | "io" | "management" | "recorder")
+/**
+ * Time in them.
+ */
+time_s: number
+/**
+ * Calls (of computation: intervals).
+ */
+calls: number
+/**
+ * Bytes sent, written or contributed.
+ */
+sent_bytes: number
+/**
+ * Bytes received, read or given.
+ */
+received_bytes: number
+other_threads: Cell
+/**
+ * Longest time of a rank.
+ */
+max_s: number
+/**
+ * That rank.
+ */
+max_rank: number
+/**
+ * Time in which they could only wait; null if waiting was not analysed.
+ */
+blocked_s: (number | null)
+/**
+ * Bytes moved: sent and received.
+ */
+bytes: number
+}
+/**
+ * The same of threads other than the one that called `MPI_Init`, which the figures above leave out.
+ */
+export interface Cell {
+/**
+ * Time in them.
+ */
+time_s: number
+/**
+ * Calls (of computation: intervals).
+ */
+calls: number
+/**
+ * Bytes sent, written or contributed.
+ */
+sent_bytes: number
+/**
+ * Bytes received, read or given.
+ */
+received_bytes: number
+}
+/**
+ * A counter in a region, all ranks together.
+ */
+export interface CounterRow {
+/**
+ * The counter's name.
+ */
+name: string
+/**
+ * Path of the region in which it was set.
+ */
+region: string
+/**
+ * Times that it was set, all ranks together.
+ */
+n: number
+/**
+ * Sum of its values.
+ */
+sum: number
+/**
+ * Minimum.
+ */
+min: number
+/**
+ * Greatest value.
+ */
+max: number
+}

@@ -1,0 +1,37 @@
+// Reports are as docs/report.schema.json says: those in the pages, of stored logs, and of real programs where their tests have run.
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { test } from "node:test";
+import Ajv from "ajv/dist/2020.js";
+import { FOLDER, dataOf } from "./data.mjs";
+
+const schema = JSON.parse(readFileSync(new URL("../../../docs/report.schema.json", import.meta.url), "utf8"));
+// Formats say how wide a number is.
+const validate = new Ajv({ allErrors: true, allowUnionTypes: true, validateFormats: false }).compile(schema);
+
+/** The first few places where a report is not as the schema says. */
+function wrong(report) {
+    return validate(report) ? [] : validate.errors.slice(0, 5).map((error) => `${error.instancePath} ${error.message}`);
+}
+
+for (const name of ["small", "hostile", "sums", "gaps", "large"]) {
+    test(`the report in the page of ${name} is as the schema says`, () => {
+        assert.deepEqual(wrong(dataOf(name).report), []);
+    });
+}
+
+test("reports of stored logs and real programs are as the schema says", () => {
+    const names = readdirSync(FOLDER).filter((name) => name.endsWith(".json"));
+    assert.ok(names.length >= 2, "scripts/test-page made them");
+    for (const name of names) {
+        assert.deepEqual(wrong(JSON.parse(readFileSync(`${FOLDER}/${name}`, "utf8"))), [], name);
+    }
+});
+
+test("a report is not as the schema says where a key is missing or a figure is text", () => {
+    const { report } = dataOf("small");
+    assert.deepEqual(wrong({ ...report, losses: undefined }), [" must have required property 'losses'"]);
+    assert.deepEqual(wrong({ ...report, efficiency: { ...report.efficiency, transfer: "1" } }), ["/efficiency/transfer must be number,null"]);
+    const predictions = [{ ...report.predictions[0], scenario: "a guess" }];
+    assert.ok(wrong({ ...report, predictions }).some((one) => one.startsWith("/predictions/0/scenario")));
+});

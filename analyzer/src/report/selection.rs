@@ -1,0 +1,43 @@
+//! The part of the run that all figures are of.
+
+use serde::Serialize;
+
+use crate::model::moment::Moment;
+use crate::model::selected::Selected;
+
+/// The selected part of a run; what was not restricted is null.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SelectionRow<'a> {
+    /// The selected ranks, ascending, including those without a log.
+    pub ranks: Option<&'a [u32]>,
+    /// Path of the selected region.
+    pub region: Option<&'a str>,
+    /// The activities covered by the tables of times.
+    #[cfg_attr(test, schemars(with = "Option<Vec<super::serial::ActivityName>>"))]
+    pub activities: Option<Vec<&'static str>>,
+    /// Start of the selected time, from the start of the run.
+    pub from_s: Option<f64>,
+    /// The first iteration of the main loop in it.
+    pub from_iteration: Option<u32>,
+    /// Its end.
+    pub to_s: Option<f64>,
+    /// The last iteration in it.
+    pub to_iteration: Option<u32>,
+}
+
+impl<'a> SelectionRow<'a> {
+    /// That of `selected`; `None` where it is all of the run.
+    pub(super) fn new(selected: &'a Selected) -> Option<SelectionRow<'a>> {
+        let activities = selected.activities.as_ref();
+        (!selected.is_all()).then(|| SelectionRow {
+            ranks: selected.ranks.as_deref(),
+            region: selected.region.as_deref(),
+            activities: activities.map(|all| all.iter().map(|one| one.name()).collect()),
+            from_s: selected.from.and_then(Moment::seconds),
+            from_iteration: selected.from.and_then(Moment::iteration),
+            to_s: selected.to.and_then(Moment::seconds),
+            to_iteration: selected.to.and_then(Moment::iteration),
+        })
+    }
+}

@@ -289,6 +289,25 @@ fn help_shows_examples_and_exit_codes() {
 }
 
 #[test]
+fn the_short_help_fits_a_screen() {
+    let help = |arguments: &[&str]| {
+        let output = lb_report(arguments).assert().code(0).stderr("").get_output().stdout.clone();
+        String::from_utf8(output).unwrap()
+    };
+    let short = help(&["-h"]);
+    assert!(
+        short.lines().count() <= 60 && short.contains("--what-if") && !short.contains("--cluster-radius"),
+        "{short}"
+    );
+    assert!(short.lines().all(|line| line.chars().count() <= 100), "{short}");
+    assert!(help(&["--help"]).contains("--cluster-radius"));
+    for command in [&["compare"][..], &["study", "show"]] {
+        let (short, long) = (help(&[command, &["-h"]].concat()), help(&[command, &["--help"]].concat()));
+        assert!(short.lines().count() < long.lines().count() && long.contains("EXAMPLES"), "{short}");
+    }
+}
+
+#[test]
 fn the_first_screen_is_the_default_and_tables_are_asked_for() {
     let dir = written(late_sender());
     let text = |arguments: &[&str]| {

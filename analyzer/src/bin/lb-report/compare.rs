@@ -19,20 +19,23 @@ const ROWS: usize = 8;
 
 #[derive(Args)]
 pub struct CompareArguments {
-    /// The run to compare with and the one that is compared; before --with any number of runs to compare with. Each is a folder, or STUDY:NUMBER.
+    /// The run before and the run after, each a folder or STUDY:NUMBER.
+    ///
+    /// With --with, these are all the runs before.
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
 
-    /// The runs that are compared, where there are several a side: they show what is noise.
+    /// The runs after; several runs on each side show what is noise.
     #[arg(long, value_name = "RUN", num_args = 1..)]
     with: Vec<PathBuf>,
 
-    /// Fail (exit code 3) if this holds: 'elapsed_s > base * 1.05', 'parallel_efficiency < 0.9',
-    /// 'regions["main/force"].time_s > base * 1.1'. May be given several times.
+    /// Exit with code 3 if this holds: 'elapsed_s > base * 1.05'.
+    ///
+    /// Also 'parallel_efficiency < 0.9' or 'regions["main/force"].time_s > base * 1.1'. May be given several times.
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<Condition>,
 
-    /// Per cent of the elapsed time that are taken for noise where runs do not show it, for there is one a side.
+    /// Changes below this percentage of the elapsed time count as noise when there is only one run on each side.
     #[arg(long, value_name = "PERCENT", default_value_t = 2.0, value_parser = percent)]
     noise: f64,
 
@@ -46,28 +49,28 @@ pub struct CompareArguments {
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 struct CompareOutput {
-    /// Write the comparison as JSON to FILE too, or to standard output instead where FILE is - or not given.
+    /// Also write the comparison as JSON to FILE; without FILE, or with -, to standard output in place of the text.
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     json: Option<PathBuf>,
 
-    /// The same as Markdown, for the summary of a CI job.
+    /// Likewise as Markdown, for the summary of a CI job.
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     markdown: Option<PathBuf>,
 
-    /// Write what the conditions say to FILE as JUnit's XML, a test a condition.
+    /// Write the results of the conditions to FILE as JUnit XML, one test per condition.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 
-    /// Show N rows of each table.
+    /// Show at most N rows of each table.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     top: Option<u32>,
 
-    /// Show all rows, unless --top says how many.
+    /// Show all rows.
     #[arg(long)]
     full: bool,
 
-    /// Columns of a line; by default those of the terminal, up to 120, or 100 in a file.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(60..))]
+    /// Width of a line in columns [default: the terminal's, up to 120; 100 in a file].
+    #[arg(long, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u16).range(60..))]
     width: Option<u16>,
 }
 

@@ -19,10 +19,10 @@ use crate::run::{analysed, open};
 /// Of what, and how.
 #[derive(Args)]
 pub struct DumpArguments {
-    /// Folder of the run; by default the newest lbprof-out* here.
+    /// Folder of the run [default: the newest lbprof-out* in this folder].
     dir: Option<PathBuf>,
 
-    /// Only this rank.
+    /// Print this rank only.
     #[arg(long, value_name = "N")]
     rank: Option<u32>,
 

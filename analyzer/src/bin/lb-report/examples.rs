@@ -1,4 +1,17 @@
-//! What the help shows by example.
+//! Examples and exit codes that the help shows.
+
+/// At the end of `lb-report -h`.
+pub const SHORT: &str = "\
+Examples:
+  mpirun -n 4 lb-run ./program      record a run into lbprof-out
+  lb-report                         report on the newest run
+  lb-report --html report.html      the same, and a page for a browser
+  lb-report compare before after    what changed between two runs
+
+lb-report --help explains every option, with more examples and the exit codes.";
+
+/// At the end of the short help of a command.
+pub const MORE: &str = "--help explains every option, with examples and the exit codes.";
 
 /// Of `lb-report` itself.
 pub const REPORT: &str = "\
@@ -10,54 +23,54 @@ EXAMPLES
   The same as a page for a browser, in one file that can be sent:
       lb-report --html report.html
 
-  Of a certain run, all tables, of long ones the first 8 rows; with all rows:
+  Choose the run; show all tables with at most 8 rows; with all rows:
       lb-report lbprof-out-2 --top 8
       lb-report lbprof-out-2 --full
 
-  Its tables for a spreadsheet:
+  Write its tables for a spreadsheet:
       lb-report --csv tables
 
-  The same as data, for a script:
+  Read it from a script:
       lb-report lbprof-out --json | jq .efficiency
       lb-report lbprof-out --json report.json
 
-  Of every fourth rank alone; of the ranks of some hosts:
+  Report on every fourth rank; on the ranks of some hosts:
       lb-report --ranks 0-:4
       lb-report --ranks 'host=node1*'
 
-  Of a second of the run; of iterations 10 to 20 of its main loop, both with their ends:
+  Report on one second of the run; on iterations 10 to 20 of its main loop:
       lb-report --from 1.5s --to 2.5s
       lb-report --from iteration=10 --to iteration=20
 
-  Of one region alone; what ranks do in collective calls:
+  Report on one region; show only time in collective calls:
       lb-report --region force
       lb-report --activity collective
 
-  How long the run would take with a region twice as fast:
+  Predict the run with a region twice as fast:
       lb-report --what-if faster=force:2
 
-  Keep the figures of several runs, and show them side by side:
+  Keep the figures of several runs and show them side by side:
       lb-report study add scaling.study out-1 out-2 out-4
       lb-report study show scaling.study
 
-  Complete lb-report's options in bash; its manual:
+  Complete lb-report's options in bash; read its manual page:
       source <(lb-report completions bash)
       lb-report man | man -l -
 
-  What changed between two runs; in CI, fail where the new one is 5 % slower:
+  Compare two runs; in CI, fail if the new one is 5 % slower:
       lb-report compare before after
       lb-report compare before after --fail-if 'elapsed_s > base * 1.05'
 
-  Every call of rank 3, as JSON lines:
+  Print every call of rank 3 as JSON lines:
       lb-report dump lbprof-out --rank 3
 
 EXIT CODES
   0  the report was made
   1  lb-report itself failed; please report it
-  2  the command line was wrong, or selects what the run or the study does not have
-  3  a condition to fail on (--fail-if) holds, or is not known
+  2  the command line was wrong, or selects something that the run or study does not have
+  3  a condition of --fail-if holds, or its metric is not known
   4  the report was made, or the run added to a study, from incomplete data
-  5  there is no run, or no study, that can be read, or it needs too much memory (LB_REPORT_MAX_MEMORY) or time (LB_REPORT_MAX_CPU)
+  5  no readable run or study was found, or reading it takes too much memory (LB_REPORT_MAX_MEMORY) or time (LB_REPORT_MAX_CPU)
   6  the report or the study could not be written
 
 docs/report-reference.md explains every figure, docs/report-json.md every key of the JSON.";
@@ -65,57 +78,57 @@ docs/report-reference.md explains every figure, docs/report-json.md every key of
 /// Of `lb-report compare`.
 pub const COMPARE: &str = "\
 EXAMPLES
-  What changed between two runs, and why:
+  Explain what changed between two runs:
       lb-report compare lbprof-out lbprof-out-2
 
-  Several runs a side, which show the noise:
+  Compare several runs on each side, which shows the noise:
       lb-report compare before-1 before-2 before-3 --with after-1 after-2 after-3
 
-  In CI: fail where the new run is slower by 5 %, or less efficient than it has to be:
+  In CI, fail if the new run is 5 % slower or not efficient enough:
       lb-report compare before after --fail-if 'elapsed_s > base * 1.05' --fail-if 'parallel_efficiency < 0.9'
       lb-report compare before after --fail-if 'regions[\"main/step/force\"].time_s > base * 1.1' --junit result.xml
 
 CONDITIONS
-  A metric, numbers, base (the metric of the runs to compare with), + - * / and parentheses, compared by < <= > >= == or !=.
+  Metrics, numbers, base (the metric's value in the runs before), + - * / and parentheses, compared by < <= > >= == or !=.
   Metrics are named as in the JSON report: elapsed_s, parallel_efficiency, load_balance, micro_load_balance, transfer,
   communication, t_ideal_s, max_computation_s, blocked_s …; of a region also time_s, invocations, operations.
-  A metric that is not known fails. Of several runs it is the median.
+  A condition whose metric is not known fails. For several runs the median is used.
 
 EXIT CODES
-  As of lb-report; 3 where a condition to fail on holds, or is not known.
+  As for lb-report; 3 if a condition of --fail-if holds or its metric is not known.
 
 docs/compare.md explains every figure, docs/compare-json.md every key of the JSON.";
 
 /// Of `lb-report study`.
 pub const STUDY: &str = "\
 EXAMPLES
-  Record a program on 1 to 8 ranks, and put the runs into a study:
+  Record a program on 1 to 8 ranks and add the runs to a study:
       for p in 1 2 4 8; do mpirun -n $p lb-run --dir out-$p ./program; done
       lb-report study add scaling.study out-*
 
-  Its runs; side by side, with speedup against the run with the fewest ranks:
+  List its runs; show them side by side, with speedup over the run with the fewest ranks:
       lb-report study list scaling.study
       lb-report study show scaling.study
 
-  Name a parameter that the program does not state itself (LBPROF_PARAM), and show the runs by it:
+  Name a parameter that the program does not state itself (LBPROF_PARAM) and show the runs by it:
       lb-report study add grid.study out-512 --param n=512
       lb-report study add grid.study out-1024 --param n=1024
       lb-report study show grid.study --by n --where ranks=4
 
-  Of one region; of work that grows with the ranks; against a certain run:
+  Show one region; weak scaling; speedup over a certain run:
       lb-report study show scaling.study --region force
       lb-report study show scaling.study --weak
       lb-report study show scaling.study --base 2
 
-  How operations, times and speedup depend on ranks and parameters; what a run on 64 ranks would take:
+  Fit models of operations, times and speedup by ranks and parameters; extrapolate to 64 ranks:
       lb-report study model grid.study
       lb-report study model grid.study --at P=64,n=2048
       lb-report study graph grid.study --dot - | dot -Tsvg > grid.svg
 
-  A page for a browser, with plots, models and the causal model, in one file:
+  Write a page for a browser with plots, models and the causal model:
       lb-report study html scaling.study scaling.html
 
-  All that is kept, for a script, pandas or R:
+  Export everything for a script, pandas or R:
       lb-report study export scaling.study --json - | jq .runs
       lb-report study export scaling.study --csv tables
       sqlite3 scaling.study 'SELECT n_ranks, elapsed_s FROM runs'
@@ -125,23 +138,23 @@ A study is one file; docs/study-format.md explains its tables.";
 /// Of `lb-report study add`.
 pub const ADD: &str = "\
 EXAMPLES
-  Runs with the parameters that the program states (LBPROF_PARAM); another that it does not:
+  Add runs with the parameters that the program states (LBPROF_PARAM), then one with other parameters:
       lb-report study add scaling.study out-1 out-2 out-4
       lb-report study add scaling.study out-8 --param n=512 --param method=2
 
-  A run that is there already, with its parameter put right:
+  Correct the parameter of a run that is already in the study:
       lb-report study add scaling.study out-8 --param n=1024 --replace";
 
 /// Of `lb-report study show`.
 pub const SHOW: &str = "\
 EXAMPLES
-  By ranks, a table for each combination of parameters:
+  Columns by ranks, one table for each combination of parameters:
       lb-report study show scaling.study
 
-  By the problem size, on 4 and on 8 ranks:
+  Columns by problem size, on 4 and on 8 ranks:
       lb-report study show scaling.study --by n --where ranks=4 --where ranks=8
 
-  All in one table; work that grows with the ranks; a region:
+  One table for all; weak scaling; a region:
       lb-report study show scaling.study --by ranks,n
       lb-report study show scaling.study --weak
       lb-report study show scaling.study --region force --base 3

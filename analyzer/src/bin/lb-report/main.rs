@@ -28,9 +28,10 @@ use crate::output::Common;
 use crate::report::ReportArguments;
 use crate::study::StudyArguments;
 
-/// Reports how well the work of a recorded MPI run was balanced, what is lost, and where.
+/// Reports how well a recorded MPI run was balanced: how much time was lost, where and why.
 #[derive(Parser)]
-#[command(name = "lb-report", version, after_help = examples::REPORT, args_conflicts_with_subcommands = true)]
+#[command(name = "lb-report", version, args_conflicts_with_subcommands = true)]
+#[command(after_help = examples::SHORT, after_long_help = examples::REPORT)]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
@@ -42,21 +43,21 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Tells what changed between runs, by reason, and fails on conditions: for CI.
-    #[command(after_help = examples::COMPARE)]
+    /// Explain what changed between runs; fail on conditions, for CI.
+    #[command(after_help = examples::MORE, after_long_help = examples::COMPARE)]
     Compare(CompareArguments),
-    /// Keeps the figures of several runs, and shows them side by side.
+    /// Keep the figures of several runs and show them side by side.
     Study(StudyArguments),
-    /// Prints every record of a run as JSON lines.
+    /// Print every record of a run as JSON lines.
     Dump(DumpArguments),
-    /// Prints what a shell needs to complete options.
+    /// Print a shell's completion script.
     Completions {
         /// The shell.
         shell: Shell,
     },
-    /// Prints the manual in the format of man; with DIR, writes it there, a file for each command.
+    /// Print the manual page, or write the pages of all commands into DIR.
     Man {
-        /// The folder.
+        /// Folder for the manual pages, one file per command.
         dir: Option<PathBuf>,
     },
 }

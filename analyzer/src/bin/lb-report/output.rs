@@ -12,16 +12,16 @@ use clap::{Args, ValueEnum};
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub struct Common {
-    /// Do not look up functions and lines: call sites stay modules and offsets.
-    #[arg(long)]
+    /// Do not look up functions and source lines; call sites are shown as module and offset.
+    #[arg(long, hide_short_help = true)]
     pub no_symbols: bool,
 
-    /// Nothing on standard error but errors.
+    /// Print no notes and no progress on standard error, only errors; with --html, no text report either.
     #[arg(short, long)]
     pub quiet: bool,
 
-    /// When to colour [default: auto, on a terminal unless NO_COLOR is set].
-    #[arg(long, value_name = "WHEN", hide_default_value = true, default_value = "auto")]
+    /// When to use colours [default: auto, on a terminal unless NO_COLOR is set].
+    #[arg(long, value_name = "WHEN", hide_short_help = true, hide_default_value = true, default_value = "auto")]
     pub color: Color,
 }
 
@@ -29,12 +29,12 @@ pub struct Common {
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub struct Display {
-    /// Columns of a line; by default those of the terminal, up to 120, or 100 in a file.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(60..))]
+    /// Width of a line in columns [default: the terminal's, up to 120; 100 in a file].
+    #[arg(long, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u16).range(60..))]
     pub width: Option<u16>,
 
-    /// When to colour [default: auto, on a terminal unless NO_COLOR is set].
-    #[arg(long, value_name = "WHEN", hide_default_value = true, default_value = "auto")]
+    /// When to use colours [default: auto, on a terminal unless NO_COLOR is set].
+    #[arg(long, value_name = "WHEN", hide_short_help = true, hide_default_value = true, default_value = "auto")]
     pub color: Color,
 }
 

@@ -14,7 +14,7 @@ use lbprof_collector::polling::Polling;
 /// All of it.
 #[derive(Args)]
 pub struct ReportArguments {
-    /// Folder of the run; by default the newest lbprof-out* here.
+    /// Folder of the run [default: the newest lbprof-out* in this folder].
     pub dir: Option<PathBuf>,
 
     #[arg(hide = true)]
@@ -57,25 +57,32 @@ impl ReportArguments {
 
 /// What to report on; all of the run where nothing is said.
 #[derive(Args, Clone)]
-#[command(next_help_heading = "Selection (what everything is computed from)")]
+#[command(next_help_heading = "Selection")]
 pub struct SelectionArguments {
-    /// Only these ranks: 0,8-15 or 0-63:4 (every fourth) or 12- or host=node1* or cluster=2, with commas between.
+    /// Report on these ranks only: 0,8-15, 0-63:4, host=node1*, cluster=2.
+    ///
+    /// A list with commas: single ranks, ranges (8-15, or 12- up to the last), every fourth rank of a range (0-63:4), the ranks of
+    /// hosts (host=node1*) or of a cluster that the report shows (cluster=2).
     #[arg(long, value_name = "LIST")]
     pub ranks: Option<RankSet>,
 
-    /// Only the time from here on: 1.5s, 200ms, 90 (seconds from the begin of the run), or iteration=10.
+    /// Report on the time from here on: 1.5s, 200ms, iteration=10.
+    ///
+    /// A time since the start of the run (90 means seconds), or the start of an iteration of the main loop.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     pub from: Option<Moment>,
 
-    /// Only the time up to here: a time as for --from, or iteration=20 with its end.
+    /// Report on the time up to here: as for --from; iteration=20 is included.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     pub to: Option<Moment>,
 
-    /// Only this region, as if the ranks did nothing else: its path, the end of it, or a pattern with * and ?.
+    /// Report on this region only: its path, the end of its path, or a pattern with * and ?.
+    ///
+    /// All figures are computed as if the ranks did nothing else.
     #[arg(long, value_name = "PATH")]
     pub region: Option<String>,
 
-    /// Only the time in these activities, in the tables of times: names as in the report, with commas, or mpi for all of MPI.
+    /// Show only these activities in the tables of times: names with commas, or mpi for all of MPI.
     #[arg(long, value_name = "NAMES")]
     pub activity: Option<ActivitySet>,
 }
@@ -91,17 +98,19 @@ impl SelectionArguments {
 #[derive(Args)]
 #[command(next_help_heading = "Iterations")]
 pub struct IterationArguments {
-    /// Do not look for loops in the calls, nor name code by the calls around it.
-    #[arg(long, conflicts_with = "loop_at")]
+    /// Do not look for loops in the calls, and do not name code by the calls around it.
+    #[arg(long, conflicts_with = "loop_at", hide_short_help = true)]
     pub no_detect: bool,
 
-    /// An iteration of the main loop ends with each call whose call site has this in its label, as in 'solve (cg.c:120)'; with /3 after it,
-    /// with every third of them.
+    /// End each iteration of the main loop at this call: 'solve (cg.c:120)', or 'solve/3'.
+    ///
+    /// Any part of a call site's label. Where the program makes that call three times per iteration, add /3: an iteration ends with
+    /// every third call.
     #[arg(long = "loop", value_name = "CALLSITE")]
     pub loop_at: Option<String>,
 
-    /// The region whose iterations are the main loop's: a path, or the end of one.
-    #[arg(long, value_name = "PATH")]
+    /// The marked region whose iterations are the main loop's: a path, or the end of one.
+    #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub iteration_region: Option<String>,
 }
 
@@ -115,40 +124,47 @@ impl IterationArguments {
 #[derive(Args)]
 #[command(next_help_heading = "Judging")]
 pub struct JudgingArguments {
-    /// Which indices of dispersion are severe: maximum, percentile=P (0 to 100) or threshold=X, of SID_A and of SID_C.
-    #[arg(long, value_name = "CRITERION", default_value_t = Ranking::Maximum)]
+    /// Which indices of dispersion (SID_A, SID_C) count as severe: maximum, percentile=P (0 to 100) or threshold=X.
+    #[arg(long, hide_short_help = true, value_name = "CRITERION", default_value_t = Ranking::Maximum)]
     pub rank_by: Ranking,
 
-    /// How many groups of like regions to form; by default as many as are clearest, from 2 up.
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
+    /// How many groups of similar regions to form, at least 2 [default: the number that separates them best].
+    #[arg(long, hide_short_help = true, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
     pub groups: Option<u16>,
 
-    /// How near ranks of one cluster are: the share, 0 to 1, of the calls of each that the other does not make; by default 0.5
-    /// to 0.75, from the knee of the distances.
-    #[arg(long, value_name = "SHARE", value_parser = radius)]
+    /// How different two ranks of one cluster may be [default: 0.5 to 0.75, from the knee of the distances].
+    ///
+    /// The share, 0 to 1, of each rank's calls that the other does not make.
+    #[arg(long, hide_short_help = true, value_name = "SHARE", value_parser = radius)]
     pub cluster_radius: Option<f64>,
 
-    /// Do not find out who waits for whom, nor replay the run: of very long logs the largest part of the work.
+    /// Skip wait-state analysis and replay (most of the time on long logs).
     #[arg(long, conflicts_with = "what_if")]
     pub no_blocking: bool,
 
-    /// What the time between polls that find nothing (MPI_Test, MPI_Iprobe …) counts as: waiting, computation, or auto: what its
-    /// length says. Of a run in profile mode the recorder has decided that.
-    #[arg(long, value_name = "WHAT", default_value_t = Polling::Auto)]
+    /// What the time between unsuccessful polls (MPI_Test, MPI_Iprobe …) counts as: waiting, computation or auto.
+    ///
+    /// auto decides by the length of each gap between two polls. In a run recorded in profile mode the recorder has already decided.
+    #[arg(long, hide_short_help = true, value_name = "WHAT", default_value_t = Polling::Auto)]
     pub polling: Polling,
 
-    /// How long the run would take otherwise, beside what is asked anyway: balanced=REGION, rank=N (computing no more than the mean),
-    /// faster=REGION:2 or network=1.5us,10GB/s. May be given several times.
+    /// Predict the run with a change: balanced=REGION, rank=N, faster=REGION:2, network=1.5us,10GB/s.
+    ///
+    /// balanced=REGION: all ranks compute equally long in a region. rank=N: a rank computes no more than the mean. faster=REGION:2:
+    /// computation in a region is twice as fast. network=LATENCY,BANDWIDTH: another network. May be given several times; the
+    /// predictions that the report makes by itself remain.
     #[arg(long, value_name = "SCENARIO")]
     pub what_if: Vec<Asked>,
 
-    /// Fail (exit code 3) if this holds: 'parallel_efficiency < 0.9', 'regions["main/force"].load_balance < 80 %'; lb-report compare
-    /// knows conditions against another run, and their metrics. May be given several times.
+    /// Exit with code 3 if this holds: 'parallel_efficiency < 0.9'.
+    ///
+    /// Also for a region: 'regions["main/force"].load_balance < 80 %'. May be given several times. lb-report compare --help lists
+    /// the metrics, and has conditions against another run.
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Condition>,
 
-    /// Seconds that the same work takes on one rank, for speedup and overheads; by default the computation of all ranks.
-    #[arg(long, value_name = "SECONDS", value_parser = positive, allow_hyphen_values = true)]
+    /// Seconds that the same work takes on one rank, for speedup and overheads [default: the computation of all ranks].
+    #[arg(long, hide_short_help = true, value_name = "SECONDS", value_parser = positive, allow_hyphen_values = true)]
     pub t_seq: Option<f64>,
 }
 
@@ -156,29 +172,32 @@ pub struct JudgingArguments {
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArguments {
-    /// Write the report as JSON to FILE instead, or to standard output where FILE is - or not given: the folder stands before it then,
-    /// as in lb-report lbprof-out --json.
+    /// Write the report as JSON to FILE, or to standard output, in place of the text.
+    ///
+    /// Without FILE, or with -, it goes to standard output; the run's folder then comes before the option: lb-report lbprof-out --json.
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<PathBuf>,
 
-    /// Also write the report as a page for a browser: one file that needs no network. With --quiet no text is printed beside it.
+    /// Also write the report as an HTML page: one file that works offline.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 
-    /// Write each table of the report to a CSV file of its own in DIR instead, and single values to facts.csv.
+    /// Write each table of the report as a CSV file into DIR, in place of the text; single values go to facts.csv.
     #[arg(long, value_name = "DIR", conflicts_with = "json")]
     pub csv: Option<PathBuf>,
 
-    /// Show all tables, N rows of long ones.
+    /// Show all tables, with at most N rows each.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub top: Option<u32>,
 
-    /// Show all tables with all rows, unless --top says how many; in JSON, each iteration also where there are more than 10,000.
+    /// Show all tables with all rows.
+    ///
+    /// --top limits the rows. In JSON, more than 10,000 iterations are listed only with this option.
     #[arg(long)]
     pub full: bool,
 
-    /// Columns of a line; by default those of the terminal, up to 120, or 100 in a file.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(60..))]
+    /// Width of a line in columns [default: the terminal's, up to 120; 100 in a file].
+    #[arg(long, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u16).range(60..))]
     pub width: Option<u16>,
 }
 

@@ -24,12 +24,13 @@ pub struct AddArguments {
     #[arg(required = true)]
     dirs: Vec<PathBuf>,
 
-    /// A parameter of all these runs, a number; wins over what the program stated by LBPROF_PARAM. May be given several times, for
-    /// several parameters.
+    /// A parameter of these runs, a number: n=512.
+    ///
+    /// It overrides what the program stated by LBPROF_PARAM. May be given several times.
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = param)]
     params: Vec<(String, f64)>,
 
-    /// Put a run that is in the study already in the place of what is kept of it.
+    /// Replace runs that are already in the study.
     #[arg(long)]
     replace: bool,
 

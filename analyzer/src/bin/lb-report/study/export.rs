@@ -17,11 +17,11 @@ pub struct ExportArguments {
     /// The study's file.
     study: PathBuf,
 
-    /// Write all tables as one JSON document to FILE, or to standard output where FILE is -.
+    /// Write all tables as one JSON document to FILE; - is standard output.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Write each table as a CSV file of its own in DIR.
+    /// Write each table as a CSV file into DIR.
     #[arg(long, value_name = "DIR")]
     csv: Option<PathBuf>,
 }

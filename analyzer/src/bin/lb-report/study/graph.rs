@@ -17,15 +17,17 @@ pub struct GraphArguments {
     /// The study's file.
     study: PathBuf,
 
-    /// Only from runs that have this: n=512, ranks=4, run=3, host=node1*. Of several for one name any will do.
+    /// Use these runs only: n=512, ranks=4, run=3, host=node1*.
+    ///
+    /// May be given several times; of several values for one name, any matches.
     #[arg(long = "where", value_name = "NAME=VALUE")]
     conditions: Vec<Condition>,
 
-    /// Write it for Graphviz to FILE, or to standard output where FILE is -.
+    /// Write it for Graphviz to FILE; - is standard output.
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     dot: Option<PathBuf>,
 
-    /// Write it as JSON to FILE, or to standard output where FILE is -.
+    /// Write it as JSON to FILE; - is standard output.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 

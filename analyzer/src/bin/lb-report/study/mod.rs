@@ -16,7 +16,7 @@ use crate::exit::Exit;
 
 /// What to do with a study.
 #[derive(Args)]
-#[command(after_help = examples::STUDY, arg_required_else_help = true)]
+#[command(after_help = examples::MORE, after_long_help = examples::STUDY, arg_required_else_help = true)]
 pub struct StudyArguments {
     #[command(subcommand)]
     command: StudyCommand,
@@ -24,23 +24,23 @@ pub struct StudyArguments {
 
 #[derive(Subcommand)]
 enum StudyCommand {
-    /// Adds runs to a study, which is begun where there is none.
-    #[command(after_help = examples::ADD)]
+    /// Add runs to a study; creates the study if needed.
+    #[command(after_help = examples::MORE, after_long_help = examples::ADD)]
     Add(add::AddArguments),
-    /// Lists the runs of a study.
+    /// List the runs of a study.
     List(list::ListArguments),
-    /// Shows runs side by side: times, efficiencies, overheads, speedup.
-    #[command(after_help = examples::SHOW)]
+    /// Show runs side by side: times, efficiencies, overheads, speedup.
+    #[command(after_help = examples::MORE, after_long_help = examples::SHOW)]
     Show(show::ShowArguments),
-    /// Shows the laws that runs follow, and what runs with other P and parameters would take.
+    /// Fit models to the runs and extrapolate to other numbers of ranks and parameters.
     Model(model::ModelArguments),
-    /// Shows what depends on what, with equations.
+    /// Show the causal model: which figure depends on which, with equations.
     Graph(graph::GraphArguments),
-    /// Writes a page for a browser: scaling, models, the causal model. One file that needs no network.
+    /// Write an HTML page with scaling, models and the causal model: one file that works offline.
     Html(html::HtmlArguments),
-    /// Removes runs from a study.
+    /// Remove runs from a study.
     Remove(remove::RemoveArguments),
-    /// Writes all that a study holds as JSON or CSV.
+    /// Export everything in a study as JSON or CSV.
     Export(export::ExportArguments),
 }
 

@@ -15,23 +15,25 @@ pub struct ModelArguments {
     /// The study's file.
     study: PathBuf,
 
-    /// Only models of this region: its path, or the end of it.
+    /// Show models of this region only: its path, or the end of its path.
     #[arg(long, value_name = "PATH")]
     region: Option<String>,
 
-    /// Only what depends on this: P, a parameter, #op or #q.
+    /// Show only what depends on this: P, a parameter, #op or #q.
     #[arg(long, value_name = "NAME")]
     against: Option<String>,
 
-    /// What a run would take that has these: P=64,n=2000.
+    /// Extrapolate to a run with these values: P=64,n=2000.
     #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',', value_parser = value)]
     at: Vec<(String, f64)>,
 
-    /// Only from runs that have this: n=512, ranks=4, run=3, host=node1*. Of several for one name any will do.
+    /// Use these runs only: n=512, ranks=4, run=3, host=node1*.
+    ///
+    /// May be given several times; of several values for one name, any matches.
     #[arg(long = "where", value_name = "NAME=VALUE")]
     conditions: Vec<Condition>,
 
-    /// Write all models, points and forecasts as JSON to FILE, or to standard output where FILE is -.
+    /// Write all models, points and forecasts as JSON to FILE; - is standard output.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 

@@ -13,7 +13,7 @@ pub struct RemoveArguments {
     /// The study's file.
     study: PathBuf,
 
-    /// Runs, by their numbers in 'lb-report study list', or by id.
+    /// Runs, by their numbers in 'lb-report study list' or by id.
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<String>,
 }

@@ -15,29 +15,34 @@ pub struct ShowArguments {
     /// The study's file.
     study: PathBuf,
 
-    /// What columns are distinguished by: a parameter, ranks or host; several with commas. What else differs makes tables of its own.
-    /// By default the ranks, or all that differs where no two runs differ by their ranks alone.
+    /// What the columns stand for: a parameter, ranks or host; several with commas.
+    ///
+    /// Runs that differ in anything else are shown in separate tables. Default: the ranks, or everything that differs if no two runs
+    /// differ in their ranks alone.
     #[arg(long, value_name = "PARAM", value_delimiter = ',')]
     by: Vec<String>,
 
-    /// Only runs that have this: n=512, ranks=4, run=3, program=heat, host=node1*. Of several for one name any will do.
+    /// Show these runs only: n=512, ranks=4, run=3, program=heat, host=node1*.
+    ///
+    /// May be given several times; of several values for one name, any matches.
     #[arg(long = "where", value_name = "NAME=VALUE")]
     conditions: Vec<Condition>,
 
-    /// Times and efficiencies of a region instead of the whole program: its path, or the end of it.
+    /// Times and efficiencies of a region in place of the whole program: its path, or the end of its path.
     #[arg(long, value_name = "PATH")]
     region: Option<String>,
 
-    /// The run that speedup and efficiency are against, by number or id; by default, or where it is "smallest", of runs with the
-    /// same parameters, that with the smallest number of ranks.
+    /// The run that speedup and efficiency refer to, by number or id.
+    ///
+    /// Default, or "smallest": the run with the fewest ranks among those with the same parameters.
     #[arg(long, value_name = "RUN")]
     base: Option<String>,
 
-    /// The work grows with the ranks: efficiency is the time of the base over the run's, against the fewest ranks of all.
+    /// Weak scaling: efficiency is the base run's time divided by the run's; the base has the fewest ranks of all.
     #[arg(long)]
     weak: bool,
 
-    /// A column for each run, also where several have the same parameters and ranks.
+    /// One column per run, even for repeated runs.
     #[arg(long)]
     all: bool,
 

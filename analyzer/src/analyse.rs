@@ -89,7 +89,8 @@ pub fn analyse(run: &Run, options: &Options, report: impl Fn(Step) + Sync) -> Re
     choose_loop(&mut model, options)?;
     let mut watched = None;
     if options.asked.is_some() {
-        let scenarios = first.scenarios(&model, options)?;
+        model.asked = asked(&model, options)?;
+        let scenarios = first.scenarios(&model);
         let watch = Some(&model).filter(|_| options.watch);
         (model.followed, watched) = first.follow(run, &model, &Scope::all(&model), scenarios, watch, &report);
     }
@@ -121,8 +122,11 @@ pub fn analyse_part(
     let region = selection.region.as_ref().map(|name| region::find(&model, name)).transpose()?.filter(|&one| one != 0);
     let mut watched = None;
     if follows {
+        if region.is_none() {
+            model.asked = asked(&model, options)?;
+        }
         let all = if narrows { &all } else { &model };
-        let scenarios = if region.is_none() { first.scenarios(&model, options)? } else { Vec::new() };
+        let scenarios = if region.is_none() { first.scenarios(&model) } else { Vec::new() };
         let scope = Scope::part(all, &first.survey, &part, &model, region);
         let watch = Some(&model).filter(|_| options.watch && region.is_none());
         (model.followed, watched) = first.follow(base, all, &scope, scenarios, watch, &report);
@@ -144,6 +148,11 @@ fn choose_loop(model: &mut Model, options: &Options) -> Result<(), SelectionErro
     let name = options.iteration_region.as_deref();
     model.chosen_loop = name.map(|name| region::find_iterated(model, name)).transpose()?;
     Ok(())
+}
+
+/// The scenarios that the user asks for; none where ranks are not followed.
+fn asked(model: &Model, options: &Options) -> Result<Vec<WhatIf>, SelectionError> {
+    options.asked.iter().flatten().map(|one| one.scenario(model)).collect()
 }
 
 /// Numbers of clusters of ranks that run the same code, and their ranks.
@@ -193,13 +202,11 @@ impl First {
         }
     }
 
-    /// What to ask of `model`, and under what conditions that is answered; nothing where ranks are not followed.
-    fn scenarios(&self, model: &Model, options: &Options) -> Result<Vec<(WhatIf, Condition)>, SelectionError> {
-        let Some(asked) = &options.asked else { return Ok(Vec::new()) };
-        let asked: Vec<_> = asked.iter().map(|one| one.scenario(model)).collect::<Result<Vec<_>, _>>()?;
+    /// What to ask of `model`, and under what conditions that is answered.
+    fn scenarios(&self, model: &Model) -> Vec<(WhatIf, Condition)> {
         // What a rank did whose calls are sums cannot be replayed.
-        let scenarios = if self.survey.profiles { Vec::new() } else { plan(model, &asked) }.into_iter();
-        Ok(scenarios.map(|scenario| (scenario, condition(scenario, model))).collect())
+        let scenarios = if self.survey.profiles { Vec::new() } else { plan(model, &model.asked) }.into_iter();
+        scenarios.map(|scenario| (scenario, condition(scenario, model))).collect()
     }
 
     /// Follows the ranks of `run`, of which `all` is, and watches what they do in `watch`, the model of the part in `scope`; nothing where

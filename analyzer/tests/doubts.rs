@@ -2,7 +2,7 @@
 
 mod support;
 
-use lbprof_analyzer::report::{Doubt, Report, text};
+use lbprof_analyzer::report::{Doubt, Report, json, text};
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use support::{report, usage};
 
@@ -58,6 +58,7 @@ fn ranks_that_sleep_are_said_to() {
     let first = "Ranks 0, 2 slept or waited for I/O in much of what counts as computation: at least 0.89 s of rank 0's 0.99 s used no CPU. \
                  As it is: 99.0 % of the time is computation;";
     assert!(words.starts_with(first), "{words}");
+    assert_eq!(json::document(&report)["verdict"]["kind"], "doubtful");
 }
 
 #[test]

@@ -64,6 +64,10 @@ blocking: (BlockingTable | null)
  */
 predictions: Prediction[]
 /**
+ * Why some predictions are missing, or what is odd about them.
+ */
+prediction_notes: NoteInWords[]
+/**
  * The chain of work, messages and calls that set the run's time; null if `blocking` is null, or a region is selected.
  */
 critical_path: (CriticalPath | null)
@@ -336,7 +340,7 @@ communication_s: number
 /**
  * The largest loss.
  */
-kind: ("nothing" | "good" | "imbalance" | "slow in turn" | "dependency chains" | "serialization" | "communication")
+kind: ("nothing" | "good" | "doubtful" | "imbalance" | "slow in turn" | "dependency chains" | "serialization" | "communication")
 /**
  * The rank that computes longest; null on one rank.
  */
@@ -466,7 +470,7 @@ waits_at: (Call | null)
  */
 share: (number | null)
 /**
- * What would be gained without it, no more than is lost: by the replay of `predictions` with that region balanced, that rank as the mean, or an ideal network; null if none was asked.
+ * What would be gained without it, no more than is lost: by the replay of `predictions` with that region balanced, that rank as the mean, or an ideal network; null if none was asked, or no advice is given (`verdict.advised`).
  */
 saved_s: (number | null)
 /**
@@ -1728,7 +1732,7 @@ not_recorded: number
  */
 export interface Prediction {
 /**
- * The what-if scenario. None about balancing where work is handed out on demand; none about each iteration where ranks end theirs with different calls and it matters which of them are the same one.
+ * The what-if scenario. Some may be missing: `prediction_notes` says why.
  */
 scenario: ("as measured" | "ideal network" | "network" | "region balanced" | "region balanced in each iteration" | "run balanced in each iteration" | "rank as the mean" | "region faster")
 /**
@@ -1759,6 +1763,19 @@ time_s: number
  * That of `as measured` less this, so that an error of the replay is on both sides.
  */
 saved_s: number
+}
+/**
+ * A note on the predictions.
+ */
+export interface NoteInWords {
+/**
+ * `not all known`: no prediction, because the logs do not tell what some calls waited for; `on demand`: none about balancing, because work is handed out to whoever is ready first; `own loops`, `other code`: none that would balance ranks with different loops, or clusters of ranks that run different code in iterations of their own; `iterations unknown`: none about balance in each iteration, because ranks end theirs with different calls and it matters which of them are the same one; `outer gains less`: a region gains less by being balanced than one within it.
+ */
+kind: string
+/**
+ * The note in words.
+ */
+text: string
 }
 /**
  * The critical path as it is written.

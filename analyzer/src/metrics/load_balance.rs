@@ -12,11 +12,12 @@
 //! The product is the parallel efficiency, mean T_p / T = 4/8.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lbprof_collector::Activity;
 use serde::Serialize;
 
-use crate::model::{Model, RankModel, RegionIdx, Slowest, recorded_s};
+use crate::model::{Model, RankModel, RegionIdx, Series, Slowest, recorded_s};
 
 /// Load balance: the mean of the ranks' computation time over its maximum.
 ///
@@ -122,12 +123,14 @@ pub struct PhaseProfileIdeal {
 ///   regions in it, and the maximum over ranks of their computation outside of those.
 ///
 /// In both cases computation that belongs to no iteration counts by its maximum over ranks. So the estimate assumes that
-/// ranks meet at the end of each iteration, and nowhere else.
+/// ranks meet at the end of each iteration, and nowhere else. What a rank computes before the first call of a found loop is outside of
+/// the loop, but there is no meeting between: it counts together with the iteration that the rank enters the loop with ([`Series::entering`]).
 pub fn phase_profile_ideal(model: &Model, region: RegionIdx) -> Option<PhaseProfileIdeal> {
     let inside = outermost_iterated(model, region);
-    let slowest = || inside.iter().filter_map(|&idx| model.slowest.get(idx as usize));
-    all_iterate(model.ranks.iter(), region, &inside)
-        .then(|| PhaseProfileIdeal::of(slowest(), outside_s(model.ranks.iter(), region, &inside)))
+    let slowest = |&idx: &RegionIdx| model.slowest.get(idx as usize).map_or(&[][..], Vec::as_slice);
+    let ranks = || model.ranks.iter();
+    all_iterate(ranks(), region, &inside)
+        .then(|| PhaseProfileIdeal::of(inside.iter().map(slowest), &Edges::of(ranks(), region, &inside)))
 }
 
 /// [`phase_profile_ideal`] of some ranks, as if there were no others: `ranks` are indices in [`Model::ranks`], ascending.
@@ -147,22 +150,73 @@ pub fn phase_profile_ideal_of(model: &Model, ranks: &[usize], region: RegionIdx)
         false => Cow::from(slowest_of(chosen(), idx)),
     };
     all_iterate(chosen(), region, &inside)
-        .then(|| PhaseProfileIdeal::of(inside.iter().map(slowest), outside_s(chosen(), region, &inside)))
+        .then(|| PhaseProfileIdeal::of(inside.iter().map(slowest), &Edges::of(chosen(), region, &inside)))
 }
 
 impl PhaseProfileIdeal {
-    /// From the slowest rank of each iteration of some regions, and the seconds that lie outside of all.
-    fn of(regions: impl Iterator<Item: AsRef<[Slowest]>>, outside_s: f64) -> Self {
-        let mut ideal = PhaseProfileIdeal::default();
-        for slowest in regions {
+    /// From the slowest rank of each iteration of some regions, and what lies outside of all.
+    fn of(regions: impl Iterator<Item: AsRef<[Slowest]>>, edges: &Edges) -> Self {
+        let mut ideal = PhaseProfileIdeal { seconds: edges.outside_s, ..PhaseProfileIdeal::default() };
+        for (at, slowest) in regions.enumerate() {
             for slowest in slowest.as_ref() {
+                let slowest = edges.entering.get(&(at, slowest.iteration)).unwrap_or(slowest);
                 ideal.seconds += slowest.computation_s;
                 ideal.error_s += slowest.point_to_point_s;
                 ideal.bound_s += slowest.mpi_s;
             }
         }
-        ideal.seconds += outside_s;
         ideal
+    }
+}
+
+/// What lies outside of the iterations of some regions.
+///
+/// ```text
+///   rank 0   |=5=|send|barrier|=5=|send|barrier|         the first 5 s come before its first call: they are outside of the loop
+///   rank 1   |recv    |=5=|barrier|recv    |=5=|         its first 5 s are of iteration 0
+///
+///   one stretch up to the first barrier: max(5 + 0, 0 + 5) = 5 s, not 5 s outside and 5 s in iteration 0
+/// ```
+#[derive(Default)]
+struct Edges {
+    /// Iterations with which a rank enters a found loop, by the region's place and their number: the slowest rank, what it computes outside
+    /// included. Where it enters one several times, it is not known before which entry it computed how much: that is shared out evenly.
+    entering: BTreeMap<(usize, u32), Slowest>,
+    /// Seconds outside, the longest of a rank, where there is no such iteration.
+    outside_s: f64,
+}
+
+impl Edges {
+    /// Those of the iterated regions `inside`, which lie in `region`.
+    fn of<'a>(ranks: impl Iterator<Item = &'a RankModel> + Clone, region: RegionIdx, inside: &[RegionIdx]) -> Edges {
+        let regions = || (0..).zip(inside);
+        let series = |rank: &'a RankModel| regions().filter_map(|(at, &idx)| Some((at, rank.series(idx)?)));
+        // A window may begin after them.
+        let is_there = |one: &Series, number: &&u32| one.numbers.binary_search(number).is_ok();
+        let entered = |rank: &'a RankModel| {
+            series(rank).flat_map(move |(at, one)| {
+                one.entering.iter().filter(move |number| is_there(one, number)).map(move |&number| (at, number))
+            })
+        };
+        let numbers: BTreeSet<(usize, u32)> = ranks.clone().flat_map(entered).collect();
+        if numbers.is_empty() {
+            let outside_s = ranks.map(|rank| outside_s(rank, region, inside)).fold(0.0, f64::max);
+            return Edges { outside_s, ..Edges::default() };
+        }
+        let shared_s: Vec<f64> =
+            ranks.clone().map(|rank| outside_s(rank, region, inside) / numbers.len() as f64).collect();
+        let slowest = |&(at, number): &(usize, u32)| {
+            let with_outside = |(rank, shared_s): (&RankModel, &f64)| {
+                let one = rank
+                    .series(inside[at])
+                    .map_or_else(Slowest::default, |series| series.slowest_in(rank.rank, number));
+                Slowest { iteration: number, rank: rank.rank, computation_s: one.computation_s + shared_s, ..one }
+            };
+            let slower = |a: Slowest, b: Slowest| if b.computation_s > a.computation_s { b } else { a };
+            ranks.clone().zip(&shared_s).map(with_outside).reduce(slower).map(|slowest| ((at, number), slowest))
+        };
+        let entering = numbers.iter().filter_map(slowest).collect();
+        Edges { entering, outside_s: 0.0 }
     }
 }
 
@@ -185,13 +239,10 @@ fn has_iterations(rank: &RankModel, region: RegionIdx) -> bool {
     rank.in_iterations.binary_search_by_key(&region, |&(idx, _)| idx).is_ok()
 }
 
-/// The longest computation of a rank in `region` that lies in no iteration of the regions `inside`.
-fn outside_s<'a>(ranks: impl Iterator<Item = &'a RankModel>, region: RegionIdx, inside: &[RegionIdx]) -> f64 {
-    let outside = ranks.map(|rank| {
-        let in_iterations: f64 = inside.iter().map(|&idx| rank.in_iterations_s(idx)).sum();
-        rank.inclusive(region)[Activity::Computation as usize] - in_iterations
-    });
-    outside.fold(0.0, f64::max)
+/// Seconds that a rank computes in `region` in no iteration of the regions `inside`.
+fn outside_s(rank: &RankModel, region: RegionIdx, inside: &[RegionIdx]) -> f64 {
+    let in_iterations_s: f64 = inside.iter().map(|&idx| rank.in_iterations_s(idx)).sum();
+    (rank.inclusive(region)[Activity::Computation as usize] - in_iterations_s).max(0.0)
 }
 
 /// The slowest of `ranks` in each iteration of the iterated region `idx`.

@@ -34,6 +34,7 @@ use alone::Alone;
 use followed::Followed;
 use loops::{Loop, Without};
 use sites::Sites;
+use what_if::WhatIf;
 
 /// A run.
 #[derive(Clone, Debug, Default)]
@@ -67,6 +68,8 @@ pub struct Model {
     /// The time in which one rank alone computes; `None` where that is not known: calls were not recorded one by one, or the clocks
     /// of hosts cannot be compared.
     pub alone: Option<Alone>,
+    /// The what-if scenarios that the user asked for.
+    pub asked: Vec<WhatIf>,
     /// Who waited for whom, and how long the run would take otherwise; `None` where the ranks were not followed.
     pub followed: Option<Followed>,
     /// What is missing or doubtful.

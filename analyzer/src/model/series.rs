@@ -34,10 +34,19 @@ impl Series {
     pub(crate) fn slowest(&self, rank: u32) -> Vec<Slowest> {
         Slowest::each(rank, &self.numbers, &self.seconds)
     }
+
+    /// The iteration with this number, as if `rank` were the slowest in it; without any time where the rank has none.
+    pub(crate) fn slowest_in(&self, rank: u32, number: u32) -> Slowest {
+        let at = self.numbers.partition_point(|&one| one < number);
+        let is_there = self.numbers.get(at) == Some(&number);
+        let own = Activity::ALL.map(|activity| if is_there { vec![self.seconds_at(activity, at)] } else { Vec::new() });
+        let one = Slowest::each(rank, &[number], &own).pop();
+        one.unwrap_or_default()
+    }
 }
 
 /// The rank that computes longest in an iteration.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Slowest {
     /// Number of the iteration.
     pub iteration: u32,

@@ -94,6 +94,7 @@ impl Part {
             outermost_iterated: Vec::new(),
             chosen_loop: None,
             alone: None,
+            asked: Vec::new(),
             followed: None,
             problems: self.problems,
             found: Vec::new(),

@@ -85,7 +85,7 @@ pub struct Loss {
     /// Of the elapsed time that was recorded.
     pub share: Option<f64>,
     /// What would be gained without it, no more than is lost: by the replay of `predictions` with that region balanced, that rank as the mean,
-    /// or an ideal network; null if none was asked.
+    /// or an ideal network; null if none was asked, or no advice is given (`verdict.advised`).
     pub saved_s: Option<f64>,
 }
 

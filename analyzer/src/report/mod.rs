@@ -61,7 +61,7 @@ pub use overheads::OverheadTable;
 pub use problems::ProblemRow;
 pub use ranks::RankRow;
 pub use regions::RegionRow;
-pub use verdict::Verdict;
+pub use verdict::{Verdict, VerdictKind};
 pub use what_if::WhatIfTable;
 
 /// What a report says. All times in seconds.
@@ -141,7 +141,7 @@ impl Report {
             .unwrap_or_else(|| Verdict::new(model, &efficiency, &regions, &call_sites));
         let overheads = OverheadTable::new(model, &efficiency);
         let blocking = BlockingTable::new(model, places, &overheads.imbalance);
-        let what_if = WhatIfTable::new(model);
+        let what_if = WhatIfTable::new(model, &clusters);
         let losses = losses::rows(&losses::Parts {
             model,
             places,
@@ -170,7 +170,7 @@ impl Report {
             clusters: &clusters,
             dispersion: &dispersion,
         });
-        Report {
+        let mut report = Report {
             facts: model.facts.clone(),
             data: DataFacts::new(model, &problems),
             doubts: doubts::doubts(model),
@@ -190,7 +190,14 @@ impl Report {
             iterations: Iterations::new(model, if choices.all_iterations { usize::MAX } else { grouped::MOST_ROWS }),
             call_sites,
             counters: counters::rows(model),
+        };
+        if report.is_only_described() {
+            report.losses.iter_mut().for_each(|loss| (loss.remedy, loss.saved_s) = (None, None));
         }
+        if report.verdict.kind == VerdictKind::Good && (!report.doubts.is_empty() || report.is_only_described()) {
+            report.verdict.kind = VerdictKind::Doubtful;
+        }
+        report
     }
 
     /// Whether the run is only to be described: it failed, did not end by itself, or there is too little to say what would help.

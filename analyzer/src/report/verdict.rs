@@ -99,6 +99,9 @@ pub enum VerdictKind {
     /// At least 95 % of the time is computation.
     #[serde(rename = "good")]
     Good,
+    /// By the figures at least 95 % of the time is computation, but there are doubts about them, or the run is only to be described.
+    #[serde(rename = "doubtful")]
+    Doubtful,
     /// Imbalance of the ranks' computation.
     #[serde(rename = "imbalance")]
     Imbalance,

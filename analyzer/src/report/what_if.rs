@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lbprof_collector::Activity;
 use serde::Serialize;
 
-use super::serial;
+use super::{Clusters, serial};
 use crate::model::kind::Kind;
 use crate::model::what_if::WhatIf;
 use crate::model::{Model, OwnLoops};
@@ -63,8 +63,7 @@ enum ScenarioKind {
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ScenarioRow {
-    /// The what-if scenario. None about balancing where work is handed out on demand; none about each iteration where ranks end theirs
-    /// with different calls and it matters which of them are the same one.
+    /// The what-if scenario. Some may be missing: `prediction_notes` says why.
     scenario: ScenarioKind,
     /// Of `region faster`: how many times as fast.
     times: Option<f64>,
@@ -129,20 +128,45 @@ pub struct PathRow {
     pub rank_s: f64,
 }
 
-/// Answers, and the critical path.
+/// What is to be said of the predictions: why some are not there, or what is odd about them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// Not all that ranks wait for is known, so that there is no prediction at all.
+    NotAllIsKnown,
+    /// Work is handed out on demand: none that depends on who does what.
+    OnDemand,
+    /// Ranks have loops by themselves: balance only among the ranks of one loop.
+    OwnLoops,
+    /// Ranks run different code, and not in the same iterations: balance only among the ranks of one cluster.
+    OtherCode,
+    /// It is not known which computation of different ranks belongs to the same iteration: no balance in each one.
+    EachIsUnknown,
+    /// A region gains less by being balanced than one within it: the paths of both.
+    OuterGainsLess(String, String),
+}
+
+impl Note {
+    /// The word in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Note::NotAllIsKnown => "not all known",
+            Note::OnDemand => "on demand",
+            Note::OwnLoops => "own loops",
+            Note::OtherCode => "other code",
+            Note::EachIsUnknown => "iterations unknown",
+            Note::OuterGainsLess(..) => "outer gains less",
+        }
+    }
+}
+
+/// Predictions, and the critical path.
 #[derive(Clone, Debug, Default)]
 pub struct WhatIfTable {
     /// One row per scenario: as measured, on an ideal network, then the others, those that gain most first. None where not all that ranks wait
     /// for is known.
     pub rows: Vec<Prediction>,
-    /// Whether all that ranks wait for is known.
-    pub all_is_known: bool,
-    /// Whether work is handed out on demand, so that no prediction is given that depends on who does what.
-    pub on_demand: bool,
-    /// Whether ranks have loops by themselves, so that bringing ranks to the mean of all is no gain.
-    pub apart: bool,
-    /// Whether balance in each iteration is not predicted because it is not known which computation of different ranks belongs to the same one.
-    pub each_is_unknown: bool,
+    /// What is to be said of them.
+    pub notes: Vec<Note>,
     /// Seconds of the run as measured, replayed with everything as it was; `None` where the ranks were not followed.
     pub measured_s: Option<f64>,
     /// The critical path by region and activity, the longest first.
@@ -159,8 +183,8 @@ impl WhatIfTable {
         self.measured_s.map(|_| CriticalPath { time_s: self.path_s, parts: &self.path, ranks: &self.path_ranks })
     }
 
-    /// What was asked of `model`.
-    pub(super) fn new(model: &Model) -> WhatIfTable {
+    /// What was asked of `model`, whose ranks run the code of these clusters.
+    pub(super) fn new(model: &Model, clusters: &Clusters) -> WhatIfTable {
         let Some(followed) = &model.followed else { return WhatIfTable::default() };
         let time = |scenario| followed.replays.iter().find(|(one, _)| *one == scenario).map(|&(_, time_s)| time_s);
         let least_s = |scenario| match scenario {
@@ -212,14 +236,47 @@ impl WhatIfTable {
         let mut path_ranks: Vec<(u32, f64)> = by_rank.into_iter().collect();
         path_ranks.sort_by(|a, b| b.1.total_cmp(&a.1));
         let path_s = path_ranks.iter().map(|one| one.1).sum();
-        let all_is_known = followed.counts.all_is_known();
-        let on_demand = followed.counts.hands_out_work;
-        let is_known = |prediction: &&(WhatIf, f64)| all_is_known && !(on_demand && prediction.0.moves_work());
+        let (all_is_known, on_demand) = (followed.counts.all_is_known(), followed.counts.hands_out_work);
+        let is_known = |&&(scenario, _): &&(WhatIf, f64)| {
+            // Who asks for it is answered.
+            let mixes = || !model.asked.contains(&scenario) && mixes_codes(model, clusters, scenario);
+            all_is_known && !(scenario.moves_work() && (on_demand || mixes()))
+        };
         let mut rows: Vec<Prediction> = followed.replays.iter().filter(is_known).map(row).collect();
         rows.sort_by_key(place);
-        let apart = !OwnLoops::of(model).is_empty();
-        let each_is_unknown = !iterations_are_known(model, &model.outermost_iterated);
-        WhatIfTable { rows, all_is_known, on_demand, apart, each_is_unknown, measured_s, path, path_ranks, path_s }
+        let mut table = WhatIfTable { rows, measured_s, path, path_ranks, path_s, ..WhatIfTable::default() };
+        table.notes = match (all_is_known, on_demand) {
+            _ if measured_s.is_none() => Vec::new(),
+            (false, _) => vec![Note::NotAllIsKnown],
+            (_, true) => vec![Note::OnDemand],
+            _ => table.notes_on_balance(model, clusters),
+        };
+        table
+    }
+
+    /// What is to be said of predictions of balance.
+    fn notes_on_balance(&self, model: &Model, clusters: &Clusters) -> Vec<Note> {
+        let mut notes = Vec::new();
+        if !OwnLoops::of(model).is_empty() {
+            notes.push(Note::OwnLoops);
+        } else if clusters.are_apart() {
+            notes.push(Note::OtherCode);
+        }
+        if !iterations_are_known(model, &model.outermost_iterated) {
+            notes.push(Note::EachIsUnknown);
+        }
+        let least_s = LEAST_OF_NOTE * self.measured_s.unwrap_or(0.0);
+        notes.extend(
+            self.outer_gains_less(least_s)
+                .map(|(outer, inner)| Note::OuterGainsLess(outer.to_owned(), inner.to_owned())),
+        );
+        notes
+    }
+
+    /// Whether balance of some work would save this share of the run's time.
+    pub fn balance_gains(&self, least: f64) -> bool {
+        let least_s = least * self.measured_s.unwrap_or(0.0);
+        self.rows.iter().any(|row| row.scenario.moves_work() && self.is_gain(row) && row.saved_s > least_s)
     }
 
     /// The prediction that gains most, among scenarios about regions, ranks and real networks. One that asks for balance in each iteration,
@@ -231,10 +288,10 @@ impl WhatIfTable {
         each.filter(|each| once.is_none_or(|once| each.saved_s > WORTH_THE_PAINS * once.saved_s.max(0.0))).or(once)
     }
 
-    /// Whether what a prediction saves is a gain: not where ranks with loops by themselves would do each other's work.
+    /// Whether what a prediction saves is a gain: not where ranks with loops by themselves, or with other code, would do each other's work.
     pub fn is_gain(&self, row: &Prediction) -> bool {
         let of_all = matches!(row.scenario, WhatIf::Balanced(0) | WhatIf::RunBalancedEach | WhatIf::RankAsMean(_));
-        !(self.apart && of_all)
+        !(of_all && self.notes.iter().any(|note| matches!(note, Note::OwnLoops | Note::OtherCode)))
     }
 
     /// A region, and one within it, of which the outer one gains less by being balanced, where that is `least_s` seconds or more: the paths.
@@ -251,6 +308,26 @@ impl WhatIfTable {
 
 /// How many times as much as any other change balance in each iteration must gain to come before it.
 const WORTH_THE_PAINS: f64 = 1.2;
+
+/// Share of the run's time by which predictions differ that are said to.
+const LEAST_OF_NOTE: f64 = 0.01;
+
+/// Whether a scenario would move work between ranks that run different code in iterations of their own.
+fn mixes_codes(model: &Model, clusters: &Clusters, scenario: WhatIf) -> bool {
+    let region = match scenario {
+        WhatIf::Balanced(region) | WhatIf::BalancedEach(region) => region,
+        _ => 0,
+    };
+    let own_s = model.inclusive_s(region, Activity::Computation);
+    let is_changed = |own_s: f64| own_s > 0.0 || matches!(scenario, WhatIf::RankAsMean(_));
+    let mut codes: Vec<Option<u32>> =
+        clusters.of.iter().zip(own_s).filter(|&(_, own_s)| is_changed(own_s)).map(|(of, _)| *of).collect();
+    // A marked phase of one rank alone would be spread over all.
+    let is_spread = codes.len() == 1;
+    let first = codes.first().copied().flatten();
+    codes.retain(|of| of.is_none() || *of != first);
+    clusters.are_apart() && (is_spread || !codes.is_empty())
+}
 
 /// The place of the scenarios that are sorted by what they gain, after the fixed ones.
 const LAST: u8 = 2;

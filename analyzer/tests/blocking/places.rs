@@ -38,3 +38,19 @@ fn code_that_some_ranks_pass_less_often_is_balanced_among_these() {
     let balanced = balanced_ms(&run);
     assert!(matches!(balanced[..], [(_, ms)] if (ms - (240.0 - 6.0 * 5.0)).abs() < 0.1), "{balanced:?}");
 }
+
+#[test]
+fn code_in_turn_is_no_imbalance_of_one_place() {
+    // Each computes 5 after the one before it has, between its receive and its send; rank 0 receives nothing, and rank 3 sends nothing. Rank 0's
+    // code up to its send is where others wait for it first. All are equal, so there is nothing to balance; nor where ranks compute in two
+    // parts with another receive between.
+    let step =
+        |inner: &str| format!("if $r > 0\nrecv $r-1\nend\n{inner}\nif $r < 3\nsend $r+1\nsend $r+1\nend\nbarrier");
+    for inner in ["compute 5\nif $r > 0\nrecv $r-1\nend", "compute 3\nif $r > 0\nrecv $r-1\nend\ncompute 2"] {
+        let run = Run::found(&format!("ranks 4\nrank *:\nrepeat 24\n{}\nend\n", step(inner)));
+        assert!((run.elapsed_ms() - 24.0 * 20.0).abs() < 0.1, "{}", run.elapsed_ms());
+        // What the loop's first call leaves outside, 1 of 24 steps of rank 0, is too little to be asked about.
+        let answers = balanced_ms(&run);
+        assert!(answers.is_empty(), "{inner}: {answers:?}");
+    }
+}

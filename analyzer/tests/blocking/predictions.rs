@@ -1,6 +1,8 @@
 //! Predictions against the simulator: what a run takes with the change really made (DESIGN: a prediction is right when doing it gives it).
 
 use lbprof_analyzer::model::what_if::WhatIf;
+use lbprof_analyzer::report::json;
+use lbprof_analyzer::report::what_if::{Note, Prediction};
 use lbprof_simulator::script::Script;
 
 use crate::run::Run;
@@ -194,7 +196,7 @@ fn nothing_is_balanced_among_ranks_with_loops_of_their_own() {
         if $r > 0\nrepeat 30\nif $r == 3\ncompute 10\nend\ncompute 10\nsend 0\nend\nend\n";
     let run = Run::found(text);
     let report = report_on(&run.model);
-    assert!(report.what_if.apart, "{:?}", run.model.loops);
+    assert!(report.what_if.notes.contains(&Note::OwnLoops), "{:?}", run.model.loops);
     let of_all = |scenario| matches!(scenario, WhatIf::Balanced(0) | WhatIf::RunBalancedEach | WhatIf::RankAsMean(_));
     let asked = || run.followed().replays.iter().map(|&(scenario, _)| scenario);
     assert!(!asked().any(of_all), "{:?}", run.followed().replays);
@@ -207,6 +209,26 @@ fn nothing_is_balanced_among_ranks_with_loops_of_their_own() {
     let script = Script::parse(text).unwrap();
     let asked = Run::asking_of(&script, &["balanced=main"]);
     assert!(asked.replay_ms(WhatIf::Balanced(0)) > 0.0);
+}
+
+#[test]
+fn nothing_is_balanced_among_ranks_that_run_other_code() {
+    // Two marked codes, which meet at the end only: in one rank 1 works twice as long as rank 0, in the other all work alike.
+    let text = "ranks 4\ncomm ocean 0 1\ncomm air 2 3\nrank *:\nif $r < 2\nrepeat 20\niteration ocean\ncompute 10+10*$r\n\
+        barrier on ocean\nend\nend\nend\nif $r > 1\nrepeat 30\niteration air\ncompute 5\nallreduce 8 on air\nend\nend\nend\nbarrier\n";
+    let run = Run::of(text);
+    let report = report_on(&run.model);
+    assert!(report.clusters.are_apart());
+    assert_eq!(report.what_if.notes, [Note::OtherCode]);
+    let balanced: Vec<_> = report.what_if.rows.iter().filter(|row| row.scenario.moves_work()).collect();
+    let of_ocean = |row: &&Prediction| row.region.as_deref() == Some("main/ocean") && row.rank.is_none();
+    assert!(!balanced.is_empty() && balanced.iter().all(of_ocean), "{balanced:?}");
+    let words = "balancing is predicted only among the ranks of one cluster";
+    assert!(plain(&report, 100).replace("\n  ", " ").contains(words));
+    assert!(json::document(&report)["prediction_notes"][0]["text"].as_str().unwrap().contains(words));
+    // Who asks for it is answered.
+    let asked = Run::asking_of(&Script::parse(text).unwrap(), &["balanced=main"]);
+    assert!(report_on(&asked.model).what_if.rows.iter().any(|row| row.scenario == WhatIf::Balanced(0)));
 }
 
 #[test]

@@ -14,6 +14,10 @@
 // expect: cluster 2 micro_load_balance = (10*40 + 20*20) / (30 * 40)
 // expect: cluster 2 t_ideal_phase_profile_s = 30 * 0.040
 // expect: cluster 2 iterations = 30
+// expect: saved[region balanced main] = none
+// expect: saved[run balanced in each iteration] = none
+// expect: saved[rank as the mean 0] = none
+// expect: saved[region balanced main/ocean] = 20 * (0.060 - 0.040)
 #include "lbprof.h"
 
 #define STEP_BEGIN(name) LBPROF_ITERATION_BEGIN(name)

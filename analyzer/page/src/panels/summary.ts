@@ -117,7 +117,8 @@ function lossList({ losses }: Report): HTMLElement {
 
 function whatIf(report: Report): HTMLElement {
     const asked = scenarios(report);
-    if (asked.length === 0) {
+    // What would help is not known of a run that failed, or had no cores to compute.
+    if (asked.length === 0 || !report.verdict.advised) {
         return el("div");
     }
     const measured = report.predictions.find((replay) => replay.scenario === "as measured");

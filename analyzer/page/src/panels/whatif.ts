@@ -35,7 +35,7 @@ export const whatIf: Panel = {
     missing: ({ report }) => (report.predictions.length > 0 || report.critical_path ? null : report.selection?.region ? "How long it would take otherwise, and what set its time, are known of all of the run or of a window, not of a region." : "Calls were not replayed: they were recorded as sums (profile mode), or --no-blocking was given."),
     build(host, { report }) {
         if (report.predictions.length > 0) {
-            host.append(replays(report));
+            host.append(replays(report), ...report.prediction_notes.map((note) => el("p", { class: "hint" }, `${note.text}.`)));
         } else {
             const calls = panelLink("waiting", "Causes of waiting");
             host.append(el("p", { class: "hint" }, "How long the run would take otherwise is not known: of some calls the logs do not tell what they waited for (", calls, ")."));

@@ -7,16 +7,7 @@ use lbprof_collector::Activity;
 use super::edges;
 use super::mean::mean_of_who_computes;
 use crate::model::kind::Ns;
-use crate::model::{Model, RankModel, Region, RegionIdx, Series};
-use crate::structure::{OTHER, ends_of};
-
-/// The regions that ranks pass at one place of the program, however they are called: a region; and where it is code between calls that
-/// only some ranks pass, that of other ranks, which go on with other calls there. The first comes first.
-pub fn same_place(model: &Model, region: RegionIdx) -> Vec<RegionIdx> {
-    let Some(own) = Branch::of(model, region) else { return vec![region] };
-    let beside = |other: &RegionIdx| Branch::of(model, *other).is_some_and(|other| other.is_beside(&own));
-    (0..model.regions.len() as RegionIdx).filter(|other| *other == region || beside(other)).collect()
-}
+use crate::model::{Model, RankModel, RegionIdx, Series};
 
 /// Seconds that each rank computes in some regions of which none lies in another, inner ones included.
 pub fn computation_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
@@ -26,41 +17,6 @@ pub fn computation_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
         sums.iter_mut().zip(own).for_each(|(sum, time)| *sum += time);
     }
     sums
-}
-
-/// Code between calls that only some ranks pass.
-struct Branch {
-    parent: RegionIdx,
-    /// The call that it comes after, and that before which it ends.
-    from: String,
-    to: String,
-    /// By place of the rank: how often it passes it.
-    passed: Vec<u64>,
-}
-
-impl Branch {
-    fn of(model: &Model, region: RegionIdx) -> Option<Branch> {
-        let is_code = |one: &&Region| one.found && !one.iterated && one.name != OTHER;
-        let one = model.regions.get(region as usize).filter(is_code)?;
-        let (from, to) = ends_of(&one.name);
-        let passed: Vec<u64> = model.ranks.iter().map(|rank| passed(rank, region)).collect();
-        let is_branch = passed.contains(&0);
-        is_branch.then_some(Branch { parent: one.parent, from, to, passed })
-    }
-
-    /// Whether other ranks pass it as often at the same place: after the same call, or before it.
-    fn is_beside(&self, other: &Branch) -> bool {
-        let is_near = self.parent == other.parent && (self.from == other.from || self.to == other.to);
-        let often = |branch: &Branch| branch.passed.iter().copied().max().unwrap_or(0);
-        let both = || self.passed.iter().zip(&other.passed).any(|(own, others)| *own > 0 && *others > 0);
-        is_near && often(self).abs_diff(often(other)) <= 1 && !both()
-    }
-}
-
-/// How often a rank passes a region.
-fn passed(rank: &RankModel, region: RegionIdx) -> u64 {
-    let found = rank.cells.binary_search_by_key(&(region, Activity::Computation), |(key, _)| *key);
-    found.ok().and_then(|at| rank.cells.get(at)).map_or(0, |(_, cell)| cell.calls)
 }
 
 /// By place of the rank: from when on its computation takes how many times as long, where each iteration of some regions, none of which

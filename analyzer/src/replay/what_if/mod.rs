@@ -2,6 +2,7 @@
 
 mod alignment;
 mod balance;
+mod branches;
 mod clocks;
 mod conditions;
 mod edges;

@@ -4,7 +4,8 @@ use crate::model::what_if::WhatIf;
 use lbprof_collector::Activity;
 
 use super::alignment;
-use super::balance::{balanced_each, balanced_s, computation_s, excess_each, same_place};
+use super::balance::{balanced_each, balanced_s, computation_s, excess_each};
+use super::branches::Places;
 use super::conditions::{Condition, Network, Work};
 use super::mean::factors;
 use crate::model::{Model, OwnLoops, RegionIdx};
@@ -25,7 +26,7 @@ pub fn condition(scenario: WhatIf, model: &Model) -> Condition {
             Condition { network: Network::Given { latency_s, bytes_per_s }, work: Work::Measured }
         }
         WhatIf::Balanced(region) => {
-            let place = same_place(model, region);
+            let place = Places::of(model).at(region);
             let times = computation_s(model, &place);
             let factors = factors(&times, balanced_s(model, region, &times));
             work(Work::Region { regions: with_inner(model, &place), factors })
@@ -51,8 +52,9 @@ pub fn plan(model: &Model, asked: &[WhatIf]) -> Vec<WhatIf> {
     let mut scenarios = vec![WhatIf::Ideal, WhatIf::Measured];
     let least = LEAST_GAIN * model.recorded_s();
     let together = OwnLoops::of(model).is_empty();
+    let places = Places::of(model);
     let mut regions: Vec<(f64, RegionIdx)> = (RegionIdx::from(!together)..model.regions.len() as RegionIdx)
-        .map(|region| (region, same_place(model, region)))
+        .map(|region| (region, places.at(region)))
         .filter(|(region, place)| place.first() == Some(region))
         .map(|(region, place)| (excess(model, region, &computation_s(model, &place)), region))
         .filter(|&(excess, _)| excess > least)

@@ -15,7 +15,7 @@ use super::iterations::Iterations;
 use super::overheads::OverheadTable;
 use super::run::RunRow;
 use super::selection::SelectionRow;
-use super::what_if::{CriticalPath, Prediction};
+use super::what_if::{CriticalPath, Note, Prediction};
 use super::{
     ActivityRow, BlockingTable, ClusterRow, CounterRow, DispersionRows, Doubt, EfficiencyRow, LoopRow, Loss, RankRow,
     RegionRow, Report, SiteRow, Verdict, text,
@@ -66,6 +66,8 @@ struct Document<'a> {
     /// How long the run would take under other conditions: `as measured`, `ideal network`, then the others, largest saving first; empty if
     /// `blocking` is null, not all that ranks wait for is known, or a region is selected.
     predictions: &'a [Prediction],
+    /// Why some predictions are missing, or what is odd about them.
+    prediction_notes: Vec<NoteInWords>,
     /// The chain of work, messages and calls that set the run's time; null if `blocking` is null, or a region is selected.
     critical_path: Option<CriticalPath<'a>>,
     /// Where the ranks differ: everything that is not in the lists of ranks, activities and regions.
@@ -108,6 +110,20 @@ struct DoubtInWords {
     text: String,
 }
 
+/// A note on the predictions.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct NoteInWords {
+    /// `not all known`: no prediction, because the logs do not tell what some calls waited for; `on demand`: none about balancing, because work
+    /// is handed out to whoever is ready first; `own loops`, `other code`: none that would balance ranks with different loops, or clusters of
+    /// ranks that run different code in iterations of their own; `iterations unknown`: none about balance in each iteration, because ranks end
+    /// theirs with different calls and it matters which of them are the same one; `outer gains less`: a region gains less by being balanced than
+    /// one within it.
+    kind: &'static str,
+    /// The note in words.
+    text: String,
+}
+
 /// A loss and its words.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -122,6 +138,7 @@ struct LossInWords<'a> {
 /// The report as a JSON value.
 pub fn document(report: &Report) -> Value {
     let doubt = |doubt: &Doubt| DoubtInWords { kind: doubt.name(), text: text::doubt(report, doubt) };
+    let note = |note: &Note| NoteInWords { kind: note.name(), text: text::what_if_note(note) };
     let none = Iterations::default();
     let document = Document {
         schema: SCHEMA,
@@ -144,6 +161,7 @@ pub fn document(report: &Report) -> Value {
         iterations: report.iterations.as_ref().unwrap_or(&none),
         blocking: report.blocking.as_ref(),
         predictions: &report.what_if.rows,
+        prediction_notes: report.what_if.notes.iter().map(note).collect(),
         critical_path: report.what_if.critical_path(),
         dispersion: &report.dispersion,
         clusters: &report.clusters.rows,

@@ -18,6 +18,9 @@ const FIRST: usize = 3;
 /// Share of a loss from which on a rank causes it by itself, as far as words go.
 const NEARLY_ALL: f64 = 0.95;
 
+/// Share of the elapsed time from which on balance helps, as far as words go.
+const LEAST: f64 = 0.01;
+
 /// Share of the elapsed time below which nothing is gained, as far as words go.
 const NOTHING: f64 = 0.001;
 
@@ -59,13 +62,13 @@ pub fn sentence(report: &Report, loss: &Loss) -> String {
     }
     let is_advised = !report.is_only_described();
     if is_advised {
-        text.push_str(advice(loss.kind));
+        text.push_str(advice(report, loss.kind));
     }
     let without_core = |row: &ProblemRow| matches!(row.kind, ProblemKind::NoCore | ProblemKind::Preempted);
     if loss.kind == LossKind::Communication && report.problems.iter().any(without_core) {
         text.push_str(" Some of it is waiting for a core, not for the network.");
     }
-    if let Some(row) = loss.remedy.as_ref().filter(|_| is_advised) {
+    if let Some(row) = &loss.remedy {
         let whole_s = report.what_if.measured_s.unwrap_or(elapsed_s);
         let what = match (row.scenario, &row.region, row.rank) {
             (WhatIf::Ideal, ..) => "An ideal network would save".to_owned(),
@@ -114,9 +117,12 @@ fn what(report: &Report, loss: &Loss) -> String {
 }
 
 /// What helps against a kind of loss for which no replay says what would be gained.
-fn advice(kind: LossKind) -> &'static str {
+fn advice(report: &Report, kind: LossKind) -> &'static str {
     match kind {
         LossKind::SlowInTurn => " Balance the work within each iteration; balancing the sums does not help.",
+        LossKind::DependencyChains if report.what_if.balance_gains(LEAST) => {
+            " Shorten the chains or let their steps overlap."
+        }
         LossKind::DependencyChains => {
             " Shorten the chains or let their steps overlap; balancing the work does not help."
         }

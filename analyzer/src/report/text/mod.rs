@@ -34,6 +34,7 @@ use super::words::{clean, count, short_path, shorten};
 pub use doubts::sentence as doubt;
 pub use losses::sentence as loss;
 pub use verdict::verdict;
+pub use what_if::note as what_if_note;
 
 /// How much to say, and in how many columns.
 #[derive(Clone, Copy, Debug)]

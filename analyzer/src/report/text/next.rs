@@ -31,7 +31,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 /// Options of lb-report that show more of what matters here, and what each shows.
 fn commands(report: &Report) -> Vec<(String, &'static str)> {
     let mut commands = Vec::new();
-    let good = matches!(report.verdict.kind, VerdictKind::Good | VerdictKind::Nothing);
+    let good = matches!(report.verdict.kind, VerdictKind::Good | VerdictKind::Doubtful | VerdictKind::Nothing);
     let first = report.losses.first().filter(|_| !good);
     if report.blocking.is_some()
         && is_on_hosts(report)

@@ -19,8 +19,8 @@ const WORTH_NAMING: f64 = 0.02;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let colour = match report.verdict.kind {
-        VerdictKind::Good if report.doubts.is_empty() && !report.is_only_described() => AnsiColor::Green,
-        VerdictKind::Good | VerdictKind::Nothing => AnsiColor::Yellow,
+        VerdictKind::Good => AnsiColor::Green,
+        VerdictKind::Doubtful | VerdictKind::Nothing => AnsiColor::Yellow,
         _ => AnsiColor::Red,
     };
     let style = Style::new().bold().fg_color(Some(colour.into()));
@@ -199,12 +199,12 @@ fn loss(report: &Report) -> String {
         VerdictKind::Nothing => {
             "No rank computes between MPI_Init and MPI_Finalize: there is nothing to balance.".to_owned()
         }
-        VerdictKind::Good => {
+        kind @ (VerdictKind::Good | VerdictKind::Doubtful) => {
             let ended = report.ranks.iter().all(|row| row.end_reason.is_some());
-            let praise = match (ended, report.doubts.is_empty() && !report.is_only_described()) {
+            let praise = match (ended, kind) {
                 (false, _) => "Up to there ",
-                (true, true) => "Nothing to gain here: ",
-                (true, false) => "",
+                (true, VerdictKind::Good) => "Nothing to gain here: ",
+                (true, _) => "",
             };
             format!("{praise}{} of the time is computation; {lost} are lost.", percent_or_dash(times.parallel()))
         }

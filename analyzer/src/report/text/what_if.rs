@@ -6,12 +6,12 @@ use super::{BOLD, DIM, Options, title};
 use crate::model::what_if::WhatIf;
 use crate::report::Report;
 use crate::report::table::Table;
-use crate::report::what_if::Prediction;
+use crate::report::what_if::{Note, Prediction};
 use crate::report::words::{
     TimeUnit, clean, percent, seconds, seconds_like, short_path, signed_percent, what_was_done, wrap,
 };
 
-/// Share of the critical path from which on a part is told, and of the run from which on gains differ.
+/// Share of the critical path from which on a part is told.
 const LEAST: f64 = 0.01;
 
 /// Most ranks of the critical path that are told in a sentence.
@@ -31,8 +31,8 @@ fn predictions_of(report: &Report, options: &Options) -> String {
     let Some(measured_s) = what_if.measured_s.filter(|&measured_s| measured_s > 0.0 && report.ranks.len() > 1) else {
         return not_asked(report, options);
     };
-    if !what_if.all_is_known {
-        return not_known("not known: of some calls the logs do not tell what they waited for (see Waiting)", options);
+    if what_if.notes.contains(&Note::NotAllIsKnown) {
+        return not_known(&note(&Note::NotAllIsKnown), options);
     }
     let unit = TimeUnit::for_max(measured_s);
     let (run, saved) = (format!("run\n[{}]", unit.symbol), format!("saved\n[{}]", unit.symbol));
@@ -53,31 +53,41 @@ fn predictions_of(report: &Report, options: &Options) -> String {
     );
     let mut text = format!("{BOLD}What if{BOLD:#}\n{}", rows.render(options.columns, DIM));
     writeln!(text, "  {DIM}{}{DIM:#}", wrap(&how, options.columns - 2, 2)).ok();
-    if what_if.on_demand {
-        let why =
-            "work is handed out on demand, to whoever is ready first: what balancing would gain cannot be replayed";
-        writeln!(text, "  {DIM}{}{DIM:#}", wrap(why, options.columns - 2, 2)).ok();
-    }
-    if what_if.apart && !what_if.on_demand {
-        let why = "some ranks have a loop of their own, whose work the others cannot take over: balancing is predicted only among the ranks \
-                   of one loop";
-        writeln!(text, "  {DIM}{}{DIM:#}", wrap(why, options.columns - 2, 2)).ok();
-    }
-    if what_if.each_is_unknown && !what_if.on_demand {
-        let why = "balance in each iteration is not predicted: ranks end their iterations with different calls, so it is not known which of \
-                   them are the same one; mark iterations (LBPROF_ITERATION_BEGIN) to get a prediction";
-        writeln!(text, "  {DIM}{}{DIM:#}", wrap(why, options.columns - 2, 2)).ok();
-    }
-    if let Some((outer, inner)) = what_if.outer_gains_less(LEAST * measured_s) {
-        let [outer, inner] = [outer, inner].map(|path| clean(short_path(path)));
-        let why = format!(
-            "balancing {outer} gains less than balancing {inner} in it: it levels what ranks compute in {outer} in all, and who computes \
-             more in {inner} computes less elsewhere in it"
-        );
-        writeln!(text, "  {DIM}{}{DIM:#}", wrap(&why, options.columns - 2, 2)).ok();
+    for one in &what_if.notes {
+        writeln!(text, "  {DIM}{}{DIM:#}", wrap(&note(one), options.columns - 2, 2)).ok();
     }
     text.push('\n');
     text
+}
+
+/// A note on predictions as a sentence without its stop.
+pub fn note(note: &Note) -> String {
+    let why = match note {
+        Note::NotAllIsKnown => "not known: of some calls the logs do not tell what they waited for (see Waiting)",
+        Note::OnDemand => {
+            "work is handed out on demand, to whoever is ready first: what balancing would gain cannot be replayed"
+        }
+        Note::OwnLoops => {
+            "some ranks have a loop of their own, whose work the others cannot take over: balancing is predicted only among the ranks \
+             of one loop"
+        }
+        Note::OtherCode => {
+            "the ranks run different code, and one cannot take over another's work: balancing is predicted only among the ranks of one \
+             cluster"
+        }
+        Note::EachIsUnknown => {
+            "balance in each iteration is not predicted: ranks end their iterations with different calls, so it is not known which of \
+             them are the same one; mark iterations (LBPROF_ITERATION_BEGIN) to get a prediction"
+        }
+        Note::OuterGainsLess(outer, inner) => {
+            let [outer, inner] = [outer, inner].map(|path| clean(short_path(path)));
+            return format!(
+                "balancing {outer} gains less than balancing {inner} in it: it levels what ranks compute in {outer} in all, and who \
+                 computes more in {inner} computes less elsewhere in it"
+            );
+        }
+    };
+    why.to_owned()
 }
 
 /// Why it was not asked.

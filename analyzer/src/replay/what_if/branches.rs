@@ -1,0 +1,157 @@
+//! Regions that ranks pass at one place of the program, however they are called.
+//!
+//! Code between calls that only some ranks pass is a branch. Where other ranks go on with other calls, after the same call or before it,
+//! their code there is the same place:
+//!
+//! ```text
+//!   rank 0    |barrier|====== A ======|send|         A ends with another call than B does, and both begin with the barrier; A begins
+//!   rank 1    |barrier|B|recv|== C ==|send|          with another than C does, and both end with the send: A is where B and C are
+//! ```
+//!
+//! To balance A with B alone would take what ranks compute in turn for imbalance.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lbprof_collector::Activity;
+
+use crate::model::{Model, RankModel, Region, RegionIdx};
+use crate::structure::{OTHER, ends_of};
+
+/// The places of a run that some ranks pass by other calls than others.
+pub struct Places {
+    /// The regions of each, ascending.
+    places: Vec<Vec<RegionIdx>>,
+}
+
+impl Places {
+    /// Those of all regions.
+    pub fn of(model: &Model) -> Places {
+        let regions = 0..model.regions.len() as RegionIdx;
+        let mut left: Vec<Branch> = regions.filter_map(|region| Branch::of(model, region)).collect();
+        let parents: BTreeSet<RegionIdx> = left.iter().map(|branch| branch.parent).collect();
+        let common: BTreeMap<RegionIdx, BTreeSet<String>> =
+            parents.into_iter().map(|parent| (parent, calls_of_all(model, parent))).collect();
+        let mut places = Vec::new();
+        while let Some(first) = left.pop() {
+            let common = &common[&first.parent];
+            let mut place = vec![first];
+            loop {
+                let between = Between::of(&place, &left, common);
+                let belongs = |one: &mut Branch| between.holds(one) || place.iter().any(|known| one.is_beside(known));
+                let found: Vec<Branch> = left.extract_if(.., belongs).collect();
+                if found.is_empty() {
+                    break;
+                }
+                place.extend(found);
+            }
+            let mut regions: Vec<RegionIdx> = place.iter().map(|branch| branch.region).collect();
+            regions.sort_unstable();
+            places.push(regions);
+        }
+        Places { places }
+    }
+
+    /// The regions at the place of one, itself among them, ascending.
+    pub fn at(&self, region: RegionIdx) -> Vec<RegionIdx> {
+        let found = self.places.iter().find(|place| place.contains(&region));
+        found.cloned().unwrap_or_else(|| vec![region])
+    }
+}
+
+/// Code between calls that only some ranks pass.
+struct Branch {
+    region: RegionIdx,
+    parent: RegionIdx,
+    /// The call that it comes after, and that before which it ends.
+    from: String,
+    to: String,
+    /// By place of the rank: how often it passes it.
+    passed: Vec<u64>,
+}
+
+impl Branch {
+    fn of(model: &Model, region: RegionIdx) -> Option<Branch> {
+        let one = code(model, region)?;
+        let (from, to) = ends_of(&one.name);
+        let passed: Vec<u64> = model.ranks.iter().map(|rank| passed(rank, region)).collect();
+        passed.contains(&0).then_some(Branch { region, parent: one.parent, from, to, passed })
+    }
+
+    /// Whether other ranks pass it as often at the same place: after the same call, or before it.
+    fn is_beside(&self, other: &Branch) -> bool {
+        let is_near = self.parent == other.parent && (self.from == other.from || self.to == other.to);
+        let often = |branch: &Branch| branch.passed.iter().copied().max().unwrap_or(0);
+        let both = || self.passed.iter().zip(&other.passed).any(|(own, others)| *own > 0 && *others > 0);
+        is_near && often(self).abs_diff(often(other)) <= 1 && !both()
+    }
+}
+
+/// The calls between the branches of a place, of those that not all ranks make.
+struct Between {
+    parent: RegionIdx,
+    /// Those that come after a branch of it, and those from which it goes on to one.
+    after: BTreeSet<String>,
+    before: BTreeSet<String>,
+}
+
+impl Between {
+    fn of(place: &[Branch], left: &[Branch], common: &BTreeSet<String>) -> Between {
+        let parent = place.first().map_or(0, |branch| branch.parent);
+        let steps = || left.iter().filter(|branch| branch.parent == parent);
+        let forth = || steps().map(|branch| (&branch.from, &branch.to));
+        let back = || steps().map(|branch| (&branch.to, &branch.from));
+        Between {
+            parent,
+            after: reached(place.iter().map(|branch| &branch.to), forth, common),
+            before: reached(place.iter().map(|branch| &branch.from), back, common),
+        }
+    }
+
+    fn holds(&self, branch: &Branch) -> bool {
+        branch.parent == self.parent && self.after.contains(&branch.from) && self.before.contains(&branch.to)
+    }
+}
+
+/// The calls that steps lead to from some, themselves among them, none of them and none on the way one of `common`.
+fn reached<'a, Steps: Iterator<Item = (&'a String, &'a String)>>(
+    from: impl Iterator<Item = &'a String>,
+    steps: impl Fn() -> Steps,
+    common: &BTreeSet<String>,
+) -> BTreeSet<String> {
+    let mut reached: BTreeSet<String> = from.filter(|call| !common.contains(*call)).cloned().collect();
+    loop {
+        let is_new = |to: &String| !reached.contains(to) && !common.contains(to);
+        let next: Vec<String> =
+            steps().filter(|(from, to)| reached.contains(*from) && is_new(to)).map(|(_, to)| to.clone()).collect();
+        if next.is_empty() {
+            return reached;
+        }
+        reached.extend(next);
+    }
+}
+
+/// The calls at the ends of code in a region that all ranks make.
+fn calls_of_all(model: &Model, parent: RegionIdx) -> BTreeSet<String> {
+    let mut at: BTreeMap<String, Vec<RegionIdx>> = BTreeMap::new();
+    for region in 0..model.regions.len() as RegionIdx {
+        if let Some(one) = code(model, region).filter(|one| one.parent == parent) {
+            let (from, to) = ends_of(&one.name);
+            at.entry(from).or_default().push(region);
+            at.entry(to).or_default().push(region);
+        }
+    }
+    let is_made = |rank: &RankModel, regions: &[RegionIdx]| regions.iter().any(|&region| passed(rank, region) > 0);
+    at.retain(|_, regions| model.ranks.iter().all(|rank| is_made(rank, regions)));
+    at.into_keys().collect()
+}
+
+/// A region of code between calls.
+fn code(model: &Model, region: RegionIdx) -> Option<&Region> {
+    model.regions.get(region as usize).filter(|one| one.found && !one.iterated && one.name != OTHER)
+}
+
+/// How often a rank passes a region.
+fn passed(rank: &RankModel, region: RegionIdx) -> u64 {
+    let found = rank.cells.binary_search_by_key(&(region, Activity::Computation), |(key, _)| *key);
+    found.ok().and_then(|at| rank.cells.get(at)).map_or(0, |(_, cell)| cell.calls)
+}

@@ -54,16 +54,15 @@ fn parse(line: &str) -> Option<Row> {
     })
 }
 
-/// `sends(dest, &mut status)` → `verbs::sends::<C>(thread, dest, &mut status)`; verbs that take a verb have a second type.
-fn call(verb: &str, language: &str) -> String {
+/// `starts_as(request, sends(dest, tag))` → `verbs::starts_as(call, request, verbs::sends(call, dest, tag))`.
+fn call(verb: &str) -> String {
     let mut out = String::new();
     let mut word = String::new();
     for c in verb.chars() {
         if c.is_alphanumeric() || c == '_' {
             word.push(c);
         } else if c == '(' {
-            let types = if word.ends_with("_as") { format!("{language}, _") } else { language.to_owned() };
-            let _ = write!(out, "verbs::{word}::<lang::{types}>(thread, ");
+            let _ = write!(out, "verbs::{word}(call, ");
             word.clear();
         } else {
             out.push_str(&std::mem::take(&mut word));
@@ -119,8 +118,9 @@ fn main() {
             names.push((format!("PMPI_{function}{suffix}"), format!("MPI_{function}{suffix}")));
             let _ = writeln!(
                 wrappers,
-                "c_wrapper!(\"MPI_{function}{suffix}\", {function}{suffix}, {index}, {function}, ({arguments}), |thread| {});",
-                call(&row.verb, if large { "CLarge" } else { "C" })
+                "c_wrapper!(\"MPI_{function}{suffix}\", lang::{}, {function}{suffix}, {index}, {function}, ({arguments}), |call| {});",
+                if large { "CLarge" } else { "C" },
+                call(&row.verb)
             );
             let lower = function.to_lowercase();
             let mut flavours: Vec<String> =
@@ -151,8 +151,8 @@ fn main() {
                 }
                 let _ = writeln!(
                     wrappers,
-                    "fortran_wrapper!({function}{suffix}, [{entries}], {function}, extra_0, ({arguments}{extra}), |thread| {});",
-                    call(&row.verb, &language)
+                    "fortran_wrapper!(lang::{language}, {function}{suffix}, [{entries}], {function}, extra_0, ({arguments}{extra}), |call| {});",
+                    call(&row.verb)
                 );
             }
             counts.resize(names.len(), row.arguments.len());

@@ -4,9 +4,8 @@ use std::ffi::CStr;
 
 use lbprof_collector::record::{NONE, Record};
 
-use super::point_to_point::{bytes, status_or_own};
-use super::{After, Event, Posted, known};
-use crate::handles::comms;
+use super::point_to_point::status_or_own;
+use super::{After, Call, Event, Posted, known};
 use crate::handles::objects::{FILES, Known};
 use crate::handles::requests::{READS, WRITES};
 use crate::harmless::enter;
@@ -26,9 +25,8 @@ fn facts(file: Known) -> Facts {
 
 /// Facts of a call on a file.
 #[inline(always)]
-unsafe fn on<L: Language>(fh: Word) -> Facts {
-    // SAFETY: the verbs' contract.
-    unsafe { facts(FILES.find(L::handle(fh, Convert::File))) }
+fn on<C: Call>(call: C, fh: Word) -> Facts {
+    facts(FILES.find(call.handle(fh, Convert::File)))
 }
 
 /// A file is opened.
@@ -41,12 +39,9 @@ pub struct Opens<L> {
 
 /// See [`Opens`].
 #[inline(always)]
-pub unsafe fn opens<L: Language>(thread: *mut Thread, comm: Word, filename: Word, fh: Word) -> Event<Opens<L>> {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let comm = comms::find(thread, L::handle(comm, Convert::Comm));
-        Event { facts: Facts::on(comm.id), after: Opens { filename, fh, language: std::marker::PhantomData } }
-    }
+pub fn opens<C: Call>(call: C, comm: Word, filename: Word, fh: Word) -> Event<Opens<C::Language>> {
+    let comm = call.comm(comm);
+    Event { facts: Facts::on(comm.id), after: Opens { filename, fh, language: std::marker::PhantomData } }
 }
 
 impl<L: Language> After for Opens<L> {
@@ -71,21 +66,17 @@ impl<L: Language> After for Opens<L> {
 
 /// A file is closed.
 #[inline(always)]
-pub unsafe fn closes<L: Language>(thread: *mut Thread, fh: Word) -> Event<()> {
-    // SAFETY: the verbs' contract: the address of the handle.
-    unsafe {
-        let handle = L::handle_at(fh, 0, Convert::File);
-        let file = FILES.find(handle);
-        enter::cold(thread, || FILES.forget(handle));
-        known(facts(file))
-    }
+pub fn closes<C: Call>(call: C, fh: Word) -> Event<()> {
+    let handle = call.handle_at(fh, 0, Convert::File);
+    let file = FILES.find(handle);
+    call.cold(|| FILES.forget(handle));
+    known(facts(file))
 }
 
 /// Any other call on a file that can block.
 #[inline(always)]
-pub unsafe fn acts_on<L: Language>(_: *mut Thread, fh: Word) -> Event<()> {
-    // SAFETY: the verbs' contract.
-    unsafe { known(on::<L>(fh)) }
+pub fn acts_on<C: Call>(call: C, fh: Word) -> Event<()> {
+    known(on(call, fh))
 }
 
 /// Takes the bytes transferred from the status.
@@ -113,61 +104,45 @@ impl After for Transfers {
 }
 
 #[inline(always)]
-unsafe fn transfers<L: Language>(thread: *mut Thread, fh: Word, status: &mut Word, reads: bool) -> Event<Transfers> {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let status = status_or_own::<L>(thread, status);
-        Event { facts: on::<L>(fh), after: Transfers { status, reads } }
-    }
+fn transfers<C: Call>(call: C, fh: Word, status: &mut Word, reads: bool) -> Event<Transfers> {
+    let status = status_or_own(call, status);
+    Event { facts: on(call, fh), after: Transfers { status, reads } }
 }
 
 /// A blocking read.
 #[inline(always)]
-pub unsafe fn reads<L: Language>(thread: *mut Thread, fh: Word, status: &mut Word) -> Event<Transfers> {
-    // SAFETY: the verbs' contract.
-    unsafe { transfers::<L>(thread, fh, status, true) }
+pub fn reads<C: Call>(call: C, fh: Word, status: &mut Word) -> Event<Transfers> {
+    transfers(call, fh, status, true)
 }
 
 /// A blocking write.
 #[inline(always)]
-pub unsafe fn writes<L: Language>(thread: *mut Thread, fh: Word, status: &mut Word) -> Event<Transfers> {
-    // SAFETY: the verbs' contract.
-    unsafe { transfers::<L>(thread, fh, status, false) }
+pub fn writes<C: Call>(call: C, fh: Word, status: &mut Word) -> Event<Transfers> {
+    transfers(call, fh, status, false)
 }
 
 /// A nonblocking or split read; what was read is known at its end.
 #[inline(always)]
-pub unsafe fn posts_read<L: Language>(_: *mut Thread, fh: Word) -> Event<Posted<READS>> {
-    // SAFETY: the verbs' contract.
-    unsafe { Event { facts: on::<L>(fh), after: Posted } }
+pub fn posts_read<C: Call>(call: C, fh: Word) -> Event<Posted<READS>> {
+    Event { facts: on(call, fh), after: Posted }
 }
 
 /// A nonblocking or split write.
 #[inline(always)]
-pub unsafe fn posts_write<L: Language>(
-    thread: *mut Thread,
-    fh: Word,
-    count: Word,
-    datatype: Word,
-) -> Event<Posted<WRITES>> {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let mut facts = on::<L>(fh);
-        facts.sent = bytes::<L>(thread, count, datatype);
-        Event { facts, after: Posted }
-    }
+pub fn posts_write<C: Call>(call: C, fh: Word, count: Word, datatype: Word) -> Event<Posted<WRITES>> {
+    let mut facts = on(call, fh);
+    facts.sent = call.bytes(count, datatype);
+    Event { facts, after: Posted }
 }
 
 /// The end of a split read.
 #[inline(always)]
-pub unsafe fn ends_read<L: Language>(thread: *mut Thread, fh: Word, status: &mut Word) -> Event<Transfers> {
-    // SAFETY: the verbs' contract.
-    unsafe { transfers::<L>(thread, fh, status, true) }
+pub fn ends_read<C: Call>(call: C, fh: Word, status: &mut Word) -> Event<Transfers> {
+    transfers(call, fh, status, true)
 }
 
 /// The end of a split write.
 #[inline(always)]
-pub unsafe fn ends_write<L: Language>(thread: *mut Thread, fh: Word, status: &mut Word) -> Event<Transfers> {
-    // SAFETY: the verbs' contract.
-    unsafe { transfers::<L>(thread, fh, status, false) }
+pub fn ends_write<C: Call>(call: C, fh: Word, status: &mut Word) -> Event<Transfers> {
+    transfers(call, fh, status, false)
 }

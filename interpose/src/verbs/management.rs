@@ -6,7 +6,7 @@ use lbprof_collector::ProblemKind;
 use lbprof_collector::definition::Definition;
 use lbprof_collector::record::Record;
 
-use super::{After, Event, Posted, known};
+use super::{After, Call, Event, Posted, known};
 use crate::handles::comms;
 use crate::handles::comms::births::{self, Birth};
 use crate::handles::requests::MAKES_COMM;
@@ -28,16 +28,10 @@ pub struct Creates<L> {
 }
 
 #[inline(always)]
-unsafe fn creating<L: Language>(thread: *mut Thread, parent: Word, newcomm: Word, birth: Birth) -> Event<Creates<L>> {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let parent = L::handle(parent, Convert::Comm);
-        let info = comms::find(thread, parent);
-        Event {
-            facts: Facts::on(info.id),
-            after: Creates { parent, newcomm, birth, language: std::marker::PhantomData },
-        }
-    }
+fn creating<C: Call>(call: C, parent: Word, newcomm: Word, birth: Birth) -> Event<Creates<C::Language>> {
+    let info = call.comm(parent);
+    let parent = call.handle(parent, Convert::Comm);
+    Event { facts: Facts::on(info.id), after: Creates { parent, newcomm, birth, language: std::marker::PhantomData } }
 }
 
 impl<L: Language> After for Creates<L> {
@@ -56,23 +50,20 @@ impl<L: Language> After for Creates<L> {
 
 /// A new communicator by a call of all members of `comm`.
 #[inline(always)]
-pub unsafe fn creates<L: Language>(thread: *mut Thread, comm: Word, newcomm: Word) -> Event<Creates<L>> {
-    // SAFETY: the verbs' contract.
-    unsafe { creating::<L>(thread, comm, newcomm, Birth::FromParent) }
+pub fn creates<C: Call>(call: C, comm: Word, newcomm: Word) -> Event<Creates<C::Language>> {
+    creating(call, comm, newcomm, Birth::FromParent)
 }
 
 /// A new communicator by a call of its members alone.
 #[inline(always)]
-pub unsafe fn creates_in_group<L: Language>(thread: *mut Thread, comm: Word, newcomm: Word) -> Event<Creates<L>> {
-    // SAFETY: the verbs' contract.
-    unsafe { creating::<L>(thread, comm, newcomm, Birth::InGroup) }
+pub fn creates_in_group<C: Call>(call: C, comm: Word, newcomm: Word) -> Event<Creates<C::Language>> {
+    creating(call, comm, newcomm, Birth::InGroup)
 }
 
 /// A new inter-communicator.
 #[inline(always)]
-pub unsafe fn creates_inter<L: Language>(thread: *mut Thread, local_comm: Word, newcomm: Word) -> Event<Creates<L>> {
-    // SAFETY: the verbs' contract.
-    unsafe { creating::<L>(thread, local_comm, newcomm, Birth::Inter) }
+pub fn creates_inter<C: Call>(call: C, local_comm: Word, newcomm: Word) -> Event<Creates<C::Language>> {
+    creating(call, local_comm, newcomm, Birth::Inter)
 }
 
 /// Other programs are started.
@@ -87,29 +78,16 @@ pub struct Spawns<L> {
 
 /// A new inter-communicator to processes of one program that the call starts (MPI-4.1 §11.8).
 #[inline(always)]
-pub unsafe fn spawns<L: Language>(
-    thread: *mut Thread,
-    command: Word,
-    root: Word,
-    comm: Word,
-    intercomm: Word,
-) -> Event<Spawns<L>> {
-    // SAFETY: the verbs' contract.
-    let event = unsafe { creating::<L>(thread, comm, intercomm, Birth::FromParent) };
-    let command = (!L::FORTRAN).then_some(command);
+pub fn spawns<C: Call>(call: C, command: Word, root: Word, comm: Word, intercomm: Word) -> Event<Spawns<C::Language>> {
+    let event = creating(call, comm, intercomm, Birth::FromParent);
+    let command = (!C::Language::FORTRAN).then_some(command);
     Event { facts: event.facts, after: Spawns { creates: event.after, command, root, comm } }
 }
 
 /// The same of several programs.
 #[inline(always)]
-pub unsafe fn spawns_several<L: Language>(
-    thread: *mut Thread,
-    root: Word,
-    comm: Word,
-    intercomm: Word,
-) -> Event<Spawns<L>> {
-    // SAFETY: the verbs' contract.
-    let event = unsafe { creating::<L>(thread, comm, intercomm, Birth::FromParent) };
+pub fn spawns_several<C: Call>(call: C, root: Word, comm: Word, intercomm: Word) -> Event<Spawns<C::Language>> {
+    let event = creating(call, comm, intercomm, Birth::FromParent);
     Event { facts: event.facts, after: Spawns { creates: event.after, command: None, root, comm } }
 }
 
@@ -127,6 +105,9 @@ impl<L: Language> After for Spawns<L> {
 
 impl<L: Language> Spawns<L> {
     /// The log says how many processes of what program were started. At the root, where the arguments are significant.
+    ///
+    /// # Safety
+    /// The call has succeeded.
     unsafe fn say_what(self) {
         let (mut rank, mut started) = (-1i32, 0i32);
         // SAFETY: the call was successful, so both communicators are good; the command is a string at the root.
@@ -172,7 +153,7 @@ impl<L: Language> After for CreatesFrom<L> {
 
 /// From a group (MPI-4.1 §7.4.2), from two, or over a socket.
 #[inline(always)]
-pub unsafe fn creates_from<L: Language>(_: *mut Thread, newcomm: Word) -> Event<CreatesFrom<L>> {
+pub fn creates_from<C: Call>(_: C, newcomm: Word) -> Event<CreatesFrom<C::Language>> {
     Event { facts: Facts::none(), after: CreatesFrom { newcomm, language: std::marker::PhantomData } }
 }
 
@@ -186,20 +167,12 @@ pub struct CreatesLater<L: Language> {
 
 /// MPI_Comm_idup: the communicator may be asked only when the request has completed.
 #[inline(always)]
-pub unsafe fn creates_later<L: Language>(
-    thread: *mut Thread,
-    comm: Word,
-    newcomm: Word,
-    request: Word,
-) -> Event<CreatesLater<L>> {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let parent = L::handle(comm, Convert::Comm);
-        let info = comms::find(thread, parent);
-        let inner = Event { facts: Facts::on(info.id), after: Posted::<MAKES_COMM> };
-        let starts = super::starts_as::<L, _>(thread, request, inner);
-        Event { facts: starts.facts, after: CreatesLater { parent, newcomm, starts: starts.after } }
-    }
+pub fn creates_later<C: Call>(call: C, comm: Word, newcomm: Word, request: Word) -> Event<CreatesLater<C::Language>> {
+    let info = call.comm(comm);
+    let parent = call.handle(comm, Convert::Comm);
+    let inner = Event { facts: Facts::on(info.id), after: Posted::<MAKES_COMM> };
+    let starts = super::starts_as::<C, _>(call, request, inner);
+    Event { facts: starts.facts, after: CreatesLater { parent, newcomm, starts: starts.after } }
 }
 
 impl<L: Language> After for CreatesLater<L> {
@@ -218,25 +191,23 @@ impl<L: Language> After for CreatesLater<L> {
 
 /// A communicator is freed.
 #[inline(always)]
-pub unsafe fn frees_comm<L: Language>(thread: *mut Thread, comm: Word) -> Event<()> {
-    // SAFETY: the verbs' contract: the address of the handle.
-    unsafe {
-        let handle = L::handle_at(comm, 0, Convert::Comm);
-        let info = comms::find(thread, handle);
-        enter::cold(thread, || comms::forget(handle));
-        known(Facts::on(info.id))
-    }
+pub fn frees_comm<C: Call>(call: C, comm: Word) -> Event<()> {
+    let handle = call.handle_at(comm, 0, Convert::Comm);
+    // SAFETY: the calling thread's state, and the handle of a communicator, or what MPI will refuse.
+    let info = unsafe { comms::find(call.thread(), handle) };
+    // SAFETY: as above.
+    call.cold(|| unsafe { comms::forget(handle) });
+    known(Facts::on(info.id))
 }
 
 /// Another call on a communicator.
 #[inline(always)]
-pub unsafe fn manages<L: Language>(thread: *mut Thread, comm: Word) -> Event<()> {
-    // SAFETY: the verbs' contract.
-    unsafe { known(Facts::on(comms::find(thread, L::handle(comm, Convert::Comm)).id)) }
+pub fn manages<C: Call>(call: C, comm: Word) -> Event<()> {
+    known(Facts::on(call.comm(comm).id))
 }
 
 /// A call of which only the time is known.
 #[inline(always)]
-pub unsafe fn manages_nothing<L: Language>(_: *mut Thread) -> Event<()> {
+pub fn manages_nothing<C: Call>(_: C) -> Event<()> {
     known(Facts::none())
 }

@@ -1,10 +1,10 @@
 //! What the rows of calls.table say of a call: verbs, one function each.
 //!
 //! A verb reads the arguments before the call and gives an [`Event`]: the facts for the record, and what is left to do
-//! after the call. It may replace an argument that it takes by `&mut` (a status that the program ignores). All verbs share
-//! one safety contract: the arguments are those of the MPI function in whose row the verb stands, in the language `L`, as
-//! the program passed them; the thread is the calling one.
+//! after the call. It may replace an argument that it takes by `&mut` (a status that the program ignores). How it may read
+//! them is the contract of [`Call`]: its first argument, which stands for the call under way.
 
+mod call;
 mod collective;
 mod completion;
 mod io;
@@ -12,15 +12,18 @@ mod management;
 mod one_sided;
 mod point_to_point;
 mod polls;
+mod probes;
 
 use lbprof_collector::record::{Flags, Record};
 
+pub use call::{Call, ThisCall};
 pub use collective::*;
 pub use completion::*;
 pub use io::*;
 pub use management::*;
 pub use one_sided::*;
 pub use point_to_point::*;
+pub use probes::*;
 
 use crate::handles::requests::{self, Open};
 use crate::mpi::lang::{Convert, Language};
@@ -44,6 +47,10 @@ pub trait After: Copy {
     const KIND: u16 = 0;
 
     /// Completes the record at `slot`; `ok`: the call succeeded.
+    ///
+    /// # Safety
+    /// The call has just returned on `thread`, the calling one, and `slot` is its record's. The addresses that the event has kept are the
+    /// call's arguments still.
     unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool);
 }
 
@@ -78,21 +85,13 @@ pub struct Starts<L, const PREPARED: bool> {
 
 /// A nonblocking operation: what it does, and the request that it returns.
 #[inline(always)]
-pub unsafe fn starts_as<L: Language, A: After>(
-    _: *mut Thread,
-    request: Word,
-    inner: Event<A>,
-) -> Event<Starts<L, false>> {
+pub fn starts_as<C: Call, A: After>(_: C, request: Word, inner: Event<A>) -> Event<Starts<C::Language, false>> {
     Event { facts: inner.facts, after: Starts { request, kind: A::KIND, language: std::marker::PhantomData } }
 }
 
 /// A persistent operation is made; [`starts`] starts it.
 #[inline(always)]
-pub unsafe fn prepares_as<L: Language, A: After>(
-    _: *mut Thread,
-    request: Word,
-    inner: Event<A>,
-) -> Event<Starts<L, true>> {
+pub fn prepares_as<C: Call, A: After>(_: C, request: Word, inner: Event<A>) -> Event<Starts<C::Language, true>> {
     Event { facts: inner.facts, after: Starts { request, kind: A::KIND, language: std::marker::PhantomData } }
 }
 

@@ -2,10 +2,9 @@
 
 use lbprof_collector::record::{Flags, NONE, Record};
 
-use super::point_to_point::bytes;
-use super::{After, Event, known};
+use super::{After, Call, Event, known};
+use crate::handles::groups;
 use crate::handles::objects::WINDOWS;
-use crate::handles::{comms, datatypes, groups};
 use crate::harmless::enter;
 use crate::mpi::abi;
 use crate::mpi::lang::{Convert, Language};
@@ -16,152 +15,99 @@ use crate::word::{Word, int_at};
 
 /// Facts of a call on a window.
 #[inline(always)]
-unsafe fn on<L: Language>(win: Word) -> Facts {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let window = WINDOWS.find(L::handle(win, Convert::Win));
-        let mut facts = Facts::on(window.comm);
-        if window.id != NONE {
-            facts.tag = window.id as i32;
-        }
-        facts
+fn on<C: Call>(call: C, win: Word) -> Facts {
+    let window = WINDOWS.find(call.handle(win, Convert::Win));
+    let mut facts = Facts::on(window.comm);
+    if window.id != NONE {
+        facts.tag = window.id as i32;
     }
+    facts
 }
 
 /// Facts of a call on a window that moves data to or from a target; nothing where that is MPI_PROC_NULL.
 #[inline(always)]
-unsafe fn at<L: Language>(target_rank: Word, win: Word) -> Facts {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let mut facts = on::<L>(win);
-        facts.peer = L::int(target_rank);
-        if facts.peer < 0 {
-            facts.flags |= Flags::NOTHING.0;
-        }
-        facts
+fn at<C: Call>(call: C, target_rank: Word, win: Word) -> Facts {
+    let mut facts = on(call, win);
+    facts.peer = call.int(target_rank);
+    if facts.peer < 0 {
+        facts.flags |= Flags::NOTHING.0;
     }
+    facts
 }
 
 /// Data go to a target.
 #[inline(always)]
-pub unsafe fn puts<L: Language>(
-    thread: *mut Thread,
-    target_rank: Word,
-    win: Word,
-    count: Word,
-    datatype: Word,
-) -> Event<()> {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let mut facts = at::<L>(target_rank, win);
-        if facts.peer >= 0 {
-            facts.sent = bytes::<L>(thread, count, datatype);
-        }
-        known(facts)
+pub fn puts<C: Call>(call: C, target_rank: Word, win: Word, count: Word, datatype: Word) -> Event<()> {
+    let mut facts = at(call, target_rank, win);
+    if facts.peer >= 0 {
+        facts.sent = call.bytes(count, datatype);
     }
+    known(facts)
 }
 
 /// Data come from a target.
 #[inline(always)]
-pub unsafe fn gets<L: Language>(
-    thread: *mut Thread,
-    target_rank: Word,
-    win: Word,
-    count: Word,
-    datatype: Word,
-) -> Event<()> {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let mut facts = at::<L>(target_rank, win);
-        if facts.peer >= 0 {
-            facts.received = bytes::<L>(thread, count, datatype);
-        }
-        known(facts)
+pub fn gets<C: Call>(call: C, target_rank: Word, win: Word, count: Word, datatype: Word) -> Event<()> {
+    let mut facts = at(call, target_rank, win);
+    if facts.peer >= 0 {
+        facts.received = call.bytes(count, datatype);
     }
+    known(facts)
 }
 
 /// Data come from a target; others go there, unless the operation is MPI_NO_OP.
 #[inline(always)]
-pub unsafe fn fetches<L: Language>(
-    thread: *mut Thread,
-    target_rank: Word,
-    win: Word,
-    count: Word,
-    datatype: Word,
-    op: Word,
-) -> Event<()> {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let mut event = gets::<L>(thread, target_rank, win, count, datatype);
-        if !is_null(Null::Op, L::handle(op, Convert::Op)) {
-            event.facts.sent = event.facts.received;
-        }
-        event
+pub fn fetches<C: Call>(call: C, target_rank: Word, win: Word, count: Word, datatype: Word, op: Word) -> Event<()> {
+    let mut event = gets(call, target_rank, win, count, datatype);
+    if !is_null(Null::Op, call.handle(op, Convert::Op)) {
+        event.facts.sent = event.facts.received;
     }
+    event
 }
 
 /// The same with one element.
 #[inline(always)]
-pub unsafe fn fetches_one<L: Language>(
-    thread: *mut Thread,
-    target_rank: Word,
-    win: Word,
-    datatype: Word,
-    op: Word,
-) -> Event<()> {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let mut event = swaps::<L>(thread, target_rank, win, datatype);
-        if is_null(Null::Op, L::handle(op, Convert::Op)) {
-            event.facts.sent = 0;
-        }
-        event
+pub fn fetches_one<C: Call>(call: C, target_rank: Word, win: Word, datatype: Word, op: Word) -> Event<()> {
+    let mut event = swaps(call, target_rank, win, datatype);
+    if is_null(Null::Op, call.handle(op, Convert::Op)) {
+        event.facts.sent = 0;
     }
+    event
 }
 
 /// One element goes to a target, another comes back.
 #[inline(always)]
-pub unsafe fn swaps<L: Language>(thread: *mut Thread, target_rank: Word, win: Word, datatype: Word) -> Event<()> {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let mut facts = at::<L>(target_rank, win);
-        if facts.peer >= 0 {
-            facts.sent = datatypes::size(thread, L::handle(datatype, Convert::Datatype));
-            facts.received = facts.sent;
-        }
-        known(facts)
+pub fn swaps<C: Call>(call: C, target_rank: Word, win: Word, datatype: Word) -> Event<()> {
+    let mut facts = at(call, target_rank, win);
+    if facts.peer >= 0 {
+        facts.sent = call.size(datatype);
+        facts.received = facts.sent;
     }
+    known(facts)
 }
 
 /// All ranks of the window meet.
 #[inline(always)]
-pub unsafe fn meets_on<L: Language>(_: *mut Thread, win: Word) -> Event<()> {
-    // SAFETY: the verbs' contract.
-    unsafe { known(on::<L>(win)) }
+pub fn meets_on<C: Call>(call: C, win: Word) -> Event<()> {
+    known(on(call, win))
 }
 
 /// Synchronisation with one target.
 #[inline(always)]
-pub unsafe fn addresses<L: Language>(_: *mut Thread, rank: Word, win: Word) -> Event<()> {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let mut facts = on::<L>(win);
-        facts.peer = L::int(rank);
-        known(facts)
-    }
+pub fn addresses<C: Call>(call: C, rank: Word, win: Word) -> Event<()> {
+    let mut facts = on(call, win);
+    facts.peer = call.int(rank);
+    known(facts)
 }
 
 /// A lock at one target.
 #[inline(always)]
-pub unsafe fn locks<L: Language>(thread: *mut Thread, lock_type: Word, rank: Word, win: Word) -> Event<()> {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let mut event = addresses::<L>(thread, rank, win);
-        if L::int(lock_type) == abi::lock_exclusive() {
-            event.facts.flags |= Flags::EXCLUSIVE.0;
-        }
-        event
+pub fn locks<C: Call>(call: C, lock_type: Word, rank: Word, win: Word) -> Event<()> {
+    let mut event = addresses(call, rank, win);
+    if call.int(lock_type) == abi::lock_exclusive() {
+        event.facts.flags |= Flags::EXCLUSIVE.0;
     }
+    event
 }
 
 /// Synchronisation with a group, which is asked once the call has succeeded: then its handle is good.
@@ -172,9 +118,8 @@ pub struct AddressesGroup {
 
 /// See [`AddressesGroup`].
 #[inline(always)]
-pub unsafe fn addresses_group<L: Language>(_: *mut Thread, group: Word, win: Word) -> Event<AddressesGroup> {
-    // SAFETY: the verbs' contract.
-    unsafe { Event { facts: on::<L>(win), after: AddressesGroup { group: L::handle(group, Convert::Group) } } }
+pub fn addresses_group<C: Call>(call: C, group: Word, win: Word) -> Event<AddressesGroup> {
+    Event { facts: on(call, win), after: AddressesGroup { group: call.handle(group, Convert::Group) } }
 }
 
 impl After for AddressesGroup {
@@ -191,9 +136,8 @@ impl After for AddressesGroup {
 
 /// Synchronisation with all ranks, or those of the epoch.
 #[inline(always)]
-pub unsafe fn addresses_all<L: Language>(_: *mut Thread, win: Word) -> Event<()> {
-    // SAFETY: the verbs' contract.
-    unsafe { known(on::<L>(win)) }
+pub fn addresses_all<C: Call>(call: C, win: Word) -> Event<()> {
+    known(on(call, win))
 }
 
 /// A test whether an exposure epoch is over.
@@ -204,9 +148,8 @@ pub struct TestsOn {
 
 /// See [`TestsOn`].
 #[inline(always)]
-pub unsafe fn tests_on<L: Language>(_: *mut Thread, win: Word, flag: Word) -> Event<TestsOn> {
-    // SAFETY: the verbs' contract.
-    unsafe { Event { facts: on::<L>(win), after: TestsOn { flag } } }
+pub fn tests_on<C: Call>(call: C, win: Word, flag: Word) -> Event<TestsOn> {
+    Event { facts: on(call, win), after: TestsOn { flag } }
 }
 
 impl After for TestsOn {
@@ -230,12 +173,9 @@ pub struct CreatesWindow<L> {
 
 /// See [`CreatesWindow`].
 #[inline(always)]
-pub unsafe fn creates_window<L: Language>(thread: *mut Thread, comm: Word, win: Word) -> Event<CreatesWindow<L>> {
-    // SAFETY: the verbs' contract.
-    unsafe {
-        let comm = comms::find(thread, L::handle(comm, Convert::Comm));
-        Event { facts: Facts::on(comm.id), after: CreatesWindow { win, language: std::marker::PhantomData } }
-    }
+pub fn creates_window<C: Call>(call: C, comm: Word, win: Word) -> Event<CreatesWindow<C::Language>> {
+    let comm = call.comm(comm);
+    Event { facts: Facts::on(comm.id), after: CreatesWindow { win, language: std::marker::PhantomData } }
 }
 
 impl<L: Language> After for CreatesWindow<L> {
@@ -255,16 +195,13 @@ impl<L: Language> After for CreatesWindow<L> {
 
 /// A window is freed.
 #[inline(always)]
-pub unsafe fn frees_window<L: Language>(thread: *mut Thread, win: Word) -> Event<()> {
-    // SAFETY: the verbs' contract: the address of the handle.
-    unsafe {
-        let handle = L::handle_at(win, 0, Convert::Win);
-        let window = WINDOWS.find(handle);
-        enter::cold(thread, || WINDOWS.forget(handle));
-        let mut facts = Facts::on(window.comm);
-        if window.id != NONE {
-            facts.tag = window.id as i32;
-        }
-        known(facts)
+pub fn frees_window<C: Call>(call: C, win: Word) -> Event<()> {
+    let handle = call.handle_at(win, 0, Convert::Win);
+    let window = WINDOWS.find(handle);
+    call.cold(|| WINDOWS.forget(handle));
+    let mut facts = Facts::on(window.comm);
+    if window.id != NONE {
+        facts.tag = window.id as i32;
     }
+    known(facts)
 }

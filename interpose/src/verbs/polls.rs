@@ -27,6 +27,9 @@ const SHORT: u64 = 4;
 const IN_TURN: usize = 4;
 
 /// A test or probe found nothing: it becomes part of the record of such polls before it, where they follow one another at once.
+///
+/// # Safety
+/// `thread` is the calling thread's state. `slot` is that of the call that has just returned.
 #[inline]
 pub(super) unsafe fn found_nothing(thread: *mut Thread, slot: *mut Record) {
     // SAFETY: the slot is the newest of this thread's ring; `poll` is null or an older one of the same ring and batch.
@@ -61,6 +64,9 @@ const _: () =
 const _: () = assert!(offset_of!(Record, tag) == offset_of!(Record, peer) + 4 && offset_of!(Record, peer) % 8 == 0);
 
 /// The record of polls of the same kind as that at `slot`, which follows them.
+///
+/// # Safety
+/// As [`found_nothing`].
 #[inline]
 unsafe fn known(thread: *mut Thread, slot: *mut Record) -> Option<*mut Record> {
     // SAFETY: records of polls lie between the first of them and the slot, without others between.

@@ -7,7 +7,14 @@
 //!
 //! Every argument is a register-wide word, whatever its type; reading it is the verb's business.
 
-#![allow(non_snake_case, unused_mut, unused_variables, clippy::too_many_arguments, reason = "made from the table")]
+#![allow(
+    non_snake_case,
+    unused_mut,
+    unused_variables,
+    clippy::too_many_arguments,
+    clippy::redundant_closure,
+    reason = "made from the table"
+)]
 
 pub mod special;
 
@@ -17,19 +24,19 @@ use lbprof_collector::Operation;
 use lbprof_collector::record::{Flags, Record};
 
 use crate::forward::{self, NEXT};
-use crate::mpi::lang;
+use crate::mpi::lang::{self, Language};
 use crate::recording::{nested, room, slot};
 use crate::state::thread::{self, Canary};
-use crate::verbs::{self, After};
+use crate::verbs::{self, After, ThisCall};
 use crate::word::{Word, int_at};
 
 /// Calls a row's verb; fixes the type of its parameter.
 #[inline(always)]
-fn apply<A: After>(
-    thread: *mut thread::Thread,
-    verb: impl FnOnce(*mut thread::Thread) -> verbs::Event<A>,
+fn apply<L: Language, A: After>(
+    call: ThisCall<L>,
+    verb: impl FnOnce(ThisCall<L>) -> verbs::Event<A>,
 ) -> verbs::Event<A> {
-    verb(thread)
+    verb(call)
 }
 
 /// An argument's type, by its name: all are words.
@@ -53,13 +60,13 @@ macro_rules! body {
                 $(let mut $argument = $argument;)*
                 // A call that was left by longjmp may have noted it.
                 (*thread).unseen = false;
-                let _ = apply(thread, $verb);
+                let _ = apply(ThisCall::<$language>::of(thread), $verb);
                 let unseen = (*thread).unseen;
                 let next: Next = std::mem::transmute(next);
                 let $result = next($($argument),*);
                 slot::close(slot);
                 if unseen && $ok {
-                    slot::learn(thread, slot, || apply(thread, $verb).facts);
+                    slot::learn(thread, slot, || apply(ThisCall::<$language>::of(thread), $verb).facts);
                 }
                 (*thread).unseen = false;
                 $result
@@ -81,7 +88,7 @@ macro_rules! body {
             };
             let slot = slot.as_ptr();
             $(let mut $argument = $argument;)*
-            let event = apply(thread, $verb);
+            let event = apply(ThisCall::<$language>::of(thread), $verb);
             let language_flag = if <$language as lang::Language>::FORTRAN { Flags::FORTRAN.0 } else { 0 };
             slot::open(
                 thread,
@@ -104,7 +111,7 @@ macro_rules! body {
 }
 
 macro_rules! c_wrapper {
-    ($name:literal, $function:ident, $index:literal, $operation:ident, ($($argument:ident),*), $verb:expr) => {
+    ($name:literal, $language:ty, $function:ident, $index:literal, $operation:ident, ($($argument:ident),*), $verb:expr) => {
         const _: () = {
             #[unsafe(naked)]
             #[unsafe(export_name = $name)]
@@ -120,7 +127,7 @@ macro_rules! c_wrapper {
 
             unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
                 let (slot, event, result, thread) =
-                    body!(forward::next($index), forward::resolved($index), lang::C, $operation, ($($argument),*), $verb, |result| {
+                    body!(forward::next($index), forward::resolved($index), $language, $operation, ($($argument),*), $verb, |result| {
                         result as i32 == 0
                     });
                 // SAFETY: the slot is this call's.
@@ -138,7 +145,7 @@ macro_rules! c_wrapper {
 }
 
 macro_rules! fortran_wrapper {
-    ($function:ident, [$(($name:literal, $index:literal))*], $operation:ident, $ierror:ident, ($($argument:ident),*), $verb:expr) => {
+    ($language:ty, $function:ident, [$(($name:literal, $index:literal))*], $operation:ident, $ierror:ident, ($($argument:ident),*), $verb:expr) => {
         const _: () = {
             $(const _: () = {
                 #[unsafe(naked)]
@@ -164,7 +171,7 @@ macro_rules! fortran_wrapper {
                 let next = forward::next_at(unsafe { (*thread::current()).next });
                 let ierror = $ierror;
                 let (slot, event, result, thread) =
-                    body!(next, next, lang::Fortran, $operation, ($($argument),*), $verb, |result| {
+                    body!(next, next, $language, $operation, ($($argument),*), $verb, |result| {
                         $ierror == 0 || int_at($ierror) == 0
                     });
                 // SAFETY: as in C; ierror is optional in mpi_f08, and then an error has ended the program.

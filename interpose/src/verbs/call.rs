@@ -1,0 +1,150 @@
+//! The contract between a wrapper and its verb: whose arguments a verb reads, and how.
+
+use std::marker::PhantomData;
+
+use crate::handles::{comms, datatypes};
+use crate::harmless::enter;
+use crate::mpi::lang::{Convert, Language};
+use crate::state::comm::CommInfo;
+use crate::state::thread::Thread;
+use crate::word::Word;
+
+/// The call that a verb is about. A verb gives its methods the words that it was given, and so reads them as what they are.
+///
+/// # Safety
+/// This is the verbs' contract, kept by whoever makes a value ([`ThisCall::of`]). The words that a verb is given with it are the
+/// arguments of the MPI function in whose row the verb stands, in this language, as the program passed them, and in the place of the
+/// row's names; the thread is the calling one. So a method may read what the standard says is there. Null addresses are allowed
+/// where [`Language`] says so.
+pub unsafe trait Call: Copy {
+    /// The language of its arguments.
+    type Language: Language;
+
+    /// The calling thread's state.
+    fn thread(self) -> *mut Thread;
+
+    /// As [`Language::int`].
+    #[inline(always)]
+    fn int(self, word: Word) -> i32 {
+        // SAFETY: the contract.
+        unsafe { Self::Language::int(word) }
+    }
+
+    /// As [`Language::count`].
+    #[inline(always)]
+    fn count(self, word: Word) -> u64 {
+        // SAFETY: the contract.
+        unsafe { Self::Language::count(word) }
+    }
+
+    /// An MPI_Count, whatever the variant has for other counts.
+    #[inline(always)]
+    fn large_count(self, word: Word) -> u64 {
+        // SAFETY: the contract. Fortran passes an address, C the value.
+        let count = if Self::Language::FORTRAN { unsafe { (word as *const i64).read() } } else { word as i64 };
+        u64::try_from(count).unwrap_or(0)
+    }
+
+    /// As [`Language::count_at`].
+    #[inline(always)]
+    fn count_at(self, array: Word, i: usize) -> u64 {
+        // SAFETY: the contract.
+        unsafe { Self::Language::count_at(array, i) }
+    }
+
+    /// As [`Language::handle`].
+    #[inline(always)]
+    fn handle(self, word: Word, convert: Convert) -> Word {
+        // SAFETY: the contract.
+        unsafe { Self::Language::handle(word, convert) }
+    }
+
+    /// As [`Language::handle_at`].
+    #[inline(always)]
+    fn handle_at(self, array: Word, i: usize, convert: Convert) -> Word {
+        // SAFETY: the contract.
+        unsafe { Self::Language::handle_at(array, i, convert) }
+    }
+
+    /// As [`Language::status_ignored`].
+    #[inline(always)]
+    fn status_ignored(self, word: Word) -> bool {
+        // SAFETY: the contract.
+        unsafe { Self::Language::status_ignored(word) }
+    }
+
+    /// As [`Language::statuses_ignored`].
+    #[inline(always)]
+    fn statuses_ignored(self, word: Word) -> bool {
+        // SAFETY: the contract.
+        unsafe { Self::Language::statuses_ignored(word) }
+    }
+
+    /// As [`Language::in_place`].
+    #[inline(always)]
+    fn in_place(self, word: Word) -> bool {
+        // SAFETY: the contract.
+        unsafe { Self::Language::in_place(word) }
+    }
+
+    /// Runs `work` as [`enter::cold`] does.
+    fn cold<T: Default>(self, work: impl FnOnce() -> T) -> T {
+        // SAFETY: the calling thread's state.
+        unsafe { enter::cold(self.thread(), work) }
+    }
+
+    /// What is known of a communicator.
+    #[inline(always)]
+    fn comm(self, comm: Word) -> &'static CommInfo {
+        // SAFETY: the contract.
+        unsafe { comms::find(self.thread(), self.handle(comm, Convert::Comm)) }
+    }
+
+    /// Bytes of an element of a datatype.
+    #[inline(always)]
+    fn size(self, datatype: Word) -> u64 {
+        // SAFETY: the contract.
+        unsafe { datatypes::size(self.thread(), self.handle(datatype, Convert::Datatype)) }
+    }
+
+    /// Bytes of an element of datatype `i` of an array.
+    #[inline(always)]
+    fn size_at(self, array: Word, i: usize) -> u64 {
+        // SAFETY: the contract.
+        unsafe { datatypes::size(self.thread(), self.handle_at(array, i, Convert::Datatype)) }
+    }
+
+    /// Bytes of `count` elements of a datatype.
+    #[inline(always)]
+    fn bytes(self, count: Word, datatype: Word) -> u64 {
+        self.count(count).wrapping_mul(self.size(datatype))
+    }
+}
+
+/// The call under way on a thread, whose arguments are those of language `L`.
+#[derive(Clone, Copy)]
+pub struct ThisCall<L> {
+    thread: *mut Thread,
+    language: PhantomData<L>,
+}
+
+impl<L: Language> ThisCall<L> {
+    /// The call under way on `thread`.
+    ///
+    /// # Safety
+    /// The contract of [`Call`].
+    #[inline(always)]
+    pub unsafe fn of(thread: *mut Thread) -> Self {
+        ThisCall { thread, language: PhantomData }
+    }
+}
+
+// SAFETY: `of` has asked for it.
+unsafe impl<L: Language> Call for ThisCall<L> {
+    type Language = L;
+
+    #[inline(always)]
+    fn thread(self) -> *mut Thread {
+        self.thread
+    }
+}

@@ -1,0 +1,86 @@
+//! A request that was completed: its record, and its place in the table of requests.
+
+use crate::handles::comms::births;
+use crate::handles::requests::{self, ACTIVE, Open, PERSISTENT, READS, RECEIVES, WRITES};
+use crate::mpi::{predefined, status};
+use crate::verbs::point_to_point::store_arrived;
+use crate::word::Word;
+use lbprof_collector::Activity;
+use lbprof_collector::record::{Flags, Record};
+
+/// Fills the record of a completed request.
+///
+/// # Safety
+/// `record` is live; `status` is 0 or a filled one's address.
+#[inline(never)]
+pub(super) unsafe fn store_completed(record: *mut Record, handle: Word, status: Word, open: Option<Open>) {
+    // SAFETY: the caller's promise.
+    unsafe { store_completed_here(record, handle, status, open) };
+}
+
+/// The same, inlined where it matters: a part of a call that completed several requests. `status` is 0 where the call failed,
+/// for then nothing says which statuses are filled.
+///
+/// # Safety
+/// As [`store_completed`].
+#[inline(always)]
+pub(super) unsafe fn store_completed_here(record: *mut Record, handle: Word, status: Word, open: Option<Open>) {
+    // SAFETY: a live record; a filled status.
+    unsafe {
+        let Some(open) = open else {
+            (*record).flags |= Flags::NOTHING;
+            if predefined::is_shared_request(handle) {
+                return;
+            }
+            (*record).flags |= Flags::UNKNOWN_REQUEST;
+            if status != 0 {
+                let arrived = status::read_status(status);
+                if arrived.source >= 0 {
+                    (*record).peer = arrived.source;
+                    (*record).tag = arrived.tag;
+                    (*record).received = arrived.bytes;
+                }
+            }
+            return;
+        };
+        (*record).comm = open.comm;
+        (*record).flags = Flags((*record).flags.0 & !7) | open.flags();
+        if open.is_inactive() {
+            (*record).flags |= Flags::NOTHING;
+            return;
+        }
+        (*record).request = open.id;
+        (*record).peer = open.peer;
+        (*record).tag = open.tag;
+        (*record).sent = open.sent;
+        let message = open.kind & 7 == Activity::PointToPoint as u16;
+        if status == 0 {
+        } else if message || open.kind & (RECEIVES | READS | WRITES) != 0 {
+            let arrived = status::read_status(status);
+            // Transfers to files cannot be cancelled (MPI-4.1 §3.8.4), and Open MPI 4 leaves that part of their status as it was.
+            if arrived.cancelled && open.kind & (READS | WRITES) == 0 {
+                (*record).flags |= Flags::CANCELLED;
+                (*record).sent = 0;
+            } else if open.kind & RECEIVES != 0 {
+                store_arrived(record, arrived);
+            } else if open.kind & READS != 0 {
+                (*record).received = arrived.bytes;
+            } else if open.kind & WRITES != 0 {
+                (*record).sent = arrived.bytes;
+            }
+        }
+        if open.kind & requests::MAKES_COMM != 0 {
+            births::finish_later(open.id);
+        }
+    }
+}
+
+/// Takes the completed request out of the table; a persistent one stays, inactive.
+#[inline(always)]
+pub(super) fn take_completed(handle: Word) -> Option<Open> {
+    let open = requests::take(handle)?;
+    if open.kind & PERSISTENT != 0 {
+        requests::insert(handle, Open { kind: open.kind & !ACTIVE, ..open });
+    }
+    Some(open)
+}

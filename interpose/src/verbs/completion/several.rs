@@ -1,0 +1,363 @@
+//! Calls that complete, test or look at the requests of an array.
+
+use super::finished::{store_completed, take_completed};
+use super::parts::Parts;
+use crate::mpi::abi::abi;
+use crate::mpi::lang::{Convert, Language};
+use crate::mpi::predefined::{self, Null, is_null};
+use crate::recording::slot::Facts;
+use crate::state::buffers;
+use crate::state::thread::Thread;
+use crate::verbs::point_to_point::status_or_own;
+use crate::verbs::polls::found_nothing;
+use crate::verbs::{After, Call, Event};
+use crate::word::{Word, int_at};
+use lbprof_collector::record::{Flags, Record};
+
+/// Copies the handles of an array before MPI overwrites them; null where there is no memory, or where MPI will refuse the call.
+///
+/// MPI looks at the handles in turn, up to the first that is none: behind it there may be no array, whatever the count says.
+fn keep_requests<C: Call>(call: C, count: usize, array: Word) -> *const Word {
+    let thread = call.thread();
+    // SAFETY: the array has `count` handles, or one that is none before its end; the thread's buffer is grown first.
+    unsafe {
+        let interface = abi().kind;
+        if (*thread).requests_room < count {
+            if !(0..count).all(|i| predefined::may_be_request(interface, call.handle_at(array, i, Convert::Request))) {
+                return std::ptr::null();
+            }
+            buffers::grow_requests(thread, count);
+        }
+        let kept = (*thread).requests;
+        if (*thread).requests_room < count {
+            return std::ptr::null();
+        }
+        for i in 0..count {
+            let handle = call.handle_at(array, i, Convert::Request);
+            if !predefined::may_be_request(interface, handle) {
+                return std::ptr::null();
+            }
+            kept.add(i).write(handle);
+        }
+        kept
+    }
+}
+
+/// Statuses that can be read afterwards: the program's, or our own where it wants none; 0 where there is no memory.
+fn statuses_or_own<C: Call>(call: C, count: usize, statuses: &mut Word) -> Word {
+    let thread = call.thread();
+    // SAFETY: the thread's own buffer is grown before MPI may write `count` statuses to it.
+    unsafe {
+        if !call.statuses_ignored(*statuses) {
+            return *statuses;
+        }
+        // Where INTEGER has 8 bytes, Fortran's statuses are twice as wide as C's.
+        let bytes = count * abi().status_bytes * if C::Language::FORTRAN { 2 } else { 1 };
+        if (*thread).statuses_bytes < bytes {
+            buffers::grow_statuses(thread, bytes);
+        }
+        if (*thread).statuses_bytes < bytes {
+            return 0;
+        }
+        *statuses = (*thread).statuses as Word;
+        *statuses
+    }
+}
+
+/// A completion of several requests.
+#[derive(Clone, Copy)]
+pub struct CompletesSeveral<L, const WHICH: u8> {
+    requests: Word,
+    kept: *const Word,
+    count: usize,
+    statuses: Word,
+    /// Address of the flag (all), outcount (some) or index (any); 0 where there is none.
+    out: Word,
+    /// Address of the indices (some), or of the flag (any).
+    indices: Word,
+    language: std::marker::PhantomData<L>,
+}
+
+const ALL: u8 = 0;
+const SOME: u8 = 1;
+const ANY: u8 = 2;
+
+#[inline(always)]
+fn several<C: Call, const WHICH: u8>(
+    call: C,
+    count: Word,
+    array_of_requests: Word,
+    out: Word,
+    indices: Word,
+    statuses: Word,
+) -> Event<CompletesSeveral<C::Language, WHICH>> {
+    let count = usize::try_from(call.int(count)).unwrap_or(0);
+    let kept = keep_requests(call, count, array_of_requests);
+    let after = CompletesSeveral {
+        requests: array_of_requests,
+        kept,
+        count,
+        statuses,
+        out,
+        indices,
+        language: std::marker::PhantomData,
+    };
+    Event { facts: Facts::none(), after }
+}
+
+/// The same, with a status for each request that is looked at afterwards.
+#[inline(always)]
+fn with_statuses<C: Call, const WHICH: u8>(
+    call: C,
+    mut event: Event<CompletesSeveral<C::Language, WHICH>>,
+    statuses: &mut Word,
+) -> Event<CompletesSeveral<C::Language, WHICH>> {
+    if !event.after.kept.is_null() {
+        event.after.statuses = statuses_or_own(call, event.after.count, statuses);
+    }
+    event
+}
+
+/// A wait for all.
+#[inline(always)]
+pub fn completes_all<C: Call>(
+    call: C,
+    count: Word,
+    array_of_requests: Word,
+    statuses: &mut Word,
+) -> Event<CompletesSeveral<C::Language, ALL>> {
+    completes_all_if(call, count, array_of_requests, 0, statuses)
+}
+
+/// A test of all.
+#[inline(always)]
+pub fn completes_all_if<C: Call>(
+    call: C,
+    count: Word,
+    array_of_requests: Word,
+    flag: Word,
+    statuses: &mut Word,
+) -> Event<CompletesSeveral<C::Language, ALL>> {
+    with_statuses(call, several::<C, ALL>(call, count, array_of_requests, flag, 0, *statuses), statuses)
+}
+
+/// A wait or test for some.
+#[inline(always)]
+pub fn completes_some<C: Call>(
+    call: C,
+    incount: Word,
+    array_of_requests: Word,
+    outcount: Word,
+    array_of_indices: Word,
+    statuses: &mut Word,
+) -> Event<CompletesSeveral<C::Language, SOME>> {
+    let some = several::<C, SOME>(call, incount, array_of_requests, outcount, array_of_indices, *statuses);
+    with_statuses(call, some, statuses)
+}
+
+/// A wait for any one.
+#[inline(always)]
+pub fn completes_any<C: Call>(
+    call: C,
+    count: Word,
+    array_of_requests: Word,
+    index: Word,
+    status: &mut Word,
+) -> Event<CompletesSeveral<C::Language, ANY>> {
+    completes_any_if(call, count, array_of_requests, index, 0, status)
+}
+
+/// A test for any one.
+#[inline(always)]
+pub fn completes_any_if<C: Call>(
+    call: C,
+    count: Word,
+    array_of_requests: Word,
+    index: Word,
+    flag: Word,
+    status: &mut Word,
+) -> Event<CompletesSeveral<C::Language, ANY>> {
+    let status = status_or_own(call, status);
+    several::<C, ANY>(call, count, array_of_requests, index, flag, status)
+}
+
+impl<L: Language, const WHICH: u8> After for CompletesSeveral<L, WHICH> {
+    #[inline]
+    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+        // SAFETY: see the arms; `kept` holds `count` handles or is null.
+        unsafe {
+            if self.kept.is_null() {
+            } else if !ok {
+                self.failed(thread, slot);
+            } else {
+                match WHICH {
+                    ANY => self.any(thread, slot),
+                    SOME => self.some(thread, slot),
+                    _ => self.all(thread, slot),
+                }
+            }
+        }
+    }
+}
+
+impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
+    /// One was completed, or none.
+    ///
+    /// # Safety
+    /// As [`After::after`], of a successful call.
+    #[inline(always)]
+    unsafe fn any(self, thread: *mut Thread, slot: *mut Record) {
+        // SAFETY: a successful call has filled flag and index, and the status where it completed one.
+        unsafe {
+            let flag = self.indices;
+            if flag != 0 && L::out_int(flag) == 0 {
+                found_nothing(thread, slot);
+            } else if let Some(i) = self.index(self.out, 0) {
+                let handle = self.kept.add(i).read();
+                store_completed(slot, handle, self.statuses, take_completed(handle));
+            } else {
+                // MPI_UNDEFINED: no request of the array is active.
+                (*slot).flags |= Flags::NOTHING;
+            }
+        }
+    }
+
+    /// Some were completed.
+    ///
+    /// # Safety
+    /// As [`After::after`], of a successful call.
+    #[inline(always)]
+    unsafe fn some(self, thread: *mut Thread, slot: *mut Record) {
+        // SAFETY: a successful call has filled the count, and as many indices and statuses.
+        unsafe {
+            // MPI_UNDEFINED is negative.
+            let outcount = usize::try_from(L::out_int(self.out)).unwrap_or(0).min(self.count);
+            if outcount == 0 {
+                return self.found_nothing(thread, slot);
+            }
+            let mut parts = Parts::of(slot);
+            for k in 0..outcount {
+                if let Some(i) = self.index(self.indices, k) {
+                    parts.add(thread, self.kept.add(i).read(), self.status(k));
+                }
+            }
+            parts.finish(slot);
+        }
+    }
+
+    /// All were completed, unless a flag says that none was.
+    ///
+    /// # Safety
+    /// As [`After::after`], of a successful call.
+    #[inline(always)]
+    unsafe fn all(self, thread: *mut Thread, slot: *mut Record) {
+        // SAFETY: a successful call has filled the flag, and the statuses where it is set.
+        unsafe {
+            if self.out != 0 && L::out_int(self.out) == 0 {
+                return self.found_nothing(thread, slot);
+            }
+            let mut parts = Parts::of(slot);
+            for i in 0..self.count {
+                let handle = self.kept.add(i).read();
+                if !is_null(Null::Request, handle) {
+                    parts.add(thread, handle, self.status(i));
+                }
+            }
+            parts.finish(slot);
+        }
+    }
+
+    /// The call failed. Which of its results are filled depends on the error and on the MPI; what was completed is null now.
+    ///
+    /// # Safety
+    /// As [`After::after`], of a call that failed.
+    #[cold]
+    #[inline(never)]
+    unsafe fn failed(self, thread: *mut Thread, slot: *mut Record) {
+        // SAFETY: both arrays have `count` handles.
+        unsafe {
+            let mut completed = (0..self.count).filter(|&i| {
+                let now = L::handle_at(self.requests, i, Convert::Request);
+                now != self.kept.add(i).read() && is_null(Null::Request, now)
+            });
+            if WHICH == ANY {
+                if let Some(i) = completed.next_back() {
+                    let handle = self.kept.add(i).read();
+                    store_completed(slot, handle, 0, take_completed(handle));
+                }
+                return;
+            }
+            let mut parts = Parts::of(slot);
+            for i in completed {
+                parts.add(thread, self.kept.add(i).read(), 0);
+            }
+            parts.finish(slot);
+        }
+    }
+
+    /// None was completed.
+    ///
+    /// # Safety
+    /// As [`After::after`].
+    unsafe fn found_nothing(&self, thread: *mut Thread, slot: *mut Record) {
+        // SAFETY: `kept` holds `count` handles.
+        unsafe {
+            if self.count > 0 {
+                found_nothing(thread, slot);
+            }
+        }
+    }
+
+    /// Element `k` of the indices that MPI stored, counted from 0; `None` for MPI_UNDEFINED.
+    ///
+    /// Fortran counts from 1, but mpi_f08 of MPICH 4.0 from 0: the request that changed tells.
+    ///
+    /// # Safety
+    /// As [`After::after`]; `indices` is the address of more than `k` that a successful call has stored.
+    unsafe fn index(&self, indices: Word, k: usize) -> Option<usize> {
+        // SAFETY: a successful call stored the indices; request and kept arrays have `count` elements.
+        unsafe {
+            let index = i64::from(L::index_at(indices, k));
+            let changed = |i: i64| {
+                usize::try_from(i).ok().filter(|&i| {
+                    i < self.count && L::handle_at(self.requests, i, Convert::Request) != self.kept.add(i).read()
+                })
+            };
+            if L::FORTRAN && changed(index).is_none() && changed(index + 1).is_some() {
+                return changed(index + 1);
+            }
+            usize::try_from(index).ok().filter(|&i| i < self.count)
+        }
+    }
+
+    /// Address of status `k`, or of an empty one where there was no memory for statuses.
+    fn status(&self, k: usize) -> Word {
+        static NO_STATUS: [u64; 8] = [0; 8];
+        if self.statuses == 0 { NO_STATUS.as_ptr() as Word } else { self.statuses + k * abi().status_bytes }
+    }
+}
+
+/// Folds unsuccessful looks at several requests.
+#[derive(Clone, Copy)]
+pub struct LooksAtSeveral {
+    /// Address of the flag or outcount.
+    out: Word,
+}
+
+impl After for LooksAtSeveral {
+    #[inline]
+    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+        // SAFETY: flag or outcount is filled by a successful call. MPI_UNDEFINED, no active request, is not 0.
+        unsafe {
+            if ok && int_at(self.out) == 0 {
+                found_nothing(thread, slot);
+            }
+        }
+    }
+}
+
+/// A look at requests of an array (MPI-4.1 §3.7.6): at all, any, or some; `out` is the flag or outcount.
+#[inline(always)]
+pub fn looks_at_several<C: Call>(_: C, _: Word, out: Word) -> Event<LooksAtSeveral> {
+    Event { facts: Facts::none(), after: LooksAtSeveral { out } }
+}

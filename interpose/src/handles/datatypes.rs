@@ -24,6 +24,8 @@ pub unsafe fn size(thread: *mut Thread, datatype: Word) -> u64 {
     unsafe { if datatype == (*thread).type_handle { (*thread).type_size } else { look_up(thread, datatype) } }
 }
 
+/// # Safety
+/// As [`size`].
 #[inline(never)]
 unsafe fn look_up(thread: *mut Thread, datatype: Word) -> u64 {
     // SAFETY: the thread's own state.

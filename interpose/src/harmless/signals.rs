@@ -42,6 +42,8 @@ pub unsafe fn in_critical(thread: *mut Thread) -> bool {
     unsafe { (&raw const (*thread).critical).read_volatile() != 0 }
 }
 
+/// # Safety
+/// `thread` is the calling thread's state.
 unsafe fn enter(thread: *mut Thread) {
     // SAFETY: the caller's: the thread's own state. A handler in between leaves the count as it found it.
     unsafe {
@@ -50,6 +52,8 @@ unsafe fn enter(thread: *mut Thread) {
     }
 }
 
+/// # Safety
+/// `thread` is the calling thread's state. It has entered as often.
 unsafe fn leave(thread: *mut Thread) {
     // SAFETY: as above.
     unsafe {

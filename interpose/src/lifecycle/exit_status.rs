@@ -1,7 +1,7 @@
 //! The status with which the process ends: what the program gave to exit(), or returned from main.
 //!
 //! exit() hands it to the functions that were registered by on_exit(), then runs `.fini_array`, where the log is ended
-//! ([`crate::lifecycle`]). A log that MPI_Finalize has closed gets it as one more block, and only where it says something: a
+//! ([`crate::lifecycle::end`]). A log that MPI_Finalize has closed gets it as one more block, and only where it says something: a
 //! status other than 0.
 //!
 //! Programs call exit() from signal handlers, too. So what runs then stores a number, or makes system calls that POSIX allows

@@ -31,6 +31,9 @@ pub unsafe extern "C" fn end(thread: *mut c_void) {
 }
 
 /// The thread writes no more records. Whether another one may go on in its ring, where they stay; else the log has them.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
 unsafe fn end_records(thread: *mut Thread) -> bool {
     // SAFETY: the thread's own state.
     unsafe {

@@ -101,6 +101,9 @@ unsafe extern "C" fn api_record(on: c_int) {
 }
 
 /// Gives a marker's name to `work`, where it has one and something is recorded or will be.
+///
+/// # Safety
+/// `name` is a C string or null.
 unsafe fn named(name: *const c_char, work: impl FnOnce(Cow<str>)) {
     if state() == State::Done {
         return;

@@ -47,6 +47,9 @@ pub unsafe fn read_status(status: Word) -> Arrived {
 }
 
 /// The standard ABI leaves the count's place to the library, so it is asked.
+///
+/// # Safety
+/// As [`read_status`].
 #[cold]
 #[inline(never)]
 unsafe fn read_standard_status(status: Word, source: i32, tag: i32) -> Arrived {

@@ -58,6 +58,8 @@ pub unsafe fn of(comm: Word) -> Topology {
     }
 }
 
+/// # Safety
+/// `comm` is a valid handle, of this topology.
 unsafe fn on_grid(comm: Word) -> Topology {
     let mut dimensions = 0i32;
     let mut neighbours = Vec::new();
@@ -75,6 +77,8 @@ unsafe fn on_grid(comm: Word) -> Topology {
     Topology::symmetric(&neighbours)
 }
 
+/// # Safety
+/// `comm` is a valid handle, of this topology.
 unsafe fn on_graph(comm: Word) -> Topology {
     let (mut rank, mut count) = (0i32, 0i32);
     // SAFETY: as the caller says; the array is as long as is stated.
@@ -89,6 +93,8 @@ unsafe fn on_graph(comm: Word) -> Topology {
     }
 }
 
+/// # Safety
+/// `comm` is a valid handle, of this topology.
 unsafe fn on_dist_graph(comm: Word) -> Topology {
     let (mut n_sources, mut n_destinations, mut weighted) = (0i32, 0i32, 0i32);
     let to = [&raw mut n_sources as Word, &raw mut n_destinations as Word, &raw mut weighted as Word];

@@ -118,6 +118,9 @@ pub unsafe fn close_all(thread: *mut Thread, last: Record) {
 ///
 /// While the list is locked none of them ends. One that is in the recorder is waited for: it entered before recording ended,
 /// and leaves soon; one that enters later finds that recording has ended ([`enter::recording`]).
+///
+/// # Safety
+/// Recording has ended: what is not in the recorder does not enter it any more.
 unsafe fn close_others() {
     let patience = monotonic_ns() + PATIENCE_NS;
     loop {

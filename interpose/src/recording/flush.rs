@@ -135,6 +135,9 @@ pub unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> O
 }
 
 /// Where the ring has lost its file, so are records that it held: those that are left become the batch, and that is told.
+///
+/// # Safety
+/// As [`hand_over`].
 unsafe fn look_at_file(thread: *mut Thread, log: &mut ThreadLog) {
     if !faults::cover() {
         faults::try_pages(log.number);
@@ -225,6 +228,9 @@ pub fn write_fold(rank_log: &mut RankLog, log: &mut ThreadLog, now: u64) {
 
 /// Takes out slots that were reserved for a call which did not begin: a signal came first, and its handler ends the process; or that
 /// were lost. Gives how many.
+///
+/// # Safety
+/// As [`hand_over`].
 unsafe fn leave_out_unbegun(thread: *mut Thread, log: &mut ThreadLog) -> usize {
     // SAFETY: the caller's, as in `close_ring`.
     unsafe {

@@ -142,6 +142,9 @@ fn ring(threads: &mut Threads) -> io::Result<ThreadLog> {
 }
 
 /// Whether the end of the calling thread will be known.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
 unsafe fn is_end_known(thread: *mut Thread) -> bool {
     // Destructors of other keys may call MPI after ours has run; it then runs once more, but not after the last round.
     const ROUNDS: u8 = 4;

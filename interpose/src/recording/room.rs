@@ -109,6 +109,9 @@ pub unsafe fn make_room(thread: *mut Thread) -> *mut Record {
 }
 
 /// A call that has no slot, but is not one of a process that records nothing: it may have to be counted.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
 #[cold]
 #[inline(never)]
 unsafe fn left_out(thread: *mut Thread, is_recording: bool) {

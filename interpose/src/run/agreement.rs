@@ -171,6 +171,9 @@ impl Measuring {
     }
 
     /// This rank's clock as measured or compared. Collective over the ranks that measure.
+    ///
+    /// # Safety
+    /// MPI is initialised, and all ranks that measure call this.
     unsafe fn offset(&self, own: Rank, peer: Peer, place: Option<&Place>) -> Option<ClockOffset> {
         match self {
             Measuring::Nobody => place.filter(|place| place.clock == Some(peer.clock)).map(|_| same_clock()),
@@ -181,6 +184,8 @@ impl Measuring {
     }
 }
 
+/// # Safety
+/// MPI is initialised.
 unsafe fn lead(own: Rank, key: &str, peer: Peer, mut company: Company) -> Agreement {
     let (settings, size) = (own.settings, own.size as usize);
     let host: Vec<Peer> = company.peers().chain([peer]).collect();
@@ -212,6 +217,8 @@ fn of_all_hosts(own: Rank, place: &Place, here: &[u32]) -> Vec<u32> {
     if all == here && place::is_of_one_host(own.settings) { Vec::new() } else { all }
 }
 
+/// # Safety
+/// MPI is initialised.
 unsafe fn follow(own: Rank, peer: Peer, offer: Offer, leader: UnixStream) -> Agreement {
     match offer {
         Offer::Nothing => (None, None),
@@ -225,6 +232,9 @@ unsafe fn follow(own: Rank, peer: Peer, offer: Offer, leader: UnixStream) -> Agr
 }
 
 /// Measures clocks among `ranks` of MPI_COMM_WORLD, against that of the first. Collective over them.
+///
+/// # Safety
+/// MPI is initialised, and all of `ranks` call this.
 unsafe fn measured_among(ranks: &[u32], own: Rank) -> Option<ClockOffset> {
     const TAG: Word = 0x6c62;
     let world = predefined::comm_world();
@@ -252,6 +262,9 @@ unsafe fn measured_among(ranks: &[u32], own: Rank) -> Option<ClockOffset> {
 }
 
 /// All ranks agree by messages; where not all of them come, each goes on with a folder apart.
+///
+/// # Safety
+/// MPI is initialised, and all ranks that are there call this.
 unsafe fn by_messages(own: Rank) -> Agreement {
     // SAFETY: the caller's promise.
     unsafe {
@@ -270,11 +283,16 @@ unsafe fn by_messages(own: Rank) -> Agreement {
 /// Waits for all ranks, and says so if that takes long; false where one does not come. Collective, over MPI_COMM_WORLD.
 ///
 /// In two rounds: who gives up in the first one does not come to the second, so that none of the others completes it.
+///
+/// # Safety
+/// As [`by_messages`].
 unsafe fn all_come(size: i32, patience: Duration) -> bool {
     // SAFETY: the caller's promise.
     unsafe { size == 1 || round_completes(size, patience) && round_completes(size, patience) }
 }
 
+/// # Safety
+/// As [`by_messages`].
 unsafe fn round_completes(size: i32, patience: Duration) -> bool {
     /// Ranks mostly arrive together: for so long the processor is only left to others who want it.
     const BUSY: Duration = Duration::from_millis(2);
@@ -329,6 +347,9 @@ fn say_waiting(size: i32, rest: Duration) -> Option<UnixListener> {
 }
 
 /// Rank 0 makes the folder and tells the others, if any rank is to be recorded. Collective, over MPI_COMM_WORLD.
+///
+/// # Safety
+/// As [`by_messages`]; all ranks are there.
 unsafe fn broadcast(own: Rank) -> Option<Place> {
     let Rank { settings, rank, size, wanted } = own;
     let world = predefined::comm_world();

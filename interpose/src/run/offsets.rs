@@ -103,12 +103,16 @@ pub unsafe fn measure_last() -> Option<ClockOffset> {
     }
 }
 
+/// # Safety
+/// `address` holds `bytes` bytes, and all members of `comm` call this.
 unsafe fn broadcast(address: Word, bytes: usize, comm: Word) -> i32 {
     // SAFETY: `address` holds `bytes` bytes on every member.
     unsafe { call(c"PMPI_Bcast", [address, bytes, predefined::byte(), 0, comm, 0, 0, 0]) }
 }
 
 impl Several {
+    /// # Safety
+    /// MPI is still initialised.
     unsafe fn free(self) {
         // SAFETY: our own communicators, each freed once.
         unsafe {
@@ -120,6 +124,8 @@ impl Several {
         }
     }
 
+    /// # Safety
+    /// All members of the communicators call this.
     unsafe fn measure(&self) -> Option<ClockOffset> {
         // SAFETY: all members of the communicators take part.
         unsafe {
@@ -135,6 +141,8 @@ impl Several {
     }
 }
 
+/// # Safety
+/// All members of `leaders` call this.
 unsafe fn measure_leader(leaders: Word) -> [i64; 2] {
     let (mut rank, mut size) = (0i32, 0i32);
     // SAFETY: local look-ups, then messages in pairs that both sides know of.
@@ -155,6 +163,8 @@ unsafe fn measure_leader(leaders: Word) -> [i64; 2] {
     }
 }
 
+/// # Safety
+/// `peer` is in [`receive`].
 unsafe fn send(buffer: &[i64], peer: i32, comm: Word) {
     // SAFETY: the buffer lives across the blocking call.
     unsafe {
@@ -165,6 +175,8 @@ unsafe fn send(buffer: &[i64], peer: i32, comm: Word) {
     }
 }
 
+/// # Safety
+/// `peer` is in [`send`].
 unsafe fn receive(buffer: &mut [i64], peer: i32, comm: Word) {
     // SAFETY: as above.
     unsafe {
@@ -184,6 +196,8 @@ unsafe fn receive(buffer: &mut [i64], peer: i32, comm: Word) {
     }
 }
 
+/// # Safety
+/// `peer` is in [`ask`].
 unsafe fn answer(comm: Word, peer: i32, [offset, error]: [i64; 2]) {
     // SAFETY: the peer is in `ask`.
     unsafe {
@@ -194,6 +208,8 @@ unsafe fn answer(comm: Word, peer: i32, [offset, error]: [i64; 2]) {
     }
 }
 
+/// # Safety
+/// `peer` is in [`answer`].
 unsafe fn ask(comm: Word, peer: i32) -> [i64; 2] {
     let mut best = (i64::MAX, [0i64; 2]);
     for _ in 0..EXCHANGES {

@@ -158,6 +158,8 @@ unsafe extern "C-unwind" fn caught<const N: usize>(signal: c_int, info: *mut lib
     }
 }
 
+/// # Safety
+/// The arguments are those that the system gives to a handler.
 unsafe fn handle(covered: &Covered, signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let (Some(now), Some(theirs)) = (exchange(None), covered.theirs()) else { return };
     let is_installed = now.handler == covered.ours as usize;
@@ -193,6 +195,8 @@ fn is_fault(code: c_int) -> bool {
     matches!(code, libc::BUS_ADRALN | libc::BUS_ADRERR | libc::BUS_OBJERR | libc::BUS_MCEERR_AR | SI_KERNEL)
 }
 
+/// # Safety
+/// `info` is what the system has filled.
 unsafe fn send_again(signal: c_int, info: *mut libc::siginfo_t) {
     // SAFETY: the caller's: what the system has filled. A process may send itself what it likes.
     unsafe {
@@ -301,6 +305,9 @@ fn rescue(address: usize) -> bool {
 }
 
 /// Puts memory without a file in the place of the pages, with what can be read of them still.
+///
+/// # Safety
+/// The pages are a ring's, and no other thread moves them.
 unsafe fn replace(start: usize, bytes: usize) -> bool {
     const PAGE: usize = 4096;
     // SAFETY: new pages that nobody else knows; then they take the place of pages that are ours. Those are read by the system, which

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 
 use crate::handles::datatypes;
 use crate::harmless::{enter, guard};
-use crate::lifecycle::{self, finalize};
+use crate::lifecycle::{end, finalize, kept, start};
 use crate::markers::pcontrol;
 use crate::mpi::lang::{C, Convert, Fortran, Language};
 use crate::mpi::symbols::{self, symbol};
@@ -57,12 +57,18 @@ fn cold(work: impl FnOnce(*mut Thread)) {
 }
 
 /// Whether a Fortran call succeeded; `ierror` is optional in mpi_f08.
+///
+/// # Safety
+/// `ierror` is null or the address of an INTEGER.
 unsafe fn succeeded(ierror: Word) -> bool {
     // SAFETY: null or the address of an INTEGER.
     ierror == 0 || unsafe { int_at(ierror) == 0 }
 }
 
 /// The thread level that MPI_Init_thread has stored, or MPI's own word where the program does not want to know.
+///
+/// # Safety
+/// `provided` is null, or the address that a successful call has filled.
 unsafe fn provided_level(provided: Word) -> c_int {
     let mut level: c_int = 0;
     // SAFETY: null, or the address that a successful call has filled.
@@ -79,9 +85,9 @@ fn initialised(level: c_int) {
     let thread = thread::current();
     let start = || {
         if detect::detect() {
-            let level = lifecycle::thread_level(level);
+            let level = start::thread_level(level);
             // SAFETY: MPI has just said that it is initialised.
-            unsafe { lifecycle::initialised(thread, level) }
+            unsafe { start::initialised(thread, level) }
         }
     };
     // Also if recording was given up by now, for the other ranks count on this one.
@@ -114,7 +120,7 @@ macro_rules! init {
             #[allow(unused_unsafe, reason = "only some flavours read what the call filled")]
             #[unsafe(export_name = $name)]
             unsafe extern "C-unwind" fn init($($argument: Word),*) -> Word {
-                cold(|_| lifecycle::before_init());
+                cold(|_| start::before_init());
                 outermost(|outermost| {
                     let result = forward!($next, c_name!($name), ($($argument),*));
                     // SAFETY: what the call has just filled.
@@ -159,7 +165,7 @@ macro_rules! finalize {
                 outermost(|outermost| {
                     if outermost {
                         // SAFETY: MPI is still initialised.
-                        unsafe { lifecycle::finalising(thread::current()) };
+                        unsafe { end::finalising(thread::current()) };
                     }
                     let result = forward!($next, c_name!($name), (ierror));
                     if outermost {
@@ -188,7 +194,7 @@ macro_rules! abort {
             unsafe extern "C-unwind" fn abort(comm: Word, errorcode: Word, ierror: Word) -> Word {
                 cold(|thread| {
                     // SAFETY: the function's own arguments.
-                    unsafe { lifecycle::aborting(thread, <$language as Language>::int(errorcode)) };
+                    unsafe { end::aborting(thread, <$language as Language>::int(errorcode)) };
                 });
                 forward!($next, c_name!($name), (comm, errorcode, ierror))
             }
@@ -235,7 +241,7 @@ fn control(level: i32, label: Word) {
         // Markers refuse to run inside the recorder, which this is not.
         // SAFETY: the calling thread's state.
         unsafe { (*thread).busy -= 1 };
-        if lifecycle::pcontrol_labels() {
+        if kept::pcontrol_labels() {
             // SAFETY: the user said that the program passes labels.
             unsafe { pcontrol::control_labelled(level, label as *const c_char) };
         } else {
@@ -275,6 +281,9 @@ macro_rules! fortran_pcontrol {
 }
 
 /// C's handle of a session that MPI_Session_init has stored.
+///
+/// # Safety
+/// `session` is the address of a handle that MPI has stored.
 unsafe fn session_at<L: Language>(session: Word) -> Word {
     let f2c = if L::FORTRAN { symbol(c"PMPI_Session_f2c") } else { 0 };
     // SAFETY: the address of a handle; Fortran's is turned into C's by a local look-up.
@@ -294,7 +303,7 @@ macro_rules! session_init {
             // MPI-4.1 §11.3. Recording starts with the first communicator.
             #[unsafe(export_name = $name)]
             unsafe extern "C-unwind" fn init(info: Word, errhandler: Word, session: Word, ierror: Word) -> Word {
-                cold(|_| lifecycle::before_init());
+                cold(|_| start::before_init());
                 outermost(|outermost| {
                     let result = forward!($next, c_name!($name), (info, errhandler, session, ierror));
                     // SAFETY: what the call has just filled.
@@ -303,7 +312,7 @@ macro_rules! session_init {
                         cold(|thread| {
                             if detect::detect() {
                                 // SAFETY: as above.
-                                unsafe { lifecycle::session_initialised(thread, session_at::<$language>(session)) };
+                                unsafe { start::session_initialised(thread, session_at::<$language>(session)) };
                             }
                         });
                     }
@@ -328,7 +337,7 @@ macro_rules! session_finalize {
                 outermost(|outermost| {
                     if outermost {
                         // SAFETY: MPI is still initialised.
-                        unsafe { lifecycle::finalising(thread::current()) };
+                        unsafe { end::finalising(thread::current()) };
                     }
                     forward!($next, c_name!($name), (session, ierror))
                 })

@@ -125,6 +125,9 @@ const MAX_COMMS: u32 = 1 << 20;
 static N_COMMS: AtomicU32 = AtomicU32::new(0);
 
 /// Describes a communicator and writes its definition to the log.
+///
+/// # Safety
+/// `comm` was returned by a successful call; it may be null.
 unsafe fn define(comm: Word, parent: Option<Parent>, salt: Salt) -> &'static CommInfo {
     if is_null(Null::Comm, comm) || comm == 0 {
         return &UNKNOWN;

@@ -28,6 +28,8 @@ pub unsafe fn find(thread: *mut Thread, comm: Word) -> &'static CommInfo {
     }
 }
 
+/// # Safety
+/// As [`find`].
 #[inline(never)]
 unsafe fn look_up(thread: *mut Thread, comm: Word) -> &'static CommInfo {
     // SAFETY: the thread's own state; see `find`.
@@ -51,6 +53,9 @@ unsafe fn look_up(thread: *mut Thread, comm: Word) -> &'static CommInfo {
 }
 
 /// Of a handle that was not seen before nothing is known until a call with it has succeeded ([`crate::recording::slot::learn`]).
+///
+/// # Safety
+/// As [`find`].
 #[cold]
 unsafe fn known_or_seen(thread: *mut Thread, comm: Word) -> Option<&'static CommInfo> {
     // SAFETY: the thread's own state.

@@ -1,0 +1,213 @@
+//! Recording ends: MPI_Finalize, exit, MPI_Abort.
+
+use crate::forward::bypass;
+use crate::harmless::{enter, guard, signals};
+use crate::lifecycle::kept::{BEFORE, MODELS, OPEN, PID, SETTINGS, at_work};
+use crate::lifecycle::{exit_status, finalize};
+use crate::log::{self, LOG, RankLog, closed};
+use crate::mpi::world;
+use crate::recording::flush::{self, DROPPED};
+use crate::recording::{close, in_finalize};
+use crate::run::offsets;
+use crate::state::stage::{State, set_state, state};
+use crate::state::thread::{self, Thread};
+use crate::system::clock::{self, ticks};
+use crate::system::{faults, process};
+use lbprof_collector::definition::{Definition, EndReason};
+use lbprof_collector::operation::Operation;
+use lbprof_collector::problem::ProblemKind;
+use lbprof_collector::record::Record;
+use lbprof_collector::words::{Count, Plural};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+
+/// MPI_Finalize was entered, or the last session's end: recording stops. Collective as MPI_Finalize is.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn finalising(thread: *mut Thread) {
+    let last = MODELS.fetch_sub(1, SeqCst) <= 1;
+    if !last {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        let end = ticks();
+        let recorded = at_work() && {
+            let window_end = Record { call_site: (*thread).caller as u64, ..Record::new(Operation::Finalize, end) };
+            if let Some(head) = guard::mirrored() {
+                head.window_end.store(end, Relaxed);
+            }
+            if (*thread).busy != 0 || signals::in_critical(thread) {
+                // From a handler that has interrupted the recorder.
+                end_in_ring(thread, EndReason::Finalize, window_end);
+                false
+            } else {
+                enter::cold(thread, || {
+                    signals::critical(|| {
+                        close::close_all(thread, window_end);
+                        log::define(Definition::WindowEnd(end));
+                    });
+                    true
+                })
+            }
+        };
+        // Whatever became of our own recording, the other ranks wait for us here.
+        let offset = enter::quiet(thread, || guard::caught(|| offsets::measure_last()));
+        if recorded {
+            enter::cold(thread, || {
+                signals::critical(|| {
+                    if let Some(offset) = offset {
+                        log::define(Definition::ClockOffset(offset));
+                    }
+                    close_log(EndReason::Finalize);
+                });
+                in_finalize::begin();
+                world::free_group();
+            });
+        }
+    }
+}
+
+/// MPI_Abort was entered.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn aborting(thread: *mut Thread, code: i32) {
+    // SAFETY: the caller's promise.
+    unsafe { end_early(thread, EndReason::Abort(code)) };
+}
+
+/// Runs when the process exits, after the program's own atexit functions and static destructors, which may call MPI.
+extern "C" fn at_exit() {
+    if !OPEN.load(Relaxed) {
+        finalize::end();
+        exit_status::append();
+        if state() == State::Idle && BEFORE.iter().all(|known| known.load(Relaxed) == 0) {
+            bypass::tell_unseen();
+        }
+        return;
+    }
+    let thread = thread::current();
+    // SAFETY: the calling thread's state.
+    unsafe { enter::quiet(thread, || end_early(thread, EndReason::Exit)) };
+}
+
+/// The functions that the dynamic loader calls at exit.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_EXIT: extern "C" fn() = at_exit;
+
+/// The process ends without MPI_Finalize. It may do so in a signal handler, whatever the thread and the others were doing: in
+/// malloc, in MPI, in the recorder itself. So what is to be known goes into the rings, which stay as they are.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+unsafe fn end_early(thread: *mut Thread, reason: EndReason) {
+    if !OPEN.load(Relaxed) || PID.load(Relaxed) != std::process::id() {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { end_in_ring(thread, reason, Record::new(Operation::ProgramEnd, ticks())) };
+}
+
+/// Ends recording; the rings keep what they hold, for the reader. Only the sums of profile mode are written: the recorder's heap
+/// and locks are never taken by a thread that a handler has interrupted.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+unsafe fn end_in_ring(thread: *mut Thread, reason: EndReason, last: Record) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        // Where a handler has interrupted a critical section, the thread's log and the locks are in its hands.
+        let whole = !signals::in_critical(thread);
+        if whole && state() == State::Recording {
+            close::last_record(thread, last);
+        }
+        stamp(reason, last.begin);
+        set_state(State::Done);
+        if whole {
+            close::write_sums();
+            tell_totals(LOG.lock_at_end().as_deref().and_then(Option::as_ref));
+        }
+    }
+}
+
+/// Notes in the first ring's head how and when the process ended, unless that is there already.
+fn stamp(reason: EndReason, end: u64) {
+    let Some(head) = guard::mirrored() else { return };
+    if head.end_reason.load(Relaxed) != 0 {
+        return;
+    }
+    let (number, code) = match reason {
+        EndReason::Finalize => (1, 0),
+        EndReason::Exit => (2, 0),
+        EndReason::Abort(code) => (3, code),
+    };
+    let instant = clock::instant();
+    head.end_ticks.store(end, Relaxed);
+    for (word, value) in head.end_instant.iter().zip([instant.ticks, instant.monotonic_ns]) {
+        word.store(value, Relaxed);
+    }
+    if let Some(usage) = process::usage() {
+        for (word, value) in head.end_usage.iter().zip(usage.to_words()) {
+            word.store(value, Relaxed);
+        }
+    }
+    if let Some(status) = exit_status::known() {
+        head.exit_status.store(status, Relaxed);
+        head.has_exit_status.store(1, Relaxed);
+    }
+    head.abort_code.store(code, Relaxed);
+    head.end_reason.store(number, SeqCst);
+}
+
+/// Writes the log's last definitions and closes it.
+fn close_log(reason: EndReason) {
+    let end = ticks();
+    stamp(reason, end);
+    let mut last: Vec<Definition> = process::usage().map(Definition::Usage).into_iter().collect();
+    last.push(Definition::Instant(clock::instant()));
+    last.extend(
+        guard::counts()
+            // These are in the log since they were met.
+            .filter(|&(kind, _)| {
+                !matches!(
+                    kind,
+                    ProblemKind::LimitReached | ProblemKind::Dropped | ProblemKind::ThreadLost | ProblemKind::RingLost
+                )
+            })
+            .map(|(kind, times)| Definition::Problem(kind as u16, times, String::new())),
+    );
+    let dropped = DROPPED.load(Relaxed);
+    if dropped != 0 {
+        last.push(Definition::Problem(ProblemKind::Dropped as u16, dropped, String::new()));
+    }
+    last.push(Definition::End(reason, end));
+    let log = LOG.lock().and_then(|mut log| log.take());
+    if let Some(mut log) = log {
+        log.end(&last);
+        closed::closed(&log.path());
+        tell_totals(Some(&log));
+    }
+    // No page of a ring is touched any more.
+    guard::unmirror();
+    faults::uncover();
+    OPEN.store(false, Relaxed);
+}
+
+/// What LBPROF_VERBOSE adds at the end, on rank 0.
+fn tell_totals(log: Option<&RankLog>) {
+    if let Some(log) = log
+        && log.rank() == 0
+        && SETTINGS.lock_at_end().as_deref().and_then(Option::as_ref).is_some_and(|settings| settings.verbose)
+    {
+        let (records, dropped) = (flush::RECORDED.load(Relaxed), DROPPED.load(Relaxed));
+        let bytes = log.bytes();
+        guard::say(format_args!(
+            "recorded {} of this rank, {} dropped, in {}",
+            Plural(records, "record"),
+            Count(dropped),
+            Plural(bytes, "byte")
+        ));
+    }
+}

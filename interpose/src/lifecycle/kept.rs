@@ -1,0 +1,31 @@
+//! What is kept from the start of recording to its end.
+
+use crate::harmless::signals::Lock;
+use crate::run::settings::Settings;
+use crate::state::stage::{State, state};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// The process that records; a fork is another one.
+pub static PID: AtomicU32 = AtomicU32::new(0);
+
+/// The instant before MPI_Init: ticks, nanoseconds.
+pub static BEFORE: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+
+/// Initialisations under way or done, less finalisations: MPI_Init counts one, each session one.
+pub static MODELS: AtomicI32 = AtomicI32::new(0);
+
+/// The settings, once read.
+pub static SETTINGS: Lock<Option<Settings>> = Lock::new(None);
+
+/// Whether MPI_Pcontrol's second argument is a label.
+pub fn pcontrol_labels() -> bool {
+    SETTINGS.lock().as_deref().and_then(Option::as_ref).is_some_and(|settings| settings.pcontrol_labels)
+}
+
+/// Whether the log is open: recording may have ended already, while MPI_Finalize is under way.
+pub static OPEN: AtomicBool = AtomicBool::new(false);
+
+/// Whether this process records.
+pub fn at_work() -> bool {
+    state() == State::Recording && PID.load(Relaxed) == std::process::id()
+}

@@ -1,0 +1,234 @@
+//! Recording starts: MPI_Init, MPI_Init_thread, MPI_Session_init.
+
+use crate::forward::{self, bypass};
+use crate::handles::comms::births;
+use crate::harmless::{guard, memory, signals};
+use crate::lifecycle::fork::in_child;
+use crate::lifecycle::kept::{BEFORE, MODELS, OPEN, PID, SETTINGS};
+use crate::lifecycle::{exit_status, thread_end};
+use crate::log::{self, LOG, RankLog};
+use crate::markers::marks;
+use crate::mpi::call::call2;
+use crate::mpi::{abi, detect, nesting, world};
+use crate::recording::{close, registry};
+use crate::run::agreement::{self, Agreement, Rank};
+use crate::run::place::Place;
+use crate::run::settings::Settings;
+use crate::run::{job, launcher, peers};
+use crate::state::stage::{State, set_state, state};
+use crate::state::thread::Thread;
+use crate::system::{clock, process, sandbox};
+use crate::word::Word;
+use lbprof_collector::definition::{ClockOffset, Definition, Instant, RankList};
+use lbprof_collector::format::{ClockSource, Header, Mode};
+use lbprof_collector::problem::ProblemKind;
+use lbprof_collector::words::Plural;
+use std::ffi::c_int;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Before MPI_Init or MPI_Session_init: the clock is chosen and read, and other ranks may find this one from here on.
+pub fn before_init() {
+    if state() != State::Idle || BEFORE.iter().any(|known| known.load(Relaxed) != 0) {
+        return;
+    }
+    // Our panics are told by guard.rs in one line.
+    std::panic::set_hook(Box::new(|_| {}));
+    let settings = Settings::from_env();
+    clock::choose(settings.clock);
+    if let Some(mut kept) = SETTINGS.lock() {
+        *kept = Some(settings);
+    }
+    if let (Some(key), Some(rank)) = (job::key(), launcher::rank()) {
+        peers::register(&key, rank);
+    }
+    let [ticks, ns] = &BEFORE;
+    let instant = clock::instant();
+    ticks.store(instant.ticks, Relaxed);
+    ns.store(instant.monotonic_ns, Relaxed);
+}
+
+/// MPI_Init or MPI_Init_thread has returned: recording starts. `level`: thread level, 0 single … 3 multiple.
+///
+/// # Safety
+/// MPI is initialised; `thread` is the calling thread's state.
+pub unsafe fn initialised(thread: *mut Thread, level: u8) {
+    MODELS.fetch_add(1, SeqCst);
+    // SAFETY: the caller's promise.
+    unsafe {
+        start(thread, level, |own| agreement::agree(own));
+    }
+    // Whatever became of it, nobody is to wait for this rank.
+    drop(peers::registered());
+}
+
+/// A session was initialised: recording starts, unless it has. The ranks agree without a message, for only some of them may
+/// have sessions.
+///
+/// # Safety
+/// `session` is the new session's handle; `thread` is the calling thread's state.
+pub unsafe fn session_initialised(thread: *mut Thread, session: Word) {
+    MODELS.fetch_add(1, SeqCst);
+    world::set_session(session);
+    // SAFETY: the caller's promise.
+    unsafe {
+        start(thread, 0, agreement::of_session);
+    }
+    drop(peers::registered());
+}
+
+/// # Safety
+/// MPI is initialised; `thread` is the calling thread's state.
+unsafe fn start(thread: *mut Thread, level: u8, agree: impl FnOnce(Rank) -> Agreement) {
+    // SAFETY: the caller's promise: MPI is initialised.
+    unsafe {
+        if state() != State::Idle || !detect::detect() {
+            return;
+        }
+        let Some(settings) = SETTINGS.lock().and_then(|settings| settings.clone()) else { return };
+        let Some((rank, size)) = world::rank_and_size() else { return };
+        guard::set_rank(rank as u32);
+        let among = settings.ranks.as_ref().is_none_or(|ranks| ranks.iter().any(|r| r == rank as u32));
+        let mode = settings.mode.filter(|_| among);
+        let reserved = mode.is_some() && memory::reserve(settings.buffer);
+        if rank == 0 && settings.mode.is_some() {
+            for complaint in &settings.complaints {
+                guard::say(format_args!("{complaint}"));
+            }
+        }
+        if mode.is_some() && size == 1 {
+            launcher::look_for_foreign();
+        }
+        // Also where this rank records nothing, because the others do not know that.
+        let (place, offset) = agree(Rank { settings: &settings, rank, size, wanted: reserved });
+        let (Some(mode), Some(place)) = (mode, place) else {
+            set_state(State::Done);
+            return;
+        };
+        if !reserved {
+            set_state(State::Done);
+            guard::say(format_args!("no memory is left; nothing is recorded"));
+            return;
+        }
+        let ranks = (rank, size);
+        signals::critical(|| open(thread, &settings, mode, &place, ranks, offset, level));
+    }
+}
+
+/// Opens the log and starts to record.
+///
+/// # Safety
+/// As [`start`].
+unsafe fn open(
+    thread: *mut Thread,
+    settings: &Settings,
+    mode: Mode,
+    place: &Place,
+    (rank, size): (i32, i32),
+    offset: Option<ClockOffset>,
+    level: u8,
+) {
+    // SAFETY: the caller's promise: MPI is initialised.
+    unsafe {
+        forward::resolve_c();
+        nesting::find_mpi();
+        let header = header(settings, mode, place, rank, size);
+        let log =
+            match std::fs::create_dir_all(&place.dir).and_then(|()| RankLog::create(&place.dir, &header, settings)) {
+                Ok(log) => log,
+                Err(error) => {
+                    set_state(State::Done);
+                    guard::say(format_args!("cannot write to {}: {error}; nothing is recorded", place.dir.display()));
+                    return;
+                }
+            };
+        let Some(mut guard) = LOG.lock() else { return };
+        *guard = Some(log);
+        drop(guard);
+        PID.store(std::process::id(), Relaxed);
+        OPEN.store(true, Relaxed);
+        if !settings.complaints.is_empty() {
+            guard::count(ProblemKind::BadSetting, settings.complaints.len() as u64);
+        }
+        if header.clock == ClockSource::Monotonic && settings.clock.is_none() {
+            guard::count(ProblemKind::SlowClock, 1);
+        }
+        bypass::look(rank);
+        match offset {
+            Some(offset) => log::define(Definition::ClockOffset(offset)),
+            None => guard::count(ProblemKind::ClocksUnknown, 1),
+        }
+        log::define(Definition::ThreadLevel(level));
+        if world::world_model() {
+            births::define_predefined();
+        }
+        sandbox::remember();
+        if let Some(usage) = process::usage() {
+            log::define(Definition::Usage(usage));
+        }
+        libc::pthread_atfork(None, None, Some(in_child));
+        exit_status::watch();
+        if settings.verbose && rank == 0 {
+            guard::say(format_args!("recording {} to {}", Plural(size as u64, "rank"), place.dir.display()));
+        }
+        registry::at_thread_ends(thread_end::end);
+        registry::attach(thread);
+        if (*thread).log.is_null() {
+            set_state(State::Done);
+            return;
+        }
+        set_state(State::Recording);
+        close::begin_window(thread);
+        marks::replay_early(thread);
+    }
+}
+
+fn header(settings: &Settings, mode: Mode, place: &Place, rank: i32, size: i32) -> Header {
+    let [before_ticks, before_ns] = &BEFORE;
+    let clock = clock::source();
+    Header {
+        run_id: place.run_id,
+        rank: rank as u32,
+        n_ranks: size as u32,
+        host: process::host(),
+        pid: std::process::id(),
+        command: process::command(),
+        mpi: library_version(),
+        abi: abi::abi().name.into(),
+        recorder: env!("CARGO_PKG_VERSION").into(),
+        clock,
+        started_unix_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
+        recorded_ranks: settings.ranks.clone().unwrap_or_else(|| RankList(Vec::new())),
+        mode,
+        instants: [
+            Instant { ticks: before_ticks.load(Relaxed), monotonic_ns: before_ns.load(Relaxed) },
+            clock::instant(),
+        ],
+        settings: settings.given.clone(),
+    }
+}
+
+/// The MPI library's own description of itself, its first line.
+fn library_version() -> String {
+    let mut text = vec![0u8; 8192 + 1];
+    let mut length = 0i32;
+    // SAFETY: the buffer is as long as MPI_MAX_LIBRARY_VERSION_STRING is in any known interface.
+    unsafe { call2(c"PMPI_Get_library_version", text.as_mut_ptr() as Word, &raw mut length as Word) };
+    let text =
+        String::from_utf8_lossy(text.get(..usize::try_from(length).unwrap_or(0)).unwrap_or_default()).into_owned();
+    let line = text.lines().next().unwrap_or_default().trim_matches('\0').trim();
+    line.split('\t').filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// The thread level by its order in the standard; interfaces number it differently.
+pub fn thread_level(provided: c_int) -> u8 {
+    match abi::abi().kind {
+        abi::Kind::Standard => match provided {
+            ..1024 => 0,
+            1024..2048 => 1,
+            2048..4096 => 2,
+            _ => 3,
+        },
+        _ => u8::try_from(provided.clamp(0, 3)).unwrap_or(0),
+    }
+}

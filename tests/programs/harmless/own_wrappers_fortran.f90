@@ -3,7 +3,7 @@
 ! with: tests/programs/harmless/profiling_tool.c
 ! records: Barrier 0 Bcast 3 Allreduce 50
 ! end: finalize
-! told: 1
+! stderr: 1
 ! problems: WrappedBefore
 ! times: WrappedBefore 4
 ! truth: the program has wrappers of its own, of MPI_Barrier in Fortran and of MPI_Allreduce in C: they are called as without the recorder,

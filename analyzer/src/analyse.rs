@@ -55,7 +55,7 @@ impl Default for Options {
 
 /// What is done at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum Stage {
     /// The first pass over the records.
     Surveying(Progress),
     /// The names of functions are looked up.
@@ -82,7 +82,7 @@ pub struct Analysis {
 /// Analyses `run`; `show` is called with what is done, from any thread.
 ///
 /// Errors: what is asked about the run does not have.
-pub fn analyse(run: &Run, options: &Options, report: impl Fn(Step) + Sync) -> Result<Analysis, SelectionError> {
+pub fn analyse(run: &Run, options: &Options, report: impl Fn(Stage) + Sync) -> Result<Analysis, SelectionError> {
     let first = First::new(run, options, &report);
     let mut model = first.gather(run, &report);
     model.found = findings(&model);
@@ -106,7 +106,7 @@ pub fn analyse_part(
     run: &Run,
     selection: &Selection,
     options: &Options,
-    report: impl Fn(Step) + Sync,
+    report: impl Fn(Stage) + Sync,
 ) -> Result<Analysis, SelectionError> {
     let follows = options.asked.is_some();
     let narrows = selection.needs_all() || follows && selection.ranks.is_some();
@@ -171,14 +171,14 @@ struct First {
 }
 
 impl First {
-    fn new(run: &Run, options: &Options, report: &(impl Fn(Step) + Sync)) -> First {
-        let survey = survey(run, |progress| report(Step::Surveying(progress)));
-        report(Step::Naming);
+    fn new(run: &Run, options: &Options, report: &(impl Fn(Stage) + Sync)) -> First {
+        let survey = survey(run, |progress| report(Stage::Surveying(progress)));
+        report(Stage::Naming);
         let names = match options.symbols {
             true => symbols::resolve(&survey.sites),
             false => symbols::unnamed(&survey.sites),
         };
-        report(Step::Finding);
+        report(Stage::Finding);
         let structure = Structure::find(run, &survey, &names, &options.wanted);
         First { survey, structure, places: names.places, problems: names.problems }
     }
@@ -190,7 +190,7 @@ impl First {
         selection: &Selection,
         all: &Model,
         options: &Options,
-        report: &(impl Fn(Step) + Sync),
+        report: &(impl Fn(Stage) + Sync),
     ) -> Result<(Run, Model), SelectionError> {
         let clusters = if selection.needs_clusters() { clusters(all, &self.places, options) } else { Vec::new() };
         let part = selection.part_of(run, &self.survey, all, &clusters)?;
@@ -218,12 +218,12 @@ impl First {
         scope: &Scope,
         scenarios: Vec<(WhatIf, Condition)>,
         watch: Option<&Model>,
-        report: &(impl Fn(Step) + Sync),
+        report: &(impl Fn(Stage) + Sync),
     ) -> (Option<Followed>, Option<Watched>) {
         if run.headers.iter().all(|header| header.mode == Mode::Profile) {
             return (None, None);
         }
-        let report = |progress| report(Step::Following(progress));
+        let report = |progress| report(Stage::Following(progress));
         let mut watch = watch.and_then(Watch::new);
         let mut part = watch.as_mut().map(|watch| PartWatcher::new(scope, watch));
         let watcher = part.as_mut().map(|part| part as &mut dyn Watcher);
@@ -231,8 +231,8 @@ impl First {
         (Some(followed), watch.map(Watch::finish))
     }
 
-    fn gather(&self, run: &Run, report: &(impl Fn(Step) + Sync)) -> Model {
-        let mut model = gather(run, &self.survey, &self.structure, |progress| report(Step::AddingUp(progress)));
+    fn gather(&self, run: &Run, report: &(impl Fn(Stage) + Sync)) -> Model {
+        let mut model = gather(run, &self.survey, &self.structure, |progress| report(Stage::AddingUp(progress)));
         model.problems.extend(self.problems.iter().cloned());
         model.problems.extend(spawned::where_recorded(&run.dir, &model.problems));
         model

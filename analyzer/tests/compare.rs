@@ -8,7 +8,7 @@ use std::path::Path;
 use lbprof_analyzer::compare::condition::Condition;
 use lbprof_analyzer::compare::noise::Limits;
 use lbprof_analyzer::compare::reasons::What;
-use lbprof_analyzer::compare::{Comparison, Named, Part, Side, Sides, Whose, json, junit, markdown, text};
+use lbprof_analyzer::compare::{Comparison, Contribution, Named, Side, Sides, Whose, json, junit, markdown, text};
 use lbprof_analyzer::study::Run;
 use lbprof_collector::Activity;
 use lbprof_simulator::scenario::{RankScript, Scenario};
@@ -72,7 +72,7 @@ fn after(rank: u32) -> f64 {
     before(rank) * if rank == 2 { 1.3 } else { 1.0 }
 }
 
-fn first(comparison: &Comparison) -> &Part {
+fn first(comparison: &Comparison) -> &Contribution {
     comparison.reasons.first().expect("there is a reason")
 }
 

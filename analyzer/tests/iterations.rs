@@ -6,7 +6,7 @@ use lbprof_analyzer::structure::iterations::find::find_loops;
 use lbprof_analyzer::structure::iterations::found::FoundLoop;
 use lbprof_analyzer::structure::iterations::number::{Numbering, number};
 use lbprof_analyzer::structure::iterations::split::Splitter;
-use lbprof_analyzer::structure::iterations::window::{Step, Window};
+use lbprof_analyzer::structure::iterations::window::{CallInterval, Window};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -64,7 +64,7 @@ impl Chance {
 
 /// A program's calls while they are made.
 struct Run {
-    steps: Vec<Step>,
+    steps: Vec<CallInterval>,
     now: u64,
     chance: Chance,
 }
@@ -73,7 +73,7 @@ impl Run {
     fn call(&mut self, token: u32, computation: u64) {
         let begin = self.now + computation + u64::from(self.chance.below(3));
         self.now = begin + 1 + u64::from(self.chance.below(3));
-        self.steps.push(Step { token, begin, end: self.now });
+        self.steps.push(CallInterval { token, begin, end: self.now });
     }
 
     fn calls(&mut self, first: u32, n: u32, computation: u64) {
@@ -82,7 +82,7 @@ impl Run {
 }
 
 impl Program {
-    fn run(&self) -> Vec<Step> {
+    fn run(&self) -> Vec<CallInterval> {
         let mut run = Run { steps: Vec::new(), now: 0, chance: Chance(self.seed | 1) };
         run.calls(5000, self.startup, 50);
         if self.setup {
@@ -160,9 +160,9 @@ fn program() -> impl Strategy<Value = Program> {
     )
 }
 
-fn window(steps: &[Step], whole_run: bool) -> Vec<FoundLoop> {
+fn window(steps: &[CallInterval], whole_run: bool) -> Vec<FoundLoop> {
     find_loops(&Window {
-        steps,
+        calls: steps,
         whole_run,
         is_collective: &|token| token % 2 == 0,
         is_distribution: &|_| false,
@@ -172,7 +172,7 @@ fn window(steps: &[Step], whole_run: bool) -> Vec<FoundLoop> {
 }
 
 /// The iterations of all of a rank's calls by a loop found.
-fn numbered(steps: &[Step], of: &FoundLoop) -> Numbering {
+fn numbered(steps: &[CallInterval], of: &FoundLoop) -> Numbering {
     let most = steps.iter().map(|step| step.token).max().unwrap_or(0);
     let class = |token| match () {
         () if of.anchor.tokens.contains(&token) => Class::Anchor,
@@ -192,7 +192,7 @@ fn numbered(steps: &[Step], of: &FoundLoop) -> Numbering {
 const EXACT: f64 = 0.95;
 
 /// Programs made by chance, always the same ones, and their calls.
-fn programs(n: usize) -> Vec<(Program, Vec<Step>)> {
+fn programs(n: usize) -> Vec<(Program, Vec<CallInterval>)> {
     let mut runner = TestRunner::deterministic();
     let next = |_| {
         let program = program().new_tree(&mut runner).expect("a program").current();
@@ -206,7 +206,7 @@ fn programs(n: usize) -> Vec<(Program, Vec<Step>)> {
 #[track_caller]
 fn assert_mostly_exact(whole_run: bool, part: impl Fn(usize) -> std::ops::Range<usize>) {
     let all = programs(100);
-    let is_exact = |(program, steps): &&(Program, Vec<Step>)| {
+    let is_exact = |(program, steps): &&(Program, Vec<CallInterval>)| {
         let loops = window(&steps[part(steps.len())], whole_run);
         loops.iter().find(|one| one.main).is_some_and(|main| numbered(steps, main).count == program.iterations)
     };
@@ -229,8 +229,8 @@ proptest! {
 
     #[test]
     fn any_calls_are_survived(tokens in prop::collection::vec(0u32..6, 0..300), whole in any::<bool>()) {
-        let steps: Vec<Step> =
-            (0..).zip(&tokens).map(|(at, &token)| Step { token, begin: 10 * at, end: 10 * at + 5 }).collect();
+        let steps: Vec<CallInterval> =
+            (0..).zip(&tokens).map(|(at, &token)| CallInterval { token, begin: 10 * at, end: 10 * at + 5 }).collect();
         for one in window(&steps, whole) {
             prop_assert!(one.iterations > 0 && !one.anchor.tokens.is_empty() && (0.0..=1.0).contains(&one.alike));
             prop_assert!(one.anchor.tokens.iter().all(|token| one.tokens.contains(token)));

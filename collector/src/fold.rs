@@ -45,7 +45,7 @@ struct Row {
 
 /// Calls of one kind in one row, summed up until others take their place in the cache.
 #[derive(Clone, Copy)]
-struct Kind {
+struct CallSums {
     call_site: u64,
     /// Operation and activity, as [`kind_of`] gives them.
     kind: u32,
@@ -61,7 +61,7 @@ struct Kind {
 /// Places of the cache of kinds.
 const KINDS: usize = 128;
 
-const NO_KIND: Kind = Kind {
+const NO_KIND: CallSums = CallSums {
     call_site: 0,
     kind: 0,
     region: 0,
@@ -129,7 +129,7 @@ pub struct Fold<T: IterationTimes = ()> {
     row_of: FxHashMap<(u32, u32), u32>,
     sites: Vec<(SiteKey, Cell)>,
     site_of: FxHashMap<SiteKey, u32>,
-    kinds: Box<[Kind; KINDS]>,
+    kinds: Box<[CallSums; KINDS]>,
     regions: FxHashMap<u32, RegionTotals>,
     counters: FxHashMap<(u32, u32), CounterTotals>,
     /// The rest of the sums; its lists but `iterations` are filled when it is taken.
@@ -508,7 +508,7 @@ impl<T: IterationTimes> Fold<T> {
     #[inline(always)]
     fn call(&mut self, record: &Record, ticks: u64, site: &mut impl FnMut(&Record) -> u64) {
         let place = self.place_of(record, site);
-        let Kind { counted, site, .. } = self.kinds[place];
+        let CallSums { counted, site, .. } = self.kinds[place];
         // A poll that found nothing counts those folded into it.
         let nothing = record.flags.contains(Flags::NOTHING);
         let calls = 1 + if nothing { u64::from(record.count) } else { 0 };
@@ -562,7 +562,7 @@ impl<T: IterationTimes> Fold<T> {
         let site = self.site_at(SiteKey { region, call_site, operation: record.operation, activity });
         let counted = counted(record.operation);
         let sums = Cell::default();
-        self.kinds[place] = Kind { call_site: record.call_site, kind, region, row, site, counted, sums };
+        self.kinds[place] = CallSums { call_site: record.call_site, kind, region, row, site, counted, sums };
     }
 
     #[inline(never)]

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use super::condition::Judged;
-use super::{Change, Comparison, Part, Side, Whose, noise, words};
+use super::{Change, Comparison, Contribution, Side, Whose, noise, words};
 use crate::metrics::median::median;
 use crate::report::json::{GENERATOR, write_pretty};
 
@@ -81,7 +81,7 @@ fn change(change: &Change) -> Value {
     })
 }
 
-fn part(comparison: &Comparison, part: &Part) -> Value {
+fn part(comparison: &Comparison, part: &Contribution) -> Value {
     let whole_s = comparison.elapsed.difference();
     let all_ranks = matches!(part.whose, Whose::All(_));
     let ranks = match &part.whose {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::condition;
 use super::condition::{Judged, Outcome};
-use super::{Comparison, Part, words};
+use super::{Comparison, Contribution, words};
 use crate::report::words::{TimeUnit, percent, percent_or_dash, signed_percent};
 
 /// Most rows of a table.
@@ -35,7 +35,8 @@ fn conditions(conditions: &[Judged]) -> String {
 }
 
 fn reasons(comparison: &Comparison) -> String {
-    let parts: Vec<&Part> = comparison.reasons.iter().filter(|part| part.total.beyond_noise).take(MOST_ROWS).collect();
+    let parts: Vec<&Contribution> =
+        comparison.reasons.iter().filter(|part| part.total.beyond_noise).take(MOST_ROWS).collect();
     if parts.is_empty() {
         return String::new();
     }

@@ -19,7 +19,7 @@ use crate::metrics::load_balance::Times;
 use crate::metrics::median::median;
 use crate::study::Run;
 use noise::{Limits, mean};
-pub use parts::{Part, Whose};
+pub use parts::{Contribution, Whose};
 use reasons::Parts;
 use regions::Regions;
 
@@ -117,11 +117,11 @@ pub struct Comparison {
     /// Elapsed time.
     pub elapsed: Change,
     /// Parts of its change by reason, the largest first; by place where the causes of waiting are not known on both sides.
-    pub reasons: Vec<Part>,
+    pub reasons: Vec<Contribution>,
     /// Whether `reasons` are by cause.
     pub by_cause: bool,
     /// Parts of its change by place, the largest first.
-    pub places: Vec<Part>,
+    pub places: Vec<Contribution>,
     /// Efficiencies.
     pub ratios: Vec<Ratio>,
     /// What else differs.

@@ -10,7 +10,7 @@ use crate::study::Run;
 
 /// A part of the change of the elapsed time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct Contribution {
     /// What it is.
     pub what: What,
     /// Path of the region in the new runs, or in the base's where they have none.
@@ -47,24 +47,25 @@ pub enum Whose {
 }
 
 /// The parts of the change, the largest first. `of_runs`: those of each run, first the base's.
-pub(super) fn rows(of_runs: &[Parts], sides: &Sides, regions: &Regions, judge: &Judge) -> Vec<Part> {
+pub(super) fn rows(of_runs: &[Parts], sides: &Sides, regions: &Regions, judge: &Judge) -> Vec<Contribution> {
     let (base, new) = of_runs.split_at(sides.base.runs.len().min(of_runs.len()));
     let all: BTreeSet<What> = of_runs.iter().flat_map(|parts| parts.keys().copied()).collect();
-    let mut rows: Vec<(f64, Part)> = all.into_iter().map(|what| part(what, base, new, sides, regions)).collect();
+    let mut rows: Vec<(f64, Contribution)> =
+        all.into_iter().map(|what| part(what, base, new, sides, regions)).collect();
     judge.judge(&mut rows.iter_mut().map(|(_, part)| &mut part.total).collect::<Vec<_>>());
     rows.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.what.cmp(&b.1.what)));
     rows.into_iter().map(|(_, part)| part).collect()
 }
 
 /// A part, and its weight.
-fn part(what: What, base: &[Parts], new: &[Parts], sides: &Sides, regions: &Regions) -> (f64, Part) {
+fn part(what: What, base: &[Parts], new: &[Parts], sides: &Sides, regions: &Regions) -> (f64, Contribution) {
     let values = |runs: &[Parts], of: fn(&Cost) -> f64| -> Vec<f64> {
         runs.iter().map(|parts| parts.get(&what).map_or(0.0, of)).collect()
     };
     let difference = |of: fn(&Cost) -> f64| mean(&values(new, of)) - mean(&values(base, of));
     let total = Change { base: values(base, Cost::total_s), new: values(new, Cost::total_s), beyond_noise: false };
     let whose = whose(what, base, new, sides, total.difference());
-    let part = Part {
+    let part = Contribution {
         what,
         region: what.region().and_then(|idx| regions.paths.get(idx).cloned()),
         own_s: difference(|cost| cost.own_s),

@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::condition;
 use super::condition::{Judged, Outcome};
-use super::{Comparison, Part, Side, words};
+use super::{Comparison, Contribution, Side, words};
 use crate::metrics::median::median;
 use crate::report::table::Table;
 use crate::report::words::{TimeUnit, clean, percent, percent_or_dash, plural, seconds_like, shorten, wrap};
@@ -85,7 +85,7 @@ const SPARE: &[&[&str]] = &[&["caused"], &["own"], &["base"], &["new"], &["share
 
 fn reasons(comparison: &Comparison, options: &Options) -> String {
     let unit = unit(comparison);
-    let two = |part: &Part| [words::signed(unit, part.own_s), words::signed(unit, part.caused_s)];
+    let two = |part: &Contribution| [words::signed(unit, part.own_s), words::signed(unit, part.caused_s)];
     let table = changes(comparison, &comparison.reasons, ["own", "caused"], two, options);
     let how = match comparison.by_cause {
         true => {
@@ -99,7 +99,7 @@ fn reasons(comparison: &Comparison, options: &Options) -> String {
 fn places(comparison: &Comparison, options: &Options) -> String {
     let unit = unit(comparison);
     let heads = ["base", "new"].map(|name| format!("{name}\n[{}]", unit.symbol));
-    let two = |part: &Part| [part.total.base_mean(), part.total.new_mean()].map(|seconds| unit.number(seconds));
+    let two = |part: &Contribution| [part.total.base_mean(), part.total.new_mean()].map(|seconds| unit.number(seconds));
     let table = changes(comparison, &comparison.places, heads.each_ref().map(String::as_str), two, options);
     section("Where the time goes", "means over ranks, waiting where it is spent", table, options)
 }
@@ -107,9 +107,9 @@ fn places(comparison: &Comparison, options: &Options) -> String {
 /// What `parts` add to the change, and what all others do; `two` columns of each part stand before its change.
 fn changes(
     comparison: &Comparison,
-    parts: &[Part],
+    parts: &[Contribution],
     [first, second]: [&str; 2],
-    two: impl Fn(&Part) -> [String; 2],
+    two: impl Fn(&Contribution) -> [String; 2],
     options: &Options,
 ) -> Table {
     let unit = unit(comparison);
@@ -149,20 +149,20 @@ fn unit(comparison: &Comparison) -> TimeUnit {
 }
 
 /// The parts that are reported: those that do not round to nothing, the largest first.
-fn shown<'a>(parts: &'a [Part], unit: TimeUnit, options: &Options) -> Vec<&'a Part> {
-    let is_something = |part: &&Part| words::signed(unit, part.total.difference()).starts_with(['+', '−']);
+fn shown<'a>(parts: &'a [Contribution], unit: TimeUnit, options: &Options) -> Vec<&'a Contribution> {
+    let is_something = |part: &&Contribution| words::signed(unit, part.total.difference()).starts_with(['+', '−']);
     parts.iter().filter(is_something).take(options.top).collect()
 }
 
 /// What is not shown, where it is something, and the sum.
-fn sums(comparison: &Comparison, all: &[Part], shown: &[&Part], unit: TimeUnit) -> Vec<(String, f64)> {
+fn sums(comparison: &Comparison, all: &[Contribution], shown: &[&Contribution], unit: TimeUnit) -> Vec<(String, f64)> {
     let listed: f64 = shown.iter().map(|part| part.total.difference()).sum();
     let sum: f64 = all.iter().map(|part| part.total.difference()).sum();
     let rest = (!words::signed(unit, sum - listed).starts_with(['0'])).then(|| ("the rest".to_owned(), sum - listed));
     rest.into_iter().chain([("elapsed time".to_owned(), comparison.elapsed.difference())]).collect()
 }
 
-fn change(part: &Part, unit: TimeUnit) -> String {
+fn change(part: &Contribution, unit: TimeUnit) -> String {
     let mark = if part.total.beyond_noise { "" } else { "~" };
     format!("{mark}{}", words::signed(unit, part.total.difference()))
 }

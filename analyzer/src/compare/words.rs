@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use lbprof_collector::Activity;
 
 use super::reasons::What;
-use super::{Change, Comparison, Part, Ratio, Whose};
+use super::{Change, Comparison, Contribution, Ratio, Whose};
 use crate::read::open::ranges;
 use crate::report::words::{TimeUnit, clean, percent, seconds_like, separators, short_path, shorten, signed_percent};
 
@@ -45,8 +45,9 @@ pub fn headline(comparison: &Comparison) -> String {
         false => format!("The elapsed time does not differ beyond noise: {times}{means}."),
     };
     let sign = elapsed.difference().signum();
-    let leads =
-        |part: &&Part| part.total.beyond_noise && (!elapsed.beyond_noise || part.total.difference() * sign > 0.0);
+    let leads = |part: &&Contribution| {
+        part.total.beyond_noise && (!elapsed.beyond_noise || part.total.difference() * sign > 0.0)
+    };
     let reason = comparison.reasons.iter().find(leads).map_or_else(String::new, |part| because(comparison, part));
     first + &efficiencies(comparison) + &reason
 }
@@ -65,7 +66,7 @@ fn base(elapsed: &Change) -> String {
 }
 
 /// The reason of most of the change, as a sentence.
-fn because(comparison: &Comparison, part: &Part) -> String {
+fn because(comparison: &Comparison, part: &Contribution) -> String {
     let whole_s = comparison.elapsed.base_mean().max(comparison.elapsed.new_mean());
     let seconds = |part: f64| seconds_like(part.abs(), whole_s);
     let (change, all) = (part.total.difference(), comparison.elapsed.difference());
@@ -92,7 +93,7 @@ fn direction(change: f64) -> &'static str {
 }
 
 /// What a part is, in a sentence: `computation in step/force`.
-pub fn what(part: &Part) -> String {
+pub fn what(part: &Contribution) -> String {
     match region(part) {
         Some(region) => format!("{} in {}", part.what.name(), shorten(&region, LONGEST_NAME)),
         None => part.what.name().to_owned(),
@@ -101,9 +102,10 @@ pub fn what(part: &Part) -> String {
 
 /// Names of the regions of parts in a table: a region whose short name another one has too is named by as much of its path as shows
 /// it apart. Empty where a part is in none.
-pub fn regions(parts: &[&Part]) -> Vec<String> {
+pub fn regions(parts: &[&Contribution]) -> Vec<String> {
     let paths: BTreeSet<&str> = parts.iter().filter_map(|part| part.region.as_deref()).collect();
-    let name = |part: &&Part| part.region.as_deref().map_or_else(String::new, |path| clean(unique(path, &paths)));
+    let name =
+        |part: &&Contribution| part.region.as_deref().map_or_else(String::new, |path| clean(unique(path, &paths)));
     parts.iter().map(name).collect()
 }
 
@@ -121,12 +123,12 @@ fn unique<'a>(path: &'a str, paths: &BTreeSet<&str>) -> &'a str {
 }
 
 /// The name of a part's region.
-pub fn region(part: &Part) -> Option<String> {
+pub fn region(part: &Contribution) -> Option<String> {
     part.region.as_deref().map(|path| clean(short_path(path)))
 }
 
 /// On which ranks, as the end of a sentence.
-fn whose(part: &Part, whole_s: f64) -> String {
+fn whose(part: &Contribution, whole_s: f64) -> String {
     let seconds = |part: f64| seconds_like(part.abs(), whole_s);
     let spends = if matches!(part.what, What::In(_, Activity::Computation)) { "computes" } else { "spends" };
     match &part.whose {
@@ -160,7 +162,7 @@ fn some_ranks(ranks: &[(u32, f64)]) -> String {
 }
 
 /// On which ranks, and by how much their own time changed: as a cell.
-pub fn whose_cell(part: &Part, unit: TimeUnit) -> String {
+pub fn whose_cell(part: &Contribution, unit: TimeUnit) -> String {
     match &part.whose {
         Whose::Ranks(ranks) => match ranks.as_slice() {
             [] => "–".to_owned(),
@@ -230,7 +232,7 @@ mod tests {
             r"x\/solve (cg.c:120 → cg.c:140)",
         ];
         assert_eq!(names, listed);
-        let part = |path: &str| Part {
+        let part = |path: &str| Contribution {
             what: What::Idle,
             region: Some(path.to_owned()),
             total: Change::default(),

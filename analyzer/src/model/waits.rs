@@ -66,7 +66,7 @@ pub enum WaitState {
     /// Before its window begins, while others are in theirs.
     #[serde(rename = "late begin")]
     LateBegin,
-    /// Behind the end of its window, while others are still in theirs.
+    /// After the end of its window, while others are still in theirs.
     #[serde(rename = "early end")]
     EarlyEnd,
 }

@@ -33,7 +33,7 @@ enum Crossing {
 
 /// Where in its thread a fold is.
 #[derive(Clone, Copy)]
-enum Place {
+enum Position {
     Before(Crossing),
     Within,
     /// A call was cut at the span's end: its parts may follow.
@@ -45,15 +45,15 @@ enum Place {
 pub struct SpanFold {
     fold: Fold<TimesByRegion>,
     span: Span,
-    place: Place,
+    position: Position,
     uncut: bool,
 }
 
 impl SpanFold {
     /// A fold that begins after `head`, of which `span` counts.
     pub fn new(head: BatchHead, span: Span) -> Self {
-        let place = if span == Span::ALL { Place::Within } else { Place::Before(Crossing::Nothing) };
-        SpanFold { fold: Fold::with_times(head), span, place, uncut: false }
+        let position = if span == Span::ALL { Position::Within } else { Position::Before(Crossing::Nothing) };
+        SpanFold { fold: Fold::with_times(head), span, position, uncut: false }
     }
 
     /// The innermost region that markers have opened, and its iteration.
@@ -66,7 +66,7 @@ impl SpanFold {
     /// [`Fold::place_in`].
     #[inline(always)]
     pub fn place_in(&mut self, region: u32, iteration: u32) {
-        if let Place::Before(crossing @ (Crossing::Call(..) | Crossing::Marker(..))) = self.place {
+        if let Position::Before(crossing @ (Crossing::Call(..) | Crossing::Marker(..))) = self.position {
             // What crosses the begin is over, and its time belongs to where it was.
             self.begin(crossing);
         }
@@ -76,12 +76,12 @@ impl SpanFold {
     /// Lets time pass up to `ticks`, where the next record begins, which goes to where the thread is: as [`Fold::advance`].
     pub fn advance(&mut self, ticks: u64) {
         let ticks = ticks.min(self.span.end);
-        if let Place::Before(crossing) = self.place
+        if let Position::Before(crossing) = self.position
             && ticks >= self.span.begin
         {
             self.begin(crossing);
         }
-        if matches!(self.place, Place::Before(Crossing::Nothing) | Place::Within) {
+        if matches!(self.position, Position::Before(Crossing::Nothing) | Position::Within) {
             self.fold.advance(ticks);
         }
     }
@@ -94,12 +94,12 @@ impl SpanFold {
         }
         let mut rest = records;
         while let Some(record) = rest.first() {
-            let taken = match self.place {
-                Place::Before(crossing) => self.before(rest, crossing),
-                Place::Within => self.within(rest),
-                Place::Cut if record.is_part() => self.fold(&[without_time(record, self.span.end)]),
-                Place::Cut | Place::After => {
-                    self.place = Place::After;
+            let taken = match self.position {
+                Position::Before(crossing) => self.before(rest, crossing),
+                Position::Within => self.within(rest),
+                Position::Cut if record.is_part() => self.fold(&[without_time(record, self.span.end)]),
+                Position::Cut | Position::After => {
+                    self.position = Position::After;
                     return;
                 }
             };
@@ -124,7 +124,7 @@ impl SpanFold {
                     true => (Crossing::Call(record.begin, record.end), 0),
                     false => (Crossing::Marker(record.activity(), record.end), edge),
                 };
-                self.place = Place::Before(crossing);
+                self.position = Position::Before(crossing);
                 self.fold(&[Record { end, ..*record }])
             }
             _ => {
@@ -153,7 +153,7 @@ impl SpanFold {
                 end
             }
         };
-        self.place = if end > self.span.end { Place::After } else { Place::Within };
+        self.position = if end > self.span.end { Position::After } else { Position::Within };
     }
 
     /// Folds the first of `records`, or lets the span end; how many were folded.
@@ -163,12 +163,12 @@ impl SpanFold {
         match records.first() {
             _ if !found.is_empty() => self.fold(found),
             Some(record) if is_before(record, edge) => {
-                self.place = if record.is_call() { Place::Cut } else { Place::After };
+                self.position = if record.is_call() { Position::Cut } else { Position::After };
                 self.fold(&[Record { end: edge, ..*record }])
             }
             _ => {
                 self.fold.advance(edge);
-                self.place = Place::After;
+                self.position = Position::After;
                 0
             }
         }
@@ -183,29 +183,29 @@ impl SpanFold {
     pub fn absorb(&mut self, batch: &ProfileBatch) {
         let (from, to) = (batch.head.previous_end, batch.next.previous_end);
         let Span { begin, end } = self.span;
-        match self.place {
-            Place::Before(_) if to <= begin => self.fold.absorb(batch),
-            Place::Before(crossing) if from >= begin => {
+        match self.position {
+            Position::Before(_) if to <= begin => self.fold.absorb(batch),
+            Position::Before(crossing) if from >= begin => {
                 self.begin(crossing);
                 self.absorb(batch);
             }
-            Place::Within if to <= end => self.fold.absorb(batch),
-            Place::Within if from >= end => self.place = Place::After,
-            Place::Before(_) | Place::Within => (self.uncut, self.place) = (true, Place::After),
-            Place::Cut | Place::After => {}
+            Position::Within if to <= end => self.fold.absorb(batch),
+            Position::Within if from >= end => self.position = Position::After,
+            Position::Before(_) | Position::Within => (self.uncut, self.position) = (true, Position::After),
+            Position::Cut | Position::After => {}
         }
     }
 
     /// Goes on after `head`, after a gap in the records whose time belongs to nothing.
     pub fn skip_to(&mut self, head: &BatchHead) {
-        match self.place {
-            Place::Before(crossing) if head.previous_end >= self.span.begin => {
+        match self.position {
+            Position::Before(crossing) if head.previous_end >= self.span.begin => {
                 self.begin(crossing);
                 self.skip_to(head);
             }
-            Place::Before(_) => self.fold.skip_to(head),
-            Place::Within if head.previous_end < self.span.end || self.span == Span::ALL => self.fold.skip_to(head),
-            Place::Within | Place::Cut | Place::After => self.place = Place::After,
+            Position::Before(_) => self.fold.skip_to(head),
+            Position::Within if head.previous_end < self.span.end || self.span == Span::ALL => self.fold.skip_to(head),
+            Position::Within | Position::Cut | Position::After => self.position = Position::After,
         }
     }
 
@@ -217,8 +217,8 @@ impl SpanFold {
     /// The sums of the span since the last take.
     pub fn take(&mut self) -> ProfileBatch {
         let batch = self.fold.take();
-        match self.place {
-            Place::Before(_) => {
+        match self.position {
+            Position::Before(_) => {
                 self.fold.take_times();
                 ProfileBatch { profile: Profile::default(), ..batch }
             }
@@ -233,7 +233,7 @@ impl SpanFold {
 
     /// Lets the span begin if no record lay in it: the thread has ended.
     pub fn end(&mut self) {
-        if let Place::Before(crossing) = self.place {
+        if let Position::Before(crossing) = self.position {
             self.begin(crossing);
         }
     }

@@ -188,7 +188,7 @@ impl Clusters {
         let parts = found.parts();
         let own_code = if found.differ() { cluster::own_code(&codes, &parts) } else { Vec::new() };
         let own_code = own_code.into_iter().chain(std::iter::repeat(Vec::new()));
-        let row = |(part, own): (&cluster::Part, Vec<cluster::OwnCode>)| {
+        let row = |(part, own): (&cluster::ClusterOrRank, Vec<cluster::OwnCode>)| {
             let own = own.into_iter().filter(|own| own.share >= LEAST_SHARE).take(MOST_CODE);
             ClusterRow {
                 id: part.cluster.map_or(0, |number| number as u32 + 1),

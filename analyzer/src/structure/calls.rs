@@ -14,12 +14,12 @@ use super::polls::may_spin;
 use crate::model::loops::{Anchors, Class, Detected, Ends};
 use crate::read::definitions::Definitions;
 use crate::read::open::Run;
+use crate::structure::call_kinds::CallKinds;
 use crate::structure::iterations::find::find_loops;
 use crate::structure::iterations::found::FoundLoop;
 use crate::structure::iterations::number::number;
 use crate::structure::iterations::split::Splitter;
-use crate::structure::iterations::window::{Step, Window};
-use crate::structure::kinds::Kinds;
+use crate::structure::iterations::window::{CallInterval, Window};
 use crate::structure::survey::{RankSurvey, Survey, Token};
 
 /// Calls in a window: hundreds of iterations of any program, and a few dozen megabytes.
@@ -41,14 +41,14 @@ pub(super) struct Calls<'a> {
 
 impl Calls<'_> {
     /// The loops in a window of its calls; only that which ends at `wanted`, where that is given. `None`: there is none.
-    pub(super) fn loops(&self, window: &[Step], named: Option<&LoopAt>) -> Option<Vec<FoundLoop>> {
+    pub(super) fn loops(&self, window: &[CallInterval], named: Option<&LoopAt>) -> Option<Vec<FoundLoop>> {
         if let Some(named) = named {
             return named.of(window).map(|one| vec![one]);
         }
         let is_collective = |token: u32| self.is_collective(token);
         let distributing = if self.survey.marked_phases { self.distributing() } else { FxHashSet::default() };
         let window = Window {
-            steps: window,
+            calls: window,
             whole_run: self.is_in_window(),
             is_collective: &is_collective,
             is_distribution: &|token| distributing.contains(&token),
@@ -60,7 +60,7 @@ impl Calls<'_> {
     }
 
     /// The main loop that is found where the user does not say what ends an iteration: how often it runs, and its end.
-    pub(super) fn detected(&self, window: &[Step]) -> Option<Detected> {
+    pub(super) fn detected(&self, window: &[CallInterval]) -> Option<Detected> {
         let found = self.loops(window, None)?;
         let main = found.into_iter().find(|one| one.main)?;
         let anchors = Anchors { run: main.anchor.run, ..Anchors::default() };
@@ -84,19 +84,19 @@ impl Calls<'_> {
     }
 
     /// Calls from the middle of the run, without polls, and what they refer to.
-    pub(super) fn window(&self) -> (Vec<Step>, Definitions) {
+    pub(super) fn window(&self) -> (Vec<CallInterval>, Definitions) {
         let first = (self.rank.calls / 2).saturating_sub(WINDOW / 2);
-        let mut steps = Vec::new();
+        let mut calls = Vec::new();
         let mut at = 0_u64;
         let definitions = self.each_call(|token, record| {
             if at >= first && token.is_some_and(|token| !self.is_poll(token)) {
                 let (begin, end) = (record.begin, record.end.max(record.begin));
-                steps.extend(token.map(|token| Step { token, begin, end }));
+                calls.extend(token.map(|token| CallInterval { token, begin, end }));
             }
             at += 1;
             if at < first + WINDOW { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        (steps, definitions)
+        (calls, definitions)
     }
 
     pub(super) fn is_poll(&self, token: u32) -> bool {
@@ -104,7 +104,7 @@ impl Calls<'_> {
     }
 
     /// The number of iterations of a loop in all its calls, of which these are in the window.
-    pub(super) fn iterations(&self, one: &FoundLoop, (anchors, ends): (Anchors, Ends), window: &[Step]) -> u32 {
+    pub(super) fn iterations(&self, one: &FoundLoop, (anchors, ends): (Anchors, Ends), window: &[CallInterval]) -> u32 {
         let mut splitter = Splitter::new(classes(one, self.survey), anchors);
         let mut next = |token, begin, end| _ = splitter.next(token, begin, end);
         match self.is_in_window() {
@@ -160,7 +160,7 @@ impl Calls<'_> {
         let mut definitions = Definitions::default();
         let header = self.run.headers.iter().find(|header| header.rank == self.rank.rank);
         let Some(mut log) = header.and_then(|header| self.run.log(header).ok()) else { return definitions };
-        let mut kinds = Kinds::default();
+        let mut kinds = CallKinds::default();
         let mut tokens: Vec<Option<u32>> = Vec::new();
         while let Some(item) = log.next_item() {
             match item {

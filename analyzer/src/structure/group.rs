@@ -8,7 +8,7 @@ use super::groups::{Candidate, has_loop};
 use crate::model::loops::{Anchors, Count, Detected, Ends};
 use crate::read::definitions::Definitions;
 use crate::structure::iterations::found::FoundLoop;
-use crate::structure::iterations::window::Step;
+use crate::structure::iterations::window::CallInterval;
 
 /// Ranks that have the same loops.
 pub(super) struct Group<'a> {
@@ -62,7 +62,7 @@ impl<'a> Group<'a> {
     }
 
     /// Counts the iterations of the main loop, and again where the calls of all ranks say more of what ends one than those of its own.
-    pub(super) fn settle(&mut self, evidence: Evidence, window: &[Step]) {
+    pub(super) fn settle(&mut self, evidence: Evidence, window: &[CallInterval]) {
         let calls = self.calls;
         let count = |group: &Group| calls.iterations(group.main(), (group.anchors(), group.ends), window);
         self.iterations = count(self);
@@ -101,9 +101,9 @@ impl<'a> Group<'a> {
 
     /// Its loops on a rank with calls in this window, that ends iterations as these ranks do but makes other calls in them: what it
     /// alone calls between the ends of iterations belongs to them.
-    pub(super) fn on(&self, calls: Calls<'a>, chosen: Candidate<'a>, window: &[Step]) -> Option<Group<'a>> {
+    pub(super) fn on(&self, calls: Calls<'a>, chosen: Candidate<'a>, window: &[CallInterval]) -> Option<Group<'a>> {
         let main = self.main();
-        let is_end = |step: &Step| main.anchor.tokens.contains(&step.token);
+        let is_end = |step: &CallInterval| main.anchor.tokens.contains(&step.token);
         let (first, last) = (window.iter().position(is_end)?, window.iter().rposition(is_end)?);
         let mut own: Vec<u32> = window[first..=last].iter().map(|step| step.token).collect();
         own.retain(|&token| self.chosen.rank.count(token) == 0);

@@ -12,13 +12,13 @@
 //! first call. What the user marked is left as it is: with marked iterations no loop is sought, with marked phases no code is named by its call sites.
 
 mod anchors;
+pub mod call_kinds;
 mod calls;
 mod copies;
 mod distribution;
 mod group;
 mod groups;
 pub mod iterations;
-pub mod kinds;
 mod loops;
 pub mod named;
 mod placer;

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use crate::structure::iterations::found::{Anchor, FoundLoop};
-use crate::structure::iterations::window::Step;
+use crate::structure::iterations::window::CallInterval;
 use crate::structure::survey::{Survey, Token};
 use crate::structure::symbols::Place;
 
@@ -28,11 +28,11 @@ impl LoopAt {
     }
 
     /// The loop in these calls: all kinds of calls between the first end and the last belong to it.
-    pub fn of(&self, steps: &[Step]) -> Option<FoundLoop> {
-        let is_end = |step: &Step| self.tokens.contains(&step.token);
-        let first = steps.iter().position(is_end)?;
-        let last = steps.iter().rposition(is_end).filter(|&last| last > first)?;
-        let within = &steps[first..=last];
+    pub fn of(&self, calls: &[CallInterval]) -> Option<FoundLoop> {
+        let is_end = |step: &CallInterval| self.tokens.contains(&step.token);
+        let first = calls.iter().position(is_end)?;
+        let last = calls.iter().rposition(is_end).filter(|&last| last > first)?;
+        let within = &calls[first..=last];
         let mut tokens: Vec<u32> = within.iter().map(|step| step.token).collect();
         tokens.sort_unstable();
         tokens.dedup();

@@ -8,8 +8,8 @@ use crate::model::loops::Ends;
 use crate::model::loops::Loop;
 use crate::model::sites::Sites;
 use crate::read::definitions::Definitions;
+use crate::structure::call_kinds::CallKinds;
 use crate::structure::iterations::split::{Interval, Splitter};
-use crate::structure::kinds::Kinds;
 use crate::structure::survey::Token;
 
 /// Set in the numbers of found regions. Those of markers are small, for a recorder counts them.
@@ -142,7 +142,7 @@ pub struct Placer<'a> {
     main: Option<usize>,
     /// The rank's loops that are regions, inner ones first.
     loops: Vec<(usize, &'a Loop)>,
-    kinds: Kinds,
+    kinds: CallKinds,
     of_kind: Vec<OfKind>,
     /// Ends of iterations of each of `loops` that lie within the main one.
     ended: Vec<u64>,
@@ -176,7 +176,7 @@ impl<'a> Placer<'a> {
             sites,
             main: main_at.filter(|_| main.is_some()),
             loops,
-            kinds: Kinds::default(),
+            kinds: CallKinds::default(),
             of_kind: Vec::new(),
             in_loop: None,
             splitter: main.map(|main| Splitter::new(main.classes.clone(), main.anchors)),

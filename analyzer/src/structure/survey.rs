@@ -16,7 +16,7 @@ use crate::model::sites::Sites;
 use crate::read::definitions::Definitions;
 use crate::read::open::Run;
 use crate::read::pass::{self, Merge, Progress, RankPass};
-use crate::structure::kinds::{Kind, Kinds};
+use crate::structure::call_kinds::{CallKind, CallKinds};
 
 /// What the first pass found.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +52,7 @@ pub struct Token {
 
 impl Token {
     /// The token of calls of a kind, whose call site is an id of `definitions`.
-    pub fn of(kind: &Kind, sites: &Sites, definitions: &Definitions) -> Token {
+    pub fn of(kind: &CallKind, sites: &Sites, definitions: &Definitions) -> Token {
         let site = u32::try_from(kind.call_site).ok().and_then(|id| sites.find(definitions, id));
         Token { site, operation: kind.operation, comm: kind.comm }
     }
@@ -258,7 +258,7 @@ struct PairSums {
 #[derive(Default)]
 struct Calls {
     n: u64,
-    kinds: Kinds,
+    kinds: CallKinds,
     /// Calls of each kind.
     counts: Vec<u64>,
     pairs: FxHashMap<(u32, u32), PairSums>,

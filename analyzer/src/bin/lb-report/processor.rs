@@ -12,7 +12,7 @@ use std::sync::atomic::{
 };
 use std::time::Duration;
 
-use lbprof_analyzer::analyse::Step;
+use lbprof_analyzer::analyse::Stage;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::exit::Exit;
@@ -74,13 +74,13 @@ pub fn bound_by(run: Option<OnDisk>) {
 }
 
 /// Takes note of what is done.
-pub fn allow_for(step: Step) {
-    enter(match step {
-        Step::Surveying(_) => 1,
-        Step::Naming => NAMING,
-        Step::Finding => 3,
-        Step::AddingUp(_) => 4,
-        Step::Following(_) => 5,
+pub fn allow_for(stage: Stage) {
+    enter(match stage {
+        Stage::Surveying(_) => 1,
+        Stage::Naming => NAMING,
+        Stage::Finding => 3,
+        Stage::AddingUp(_) => 4,
+        Stage::Following(_) => 5,
     });
 }
 

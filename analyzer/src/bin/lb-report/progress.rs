@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lbprof_analyzer::analyse::Step;
+use lbprof_analyzer::analyse::Stage;
 use lbprof_analyzer::read::open::Run;
 use lbprof_analyzer::read::pass::Progress;
 
@@ -62,13 +62,13 @@ impl Bar {
     }
 
     /// Takes note of a step.
-    pub fn show(&self, step: Step) {
-        match step {
-            Step::Surveying(progress) => self.read(0, "surveying", progress),
-            Step::Naming => self.say(|| "looking up the names of functions".to_owned()),
-            Step::Finding => self.say(|| "looking for loops".to_owned()),
-            Step::AddingUp(progress) => self.read(1, "adding up", progress),
-            Step::Following(progress) => self.read(2, "following", progress),
+    pub fn show(&self, stage: Stage) {
+        match stage {
+            Stage::Surveying(progress) => self.read(0, "surveying", progress),
+            Stage::Naming => self.say(|| "looking up the names of functions".to_owned()),
+            Stage::Finding => self.say(|| "looking for loops".to_owned()),
+            Stage::AddingUp(progress) => self.read(1, "adding up", progress),
+            Stage::Following(progress) => self.read(2, "following", progress),
         }
     }
 

@@ -46,9 +46,9 @@ pub fn analysed(
     common: &Common,
 ) -> anyhow::Result<Analysis> {
     let bar = Bar::new(run, common.quiet);
-    let analysis = analyse::analyse_part(run, selection, options, |step| {
-        processor::allow_for(step);
-        bar.show(step);
+    let analysis = analyse::analyse_part(run, selection, options, |stage| {
+        processor::allow_for(stage);
+        bar.show(stage);
     });
     bar.finish();
     processor::writes();

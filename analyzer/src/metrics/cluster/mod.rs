@@ -8,5 +8,5 @@ mod regions;
 
 pub use code::{Code, Codes, RankCode, Run, codes};
 pub use own::{OwnCode, own_code};
-pub use ranks::{Clusters, Part, Radius, clusters};
+pub use ranks::{ClusterOrRank, Clusters, Radius, clusters};
 pub use regions::{Groups, groups};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Codes, Part};
+use super::{ClusterOrRank, Codes};
 
 /// Code that one part of the ranks runs and no other, or much less of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,7 +15,7 @@ pub struct OwnCode {
 
 /// For each part the code that its ranks run at least twice as often as those of any other, on average; the one with most time
 /// first.
-pub fn own_code(codes: &Codes, parts: &[Part]) -> Vec<Vec<OwnCode>> {
+pub fn own_code(codes: &Codes, parts: &[ClusterOrRank]) -> Vec<Vec<OwnCode>> {
     /// Mean runs of a piece in the part that runs it most, that part, its mean share there, and the runs in the next part.
     #[derive(Clone, Copy, Default)]
     struct Most {

@@ -60,13 +60,13 @@ impl Clusters {
     }
 
     /// The clusters, then each rank of no cluster by itself; ranks as indices.
-    pub fn parts(&self) -> Vec<Part> {
-        let cluster = |number| Part { cluster: Some(number), members: Vec::new() };
-        let mut parts: Vec<Part> = (0..self.n).map(cluster).collect();
+    pub fn parts(&self) -> Vec<ClusterOrRank> {
+        let cluster = |number| ClusterOrRank { cluster: Some(number), members: Vec::new() };
+        let mut parts: Vec<ClusterOrRank> = (0..self.n).map(cluster).collect();
         for (at, of) in self.of.iter().enumerate() {
             match of.and_then(|number| parts.get_mut(number)) {
                 Some(part) => part.members.push(at),
-                None => parts.push(Part { cluster: None, members: vec![at] }),
+                None => parts.push(ClusterOrRank { cluster: None, members: vec![at] }),
             }
         }
         parts
@@ -75,7 +75,7 @@ impl Clusters {
 
 /// A cluster, or a rank of no cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct ClusterOrRank {
     /// The cluster's number; `None` for a rank of none.
     pub cluster: Option<usize>,
     /// Its ranks, as indices, ascending.

@@ -96,7 +96,7 @@ fn last_of(sequence: &Sequence, window: &Window, visits: &[Range<usize>], candid
     let is_candidate = |item: &&Item| set.contains(&item.symbol);
     let exit = |visit: &Range<usize>| {
         let parts = &sequence.parts[visit.clone()];
-        let left = window.whole_run || parts.last()?.calls().end < sequence.steps.len();
+        let left = window.whole_run || parts.last()?.calls().end < sequence.calls.len();
         left.then(|| parts.iter().rfind(is_candidate).map(|item| item.symbol))?
     };
     let entry = |visit: &Range<usize>| {
@@ -128,7 +128,7 @@ fn before_longest_computation(
     let mut computation: FxHashMap<Symbol, u64> = candidates.iter().map(|&symbol| (symbol, 0)).collect();
     for pair in visits.iter().flat_map(|visit| sequence.parts[visit.clone()].windows(2)) {
         if let Some(sum) = computation.get_mut(&pair[0].symbol) {
-            let next = sequence.steps[pair[1].calls().start].begin;
+            let next = sequence.calls[pair[1].calls().start].begin;
             *sum = sum.saturating_add(next.saturating_sub(sequence.end(&pair[0])));
         }
     }

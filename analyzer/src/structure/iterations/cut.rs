@@ -31,7 +31,7 @@ pub(super) struct Cut {
     /// Occurrences of the symbol.
     pub iterations: usize,
     /// A hash of what an iteration consists of → how many there are, and the parts of one of them.
-    kinds: FxHashMap<u64, Kind>,
+    kinds: FxHashMap<u64, IterationKind>,
     /// What comes in each visit before the first iteration that it holds as a whole, up to the symbol, and what comes after
     /// the symbol's last occurrence.
     heads: Vec<(usize, usize)>,
@@ -39,7 +39,7 @@ pub(super) struct Cut {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Kind {
+struct IterationKind {
     count: usize,
     example: (usize, usize),
 }
@@ -52,7 +52,7 @@ impl Cut {
         let symbol_bits = (n_symbols as f64 + 1.0).log2();
         let spelt_out: usize = visits.iter().map(|visit| cut.add(&sequence.parts, visit)).sum();
         let whole: usize = cut.kinds.values().map(|kind| kind.count).sum();
-        let entropy = |kind: &Kind| kind.count as f64 * (whole as f64 / kind.count as f64).log2();
+        let entropy = |kind: &IterationKind| kind.count as f64 * (whole as f64 / kind.count as f64).log2();
         let listed = cut.listed(sequence);
         cut.bits = symbol_bits * (spelt_out + cut.differences(sequence, &listed)) as f64
             + cut.kinds.values().map(entropy).sum::<f64>()
@@ -90,13 +90,13 @@ impl Cut {
         if self.kinds.len() == MOST_KINDS && !self.kinds.contains_key(&hash) {
             return false;
         }
-        self.kinds.entry(hash).or_insert(Kind { count: 0, example }).count += 1;
+        self.kinds.entry(hash).or_insert(IterationKind { count: 0, example }).count += 1;
         true
     }
 
     /// The kinds, as their symbols, the most common ones first.
     fn listed(&self, sequence: &Sequence) -> Vec<Vec<Symbol>> {
-        let mut kinds: Vec<Kind> = self.kinds.values().copied().collect();
+        let mut kinds: Vec<IterationKind> = self.kinds.values().copied().collect();
         kinds.sort_unstable_by_key(|kind| (Reverse(kind.count), kind.example));
         kinds.into_iter().map(|kind| symbols(sequence, kind.example)).collect()
     }
@@ -158,7 +158,7 @@ impl Cut {
     }
 }
 
-impl Kind {
+impl IterationKind {
     fn multiplicities(&self, sequence: &Sequence) -> FxHashMap<Symbol, usize> {
         counted(&sequence.parts[self.example.0..self.example.1])
     }

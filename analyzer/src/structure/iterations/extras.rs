@@ -89,7 +89,7 @@ struct Extras {
 impl Rounds {
     fn add(&mut self, sequence: &Sequence, whole_run: bool, items: &[Item], inner: Symbol) {
         let (Some(first), Some(last)) = (items.first(), items.last()) else { return };
-        self.time += sequence.end(last).saturating_sub(sequence.steps[first.calls().start].begin);
+        self.time += sequence.end(last).saturating_sub(sequence.calls[first.calls().start].begin);
         let Some(found) = sequence.loop_of(inner) else { return };
         let tokens: FxHashSet<Symbol> = found.tokens.iter().copied().collect();
         let core: FxHashSet<Symbol> = found.core.iter().copied().collect();
@@ -216,7 +216,7 @@ impl InnerVisit {
         Some(InnerVisit {
             iterations,
             complete: inner.core.iter().all(|&symbol| often(symbol) == iterations),
-            cut: !whole_run && (calls.start == 0 || calls.end == sequence.steps.len()),
+            cut: !whole_run && (calls.start == 0 || calls.end == sequence.calls.len()),
             calls: calls.len(),
             time: last_anchor_end.saturating_sub(first_anchor_end),
             first_anchor_end,

@@ -15,7 +15,7 @@ const MOST_REPEATED: usize = 50;
 
 /// The loops in a window of a rank's calls, each after the loop around it. Empty where nothing repeats at least three times.
 pub fn find_loops(window: &Window) -> Vec<FoundLoop> {
-    let mut sequence = Sequence::new(window.steps);
+    let mut sequence = Sequence::new(window.calls);
     reduce_repeated(&mut sequence, window);
     let mut followers = Followers::of(&sequence.items);
     let mut least = followers.most();
@@ -53,19 +53,22 @@ fn reduce_repeated(sequence: &mut Sequence, window: &Window) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::structure::iterations::window::Step;
+    use crate::structure::iterations::window::CallInterval;
 
     /// Calls named by letters, each 1 tick long after 9 ticks of computation.
-    fn steps(calls: &str) -> Vec<Step> {
-        let step =
-            |(at, call): (usize, u8)| Step { token: call.into(), begin: 10 * at as u64 + 9, end: 10 * at as u64 + 10 };
+    fn steps(calls: &str) -> Vec<CallInterval> {
+        let step = |(at, call): (usize, u8)| CallInterval {
+            token: call.into(),
+            begin: 10 * at as u64 + 9,
+            end: 10 * at as u64 + 10,
+        };
         calls.bytes().enumerate().map(step).collect()
     }
 
     /// The loops: their calls, what ends an iteration, how many iterations, deeper ones after more `>`, the main one starred.
-    fn found(steps: &[Step], whole_run: bool) -> Vec<String> {
+    fn found(calls: &[CallInterval], whole_run: bool) -> Vec<String> {
         let loops = find_loops(&Window {
-            steps,
+            calls,
             whole_run,
             is_collective: &|token| token == u32::from(b'C'),
             is_distribution: &|token| token == u32::from(b'W'),
@@ -150,20 +153,23 @@ mod tests {
             ["RW by R: 20 *", ">W by W: 60"],
             "most is computed there"
         );
-        let quick =
-            |(at, call): (usize, u8)| Step { token: call.into(), begin: 100 * at as u64, end: 100 * at as u64 + 99 };
-        let steps: Vec<Step> = format!("S{}", "WWWR".repeat(20)).bytes().enumerate().map(quick).collect();
+        let quick = |(at, call): (usize, u8)| CallInterval {
+            token: call.into(),
+            begin: 100 * at as u64,
+            end: 100 * at as u64 + 99,
+        };
+        let steps: Vec<CallInterval> = format!("S{}", "WWWR".repeat(20)).bytes().enumerate().map(quick).collect();
         assert_eq!(found(&steps, true), ["RW by R: 20 *"], "calls of it are calls of the loop around it");
-        let steps: Vec<Step> = "SWWWWW".bytes().enumerate().map(quick).collect();
+        let steps: Vec<CallInterval> = "SWWWWW".bytes().enumerate().map(quick).collect();
         assert_eq!(found(&steps, true), [""; 0]);
     }
 
     #[test]
     fn what_only_spins_is_no_loop() {
-        let quick = |calls: &str, computes: u64| -> Vec<Step> {
+        let quick = |calls: &str, computes: u64| -> Vec<CallInterval> {
             let step = |(at, call): (usize, u8)| {
                 let begin = 10 * at as u64 + computes;
-                Step { token: call.into(), begin, end: 10 * at as u64 + 10 }
+                CallInterval { token: call.into(), begin, end: 10 * at as u64 + 10 }
             };
             calls.bytes().enumerate().map(step).collect()
         };

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::structure::iterations::found::{Anchor, FoundLoop};
 use crate::structure::iterations::judge::FEWEST_ITERATIONS;
 use crate::structure::iterations::sequence::{Item, Sequence, Symbol};
-use crate::structure::iterations::window::{Step, Window};
+use crate::structure::iterations::window::{CallInterval, Window};
 
 /// Share of the window's time from which on what a loop computes is worth naming, whatever its calls are.
 const WORTH_NAMING: f64 = 0.05;
@@ -22,7 +22,7 @@ pub(super) fn loops(sequence: &Sequence, window: &Window) -> Vec<FoundLoop> {
         let sums = Sums {
             iterations,
             time: sequence.time(&item),
-            computed: computed(&sequence.steps[item.calls()]),
+            computed: computed(&sequence.calls[item.calls()]),
             quick: quick(sequence, parts, found.anchor, window.spin),
             around: FxHashMap::default(),
         };
@@ -32,7 +32,7 @@ pub(super) fn loops(sequence: &Sequence, window: &Window) -> Vec<FoundLoop> {
         let inner = parts.iter().filter(|part| sequence.loop_of(part.symbol).is_some());
         pending.extend(inner.map(|&part| (part, Some(item.symbol))));
     }
-    let least = WORTH_NAMING * time(sequence.steps) as f64;
+    let least = WORTH_NAMING * time(sequence.calls) as f64;
     order.retain(|&symbol| {
         let is_distribution = |&token: &Symbol| (window.is_distribution)(sequence.tokens[token as usize]);
         let may_spin = |&token: &Symbol| (window.may_spin)(sequence.tokens[token as usize]);
@@ -54,14 +54,14 @@ pub(super) fn loops(sequence: &Sequence, window: &Window) -> Vec<FoundLoop> {
 }
 
 /// Ticks from the begin of the first call to the end of the last.
-fn time(steps: &[Step]) -> u64 {
-    steps.first().zip(steps.last()).map_or(0, |(first, last)| last.end.saturating_sub(first.begin))
+fn time(calls: &[CallInterval]) -> u64 {
+    calls.first().zip(calls.last()).map_or(0, |(first, last)| last.end.saturating_sub(first.begin))
 }
 
 /// Ticks of these outside of calls.
-fn computed(steps: &[Step]) -> u64 {
-    let calls = steps.iter().map(|step| step.end.saturating_sub(step.begin)).fold(0, u64::saturating_add);
-    time(steps).saturating_sub(calls)
+fn computed(calls: &[CallInterval]) -> u64 {
+    let in_calls = calls.iter().map(|call| call.end.saturating_sub(call.begin)).fold(0, u64::saturating_add);
+    time(calls).saturating_sub(in_calls)
 }
 
 /// How many iterations of a visit with these parts compute less than so many ticks.
@@ -70,9 +70,9 @@ fn quick(sequence: &Sequence, parts: &[Item], anchor: Symbol, ticks: u64) -> usi
     let mut quick = 0;
     for (at, part) in parts.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|before| parts.get(before));
-        let begin = sequence.steps[part.calls().start].begin;
+        let begin = sequence.calls[part.calls().start].begin;
         let gap = before.map_or(0, |before| begin.saturating_sub(sequence.end(before)));
-        computes = computes.saturating_add(gap).saturating_add(computed(&sequence.steps[part.calls()]));
+        computes = computes.saturating_add(gap).saturating_add(computed(&sequence.calls[part.calls()]));
         if part.symbol == anchor {
             quick += usize::from(computes < ticks);
             computes = 0;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 
-use crate::structure::iterations::window::Step;
+use crate::structure::iterations::window::CallInterval;
 
 /// A token, numbered from 0 in the order of appearance, or a loop, numbered after all tokens.
 pub(super) type Symbol = u32;
@@ -48,7 +48,7 @@ pub(super) struct Loop {
 
 /// The window's calls with the loops found so far put in place of their calls.
 pub(super) struct Sequence<'a> {
-    pub steps: &'a [Step],
+    pub calls: &'a [CallInterval],
     /// Token of each symbol below `tokens.len()`, as the window has it.
     pub tokens: Vec<u32>,
     /// The loops, as symbols from `tokens.len()` on.
@@ -62,10 +62,10 @@ pub(super) struct Sequence<'a> {
 }
 
 impl<'a> Sequence<'a> {
-    pub fn new(steps: &'a [Step]) -> Sequence<'a> {
+    pub fn new(calls: &'a [CallInterval]) -> Sequence<'a> {
         let mut numbers = rustc_hash::FxHashMap::default();
         let mut tokens = Vec::new();
-        let items = (0u32..).zip(steps).map(|(at, step)| {
+        let items = (0u32..).zip(calls).map(|(at, step)| {
             let symbol = *numbers.entry(step.token).or_insert_with(|| {
                 tokens.push(step.token);
                 tokens.len() as Symbol - 1
@@ -74,7 +74,7 @@ impl<'a> Sequence<'a> {
         });
         let items = items.collect();
         let identity = (0..tokens.len() as Symbol).collect();
-        Sequence { steps, tokens, loops: Vec::new(), items, parts: Vec::new(), identity }
+        Sequence { calls, tokens, loops: Vec::new(), items, parts: Vec::new(), identity }
     }
 
     pub fn n_symbols(&self) -> usize {
@@ -96,12 +96,12 @@ impl<'a> Sequence<'a> {
 
     /// Ticks from the begin of an item's first call to the end of its last.
     pub fn time(&self, item: &Item) -> u64 {
-        self.end(item).saturating_sub(self.steps[item.calls.0 as usize].begin)
+        self.end(item).saturating_sub(self.calls[item.calls.0 as usize].begin)
     }
 
     /// When an item's last call ended.
     pub fn end(&self, item: &Item) -> u64 {
-        self.steps[item.calls.1 as usize - 1].end
+        self.calls[item.calls.1 as usize - 1].end
     }
 
     /// Adds a loop and gives the symbol that stands for it.

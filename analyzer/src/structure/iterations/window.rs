@@ -2,7 +2,7 @@
 
 /// One MPI call of the rank's main thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct CallInterval {
     /// The operation, call site and communicator, as one number; small numbers, for there is a table over them.
     pub token: u32,
     /// When it was entered, in ticks.
@@ -15,7 +15,7 @@ pub struct Step {
 #[derive(Clone, Copy)]
 pub struct Window<'a> {
     /// The calls, in their order.
-    pub steps: &'a [Step],
+    pub calls: &'a [CallInterval],
     /// Whether these are all the calls of the rank, so that the first and the last iteration are in it.
     pub whole_run: bool,
     /// Whether a token is a collective operation: a better end of an iteration than a message between two ranks.

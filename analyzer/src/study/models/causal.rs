@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::equation;
-use super::phases::Part;
+use super::phases::TimeClass;
 use super::quantity::Quantity;
 use super::regime::{LEEWAY, Regime};
 use super::relations::{Models, Relation};
@@ -103,7 +103,7 @@ impl Graph {
     pub fn of(models: &Models) -> Graph {
         let (program, remarks) = (models.program.clone(), models.remarks.clone());
         let mut graph = Graph { program, n_runs: models.n_runs, remarks, ..Graph::default() };
-        let mut parts: BTreeSet<Part> = BTreeSet::new();
+        let mut parts: BTreeSet<TimeClass> = BTreeSet::new();
         for relation in models.phases.iter().flat_map(|phase| &phase.relations) {
             let Quantity::Time(_, part) = &relation.to else {
                 graph.fitted(relation);

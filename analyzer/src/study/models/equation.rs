@@ -68,7 +68,7 @@ pub fn of_fit(fit: &Fit, from: &Quantity, to: &Quantity) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::linear::law;
-    use super::super::phases::Part;
+    use super::super::phases::TimeClass;
     use super::super::polynomial::fit;
     use super::*;
 
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn equations_are_written_from_the_highest_power_down() {
         let (n, op) = (Quantity::Variable("n".into()), Quantity::Operations("main/multiply".into()));
-        let time = Quantity::Time("main/multiply".into(), Part::Computation);
+        let time = Quantity::Time("main/multiply".into(), TimeClass::Computation);
         let points = |f: fn(f64) -> f64| (1..=9).map(f64::from).map(|x| (x, f(x))).collect::<Vec<_>>();
         assert_eq!(of_fit(&fit(&points(|x| 2.0 * x.powi(3)), 3).unwrap(), &n, &op), "#op = 2.00·n³");
         let curve = fit(&points(|x| 1e-3 - 2e-3 * x + 5e-4 * x * x), 2).unwrap();

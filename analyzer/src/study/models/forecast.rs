@@ -64,7 +64,7 @@ pub struct Expected {
 
 /// A quantity of the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Step {
+pub struct Estimate {
     /// Which.
     pub of: Quantity,
     /// What it is expected to be; `None` where `why_not` says why.
@@ -87,7 +87,7 @@ pub struct Forecast {
     /// Whether variables were taken to act as factors of their own.
     pub is_product: bool,
     /// Its quantities, causes before effects; the last one is T_par. Times are summed over ranks but that.
-    pub steps: Vec<Step>,
+    pub steps: Vec<Estimate>,
     /// The largest share of P·T, in any of the runs at hand, of time that is in no phase above and so not in T_par; 0 where it is in a step of its
     /// own.
     pub left_out: f64,
@@ -265,7 +265,7 @@ impl Models {
         let on_work = relations.iter().find(|one| one.to == time && !matches!(one.from, Quantity::Variable(_)));
         let Some(relation) = on_work else {
             let found = self.on_variables_at(&time, &forecast.variables);
-            forecast.steps.push(Step::new(
+            forecast.steps.push(Estimate::new(
                 time,
                 found,
                 self.variables.iter().cloned().map(Quantity::Variable).collect(),
@@ -278,14 +278,14 @@ impl Models {
             None => {
                 let found = self.on_variables_at(work, &forecast.variables);
                 let from = self.variables.iter().cloned().map(Quantity::Variable).collect();
-                forecast.steps.push(Step::new(work.clone(), found, from));
+                forecast.steps.push(Estimate::new(work.clone(), found, from));
                 forecast.steps.last().and_then(|step| step.expected)
             }
         };
         let found = x.ok_or_else(|| format!("nothing is known of {}", work.symbol()));
         let found = found.and_then(|x| on_work_at(relation, &x));
         let is_beyond_regime = x.is_some_and(|x| is_beyond(relation, x.value));
-        forecast.steps.push(Step { is_beyond_regime, ..Step::new(time, found, vec![work.clone()]) });
+        forecast.steps.push(Estimate { is_beyond_regime, ..Estimate::new(time, found, vec![work.clone()]) });
     }
 
     /// Adds the time that is in no phase above, where it is as much as a phase that is looked at.
@@ -296,7 +296,7 @@ impl Models {
             return;
         }
         let found = self.on_variables_at(&Quantity::Rest, &forecast.variables);
-        forecast.steps.push(Step::new(
+        forecast.steps.push(Estimate::new(
             Quantity::Rest,
             found,
             self.variables.iter().cloned().map(Quantity::Variable).collect(),
@@ -305,7 +305,7 @@ impl Models {
 
     /// Adds T_par: the sum of what the phases and the rest take, over P.
     fn add_total(&self, forecast: &mut Forecast) {
-        let times: Vec<&Step> =
+        let times: Vec<&Estimate> =
             forecast.steps.iter().filter(|step| matches!(step.of, Quantity::Time(..) | Quantity::Rest)).collect();
         let from = times.iter().map(|step| step.of.clone()).collect();
         let known: Option<Vec<Expected>> = times.iter().map(|step| step.expected).collect();
@@ -318,17 +318,17 @@ impl Models {
             }
             _ => Err("the time of a phase is not known".to_owned()),
         };
-        forecast.steps.push(Step::new(Quantity::ParallelTime, found, from));
+        forecast.steps.push(Estimate::new(Quantity::ParallelTime, found, from));
     }
 }
 
-impl Step {
-    fn new(of: Quantity, found: Result<Expected, String>, from: Vec<Quantity>) -> Step {
+impl Estimate {
+    fn new(of: Quantity, found: Result<Expected, String>, from: Vec<Quantity>) -> Estimate {
         let (expected, why_not) = match found {
             Ok(expected) => (Some(expected), None),
             Err(why_not) => (None, Some(why_not)),
         };
-        Step { of, expected, why_not, from, is_beyond_regime: false }
+        Estimate { of, expected, why_not, from, is_beyond_regime: false }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::study::run::RegionFigures;
 /// What a region's time goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum TimeClass {
     /// Computation.
     Computation,
     /// MPI calls, less the waiting in them; with it where that is not known.
@@ -22,25 +22,25 @@ pub enum Part {
     Idle,
 }
 
-impl Part {
+impl TimeClass {
     /// All of them.
-    pub const ALL: [Part; 3] = [Part::Computation, Part::Communication, Part::Idle];
+    pub const ALL: [TimeClass; 3] = [TimeClass::Computation, TimeClass::Communication, TimeClass::Idle];
 
     /// The name in reports and JSON.
     pub fn name(self) -> &'static str {
         match self {
-            Part::Computation => "computation",
-            Part::Communication => "communication",
-            Part::Idle => "idle",
+            TimeClass::Computation => "computation",
+            TimeClass::Communication => "communication",
+            TimeClass::Idle => "idle",
         }
     }
 
     /// The paper's symbol of its time.
     pub fn symbol(self) -> &'static str {
         match self {
-            Part::Computation => "T_comp",
-            Part::Communication => "T_comm",
-            Part::Idle => "T_idle",
+            TimeClass::Computation => "T_comp",
+            TimeClass::Communication => "T_comm",
+            TimeClass::Idle => "T_idle",
         }
     }
 }
@@ -52,7 +52,7 @@ pub struct Figures {
     pub operations: f64,
     /// #q.
     pub quanta: f64,
-    /// Seconds by [`Part`]; `None`: not known.
+    /// Seconds by [`TimeClass`]; `None`: not known.
     pub seconds: [Option<f64>; 3],
     /// Largest resident memory of a rank, in bytes; 0 where it was not sampled.
     pub max_resident_bytes: u64,
@@ -66,7 +66,7 @@ pub struct PhasesOfRun {
     /// Its regions by path, each alone. Found regions are part of the marked one around them where the user has marked any: what is found may
     /// differ from run to run.
     pub regions: BTreeMap<String, Figures>,
-    /// Seconds by [`Part`], of the whole run.
+    /// Seconds by [`TimeClass`], of the whole run.
     pub seconds: [Option<f64>; 3],
     /// Seconds of the recorder, and those that no record covers.
     pub other_s: f64,
@@ -82,7 +82,7 @@ pub struct PhasesOfRun {
 
 impl Figures {
     /// Seconds of a part; `None` where not known.
-    pub fn part_s(&self, part: Part) -> Option<f64> {
+    pub fn part_s(&self, part: TimeClass) -> Option<f64> {
         self.seconds[part as usize]
     }
 
@@ -160,7 +160,7 @@ impl PhasesOfRun {
     }
 
     /// Seconds of a part of the whole run; `None` where not known.
-    pub fn part_s(&self, part: Part) -> Option<f64> {
+    pub fn part_s(&self, part: TimeClass) -> Option<f64> {
         self.seconds[part as usize]
     }
 }
@@ -209,10 +209,10 @@ mod tests {
         ];
         let run = Run { regions, ..Run::default() };
         let phases = PhasesOfRun::new(&run);
-        let seconds = |path: &str| phases.regions[path].part_s(Part::Computation);
+        let seconds = |path: &str| phases.regions[path].part_s(TimeClass::Computation);
         assert_eq!(phases.regions.keys().collect::<Vec<_>>(), ["main", "main/a\\/b"]);
         assert_eq!((seconds("main"), seconds("main/a\\/b")), (Some(3.0), Some(12.0)));
-        assert_eq!(phases.part_s(Part::Computation), Some(15.0));
+        assert_eq!(phases.part_s(TimeClass::Computation), Some(15.0));
     }
 
     #[test]

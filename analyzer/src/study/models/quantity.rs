@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use super::phases::Part;
+use super::phases::TimeClass;
 use crate::report::words::short_path;
 
 /// A variable of the causal model.
@@ -17,9 +17,9 @@ pub enum Quantity {
     /// #q of a region.
     Quanta(String),
     /// Seconds of a part of a region's time, summed over ranks.
-    Time(String, Part),
+    Time(String, TimeClass),
     /// Seconds of a part of the whole run's time, summed over ranks.
-    Total(Part),
+    Total(TimeClass),
     /// Seconds of the recorder and those that no record covers, summed over ranks.
     Other,
     /// Seconds of P·T that are in no time of a phase that is modelled, summed over ranks: idle time outside of calls, of [`Quantity::Other`],

@@ -14,7 +14,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::linear::{Law, law};
-use super::phases::{Part, PhasesOfRun, forget_unfollowed};
+use super::phases::{PhasesOfRun, TimeClass, forget_unfollowed};
 use super::quantity::Quantity;
 use super::regime::{LEEWAY, LinearModel, Regime, linear_model};
 use super::remarks::remarks;
@@ -181,10 +181,10 @@ impl Relation {
 
 impl PhaseModels {
     /// The parts of its time that something is known of.
-    pub fn parts(&self) -> impl Iterator<Item = Part> {
+    pub fn parts(&self) -> impl Iterator<Item = TimeClass> {
         let is_modelled =
-            |part: &Part| self.relations.iter().any(|one| one.to == Quantity::Time(self.region.clone(), *part));
-        Part::ALL.into_iter().filter(is_modelled)
+            |part: &TimeClass| self.relations.iter().any(|one| one.to == Quantity::Time(self.region.clone(), *part));
+        TimeClass::ALL.into_iter().filter(is_modelled)
     }
 }
 
@@ -228,7 +228,7 @@ impl Models {
         models.variables = varying(&models.runs);
         models.phases = models.regions().into_iter().filter_map(|region| models.phase(region, runs)).collect();
         models.phases.sort_by(|a, b| b.share.total_cmp(&a.share));
-        let totals = Part::ALL.map(Quantity::Total).into_iter().chain([Quantity::ParallelTime]);
+        let totals = TimeClass::ALL.map(Quantity::Total).into_iter().chain([Quantity::ParallelTime]);
         models.whole = totals.flat_map(|to| models.on_variables(&to)).collect();
         Ok(models)
     }
@@ -238,7 +238,7 @@ impl Models {
     }
 
     /// The largest share of P·T of a region's `parts` in any run.
-    fn share(&self, region: &str, parts: &[Part]) -> f64 {
+    fn share(&self, region: &str, parts: &[TimeClass]) -> f64 {
         let share = |run: &PhasesOfRun| {
             let figures = run.regions.get(region)?;
             let seconds: f64 = parts.iter().filter_map(|&part| figures.part_s(part)).sum();
@@ -253,9 +253,9 @@ impl Models {
         let quanta = Some(Quantity::Quanta(region.clone())).filter(is_counted);
         let works = operations.iter().chain(&quanta);
         let mut relations: Vec<Relation> = works.flat_map(|work| self.on_variables(work)).collect();
-        for part in Part::ALL {
+        for part in TimeClass::ALL {
             // Operations take computation; quanta are what is processed, or sent.
-            let operations = operations.as_ref().filter(|_| part == Part::Computation);
+            let operations = operations.as_ref().filter(|_| part == TimeClass::Computation);
             let works: Vec<&Quantity> = operations.into_iter().chain(&quanta).collect();
             if works.is_empty() && self.share(&region, &[part]) < LEAST_SHARE {
                 continue;
@@ -264,7 +264,7 @@ impl Models {
             relations.extend(works.into_iter().filter_map(|work| self.on_work(work, &to, runs)));
             relations.extend(self.on_variables(&to));
         }
-        (!relations.is_empty()).then(|| PhaseModels { share: self.share(&region, &Part::ALL), relations, region })
+        (!relations.is_empty()).then(|| PhaseModels { share: self.share(&region, &TimeClass::ALL), relations, region })
     }
 
     /// A quantity in a run; `None` where it has none. Sums over ranks are not known where logs of ranks are missing.

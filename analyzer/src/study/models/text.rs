@@ -7,7 +7,7 @@ use anstyle::Style;
 
 use super::causal::{Because, Edge, Graph};
 use super::equation::{self, digits, time};
-use super::forecast::{Expected, Forecast, Step};
+use super::forecast::{Estimate, Expected, Forecast};
 
 use super::FitError;
 use super::quantity::Quantity;
@@ -251,7 +251,7 @@ fn remarks(forecast: &Forecast, columns: usize) -> String {
     let mut remarks = vec![
         "from – to: 95 of 100 measurements, where the models hold. Times of phases are summed over ranks.".to_owned(),
     ];
-    let unknown = |step: &Step| Some(format!("{}: {}.", clean(&step.of.label()), clean(step.why_not.as_ref()?)));
+    let unknown = |step: &Estimate| Some(format!("{}: {}.", clean(&step.of.label()), clean(step.why_not.as_ref()?)));
     remarks.extend(forecast.steps.iter().filter_map(unknown));
     let far = |(name, widths): (&String, &f64)| {
         format!("{} lies outside of what was measured, by {} times that range.", clean(name), digits(*widths))

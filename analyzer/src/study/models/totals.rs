@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::phases::{Part, PhasesOfRun};
+use super::phases::{PhasesOfRun, TimeClass};
 use crate::report::words::mpi_name;
 use crate::study::Run;
 use crate::study::sequential::t_seq_s;
@@ -49,7 +49,7 @@ fn one(run: &Run, figures: &PhasesOfRun, measured_s: Option<f64>) -> Totals {
     // Sums are over the ranks that were read. Their own work is so, too; a time on one rank is of all.
     let own_s = if measured_s.is_some() { t_seq_s * (n_read / n) } else { t_seq_s };
     let ratio = |seconds: f64| (own_s > 0.0).then(|| seconds / own_s);
-    let [computation, communication, idle] = Part::ALL.map(|part| figures.part_s(part).and_then(ratio));
+    let [computation, communication, idle] = TimeClass::ALL.map(|part| figures.part_s(part).and_then(ratio));
     let overheads = [computation, communication, idle, ratio(figures.other_s)];
     let efficiency = (own_s > 0.0 && figures.all_s > 0.0).then(|| own_s / figures.all_s);
     let n_of_t_seq = if measured_s.is_some() { n } else { n_read };

@@ -71,8 +71,8 @@ fn a_master_is_of_no_cluster_and_its_workers_of_one() {
     assert_eq!(found.of, [None, Some(0), Some(0), Some(0)]);
     assert!(found.differ());
     let parts = found.parts();
-    assert_eq!(parts[0], Part { cluster: Some(0), members: vec![1, 2, 3] });
-    assert_eq!(parts[1], Part { cluster: None, members: vec![0] });
+    assert_eq!(parts[0], ClusterOrRank { cluster: Some(0), members: vec![1, 2, 3] });
+    assert_eq!(parts[1], ClusterOrRank { cluster: None, members: vec![0] });
     let own: Vec<Vec<u32>> =
         own_code(&codes, &parts).iter().map(|own| own.iter().map(|own: &OwnCode| own.piece).collect()).collect();
     assert_eq!(own, [vec![3, 4], vec![1, 2]], "all but the broadcast, which all make");

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 /// A kind of call, with the ids of the rank's log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Kind {
+pub struct CallKind {
     /// Id of the call site; `u64::MAX`: not known.
     pub call_site: u64,
     /// Number of the operation.
@@ -17,25 +17,25 @@ pub struct Kind {
 
 /// The kinds of calls seen so far.
 #[derive(Clone, Debug)]
-pub struct Kinds {
-    all: Vec<Kind>,
-    numbers: FxHashMap<Kind, u32>,
+pub struct CallKinds {
+    all: Vec<CallKind>,
+    numbers: FxHashMap<CallKind, u32>,
     /// What followed each kind the last time: programs repeat themselves, so that it mostly follows again.
     followed: Vec<u32>,
     last: u32,
 }
 
-impl Default for Kinds {
+impl Default for CallKinds {
     fn default() -> Self {
-        Kinds { all: Vec::new(), numbers: FxHashMap::default(), followed: Vec::new(), last: NONE }
+        CallKinds { all: Vec::new(), numbers: FxHashMap::default(), followed: Vec::new(), last: NONE }
     }
 }
 
-impl Kinds {
+impl CallKinds {
     /// The number of the kind of a call that follows those before; a new one is the largest.
     #[inline(always)]
     pub fn of(&mut self, record: &Record) -> u32 {
-        let kind = Kind { call_site: record.call_site, operation: record.operation, comm: record.comm };
+        let kind = CallKind { call_site: record.call_site, operation: record.operation, comm: record.comm };
         let guess = self.followed.get(self.last as usize).copied().unwrap_or(NONE);
         let number = match self.all.get(guess as usize) {
             Some(guessed) if *guessed == kind => guess,
@@ -46,7 +46,7 @@ impl Kinds {
     }
 
     #[inline(never)]
-    fn look_up(&mut self, kind: Kind) -> u32 {
+    fn look_up(&mut self, kind: CallKind) -> u32 {
         let number = *self.numbers.entry(kind).or_insert_with(|| {
             self.all.push(kind);
             self.followed.push(NONE);
@@ -64,12 +64,12 @@ impl Kinds {
     }
 
     /// All kinds, by number.
-    pub fn all(&self) -> impl Iterator<Item = &Kind> {
+    pub fn all(&self) -> impl Iterator<Item = &CallKind> {
         self.all.iter()
     }
 
     /// The kind of a number that [`Kinds::of`] gave.
-    pub fn get(&self, number: u32) -> Option<&Kind> {
+    pub fn get(&self, number: u32) -> Option<&CallKind> {
         self.all.get(number as usize)
     }
 }

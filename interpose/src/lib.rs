@@ -1,22 +1,24 @@
 //! liblbprof.so: preloaded into an MPI program, it records the program's MPI calls.
 //!
 //! One library serves Open MPI, MPICH and its kin, and the MPI-5 standard ABI: it is built without any MPI, takes every
-//! argument as a register-wide word, and finds out at run time whose handles these are. The modules, in the order in which to read them:
+//! argument as a register-wide word, and finds out at run time whose handles these are. The modules; each uses only those above it:
 //!
-//! | module | what it does |
+//! | module | what it holds |
 //! |---|---|
-//! | `wrappers` | the wrappers of all functions in calls.table, C and Fortran |
-//! | `recording` | a thread's state and the hot path: reserve a slot, fill it, store the end; a full ring |
-//! | `verbs` | what is recorded of a call, by its row's verb |
-//! | `mpi` | how an argument is read; what differs between MPIs |
-//! | `forward` | finding the function to forward to; calls that other tools keep from here |
-//! | `handles` | handles → what is known of them |
-//! | `lifecycle` | Init, Finalize, Abort …; when recording starts and stops |
+//! | `word` | a register-wide argument |
+//! | `system` | what the operating system gives: time, descriptors, facts of the process, system call filters, faults of a ring's pages |
+//! | `mpi` | the MPI library of the process: its functions, its binary interface, how arguments are read |
+//! | `state` | plain data: each thread's state, whether the process records |
+//! | `harmless` | no panic leaves, memory may run out, a handler may come at any instant |
 //! | `run` | settings, job, ranks, the folder that they agree on, clocks |
-//! | `markers` | phase markers |
-//! | `log` | blocks of the rank's log |
-//! | `harmless` | no panic leaves, memory runs out, sections that no handler interrupts |
-//! | `system` | time, the process, system call filters, rings whose file was cut short |
+//! | `log` | the rank's log |
+//! | `recording` | a thread's records, from the slot of a call to the log |
+//! | `handles` | what is known of the objects behind MPI's handles |
+//! | `markers` | phases and pauses |
+//! | `forward` | the function behind each wrapper; calls that other tools keep from here |
+//! | `lifecycle` | when recording starts and stops |
+//! | `verbs` | what is recorded of a call, by its row's verb |
+//! | `wrappers` | the functions that the program calls, made from calls.table |
 
 mod forward;
 mod handles;

@@ -1,4 +1,4 @@
-//! Finding the function to forward to, and calling MPI from the recorder.
+//! The function behind each wrapper.
 //!
 //! A function is looked up when it is first called: undefined symbols would break every program that inherits LD_PRELOAD.
 

@@ -1,4 +1,4 @@
-//! Phase markers.
+//! Phase markers, and pauses: what the program itself says of its run.
 
 pub mod api;
 pub mod marks;

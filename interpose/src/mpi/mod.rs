@@ -1,4 +1,6 @@
 //! What is known of the MPI library in the process: where its functions are, its binary interface, how arguments are read.
+//!
+//! Nothing else in the library knows what a handle or a status looks like.
 
 pub mod abi;
 pub mod call;

@@ -62,7 +62,7 @@ pub unsafe fn append(thread: *mut Thread, mut record: Record) -> bool {
 }
 
 /// Takes the next slot for a part of the call that has just ended, and fills it from `template`, all but its begin; null where
-/// the thread does not record. [`publish_part`] ends it.
+/// the thread does not record. [`publish_part`](super::slot::publish_part) ends it.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.

@@ -3,7 +3,7 @@
 //   node build.mjs           writes them (npm run build)
 //   node build.mjs --check   ends with 1 where they are not what the sources make
 //
-// Before that it makes the types of the report's JSON, src/report.generated.ts, from docs/report.schema.json.
+// Before that it makes the types of what the page of a run reads, src/*.generated.ts, from docs/*.schema.json.
 import { readFile, mkdir, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 import { compile } from "json-schema-to-typescript";
@@ -23,13 +23,18 @@ async function keep(name, text) {
     }
 }
 
-const schema = JSON.parse(await readFile("../../docs/report.schema.json", "utf8"));
-const types = await compile(schema, "Report", {
-    additionalProperties: false,
-    bannerComment: "// Generated from docs/report.schema.json by `npm run build`; do not edit.",
-    format: false,
-});
-await keep("src/report.generated.ts", types);
+/** Makes the types of a JSON document from its schema; packed arrays have been unpacked where they are read. */
+async function types(document, name, imports = "") {
+    const text = await readFile(`../../docs/${document}.schema.json`, "utf8");
+    const schema = JSON.parse(text, (_, value) => (value?.$ref === "#/$defs/Packed" ? { ...value, $ref: undefined, tsType: "Packed" } : value));
+    delete schema.$defs.Packed;
+    delete schema.$defs.Stored;
+    const bannerComment = `// Generated from docs/${document}.schema.json by \`npm run build\`; do not edit.${imports}`;
+    const made = await compile(schema, name, { additionalProperties: false, bannerComment, format: false });
+    await keep(`src/${name.toLowerCase()}.generated.ts`, made);
+}
+await types("report", "Report");
+await types("page-data", "Views", '\nimport type { Packed } from "./packed";');
 
 const result = await build({
     entryPoints: { page: "src/main.ts", study: "src/study/main.ts" },

@@ -1,92 +1,9 @@
 // The second data element of the page: matrices by rank, iteration, region and time, unpacked.
 import type { Packed } from "./packed";
 import type { Data } from "./panel";
+import type { IterationsData as Iterations, Views } from "./views.generated";
 
-export interface Iterations {
-    region: string;
-    count: number;
-    columns: number;
-    per_column: number;
-    /** Number of the first iteration of each column. */
-    first: number[];
-    /** Rows × columns: how often a rank of the row went through an iteration of the column. */
-    passes: Packed;
-    /** Rows × columns: seconds of an iteration, the mean of those passes. */
-    computation: Packed;
-    blocking: Packed | null;
-    activities: Record<string, Packed>;
-    /** Of an iteration, by column: mean over ranks from begin to end; longest and mean computation. */
-    elapsed: Packed;
-    max: Packed;
-    mean: Packed;
-    /** Of all iterations up to and with the column. */
-    micro_load_balance: Packed;
-}
-
-export interface RegionRows {
-    path: string;
-    seconds: Record<string, Packed>;
-    calls: Packed;
-}
-
-export interface Waits {
-    rank: Packed;
-    begin_s: Packed;
-    end_s: Packed;
-    state: Packed;
-    states: string[];
-    region: Packed;
-    site: Packed;
-    /** Number of the rank that ended the wait. */
-    delay_source: Packed;
-}
-
-export interface Messages {
-    from: Packed;
-    to: Packed;
-    sent_s: Packed;
-    received_s: Packed;
-    bytes: Packed;
-    tag: Packed;
-}
-
-export interface Spans {
-    rank: Packed;
-    begin_s: Packed;
-    end_s: Packed;
-    state: Packed;
-    region: Packed;
-    site: Packed;
-}
-
-export interface Timeline {
-    begin_s: number;
-    end_s: number;
-    bins: number;
-    states: string[];
-    /** Rows × bins: share of the bin's time in each state; they add up to less than 1 where the rank was not recorded. */
-    share: Record<string, Packed>;
-    /** Names that waits and spans refer to by number. */
-    regions: string[];
-    sites: string[];
-    waits: Waits;
-    messages: Messages;
-    spans: Spans | null;
-}
-
-export interface Views {
-    version: number;
-    /** `per_row` ranks stand in a row of all matrices (means); `first` has the number of the first of each. */
-    ranks: { count: number; rows: number; per_row: number; first: number[] };
-    hosts: string[];
-    host_of_row: number[];
-    cluster_of_row: (number | null)[] | null;
-    activities: string[];
-    iterations: Iterations | null;
-    regions: RegionRows[];
-    timeline: Timeline | null;
-    left_out: string[];
-}
+export type { IterationsData as Iterations, MessagesData as Messages, TimelineData as Timeline, Views } from "./views.generated";
 
 /** What is shown, by its name: computation, any activity, waiting. */
 export function attributes(of: Iterations): [string, Packed][] {

@@ -1,22 +1,27 @@
-// Reports are as docs/report.schema.json says: those in the pages, of stored logs, and of real programs where their tests have run.
+// Reports are as docs/report.schema.json says: those in the pages, of stored logs, and of real programs where their tests have run. The pages'
+// own data are as docs/page-data.schema.json says.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import Ajv from "ajv/dist/2020.js";
 import { FOLDER, dataOf } from "./data.mjs";
 
-const schema = JSON.parse(readFileSync(new URL("../../../docs/report.schema.json", import.meta.url), "utf8"));
-// Formats say how wide a number is.
-const validate = new Ajv({ allErrors: true, allowUnionTypes: true, validateFormats: false }).compile(schema);
-
-/** The first few places where a report is not as the schema says. */
-function wrong(report) {
-    return validate(report) ? [] : validate.errors.slice(0, 5).map((error) => `${error.instancePath} ${error.message}`);
+/** The first few places where a document is not as its schema says. */
+function checker(name) {
+    const schema = JSON.parse(readFileSync(new URL(`../../../docs/${name}.schema.json`, import.meta.url), "utf8"));
+    // Formats say how wide a number is.
+    const validate = new Ajv({ allErrors: true, allowUnionTypes: true, validateFormats: false }).compile(schema);
+    return (document) => (validate(document) ? [] : validate.errors.slice(0, 5).map((error) => `${error.instancePath} ${error.message}`));
 }
 
+const wrong = checker("report");
+const wrongViews = checker("page-data");
+
 for (const name of ["small", "hostile", "sums", "gaps", "large"]) {
-    test(`the report in the page of ${name} is as the schema says`, () => {
-        assert.deepEqual(wrong(dataOf(name).report), []);
+    test(`the data in the page of ${name} are as their schemas say`, () => {
+        const { report, views } = dataOf(name);
+        assert.deepEqual(wrong(report), []);
+        assert.deepEqual(wrongViews(views), []);
     });
 }
 

@@ -6,7 +6,7 @@
 
 mod packed;
 mod timeline;
-mod views;
+pub(super) mod views;
 
 use std::io::{self, Write};
 

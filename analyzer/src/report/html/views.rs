@@ -1,64 +1,159 @@
-//! The page's own data, "views", version 2. docs/page-data.md describes every key.
+//! The page's own data, "views", version 2. docs/page-data.md describes every key; its tables are generated from these structs (`json/schema.rs`).
 
 use std::io;
 
-use serde_json::{Map, Value, json};
+use lbprof_collector::Activity;
+use serde::Serialize;
+use serde_json::Value;
 
-use super::packed::{numbers, whole};
-use super::timeline;
+use super::packed::{ByName, Packed, numbers, whole};
+use super::timeline::{self, TimelineData};
 use crate::model::Model;
 use crate::report::views::{IterationView, RegionView, Views};
 use crate::structure::symbols::Place;
 
+/// What the page reads beside the report.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(title = "Views"))]
+pub(in crate::report) struct ViewsData<'a> {
+    /// 2.
+    version: u32,
+    /// The rows of all matrices.
+    ranks: RowsData,
+    /// Names of the hosts, in the order of the ranks.
+    hosts: &'a [String],
+    /// By row the host of its first rank, as an index in `hosts`.
+    host_of_row: &'a [u32],
+    /// By row the cluster of its first rank, as in the report's `ranks[].cluster`; null for a rank of none.
+    cluster_of_row: &'a [Option<u32>],
+    /// Names of the activities that occur.
+    activities: Vec<&'static str>,
+    /// The main loop; null where none is known.
+    iterations: Option<IterationsData<'a>>,
+    /// Up to 200 regions with most time, in the report's order.
+    regions: Vec<RegionData<'a>>,
+    /// What ranks did when; null with `--no-blocking`, for a single region, and if the calls of all ranks were recorded as sums.
+    timeline: Option<TimelineData>,
+    /// What was reduced, one sentence each.
+    left_out: &'a [String],
+}
+
+/// The rows of all matrices.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct RowsData {
+    /// Ranks whose logs could be read.
+    count: usize,
+    /// Rows: at most 1,024.
+    rows: usize,
+    /// Ranks in a row; the last may have fewer. Row i holds the report's `ranks[i · per_row]` and those after it.
+    per_row: usize,
+    /// By row the number of its first rank.
+    first: Vec<u32>,
+}
+
+/// The main loop.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct IterationsData<'a> {
+    /// Path of the iterated region.
+    region: &'a str,
+    /// Iterations.
+    count: usize,
+    /// Columns: at most 2,048.
+    columns: usize,
+    /// Iterations in each column; the last may have fewer.
+    per_column: usize,
+    /// By column the number of its first iteration.
+    first: Vec<u32>,
+    /// By column when its first iteration began, on the first rank to do so.
+    begin_s: Packed,
+    /// Rows × columns: how often a rank of the row went through an iteration of the column; times this, the means below are sums, except for
+    /// computation that is not known.
+    passes: Packed,
+    /// Rows × columns: computation of an iteration; none where it is not known, as of the first iteration of a loop that was found in the
+    /// calls; the same in `max`, `mean` and `micro_load_balance`, which leave such iterations out.
+    computation: Packed,
+    /// Rows × columns: waiting in any activity; null if `timeline` is.
+    blocking: Option<Packed>,
+    /// By name of an activity of MPI, rows × columns: the time in it; those with at least 0.1 % of the loop's time.
+    #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, Packed>"))]
+    activities: ByName,
+    /// By column: elapsed time of an iteration, mean over ranks.
+    elapsed: Packed,
+    /// By column: longest computation of an iteration, as in the report's `iterations`.
+    max: Packed,
+    /// By column: mean computation of an iteration.
+    mean: Packed,
+    /// By column: that of all iterations up to its end, the longest computation of a rank in them over the sum of the longest in each.
+    micro_load_balance: Packed,
+}
+
+/// A region.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct RegionData<'a> {
+    /// Its path.
+    path: &'a str,
+    /// By name of an activity, by row: the time in the region alone, without those in it.
+    #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, Packed>"))]
+    seconds: ByName,
+    /// By row: calls of MPI from the region alone.
+    calls: Packed,
+}
+
 /// The page's own data on a run with this model, whose call sites are at `places`, as a JSON value.
 pub(super) fn document(views: &Views, model: &Model, places: &[Place]) -> io::Result<Value> {
-    Ok(json!({
-        "version": 2,
-        "ranks": {
-            "count": views.rows.ranks(),
-            "rows": views.rows.len(),
-            "per_row": views.rows.per_row(),
-            "first": views.rows.first_numbers(),
+    let data = ViewsData {
+        version: 2,
+        ranks: RowsData {
+            count: views.rows.ranks(),
+            rows: views.rows.len(),
+            per_row: views.rows.per_row(),
+            first: views.rows.first_numbers(),
         },
-        "hosts": views.hosts,
-        "host_of_row": views.host_of_row,
-        "cluster_of_row": views.cluster_of_row,
-        "activities": views.activities.iter().map(|activity| activity.name()).collect::<Vec<_>>(),
-        "iterations": views.iterations.as_ref().map(iterations).transpose()?,
-        "regions": views.regions.iter().map(region).collect::<io::Result<Vec<_>>>()?,
-        "timeline": views.timeline.as_ref().map(|seen| timeline::object(seen, model, places)).transpose()?,
-        "left_out": views.left_out,
-    }))
+        hosts: &views.hosts,
+        host_of_row: &views.host_of_row,
+        cluster_of_row: &views.cluster_of_row,
+        activities: views.activities.iter().map(|activity| activity.name()).collect(),
+        iterations: views.iterations.as_ref().map(iterations).transpose()?,
+        regions: views.regions.iter().map(region).collect::<io::Result<Vec<_>>>()?,
+        timeline: views.timeline.as_ref().map(|seen| timeline::object(seen, model, places)).transpose()?,
+        left_out: &views.left_out,
+    };
+    Ok(serde_json::to_value(data)?)
 }
 
-fn iterations(view: &IterationView) -> io::Result<Value> {
-    let mut activities = Map::new();
+fn iterations(view: &IterationView) -> io::Result<IterationsData<'_>> {
+    let mut activities = Vec::new();
+    let mut computation = numbers(&[])?;
     for (activity, matrix) in &view.activities {
-        activities.insert(activity.name().to_owned(), numbers(&matrix.values)?);
+        match activity {
+            Activity::Computation => computation = numbers(&matrix.values)?,
+            other => activities.push((other.name(), numbers(&matrix.values)?)),
+        }
     }
-    let computation = activities.shift_remove("computation");
-    Ok(json!({
-        "region": view.region,
-        "count": view.columns.iterations(),
-        "columns": view.columns.len(),
-        "per_column": view.columns.per_column(),
-        "first": view.columns.first_numbers(),
-        "begin_s": numbers(&view.begin_s)?,
-        "passes": whole(&view.counts, 1.0)?,
-        "computation": computation,
-        "blocking": view.blocking.as_ref().map(|matrix| numbers(&matrix.values)).transpose()?,
-        "activities": activities,
-        "elapsed": numbers(&view.elapsed)?,
-        "max": numbers(&view.max)?,
-        "mean": numbers(&view.mean)?,
-        "micro_load_balance": numbers(&view.micro_load_balance)?,
-    }))
+    Ok(IterationsData {
+        region: &view.region,
+        count: view.columns.iterations(),
+        columns: view.columns.len(),
+        per_column: view.columns.per_column(),
+        first: view.columns.first_numbers(),
+        begin_s: numbers(&view.begin_s)?,
+        passes: whole(&view.counts, 1.0)?,
+        computation,
+        blocking: view.blocking.as_ref().map(|matrix| numbers(&matrix.values)).transpose()?,
+        activities: ByName(activities),
+        elapsed: numbers(&view.elapsed)?,
+        max: numbers(&view.max)?,
+        mean: numbers(&view.mean)?,
+        micro_load_balance: numbers(&view.micro_load_balance)?,
+    })
 }
 
-fn region(view: &RegionView) -> io::Result<Value> {
-    let mut seconds = Map::new();
-    for (activity, values) in &view.seconds {
-        seconds.insert(activity.name().to_owned(), numbers(values)?);
-    }
-    Ok(json!({ "path": view.path, "seconds": seconds, "calls": numbers(&view.calls)? }))
+fn region(view: &RegionView) -> io::Result<RegionData<'_>> {
+    let seconds = view.seconds.iter().map(|(activity, values)| Ok((activity.name(), numbers(values)?)));
+    let seconds = ByName(seconds.collect::<io::Result<Vec<_>>>()?);
+    Ok(RegionData { path: &view.path, seconds, calls: numbers(&view.calls)? })
 }

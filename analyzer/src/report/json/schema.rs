@@ -1,23 +1,29 @@
-//! The JSON Schema of the report, docs/report.schema.json, and the tables of docs/report-json.md: both are made from the rows and their comments.
+//! The JSON Schemas of the report and of the page's own data, docs/{report,page-data}.schema.json, and the tables of docs/report-json.md and
+//! docs/page-data.md: all are made from the structs that are written, and their comments.
 //!
 //! `UPDATE_SCHEMA=1 cargo test -p lbprof-analyzer --lib schema` writes them; without it the tests fail where they are not what the rows make.
-//! `npm run build` in analyzer/page makes the types of the page from the schema.
+//! `npm run build` in analyzer/page makes the types of the page from the schemas.
 
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
 use super::Document;
+use crate::report::html::views::ViewsData;
+
+/// The definition of an array whose keys docs/page-data.md describes once.
+const PACKED: &str = "Packed";
 
 /// The command that writes the generated files.
 const COMMAND: &str = "UPDATE_SCHEMA=1 cargo test -p lbprof-analyzer --lib schema";
 
-/// The schema of the document, which says that it is generated.
-fn schema() -> Value {
+/// The schema of a document, which says that it is generated.
+fn schema<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
-    let mut schema = settings.into_generator().into_root_schema_for::<Document<'static>>();
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
     let note = format!("Generated from analyzer/src/report/ by `{COMMAND}`; do not edit.");
     schema.insert("$comment".to_owned(), note.into());
     let mut value = schema.to_value();
@@ -52,17 +58,25 @@ fn assert_is(name: &str, expected: &str) {
     assert!(written == expected, "docs/{name} is not what the rows of the report make: {COMMAND}");
 }
 
-#[test]
-fn the_published_schema_is_that_of_the_rows() {
-    assert_is("report.schema.json", &format!("{:#}\n", schema()));
+/// Fails where the tables of a document of docs/ are not those of a schema.
+fn assert_tables(name: &str, schema: &Value) {
+    let text = std::fs::read_to_string(docs(name)).unwrap();
+    let mut tables = Tables { schema, described: Vec::new() };
+    assert_is(name, &tables.filled_in(&text));
 }
 
 #[test]
-fn the_tables_of_keys_are_those_of_the_rows() {
-    let schema = schema();
-    let text = std::fs::read_to_string(docs("report-json.md")).unwrap();
-    let mut tables = Tables { schema: &schema, described: Vec::new() };
-    assert_is("report-json.md", &tables.filled_in(&text));
+fn the_published_schema_and_the_tables_of_keys_are_those_of_the_rows() {
+    let schema = schema::<Document<'static>>();
+    assert_is("report.schema.json", &format!("{schema:#}\n"));
+    assert_tables("report-json.md", &schema);
+}
+
+#[test]
+fn the_schema_of_the_pages_data_and_the_tables_of_its_keys_are_those_of_the_views() {
+    let schema = schema::<ViewsData<'static>>();
+    assert_is("page-data.schema.json", &format!("{schema:#}\n"));
+    assert_tables("page-data.md", &schema);
 }
 
 /// The tables of keys.
@@ -128,6 +142,9 @@ impl<'a> Tables<'a> {
     /// Rows of all keys below `key`.
     fn rows_within(&mut self, key: &str, property: &'a Value, table: &mut String) {
         let (name, resolved) = self.resolved(property);
+        if name == Some(PACKED) {
+            return;
+        }
         if let Some(name) = name.filter(|_| resolved["type"] == "object") {
             if let Some((_, known)) = self.described.iter().find(|(one, _)| *one == name) {
                 writeln!(table, "| `{key}.…` | | keys as in `{known}` |").unwrap();
@@ -152,7 +169,7 @@ impl<'a> Tables<'a> {
 
     /// The type in words: `number or null`, `list of text`.
     fn type_of(&self, property: &'a Value) -> String {
-        let (_, resolved) = self.resolved(property);
+        let (name, resolved) = self.resolved(property);
         let types: Vec<&str> = match &resolved["type"] {
             Value::Array(all) => all.iter().filter_map(Value::as_str).collect(),
             Value::String(one) => vec![one],
@@ -164,6 +181,7 @@ impl<'a> Tables<'a> {
         let word = match types.first() {
             Some(&"integer" | &"number") => "number".to_owned(),
             Some(&"boolean") => "boolean".to_owned(),
+            Some(&"object") if name == Some(PACKED) => "packed array".to_owned(),
             Some(&"object") => "object".to_owned(),
             Some(&"array") => match self.type_of(&resolved["items"]).as_str() {
                 "object" => "list".to_owned(),

@@ -1,0 +1,284 @@
+// Generated from docs/page-data.schema.json by `npm run build`; do not edit.
+import type { Packed } from "./packed";
+
+/**
+ * What the page reads beside the report.
+ */
+export interface Views {
+/**
+ * 2.
+ */
+version: number
+ranks: RowsData
+/**
+ * Names of the hosts, in the order of the ranks.
+ */
+hosts: string[]
+/**
+ * By row the host of its first rank, as an index in `hosts`.
+ */
+host_of_row: number[]
+/**
+ * By row the cluster of its first rank, as in the report's `ranks[].cluster`; null for a rank of none.
+ */
+cluster_of_row: (number | null)[]
+/**
+ * Names of the activities that occur.
+ */
+activities: string[]
+/**
+ * The main loop; null where none is known.
+ */
+iterations: (IterationsData | null)
+/**
+ * Up to 200 regions with most time, in the report's order.
+ */
+regions: RegionData[]
+/**
+ * What ranks did when; null with `--no-blocking`, for a single region, and if the calls of all ranks were recorded as sums.
+ */
+timeline: (TimelineData | null)
+/**
+ * What was reduced, one sentence each.
+ */
+left_out: string[]
+}
+/**
+ * The rows of all matrices.
+ */
+export interface RowsData {
+/**
+ * Ranks whose logs could be read.
+ */
+count: number
+/**
+ * Rows: at most 1,024.
+ */
+rows: number
+/**
+ * Ranks in a row; the last may have fewer. Row i holds the report's `ranks[i · per_row]` and those after it.
+ */
+per_row: number
+/**
+ * By row the number of its first rank.
+ */
+first: number[]
+}
+/**
+ * The main loop.
+ */
+export interface IterationsData {
+/**
+ * Path of the iterated region.
+ */
+region: string
+/**
+ * Iterations.
+ */
+count: number
+/**
+ * Columns: at most 2,048.
+ */
+columns: number
+/**
+ * Iterations in each column; the last may have fewer.
+ */
+per_column: number
+/**
+ * By column the number of its first iteration.
+ */
+first: number[]
+/**
+ * By column when its first iteration began, on the first rank to do so.
+ */
+begin_s: Packed
+/**
+ * Rows × columns: how often a rank of the row went through an iteration of the column; times this, the means below are sums, except for computation that is not known.
+ */
+passes: Packed
+/**
+ * Rows × columns: computation of an iteration; none where it is not known, as of the first iteration of a loop that was found in the calls; the same in `max`, `mean` and `micro_load_balance`, which leave such iterations out.
+ */
+computation: Packed
+/**
+ * Rows × columns: waiting in any activity; null if `timeline` is.
+ */
+blocking: (Packed | null)
+/**
+ * By name of an activity of MPI, rows × columns: the time in it; those with at least 0.1 % of the loop's time.
+ */
+activities: {
+[k: string]: Packed
+}
+/**
+ * By column: elapsed time of an iteration, mean over ranks.
+ */
+elapsed: Packed
+/**
+ * By column: longest computation of an iteration, as in the report's `iterations`.
+ */
+max: Packed
+/**
+ * By column: mean computation of an iteration.
+ */
+mean: Packed
+/**
+ * By column: that of all iterations up to its end, the longest computation of a rank in them over the sum of the longest in each.
+ */
+micro_load_balance: Packed
+}
+/**
+ * A region.
+ */
+export interface RegionData {
+/**
+ * Its path.
+ */
+path: string
+/**
+ * By name of an activity, by row: the time in the region alone, without those in it.
+ */
+seconds: {
+[k: string]: Packed
+}
+/**
+ * By row: calls of MPI from the region alone.
+ */
+calls: Packed
+}
+/**
+ * What ranks did when.
+ */
+export interface TimelineData {
+/**
+ * Start of the run's window.
+ */
+begin_s: number
+/**
+ * Its end.
+ */
+end_s: number
+/**
+ * Bins of equal length into which it is cut: at most 20,000, and at most a million numbers in a matrix.
+ */
+bins: number
+/**
+ * Names of states: activities, and `waiting`, which is the part of them in which a rank could do nothing but wait.
+ */
+states: string[]
+/**
+ * By state, rows × bins: the share of the bin's time. Rounding errors of a bin are carried to the next. The sum is less than 1 where nothing was recorded.
+ */
+share: {
+[k: string]: Packed
+}
+waits: WaitsData
+messages: MessagesData
+/**
+ * What each rank did, by rank and time, for runs of up to 200,000 calls, by columns; otherwise null.
+ */
+spans: (SpansData | null)
+/**
+ * Paths of regions, to which waits and spans refer by index.
+ */
+regions: string[]
+/**
+ * Labels of call sites, likewise.
+ */
+sites: string[]
+}
+/**
+ * The 20,000 longest waits, the longest first, by columns.
+ */
+export interface WaitsData {
+/**
+ * Number of the rank.
+ */
+rank: Packed
+/**
+ * When it began.
+ */
+begin_s: Packed
+/**
+ * When it ended.
+ */
+end_s: Packed
+/**
+ * Why, as an index in `states`.
+ */
+state: Packed
+/**
+ * Names as in the report's `blocking.states`.
+ */
+states: string[]
+/**
+ * Where, as an index in the timeline's `regions`.
+ */
+region: Packed
+/**
+ * The call site, as an index in the timeline's `sites`; none outside of calls, or where it is not known.
+ */
+site: Packed
+/**
+ * Number of the rank that ended the wait, the last of several; none if no rank did.
+ */
+delay_source: Packed
+}
+/**
+ * At most 20,000 messages, those that ended waits first, and among these those longest in transit, by columns.
+ */
+export interface MessagesData {
+/**
+ * Number of the rank that sent.
+ */
+from: Packed
+/**
+ * Number of the rank that received.
+ */
+to: Packed
+/**
+ * When its send began.
+ */
+sent_s: Packed
+/**
+ * When the call ended that received it.
+ */
+received_s: Packed
+/**
+ * Its bytes.
+ */
+bytes: Packed
+/**
+ * Its tag.
+ */
+tag: Packed
+}
+/**
+ * What ranks did, by columns.
+ */
+export interface SpansData {
+/**
+ * Number of the rank.
+ */
+rank: Packed
+/**
+ * When it began.
+ */
+begin_s: Packed
+/**
+ * When it ended.
+ */
+end_s: Packed
+/**
+ * An index in the timeline's `states`; a call that waits is first `waiting`, then its activity.
+ */
+state: Packed
+/**
+ * Where, as an index in the timeline's `regions`.
+ */
+region: Packed
+/**
+ * The call site, as an index in the timeline's `sites`; none outside of calls, or where it is not known.
+ */
+site: Packed
+}

@@ -68,7 +68,7 @@ fn losses_are_all_time_in_which_ranks_do_not_compute() {
     assert!((first.lost_s - 0.1125).abs() < 0.001, "{first:?}");
     // Balanced, each rank computes 17.5 ms of a step's 40 ms.
     assert!((first.remedy.as_ref().unwrap().saved_s - 0.1125).abs() < 0.001, "{first:?}");
-    assert_eq!(first.at.as_ref().unwrap().0, "Barrier");
+    assert_eq!(first.at.as_ref().unwrap().operation, "Barrier");
 }
 
 #[test]

@@ -8,6 +8,7 @@
 //!   waits      |Test|.|Test|.|Test|.|Test ok|                  gaps of less than 20 µs: one wait, from the first poll to the success
 //!   computes   |Test|=================|Test|==============     longer ones: computation
 //!   waits      |Test|.|Test|.… 50 polls …|..........|Test ok|  one long gap in the midst of a wait, up to 20 ms: it lost its core
+//!   waits      |Test|.|Wait null|.|Test|.|Wait null|.|Test ok|  calls that complete nothing neither begin a wait nor end one
 //! ```
 //!
 //! [`Polls`] goes over a thread's records, in the recorder (profile mode) and in the reader alike. Where a gap is waiting, the
@@ -209,12 +210,18 @@ impl Polls {
         let answer = Answer::of(record);
         let begin = record.begin;
         let inner_wait = answer == Answer::Nothing && self.folded(record);
+        let asks = Operation::polls(record.operation) || answer == Answer::Neutral;
         let before = match before {
-            Some(phase) if goes_on_waiting(record.operation) => Some(self.gap(phase, begin, record)),
+            Some(phase) if goes_on_waiting(record.operation) => Some(self.gap(phase, begin, record, asks)),
             _ => None,
         };
-        if answer == Answer::Something || answer == Answer::Neutral && before.is_none() {
-            return;
+        match answer {
+            Answer::Something => return,
+            Answer::Neutral => {
+                self.phase = before.filter(|_| record.flags.contains(Flags::POLLED));
+                return;
+            }
+            Answer::Nothing => {}
         }
         let before = before.unwrap_or(Phase { polls: 0, gaps: 1, waits: false });
         let polls = 1 + u64::from(record.count);
@@ -228,19 +235,20 @@ impl Polls {
     }
 
     /// Decides the gap between a phase and a record that begins at `begin` and may go on with it; gives what it goes on with.
-    fn gap(&mut self, phase: Phase, begin: u64, record: &mut Record) -> Phase {
+    /// `asks`: the call does not wait itself.
+    fn gap(&mut self, phase: Phase, begin: u64, record: &mut Record, asks: bool) -> Phase {
         let gap = begin.saturating_sub(self.previous_end);
         let each = gap / phase.gaps;
-        let (is_auto, polls) = (self.polling == Polling::Auto, Operation::polls(record.operation));
+        let is_auto = self.polling == Polling::Auto;
         let is_brief = each < self.lengths.waiting;
-        let lost_core = polls && phase.polls >= SPINNING && gap < self.lengths.lost_core;
+        let lost_core = asks && phase.polls >= SPINNING && gap < self.lengths.lost_core;
         let waits = match self.polling {
             Polling::Computation => false,
-            Polling::Waiting => is_brief || polls,
+            Polling::Waiting => is_brief || asks,
             Polling::Auto => is_brief || lost_core,
         };
         if !waits {
-            let may_wait = is_auto && polls && each < self.lengths.long;
+            let may_wait = is_auto && asks && each < self.lengths.long;
             self.sums.computation = self.sums.computation.saturating_add(gap);
             self.sums.maybe_waiting = self.sums.maybe_waiting.saturating_add(if may_wait { gap } else { 0 });
             return Phase { polls: 0, gaps: 1, waits: false };
@@ -281,7 +289,7 @@ impl Polls {
 enum Answer {
     /// It polled, and what it asks about has not happened.
     Nothing,
-    /// It polled nothing that is active: no wait begins with it, nor ends.
+    /// No request was active: no wait begins with it, nor ends.
     Neutral,
     /// It found something, or is no poll.
     Something,
@@ -290,18 +298,32 @@ enum Answer {
 impl Answer {
     fn of(record: &Record) -> Answer {
         let unfinished = record.end == 0 || record.flags.contains(Flags::UNFINISHED);
-        if unfinished || !Operation::polls(record.operation) {
-            return Answer::Something;
-        }
-        let one = record.operation == Operation::Test as u16;
-        let several = [Operation::Testall, Operation::Testsome].iter().any(|&all| all as u16 == record.operation);
-        match record.flags.contains(Flags::NOTHING) {
-            // The recorder folds polls of active requests only.
-            true if one && record.request == NONE && record.count == 0 => Answer::Neutral,
+        match Operation::polls(record.operation) && record.flags.contains(Flags::NOTHING) {
+            _ if unfinished => Answer::Something,
+            _ if completes_nothing(record) => Answer::Neutral,
             true => Answer::Nothing,
-            false if several && record.count == 0 && !record.flags.contains(Flags::FAILED) => Answer::Neutral,
             false => Answer::Something,
         }
+    }
+}
+
+/// Whether a record is that of completion calls that returned successfully and had no active request: they did nothing.
+///
+/// Recorders before [`Flags::INACTIVE`] left it to their other facts. Of an MPI_Testany or a folded MPI_Waitsome these do not tell.
+pub fn completes_nothing(record: &Record) -> bool {
+    let flags = record.flags;
+    let returned = record.end != 0 && !flags.contains(Flags::UNFINISHED) && !flags.contains(Flags::FAILED);
+    if !returned || flags.contains(Flags::UNKNOWN_REQUEST) {
+        return false;
+    }
+    let has_nothing = flags.contains(Flags::NOTHING);
+    match record.operation() {
+        _ if flags.contains(Flags::INACTIVE) => true,
+        Some(Operation::Wait | Operation::Waitany | Operation::Test) => {
+            has_nothing && record.request == NONE && record.count == 0
+        }
+        Some(Operation::Waitall | Operation::Testall | Operation::Testsome) => !has_nothing && record.count == 0,
+        _ => false,
     }
 }
 

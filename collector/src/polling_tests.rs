@@ -129,6 +129,56 @@ fn polls_of_nothing_active_neither_begin_a_wait_nor_end_one() {
     }
 }
 
+/// A completion of nothing active.
+fn idle(begin: u64, end: u64) -> Record {
+    let record = call(Operation::Wait, begin, end);
+    Record { flags: record.flags | Flags::NOTHING | Flags::INACTIVE, ..record }
+}
+
+#[test]
+fn completions_of_nothing_active_go_on_with_a_wait_and_do_not_begin_one() {
+    let success = call(Operation::Test, 600, 700);
+    let (records, sums) = decide(&[nothing(0, 100), idle(150, 200), nothing(300, 400), idle(450, 500), success]);
+    let expected = [(0, 100, false), (100, 200, true), (200, 400, true), (400, 500, true), (500, 700, true)];
+    assert_eq!(times(&records), expected);
+    assert_eq!((sums.polls, sums.waits, sums.within), (2, 1, 200));
+    // Those that the recorder folded have no time.
+    let folded_idle = Record { count: 2, ..idle(1_000, 1_000) };
+    let (records, sums) = decide(&[folded(3, (0, 1_000), 700, 0), folded_idle, call(Operation::Test, 1_100, 1_200)]);
+    assert_eq!(times(&records), [(0, 1_000, false), (1_000, 1_000, true), (1_000, 1_200, true)]);
+    assert_eq!((sums.polls, sums.waits, sums.waiting), (3, 1, 400));
+    // After work, the receive behind such a call goes on with nothing.
+    let (records, _) = decide(&[nothing(0, 100), idle(50_100, 50_200), call(Operation::Recv, 50_300, 60_000)]);
+    assert_eq!(times(&records)[1..], [(50_100, 50_200, false), (50_300, 60_000, false)]);
+    // A core may be lost before it as before a poll.
+    let (records, _) =
+        decide(&[folded(60, (0, 30_000), 6_000, 0), idle(4_030_000, 4_030_100), nothing(4_030_200, 4_030_300)]);
+    assert_eq!(times(&records)[1..], [(30_000, 4_030_100, true), (4_030_100, 4_030_300, true)]);
+}
+
+#[test]
+fn recorders_that_did_not_mark_completions_of_nothing_active_left_them_to_their_other_facts() {
+    let without = |operation, flags: Flags, count| {
+        let record = call(operation, 300, 400);
+        Record { flags: record.flags | flags, count, ..record }
+    };
+    let goes_on = |idle| times(&decide(&[nothing(0, 100), idle, nothing(500, 600)]).0)[2] == (400, 600, true);
+    let none = Flags::default();
+    for operation in [Operation::Wait, Operation::Waitany, Operation::Test] {
+        assert!(goes_on(without(operation, Flags::NOTHING, 0)), "{operation:?}");
+        let unknown = without(operation, Flags::NOTHING | Flags::UNKNOWN_REQUEST, 0);
+        assert!(operation == Operation::Test || !goes_on(unknown), "{operation:?}");
+    }
+    for operation in [Operation::Waitall, Operation::Testall, Operation::Testsome] {
+        assert!(goes_on(without(operation, none, 0)), "{operation:?}");
+        assert!(
+            !goes_on(without(operation, none, 1)) && !goes_on(without(operation, Flags::FAILED, 0)),
+            "{operation:?}"
+        );
+    }
+    assert!(!goes_on(Record { request: 3, ..without(Operation::Wait, none, 0) }));
+}
+
 #[test]
 fn the_user_may_say_what_it_is() {
     let polls = [folded(10, (0, 10_000), 1_000, 0), nothing(500_000, 500_100), call(Operation::Wait, 500_300, 600_000)];

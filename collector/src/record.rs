@@ -23,6 +23,7 @@ pub const NO_PEER: i32 = i32::MIN;
 /// | completions of one request | those of the request completed | bytes of the request completed | id of the request | calls folded into this record beyond the first |
 /// | polls that found nothing ([`Flags::NOTHING`]), `count` > 0 | as above | ticks within the polls folded into this record; their gaps, see [`PollGaps`] | as above | polls folded into this record beyond the first |
 /// | completions of many | NO_PEER | 0; the requests completed follow as [`Operation::Completed`] parts | NONE | number of requests completed |
+/// | completions without an active request ([`Flags::INACTIVE`]) | NO_PEER | 0; no parts follow | NONE | calls folded into this record beyond the first |
 /// | collectives | root or NO_PEER | bytes this rank contributes, bytes it is given | id of the request started, or NONE | 0 |
 /// | one-sided | target in the window's communicator; tag: window id | bytes to, bytes from the target | as above | Win_post, Win_start: id of the group, plus 1; 0: not known |
 /// | I/O | NO_PEER; tag: file id | bytes written, bytes read | as above | 0 |
@@ -165,6 +166,8 @@ impl Flags {
     /// The call goes on with a wait that unsuccessful polls before it began, and begins where these ended. No log has it:
     /// [`crate::polling`] sets it.
     pub const POLLED: Flags = Flags(1 << 14);
+    /// A completion call none of whose requests was active: it returned at once and did nothing (MPI-4.1 §3.7.3, §3.7.5).
+    pub const INACTIVE: Flags = Flags(1 << 15);
 
     /// Every fact with its name, in the order of the bits.
     pub const NAMED: &[(Flags, &str)] = &[
@@ -179,6 +182,7 @@ impl Flags {
         (Self::UNKNOWN_SIZE, "unknown-size"),
         (Self::FORTRAN, "fortran"),
         (Self::EXCLUSIVE, "exclusive"),
+        (Self::INACTIVE, "inactive"),
     ];
 
     /// The flags of a call that has only an activity.

@@ -34,6 +34,9 @@ typedef struct {
 
 #define ABSENT (-9999)
 
+/* The flags of a completion call that has no active request. */
+#define INACTIVE "inactive,nothing"
+
 static FILE *lines;
 static Known world, self;
 static const char *activity = "point-to-point";

@@ -6,6 +6,7 @@
 //! | fact | in the report |
 //! |---|---|
 //! | `iterations`, `clusters`, `elapsed_s` | their number; the run's time |
+//! | `events_above[N]` | events of the run's logs beyond N |
 //! | `cluster N NAME` | `iterations`, or a value of `efficiency`, of the cluster with this id |
 //! | `computation[p]`, or another activity | time in it |
 //! | `blocked`, `blocked[p]` | time in which ranks could only wait |
@@ -97,7 +98,7 @@ pub fn check_words(program: &Program, report: &Value) -> anyhow::Result<Vec<Stri
 fn per_second_astray(fact: &str, tolerance: f64, ranks: usize, elapsed_s: f64) -> f64 {
     match fact {
         "iterations" | "clusters" | "violations" | "loops" => 0.0,
-        _ if fact.starts_with("loop[") => 0.0,
+        _ if fact.starts_with("loop[") || fact.starts_with("events_above") => 0.0,
         _ if fact.ends_with(" iterations") => 0.0,
         _ if fact.starts_with("region_load_balance") => 2.0 / elapsed_s,
         _ if tolerance == TOLERANCE_OF_WAITING => ranks.saturating_sub(1) as f64,
@@ -128,6 +129,10 @@ fn find(report: &Value, name: &str, brackets: &[&str]) -> anyhow::Result<(f64, O
         ("iterations", []) => Ok((TOLERANCE, report["iterations"]["count"].as_f64())),
         ("clusters", []) => Ok((TOLERANCE, report["clusters"].as_array().map(|all| all.len() as f64))),
         ("elapsed_s", []) => Ok((TOLERANCE, report["run"]["elapsed_s"].as_f64())),
+        ("events_above", [n]) => {
+            let n: f64 = n.parse()?;
+            Ok((TOLERANCE, report["run"]["events"].as_f64().map(|events| (events - n).max(0.0))))
+        }
         ("blocked", []) => waiting(blocking["total_s"].as_f64()),
         ("blocked", [p]) => waiting(rank(report, p)?["blocked_s"].as_f64()),
         ("caused", [region]) => waiting(sum(&blocking["causes"], "caused_s", |one| within(one, region))),

@@ -429,7 +429,7 @@ mean_s: number
  */
 export interface DoubtInWords {
 /**
- * `failed`: processes ended with an exit status other than 0; `no core to compute`: a third of a rank's computation is waiting for a core; `no core`: ranks had none for a third of the time; `asleep`: ranks slept or waited for I/O for a third of their computation; `few calls`: too few to say how ranks depend on each other.
+ * `failed`: processes ended with an exit status other than 0; `no core to compute`: a third of a rank's computation is waiting for a core; `no core`: ranks had none for a third of the time; `asleep`: ranks slept or waited for I/O for a third of their computation; `polling`: it is not clear whether time between unsuccessful polls, at least 0.5 % of the ranks' time and 1 % of what is lost, is waiting or computation; `few calls`: too few to say how ranks depend on each other.
  */
 kind: string
 /**
@@ -462,9 +462,9 @@ ranks: RankShare[]
  */
 region: (string | null)
 /**
- * Where ranks wait for the first of these ranks longest; of `communication` where calls take longest besides waiting.
+ * The call at which ranks wait longest for these ranks; of `communication` the call that takes longest besides waiting.
  */
-waits_at: (Call | null)
+waits_at: (LossAt | null)
 /**
  * Of the elapsed time that was recorded.
  */
@@ -492,9 +492,9 @@ rank: number
 share: number
 }
 /**
- * A call of MPI: its operation, and where it is.
+ * A call at which time is lost.
  */
-export interface Call {
+export interface LossAt {
 /**
  * The MPI function, without `MPI_`.
  */
@@ -519,6 +519,10 @@ module: (string | null)
  * The address that the call returns to, as the module's own tables state it; the raw address where there is no module; null if it is not known.
  */
 offset: (number | null)
+/**
+ * The share of the waiting for these ranks, or of all communication, that is there; null where it is not known.
+ */
+share: (number | null)
 }
 /**
  * Efficiencies of the whole run.
@@ -833,6 +837,35 @@ other_threads_mpi_s: number
  * What it used between the first and last sample; null if there are not two, and of a part of the rank's time.
  */
 usage: (Usage | null)
+}
+/**
+ * A call of MPI: its operation, and where it is.
+ */
+export interface Call {
+/**
+ * The MPI function, without `MPI_`.
+ */
+operation: string
+/**
+ * The function that calls.
+ */
+function: (string | null)
+/**
+ * Its source file.
+ */
+file: (string | null)
+/**
+ * The line.
+ */
+line: (number | null)
+/**
+ * Path of the executable or library; null where the address lies in none.
+ */
+module: (string | null)
+/**
+ * The address that the call returns to, as the module's own tables state it; the raw address where there is no module; null if it is not known.
+ */
+offset: (number | null)
 }
 /**
  * Resources used between two samples.

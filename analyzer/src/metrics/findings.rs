@@ -33,7 +33,7 @@ const DISTURBING: f64 = 0.05;
 const UNEVEN: f64 = 0.01;
 
 /// Share of its time from which on it matters what a rank's time between polls is.
-const UNCLEAR: f64 = 0.01;
+pub const UNCLEAR: f64 = 0.005;
 
 /// Problems of the run that no log states.
 fn of_run(model: &Model) -> Vec<Problem> {

@@ -1,6 +1,7 @@
 //! Why ranks wait: where, for whom, caused by what.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use super::serial;
 use crate::metrics::blocking::{BlockingSums, ByClass, Cause, PhaseCost, StateTimes, WaitPlace, sums};
@@ -231,6 +232,33 @@ impl BlockingTable {
         let there = self.places.iter().filter(|row| row.id == id && row.operation == operation);
         there.for_each(|row| times.add(&row.times));
         times
+    }
+}
+
+impl BlockingTable {
+    /// The same rows as [`BlockingTable::places`], a row a call and reason: a call waits in one place, whatever region the program is in.
+    pub fn waiting_calls(&self) -> Vec<WaitRow> {
+        let mut rows: BTreeMap<_, WaitRow> = BTreeMap::new();
+        for (number, row) in self.places.iter().enumerate() {
+            // What is not at a known call has no place of its own.
+            let other = if row.id.is_some() { 0 } else { number };
+            match rows.entry((row.id, &row.operation, row.state, other)) {
+                Entry::Vacant(entry) => _ = entry.insert(row.clone()),
+                Entry::Occupied(mut entry) => entry.get_mut().add(row),
+            }
+        }
+        let mut rows: Vec<WaitRow> = rows.into_values().collect();
+        rows.sort_by(|a, b| b.times.blocked_s().total_cmp(&a.times.blocked_s()));
+        rows
+    }
+}
+
+impl WaitRow {
+    fn add(&mut self, other: &WaitRow) {
+        self.times.add(&other.times);
+        for (&rank, times) in &other.ranks {
+            self.ranks.entry(rank).or_default().add(times);
+        }
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use lbprof_collector::Activity;
 use lbprof_collector::definition::EndReason;
 
 use crate::metrics::asleep::{Asleep, asleep};
+use crate::metrics::findings::UNCLEAR;
 use crate::metrics::preemption::{MIN_ELAPSED_S, Preemption, preemption};
 use crate::model::{Model, RankModel};
 
@@ -13,6 +15,9 @@ const MUCH: f64 = 1.0 / 3.0;
 
 /// Share of the elapsed time below which a rank's computation is not looked at.
 const LITTLE: f64 = 0.1;
+
+/// Share of what is lost from which on it matters that it may be less, or more.
+const MUCH_OF_LOSS: f64 = 0.01;
 
 /// Calls of the rank that makes most, MPI_Finalize included, up to which nothing is said of how ranks depend on each other.
 const FEW_CALLS: u64 = 2;
@@ -56,6 +61,15 @@ pub enum Doubt {
         /// All such ranks, ascending.
         ranks: Vec<u32>,
     },
+    /// It is not clear what the time between unsuccessful polls is.
+    Polling {
+        /// Seconds of all ranks that count as waiting and may be computation.
+        maybe_computation_s: f64,
+        /// Seconds of all ranks that count as computation and may be waiting.
+        maybe_waiting_s: f64,
+        /// The parallel efficiency if all of them are waiting, and if all are computation, 0..=1.
+        efficiency: (f64, f64),
+    },
     /// There are too few calls to say how ranks depend on each other.
     FewCalls {
         /// All calls of all ranks but MPI_Init and MPI_Finalize.
@@ -71,6 +85,7 @@ impl Doubt {
             Doubt::NoCoreToCompute { .. } => "no core to compute",
             Doubt::NoCore { .. } => "no core",
             Doubt::Asleep { .. } => "asleep",
+            Doubt::Polling { .. } => "polling",
             Doubt::FewCalls { .. } => "few calls",
         }
     }
@@ -82,7 +97,8 @@ impl Doubt {
 
     /// Whether the figures that follow are of something else than they seem.
     pub fn is_of_figures(&self) -> bool {
-        matches!(self, Doubt::NoCoreToCompute { .. } | Doubt::NoCore { .. } | Doubt::Asleep { .. })
+        use Doubt::{Asleep, NoCore, NoCoreToCompute, Polling};
+        matches!(self, NoCoreToCompute { .. } | NoCore { .. } | Asleep { .. } | Polling { .. })
     }
 }
 
@@ -91,6 +107,7 @@ pub(super) fn doubts(model: &Model) -> Vec<Doubt> {
     let mut doubts = failed(model);
     doubts.extend(no_core(model));
     doubts.extend(asleep_ranks(model));
+    doubts.extend(polling(model));
     doubts.extend(few_calls(model));
     doubts
 }
@@ -130,6 +147,26 @@ fn asleep_ranks(model: &Model) -> Option<Doubt> {
     let sleepers: Vec<(u32, Asleep)> = model.ranks.iter().filter_map(of_rank).collect();
     let &(rank, found) = sleepers.iter().max_by(|a, b| a.1.asleep_s.total_cmp(&b.1.asleep_s).then(b.0.cmp(&a.0)))?;
     Some(Doubt::Asleep { rank, found, ranks: sleepers.iter().map(|one| one.0).collect() })
+}
+
+/// What is in doubt is known of whole ranks only.
+fn polling(model: &Model) -> Option<Doubt> {
+    let selected = &model.facts.selected;
+    if selected.from.is_some() || selected.to.is_some() || selected.region.is_some() {
+        return None;
+    }
+    let sum = |of: fn(&RankModel) -> f64| model.ranks.iter().map(of).sum::<f64>();
+    let (maybe_computation_s, maybe_waiting_s) =
+        (sum(|rank| rank.polls.maybe_computation_s), sum(|rank| rank.polls.maybe_waiting_s));
+    let computation_s = sum(|rank| rank.inclusive(0)[Activity::Computation as usize]);
+    let all_s = model.elapsed_s() * model.ranks.len() as f64;
+    let unclear_s = maybe_computation_s + maybe_waiting_s;
+    if all_s <= 0.0 || unclear_s < UNCLEAR * all_s || unclear_s < MUCH_OF_LOSS * (all_s - computation_s) {
+        return None;
+    }
+    let share = |seconds: f64| (seconds / all_s).clamp(0.0, 1.0);
+    let efficiency = (share(computation_s - maybe_waiting_s), share(computation_s + maybe_computation_s));
+    Some(Doubt::Polling { maybe_computation_s, maybe_waiting_s, efficiency })
 }
 
 fn few_calls(model: &Model) -> Option<Doubt> {

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 use lbprof_collector::definition::RegionKind;
+use lbprof_collector::record::NONE;
 use serde::Serialize;
 
 use super::blocking::BlockingTable;
@@ -21,7 +22,7 @@ use crate::metrics::blocking::{Class, waited_because_of};
 use crate::model::Model;
 use crate::model::what_if::WhatIf;
 use crate::profile::operation_name;
-use crate::structure::symbols::Place;
+use crate::structure::symbols::{Place, first_on_line};
 
 /// Share of the elapsed time from which on a loss is told.
 const LEAST: f64 = 0.01;
@@ -75,10 +76,9 @@ pub struct Loss {
     pub ranks: Vec<(u32, f64)>,
     /// Path of the region in which it is caused; for serialization, most of it.
     pub region: Option<String>,
-    /// Where ranks wait for the first of these ranks longest; of `communication` where calls take longest besides waiting.
-    #[serde(rename = "waits_at", serialize_with = "serial::known_as::<_, serial::Call, _>")]
-    #[cfg_attr(test, schemars(with = "Option<serial::Call<'static>>"))]
-    pub at: Option<(String, Place)>,
+    /// The call at which ranks wait longest for these ranks; of `communication` the call that takes longest besides waiting.
+    #[serde(rename = "waits_at")]
+    pub at: Option<LossAt>,
     /// What would be gained without it, by replay; `None` where that was not asked, or is not known.
     #[serde(skip)]
     pub remedy: Option<Prediction>,
@@ -103,6 +103,19 @@ impl From<&(u32, f64)> for RankShare {
     fn from(&(rank, share): &(u32, f64)) -> RankShare {
         RankShare { rank, share }
     }
+}
+
+/// A call at which time is lost.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LossAt {
+    /// The MPI function, without `MPI_`.
+    pub operation: String,
+    /// Where it is called.
+    #[serde(flatten)]
+    pub place: Place,
+    /// The share of the waiting for these ranks, or of all communication, that is there; null where it is not known.
+    pub share: Option<f64>,
 }
 
 impl Loss {
@@ -186,7 +199,7 @@ fn by_cause(parts: &Parts, table: &BlockingTable) -> Vec<Loss> {
         .filter(|(.., caused_s)| *caused_s > 0.0 && *caused_s >= least_s)
         .map(|(kind, phase, caused_s)| {
             let ranks = causing(table, |region, class| region == phase.region && class == phase.cost.class);
-            let at = waits_for(parts, ranks.first());
+            let at = waits_for(parts, &ranks);
             // Balancing the selected ranks does nothing to one that is not.
             let selected =
                 ranks.first().is_none_or(|&(first, _)| parts.model.ranks.iter().any(|one| one.rank == first));
@@ -220,10 +233,15 @@ fn shares(by_rank: BTreeMap<u32, f64>) -> Vec<(u32, f64)> {
     ranks
 }
 
-/// The operation and the place at which ranks wait longest because of a rank.
-fn waits_for(parts: &Parts, rank: Option<&(u32, f64)>) -> Option<(String, Place)> {
-    let (site, operation) = waited_because_of(parts.model.followed.as_ref()?, rank?.0)?;
-    Some((operation_name(operation), parts.places.get(site as usize)?.clone()))
+/// The call at which ranks wait longest because of these ranks, each with its share of what is waited for.
+fn waits_for(parts: &Parts, ranks: &[(u32, f64)]) -> Option<LossAt> {
+    let first = first_on_line(parts.places);
+    let place = |site: u32| first.get(site as usize).copied().unwrap_or(site);
+    let shares = waited_because_of(parts.model.followed.as_ref()?, ranks, place);
+    let known = shares.into_iter().filter(|((site, _), _)| *site != NONE);
+    let ((site, operation), share) = known.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
+    let place = parts.places.get(site as usize)?.clone();
+    Some(LossAt { operation: operation_name(operation), place, share: Some(share) })
 }
 
 /// The replay that tells what balancing a region would gain; else, where one rank causes it all, that of the rank.
@@ -243,11 +261,13 @@ fn remedy(what_if: &WhatIfTable, region: &str, ranks: &[(u32, f64)]) -> Option<P
 }
 
 /// The call site at which calls take longest besides waiting for other ranks.
-fn longest_besides_waiting(sites: &[SiteRow], table: &BlockingTable) -> Option<(String, Place)> {
+fn longest_besides_waiting(sites: &[SiteRow], table: &BlockingTable) -> Option<LossAt> {
     let calls = sites.iter().filter(|row| row.activity != Activity::Recorder);
-    let besides_s = calls.map(|row| (row, row.sum.seconds - table.waits_at(row.id, &row.operation).waiting_s));
-    let (row, _) = besides_s.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, seconds)| *seconds > 0.0)?;
-    Some((row.operation.clone(), row.place.clone()))
+    let besides_s = |row: &SiteRow| (row.sum.seconds - table.waits_at(row.id, &row.operation).waiting_s).max(0.0);
+    let all: Vec<(&SiteRow, f64)> = calls.map(|row| (row, besides_s(row))).collect();
+    let all_s: f64 = all.iter().map(|(_, seconds)| seconds).sum();
+    let (row, seconds) = all.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, seconds)| *seconds > 0.0)?;
+    Some(LossAt { operation: row.operation.clone(), place: row.place.clone(), share: Some(seconds / all_s) })
 }
 
 /// The parts of the verdict. `causes`: the causes of waiting, where they are known.
@@ -292,7 +312,7 @@ fn by_region(parts: &Parts, causes: Option<&BlockingTable>) -> Vec<Loss> {
         let found = causes.map(|table| causing(table, |region, of| region == row.path && of == class));
         let ranks = found.filter(|ranks| !ranks.is_empty()).unwrap_or_else(|| vec![(worst.rank, 1.0)]);
         let at = match causes {
-            Some(_) => waits_for(parts, ranks.first()),
+            Some(_) => waits_for(parts, &ranks),
             None => longest_call(verdict),
         };
         let remedy = (parts.together && kind == LossKind::Imbalance && causes.is_some())
@@ -317,7 +337,7 @@ fn serialized(parts: &Parts, causes: Option<&BlockingTable>, kind: LossKind, los
     let computing = phases.iter().filter(|phase| is_computation(phase.cost.class));
     let region = computing.max_by(|a, b| a.cost.caused_s.total_cmp(&b.cost.caused_s)).map(|phase| phase.region.clone());
     let at = match causes {
-        Some(_) => waits_for(parts, ranks.first()),
+        Some(_) => waits_for(parts, &ranks),
         None => longest_call(parts.verdict),
     };
     let balanced = |row: &&Prediction| kind == LossKind::SlowInTurn && row.scenario == WhatIf::RunBalancedEach;
@@ -335,7 +355,7 @@ fn slowest_in_turn(model: &Model) -> Vec<(u32, f64)> {
 }
 
 /// Where most time goes to MPI.
-fn longest_call(verdict: &Verdict) -> Option<(String, Place)> {
+fn longest_call(verdict: &Verdict) -> Option<LossAt> {
     let site = verdict.waits_at.as_ref()?;
-    Some((site.operations.first()?.clone(), site.place.clone()))
+    Some(LossAt { operation: site.operations.first()?.clone(), place: site.place.clone(), share: None })
 }

@@ -2,9 +2,11 @@
 
 use lbprof_analyzer::model::waits::WaitState::{EarlyEnd, LateSender};
 use lbprof_analyzer::model::what_if::WhatIf;
-use lbprof_analyzer::report::text;
-use lbprof_collector::ProblemKind;
+use lbprof_analyzer::report::blocking::WaitRow;
+use lbprof_analyzer::report::{Doubt, text};
 use lbprof_collector::polling::Polling;
+use lbprof_collector::{Operation, ProblemKind};
+use lbprof_simulator::scenario::Scenario;
 use lbprof_simulator::script::Script;
 
 use crate::run::Run;
@@ -116,5 +118,85 @@ fn the_user_says_what_doubtful_time_is() {
         assert!((polls.maybe_computation_s * 1e3 - doubtful_ms).abs() < 1e-6, "{polling}: {polls:?}");
         let is_told = run.model.found.iter().any(|one| one.kind == ProblemKind::PollingUnclear);
         assert_eq!(is_told, doubtful_ms > 0.0, "{polling}: {:?}", run.model.found);
+        // The doubt comes before the loss, with the parallel efficiency of both extremes: 10 + 3 ms and 10 + 8 ms of 2 × 10 ms.
+        let words = text::verdict(&report_on(&run.model));
+        let first = "Ranks poll, and it is not clear what 5.00 ms of their time between polls is, waiting or computation: parallel \
+                     efficiency is from 65.0 % to 90.0 %. As it is: ";
+        assert_eq!(words.starts_with(first), doubtful_ms > 0.0, "{polling}: {words}");
     }
+}
+
+/// rank 1  |=== 3 ===|Irecv|Test|Wait|Test|Wait|… |Test ok|      the waits are for nothing that is active, and end at once
+#[test]
+fn completions_of_nothing_active_do_not_end_a_wait_by_polling() {
+    let waits = waiting(&behind("irecv 0 as a; wait a"), 7.000);
+    for idle in ["wait b", "waitall b", "waitany b", "test b", "testall b", "testany b"] {
+        let polls = format!("recv_init 0 tag 9 as b; irecv 0 as a; repeat 3500; test a; {idle}; end; test a");
+        // The wait lasts from the first poll, 1 µs after the other run's, to the success.
+        let run = waiting(&behind(&polls), 6.999);
+        assert!((caused_ms(&run) - caused_ms(&waits)).abs() < 0.01, "{idle}: {} ms", caused_ms(&run));
+        let (one, other) = (run.replay_ms(WhatIf::Ideal), waits.replay_ms(WhatIf::Ideal));
+        assert!((one - other).abs() < 0.004, "{idle}: {one} ms instead of {other} ms");
+        assert_eq!(run.model.ranks[1].polls.waits, 1, "{idle}");
+    }
+}
+
+#[test]
+fn little_doubt_is_told_where_it_changes_the_figures() {
+    // 0.12 ms and 0.05 ms of the ranks' 20 ms are in doubt, 7 ms are lost.
+    for (polls, is_told) in [(12, true), (5, false)] {
+        let run = Run::of(&behind(&format!("irecv 0 as a; repeat {polls}; test a; compute 0.01; end; wait a")));
+        let doubts: Vec<_> = report_on(&run.model).doubts.iter().map(Doubt::name).collect();
+        assert_eq!(doubts, if is_told { vec!["polling"] } else { vec![] }, "{polls} polls");
+    }
+}
+
+#[test]
+fn a_wait_by_polling_is_named_for_the_call_that_has_most_of_its_time() {
+    for (polls, operation) in [
+        ("repeat 5000; test a; end; wait a", Operation::Test),
+        ("repeat 100; test a; end; wait a", Operation::Wait),
+        ("repeat 3; test a; wait b; end; wait a", Operation::Wait),
+        ("test a; repeat 6000; iprobe 0 tag 7; end; repeat 100; test a; end; wait a", Operation::Iprobe),
+    ] {
+        let run = Run::of(&behind(&format!("recv_init 0 tag 9 as b; irecv 0 as a; {polls}")));
+        let sums = run.sums();
+        let longest = sums.places.iter().max_by(|a, b| a.times.waiting_s.total_cmp(&b.times.waiting_s)).unwrap();
+        assert_eq!(longest.operation, operation as u16, "{polls}");
+    }
+}
+
+/// rank 0  |=== 10 ===|Allreduce|= 5 =|send|Recv .......|      waits 12 ms for rank 1
+/// rank 1  |Allreduce ..........|Recv .....|=== 12 ===|send|   waits 10 and 5 ms for rank 0, which so causes most
+#[test]
+fn a_loss_is_where_most_of_the_waiting_for_all_its_ranks_is() {
+    let text = "ranks 2
+        rank 0: compute 10; allreduce 8; compute 5; send 1; recv 1
+        rank 1: allreduce 8; recv 0; compute 12; send 0";
+    let report = report_on(&Run::of(text).model);
+    let loss = &report.losses[0];
+    let shares: Vec<_> = loss.ranks.iter().map(|&(rank, share)| (rank, (share * 27.0).round())).collect();
+    assert_eq!(shares, [(0, 15.0), (1, 12.0)]);
+    let at = loss.at.as_ref().unwrap();
+    assert_eq!((at.operation.as_str(), (at.share.unwrap() * 27.0).round()), ("Recv", 12.0));
+    // It is not most of it.
+    let words = text::loss(&report, loss);
+    assert!(words.contains("Ranks wait for it longest (44.4 %) in Recv at"), "{words}");
+}
+
+#[test]
+fn a_call_waits_in_one_place_whatever_region_it_is_called_in() {
+    let scenario = Scenario::ranks(2).each(|rank, script| match rank {
+        0 => script.compute(30).at("give").send(1, 7, 8, 1).compute(30).send(1, 7, 8, 1),
+        _ => ["a", "b"].into_iter().fold(script, |script, region| {
+            script.region(region, |script| script.compute(10).at("take").recv(0, 7, 8, 21))
+        }),
+    });
+    let report = report_on(&Run::of_scenario(scenario).model);
+    let table = report.blocking.as_ref().unwrap();
+    let late = |rows: &[WaitRow]| {
+        let late = rows.iter().filter(|row| row.state == LateSender);
+        late.map(|row| (row.times.count, (row.times.waiting_s * 1e3).round())).collect::<Vec<_>>()
+    };
+    assert_eq!((late(&table.places), late(&table.waiting_calls())), (vec![(1, 20.0); 2], vec![(2, 40.0)]));
 }

@@ -39,13 +39,15 @@ pub struct Thread {
     pub type_handle: usize,
     /// And its size in bytes.
     pub type_size: u64,
-    /// The record of unsuccessful polls to which further ones may be added, or null.
+    /// The last of the records of unsuccessful polls to which further ones may be added, or null.
     pub poll: *mut Record,
-    /// The first of the records of polls that follow one another at once, of which that is the last.
+    /// The first of these records, which follow one another at once.
     pub first_poll: *mut Record,
+    /// The one of them that has the time of all polls since it began; those behind it have none.
+    pub timed_poll: *mut Record,
     /// When the last poll in them ended.
     pub poll_end: u64,
-    /// Ticks within the polls whose time the last record has.
+    /// Ticks within the polls whose time that record has.
     pub poll_ticks: u64,
     /// Status to pass where the program ignores it.
     pub status: [u64; 8],

@@ -3,7 +3,8 @@
 //! A program that waits by polling makes millions of them. The record lasts from the begin of the first to the end of the last, and
 //! tells how many they are, how long they took together, and of the gaps between them, so that the analysis can tell a wait from
 //! computation ([`lbprof_collector::polling`]). Where a program polls several things in turn, each kind of poll has a record that
-//! counts them, and the last of these has the time of all.
+//! counts them, and the last of these has the time of all. Completions of nothing that is active do not end a wait
+//! ([`nothing_active`]).
 
 use std::mem::offset_of;
 
@@ -42,20 +43,68 @@ pub(super) unsafe fn found_nothing(thread: *mut Thread, slot: *mut Record) {
         if poll.wrapping_add(1) != slot || gap >= longest_gap() {
             (*thread).first_poll = slot;
         } else if let Some(known) = known(thread, slot) {
-            (*thread).poll_ticks += within;
             (*known).count = (*known).count.saturating_add(1);
-            (*poll).sent = (*thread).poll_ticks;
-            let (gaps, short) = (PollGaps((*poll).received), longest_gap() / SHORT);
-            // Most gaps are neither the longest so far nor count among those that are not short, and change nothing.
-            if gap > gaps.longest() || gap >= short {
-                (*poll).received = gaps.and(gap, short).0;
-            }
-            (*poll).end = end;
+            lengthen(thread, gap, within, end);
             slot::take_back(thread, slot);
             return;
         }
         (*thread).poll = slot;
+        (*thread).timed_poll = slot;
         (*thread).poll_ticks = within;
+    }
+}
+
+/// A completion had no active request: it returned at once and did nothing (MPI-4.1 §3.7.3, §3.7.5).
+///
+/// Between unsuccessful polls its time is part of theirs, so that the wait goes on; the calls are counted in a record without time.
+///
+/// # Safety
+/// As [`found_nothing`].
+#[inline(never)]
+pub(super) unsafe fn nothing_active(thread: *mut Thread, slot: *mut Record) {
+    // SAFETY: as in `found_nothing`.
+    unsafe {
+        (*slot).flags |= Flags::NOTHING | Flags::INACTIVE;
+        let (begin, end) = ((*slot).begin, (*slot).end);
+        let gap = begin.wrapping_sub((*thread).poll_end);
+        if (*thread).poll.wrapping_add(1) != slot || gap >= longest_gap() {
+            return;
+        }
+        (*thread).poll_end = end;
+        if let Some(known) = known(thread, slot) {
+            (*known).count = (*known).count.saturating_add(1);
+            slot::take_back(thread, slot);
+        } else {
+            (*thread).poll = slot;
+        }
+        lengthen(thread, gap, end.saturating_sub(begin), end);
+    }
+}
+
+/// The record that has the time of the polls lasts until `end` and has another gap, and a call of `within` ticks; the records
+/// behind it have no time.
+///
+/// # Safety
+/// `thread` is the calling thread's state, with such a record.
+#[inline(always)]
+unsafe fn lengthen(thread: *mut Thread, gap: u64, within: u64, end: u64) {
+    // SAFETY: from the record that has the time to the last one, all are of this thread's ring and batch.
+    unsafe {
+        let timed = (*thread).timed_poll;
+        (*thread).poll_ticks += within;
+        (*timed).sent = (*thread).poll_ticks;
+        let (gaps, short) = (PollGaps((*timed).received), longest_gap() / SHORT);
+        // Most gaps are neither the longest so far nor count among those that are not short, and change nothing.
+        if gap > gaps.longest() || gap >= short {
+            (*timed).received = gaps.and(gap, short).0;
+        }
+        (*timed).end = end;
+        let mut behind = timed;
+        while behind != (*thread).poll {
+            behind = behind.add(1);
+            (&raw mut (*behind).begin).write_volatile(end);
+            (*behind).end = end;
+        }
     }
 }
 

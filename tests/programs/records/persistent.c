@@ -73,9 +73,9 @@ static void TWIN(persistent)(void)
           .flags = "any-source,persistent");
     for (int round = 0; round < 2; round++) {
         /* What was not started completes nothing, however often it is waited for. */
-        PLAIN(Wait, (&all[0], MPI_STATUS_IGNORE), .on = on, .flags = "nothing,persistent");
-        PLAIN(Wait, (&all[2], MPI_STATUS_IGNORE), .on = on, .flags = "nothing,persistent");
-        PLAIN(Waitall, (4, all, MPI_STATUSES_IGNORE), .on = on);
+        PLAIN(Wait, (&all[0], MPI_STATUS_IGNORE), .on = on, .flags = INACTIVE ",persistent");
+        PLAIN(Wait, (&all[2], MPI_STATUS_IGNORE), .on = on, .flags = INACTIVE ",persistent");
+        PLAIN(Waitall, (4, all, MPI_STATUSES_IGNORE), .on = on, .flags = INACTIVE);
         PLAIN(Startall, (4, all), .on = on);
         PART(Started, .on = on, .peer = right, .tag = 100, .sent = 40, .flags = "persistent");
         PART(Started, .on = on, .peer = right, .tag = 101, .sent = 44, .flags = "persistent");

@@ -170,7 +170,7 @@ static void TWIN(several)(void)
         check(MPI_Waitany(4, requests, &index, MPI_STATUS_IGNORE), "Waitany");
         DONE(Waitany, index, 66);
     }
-    PLAIN(Waitany, (4, requests, &index, MPI_STATUS_IGNORE), .flags = "nothing");
+    PLAIN(Waitany, (4, requests, &index, MPI_STATUS_IGNORE), .flags = INACTIVE);
     if (index != MPI_UNDEFINED)
         printf("%d: index %d\n", world.rank, index);
 
@@ -257,13 +257,20 @@ static void TWIN(several)(void)
 static void TWIN(not_transferred)(void)
 {
     const Known *on = &reversed;
-    int in[4], flag, cancelled;
+    int in[4], flag, cancelled, index, outcount, indices[2];
     MPI_Request request = MPI_REQUEST_NULL, array[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     MPI_Status status;
 
-    PLAIN(Wait, (&request, MPI_STATUS_IGNORE), .flags = "nothing");
-    PLAIN(Waitall, (2, array, MPI_STATUSES_IGNORE));
-    PLAIN(Waitall, (0, NULL, MPI_STATUSES_IGNORE));
+    PLAIN(Wait, (&request, MPI_STATUS_IGNORE), .flags = INACTIVE);
+    PLAIN(Waitall, (2, array, MPI_STATUSES_IGNORE), .flags = INACTIVE);
+    PLAIN(Waitall, (0, NULL, MPI_STATUSES_IGNORE), .flags = INACTIVE);
+    PLAIN(Waitany, (2, array, &index, MPI_STATUS_IGNORE), .flags = INACTIVE);
+    PLAIN(Waitsome, (2, array, &outcount, indices, MPI_STATUSES_IGNORE), .flags = INACTIVE);
+    PLAIN(Test, (&request, &flag, MPI_STATUS_IGNORE), .flags = INACTIVE);
+    PLAIN(Testall, (2, array, &flag, MPI_STATUSES_IGNORE), .flags = INACTIVE);
+    PLAIN(Testany, (2, array, &index, &flag, MPI_STATUS_IGNORE), .flags = INACTIVE);
+    PLAIN(Testsome, (2, array, &outcount, indices, MPI_STATUSES_IGNORE), .flags = INACTIVE);
+    PLAIN(Request_get_status, (request, &flag, MPI_STATUS_IGNORE), .flags = INACTIVE);
 
     LARGE(Irecv, (in, 4, MPI_INT, 0, 90, on->comm, &request), .on = on, .peer = 0, .tag = 90);
     PLAIN(Cancel, (&request), .on = on, .peer = 0, .tag = 90);

@@ -134,8 +134,8 @@ fn requests_are_completed_as_they_were_started_with_what_arrived() {
             "Completed 1:3 12/0 #2 comm 0",
             "Completed 1:2 0/41 #1 comm 0",
             "Completed 0/0 #3 comm 0 as synchronization",
-            "Wait 0/0 nothing",
-            "Waitall 0/0",
+            "Wait 0/0 nothing inactive",
+            "Waitall 0/0 nothing inactive",
         ],
     );
     holds(
@@ -159,8 +159,8 @@ fn requests_are_completed_as_they_were_started_with_what_arrived() {
             "Waitsome 0/0 comm 0 ×2 as synchronization",
             "Completed 1:2 0/41 #1 comm 0",
             "Completed 0/0 #3 comm 0 as synchronization",
-            "Wait 0/0 nothing",
-            "Waitany 0/0 nothing",
+            "Wait 0/0 nothing inactive",
+            "Waitany 0/0 nothing inactive",
         ],
     );
 }
@@ -198,8 +198,8 @@ fn persistent_requests_have_a_new_id_at_each_start() {
             "Send_init 1:7 40/0 #0 comm 0 persistent",
             "Recv_init -1:7 0/0 #1 comm 0 any-source persistent",
             "Allreduce_init 8/8 #2 comm 0 persistent",
-            "Wait 0/0 comm 0 persistent nothing",
-            "Waitall 0/0 comm 0 ×2",
+            "Wait 0/0 comm 0 persistent nothing inactive",
+            "Waitall 0/0 comm 0 nothing inactive",
             "Startall 0/0 comm 0 ×2",
             "Started 1:7 40/0 #3 comm 0 persistent",
             "Started -1:7 0/0 #4 comm 0 any-source persistent",

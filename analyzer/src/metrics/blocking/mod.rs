@@ -176,26 +176,41 @@ impl StateTimes {
     }
 }
 
-/// The call site and operation at which ranks wait longest because of a world rank; `None` where nobody does.
+/// Where ranks wait because of world ranks, each with its share of what is waited for: call site and operation, with their share of
+/// that waiting. `place` gives the call site that stands for all of one place. Empty where nobody waits for them.
 ///
 /// Who waits for whom is known, and who waits where: a rank's waits because of another are taken to lie where it waits in all.
-pub fn waited_because_of(followed: &Followed, rank: u32) -> Option<(u32, u16)> {
+pub fn waited_because_of(
+    followed: &Followed,
+    ranks: &[(u32, f64)],
+    place: impl Fn(u32) -> u32,
+) -> BTreeMap<(u32, u16), f64> {
     let mut all_ns: BTreeMap<u32, f64> = BTreeMap::new();
     for (key, wait) in &followed.blocking.waits {
         *all_ns.entry(key.thread).or_default() += (wait.waiting + wait.delay) as f64;
     }
-    let mut because_ns: BTreeMap<u32, f64> = BTreeMap::new();
+    let shares: BTreeMap<u32, f64> = ranks.iter().copied().collect();
+    let mut caused_ns: BTreeMap<u32, f64> = BTreeMap::new();
+    for (&(_, causes), ns) in &followed.blocking.pairs {
+        *caused_ns.entry(followed.world_rank(causes)).or_default() += ns;
+    }
+    // The part of the waiting that each thread has, which sums up to the ranks' shares.
+    let mut parts: BTreeMap<u32, f64> = BTreeMap::new();
     for (&(waits, causes), ns) in &followed.blocking.pairs {
-        if followed.world_rank(causes) == rank {
-            *because_ns.entry(waits).or_default() += ns;
+        let causes = followed.world_rank(causes);
+        if let (Some(share), Some(all)) = (shares.get(&causes), caused_ns.get(&causes).filter(|ns| **ns > 0.0)) {
+            *parts.entry(waits).or_default() += share * ns / all;
         }
     }
     let mut sites: BTreeMap<(u32, u16), f64> = BTreeMap::new();
-    for (key, wait) in followed.blocking.waits.iter().filter(|(key, _)| key.site != NONE) {
-        let all = all_ns.get(&key.thread).copied().filter(|ns| *ns > 0.0);
-        let share = all.map_or(0.0, |all| because_ns.get(&key.thread).copied().unwrap_or(0.0) / all);
-        *sites.entry((key.site, key.operation)).or_default() += share * (wait.waiting + wait.delay) as f64;
+    for (key, wait) in &followed.blocking.waits {
+        let Some(all) = all_ns.get(&key.thread).filter(|ns| **ns > 0.0) else { continue };
+        let part = parts.get(&key.thread).copied().unwrap_or(0.0) * (wait.waiting + wait.delay) as f64 / all;
+        let site = if key.site == NONE { NONE } else { place(key.site) };
+        *sites.entry((site, key.operation)).or_default() += part;
     }
-    let longest = sites.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
-    (longest.1 > 0.0).then_some(longest.0)
+    let all: f64 = sites.values().sum();
+    sites.retain(|_, part| *part > 0.0);
+    sites.values_mut().for_each(|part| *part /= all);
+    sites
 }

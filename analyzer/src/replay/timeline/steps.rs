@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::format::{BatchHead, OpenRegion};
+use lbprof_collector::polling::completes_nothing;
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::{Flags, NO_PEER, NONE};
@@ -86,6 +87,8 @@ struct Thread {
     semantics: Semantics,
     /// Polls that found nothing, and flushes behind them, as one step and more: the next call may go on with their wait.
     polls: Vec<Step>,
+    /// How long the longest call of that wait lasts, with the gap before it. The wait is named for this call.
+    longest_poll: Ns,
 }
 
 /// A call whose parts may follow.
@@ -241,6 +244,7 @@ impl<'a> RankSteps<'a> {
             events: Vec::new(),
             semantics: Semantics::Nothing,
             polls: Vec::new(),
+            longest_poll: 0,
         };
         self.innermost(&mut thread);
         (thread, head.first > 0)
@@ -371,14 +375,12 @@ impl<'a> RankSteps<'a> {
     fn call(&mut self, thread: &mut Thread, record: &Record, out: &mut Batch) {
         let mut step = self.step(thread, record);
         let goes_on = record.flags.contains(Flags::POLLED);
-        match thread.polls.first().filter(|_| goes_on) {
-            Some(polls) => {
-                (step.begin, step.before) = (polls.begin, polls.before);
-                thread.polls.clear();
-            }
-            None => thread.end_polls(out),
+        if !goes_on || !thread.go_on_waiting(&mut step, completes_nothing(record)) {
+            thread.end_polls(out);
+            thread.longest_poll = step.end - step.begin;
         }
-        if Operation::polls(record.operation) && record.flags.contains(Flags::NOTHING) {
+        let found_nothing = Operation::polls(record.operation) && record.flags.contains(Flags::NOTHING);
+        if found_nothing || goes_on && completes_nothing(record) {
             thread.polls.push(step);
             return;
         }
@@ -660,6 +662,22 @@ impl Thread {
             self.events.extend(out.events.drain(waiting.events..));
             (waiting.step, waiting.events) = (0, 0);
         }
+    }
+
+    /// A call goes on with the wait of the polls at hand, if there are any: `step` begins with them, and is named for the longest of
+    /// these calls, whose record has most of the time.
+    fn go_on_waiting(&mut self, step: &mut Step, completes_nothing: bool) -> bool {
+        let Some(&Step { begin, before, site, operation, .. }) = self.polls.first() else { return false };
+        let own = step.end - step.begin;
+        (step.begin, step.before) = (begin, before);
+        // Of some requests it matters which of them were complete already.
+        let some = [Operation::Waitsome, Operation::Testsome].iter().any(|&one| one as u16 == step.operation);
+        if completes_nothing || own <= self.longest_poll && !some {
+            (step.site, step.operation) = (site, operation);
+        }
+        self.longest_poll = self.longest_poll.max(own);
+        self.polls.clear();
+        true
     }
 
     /// The polls at hand found nothing, and nothing goes on with them: who waited in them, if so, for what is not known.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::{BOLD, DIM, Options, title};
 use crate::metrics::blocking::Class;
 use crate::report::Report;
-use crate::report::blocking::{BlockingTable, CauseRow, WaitRow};
+use crate::report::blocking::{BlockingTable, CauseRow};
 use crate::report::overheads::NotAlone;
 use crate::report::table::Table;
 use crate::report::words::{
@@ -162,8 +162,8 @@ fn causes(table: &BlockingTable, options: &Options) -> String {
 
 fn places(table: &BlockingTable, options: &Options) -> String {
     let total = table.sums.total_s;
-    let rows: Vec<&WaitRow> =
-        table.places.iter().filter(|row| options.full || row.times.blocked_s() >= LEAST * total).collect();
+    let mut rows = table.waiting_calls();
+    rows.retain(|row| options.full || row.times.blocked_s() >= LEAST * total);
     let all = rows.len();
     let shown = if options.full { all } else { all.min(options.top.max(1)) };
     let unit = TimeUnit::for_max(rows.first().map_or(0.0, |row| row.times.blocked_s()));

@@ -7,10 +7,9 @@ use lbprof_collector::ProblemKind;
 use super::{BOLD, DIM, LONGEST_NAME, Options, region_name};
 use crate::model::what_if::WhatIf;
 use crate::read::definitions::WHOLE_PROGRAM;
-use crate::report::losses::{Loss, LossKind};
+use crate::report::losses::{Loss, LossAt, LossKind};
 use crate::report::words::{clean, percent, seconds_like, shorten, wrap};
 use crate::report::{ProblemRow, Report};
-use crate::structure::symbols::Place;
 
 /// Losses on the first screen.
 const FIRST: usize = 3;
@@ -20,6 +19,9 @@ const NEARLY_ALL: f64 = 0.95;
 
 /// Share of the elapsed time from which on balance helps, as far as words go.
 const LEAST: f64 = 0.01;
+
+/// Share of a loss from which on most of it is in one place.
+const MOST: f64 = 0.5;
 
 /// Share of the elapsed time below which nothing is gained, as far as words go.
 const NOTHING: f64 = 0.001;
@@ -51,14 +53,9 @@ pub fn sentence(report: &Report, loss: &Loss) -> String {
     let elapsed_s = report.verdict.elapsed_s;
     let seconds = |part: f64| seconds_like(part, elapsed_s);
     let mut text = format!("{} ({}): {}", seconds(loss.lost_s), percent(loss.lost_s / elapsed_s), what(report, loss));
-    if let Some((operation, place)) = &loss.at {
-        let at = place_in_words(operation, place);
-        match loss.kind {
-            LossKind::Communication => write!(text, ", most of it {at}.").ok(),
-            _ => write!(text, ". Ranks wait for it mostly {at}.").ok(),
-        };
-    } else {
-        text.push('.');
+    match &loss.at {
+        Some(at) => text.push_str(&where_it_is(loss.kind, at)),
+        None => text.push('.'),
     }
     let is_advised = !report.is_only_described();
     if is_advised {
@@ -159,7 +156,14 @@ fn ranks(report: &Report, loss: &Loss) -> String {
     }
 }
 
-/// `in Send at solve (solver.c:120)`.
-fn place_in_words(operation: &str, place: &Place) -> String {
-    format!("in {operation} at {}", shorten(&clean(&place.label()), LONGEST_NAME))
+/// At which call, and whether most of it is there.
+fn where_it_is(kind: LossKind, at: &LossAt) -> String {
+    let place = format!("in {} at {}", at.operation, shorten(&clean(&at.place.label()), LONGEST_NAME));
+    let part = at.share.map_or_else(String::new, |share| format!(" ({})", percent(share)));
+    match (kind, at.share.is_some_and(|share| share >= MOST)) {
+        (LossKind::Communication, true) => format!(", most of it {place}."),
+        (LossKind::Communication, false) => format!(", the largest part{part} {place}."),
+        (_, true) => format!(". Ranks wait for it mostly {place}."),
+        (_, false) => format!(". Ranks wait for it longest{part} {place}."),
+    }
 }

@@ -39,7 +39,6 @@ impl Parts {
         // SAFETY: a filled status; the part is a local copy.
         unsafe {
             let open = take_completed(handle);
-            self.completed += 1;
             match open {
                 Some(open) => {
                     self.comm = open.comm;
@@ -48,9 +47,13 @@ impl Parts {
                         return;
                     }
                 }
-                None if predefined::is_shared_request(handle) => return,
+                None if predefined::is_shared_request(handle) => {
+                    self.completed += 1;
+                    return;
+                }
                 None => guard::count(ProblemKind::UnknownRequest, 1),
             }
+            self.completed += 1;
             let part = room::add_part(thread, &self.template);
             if part.is_null() {
                 return;

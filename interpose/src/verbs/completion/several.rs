@@ -10,10 +10,10 @@ use crate::recording::slot::Facts;
 use crate::state::buffers;
 use crate::state::thread::Thread;
 use crate::verbs::point_to_point::status_or_own;
-use crate::verbs::polls::found_nothing;
+use crate::verbs::polls::{found_nothing, nothing_active};
 use crate::verbs::{After, Call, Event};
 use crate::word::{Word, int_at};
-use lbprof_collector::record::{Flags, Record};
+use lbprof_collector::record::Record;
 
 /// Copies the handles of an array before MPI overwrites them; null where there is no memory, or where MPI will refuse the call.
 ///
@@ -188,6 +188,9 @@ impl<L: Language, const WHICH: u8> After for CompletesSeveral<L, WHICH> {
         // SAFETY: see the arms; `kept` holds `count` handles or is null.
         unsafe {
             if self.kept.is_null() {
+                if ok && self.count == 0 {
+                    nothing_active(thread, slot);
+                }
             } else if !ok {
                 self.failed(thread, slot);
             } else {
@@ -218,7 +221,7 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
                 store_completed(slot, handle, self.statuses, take_completed(handle));
             } else {
                 // MPI_UNDEFINED: no request of the array is active.
-                (*slot).flags |= Flags::NOTHING;
+                nothing_active(thread, slot);
             }
         }
     }
@@ -231,10 +234,13 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
     unsafe fn some(self, thread: *mut Thread, slot: *mut Record) {
         // SAFETY: a successful call has filled the count, and as many indices and statuses.
         unsafe {
-            // MPI_UNDEFINED is negative.
-            let outcount = usize::try_from(L::out_int(self.out)).unwrap_or(0).min(self.count);
+            // Negative is MPI_UNDEFINED: no request of the array is active.
+            let outcount = match usize::try_from(L::out_int(self.out)) {
+                Ok(outcount) if self.count > 0 => outcount.min(self.count),
+                _ => return nothing_active(thread, slot),
+            };
             if outcount == 0 {
-                return self.found_nothing(thread, slot);
+                return found_nothing(thread, slot);
             }
             let mut parts = Parts::of(slot);
             for k in 0..outcount {
@@ -255,7 +261,7 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
         // SAFETY: a successful call has filled the flag, and the statuses where it is set.
         unsafe {
             if self.out != 0 && L::out_int(self.out) == 0 {
-                return self.found_nothing(thread, slot);
+                return found_nothing(thread, slot);
             }
             let mut parts = Parts::of(slot);
             for i in 0..self.count {
@@ -264,7 +270,11 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
                     parts.add(thread, handle, self.status(i));
                 }
             }
+            let none_was_active = parts.completed == 0;
             parts.finish(slot);
+            if none_was_active {
+                nothing_active(thread, slot);
+            }
         }
     }
 
@@ -293,19 +303,6 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
                 parts.add(thread, self.kept.add(i).read(), 0);
             }
             parts.finish(slot);
-        }
-    }
-
-    /// None was completed.
-    ///
-    /// # Safety
-    /// As [`After::after`].
-    unsafe fn found_nothing(&self, thread: *mut Thread, slot: *mut Record) {
-        // SAFETY: `kept` holds `count` handles.
-        unsafe {
-            if self.count > 0 {
-                found_nothing(thread, slot);
-            }
         }
     }
 

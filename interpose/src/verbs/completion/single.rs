@@ -7,7 +7,7 @@ use crate::mpi::predefined::{self, Null, is_null};
 use crate::recording::slot::Facts;
 use crate::state::thread::Thread;
 use crate::verbs::point_to_point::status_or_own;
-use crate::verbs::polls::found_nothing;
+use crate::verbs::polls::{found_nothing, nothing_active};
 use crate::verbs::{After, Call, Event};
 use crate::word::{Word, int_at};
 use lbprof_collector::record::{Flags, NONE, Record};
@@ -47,6 +47,9 @@ impl<L: Language> After for Completes<L> {
         unsafe {
             if is_null(Null::Request, self.handle) {
                 (*slot).flags |= Flags::NOTHING;
+                if ok {
+                    nothing_active(thread, slot);
+                }
                 return;
             }
             // The request that an error is about is complete, and null; others are left as they were.
@@ -67,7 +70,12 @@ impl<L: Language> After for Completes<L> {
                 }
                 return;
             }
-            store_completed(slot, self.handle, if ok { self.status } else { 0 }, take_completed(self.handle));
+            let open = take_completed(self.handle);
+            let was_inactive = open.is_some_and(|open| open.is_inactive());
+            store_completed(slot, self.handle, if ok { self.status } else { 0 }, open);
+            if was_inactive && ok {
+                nothing_active(thread, slot);
+            }
         }
     }
 }
@@ -91,12 +99,16 @@ impl After for LooksAt {
     unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
         // SAFETY: the flag is filled by a successful call.
         unsafe {
-            if let Some(open) = requests::peek(self.handle) {
+            let open = requests::peek(self.handle);
+            if let Some(open) = open {
                 (*slot).request = open.id;
                 (*slot).comm = open.comm;
             }
-            if ok && int_at(self.flag) == 0 {
+            if !ok {
+            } else if int_at(self.flag) == 0 {
                 found_nothing(thread, slot);
+            } else if is_null(Null::Request, self.handle) || open.is_some_and(|open| open.is_inactive()) {
+                nothing_active(thread, slot);
             }
         }
     }

@@ -418,7 +418,7 @@ impl<'s> World<'s> {
         let completed: Vec<_> = places.iter().filter_map(|&place| listed[place]).collect();
         match completed.first() {
             Some(&i) => self.store_completed(rank, i, &mut record),
-            None => record.flags |= Flags::NOTHING,
+            None => record.flags |= Flags::NOTHING | Flags::INACTIVE,
         }
         let waits = self.request_waits(rank, &completed);
         self.close(rank, &completed);
@@ -429,10 +429,14 @@ impl<'s> World<'s> {
     /// A call that completes several requests.
     fn end_several(&mut self, rank: usize, operation: Operation, listed: &Listed, places: Vec<usize>, time: u64) {
         let completed: Vec<_> = places.iter().filter_map(|&place| listed[place]).collect();
-        // A persistent request that is not active counts as completed, but gives no part.
         let parts: Vec<_> = completed.iter().filter_map(|&i| self.part(rank, i)).collect();
         let last = completed.iter().rev().find(|&&i| !self.ranks[rank].requests[i].open.empty);
-        let mut record = summary(operation, completed.len() as u32, parts.last());
+        // One that stands for many is completed, but gives no part; a persistent one that is not active is not.
+        let n = completed.iter().filter(|&&i| self.ranks[rank].requests[i].active).count() as u32;
+        let mut record = summary(operation, n, parts.last());
+        if n == 0 {
+            record.flags |= Flags::NOTHING | Flags::INACTIVE;
+        }
         record.comm = last.map_or(NONE, |&i| self.ranks[rank].requests[i].open.posted.comm);
         let waits = self.request_waits(rank, &completed);
         self.close(rank, &completed);

@@ -168,7 +168,7 @@ impl Open {
         record.comm = self.posted.comm;
         record.flags = Flags(record.flags.0 & !7) | self.flags();
         if inactive {
-            record.flags |= Flags::NOTHING;
+            record.flags |= Flags::NOTHING | Flags::INACTIVE;
             return;
         }
         record.request = self.posted.request;

@@ -13,7 +13,7 @@ use crate::read::open::Run;
 use crate::read::pass::Progress;
 use crate::read::spawned;
 use crate::replay::what_if::{Condition, plan};
-use crate::replay::{PartWatcher, Scope, Watcher, follow};
+use crate::replay::{FollowOptions, PartWatcher, Scope, Surveyed, Watcher, follow};
 use crate::report::clusters::Clusters;
 use crate::report::views::{Watch, Watched};
 use crate::select::asked::Asked;
@@ -84,7 +84,7 @@ pub struct Analysis {
 /// Errors: what is asked about the run does not have.
 pub fn analyse(run: &Run, options: &Options, report: impl Fn(Stage) + Sync) -> Result<Analysis, SelectionError> {
     let first = First::new(run, options, &report);
-    let mut model = first.gather(run, &report);
+    let mut model = first.gather(run);
     model.found = findings(&model);
     choose_loop(&mut model, options)?;
     let mut watched = None;
@@ -92,7 +92,7 @@ pub fn analyse(run: &Run, options: &Options, report: impl Fn(Stage) + Sync) -> R
         model.asked = asked(&model, options)?;
         let scenarios = first.scenarios(&model);
         let watch = Some(&model).filter(|_| options.watch);
-        (model.followed, watched) = first.follow(run, &model, &Scope::all(&model), scenarios, watch, &report);
+        (model.followed, watched) = first.follow(&model, &Scope::all(&model), scenarios, watch);
     }
     Ok(Analysis { model, places: first.places, watched })
 }
@@ -112,10 +112,10 @@ pub fn analyse_part(
     let narrows = selection.needs_all() || follows && selection.ranks.is_some();
     let base = if narrows { run } else { &selection.ranks_of(run, &[])? };
     let first = First::new(base, options, &report);
-    let mut all = first.gather(base, &report);
+    let mut all = first.gather(base);
     choose_loop(&mut all, options)?;
     let (part, mut model) = match narrows {
-        true => first.part(run, selection, &all, options, &report)?,
+        true => first.part(selection, &all, options)?,
         false => (base.clone(), std::mem::take(&mut all)),
     };
     // The outermost one is all of the run.
@@ -129,7 +129,7 @@ pub fn analyse_part(
         let scenarios = if region.is_none() { first.scenarios(&model) } else { Vec::new() };
         let scope = Scope::part(all, &first.survey, &part, &model, region);
         let watch = Some(&model).filter(|_| options.watch && region.is_none());
-        (model.followed, watched) = first.follow(base, all, &scope, scenarios, watch, &report);
+        (model.followed, watched) = first.follow(all, &scope, scenarios, watch);
     }
     // Whether the data are sound is judged by all of the ranks' time.
     all.ranks.retain(|rank| model.ranks.binary_search_by_key(&rank.rank, |kept| kept.rank).is_ok());
@@ -161,8 +161,13 @@ fn clusters(model: &Model, places: &[Place], options: &Options) -> Vec<(u32, Vec
     found.rows.into_iter().map(|row| (row.id, row.ranks)).collect()
 }
 
+/// Who is told what is done.
+type Report<'a> = &'a (dyn Fn(Stage) + Sync);
+
 /// What is known before a run is gathered.
-struct First {
+struct First<'a> {
+    run: &'a Run,
+    report: Report<'a>,
     survey: Survey,
     structure: Structure,
     places: Vec<Place>,
@@ -170,8 +175,8 @@ struct First {
     problems: Vec<Problem>,
 }
 
-impl First {
-    fn new(run: &Run, options: &Options, report: &(impl Fn(Stage) + Sync)) -> First {
+impl<'a> First<'a> {
+    fn new(run: &'a Run, options: &Options, report: Report<'a>) -> Self {
         let survey = survey(run, |progress| report(Stage::Surveying(progress)));
         report(Stage::Naming);
         let names = match options.symbols {
@@ -180,21 +185,14 @@ impl First {
         };
         report(Stage::Finding);
         let structure = Structure::find(run, &survey, &names, &options.wanted);
-        First { survey, structure, places: names.places, problems: names.problems }
+        First { run, report, survey, structure, places: names.places, problems: names.problems }
     }
 
-    /// The selected ranks and time of `run`, of which `all` is, regions left aside.
-    fn part(
-        &self,
-        run: &Run,
-        selection: &Selection,
-        all: &Model,
-        options: &Options,
-        report: &(impl Fn(Stage) + Sync),
-    ) -> Result<(Run, Model), SelectionError> {
+    /// The selected ranks and time of the run, of which `all` is, regions left aside.
+    fn part(&self, selection: &Selection, all: &Model, options: &Options) -> Result<(Run, Model), SelectionError> {
         let clusters = if selection.needs_clusters() { clusters(all, &self.places, options) } else { Vec::new() };
-        let part = selection.part_of(run, &self.survey, all, &clusters)?;
-        let mut model = self.gather(&part, report);
+        let part = selection.part_of(self.run, &self.survey, all, &clusters)?;
+        let mut model = self.gather(&part);
         choose_loop(&mut model, options)?;
         match model.uncut_ranks.first() {
             Some(&rank) => Err(SelectionError::Profile { rank }),
@@ -209,30 +207,29 @@ impl First {
         scenarios.map(|scenario| (scenario, condition(scenario, model))).collect()
     }
 
-    /// Follows the ranks of `run`, of which `all` is, and watches what they do in `watch`, the model of the part in `scope`; nothing where
+    /// Follows the ranks of the run, of which `all` is, and watches what they do in `watch`, the model of the part in `scope`; nothing where
     /// the calls of all ranks were recorded as sums, which say nothing of who waited for whom.
     fn follow(
         &self,
-        run: &Run,
         all: &Model,
         scope: &Scope,
         scenarios: Vec<(WhatIf, Condition)>,
         watch: Option<&Model>,
-        report: &(impl Fn(Stage) + Sync),
     ) -> (Option<Followed>, Option<Watched>) {
-        if run.headers.iter().all(|header| header.mode == Mode::Profile) {
+        if self.run.headers.iter().all(|header| header.mode == Mode::Profile) {
             return (None, None);
         }
-        let report = |progress| report(Stage::Following(progress));
         let mut watch = watch.and_then(Watch::new);
         let mut part = watch.as_mut().map(|watch| PartWatcher::new(scope, watch));
         let watcher = part.as_mut().map(|part| part as &mut dyn Watcher);
-        let followed = follow(run, &self.survey, &self.structure, all, (scope, scenarios), watcher, report);
+        let surveyed = Surveyed { run: self.run, survey: &self.survey, structure: &self.structure, model: all };
+        let options = FollowOptions { scenarios, watcher, ..FollowOptions::new(scope) };
+        let followed = follow(surveyed, options, |progress| (self.report)(Stage::Following(progress)));
         (Some(followed), watch.map(Watch::finish))
     }
 
-    fn gather(&self, run: &Run, report: &(impl Fn(Stage) + Sync)) -> Model {
-        let mut model = gather(run, &self.survey, &self.structure, |progress| report(Stage::AddingUp(progress)));
+    fn gather(&self, run: &Run) -> Model {
+        let mut model = gather(run, &self.survey, &self.structure, |progress| (self.report)(Stage::AddingUp(progress)));
         model.problems.extend(self.problems.iter().cloned());
         model.problems.extend(spawned::where_recorded(&run.dir, &model.problems));
         model

@@ -19,7 +19,7 @@ fn lb_report(here: &Path, arguments: &[&str]) -> Command {
 
 /// A run of `n` ranks with id `run` in a folder `name`: `work` ms are shared by the ranks in a region, the last one has `more` ms
 /// beside, and all meet in a barrier.
-fn record(here: &Path, name: &str, run: u64, n: u32, work: u32, more: u32) {
+fn record(here: &Path, name: &str, run: u64, n: u32, (work, more): (u32, u32)) {
     scenario(run, n, work, more).write(&here.join(name)).unwrap();
 }
 
@@ -36,7 +36,7 @@ fn scenario(run: u64, n: u32, work: u32, more: u32) -> Scenario {
 fn study() -> TempDir {
     let here = tempfile::tempdir().unwrap();
     for (run, n, more) in [(11, 1, 0), (12, 2, 10), (13, 4, 20)] {
-        record(here.path(), &format!("out-{n}"), run, n, 240, more);
+        record(here.path(), &format!("out-{n}"), run, n, (240, more));
     }
     lb_report(here.path(), &["study", "add", "s", "out-1", "out-2", "out-4"]).assert().code(0);
     here
@@ -76,10 +76,10 @@ fn runs_are_added_and_listed() {
 fn tables_at_80_and_100_columns() {
     let here = study();
     for n in [8, 16, 32] {
-        record(here.path(), &format!("out-{n}"), u64::from(n) + 100, n, 240, 20);
+        record(here.path(), &format!("out-{n}"), u64::from(n) + 100, n, (240, 20));
         lb_report(here.path(), &["study", "add", "s", &format!("out-{n}")]).assert().code(0);
     }
-    record(here.path(), "again", 999, 4, 280, 20);
+    record(here.path(), "again", 999, 4, (280, 20));
     lb_report(here.path(), &["study", "add", "s", "again"]).assert().code(0);
     for width in [60, 80, 100] {
         let text = printed(here.path(), &["study", "show", "s", "--width", &width.to_string()]);
@@ -177,7 +177,7 @@ fn a_study_is_begun_by_its_first_run() {
 #[test]
 fn a_run_that_cannot_be_added_does_not_keep_others_out() {
     let here = study();
-    record(here.path(), "more", 77, 2, 100, 0);
+    record(here.path(), "more", 77, 2, (100, 0));
     lb_report(here.path(), &["study", "add", "s", "out-1", "nowhere", "more"]).assert().code(2);
     assert!(printed(here.path(), &["study", "list", "s"]).contains("\n    4  scenario"));
 }
@@ -216,7 +216,7 @@ fn two_that_add_at_once_both_add() {
     const EACH: u64 = 5;
     let names: Vec<String> = (0..2 * EACH).map(|run| format!("out-{run}")).collect();
     for (run, name) in names.iter().enumerate() {
-        record(here.path(), name, run as u64 + 1, 2, 100, 0);
+        record(here.path(), name, run as u64 + 1, 2, (100, 0));
     }
     // Neither finds a study there.
     let writers: Vec<_> = names

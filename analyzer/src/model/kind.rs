@@ -7,7 +7,7 @@ use super::region::RegionIdx;
 /// A time on the common clock, in nanoseconds.
 pub type Ns = i64;
 
-/// What a stretch of a thread's time is: where it was, and what it did there.
+/// What an interval of a thread's time is: where it was, and what it did there.
 ///
 /// The number is region · 16 + what: an [`Activity`], or one of the two below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

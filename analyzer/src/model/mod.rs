@@ -6,6 +6,7 @@
 pub mod alone;
 mod facts;
 pub mod followed;
+pub mod interval;
 pub mod kind;
 pub mod loops;
 pub mod moment;

@@ -12,7 +12,7 @@
 //! | `iterations.rs` | the part of that which is by iteration, with `bounds.rs` (when iterations were) and `found.rs` (those of a found loop) |
 //! | `others.rs` | threads other than the first, of which only the sum is of interest |
 //! | `tables.rs` | names that ranks share, and their numbers |
-//! | `part.rs` | the models of several ranks as one, and at last as the run's |
+//! | `partial_model.rs` | the models of several ranks as one, and at last as the run's |
 //! | `concurrency.rs` | how much of the run one rank alone computes |
 
 mod bounds;
@@ -20,7 +20,7 @@ pub mod concurrency;
 mod found;
 mod iterations;
 mod others;
-mod part;
+mod partial_model;
 mod rank;
 pub mod span;
 pub mod sums;
@@ -45,7 +45,7 @@ use crate::structure::survey::Survey;
 use crate::structure::{Placer, Structure};
 use found::FoundIterations;
 use others::OtherThreads;
-use part::Part;
+use partial_model::PartialModel;
 use rank::RankBuilder;
 
 /// Folds `run`, of which `survey` was made and whose loops and regions are those of `structure` where none are marked, into
@@ -106,7 +106,7 @@ impl<'a> RankGather<'a> {
 }
 
 impl RankPass for RankGather<'_> {
-    type Part = Part;
+    type Output = PartialModel;
 
     fn item(&mut self, item: Item) {
         match item {
@@ -145,10 +145,10 @@ impl RankPass for RankGather<'_> {
         }
     }
 
-    fn end(self) -> Part {
-        let mut part = Part::default();
+    fn end(self) -> PartialModel {
+        let mut part = PartialModel::default();
         let mut builder =
-            RankBuilder::new(&self.header, &self.definitions, self.known_sites, self.structure, self.span, &mut part);
+            RankBuilder::new(&self.header, &self.definitions, (self.known_sites, self.structure), self.span, &mut part);
         builder.inner_iterations = self.placer.as_ref().map(Placer::inner_iterations).unwrap_or_default();
         builder.iterated = self
             .placer

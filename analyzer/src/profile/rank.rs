@@ -9,7 +9,7 @@ use lbprof_collector::profile::{self, CounterTotals};
 use lbprof_collector::{Activity, ProblemKind, Record};
 
 use super::found::FoundIterations;
-use super::part::Part;
+use super::partial_model::PartialModel;
 use crate::model::selected::Selected;
 use crate::model::sites::Sites;
 use crate::model::{
@@ -30,7 +30,7 @@ pub(super) struct RankBuilder<'a> {
     pub(super) iterated: Option<FoundIterations>,
     /// Iterations of the loops in it, by their numbers.
     pub(super) inner_iterations: Vec<(usize, u64)>,
-    pub(super) part: &'a mut Part,
+    pub(super) part: &'a mut PartialModel,
     pub(super) clock: RankClock,
     /// The time that counts.
     pub(super) span: Span,
@@ -50,10 +50,9 @@ impl<'a> RankBuilder<'a> {
     pub(super) fn new(
         header: &Header,
         definitions: &'a Definitions,
-        known_sites: &'a Sites,
-        structure: &'a Structure,
+        (known_sites, structure): (&'a Sites, &'a Structure),
         span: Span,
-        part: &'a mut Part,
+        part: &'a mut PartialModel,
     ) -> Self {
         let clock = definitions.clock(header);
         part.facts = RunFacts {

@@ -19,13 +19,13 @@ use crate::read::open::Run;
 /// What a rank's log is folded into, item by item, in the log's order.
 pub trait RankPass {
     /// What remains of the rank.
-    type Part: Merge + Send;
+    type Output: Merge + Send;
 
     /// Takes the next item of the log.
     fn item(&mut self, item: Item);
 
     /// The rank's part, at the log's end.
-    fn end(self) -> Self::Part;
+    fn end(self) -> Self::Output;
 }
 
 /// A part of a run that can be joined with the part of higher ranks. Joining is associative.
@@ -50,7 +50,7 @@ pub fn fold<P: RankPass>(
     run: &Run,
     start: impl Fn(&Header) -> P + Sync,
     progress: impl Fn(Progress) + Sync,
-) -> Option<P::Part> {
+) -> Option<P::Output> {
     let part = |header: &Header| {
         let mut pass = start(header);
         match run.log(header) {

@@ -2,10 +2,12 @@
 //!
 //! ```text
 //!   steps of all ranks ─→ engine/     in the order of time: what begins, what ends
-//!   (timeline)                │  who talks to whom        matching/
-//!                             │  what a wait is caused by blocking/   since when: synchronised.rs, on another core: explaining.rs
-//!                             │  clocks of replays        what_if/
-//!                             └→ what set the run's time  blocking/critical_path.rs
+//!   (timeline)                │ ↑
+//!                             │ └── matching/  who communicates with whom, and what a call needs of others (needs.rs)
+//!                             └→ sinks/        what is found out goes to
+//!                                 ├→ what_if/   clocks: how long the run would take otherwise
+//!                                 ├→ blocking/  on another core: what a wait is caused by, the critical path
+//!                                 └→ watcher.rs who wants to know what ranks do when, in a part of the run (scope.rs)
 //! ```
 //!
 //! A call that ends must have what it waited for behind it: a message that was sent, members that have entered. Where clocks say otherwise
@@ -14,18 +16,17 @@
 
 pub mod blocking;
 mod engine;
-mod explaining;
-pub mod matching;
-mod requests;
+mod matching;
+mod needs;
 mod scope;
-mod synchronised;
+mod sinks;
 mod thread;
 pub mod timeline;
 mod watcher;
 pub mod what_if;
 
-pub use engine::follow;
+pub use engine::{FollowOptions, Surveyed, follow};
 #[cfg(test)]
 mod tests;
 pub use scope::{PartWatcher, Scope};
-pub use watcher::{Message, Stretch, Wait, Watcher};
+pub use watcher::{InitialWait, Message, StateInterval, Watcher};

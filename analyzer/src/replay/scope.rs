@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::watcher::{Message, Stretch, Wait, Watcher};
+use super::watcher::{InitialWait, Message, StateInterval, Watcher};
 use crate::model::followed::ThreadOf;
+use crate::model::interval::Interval;
 use crate::model::kind::{Kind, Ns};
 use crate::model::{Model, RegionIdx};
 use crate::read::open::Run;
@@ -17,7 +18,7 @@ pub struct Scope {
     /// When the first window begins.
     pub begin: Ns,
     /// By place of the rank in the whole run's model: its window; `None`: it is not selected.
-    windows: Vec<Option<(Ns, Ns)>>,
+    windows: Vec<Option<Interval>>,
     /// By index of the region: whether calls in it count; `None`: all.
     regions: Option<Vec<bool>>,
     /// By index of the region, and by place of the rank, in the whole: those in the model of the part.
@@ -30,7 +31,7 @@ impl Scope {
     pub fn all(model: &Model) -> Scope {
         Scope {
             begin: 0,
-            windows: vec![Some((0, Ns::MAX)); model.ranks.len()],
+            windows: vec![Some(Interval::new(0, Ns::MAX)); model.ranks.len()],
             regions: None,
             region_of: (0..model.regions.len() as RegionIdx).map(Some).collect(),
             rank_of: (0..model.ranks.len() as u32).map(Some).collect(),
@@ -54,8 +55,9 @@ impl Scope {
             all.ranks.iter().zip(&rank_of).map(|(rank, place)| place.and_then(|_| window(rank))).collect();
         let begin = windows.iter().flatten().map(|&(begin, _, own)| begin.max(own)).min().unwrap_or(0);
         // Where it is not cut a window begins with that of the first rank: a rank that begins later waits.
-        let cut =
-            |(own_begin, end, own): (Ns, Ns, Ns)| (if own_begin == own { begin } else { own_begin.max(begin) }, end);
+        let cut = |(own_begin, end, own): (Ns, Ns, Ns)| {
+            Interval::new(if own_begin == own { begin } else { own_begin.max(begin) }, end)
+        };
         let index: BTreeMap<&str, RegionIdx> = model.regions.iter().map(|one| one.path.as_str()).zip(0..).collect();
         let region_of: Vec<Option<RegionIdx>> =
             all.regions.iter().map(|one| index.get(one.path.as_str()).copied()).collect();
@@ -70,11 +72,11 @@ impl Scope {
     }
 
     /// The window of a rank; of one that is not selected, from the first begin on.
-    pub fn window(&self, rank: u32) -> (Ns, Ns) {
-        self.windows.get(rank as usize).copied().flatten().unwrap_or((self.begin, Ns::MAX))
+    pub fn window(&self, rank: u32) -> Interval {
+        self.windows.get(rank as usize).copied().flatten().unwrap_or(Interval::new(self.begin, Ns::MAX))
     }
 
-    /// Whether it has a critical path: the time in a region is no stretch of the run.
+    /// Whether it has a critical path: the time in a region is no interval of the run.
     pub fn has_path(&self) -> bool {
         self.regions.is_none()
     }
@@ -84,16 +86,16 @@ impl Scope {
         self.windows.get(rank as usize).is_some_and(Option::is_some)
     }
 
-    /// Nanoseconds from `from` to `to` that count, of a rank's wait of a kind, in a call or (`in_call` is false) outside of its time in MPI.
-    pub fn counts(&self, rank: u32, kind: Kind, in_call: bool, (from, to): (Ns, Ns)) -> Ns {
+    /// Nanoseconds of `time` that count, of a rank's wait of a kind, in a call or (`in_call` is false) outside of its time in MPI.
+    pub fn counts(&self, rank: u32, kind: Kind, in_call: bool, time: Interval) -> Ns {
         let is_there = match &self.regions {
             Some(regions) => in_call && regions.get(kind.region() as usize) == Some(&true),
             None => true,
         };
-        let Some((begin, end)) = self.windows.get(rank as usize).copied().flatten().filter(|_| is_there) else {
+        let Some(window) = self.windows.get(rank as usize).copied().flatten().filter(|_| is_there) else {
             return 0;
         };
-        (to.min(end) - from.max(begin)).max(0)
+        time.within(window).ns().max(0)
     }
 
     /// A condition of the part's model as one of the whole run's.
@@ -106,7 +108,7 @@ impl Scope {
 pub struct PartWatcher<'a> {
     scope: &'a Scope,
     watcher: &'a mut dyn Watcher,
-    /// Whether the stretch that was told last lies in it.
+    /// Whether the interval that was shown last lies in it.
     inside: bool,
 }
 
@@ -116,30 +118,28 @@ impl<'a> PartWatcher<'a> {
         PartWatcher { scope, watcher, inside: false }
     }
 
-    /// The part of a stretch that lies in the part.
-    fn cut(&self, stretch: &Stretch) -> Option<Stretch> {
-        let rank = self.scope.rank_of.get(stretch.thread.rank as usize).copied().flatten()?;
-        let window = self.scope.window(stretch.thread.rank);
-        let (begin, end) = (stretch.begin.max(window.0), stretch.end.min(window.1));
+    /// What lies in the part of an interval.
+    fn cut(&self, state: &StateInterval) -> Option<StateInterval> {
+        let rank = self.scope.rank_of.get(state.thread.rank as usize).copied().flatten()?;
+        let Interval { begin, end } = state.interval.within(self.scope.window(state.thread.rank));
         let since = |time: Ns| time - self.scope.begin;
-        let wait = stretch.wait.filter(|wait| wait.until > begin);
-        let region = self.scope.region_of.get(stretch.kind.region() as usize).copied().flatten();
-        (begin < end).then(|| Stretch {
-            thread: ThreadOf { rank, ..stretch.thread },
-            begin: since(begin),
-            end: since(end),
-            kind: stretch.kind.in_region(region.unwrap_or(0)),
-            wait: wait.map(|wait| Wait { until: since(wait.until.min(end)), ..wait }),
-            ..*stretch
+        let wait = state.wait.filter(|wait| wait.until > begin);
+        let region = self.scope.region_of.get(state.kind.region() as usize).copied().flatten();
+        (begin < end).then(|| StateInterval {
+            thread: ThreadOf { rank, ..state.thread },
+            interval: Interval::new(since(begin), since(end)),
+            kind: state.kind.in_region(region.unwrap_or(0)),
+            wait: wait.map(|wait| InitialWait { until: since(wait.until.min(end)), ..wait }),
+            ..*state
         })
     }
 }
 
 impl Watcher for PartWatcher<'_> {
-    fn spends(&mut self, stretch: &Stretch) {
-        let cut = self.cut(stretch);
+    fn spends(&mut self, state: &StateInterval) {
+        let cut = self.cut(state);
         self.inside = cut.is_some();
-        cut.iter().for_each(|stretch| self.watcher.spends(stretch));
+        cut.iter().for_each(|state| self.watcher.spends(state));
     }
 
     fn receives(&mut self, message: &Message) {

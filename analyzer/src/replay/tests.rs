@@ -2,16 +2,15 @@
 
 use lbprof_simulator::scenario::{RankScript, Scenario};
 
-use super::Scope;
-use super::engine::follow_keeping;
+use super::{FollowOptions, Scope, Surveyed, follow};
 use crate::model::followed::Followed;
 use crate::profile::gather;
 use crate::read::open::Run;
 use crate::structure::survey::survey;
 use crate::structure::symbols;
-use crate::structure::{Structure, Wanted};
+use crate::structure::{self, Structure};
 
-/// Stretches and causes from which on old ones are forgotten, and what may come in before that is looked at next: three of each step at most
+/// Intervals and causes from which on old ones are forgotten, and what may come in before that is looked at next: three of each step at most
 /// in two batches of 8,192 steps.
 const MOST: usize = 1 << 14;
 const ON_THE_WAY: usize = 3 * 2 * (1 << 13);
@@ -23,9 +22,12 @@ fn followed(scenario: Scenario) -> Followed {
     let run = Run::open(Some(dir.path())).unwrap();
     let survey = survey(&run, |_| ());
     let names = symbols::unnamed(&survey.sites);
-    let structure = Structure::find(&run, &survey, &names, &Wanted { detect: false, ..Wanted::default() });
+    let structure =
+        Structure::find(&run, &survey, &names, &structure::Wanted { detect: false, ..structure::Wanted::default() });
     let model = gather(&run, &survey, &structure, |_| ());
-    follow_keeping(MOST, &run, &survey, &structure, &model, (&Scope::all(&model), Vec::new()), None, |_| ())
+    let (scope, surveyed) =
+        (Scope::all(&model), Surveyed { run: &run, survey: &survey, structure: &structure, model: &model });
+    follow(surveyed, FollowOptions { most_kept: MOST, ..FollowOptions::new(&scope) }, |_| ())
 }
 
 /// Computes and meets the other rank, so often that a thread's history would be long; rank 0 waits each time.

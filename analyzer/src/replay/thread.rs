@@ -3,30 +3,10 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use crate::model::interval::Interval;
 use crate::model::kind::Ns;
-use crate::replay::matching::{AwaitedId, CollectiveId, TransferId};
 use crate::replay::timeline::{Batch, CommEvent, Step};
 use crate::replay::what_if::RETURNS;
-
-/// What was started and is not over.
-#[derive(Clone, Copy, Debug)]
-pub enum Started {
-    /// A send, or a receive.
-    Transfer {
-        /// The message.
-        id: TransferId,
-        /// Which.
-        sends: bool,
-    },
-    /// A collective.
-    Pattern(CollectiveId),
-    /// What some others tell.
-    AwaitedSignals(AwaitedId),
-    /// A receive of which it is not known yet what it receives.
-    Any(TransferId),
-    /// Something with a rank of which nothing is known.
-    Nothing,
-}
 
 /// When a thread goes on; what begins then is before what ends. One number, for it is compared all the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,12 +21,6 @@ impl Next {
         Next(time.saturating_mul(2).saturating_add(Ns::from(ends)))
     }
 }
-
-/// What an event started, or a request stands for: a combined send and receive stands for two, others for one.
-pub type Pending = [Started; 2];
-
-/// Nothing that ends.
-pub const NOTHING: Pending = [Started::Nothing; 2];
 
 /// A place in a batch, which stays while it is looked at.
 pub struct Here {
@@ -63,17 +37,6 @@ impl Here {
         let events = self.batch.events.get(self.event..self.event + usize::from(step.events));
         Some((step, events.unwrap_or_default()))
     }
-}
-
-/// What a thread has to do with work that is handed out on demand.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Demand {
-    /// Who asked it last, by a message that it received from any source, and has no answer yet.
-    pub asked_by: Option<u32>,
-    /// Who answered it last, and how long it had computed then.
-    pub answered: Option<(u32, Ns)>,
-    /// How long it has computed.
-    pub computed: Ns,
 }
 
 /// Where a thread was from some time on.
@@ -116,17 +79,13 @@ pub struct Thread {
     pub in_call: bool,
     /// When that began.
     pub begun: Ns,
-    /// Work that it asks for, or hands out.
-    pub demand: Demand,
     /// When it left MPI for more than a moment, and when it came back: the last times.
-    returns: [(Ns, Ns); RETURNS],
+    returns: [Interval; RETURNS],
     n_returns: u32,
     /// Until when it is done.
     pub now: Ns,
     /// How much later than by its clock it is.
     pub shift: Ns,
-    /// What the events of its step started, in their order; of those that complete requests what these stand for, once it was asked for.
-    pub started: Vec<Pending>,
     /// Whether it waits for another to be followed first.
     pub parked: bool,
     /// Whether what it waits for was given up.
@@ -153,12 +112,10 @@ impl Thread {
             next: None,
             in_call: false,
             begun: begin,
-            demand: Demand::default(),
-            returns: [(Ns::MAX, Ns::MAX); RETURNS],
+            returns: [Interval::new(Ns::MAX, Ns::MAX); RETURNS],
             n_returns: 0,
             now: begin,
             shift: 0,
-            started: Vec::new(),
             parked: false,
             gives_up: false,
             queued: false,
@@ -187,21 +144,21 @@ impl Thread {
 
     /// It was outside of MPI from a time until another: the slot in which its clocks are to be kept, where that was more than a moment.
     #[inline]
-    pub fn comes_back(&mut self, (left, at): (Ns, Ns)) -> Option<u8> {
-        if at - left <= SHORT {
+    pub fn comes_back(&mut self, away: Interval) -> Option<u8> {
+        if away.ns() <= SHORT {
             return None;
         }
         let slot = self.n_returns as usize % RETURNS;
-        self.returns[slot] = (left, at);
+        self.returns[slot] = away;
         self.n_returns = self.n_returns.wrapping_add(1);
         Some(slot as u8)
     }
 
     /// Where it was from a time on.
     pub fn presence(&self, since: Ns) -> Presence {
-        let was_away = |&(_, &(left, at)): &(u8, &(Ns, Ns))| left <= since && since < at;
+        let was_away = |(_, away): &(u8, &Interval)| away.begin <= since && since < away.end;
         match (0..).zip(&self.returns).find(was_away) {
-            Some((slot, &(_, at))) => Presence::Back { at, slot },
+            Some((slot, away)) => Presence::Back { at: away.end, slot },
             None if self.now <= since && !self.in_call && !self.ended => Presence::Away,
             None => Presence::There,
         }
@@ -221,7 +178,6 @@ impl Thread {
         self.event += usize::from(step.events);
         self.step += 1;
         self.gives_up = false;
-        self.started.clear();
         if self.step >= self.batch.steps.len() {
             self.batch = self.later.pop_front().map(Rc::new).unwrap_or_default();
             (self.step, self.event) = (0, 0);

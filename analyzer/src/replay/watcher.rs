@@ -1,13 +1,14 @@
 //! Who wants to know what threads do while they are followed: the records are gone afterwards.
 
 use crate::model::followed::ThreadOf;
+use crate::model::interval::Interval;
 use crate::model::kind::{Kind, Ns};
 use crate::model::waits::WaitState;
 
 /// Is told what threads do, in the order in which they are followed.
 pub trait Watcher: Send {
     /// A thread did one thing for some time. Of a thread these come in the order of time.
-    fn spends(&mut self, stretch: &Stretch);
+    fn spends(&mut self, state: &StateInterval);
 
     /// A message has arrived, in the call that was told last.
     fn receives(&mut self, message: &Message);
@@ -15,24 +16,22 @@ pub trait Watcher: Send {
 
 /// What a thread did from one time to another: it computed, was in a call, or waited outside of its window.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stretch {
+pub struct StateInterval {
     /// The thread.
     pub thread: ThreadOf,
-    /// From when.
-    pub begin: Ns,
-    /// Until when.
-    pub end: Ns,
+    /// From when until when.
+    pub interval: Interval,
     /// What it did, and where.
     pub kind: Kind,
     /// Index of the call site; NONE outside of calls, or where it is not known.
     pub site: u32,
     /// The wait that it began with.
-    pub wait: Option<Wait>,
+    pub wait: Option<InitialWait>,
 }
 
-/// A wait at the begin of a stretch.
+/// A wait at the begin of an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wait {
+pub struct InitialWait {
     /// Until when.
     pub until: Ns,
     /// Why.

@@ -496,7 +496,7 @@ mod tests {
     }
 
     /// The doubt about 100 iterations on each of two ranks, of which so many carry as much as others, with calls of these numbers.
-    fn doubt(alike: u32, calls: u64, foreign: u64, bytes: u64, kinds: usize, module: &str) -> Option<Doubt> {
+    fn doubt(alike: u32, [calls, foreign, bytes]: [u64; 3], kinds: usize, module: &str) -> Option<Doubt> {
         let carried = Carried { alike, calls, foreign, bytes };
         Doubt::all(&[carried; 2], &[100; 2], &Facts { kinds, module: Some(module), ..Facts::default() })
             .into_iter()
@@ -505,12 +505,12 @@ mod tests {
 
     #[test]
     fn what_iterations_carry_and_which_calls_they_have_may_speak_for_another_loop() {
-        assert_eq!(doubt(95, 1000, 10, 50_000, 12, "lmp"), Some(Doubt::Ends));
-        assert_eq!(doubt(89, 1000, 10, 50_000, 12, "mg"), Some(Doubt::Amounts));
-        assert_eq!(doubt(95, 1000, 200, 50_000, 12, "pw.x"), Some(Doubt::OtherCalls));
-        assert_eq!(doubt(95, 1000, 10, 50_000, 3, "is"), Some(Doubt::FewKinds(3)));
-        assert_eq!(doubt(95, 1000, 10, 8_000, 12, "lmp"), Some(Doubt::LittleCarried));
-        assert_eq!(doubt(100, 1000, 0, 50_000, 12, "lib/mpi4py/MPI.so"), Some(Doubt::Interpreter));
+        assert_eq!(doubt(95, [1000, 10, 50_000], 12, "lmp"), Some(Doubt::Ends));
+        assert_eq!(doubt(89, [1000, 10, 50_000], 12, "mg"), Some(Doubt::Amounts));
+        assert_eq!(doubt(95, [1000, 200, 50_000], 12, "pw.x"), Some(Doubt::OtherCalls));
+        assert_eq!(doubt(95, [1000, 10, 50_000], 3, "is"), Some(Doubt::FewKinds(3)));
+        assert_eq!(doubt(95, [1000, 10, 8_000], 12, "lmp"), Some(Doubt::LittleCarried));
+        assert_eq!(doubt(100, [1000, 0, 50_000], 12, "lib/mpi4py/MPI.so"), Some(Doubt::Interpreter));
         assert_eq!(Doubt::all(&[], &[], &Facts::default()), []);
     }
 

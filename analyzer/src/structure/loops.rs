@@ -65,7 +65,7 @@ pub fn find(run: &Run, survey: &Survey, names: &Resolved, wanted: &Wanted, token
     let mut loops: Vec<Loop> = Vec::new();
     for (group, name) in groups.iter().zip(team_of) {
         let first = loops.len();
-        let of_group = group.found.iter().map(|one| to_loop(one, group, survey, places, first, name));
+        let of_group = group.found.iter().map(|one| to_loop(one, group, survey, places, (first, name)));
         loops.extend(of_group.map(|one| Loop { others: others[name].filter(|_| one.main), ..one }));
     }
     loops.truncate(MOST_LOOPS);
@@ -143,7 +143,7 @@ fn groups<'a>(
 }
 
 /// A loop as the structure has it. `first` is where the group's loops begin, `name` counts the names of main loops.
-fn to_loop(one: &FoundLoop, group: &Group, survey: &Survey, places: &[Place], first: usize, name: usize) -> Loop {
+fn to_loop(one: &FoundLoop, group: &Group, survey: &Survey, places: &[Place], (first, name): (usize, usize)) -> Loop {
     let main = group.main();
     let anchor: Vec<(Option<u32>, u16)> = one
         .anchor

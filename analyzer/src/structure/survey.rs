@@ -188,7 +188,7 @@ impl RankPassState {
 }
 
 impl RankPass for RankPassState {
-    type Part = Survey;
+    type Output = Survey;
 
     fn item(&mut self, item: Item) {
         match item {

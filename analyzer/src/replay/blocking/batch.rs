@@ -15,23 +15,23 @@ pub(super) struct Begin {
     pub counted: Ns,
 }
 
-/// A stretch of a thread's time, from the end of the one before.
+/// An interval of a thread's time, from the end of the one before.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stretch {
+pub(super) struct BatchInterval {
     pub end: Ns,
     pub kind: Kind,
     /// Whether it is the next of the thread's waits.
     pub waits: bool,
 }
 
-/// A wait.
+/// A blocking interval: a wait.
 #[derive(Clone, Copy, Debug)]
-pub struct Wait {
+pub struct BlockingInterval {
     /// Who waited, where and why.
     pub key: WaitKey,
     /// From when.
     pub begin: Ns,
-    /// How long before and behind what it waited for; together until the wait was over.
+    /// How long before and after what it waited for; together until the wait was over.
     pub sums: WaitSums,
     /// As much of that as counts: what lies in the selected part of the run.
     pub counted: WaitSums,
@@ -39,7 +39,7 @@ pub struct Wait {
     pub by: EndedBy,
 }
 
-impl Wait {
+impl BlockingInterval {
     /// Until when.
     pub fn end(&self) -> Ns {
         self.begin + self.sums.waiting + self.sums.delay
@@ -53,9 +53,9 @@ pub struct HistoryBatch {
     /// Threads that begin, by number.
     pub(super) begins: Vec<Begin>,
     /// By number of the thread.
-    pub(super) stretches: Vec<Vec<Stretch>>,
+    pub(super) intervals: Vec<Vec<BatchInterval>>,
     /// Each with the number of its sources.
-    pub(super) waits: Vec<(Wait, usize)>,
+    pub(super) waits: Vec<(BlockingInterval, usize)>,
     pub(super) sources: Vec<DelaySource>,
 }
 
@@ -68,11 +68,11 @@ impl HistoryBatch {
     /// A thread goes on until `end` with time of a kind.
     #[inline]
     pub fn spend(&mut self, thread: u32, kind: Kind, end: Ns) {
-        self.goes_on(thread, Stretch { end, kind, waits: false });
+        self.goes_on(thread, BatchInterval { end, kind, waits: false });
     }
 
     /// A thread waits, because of these.
-    pub fn wait(&mut self, wait: Wait, sources: impl Iterator<Item = DelaySource>) {
+    pub fn wait(&mut self, wait: BlockingInterval, sources: impl Iterator<Item = DelaySource>) {
         let end = wait.end();
         if end <= wait.begin {
             return;
@@ -80,27 +80,27 @@ impl HistoryBatch {
         let before = self.sources.len();
         self.sources.extend(sources);
         self.waits.push((wait, self.sources.len() - before));
-        self.goes_on(wait.key.thread, Stretch { end, kind: wait.key.kind, waits: true });
+        self.goes_on(wait.key.thread, BatchInterval { end, kind: wait.key.kind, waits: true });
     }
 
     #[inline]
-    fn goes_on(&mut self, thread: u32, stretch: Stretch) {
-        match self.stretches.get_mut(thread as usize) {
-            Some(stretches) => stretches.push(stretch),
-            None => self.goes_on_first(thread, stretch),
+    fn goes_on(&mut self, thread: u32, interval: BatchInterval) {
+        match self.intervals.get_mut(thread as usize) {
+            Some(intervals) => intervals.push(interval),
+            None => self.goes_on_first(thread, interval),
         }
     }
 
     #[cold]
-    fn goes_on_first(&mut self, thread: u32, stretch: Stretch) {
-        self.stretches.resize_with(thread as usize + 1, Vec::new);
-        self.stretches[thread as usize].push(stretch);
+    fn goes_on_first(&mut self, thread: u32, interval: BatchInterval) {
+        self.intervals.resize_with(thread as usize + 1, Vec::new);
+        self.intervals[thread as usize].push(interval);
     }
 
-    /// Forgets what it told.
+    /// Forgets all.
     pub fn clear(&mut self) {
         self.begins.clear();
-        self.stretches.iter_mut().for_each(Vec::clear);
+        self.intervals.iter_mut().for_each(Vec::clear);
         self.waits.clear();
         self.sources.clear();
     }

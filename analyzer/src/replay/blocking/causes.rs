@@ -7,9 +7,10 @@
 //!                                                     is the cause. Waits on a path are replaced by their causes.
 //! ```
 
-use super::history::{EndedBy, History, Part};
+use super::history::{EndedBy, History, StateTime};
 use super::paths::Paths;
 use super::states::ThreadStates;
+use crate::model::interval::Interval;
 use crate::model::kind::{Kind, Ns};
 
 /// Most causes that are kept of one wait, and the smallest share of it that is kept. What smaller ones caused is shared out among those
@@ -30,34 +31,38 @@ pub struct DelaySource {
     pub delay: Option<Kind>,
 }
 
+/// A wait of a thread, and what all threads did.
+#[derive(Clone, Copy)]
+pub struct Waiting<'a> {
+    /// The histories of all threads, by number.
+    pub histories: &'a [History],
+    /// Who waits.
+    pub thread: u32,
+    /// From when until when.
+    pub time: Interval,
+}
+
 /// Finds causes of waits. It only keeps room between calls.
 #[derive(Default)]
 pub struct Causes {
     paths: Paths,
     /// Nanoseconds of the wait that were caused, by number of what is done; all 0 between waits.
     caused: Vec<f64>,
-    found: Vec<Part>,
+    found: Vec<StateTime>,
 }
 
 impl Causes {
-    /// The causes of a wait of `thread` from `begin` to `end`, the largest first; their sum is its length.
+    /// The causes of a wait, the largest first; their sum is its length.
     ///
     /// Time that the same thread spent in the same kind cancels first, as where both waited for it; then what each of both did
     /// itself, kind by kind; then what is left of a kind, on whatever threads, in proportion.
-    pub fn of(
-        &mut self,
-        states: &mut ThreadStates,
-        histories: &[History],
-        thread: u32,
-        (begin, end): (Ns, Ns),
-        sources: &[DelaySource],
-    ) -> &[Part] {
+    pub fn of(&mut self, states: &mut ThreadStates, wait: Waiting, sources: &[DelaySource]) -> &[StateTime] {
         self.found.clear();
         self.paths.clear();
         for source in sources {
-            let ns = (end - begin) as f64 * source.share;
+            let ns = wait.time.ns() as f64 * source.share;
             if ns > 0.0 {
-                self.blame(states, histories, thread, (begin, end), source, ns);
+                self.blame(states, wait, source, ns);
             }
         }
         for part in &mut self.found {
@@ -68,15 +73,8 @@ impl Causes {
     }
 
     /// Adds the causes of `ns` nanoseconds of the wait, which `source` answers for.
-    fn blame(
-        &mut self,
-        states: &mut ThreadStates,
-        histories: &[History],
-        thread: u32,
-        (begin, end): (Ns, Ns),
-        source: &DelaySource,
-        ns: f64,
-    ) {
+    fn blame(&mut self, states: &mut ThreadStates, wait: Waiting, source: &DelaySource, ns: f64) {
+        let Waiting { histories, thread, time: Interval { begin, end } } = wait;
         let by = source.by;
         let (Some(own), Some(other)) = (histories.get(thread as usize), histories.get(by.thread as usize)) else {
             return;
@@ -87,27 +85,27 @@ impl Causes {
         self.paths.follow_own(states, own, since, begin);
         self.paths.follow_other(other, since, at);
         if let Some(state) = delay {
-            self.paths.add_other(Part { state, ns: (end - at.max(since)) as f64 });
+            self.paths.add_other(StateTime { state, ns: (end - at.max(since)) as f64 });
         }
         self.paths.cancel(states, (thread, by.thread));
         self.caused.resize(states.all().len(), 0.0);
         let total: f64 = self.paths.left().map(|part| part.ns).sum();
         if total > 0.0 {
             for part in self.paths.left() {
-                cause(&mut self.caused, &mut self.found, Part { ns: part.ns / total * ns, ..part });
+                cause(&mut self.caused, &mut self.found, StateTime { ns: part.ns / total * ns, ..part });
             }
         } else {
             // Nothing is known of what he did: the wait is of that which he did last.
-            let last = other.backwards(Ns::MIN, at).next().map(|piece| piece.state);
+            let last = other.backwards(Ns::MIN, at).next().map(|past| past.state);
             let state = last.unwrap_or_else(|| states.of(by.thread, Kind::unknown(0)));
             self.caused.resize(states.all().len(), 0.0);
-            cause(&mut self.caused, &mut self.found, Part { state, ns });
+            cause(&mut self.caused, &mut self.found, StateTime { state, ns });
         }
     }
 }
 
 #[inline]
-fn cause(all: &mut [f64], found: &mut Vec<Part>, part: Part) {
+fn cause(all: &mut [f64], found: &mut Vec<StateTime>, part: StateTime) {
     let caused = &mut all[part.state.at()];
     if *caused == 0.0 && part.ns > 0.0 {
         found.push(part);
@@ -116,7 +114,7 @@ fn cause(all: &mut [f64], found: &mut Vec<Part>, part: Part) {
 }
 
 /// Sorts causes by size; the smallest beyond a number are shared out among the others.
-fn keep_the_largest(causes: &mut Vec<Part>, states: &ThreadStates) {
+fn keep_the_largest(causes: &mut Vec<StateTime>, states: &ThreadStates) {
     causes.sort_unstable_by(|a, b| b.ns.total_cmp(&a.ns).then_with(|| states.get(a.state).cmp(&states.get(b.state))));
     let all: f64 = causes.iter().map(|part| part.ns).sum();
     let most = causes.partition_point(|part| part.ns >= LEAST_SHARE * all).clamp(1, MOST_CAUSES);
@@ -136,14 +134,14 @@ mod tests {
     const X: Kind = Kind(1 << 4);
     const Y: Kind = Kind(2 << 4);
 
-    fn history(states: &mut ThreadStates, thread: u32, stretches: &[(Ns, Kind)]) -> History {
+    fn history(states: &mut ThreadStates, thread: u32, intervals: &[(Ns, Kind)]) -> History {
         let mut history = History::new(0);
-        stretches.iter().for_each(|&(end, kind)| history.spend(end, states.of(thread, kind)));
+        intervals.iter().for_each(|&(end, kind)| history.spend(end, states.of(thread, kind)));
         history
     }
 
     fn histories(states: &mut ThreadStates, all: &[&[(Ns, Kind)]]) -> Vec<History> {
-        (0..).zip(all).map(|(thread, stretches)| history(states, thread, stretches)).collect()
+        (0..).zip(all).map(|(thread, intervals)| history(states, thread, intervals)).collect()
     }
 
     fn source(thread: u32, at: Ns) -> DelaySource {
@@ -158,9 +156,10 @@ mod tests {
         sources: &[DelaySource],
     ) -> Vec<(u32, Kind, f64)> {
         let mut causes = Causes::default();
-        let found = causes.of(&mut states, histories, 0, wait, sources).to_vec();
+        let waiting = Waiting { histories, thread: 0, time: Interval::new(wait.0, wait.1) };
+        let found = causes.of(&mut states, waiting, sources).to_vec();
         assert!(causes.caused.iter().all(|&ns| ns == 0.0));
-        let named = |part: &Part| (states.get(part.state).0, states.get(part.state).1, part.ns);
+        let named = |part: &StateTime| (states.get(part.state).0, states.get(part.state).1, part.ns);
         found.iter().map(named).collect()
     }
 
@@ -186,7 +185,7 @@ mod tests {
         let mut states = ThreadStates::default();
         let mut middle = history(&mut states, 1, &[(2, X)]);
         middle.wait(8, states.of(1, Y));
-        middle.explain(None, &[Part { state: states.of(2, X), ns: 6.0 }]);
+        middle.explain(None, &[StateTime { state: states.of(2, X), ns: 6.0 }]);
         let histories = [history(&mut states, 0, &[(2, X)]), middle];
         assert_eq!(causes(states, &histories, (2, 8), &[source(1, 8)]), [(2, X, 6.0)]);
     }
@@ -198,7 +197,7 @@ mod tests {
         let mut waited = |thread, more: Ns| {
             let mut history = History::new(0);
             history.wait(5, states.of(thread, Y));
-            history.explain(None, &[Part { state: states.of(2, X), ns: 5.0 }]);
+            history.explain(None, &[StateTime { state: states.of(2, X), ns: 5.0 }]);
             history.spend(5 + more, states.of(thread, X));
             history
         };
@@ -235,9 +234,9 @@ mod tests {
 
     #[test]
     fn the_smallest_of_very_many_are_shared_out() {
-        let stretches: Vec<_> = (1..=100).map(|i| (Ns::from(i) * 10, Kind(i << 4))).collect();
+        let intervals: Vec<_> = (1..=100).map(|i| (Ns::from(i) * 10, Kind(i << 4))).collect();
         let mut states = ThreadStates::default();
-        let histories = histories(&mut states, &[&[], &stretches]);
+        let histories = histories(&mut states, &[&[], &intervals]);
         let found = causes(states, &histories, (0, 1000), &[source(1, 1000)]);
         assert_eq!(found.len(), MOST_CAUSES);
         assert!((found.iter().map(|one| one.2).sum::<f64>() - 1000.0).abs() < 1e-9);

@@ -90,7 +90,7 @@ impl CriticalPath {
 
     /// The path to what a thread does at a time, in no order, each thread and kind once.
     pub fn to(&self, states: &ThreadStates, histories: &[History], thread: u32, time: Ns) -> Vec<OnPath> {
-        let sums = self.sums(&mut Room::default(), states, histories, thread, time);
+        let sums = self.sums(&mut Room::default(), states, histories, (thread, time));
         let parts = sums.into_iter().map(|((thread, kind), ns)| OnPath { thread, kind, ns });
         let mut parts: Vec<OnPath> = parts.filter(|part| part.ns > 0.0).collect();
         parts.sort_by_key(|part| (part.thread, part.kind));
@@ -101,15 +101,15 @@ impl CriticalPath {
     pub fn sum_up(&mut self, states: &ThreadStates, histories: &[History], time: Ns) {
         let mut room = Room::default();
         let threads = 0..histories.len() as u32;
-        let sums = threads.map(|thread| Arc::new(self.sums(&mut room, states, histories, thread, time)));
+        let sums = threads.map(|thread| Arc::new(self.sums(&mut room, states, histories, (thread, time))));
         self.until_begin = sums.collect();
     }
 
-    fn sums(&self, room: &mut Room, states: &ThreadStates, histories: &[History], thread: u32, time: Ns) -> Sums {
+    fn sums(&self, room: &mut Room, states: &ThreadStates, histories: &[History], to: (u32, Ns)) -> Sums {
         let mut sums = Sums::default();
         room.spent.resize(states.all().len(), 0.0);
         room.reach.resize(histories.len(), usize::MAX);
-        let (mut thread, mut time) = (thread, time);
+        let (mut thread, mut time) = to;
         let mut trail = (room.trails.len() < MOST_TRAILS).then(Trail::default);
         // A wait in a collective ends when the last one enters, so the path may change over without going back in time; damaged clocks
         // may let threads wait for each other in a circle.
@@ -120,20 +120,20 @@ impl CriticalPath {
                 room.visited.push(thread);
             }
             *reach = history.reach(*reach, time);
-            for piece in history.pieces_of(*reach, self.from, time) {
-                let by = piece.wait.and_then(|(by, _)| by).filter(|by| by.thread != thread && by.at <= piece.end);
+            for past in history.first_intervals(*reach, self.from, time) {
+                let by = past.wait.and_then(|(by, _)| by).filter(|by| by.thread != thread && by.at <= past.end);
                 match by {
                     Some(by)
-                        if (by.at >= piece.begin || piece.end - piece.begin == piece.whole)
+                        if (by.at >= past.begin || past.end - past.begin == past.whole)
                             && (by.at < time || changes_at_once < histories.len()) =>
                     {
                         let begin = histories.get(by.thread as usize).map_or(Ns::MIN, History::begin);
-                        let at = by.at.max(begin).max(self.from).min(piece.end);
+                        let at = by.at.max(begin).max(self.from).min(past.end);
                         // From the send to the end of the wait the message was on its way.
-                        if at < piece.end {
-                            let key = (by.thread, Kind::delay(states.get(piece.state).1.region()));
-                            *sums.entry(key).or_default() += (piece.end - at) as f64;
-                            trail.iter_mut().for_each(|trail| trail.pass(key, (piece.end - at) as f64));
+                        if at < past.end {
+                            let key = (by.thread, Kind::delay(states.get(past.state).1.region()));
+                            *sums.entry(key).or_default() += (past.end - at) as f64;
+                            trail.iter_mut().for_each(|trail| trail.pass(key, (past.end - at) as f64));
                         }
                         if let Some(&(joined, n)) = room.joints.get(&(by.thread, at)) {
                             room.trails[joined].add_rest(n, &mut sums);
@@ -146,12 +146,12 @@ impl CriticalPath {
                         continue 'thread;
                     }
                     _ => {
-                        let (spent, ns) = (&mut room.spent[piece.state.at()], (piece.end - piece.begin) as f64);
+                        let (spent, ns) = (&mut room.spent[past.state.at()], (past.end - past.begin) as f64);
                         if *spent == 0.0 {
-                            room.on_path.push(piece.state);
+                            room.on_path.push(past.state);
                         }
                         *spent += ns;
-                        trail.iter_mut().for_each(|trail| trail.pass(states.get(piece.state), ns));
+                        trail.iter_mut().for_each(|trail| trail.pass(states.get(past.state), ns));
                     }
                 }
             }

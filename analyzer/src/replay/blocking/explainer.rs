@@ -5,17 +5,18 @@ use std::cmp::Reverse;
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
-use super::batch::{Begin, HistoryBatch, Wait};
-use super::causes::{Causes, DelaySource};
+use super::batch::{Begin, BlockingInterval, HistoryBatch};
+use super::causes::{Causes, DelaySource, Waiting};
 use super::critical_path::CriticalPath;
-use super::history::{History, Part};
+use super::history::{History, StateTime};
 use super::states::ThreadStates;
 use super::tables::Sums;
 use crate::model::followed::OnPath;
+use crate::model::interval::Interval;
 use crate::model::kind::{Kind, Ns};
 use crate::model::waits::{Blocking, WaitKey, WaitState, WaitSums};
 
-/// Stretches and causes of all histories together from which on old ones are forgotten.
+/// Intervals and causes of all histories together from which on old ones are forgotten.
 pub const MAX_INTERVALS: usize = 1 << 22;
 /// How many each thread may have.
 const MOST_OF_A_THREAD: usize = 1 << 10;
@@ -30,7 +31,7 @@ pub struct Explainer {
     sums: Sums,
     /// The critical path, once its end is known.
     critical: Option<Vec<OnPath>>,
-    /// Stretches and causes from which on old ones are forgotten.
+    /// Intervals and causes from which on old ones are forgotten.
     most: usize,
     /// How many were kept at most.
     kept: usize,
@@ -43,12 +44,12 @@ pub struct Explained {
     pub blocking: Blocking,
     /// The critical path, by thread and kind.
     pub critical_path: Vec<OnPath>,
-    /// Stretches and causes that were kept at most.
+    /// Intervals and causes that were kept at most.
     pub kept: usize,
 }
 
 impl Explainer {
-    /// One that has heard nothing yet. Critical paths begin at `from`. Of histories of `most` stretches and causes in all old ones are
+    /// One that has heard nothing yet. Critical paths begin at `from`. Of histories of `most` intervals and causes in all old ones are
     /// forgotten.
     pub fn new(from: Ns, most: usize) -> Self {
         Explainer { path: CriticalPath::new(from), most, ..Explainer::default() }
@@ -60,12 +61,12 @@ impl Explainer {
     /// matter.
     pub fn take(&mut self, batch: &HistoryBatch) {
         batch.begins.iter().for_each(|begin| self.begin(begin));
-        for ((thread, history), stretches) in (0..).zip(&mut self.histories).zip(&batch.stretches) {
-            for stretch in stretches {
-                let state = self.states.of(thread, stretch.kind);
-                match stretch.waits {
-                    false => history.spend(stretch.end, state),
-                    true => history.wait(stretch.end, state),
+        for ((thread, history), intervals) in (0..).zip(&mut self.histories).zip(&batch.intervals) {
+            for interval in intervals {
+                let state = self.states.of(thread, interval.kind);
+                match interval.waits {
+                    false => history.spend(interval.end, state),
+                    true => history.wait(interval.end, state),
                 }
             }
         }
@@ -95,8 +96,8 @@ impl Explainer {
     /// ended last, at the same time, one that did not wait then.
     pub fn follow_path(&mut self, ends: &[(u32, Ns)]) {
         let end_of = |&(thread, end): &(u32, Ns)| {
-            let piece = self.histories.get(thread as usize)?.backwards(Ns::MIN, end).next();
-            Some((end, piece.is_none_or(|piece| piece.wait.is_none()), Reverse(thread)))
+            let past = self.histories.get(thread as usize)?.backwards(Ns::MIN, end).next();
+            Some((end, past.is_none_or(|past| past.wait.is_none()), Reverse(thread)))
         };
         if let Some((end, _, Reverse(last))) = ends.iter().filter_map(end_of).max() {
             self.critical = Some(self.path.to(&self.states, &self.histories, last, end));
@@ -115,7 +116,7 @@ impl Explainer {
         if late && at > 0 {
             let kind = Kind::new(0, Activity::Management);
             let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::LateBegin };
-            let cause = Part { state: self.states.of(thread, kind), ns: at as f64 };
+            let cause = StateTime { state: self.states.of(thread, kind), ns: at as f64 };
             self.sums.add(&self.states, key, (at, WaitSums { count: 1, waiting: counted, delay: 0 }), &[cause]);
             history.wait(at, cause.state);
             history.explain(None, &[cause]);
@@ -124,9 +125,10 @@ impl Explainer {
     }
 
     /// Finds what a wait is caused by, which is the first of its thread that is not explained.
-    fn explain(&mut self, wait: &Wait, sources: &[DelaySource]) {
+    fn explain(&mut self, wait: &BlockingInterval, sources: &[DelaySource]) {
         let (thread, end) = (wait.key.thread, wait.end());
-        let found = self.causes.of(&mut self.states, &self.histories, thread, (wait.begin, end), sources);
+        let waiting = Waiting { histories: &self.histories, thread, time: Interval::new(wait.begin, end) };
+        let found = self.causes.of(&mut self.states, waiting, sources);
         self.sums.add(&self.states, wait.key, (end - wait.begin, wait.counted), found);
         self.histories[thread as usize].explain(Some(wait.by), found);
     }

@@ -1,7 +1,7 @@
 //! What each thread did lately, as far back as causes of blocking and the critical path can ask.
 //!
-//! A thread's history is a list of stretches without gaps, each of one kind. A stretch in which it waited also says for whom, and what
-//! the wait was found to be caused by. Old stretches are dropped when there are too many.
+//! A thread's history is a list of intervals without gaps, each of one kind. An interval in which it waited also says for whom, and what
+//! the wait was found to be caused by. Old intervals are dropped when there are too many.
 
 use std::cell::Cell;
 
@@ -11,9 +11,9 @@ use crate::model::kind::Ns;
 /// "Did not wait": the absent number of a wait.
 const NO_WAIT: u32 = u32::MAX;
 
-/// A stretch of a thread's time, from the end of the one before.
+/// An interval of a thread's time, from the end of the one before.
 #[derive(Clone, Copy, Debug)]
-struct Stretch {
+struct StoredInterval {
     end: Ns,
     state: ThreadState,
     /// Number of its wait, counted from the first of the thread and wrapping; [`NO_WAIT`]: it did not wait.
@@ -31,7 +31,7 @@ pub struct EndedBy {
 
 /// What a thread did, and how much of it: on a path, or as the cause of a wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Part {
+pub struct StateTime {
     /// What.
     pub state: ThreadState,
     /// Nanoseconds.
@@ -49,23 +49,23 @@ struct Waited {
 /// A thread's history. What is forgotten is dropped by halves, so that lists do.
 #[derive(Debug, Default)]
 pub struct History {
-    /// When the first stretch begins.
+    /// When the first interval begins.
     begin: Ns,
-    stretches: Vec<Stretch>,
+    intervals: Vec<StoredInterval>,
     waits: Vec<Waited>,
     /// Number of the first of `waits`.
     waits_from: u32,
     /// How many of them are explained: the first.
     explained: usize,
-    causes: Vec<Part>,
+    causes: Vec<StateTime>,
     causes_from: u32,
-    /// How many stretches had ended before the time that was asked for last: the next one mostly is near.
+    /// How many intervals had ended before the time that was asked for last: the next one mostly is near.
     near: Cell<usize>,
 }
 
 /// What a thread did at some time.
 #[derive(Clone, Copy, Debug)]
-pub struct Piece<'a> {
+pub struct PastInterval<'a> {
     /// From when; not before the time asked for.
     pub begin: Ns,
     /// Until when; not behind the time asked for.
@@ -73,8 +73,8 @@ pub struct Piece<'a> {
     /// What.
     pub state: ThreadState,
     /// Where it waited: who ended that, and its causes, for the whole of the wait.
-    pub wait: Option<(Option<EndedBy>, &'a [Part])>,
-    /// The length of the whole stretch.
+    pub wait: Option<(Option<EndedBy>, &'a [StateTime])>,
+    /// The length of the whole interval.
     pub whole: Ns,
 }
 
@@ -91,22 +91,22 @@ impl History {
 
     /// When it ends.
     pub fn end(&self) -> Ns {
-        self.stretches.last().map_or(self.begin, |last| last.end)
+        self.intervals.last().map_or(self.begin, |last| last.end)
     }
 
-    /// How many stretches and causes it holds.
+    /// How many intervals and causes it holds.
     pub fn size(&self) -> usize {
-        self.stretches.len() + self.causes.len()
+        self.intervals.len() + self.causes.len()
     }
 
     /// Goes on until `end` with this.
     #[inline]
     pub fn spend(&mut self, end: Ns, state: ThreadState) {
-        match self.stretches.last_mut() {
+        match self.intervals.last_mut() {
             Some(last) if end <= last.end => {}
             Some(last) if last.state == state && last.wait == NO_WAIT => last.end = end,
             None if end <= self.begin => {}
-            _ => self.stretches.push(Stretch { end, state, wait: NO_WAIT }),
+            _ => self.intervals.push(StoredInterval { end, state, wait: NO_WAIT }),
         }
     }
 
@@ -115,11 +115,11 @@ impl History {
         let end = end.max(self.end());
         let wait = self.waits_from.wrapping_add(self.waits.len() as u32);
         self.waits.push(Waited { by: None, first: self.causes_from, n: 0 });
-        self.stretches.push(Stretch { end, state, wait });
+        self.intervals.push(StoredInterval { end, state, wait });
     }
 
     /// Explains the first wait that is not: who ended it, and its causes.
-    pub fn explain(&mut self, by: Option<EndedBy>, causes: &[Part]) {
+    pub fn explain(&mut self, by: Option<EndedBy>, causes: &[StateTime]) {
         let first = self.causes_from.wrapping_add(self.causes.len() as u32);
         if let Some(waited) = self.waits.get_mut(self.explained) {
             *waited = Waited { by, first, n: causes.len() as u32 };
@@ -128,34 +128,40 @@ impl History {
         }
     }
 
-    /// The pieces from `from` to `to`, the last first.
+    /// The intervals from `from` to `to`, the last first.
     #[inline]
-    pub fn backwards(&self, from: Ns, to: Ns) -> impl Iterator<Item = Piece<'_>> {
-        self.pieces_of(self.reach(usize::MAX, to), from, to)
+    pub fn backwards(&self, from: Ns, to: Ns) -> impl Iterator<Item = PastInterval<'_>> {
+        self.first_intervals(self.reach(usize::MAX, to), from, to)
     }
 
-    /// How many of the stretches reach `to`, of which no more than `most` do.
+    /// How many of the intervals reach `to`, of which no more than `most` do.
     #[inline]
     pub fn reach(&self, most: usize, to: Ns) -> usize {
-        let known = self.stretches.get(..most).unwrap_or(&self.stretches);
+        let known = self.intervals.get(..most).unwrap_or(&self.intervals);
         (ended_before(known, known.len(), to) + 1).min(known.len())
     }
 
-    /// The pieces from `from` to `to`, the last first, of the first `n` stretches, which reach that.
+    /// The intervals from `from` to `to`, the last first, of the first `n` intervals, which reach that.
     #[inline]
-    pub fn pieces_of(&self, n: usize, from: Ns, to: Ns) -> impl Iterator<Item = Piece<'_>> {
-        let mut rest = self.stretches.get(..n).unwrap_or(&self.stretches);
+    pub fn first_intervals(&self, n: usize, from: Ns, to: Ns) -> impl Iterator<Item = PastInterval<'_>> {
+        let mut rest = self.intervals.get(..n).unwrap_or(&self.intervals);
         std::iter::from_fn(move || {
-            while let Some((stretch, before)) = rest.split_last() {
+            while let Some((interval, before)) = rest.split_last() {
                 rest = before;
                 let whole_begin = before.last().map_or(self.begin, |before| before.end);
-                let (begin, end) = (whole_begin.max(from), stretch.end.min(to));
+                let (begin, end) = (whole_begin.max(from), interval.end.min(to));
                 if end <= from {
                     return None;
                 }
                 if end > begin {
-                    let wait = self.wait_of(stretch);
-                    return Some(Piece { begin, end, state: stretch.state, wait, whole: stretch.end - whole_begin });
+                    let wait = self.wait_of(interval);
+                    return Some(PastInterval {
+                        begin,
+                        end,
+                        state: interval.state,
+                        wait,
+                        whole: interval.end - whole_begin,
+                    });
                 }
             }
             None
@@ -164,19 +170,19 @@ impl History {
 
     /// Tells what was done from `from` to `to`, the last first: of waits what they were caused by.
     #[inline]
-    pub fn spent(&self, from: Ns, to: Ns, mut spend: impl FnMut(Part)) {
-        let ended = ended_before(&self.stretches, self.near.get(), to);
+    pub fn spent(&self, from: Ns, to: Ns, mut spend: impl FnMut(StateTime)) {
+        let ended = ended_before(&self.intervals, self.near.get(), to);
         self.near.set(ended);
-        let mut rest = self.stretches.get(..=ended).unwrap_or(&self.stretches);
-        while let Some((stretch, before)) = rest.split_last() {
+        let mut rest = self.intervals.get(..=ended).unwrap_or(&self.intervals);
+        while let Some((interval, before)) = rest.split_last() {
             let begin = before.last().map_or(self.begin, |before| before.end);
-            let ns = stretch.end.min(to) - begin.max(from);
+            let ns = interval.end.min(to) - begin.max(from);
             if ns > 0 {
-                match self.wait_of(stretch) {
-                    None => spend(Part { state: stretch.state, ns: ns as f64 }),
+                match self.wait_of(interval) {
+                    None => spend(StateTime { state: interval.state, ns: ns as f64 }),
                     Some((_, causes)) => {
-                        let share = ns as f64 / (stretch.end - begin) as f64;
-                        causes.iter().for_each(|part| spend(Part { ns: part.ns * share, ..*part }));
+                        let share = ns as f64 / (interval.end - begin) as f64;
+                        causes.iter().for_each(|part| spend(StateTime { ns: part.ns * share, ..*part }));
                     }
                 }
             }
@@ -188,21 +194,21 @@ impl History {
     }
 
     #[inline]
-    fn wait_of(&self, stretch: &Stretch) -> Option<(Option<EndedBy>, &[Part])> {
-        if stretch.wait == NO_WAIT {
+    fn wait_of(&self, interval: &StoredInterval) -> Option<(Option<EndedBy>, &[StateTime])> {
+        if interval.wait == NO_WAIT {
             return None;
         }
-        let waited = self.waits.get(stretch.wait.wrapping_sub(self.waits_from) as usize)?;
+        let waited = self.waits.get(interval.wait.wrapping_sub(self.waits_from) as usize)?;
         let first = waited.first.wrapping_sub(self.causes_from) as usize;
         Some((waited.by, self.causes.get(first..first + waited.n as usize)?))
     }
 
     /// Drops what is before `time`.
     pub fn forget_before(&mut self, time: Ns) {
-        let dropped = self.stretches.partition_point(|stretch| stretch.end <= time);
-        let waits = self.stretches[..dropped].iter().filter(|stretch| stretch.wait != NO_WAIT).count();
+        let dropped = self.intervals.partition_point(|interval| interval.end <= time);
+        let waits = self.intervals[..dropped].iter().filter(|interval| interval.wait != NO_WAIT).count();
         self.begin = if dropped == 0 { self.begin.max(time.min(self.end())) } else { time.min(self.end()) };
-        self.stretches.drain(..dropped);
+        self.intervals.drain(..dropped);
         let causes: usize = self.waits.drain(..waits).map(|waited| waited.n as usize).sum();
         self.causes.drain(..causes);
         self.explained = self.explained.saturating_sub(waits);
@@ -211,17 +217,17 @@ impl History {
     }
 }
 
-/// How many of `stretches` ended before a time, which mostly are nearly `near`: looked for from there, in strides that double.
+/// How many of `intervals` ended before a time, which mostly are nearly `near`: looked for from there, in strides that double.
 #[inline]
-fn ended_before(stretches: &[Stretch], near: usize, time: Ns) -> usize {
-    let is_before = |stretch: &Stretch| stretch.end < time;
-    let (mut from, mut to) = (0, near.min(stretches.len()));
+fn ended_before(intervals: &[StoredInterval], near: usize, time: Ns) -> usize {
+    let is_before = |interval: &StoredInterval| interval.end < time;
+    let (mut from, mut to) = (0, near.min(intervals.len()));
     let mut stride = 4;
-    if to.checked_sub(1).is_none_or(|at| is_before(&stretches[at])) {
+    if to.checked_sub(1).is_none_or(|at| is_before(&intervals[at])) {
         from = to;
-        to = stretches.len();
-        while let Some(stretch) = stretches.get(from + stride) {
-            if !is_before(stretch) {
+        to = intervals.len();
+        while let Some(interval) = intervals.get(from + stride) {
+            if !is_before(interval) {
                 to = from + stride;
                 break;
             }
@@ -230,7 +236,7 @@ fn ended_before(stretches: &[Stretch], near: usize, time: Ns) -> usize {
         }
     } else {
         while let Some(at) = to.checked_sub(stride) {
-            if is_before(&stretches[at]) {
+            if is_before(&intervals[at]) {
                 from = at;
                 break;
             }
@@ -238,7 +244,7 @@ fn ended_before(stretches: &[Stretch], near: usize, time: Ns) -> usize {
             stride *= 2;
         }
     }
-    from + stretches[from..to].partition_point(is_before)
+    from + intervals[from..to].partition_point(is_before)
 }
 
 #[cfg(test)]
@@ -257,20 +263,20 @@ mod tests {
         states.of(0, Kind::new(region, Activity::Computation))
     }
 
-    fn pieces(history: &History, from: Ns, to: Ns) -> Vec<(Ns, Ns, ThreadState)> {
-        history.backwards(from, to).map(|piece| (piece.begin, piece.end, piece.state)).collect()
+    fn intervals(history: &History, from: Ns, to: Ns) -> Vec<(Ns, Ns, ThreadState)> {
+        history.backwards(from, to).map(|past| (past.begin, past.end, past.state)).collect()
     }
 
     #[test]
-    fn pieces_are_cut_at_the_times_asked_for() {
+    fn intervals_are_cut_at_the_times_asked_for() {
         let mut history = History::new(10);
         history.spend(20, state(1));
         history.spend(30, state(1));
         history.spend(50, state(2));
-        assert_eq!(pieces(&history, 0, 100), [(30, 50, state(2)), (10, 30, state(1))]);
-        assert_eq!(pieces(&history, 15, 40), [(30, 40, state(2)), (15, 30, state(1))]);
-        assert_eq!(pieces(&history, 15, 30), [(15, 30, state(1))]);
-        assert_eq!(pieces(&history, 50, 60), []);
+        assert_eq!(intervals(&history, 0, 100), [(30, 50, state(2)), (10, 30, state(1))]);
+        assert_eq!(intervals(&history, 15, 40), [(30, 40, state(2)), (15, 30, state(1))]);
+        assert_eq!(intervals(&history, 15, 30), [(15, 30, state(1))]);
+        assert_eq!(intervals(&history, 50, 60), []);
     }
 
     #[test]
@@ -282,11 +288,11 @@ mod tests {
             let expected = (1..=200).filter(|i| 10 * i < time).count().min(199) + 1;
             assert_eq!(history.reach(usize::MAX, time), expected, "{time}");
             assert_eq!(history.reach(expected, time), expected, "{time}, known to be no more");
-            let piece = |most| history.pieces_of(history.reach(most, time), 0, time).next().map(|piece| piece.end);
-            assert_eq!(piece(usize::MAX), piece(expected), "{time}");
+            let past = |most| history.first_intervals(history.reach(most, time), 0, time).next().map(|past| past.end);
+            assert_eq!(past(usize::MAX), past(expected), "{time}");
             for near in [0, 1, expected, expected + 1, 150, 200, 1000] {
                 assert_eq!(
-                    ended_before(&history.stretches, near, time) + 1,
+                    ended_before(&history.intervals, near, time) + 1,
                     expected + usize::from(time > 2000),
                     "{time}"
                 );
@@ -297,15 +303,15 @@ mod tests {
     #[test]
     fn what_is_forgotten_takes_its_causes_along() {
         let mut history = History::new(0);
-        let part = |ns| Part { state: state(7), ns };
+        let part = |ns| StateTime { state: state(7), ns };
         history.wait(10, state(0));
         history.explain(None, &[part(4.0), part(6.0)]);
         history.spend(20, state(1));
         history.wait(30, state(0));
         history.explain(Some(EndedBy { thread: 2, at: 30 }), &[part(10.0)]);
         history.forget_before(15);
-        assert_eq!(pieces(&history, 0, 100), [(20, 30, state(0)), (15, 20, state(1))]);
-        let (by, causes) = history.backwards(0, 30).next().and_then(|piece| piece.wait).unwrap();
+        assert_eq!(intervals(&history, 0, 100), [(20, 30, state(0)), (15, 20, state(1))]);
+        let (by, causes) = history.backwards(0, 30).next().and_then(|past| past.wait).unwrap();
         assert_eq!(by, Some(EndedBy { thread: 2, at: 30 }));
         assert_eq!(causes.iter().map(|part| part.ns).collect::<Vec<_>>(), [10.0]);
     }

@@ -14,8 +14,8 @@ mod paths;
 mod states;
 mod tables;
 
-pub use batch::{HistoryBatch, Wait};
+pub use batch::{BlockingInterval, HistoryBatch};
 pub use causes::DelaySource;
 pub use explainer::{Explained, Explainer, MAX_INTERVALS};
-pub use history::{EndedBy, History, Part};
+pub use history::{EndedBy, History, StateTime};
 pub use states::{ThreadState, ThreadStates};

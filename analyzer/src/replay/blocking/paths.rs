@@ -1,6 +1,6 @@
 //! Both paths to a wait: what who waits did, and what who ended it did, since they were synchronised last; and what of that cancels.
 
-use super::history::{History, Part};
+use super::history::{History, StateTime};
 use super::states::{ThreadState, ThreadStates};
 use crate::model::kind::Ns;
 
@@ -34,8 +34,8 @@ pub struct Paths {
 
 impl Paths {
     /// What did not cancel on the path of who ended the wait, in the order in which it came; of some nothing is left.
-    pub fn left(&self) -> impl Iterator<Item = Part> {
-        self.order[..self.n].iter().map(|&state| Part { state, ns: self.amounts[state.at()].other })
+    pub fn left(&self) -> impl Iterator<Item = StateTime> {
+        self.order[..self.n].iter().map(|&state| StateTime { state, ns: self.amounts[state.at()].other })
     }
 
     /// Forgets both.
@@ -69,7 +69,7 @@ impl Paths {
 
     /// Adds something that he did.
     #[inline]
-    pub fn add_other(&mut self, part: Part) {
+    pub fn add_other(&mut self, part: StateTime) {
         self.of(part.state).other += part.ns;
     }
 
@@ -173,7 +173,7 @@ mod tests {
             paths.follow_other(other, since, 10);
             paths.cancel(&states, (0, thread));
             assert!(paths.kinds.iter().all(|&sums| sums == (0.0, 0.0)));
-            let named = |part: Part| (states.get(part.state).0, states.get(part.state).1, part.ns);
+            let named = |part: StateTime| (states.get(part.state).0, states.get(part.state).1, part.ns);
             paths.left().filter(|part| part.ns > 0.0).map(named).collect()
         };
         let mut paths = Paths::default();

@@ -4,7 +4,7 @@ use crate::model::waits::Blocking;
 use crate::model::waits::WaitKey;
 use crate::model::waits::WaitSums;
 
-use super::history::Part;
+use super::history::StateTime;
 use super::states::ThreadStates;
 use crate::model::kind::Ns;
 
@@ -18,7 +18,7 @@ pub(super) struct Sums {
 
 impl Sums {
     /// Adds as much of a wait of `all` nanoseconds as counts, with its causes in proportion.
-    pub fn add(&mut self, states: &ThreadStates, key: WaitKey, (all, sums): (Ns, WaitSums), causes: &[Part]) {
+    pub fn add(&mut self, states: &ThreadStates, key: WaitKey, (all, sums): (Ns, WaitSums), causes: &[StateTime]) {
         let counted = sums.waiting + sums.delay;
         if counted <= 0 {
             return;

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::model::kind::Ns;
 use crate::replay::what_if::Noted;
 
-/// A meeting that is not over.
+/// A collective instance that is not over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CollectiveId(u32);
 
@@ -25,15 +25,13 @@ pub struct Entry {
     pub at: Ns,
 }
 
-/// A meeting: who has entered, and when.
+/// A collective instance: who has entered, and when.
 #[derive(Clone, Debug)]
 pub struct CollectiveInstance {
     /// Number of the operation of the first to enter.
     pub operation: u16,
     /// Who waits for whom.
-    pub meeting: Pattern,
-    /// Index of the communicator.
-    pub comm: u32,
+    pub pattern: Pattern,
     /// The world rank of the root, where there is one.
     pub root: Option<u32>,
     /// The entries, where it matters who entered when: not where all wait for all.
@@ -58,7 +56,7 @@ pub struct CollectiveInstance {
     number: u64,
 }
 
-/// The meetings of a communicator, window or file that are not over.
+/// The collective instances of a communicator, window or file that are not over.
 #[derive(Debug, Default)]
 struct OpenInstances {
     /// Number of the first of `open`.
@@ -68,12 +66,12 @@ struct OpenInstances {
 }
 
 impl OpenInstances {
-    /// Where in `open` the meeting of a number is; `None`: it was over, as were all before it.
+    /// Where in `open` the collective instance of a number is; `None`: it was over, as were all before it.
     fn place(&self, number: u64) -> Option<usize> {
         usize::try_from(number.checked_sub(self.from)?).ok()
     }
 
-    /// The meeting of a number is over. One that never ends may be before it, and any number of others behind that one.
+    /// The collective instance of a number is over. One that never ends may be before it, and any number of others behind that one.
     fn is_over(&mut self, number: u64) {
         if let Some(place) = self.place(number).and_then(|place| self.open.get_mut(place)) {
             *place = None;
@@ -85,18 +83,18 @@ impl OpenInstances {
     }
 }
 
-/// All meetings that are not over.
+/// All collective instances that are not over.
 #[derive(Debug, Default)]
 pub struct Collectives {
     all: Vec<CollectiveInstance>,
     free: Vec<u32>,
     open: FxHashMap<(u32, i32), OpenInstances>,
-    /// How many meetings each rank has entered.
+    /// How many collective instances each rank has entered.
     entered: FxHashMap<(u32, u32, i32), u64>,
 }
 
 impl Collectives {
-    /// The meeting that a rank enters next on `key`, a communicator and what it is on there; none where it would be one that is over.
+    /// The collective instance that a rank enters next on `key`, a communicator and what it is on there; none where it would be one that is over.
     /// `new` makes it where the rank is the first.
     pub fn enter(
         &mut self,
@@ -130,17 +128,17 @@ impl Collectives {
         Some(CollectiveId(id))
     }
 
-    /// The meeting.
+    /// The collective instance.
     pub fn get(&self, id: CollectiveId) -> &CollectiveInstance {
         &self.all[id.0 as usize]
     }
 
-    /// The meeting, to change it.
+    /// The collective instance, to change it.
     pub fn get_mut(&mut self, id: CollectiveId) -> &mut CollectiveInstance {
         &mut self.all[id.0 as usize]
     }
 
-    /// One member leaves. Where it was the last, the meeting is over: what it noted comes back.
+    /// One member leaves. Where it was the last, the collective instance is over: what it noted comes back.
     pub fn leave(&mut self, id: CollectiveId) -> Option<(Noted, Option<Noted>)> {
         let instance = self.all.get_mut(id.0 as usize)?;
         instance.left += 1;
@@ -163,23 +161,22 @@ impl Collectives {
 }
 
 impl CollectiveInstance {
-    /// A meeting that nobody has entered yet.
-    pub fn new(first: Entry, operation: u16, meeting: Pattern, comm: u32, expected: u32, noted: Noted) -> Self {
+    /// A collective instance that nobody has entered yet.
+    pub fn new(first: Entry, operation: u16, pattern: Pattern, noted: Noted) -> Self {
         CollectiveInstance {
             operation,
-            meeting,
-            comm,
+            pattern,
             root: None,
             entries: Vec::new(),
             entered: 0,
             last: first,
             noted,
             root_noted: None,
-            expected,
+            expected: 1,
             mixed: false,
             waiters: Vec::new(),
             left: 0,
-            key: (comm, 0),
+            key: (0, 0),
             number: 0,
         }
     }
@@ -192,7 +189,7 @@ impl CollectiveInstance {
         if entry.at > self.last.at {
             self.last = entry;
         }
-        if self.meeting != Pattern::AllToAll {
+        if self.pattern != Pattern::AllToAll {
             self.entries.push(entry);
         }
     }
@@ -204,13 +201,16 @@ mod tests {
     use crate::replay::what_if::Clocks;
 
     #[test]
-    fn meetings_behind_one_that_never_ends_cost_no_more_the_more_there_are() {
+    fn instances_behind_one_that_never_ends_cost_no_more_the_more_there_are() {
         let noted = Clocks::new(&[], 0).note(0);
         let mut collectives = Collectives::default();
         let enter = |collectives: &mut Collectives, rank| {
             let entry = Entry { rank, member: 0, thread: rank, at: 0 };
             collectives
-                .enter(rank, (0, 0), || CollectiveInstance::new(entry, 0, Pattern::AllToAll, 0, 2, noted))
+                .enter(rank, (0, 0), || CollectiveInstance {
+                    expected: 2,
+                    ..CollectiveInstance::new(entry, 0, Pattern::AllToAll, noted)
+                })
                 .unwrap()
         };
         // The first is never left by rank 1. Searched for one by one the others would be 80 billion.
@@ -220,7 +220,7 @@ mod tests {
         collectives.leave(first);
         for at in 0..n {
             let id = enter(&mut collectives, 0);
-            assert_eq!(enter(&mut collectives, 1), id, "meeting {at}");
+            assert_eq!(enter(&mut collectives, 1), id, "instance {at}");
             assert_ne!(id, first);
             assert!(collectives.leave(id).is_none());
             assert!(collectives.leave(id).is_some());

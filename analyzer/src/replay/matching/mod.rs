@@ -1,11 +1,247 @@
-//! Who talks to whom: sends to receives, the ranks that meet in a collective, and those that synchronise with some others.
+//! Who communicates with whom: sends to receives, the ranks that enter a collective, and those that synchronise with some others.
+//!
+//! ```text
+//!   starts.rs   what a call begins is matched with what others did ─┬→ channels.rs     messages
+//!   needs.rs    what it needs of others before it ends              ├→ collectives.rs  collective instances
+//!   progress.rs whether its messages could move                     ├→ signals.rs      neighbours, epochs (epochs.rs)
+//!   ends.rs     what nobody asks for any more is forgotten          └→ locks.rs        locks of windows
+//!   requests.rs, started.rs  what requests stand for; demand.rs  work that is handed out on demand
+//! ```
+//!
+//! It reads what threads have done so far, and is told what they do in the order of time by the engine. What it finds out goes to the sinks;
+//! threads that can go on again are [`Matcher::take_woken`].
 
 mod channels;
 mod collectives;
+mod demand;
+mod ends;
+mod epochs;
 mod locks;
+mod needs;
+mod progress;
+mod requests;
 mod signals;
+mod started;
+mod starts;
 
-pub use channels::{Channel, Channels, SENT_AT_ONCE, Side, Transfer, TransferId};
-pub use collectives::{CollectiveId, CollectiveInstance, Collectives, Entry};
-pub use locks::{ALL, Locks, Release};
-pub use signals::{AwaitedId, Sent, Signal, SignalRoute, Signals};
+use std::sync::Arc;
+
+use lbprof_collector::record::NONE;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use self::channels::{Channel, Channels};
+use self::collectives::Collectives;
+use self::demand::Demands;
+use self::locks::Locks;
+pub use self::needs::Needs;
+use self::progress::Coupling;
+use self::requests::Requests;
+use self::signals::{AwaitedId, Signals};
+use self::started::{NOTHING, Pending};
+use super::sinks::{Members, NewThread};
+use super::thread::Thread;
+use super::timeline::{CommEvent, Step};
+use crate::model::Model;
+use crate::model::followed::Counts;
+use crate::model::interval::Interval;
+use crate::model::kind::{Kind, Ns};
+
+/// An event of the call in which a thread is.
+pub struct CallEvent<'a> {
+    /// Number of the thread.
+    pub thread: u32,
+    /// The thread.
+    pub own: &'a Thread,
+    /// The call.
+    pub step: &'a Step,
+    /// The event.
+    pub event: &'a CommEvent,
+    /// Which of the call's events it is.
+    pub i: usize,
+}
+
+impl CallEvent<'_> {
+    /// When the call ends by its own clock, as corrected before.
+    fn ends(&self) -> Ns {
+        self.step.end.saturating_add(self.own.shift)
+    }
+}
+
+/// What is known of a rank, whatever its threads do.
+#[derive(Default)]
+struct Rank {
+    /// What was started under requests.
+    requests: Requests,
+    /// The thread that called MPI_Init.
+    first_thread: Option<u32>,
+    /// Whether records are missing: what follows can't be counted on to match.
+    broken: bool,
+    /// Lists of world ranks that its events name.
+    lists: Vec<Arc<[u32]>>,
+}
+
+/// The places of ranks in the model, by world rank: these ascend, and mostly all are there.
+struct ByWorld(Vec<u32>);
+
+impl ByWorld {
+    fn get(&self, world: u32) -> Option<u32> {
+        match self.0.get(world as usize) {
+            Some(&found) if found == world => Some(world),
+            _ => self.0.binary_search(&world).ok().map(|at| at as u32),
+        }
+    }
+}
+
+/// By place of the rank: the number of its host.
+fn hosts(model: &Model) -> Vec<u32> {
+    let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
+    let mut number = |host| {
+        let next = numbers.len() as u32;
+        *numbers.entry(host).or_insert(next)
+    };
+    model.ranks.iter().map(|rank| number(rank.host.as_str())).collect()
+}
+
+/// Matches what threads do.
+pub struct Matcher<'a> {
+    places: ByWorld,
+    ranks: Vec<Rank>,
+    /// By place of the rank: which host it is on.
+    hosts: Vec<u32>,
+    /// By thread: what the events of its call started, in their order; of those that complete requests what these stand for, once it was
+    /// asked for.
+    started: Vec<Vec<Pending>>,
+    channels: Channels,
+    collectives: Collectives,
+    signals: Signals,
+    locks: Locks,
+    /// What access epochs wait for that were started, by place of the rank and window.
+    accesses: FxHashMap<(u32, u32, i32), AwaitedId>,
+    /// World ranks whose epochs on a window (communicator, number) can't be counted on to match those of others any more.
+    unknown: FxHashSet<(u32, u32, i32)>,
+    members: &'a Members<'a>,
+    /// How many members of a communicator will enter its collectives, and whether some lack records.
+    expected: FxHashMap<u32, (u32, bool)>,
+    /// Numbers of ranks in communicators, where they matter.
+    numbers: FxHashMap<(u32, u32), u32>,
+    /// What was seen of sides of messages that wait for each other.
+    coupling: Coupling,
+    demands: Demands,
+    counts: Counts,
+    woken: Vec<u32>,
+}
+
+impl<'a> Matcher<'a> {
+    /// Nobody has done anything yet. `broken`: by place of the rank, whether its log can't be read, so that nothing is known of it.
+    pub fn new(model: &Model, members: &'a Members<'a>, broken: &[bool]) -> Self {
+        Matcher {
+            places: ByWorld(model.ranks.iter().map(|rank| rank.rank).collect()),
+            ranks: broken.iter().map(|&broken| Rank { broken, ..Rank::default() }).collect(),
+            hosts: hosts(model),
+            started: Vec::new(),
+            channels: Channels::default(),
+            collectives: Collectives::default(),
+            signals: Signals::default(),
+            locks: Locks::default(),
+            accesses: FxHashMap::default(),
+            unknown: FxHashSet::default(),
+            members,
+            expected: FxHashMap::default(),
+            numbers: FxHashMap::default(),
+            coupling: Coupling::default(),
+            demands: Demands::default(),
+            counts: Counts::default(),
+            woken: Vec::new(),
+        }
+    }
+
+    /// A further thread begins; its number is the next one.
+    pub fn begins(&mut self, new: NewThread) {
+        let thread = self.started.len() as u32;
+        self.started.push(Vec::new());
+        self.demands.add_thread(new.world);
+        if let Some(rank) = self.ranks.get_mut(new.rank as usize).filter(|_| new.number == 0) {
+            rank.first_thread = Some(thread);
+        }
+    }
+
+    /// Records of a rank are missing.
+    pub fn lacks_records(&mut self, rank: u32) {
+        self.ranks[rank as usize].broken = true;
+        self.expected.clear();
+    }
+
+    /// Lists of world ranks that further events of a rank name.
+    pub fn add_lists(&mut self, rank: u32, mut lists: Vec<Arc<[u32]>>) {
+        self.ranks[rank as usize].lists.append(&mut lists);
+    }
+
+    /// A thread was outside of MPI.
+    #[inline]
+    pub fn computes(&mut self, thread: u32, kind: Kind, time: Interval) {
+        if kind.is_computation() {
+            self.demands.has_computed(thread, time.ns());
+        }
+    }
+
+    /// A thread that waited for others and can go on now, which does not wait any more; any number of times.
+    #[inline]
+    pub fn take_woken(&mut self) -> Option<u32> {
+        self.woken.pop()
+    }
+
+    /// What was counted; what found no other side, too.
+    pub fn finish(self) -> Counts {
+        let (sends, receives) = self.channels.left();
+        let (neighbours, epochs) = self.signals.left();
+        let mut counts = self.counts;
+        counts.lone_sends += sends;
+        counts.lone_receives += receives;
+        counts.lone_collectives += self.collectives.left();
+        counts.lone_neighbours += neighbours;
+        counts.lone_epochs += epochs;
+        counts.hands_out_work = self.demands.hands_out_work();
+        counts
+    }
+
+    /// What the event started, or what its request stands for; `None`: it is not known, or nothing.
+    #[inline]
+    fn started(&self, at: &CallEvent) -> Option<Pending> {
+        self.started[at.thread as usize].get(at.i).copied()
+    }
+
+    /// Keeps what the event started, or what its request stands for.
+    #[inline]
+    fn keep(&mut self, at: &CallEvent, pending: Pending) {
+        let started = &mut self.started[at.thread as usize];
+        if started.len() < at.i {
+            started.resize(at.i, NOTHING);
+        }
+        match started.get_mut(at.i) {
+            Some(kept) => *kept = pending,
+            None => started.push(pending),
+        }
+    }
+
+    /// The channel of the event's message, to or from a rank that is followed.
+    fn channel(&mut self, at: &CallEvent, sends: bool) -> Option<Channel> {
+        let (own, event) = (at.own, at.event);
+        let other = self.places.get(event.peer);
+        let broken = |place: u32| self.ranks.get(place as usize).is_none_or(|rank| rank.broken);
+        if event.comm == NONE || other.is_none() {
+            *(if sends { &mut self.counts.lone_sends } else { &mut self.counts.lone_receives }) += 1;
+            return None;
+        }
+        if broken(own.rank) || other.is_some_and(broken) {
+            *(if broken(own.rank) { &mut self.counts.behind_gaps } else { &mut self.counts.not_recorded }) += 1;
+            return None;
+        }
+        let (from, to) = if sends { (own.world, event.peer) } else { (event.peer, own.world) };
+        Some(Channel { comm: event.comm, from, to, tag: event.tag })
+    }
+
+    /// The thread of a world rank that called MPI_Init.
+    fn first_thread(&self, world: u32) -> Option<u32> {
+        self.ranks[self.places.get(world)? as usize].first_thread
+    }
+}

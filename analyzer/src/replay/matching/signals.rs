@@ -54,8 +54,8 @@ pub struct Sent {
 /// What one call awaits, all of the same kind.
 #[derive(Clone, Debug)]
 pub struct AwaitedSignals {
-    /// The lines, and the number of what is sent there.
-    pub lines: Vec<(SignalRoute, u64)>,
+    /// The routes, and the number of what is sent there.
+    pub routes: Vec<(SignalRoute, u64)>,
     /// What is sent.
     pub signal: Signal,
     /// Whether the call cannot end before all was sent.
@@ -77,7 +77,7 @@ enum Slot {
     Over,
 }
 
-/// What was sent on a line, or is awaited there.
+/// What was sent on a route, or is awaited there.
 #[derive(Debug, Default)]
 struct Queue {
     /// Number of the first of `slots`.
@@ -107,24 +107,24 @@ impl Queue {
     }
 }
 
-/// Fewest lines of which those are dropped on which nothing is left.
+/// Fewest routes of which those are dropped on which nothing is left.
 const FEWEST: usize = 1 << 12;
 
 /// All that was sent and not awaited, or is awaited and not over.
 #[derive(Debug, Default)]
 pub struct Signals {
-    lines: FxHashMap<SignalRoute, Queue>,
+    routes: FxHashMap<SignalRoute, Queue>,
     awaited: Vec<AwaitedSignals>,
     free: Vec<u32>,
-    /// Number of lines from which on the empty ones are dropped.
+    /// Number of routes from which on the empty ones are dropped.
     sweep_at: usize,
 }
 
 impl Signals {
     /// A rank signals another something: threads that waited for it, and what nobody needs any more.
-    pub fn send(&mut self, line: SignalRoute, sent: Sent) -> (Vec<u32>, Option<Noted>) {
+    pub fn send(&mut self, route: SignalRoute, sent: Sent) -> (Vec<u32>, Option<Noted>) {
         self.sweep();
-        let queue = self.lines.entry(line).or_default();
+        let queue = self.routes.entry(route).or_default();
         let number = queue.n_sent;
         queue.n_sent += 1;
         let unawaited = match queue.slot(number) {
@@ -138,21 +138,21 @@ impl Signals {
         (std::mem::take(&mut queue.waiters), unawaited)
     }
 
-    /// A call will hear the next of each of `lines`.
+    /// A call awaits the next of each of `routes`.
     pub fn expect_from(
         &mut self,
-        lines: impl Iterator<Item = SignalRoute>,
+        routes: impl Iterator<Item = SignalRoute>,
         signal: Signal,
         certain: bool,
         bytes: u64,
     ) -> AwaitedId {
         self.sweep();
-        let mut next = |line| {
-            let queue = self.lines.entry(line).or_default();
+        let mut next = |route| {
+            let queue = self.routes.entry(route).or_default();
             queue.n_awaited += 1;
-            (line, queue.n_awaited - 1)
+            (route, queue.n_awaited - 1)
         };
-        let awaited = AwaitedSignals { lines: lines.map(&mut next).collect(), signal, certain, bytes };
+        let awaited = AwaitedSignals { routes: routes.map(&mut next).collect(), signal, certain, bytes };
         match self.free.pop() {
             Some(id) => {
                 self.awaited[id as usize] = awaited;
@@ -170,18 +170,18 @@ impl Signals {
         &self.awaited[id.0 as usize]
     }
 
-    /// What was sent on a line under this number, if it was.
-    pub fn sent(&self, line: &SignalRoute, number: u64) -> Option<Sent> {
-        let queue = self.lines.get(line)?;
+    /// What was sent on a route under this number, if it was.
+    pub fn sent(&self, route: &SignalRoute, number: u64) -> Option<Sent> {
+        let queue = self.routes.get(route)?;
         match queue.slots.get(usize::try_from(number.checked_sub(queue.first)?).ok()?)? {
             Slot::Sent(sent) => Some(*sent),
             Slot::Awaited | Slot::Over => None,
         }
     }
 
-    /// Lets a thread wait for what is sent next on a line.
-    pub fn wait(&mut self, line: &SignalRoute, thread: u32) {
-        if let Some(queue) = self.lines.get_mut(line) {
+    /// Lets a thread wait for what is sent next on a route.
+    pub fn wait(&mut self, route: &SignalRoute, thread: u32) {
+        if let Some(queue) = self.routes.get_mut(route) {
             queue.waiters.push(thread);
         }
     }
@@ -189,10 +189,10 @@ impl Signals {
     /// What one call awaited is over: that, or `None` of what was not sent.
     pub fn end(&mut self, id: AwaitedId) -> Vec<Option<Sent>> {
         let Some(awaited) = self.awaited.get_mut(id.0 as usize) else { return Vec::new() };
-        let lines = std::mem::take(&mut awaited.lines);
+        let routes = std::mem::take(&mut awaited.routes);
         self.free.push(id.0);
-        let end = |(line, number): (SignalRoute, u64)| {
-            let queue = self.lines.get_mut(&line)?;
+        let end = |(route, number): (SignalRoute, u64)| {
+            let queue = self.routes.get_mut(&route)?;
             let was = std::mem::replace(queue.slot(number)?, Slot::Over);
             queue.drop_over();
             match was {
@@ -200,24 +200,24 @@ impl Signals {
                 Slot::Awaited | Slot::Over => None,
             }
         };
-        lines.into_iter().map(end).collect()
+        routes.into_iter().map(end).collect()
     }
 
     /// How much was awaited that was never sent: of neighbourhood collectives, and of epochs.
     pub fn left(&self) -> (u64, u64) {
         let (mut neighbours, mut epochs) = (0, 0);
-        for (line, queue) in &self.lines {
-            let all = if line.signal == Signal::Entered { &mut neighbours } else { &mut epochs };
+        for (route, queue) in &self.routes {
+            let all = if route.signal == Signal::Entered { &mut neighbours } else { &mut epochs };
             *all += queue.n_awaited.saturating_sub(queue.n_sent);
         }
         (neighbours, epochs)
     }
 
-    /// Drops lines on which nothing is left: what comes counts from the begin again.
+    /// Drops routes on which nothing is left: what comes counts from the begin again.
     fn sweep(&mut self) {
-        if self.lines.len() >= self.sweep_at.max(FEWEST) {
-            self.lines.retain(|_, queue| queue.n_sent != queue.n_awaited || queue.first != queue.n_sent);
-            self.sweep_at = 2 * self.lines.len();
+        if self.routes.len() >= self.sweep_at.max(FEWEST) {
+            self.routes.retain(|_, queue| queue.n_sent != queue.n_awaited || queue.first != queue.n_sent);
+            self.sweep_at = 2 * self.routes.len();
         }
     }
 }
@@ -227,34 +227,34 @@ mod tests {
     use super::*;
     use crate::replay::what_if::Clocks;
 
-    fn line(from: u32) -> SignalRoute {
+    fn route(from: u32) -> SignalRoute {
         SignalRoute { comm: 0, on: 0, from, to: 9, signal: Signal::Entered }
     }
 
     #[test]
-    fn the_nth_heard_is_the_nth_told_whichever_comes_first() {
+    fn the_nth_awaited_is_the_nth_sent_whichever_comes_first() {
         let mut clocks = Clocks::new(&[], 0);
         let mut signals = Signals::default();
         let mut sent = |at| Sent { thread: 0, at, noted: clocks.note(0) };
-        let hear = |signals: &mut Signals, from: &[u32]| {
-            signals.expect_from(from.iter().map(|&from| line(from)), Signal::Entered, true, 0)
+        let expect = |signals: &mut Signals, from: &[u32]| {
+            signals.expect_from(from.iter().map(|&from| route(from)), Signal::Entered, true, 0)
         };
-        signals.send(line(1), sent(10));
-        let (first, second) = (hear(&mut signals, &[1, 2]), hear(&mut signals, &[1]));
-        signals.wait(&line(2), 7);
-        let (woken, unawaited) = signals.send(line(2), sent(20));
+        signals.send(route(1), sent(10));
+        let (first, second) = (expect(&mut signals, &[1, 2]), expect(&mut signals, &[1]));
+        signals.wait(&route(2), 7);
+        let (woken, unawaited) = signals.send(route(2), sent(20));
         assert_eq!((woken, unawaited.is_some()), (vec![7], false));
         assert!(signals.end(second).iter().all(Option::is_none), "ends before it is sent");
         let at = |sent: Vec<Option<Sent>>| sent.into_iter().map(|one| one.map(|sent| sent.at)).collect::<Vec<_>>();
         assert_eq!(at(signals.end(first)), [Some(10), Some(20)]);
         assert_eq!(signals.left(), (1, 0));
         // What the second awaited is sent late: nobody needs it, and nothing is left.
-        assert!(signals.send(line(1), sent(30)).1.is_some());
+        assert!(signals.send(route(1), sent(30)).1.is_some());
         assert_eq!(signals.left(), (0, 0));
-        assert!(signals.lines.values().all(|queue| queue.slots.is_empty()));
+        assert!(signals.routes.values().all(|queue| queue.slots.is_empty()));
         // What was sent before it is awaited waits for that.
-        signals.send(line(1), sent(40));
-        let third = hear(&mut signals, &[1]);
+        signals.send(route(1), sent(40));
+        let third = expect(&mut signals, &[1]);
         assert_eq!(at(signals.end(third)), [Some(40)]);
     }
 }

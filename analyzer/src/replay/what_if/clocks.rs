@@ -11,6 +11,7 @@
 use super::conditions::Condition;
 use super::group::{Group, OfThread, WIDTH};
 
+use crate::model::interval::Interval;
 use crate::model::kind::{Kind, Ns};
 
 /// Clocks noted at some time, one for each replay.
@@ -21,7 +22,7 @@ pub struct Noted(u32);
 #[derive(Debug)]
 struct Thread {
     rank: u32,
-    window: (Ns, Ns),
+    window: Interval,
     /// From when on what it computes may take another number of times as long.
     changes_at: Ns,
     /// Its clocks at the end of its window; empty before.
@@ -47,7 +48,7 @@ impl Clocks {
     }
 
     /// A further thread of a rank that begins `late` nanoseconds after the run, and its window; its number is the next one.
-    pub fn add_thread(&mut self, rank: u32, late: Ns, window: (Ns, Ns)) {
+    pub fn add_thread(&mut self, rank: u32, late: Ns, window: Interval) {
         self.threads.push(Thread { rank, window, changes_at: Ns::MIN, at_end: Vec::new() });
         self.groups.iter_mut().for_each(|group| group.add_thread(rank));
         let (thread, shown) = (self.threads.len() as u32 - 1, (late - self.begin) as f64);
@@ -61,14 +62,14 @@ impl Clocks {
     }
 
     #[inline]
-    fn window(&self, thread: u32) -> (Ns, Ns) {
+    fn window(&self, thread: u32) -> Interval {
         self.threads[thread as usize].window
     }
 
     /// A thread does something of a kind outside of MPI, from a time until another, and enters a call then.
     #[inline]
-    pub fn compute(&mut self, thread: u32, kind: Kind, (from, to): (Ns, Ns)) {
-        let (begin, end) = self.window(thread);
+    pub fn compute(&mut self, thread: u32, kind: Kind, Interval { begin: from, end: to }: Interval) {
+        let Interval { begin, end } = self.window(thread);
         // The middle: times of iterations are rounded.
         let middle = from + (to - from) / 2;
         if middle >= self.threads[thread as usize].changes_at {
@@ -77,14 +78,14 @@ impl Clocks {
         if begin <= from && begin < to && to <= end {
             self.spend(thread, kind, to - from);
         } else {
-            self.compute_at_an_end(thread, kind, (from, to));
+            self.compute_at_an_end(thread, kind, Interval::new(from, to));
         }
     }
 
     /// The same where the window begins or ends within, or is somewhere else.
     #[cold]
-    fn compute_at_an_end(&mut self, thread: u32, kind: Kind, (from, to): (Ns, Ns)) {
-        let (begin, end) = self.window(thread);
+    fn compute_at_an_end(&mut self, thread: u32, kind: Kind, Interval { begin: from, end: to }: Interval) {
+        let Interval { begin, end } = self.window(thread);
         if to <= begin {
             self.set(thread, to);
             return self.spend(thread, kind, 0);
@@ -123,23 +124,11 @@ impl Clocks {
         }
     }
 
-    /// A thread is in a call in which it does not wait.
-    #[inline]
-    pub fn call(&mut self, thread: u32, (from, to): (Ns, Ns)) {
-        let (begin, end) = self.window(thread);
-        if begin <= from && to <= end {
-            self.communicate(thread, to - from);
-        } else if let Some(begin) = self.begin_call(thread, (from, to)) {
-            self.communicate(thread, to - begin);
-            self.end_call(thread, (begin, to));
-        }
-    }
-
     /// A thread is in a call: from when on that counts, with its clocks set where the window begins within; `None`: it does not, and the
     /// clocks are set to its end, with which the window may begin.
     #[inline]
-    pub fn begin_call(&mut self, thread: u32, (from, to): (Ns, Ns)) -> Option<Ns> {
-        let (begin, _) = self.window(thread);
+    pub fn begin_call(&mut self, thread: u32, Interval { begin: from, end: to }: Interval) -> Option<Ns> {
+        let Interval { begin, .. } = self.window(thread);
         if from < begin {
             self.set(thread, to.min(begin));
             if to <= begin {
@@ -152,8 +141,8 @@ impl Clocks {
 
     /// The call is over: it counts until the end of the window.
     #[inline]
-    pub fn end_call(&mut self, thread: u32, (from, to): (Ns, Ns)) {
-        let (_, end) = self.window(thread);
+    pub fn end_call(&mut self, thread: u32, Interval { begin: from, end: to }: Interval) {
+        let Interval { end, .. } = self.window(thread);
         if from <= end && end < to {
             let counts = (end - from) as f64;
             self.ends(thread, |clocks| std::array::from_fn(|i| clocks.now[i].min(clocks.entered[i] + counts)));
@@ -201,7 +190,7 @@ impl Clocks {
 
     /// A thread comes back to MPI: keeps what its clocks show, in one of [`RETURNS`] slots.
     #[inline]
-    pub fn comes_back(&mut self, thread: u32, slot: u8) {
+    pub fn keep_return(&mut self, thread: u32, slot: u8) {
         self.groups.iter_mut().for_each(|group| group.comes_back(thread, slot));
     }
 
@@ -242,10 +231,10 @@ mod tests {
         let network = Network::Given { latency_s: 0.0, bytes_per_s: f64::MIN_POSITIVE / 4.0 };
         let slow = Work::Rank(1, f64::INFINITY);
         let mut clocks = Clocks::new(&[Condition { network, work: slow }], 0);
-        (0..2).for_each(|rank| clocks.add_thread(rank, 0, (0, Ns::MAX)));
+        (0..2).for_each(|rank| clocks.add_thread(rank, 0, Interval::new(0, Ns::MAX)));
         let computation = Kind::new(0, Activity::Computation);
-        clocks.compute(0, computation, (0, 100));
-        clocks.compute(1, computation, (50, 50));
+        clocks.compute(0, computation, Interval::new(0, 100));
+        clocks.compute(1, computation, Interval::new(50, 50));
         let noted = clocks.note(0);
         clocks.wait_for(1, noted, 0, 3);
         assert_eq!(clocks.times_s([1].into_iter()), [100.0 * 1e-9]);
@@ -267,12 +256,12 @@ mod tests {
             // Twice, so that the conditions are more than go side by side.
             let twice = [conditions.clone(), conditions.clone()].concat();
             let mut clocks = Clocks::new(&twice, 0);
-            (0..2).for_each(|rank| clocks.add_thread(rank, 0, (0, Ns::MAX)));
-            clocks.compute(1, kind, (0, 8));
+            (0..2).for_each(|rank| clocks.add_thread(rank, 0, Interval::new(0, Ns::MAX)));
+            clocks.compute(1, kind, Interval::new(0, 8));
             let found: Vec<f64> = clocks.times_s([1].into_iter()).iter().map(|s| (s * 1e9).round()).collect();
             assert_eq!(found, [expected, expected].concat(), "{kind:?}");
-            clocks.compute(0, kind, (0, 8));
-            clocks.comes_back(0, 1);
+            clocks.compute(0, kind, Interval::new(0, 8));
+            clocks.keep_return(0, 1);
             clocks.wait_for_return(1, (0, 1), 0);
             let later = clocks.times_s([1].into_iter());
             let both: Vec<f64> = clocks.times_s([0, 1].into_iter());

@@ -8,6 +8,8 @@ mod conditions;
 mod edges;
 mod group;
 mod mean;
+#[cfg(test)]
+mod scalar;
 mod scenarios;
 
 pub use alignment::is_known as iterations_are_known;

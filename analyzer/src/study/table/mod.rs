@@ -167,7 +167,7 @@ fn table(group: &Group, all: &[Kept], wanted: &Wanted) -> Table {
         sections,
         remarks: Vec::new(),
     };
-    table.remarks = remarks::remarks(&table, group, &figures, &bases, all, wanted);
+    table.remarks = remarks::remarks(&table, group, (&figures, &bases), all, wanted);
     table
 }
 

@@ -66,8 +66,7 @@ pub enum Remark {
 pub(super) fn remarks(
     table: &Table,
     group: &Group,
-    figures: &[Vec<Figures>],
-    bases: &[Option<Base>],
+    (figures, bases): (&[Vec<Figures>], &[Option<Base>]),
     all: &[Kept],
     wanted: &Wanted,
 ) -> Vec<Remark> {

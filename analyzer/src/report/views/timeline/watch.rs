@@ -8,8 +8,9 @@ use super::longest::Longest;
 use super::shares::Shares;
 use super::{MessageSeen, SpanSeen, WAITING, WaitSeen, Watched};
 use crate::model::Model;
+use crate::model::interval::Interval;
 use crate::model::kind::Ns;
-use crate::replay::{Message, Stretch, Wait, Watcher};
+use crate::replay::{InitialWait, Message, StateInterval, Watcher};
 
 /// Most bins in which a row's time is told, and of all rows together.
 const MOST_BINS: usize = 20_000;
@@ -35,7 +36,7 @@ pub struct Watch<'a> {
     spans: Option<Vec<SpanSeen>>,
     blocked: Option<Blocked<'a>>,
     /// The wait of the call that was told last.
-    wait: Option<Wait>,
+    wait: Option<InitialWait>,
 }
 
 impl<'a> Watch<'a> {
@@ -88,27 +89,28 @@ impl<'a> Watch<'a> {
         self.model.ranks.get(place as usize).map_or(NONE, |rank| rank.rank)
     }
 
-    fn waits(&mut self, stretch: &Stretch, wait: &Wait) {
+    fn waits(&mut self, spent: &StateInterval, wait: &InitialWait) {
         let seen = WaitSeen {
-            rank: self.number(stretch.thread.rank),
-            begin: stretch.begin,
+            rank: self.number(spent.thread.rank),
+            begin: spent.interval.begin,
             end: wait.until,
             state: wait.state,
-            region: stretch.kind.region(),
-            site: stretch.site,
+            region: spent.kind.region(),
+            site: spent.site,
             delay_source: wait.by.unwrap_or(NONE),
         };
-        self.waits.add(wait.until - stretch.begin, seen);
+        self.waits.add(wait.until - spent.interval.begin, seen);
     }
 
     /// A rank's first thread was in a state.
-    fn is_in(&mut self, state: u8, stretch: &Stretch, begin: Ns, end: Ns) {
-        if begin >= end {
+    fn is_in(&mut self, state: u8, spent: &StateInterval, time: Interval) {
+        let Interval { begin, end } = time;
+        if time.is_empty() {
             return;
         }
-        self.shares.add(self.rows.of(stretch.thread.rank as usize), state, begin, end);
-        let rank = self.number(stretch.thread.rank);
-        let span = SpanSeen { rank, begin, end, state, region: stretch.kind.region(), site: stretch.site };
+        self.shares.add(self.rows.of(spent.thread.rank as usize), state, begin, end);
+        let rank = self.number(spent.thread.rank);
+        let span = SpanSeen { rank, begin, end, state, region: spent.kind.region(), site: spent.site };
         match &mut self.spans {
             Some(spans) if spans.len() < MOST_SPANS => spans.push(span),
             _ => self.spans = None,
@@ -117,22 +119,23 @@ impl<'a> Watch<'a> {
 }
 
 impl Watcher for Watch<'_> {
-    fn spends(&mut self, stretch: &Stretch) {
-        self.wait = stretch.wait;
-        if let Some(wait) = &stretch.wait {
-            self.waits(stretch, wait);
+    fn spends(&mut self, spent: &StateInterval) {
+        self.wait = spent.wait;
+        if let Some(wait) = &spent.wait {
+            self.waits(spent, wait);
         }
         // A rank's time is that of its first thread.
-        if stretch.thread.number != 0 {
+        if spent.thread.number != 0 {
             return;
         }
-        let waits_until = stretch.wait.map_or(stretch.begin, |wait| wait.until.clamp(stretch.begin, stretch.end));
-        self.is_in(WAITING, stretch, stretch.begin, waits_until);
-        if let Some(blocked) = self.blocked.as_mut().filter(|_| waits_until > stretch.begin) {
-            blocked.add(stretch.thread.rank, stretch.begin, waits_until);
+        let Interval { begin, end } = spent.interval;
+        let waits_until = spent.wait.map_or(begin, |wait| wait.until.clamp(begin, end));
+        self.is_in(WAITING, spent, Interval::new(begin, waits_until));
+        if let Some(blocked) = self.blocked.as_mut().filter(|_| waits_until > begin) {
+            blocked.add(spent.thread.rank, begin, waits_until);
         }
-        if let Some(activity) = stretch.kind.activity() {
-            self.is_in(activity as u8, stretch, waits_until, stretch.end);
+        if let Some(activity) = spent.kind.activity() {
+            self.is_in(activity as u8, spent, Interval::new(waits_until, end));
         }
     }
 
@@ -158,21 +161,27 @@ mod tests {
         Model { ranks: vec![rank(0), rank(2)], ..Model::default() }
     }
 
-    fn stretch(place: u32, begin: Ns, end: Ns, activity: Activity) -> Stretch {
+    fn spent(place: u32, begin: Ns, end: Ns, activity: Activity) -> StateInterval {
         let thread = ThreadOf { rank: place, number: 0 };
-        Stretch { thread, begin, end, kind: Kind::new(0, activity), site: NONE, wait: None }
+        StateInterval {
+            thread,
+            interval: Interval { begin, end },
+            kind: Kind::new(0, activity),
+            site: NONE,
+            wait: None,
+        }
     }
 
-    fn waited(until: Ns, by: u32) -> Option<Wait> {
-        Some(Wait { until, state: WaitState::LateSender, by: Some(by) })
+    fn waited(until: Ns, by: u32) -> Option<InitialWait> {
+        Some(InitialWait { until, state: WaitState::LateSender, by: Some(by) })
     }
 
     #[test]
     fn a_call_that_waits_is_waiting_first_and_then_what_it_is() {
         let model = model(1);
         let mut watch = Watch::new(&model).unwrap();
-        watch.spends(&stretch(1, 0, 20, Activity::Computation));
-        watch.spends(&Stretch { wait: waited(60, 0), ..stretch(1, 20, 80, Activity::PointToPoint) });
+        watch.spends(&spent(1, 0, 20, Activity::Computation));
+        watch.spends(&StateInterval { wait: waited(60, 0), ..spent(1, 20, 80, Activity::PointToPoint) });
         let message = Message { from: 0, to: 2, sent: 50, received: 80, bytes: 8, tag: 1 };
         watch.receives(&message);
         let seen = watch.finish();
@@ -191,7 +200,7 @@ mod tests {
     fn of_many_calls_only_shares_are_kept_and_of_other_threads_only_waits() {
         let model = model(MOST_CALLS / 2 + 1);
         let mut watch = Watch::new(&model).unwrap();
-        let mut other = Stretch { wait: waited(60, 0), ..stretch(1, 20, 80, Activity::PointToPoint) };
+        let mut other = StateInterval { wait: waited(60, 0), ..spent(1, 20, 80, Activity::PointToPoint) };
         other.thread.number = 1;
         watch.spends(&other);
         let seen = watch.finish();
@@ -203,7 +212,7 @@ mod tests {
         let model = model(1);
         let mut watch = Watch::new(&model).unwrap();
         let message = |from, sent| Message { from, to: 2, sent, received: 80, bytes: 8, tag: 1 };
-        watch.spends(&Stretch { wait: waited(60, 0), ..stretch(1, 20, 80, Activity::PointToPoint) });
+        watch.spends(&StateInterval { wait: waited(60, 0), ..spent(1, 20, 80, Activity::PointToPoint) });
         watch.receives(&message(1, 10));
         watch.receives(&message(0, 60));
         watch.receives(&message(0, 50));

@@ -12,13 +12,15 @@
 //!
 //! Nothing more is needed of a side whose part is over: with the end of the call that completes it the message is sent, or received.
 
-use super::Engine;
-use super::needs::{At, Need, Send, needs_message};
+use super::Matcher;
+use super::channels::{Channels, SENT_AT_ONCE, Side, TransferId};
+use super::needs::{CompleteSend, Needs, needs_message};
+use crate::model::interval::Interval;
 use crate::model::kind::{Kind, Ns};
 use crate::model::waits::WaitState;
 use crate::replay::blocking::EndedBy;
-use crate::replay::matching::{SENT_AT_ONCE, Side, TransferId};
-use crate::replay::thread::Presence;
+use crate::replay::needs::{At, Need};
+use crate::replay::thread::{Presence, Thread};
 
 /// A call that has waited for another rank ends soon after it: what comes then is not more than one in so many parts of the wait.
 const MOST_AFTER: Ns = 4;
@@ -73,76 +75,92 @@ impl Coupling {
     }
 }
 
-impl Engine<'_, '_> {
-    /// Adds what sends needed of their receivers; moves what was needed of another rank to when that came back to MPI, where the message
-    /// could not move before.
-    pub(super) fn needs_progress(&mut self, thread: u32, (begin, end): (Ns, Ns)) {
-        while let Some(send) = self.sends.pop() {
-            self.needs_of_send(thread, send, (begin, end));
+impl Matcher<'_> {
+    /// Adds what the sends that are complete with a thread's call needed of their receivers; moves what was needed of another rank to when
+    /// that came back to MPI, where the message could not move before. `time`: of the call.
+    pub fn needs_progress(&mut self, threads: &[Thread], thread: u32, time: Interval, needs: &mut Needs) {
+        if needs.sends.is_empty() && needs.large.is_empty() {
+            return;
         }
-        for i in 0..self.needs.len() {
-            let need = self.needs[i];
-            if need.bytes > SENT_AT_ONCE
-                && let Some(id) = need.transfer
-            {
-                self.needs_return(thread, i, id, (begin, end));
-            }
+        let (coupling, channels, hosts) = (&mut self.coupling, &self.channels, self.hosts.as_slice());
+        let mut progress = Progress { coupling, channels, hosts, threads, thread, time };
+        while let Some(send) = needs.sends.pop() {
+            progress.needs_of_send(send, needs);
+        }
+        for i in 0..needs.large.len() {
+            let (need, id) = needs.large[i];
+            progress.needs_return(need, id, &mut needs.all);
         }
     }
+}
 
+/// The messages of a call that ends.
+struct Progress<'a> {
+    coupling: &'a mut Coupling,
+    channels: &'a Channels,
+    hosts: &'a [u32],
+    threads: &'a [Thread],
+    thread: u32,
+    time: Interval,
+}
+
+impl Progress<'_> {
     /// A large message moves while both sides are in MPI.
-    fn needs_return(&mut self, thread: u32, i: usize, id: TransferId, (begin, end): (Ns, Ns)) {
-        let Need { by, state, bytes, .. } = self.needs[i];
+    fn needs_return(&mut self, i: usize, id: TransferId, needs: &mut [Need]) {
+        let Need { by, state, bytes, .. } = needs[i];
+        let Interval { begin, end } = self.time;
         let what = if state == WaitState::LateSender { For::Sender } else { For::Receiver };
-        let like = self.like(thread, by.thread, bytes);
+        let like = self.like(by.thread, bytes);
         let since = by.at.max(begin);
         let transfer = *self.channels.get(id);
-        let (at, slot) = match self.presence(by.thread, since, end) {
+        let (at, slot) = match self.presence(by.thread, since) {
             Presence::There => return,
             Presence::Back { at, .. } if transfer.is_over_at(at) => return,
             Presence::Back { at, slot } => (Some(at), slot),
             Presence::Away if transfer.is_over_at(end) => return,
             Presence::Away => (None, 0),
         };
-        if self.has_waited(what, like, at, (since, end))
+        if self.has_waited((what, like), at, since, needs)
             && let Some(at) = at
         {
-            self.needs[i].by.at = at;
-            self.needs[i].clocks = At::Back(by.thread, slot);
+            needs[i].by.at = at;
+            needs[i].clocks = At::Back(by.thread, slot);
         }
     }
 
     /// A send may be complete only when its receive is posted, or when its receiver has looked after its messages.
-    fn needs_of_send(&mut self, thread: u32, send: Send, times: (Ns, Ns)) {
-        let Some(other) = send.to.filter(|&other| other != thread) else { return };
+    fn needs_of_send(&mut self, send: CompleteSend, needs: &mut Needs) {
+        let Interval { begin, end } = self.time;
+        let Some(other) = send.to.filter(|&other| other != self.thread) else { return };
         let transfer = *self.channels.get(send.id);
         let Some(sent) = transfer.sent else { return };
-        let like = self.like(thread, other, sent.bytes);
-        let need = |by: &Side, transfer| needs_message(by, sent.bytes, WaitState::LateReceiver, send.waits, transfer);
-        let posted = transfer.posted.filter(|posted| posted.at <= times.1);
-        if self.has_waited(For::Receive, like, posted.map(|posted| posted.at), times)
+        let like = self.like(other, sent.bytes);
+        let need = |by: &Side| needs_message(by, sent.bytes, WaitState::LateReceiver, send.waits);
+        let posted = transfer.posted.filter(|posted| posted.at <= end);
+        if self.has_waited((For::Receive, like), posted.map(|posted| posted.at), begin, &needs.all)
             && let Some(posted) = posted
         {
-            self.needs.push(need(&posted, Some(send.id)));
+            needs.add_side(need(&posted), send.id);
             return;
         }
-        let (at, slot) = match self.presence(other, sent.at, times.1) {
+        let (at, slot) = match self.presence(other, sent.at) {
             Presence::There => return,
             Presence::Back { at, .. } if transfer.is_over_at(at) => return,
             Presence::Back { at, slot } => (Some(at), slot),
             Presence::Away => (None, 0),
         };
-        if self.has_waited(For::Receiver, like, at, times)
+        if self.has_waited((For::Receiver, like), at, begin, &needs.all)
             && let Some(at) = at
         {
             let by = EndedBy { thread: other, at };
             let delay = Some(Kind::delay(sent.kind.region()));
-            self.needs.push(Need { by, delay, clocks: At::Back(other, slot), ..need(&sent, None) });
+            needs.all.push(Need { by, delay, clocks: At::Back(other, slot), ..need(&sent) });
         }
     }
 
-    /// Whether a call waited for what was at a time within it, as far as that can be told; `None`: it had not been when the call ended.
-    fn has_waited(&mut self, what: For, like: Like, at: Option<Ns>, (begin, end): (Ns, Ns)) -> bool {
+    /// Whether the call waited from `begin` for what was at a time within it, as far as that can be told; `None`: it had not been when the
+    /// call ended. `needs`: all that it needed.
+    fn has_waited(&mut self, (what, like): (For, Like), at: Option<Ns>, begin: Ns, needs: &[Need]) -> bool {
         let Some(at) = at else {
             self.coupling.seen(what, like).did_not += 1;
             return false;
@@ -150,29 +168,23 @@ impl Engine<'_, '_> {
         if at <= begin {
             return false;
         }
-        let last = self.needs.iter().map(|need| need.by.at).max().unwrap_or(begin).max(begin);
-        let has_waited = at > last && MOST_AFTER * (end - at) <= at - last;
+        let last = needs.iter().map(|need| need.by.at).max().unwrap_or(begin).max(begin);
+        let has_waited = at > last && MOST_AFTER * (self.time.end - at) <= at - last;
         self.coupling.seen(what, like).waited += u32::from(has_waited);
         // Of large messages some wait, and others of about the same size do not.
         has_waited && like.bytes > SENT_AT_ONCE || self.coupling.wait(what, like)
     }
 
-    fn like(&self, one: u32, other: u32, bytes: u64) -> Like {
+    fn like(&self, other: u32, bytes: u64) -> Like {
         let host = |thread: u32| self.hosts.get(self.threads[thread as usize].rank as usize);
-        Like { same_host: host(one) == host(other), bytes }
+        Like { same_host: host(self.thread) == host(other), bytes }
     }
 
-    /// Where a thread was from `since` on, as far as it has been followed: until `end`.
-    fn presence(&self, thread: u32, since: Ns, end: Ns) -> Presence {
+    /// Where a thread was from `since` on, as far as it has been followed: until the call's end.
+    fn presence(&self, thread: u32, since: Ns) -> Presence {
         match self.threads.get(thread as usize).map_or(Presence::There, |one| one.presence(since)) {
-            Presence::Back { at, .. } if at > end => Presence::Away,
+            Presence::Back { at, .. } if at > self.time.end => Presence::Away,
             known => known,
         }
-    }
-
-    /// The thread of a world rank that called MPI_Init.
-    pub(super) fn first_thread(&self, world: u32) -> Option<u32> {
-        let rank = self.places.get(world)?;
-        self.ranks[rank as usize].threads.get(&0).copied()
     }
 }

@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::thread::{NOTHING, Pending, Started};
+use super::started::{NOTHING, Pending, Started};
 
 /// Slots of a rank.
 const SLOTS: usize = 64;
@@ -64,7 +64,7 @@ mod tests {
 
     use super::*;
     use crate::model::kind::Kind;
-    use crate::replay::matching::Channels;
+    use crate::replay::matching::channels::{Channels, Side};
     use crate::replay::what_if::Clocks;
 
     #[test]
@@ -72,14 +72,7 @@ mod tests {
         let mut channels = Channels::default();
         let noted = Clocks::new(&[], 0).note(0);
         let mut any = |at| {
-            let side = crate::replay::matching::Side {
-                thread: 0,
-                at,
-                kind: Kind(0),
-                noted,
-                bytes: 0,
-                mode: SendMode::Standard,
-            };
+            let side = Side { thread: 0, at, kind: Kind(0), noted, bytes: 0, mode: SendMode::Standard };
             Started::Any(channels.post_any(side))
         };
         let mut requests = Requests::default();

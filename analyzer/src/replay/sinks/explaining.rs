@@ -1,4 +1,4 @@
-//! Hands what the engine finds out to who explains it, on another core: nothing that is explained changes what is followed.
+//! Hands what is found out to who explains it, on another core: nothing that is explained changes what is followed.
 
 use rayon::Scope;
 
@@ -6,15 +6,15 @@ use crate::model::kind::Ns;
 use crate::read::ahead::Ahead;
 use crate::replay::blocking::{Explainer, HistoryBatch};
 
-/// Chapters that may wait to be explained before the engine does.
+/// Event batches that may wait to be explained before the engine does.
 const MOST_WAITING: usize = 8;
 
 /// What happened for a while.
-struct Chapter {
-    batch: HistoryBatch,
+struct EventBatch {
+    history: HistoryBatch,
     /// Until when all threads have been followed.
     now: Ns,
-    /// When the windows of threads have ended, in the first chapter in which all have: for the critical path.
+    /// When the windows of threads have ended, in the first batch in which all have: for the critical path.
     ends: Vec<(u32, Ns)>,
 }
 
@@ -24,7 +24,7 @@ pub struct Explaining<'a, 'scope> {
     /// What was not handed over yet.
     pub batch: HistoryBatch,
     /// What was, and waits for that before it to be explained.
-    waiting: Vec<Chapter>,
+    waiting: Vec<EventBatch>,
     /// Who explains; what was explained comes back as room for more.
     busy: Option<Ahead<(Explainer, Vec<HistoryBatch>)>>,
     rooms: Vec<HistoryBatch>,
@@ -33,7 +33,7 @@ pub struct Explaining<'a, 'scope> {
 }
 
 impl<'a, 'scope> Explaining<'a, 'scope> {
-    /// Nothing was told yet. Critical paths begin at `from`; of histories of `most` stretches and causes old ones are forgotten.
+    /// Nothing is known yet. Critical paths begin at `from`; of histories of `most` intervals and causes old ones are forgotten.
     pub fn new(scope: &'a Scope<'scope>, from: Ns, most: usize) -> Self {
         let (batch, waiting, rooms) = (HistoryBatch::default(), Vec::new(), Vec::new());
         Explaining { scope, batch, waiting, busy: None, rooms, limits: (from, most) }
@@ -43,23 +43,23 @@ impl<'a, 'scope> Explaining<'a, 'scope> {
     /// threads have ended, once all have, for the critical path.
     pub fn hand_over(&mut self, now: Ns, ends: Vec<(u32, Ns)>) {
         let room = self.rooms.pop().unwrap_or_default();
-        self.waiting.push(Chapter { batch: std::mem::replace(&mut self.batch, room), now, ends });
+        self.waiting.push(EventBatch { history: std::mem::replace(&mut self.batch, room), now, ends });
         let is_busy = self.busy.as_mut().is_some_and(|busy| !busy.is_over());
         if !is_busy || self.waiting.len() >= MOST_WAITING {
             let mut explainer = self.back();
-            let chapters = std::mem::take(&mut self.waiting);
+            let batches = std::mem::take(&mut self.waiting);
             self.busy = Some(Ahead::begin(self.scope, move || {
-                let told = |chapter: Chapter| chapter.explain(&mut explainer);
-                let rooms = chapters.into_iter().map(told).collect();
+                let explain = |batch: EventBatch| batch.explain(&mut explainer);
+                let rooms = batches.into_iter().map(explain).collect();
                 (explainer, rooms)
             }));
         }
     }
 
-    /// Who has heard all; `ends` as above.
+    /// Who has explained all; `ends` as above.
     pub fn finish(mut self, ends: &[(u32, Ns)]) -> Explainer {
         let mut explainer = self.back();
-        std::mem::take(&mut self.waiting).into_iter().for_each(|chapter| drop(chapter.explain(&mut explainer)));
+        std::mem::take(&mut self.waiting).into_iter().for_each(|batch| drop(batch.explain(&mut explainer)));
         explainer.take(&self.batch);
         explainer.follow_path(ends);
         explainer
@@ -74,13 +74,13 @@ impl<'a, 'scope> Explaining<'a, 'scope> {
     }
 }
 
-impl Chapter {
+impl EventBatch {
     /// Lets it be explained, and gives its room back.
     fn explain(mut self, explainer: &mut Explainer) -> HistoryBatch {
-        explainer.take(&self.batch);
+        explainer.take(&self.history);
         explainer.follow_path(&self.ends);
         explainer.forget(self.now);
-        self.batch.clear();
-        self.batch
+        self.history.clear();
+        self.history
     }
 }

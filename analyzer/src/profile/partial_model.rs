@@ -14,7 +14,7 @@ use crate::structure::region_path::PathPart;
 
 /// A part of the run: the models of some ranks, and the tables that they refer to.
 #[derive(Default)]
-pub(super) struct Part {
+pub(super) struct PartialModel {
     pub(super) facts: RunFacts,
     pub(super) tables: Tables,
     pub(super) ranks: Vec<RankModel>,
@@ -25,8 +25,8 @@ pub(super) struct Part {
     pub(super) problems: Vec<Problem>,
 }
 
-impl Merge for Part {
-    fn merge(mut self, mut higher: Part) -> Part {
+impl Merge for PartialModel {
+    fn merge(mut self, mut higher: PartialModel) -> PartialModel {
         let tables = &mut self.tables;
         let mut numbers = Renumbering { regions: Vec::new(), counters: Vec::new() };
         numbers.regions.push(0);
@@ -60,7 +60,7 @@ impl Merge for Part {
     }
 }
 
-impl Part {
+impl PartialModel {
     /// The model, its tables in an order that does not depend on the order of merging.
     pub(super) fn finish(mut self, structure: &Structure) -> Model {
         let tables = self.tables;

@@ -5,6 +5,8 @@
 
 use std::cell::OnceCell;
 
+use lbprof_collector::record::NONE;
+
 use crate::model::Communicator;
 use crate::model::kind::Ns;
 
@@ -29,38 +31,30 @@ impl LastTwo {
     }
 }
 
-/// The last synchronisations of all threads.
+/// Who is in which communicator.
 #[derive(Debug)]
-pub struct Synchronised<'a> {
-    /// By messages and rooted collectives: of the thread with the larger number, those with smaller ones, ascending. Most have few.
-    pairs: Vec<Vec<(u32, LastTwo)>>,
+pub struct Members<'a> {
     communicators: &'a [Communicator],
     n_ranks: u32,
-    /// Of all members of a communicator, in its order in the model.
-    all: Vec<LastTwo>,
     /// World ranks in each communicator, ascending, listed when first asked for: most serve messages alone. `None`: all.
-    members: Vec<OnceCell<Option<Vec<u32>>>>,
-    /// Communicators in which all members met, by the first member.
-    met: Vec<u32>,
+    lists: Vec<OnceCell<Option<Vec<u32>>>>,
 }
 
-impl<'a> Synchronised<'a> {
-    /// Nobody is synchronised yet.
+impl<'a> Members<'a> {
+    /// The members of communicators of a world of `n_ranks` ranks.
     pub fn new(communicators: &'a [Communicator], n_ranks: u32) -> Self {
-        Synchronised {
-            pairs: Vec::new(),
-            communicators,
-            n_ranks,
-            all: vec![LastTwo::NEVER; communicators.len()],
-            members: vec![OnceCell::new(); communicators.len()],
-            met: Vec::new(),
-        }
+        Members { communicators, n_ranks, lists: vec![OnceCell::new(); communicators.len()] }
     }
 
     /// The world ranks in a communicator, ascending; `None`: all.
-    pub fn members(&self, comm: u32) -> Option<&[u32]> {
-        let (members, comm) = (self.members.get(comm as usize)?, self.communicators.get(comm as usize)?);
-        members.get_or_init(|| self.list(comm)).as_deref()
+    pub fn of(&self, comm: u32) -> Option<&[u32]> {
+        let (list, comm) = (self.lists.get(comm as usize)?, self.communicators.get(comm as usize)?);
+        list.get_or_init(|| self.list(comm)).as_deref()
+    }
+
+    /// The number of a world rank in a communicator's group.
+    pub fn position(&self, comm: u32, world: u32) -> Option<u64> {
+        self.communicators.get(comm as usize)?.group.position(world)
     }
 
     fn list(&self, comm: &Communicator) -> Option<Vec<u32>> {
@@ -73,6 +67,37 @@ impl<'a> Synchronised<'a> {
         members.sort_unstable();
         members.dedup();
         Some(members)
+    }
+
+    fn has(&self, comm: u32, rank: u32) -> bool {
+        self.of(comm).is_none_or(|members| members.binary_search(&rank).is_ok())
+    }
+}
+
+/// The last synchronisations of all threads.
+#[derive(Debug)]
+pub struct Synchronised<'a> {
+    /// By messages and rooted collectives: of the thread with the larger number, those with smaller ones, ascending. Most have few.
+    pairs: Vec<Vec<(u32, LastTwo)>>,
+    members: &'a Members<'a>,
+    /// World ranks of threads.
+    worlds: Vec<u32>,
+    /// Of all members of a communicator, in its order in the model.
+    all: Vec<LastTwo>,
+    /// Communicators in which all members were synchronised, by the first time.
+    met: Vec<u32>,
+}
+
+impl<'a> Synchronised<'a> {
+    /// Nobody is synchronised yet.
+    pub fn new(members: &'a Members<'a>) -> Self {
+        let all = vec![LastTwo::NEVER; members.communicators.len()];
+        Synchronised { pairs: Vec::new(), members, worlds: Vec::new(), all, met: Vec::new() }
+    }
+
+    /// A further thread, of this world rank; its number is the next one.
+    pub fn add_thread(&mut self, world: u32) {
+        self.worlds.push(world);
     }
 
     /// Two threads are synchronised.
@@ -97,21 +122,18 @@ impl<'a> Synchronised<'a> {
         last.add(at);
     }
 
-    /// When two threads, of these world ranks, were last synchronised before `time`; `Ns::MIN`: never.
-    pub fn last(&self, (a, rank_a): (u32, u32), (b, rank_b): (u32, u32), time: Ns) -> Ns {
+    /// When two threads were last synchronised before `time`; `Ns::MIN`: never.
+    pub fn last(&self, a: u32, b: u32, time: Ns) -> Ns {
+        let world = |thread: u32| self.worlds.get(thread as usize).copied().unwrap_or(NONE);
         let with = self.pairs.get(a.max(b) as usize).map_or(&[][..], Vec::as_slice);
         let pair = with.binary_search_by_key(&a.min(b), |&(other, _)| other);
         let mut last = pair.map_or(Ns::MIN, |known| with[known].1.before(time));
         for &comm in &self.met {
             let at = self.all[comm as usize].before(time);
-            if at > last && self.has(comm, rank_a) && self.has(comm, rank_b) {
+            if at > last && self.members.has(comm, world(a)) && self.members.has(comm, world(b)) {
                 last = at;
             }
         }
         last
-    }
-
-    fn has(&self, comm: u32, rank: u32) -> bool {
-        self.members(comm).is_none_or(|members| members.binary_search(&rank).is_ok())
     }
 }

@@ -1,0 +1,44 @@
+//! An interval of time.
+
+use super::kind::Ns;
+
+/// From one time to another, in nanoseconds on the common clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// From when.
+    pub begin: Ns,
+    /// Until when; not before the begin.
+    pub end: Ns,
+}
+
+impl Interval {
+    /// From `begin` until `end`.
+    #[inline]
+    pub fn new(begin: Ns, end: Ns) -> Interval {
+        Interval { begin, end }
+    }
+
+    /// Its length in nanoseconds.
+    #[inline]
+    pub fn ns(self) -> Ns {
+        self.end - self.begin
+    }
+
+    /// What of it lies in `window`; where nothing does, it ends before it begins.
+    #[inline]
+    pub fn within(self, window: Interval) -> Interval {
+        Interval { begin: self.begin.max(window.begin), end: self.end.min(window.end) }
+    }
+
+    /// Whether it has no length.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.end <= self.begin
+    }
+
+    /// Whether something happened within: after its begin, and at its end at the latest.
+    #[inline]
+    pub fn has(self, time: Ns) -> bool {
+        self.begin < time && time <= self.end
+    }
+}

@@ -1,0 +1,84 @@
+//! Work that is handed out on demand: a rank receives from any source and answers whoever it was, which computes and asks again.
+//!
+//! ```text
+//!   master   |recv any|send 1|recv any|send 2| …          who is ready first gets the next piece
+//!   rank 1   |send 0|recv|== compute ==|send 0|recv| …
+//! ```
+//!
+//! Who does what follows from who is ready first. A replay keeps the order that was recorded, so that it cannot tell what would be
+//! done by whom if ranks computed longer or shorter. Ranks that deal with others between an answer and the next question, in a collective
+//! operation or by messages, do not get their work that way: they have a server, as for output.
+
+use crate::model::kind::Ns;
+
+/// Less than one part in so many of the computation is no considerable one.
+const SMALL: Ns = 20;
+
+/// What threads have to do with such work.
+#[derive(Debug, Default)]
+pub struct Demands {
+    threads: Vec<Demand>,
+    /// Nanoseconds computed between an answer of a rank that answers whoever asked it first, and the next request to it.
+    on_demand: Ns,
+}
+
+/// What a thread has to do with it.
+#[derive(Clone, Copy, Debug)]
+struct Demand {
+    /// World rank of the thread.
+    world: u32,
+    /// Who asked it last, by a message that it received from any source, and has no answer yet.
+    asked_by: Option<u32>,
+    /// Who answered it last, and how long it had computed then.
+    answered: Option<(u32, Ns)>,
+    /// How long it has computed.
+    computed: Ns,
+}
+
+impl Demands {
+    /// A further thread, of this world rank; its number is the next one.
+    pub fn add_thread(&mut self, world: u32) {
+        self.threads.push(Demand { world, asked_by: None, answered: None, computed: 0 });
+    }
+
+    /// A thread has received a message of any source, from another thread: it may be asked for work.
+    pub fn is_asked(&mut self, thread: u32, by: u32) {
+        if let Some(Demand { answered, computed, .. }) = self.threads.get_mut(by as usize)
+            && let Some((last, since)) = *answered
+            && last == thread
+        {
+            self.on_demand += *computed - since;
+            *answered = None;
+        }
+        self.threads[thread as usize].asked_by = Some(by);
+    }
+
+    /// A thread sends to a world rank: an answer where that asked it last.
+    pub fn answers(&mut self, thread: u32, to: u32) {
+        let Some(by) = self.threads[thread as usize].asked_by else { return };
+        if let Some(asked) = self.threads.get_mut(by as usize).filter(|asked| asked.world == to) {
+            asked.answered = Some((thread, asked.computed));
+            self.threads[thread as usize].asked_by = None;
+        }
+    }
+
+    /// A thread has received a message of another, or taken part in a collective operation: `by` is whose message it was.
+    pub fn has_dealt_with(&mut self, thread: u32, by: Option<u32>) {
+        let answered = &mut self.threads[thread as usize].answered;
+        if answered.is_some_and(|(last, _)| by != Some(last)) {
+            *answered = None;
+        }
+    }
+
+    /// A thread has computed.
+    #[inline]
+    pub fn has_computed(&mut self, thread: u32, ns: Ns) {
+        self.threads[thread as usize].computed += ns;
+    }
+
+    /// Whether that is a considerable part of the work.
+    pub fn hands_out_work(&self) -> bool {
+        let computed: Ns = self.threads.iter().map(|one| one.computed).sum();
+        self.on_demand > 0 && SMALL * self.on_demand >= computed
+    }
+}

@@ -1,0 +1,254 @@
+//! Calls in which a rank synchronises with some others: neighbourhood collectives, and epochs on windows that not all their ranks enter
+//! together.
+
+use std::sync::Arc;
+
+use lbprof_collector::Operation;
+use lbprof_collector::record::NONE;
+use lbprof_collector::semantics::{EpochStep, Synchronises};
+
+use super::locks::{ALL, Release};
+use super::needs::Needs;
+use super::signals::{AwaitedId, Sent, Signal, SignalRoute};
+use super::started::Started;
+use super::{CallEvent, Matcher};
+use crate::model::interval::Interval;
+use crate::model::kind::Ns;
+use crate::model::waits::WaitState;
+use crate::replay::blocking::EndedBy;
+use crate::replay::needs::{At, Need};
+use crate::replay::sinks::{Sink, Sinks};
+use crate::replay::timeline::{CommEvent, Role};
+
+/// A signal that a call awaits.
+#[derive(Clone, Copy)]
+struct Awaits {
+    signal: Signal,
+    /// Whether the call cannot end before it was sent.
+    certain: bool,
+    /// Bytes that come from each.
+    bytes: u64,
+}
+
+impl Matcher<'_> {
+    /// A rank enters a neighbourhood collective: it signals those that it sends to, and awaits those that send to it.
+    pub(super) fn enter_neighbourhood(&mut self, at: &CallEvent, sinks: &mut Sinks) -> Started {
+        let event = at.event;
+        let (sources, destinations) = (self.list(at, event.peer), self.list(at, event.peer.wrapping_add(1)));
+        let (Some(sources), Some(destinations)) = (sources, destinations) else {
+            self.counts.lone_neighbours += 1;
+            return Started::Nothing;
+        };
+        if event.comm == NONE {
+            self.counts.lone_neighbours += 1;
+            return Started::Nothing;
+        }
+        if self.ranks[at.own.rank as usize].broken {
+            self.counts.behind_gaps += 1;
+            return Started::Nothing;
+        }
+        self.signal_all(at, &destinations, Signal::Entered, sinks);
+        let needs_all = Operation::synchronises(at.step.operation) == Synchronises::Sources;
+        let bytes = event.bytes / sources.len().max(1) as u64;
+        self.await_all(at, &sources, Awaits { signal: Signal::Entered, certain: needs_all && event.bytes > 0, bytes })
+    }
+
+    /// A step of an epoch, or a lock, begins; whether its end matters.
+    pub(super) fn epoch(&mut self, at: &CallEvent, sinks: &mut Sinks) -> bool {
+        let event = at.event;
+        if event.comm == NONE || event.tag < 0 {
+            self.counts.lone_epochs += 1;
+            return false;
+        }
+        if self.ranks[at.own.rank as usize].broken {
+            self.counts.behind_gaps += 1;
+            return false;
+        }
+        let started = match event.role {
+            Role::Lock { exclusive } => {
+                self.locks.lock((event.comm, event.tag), target(event), at.own.world, exclusive);
+                Some(Started::Nothing)
+            }
+            Role::Unlock => {
+                self.unlock(at, sinks);
+                None
+            }
+            Role::Epoch(step) => self.with_group(at, step, sinks),
+            _ => None,
+        };
+        if let Some(started) = started {
+            self.keep(at, [started, Started::Nothing]);
+        }
+        started.is_some()
+    }
+
+    /// A step of an epoch with a group; `None`: it cannot be matched.
+    fn with_group(&mut self, at: &CallEvent, step: EpochStep, sinks: &mut Sinks) -> Option<Started> {
+        let window = (at.own.world, at.event.comm, at.event.tag);
+        if self.unknown.contains(&window) {
+            self.counts.behind_gaps += 1;
+            return None;
+        }
+        let Some(others) = self.list(at, at.event.peer) else {
+            // What it signals others in this epoch, and awaits of them, would be taken for that of the next.
+            self.unknown.insert(window);
+            self.counts.lone_epochs += 1;
+            return None;
+        };
+        Some(self.synchronise(at, step, &others, sinks))
+    }
+
+    fn synchronise(&mut self, at: &CallEvent, step: EpochStep, others: &[u32], sinks: &mut Sinks) -> Started {
+        let window = (at.own.rank, at.event.comm, at.event.tag);
+        match step {
+            EpochStep::Post => {
+                self.signal_all(at, others, Signal::Posted, sinks);
+                Started::Nothing
+            }
+            EpochStep::Start => {
+                // MPI may let the epoch begin before it is exposed, and wait for that when it ends.
+                let started = self.await_all(at, others, Awaits { signal: Signal::Posted, certain: false, bytes: 0 });
+                if let Started::AwaitedSignals(id) = started
+                    && let Some(open) = self.accesses.insert(window, id)
+                {
+                    self.awaited(at.thread, open, Interval::new(Ns::MIN, Ns::MIN), sinks);
+                }
+                started
+            }
+            EpochStep::Complete => {
+                self.signal_all(at, others, Signal::Completed, sinks);
+                self.accesses.remove(&window).map_or(Started::Nothing, Started::AwaitedSignals)
+            }
+            EpochStep::Wait | EpochStep::Test => {
+                self.await_all(at, others, Awaits { signal: Signal::Completed, certain: true, bytes: 0 })
+            }
+        }
+    }
+
+    fn unlock(&mut self, at: &CallEvent, sinks: &mut Sinks) {
+        let (own, event, thread) = (at.own, at.event, at.thread);
+        let release = || Release { rank: own.world, thread, at: own.begun, noted: sinks.note(thread) };
+        match self.locks.unlock((event.comm, event.tag), target(event), own.world, release) {
+            Some(old) => old.into_iter().for_each(|release| sinks.forget(release.noted)),
+            None => self.counts.lone_epochs += 1,
+        }
+    }
+
+    /// A list that a thread's event names.
+    fn list(&self, at: &CallEvent, number: u32) -> Option<Arc<[u32]>> {
+        self.ranks.get(at.own.rank as usize)?.lists.get(number as usize).cloned()
+    }
+
+    /// Those of `worlds` that are followed, and lack neither records nor the groups of epochs on the event's window.
+    fn followed(&self, worlds: &[u32], event: &CommEvent) -> Vec<u32> {
+        let follows = |world: &u32| {
+            let place = self.places.get(*world).and_then(|place| self.ranks.get(place as usize));
+            let is_known = self.unknown.is_empty() || !self.unknown.contains(&(*world, event.comm, event.tag));
+            is_known && place.is_some_and(|rank| !rank.broken)
+        };
+        worlds.iter().copied().filter(follows).collect()
+    }
+
+    fn signal_all(&mut self, at: &CallEvent, others: &[u32], signal: Signal, sinks: &mut Sinks) {
+        let (own, event, thread) = (at.own, at.event, at.thread);
+        for to in self.followed(others, event) {
+            let sent = Sent { thread, at: own.begun, noted: sinks.note(thread) };
+            let route = SignalRoute { comm: event.comm, on: event.tag, from: own.world, to, signal };
+            let (woken, unawaited) = self.signals.send(route, sent);
+            unawaited.into_iter().for_each(|noted| sinks.forget(noted));
+            self.woken.extend(woken);
+        }
+    }
+
+    fn await_all(&mut self, at: &CallEvent, others: &[u32], awaits: Awaits) -> Started {
+        let (to, event) = (at.own.world, at.event);
+        let Awaits { signal, certain, bytes } = awaits;
+        let from = self.followed(others, event);
+        let is_unknown = |&other: &u32| self.unknown.contains(&(other, event.comm, event.tag));
+        self.counts.not_recorded += u64::from(!self.unknown.is_empty() && others.iter().any(is_unknown));
+        let route = |from| SignalRoute { comm: event.comm, on: event.tag, from, to, signal };
+        Started::AwaitedSignals(self.signals.expect_from(from.into_iter().map(route), signal, certain, bytes))
+    }
+
+    /// A call that awaits others needs each of them, and waits for the last.
+    pub(super) fn needs_signals(&mut self, at: &CallEvent, id: AwaitedId, waits: bool, needs: &mut Needs) -> bool {
+        let awaited = self.signals.awaited(id);
+        let (certain, bytes, signal) = (awaited.certain, awaited.bytes, awaited.signal);
+        let (mut sent, mut missing) = (Vec::with_capacity(awaited.routes.len()), None);
+        for (route, number) in &awaited.routes {
+            match self.signals.sent(route, *number) {
+                Some(found) => sent.push(found),
+                None => missing = Some(*route),
+            }
+        }
+        if let Some(route) = missing.filter(|_| certain && !at.own.gives_up) {
+            self.signals.wait(&route, at.thread);
+            return false;
+        }
+        sent.retain(|sent| certain || sent.at <= at.ends());
+        let last = sent.iter().enumerate().max_by_key(|(_, sent)| sent.at).map(|(i, _)| i);
+        let need = |(i, sent): (usize, Sent)| Need {
+            bytes,
+            certain,
+            waits: waits && Some(i) == last,
+            ..needs_moment(EndedBy { thread: sent.thread, at: sent.at }, At::Noted(sent.noted), state_of(signal))
+        };
+        needs.all.extend(sent.into_iter().enumerate().map(need));
+        true
+    }
+
+    /// A lock waits for the last that held one which does not go with it, if that gave it back meanwhile.
+    pub(super) fn needs_lock(&self, at: &CallEvent, exclusive: bool) -> Option<Need> {
+        let release = self.released(at, exclusive, Interval::new(at.own.begun, at.ends()))?;
+        let by = EndedBy { thread: release.thread, at: release.at };
+        Some(needs_moment(by, At::Noted(release.noted), WaitState::Lock))
+    }
+
+    /// A call that asked for a lock has it.
+    pub(super) fn is_locked(&mut self, at: &CallEvent, exclusive: bool, time: Interval, sinks: &mut Sinks) {
+        self.counts.epochs += 1;
+        if let Some(release) = self.released(at, exclusive, time) {
+            sinks.synchronises((at.thread, release.thread), release.at);
+        }
+    }
+
+    /// The last release, within a time, of a lock that does not go with the one that the event asks for.
+    fn released(&self, at: &CallEvent, exclusive: bool, time: Interval) -> Option<Release> {
+        let event = at.event;
+        let found = self.locks.waited_for((event.comm, event.tag), target(event), at.own.world, exclusive);
+        found.filter(|release| time.has(release.at))
+    }
+
+    /// What a call awaited is over: it is synchronised with those that it awaited, since both had come there.
+    pub(super) fn awaited(&mut self, thread: u32, id: AwaitedId, time: Interval, sinks: &mut Sinks) {
+        let signal = self.signals.awaited(id).signal;
+        let sent = self.signals.end(id);
+        if sent.iter().all(Option::is_some) {
+            *(if signal == Signal::Entered { &mut self.counts.neighbourhoods } else { &mut self.counts.epochs }) += 1;
+        }
+        for sent in sent.into_iter().flatten() {
+            sinks.forget(sent.noted);
+            if sent.at <= time.end {
+                sinks.synchronises((thread, sent.thread), sent.at.max(time.begin));
+            }
+        }
+    }
+}
+
+/// What is needed is that something was done: nothing but that comes over the network.
+fn needs_moment(by: EndedBy, clocks: At, state: WaitState) -> Need {
+    Need { by, clocks, bytes: 0, hops: 1, state, delay: None, certain: false, waits: true }
+}
+
+/// The target of a lock.
+fn target(event: &CommEvent) -> u32 {
+    if event.peer == NONE { ALL } else { event.peer }
+}
+
+fn state_of(signal: Signal) -> WaitState {
+    match signal {
+        Signal::Entered => WaitState::Neighbours,
+        Signal::Posted => WaitState::Post,
+        Signal::Completed => WaitState::Complete,
+    }
+}

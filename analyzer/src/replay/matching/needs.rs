@@ -1,0 +1,301 @@
+//! What a call needs of others before it can end: messages, and members of collectives that have entered.
+
+use lbprof_collector::record::NONE;
+use lbprof_collector::semantics::{EpochStep, Pattern, Semantics, SendMode, Synchronises};
+use lbprof_collector::{Activity, Operation};
+
+use super::channels::{SENT_AT_ONCE, Side, Transfer, TransferId};
+use super::collectives::{CollectiveId, CollectiveInstance, Entry};
+use super::started::{Pending, Started};
+use super::{CallEvent, Matcher};
+use crate::model::kind::Kind;
+use crate::model::waits::WaitState;
+use crate::replay::blocking::EndedBy;
+use crate::replay::needs::{At, Need};
+use crate::replay::sinks::Sinks;
+use crate::replay::timeline::Role;
+
+/// What a call needs, as it is found out.
+#[derive(Debug, Default)]
+pub struct Needs {
+    /// All that is known to be needed.
+    pub all: Vec<Need>,
+    /// Of those that are sides of large messages: which need, and the message.
+    pub(super) large: Vec<(usize, TransferId)>,
+    /// Sends that are complete with the call, and may have waited for their receivers.
+    pub(super) sends: Vec<CompleteSend>,
+}
+
+/// A send that is complete with a call, and may have waited for its receiver.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CompleteSend {
+    pub(super) id: TransferId,
+    /// The thread that receives it, where that is known.
+    pub(super) to: Option<u32>,
+    pub(super) waits: bool,
+}
+
+impl Needs {
+    /// Nothing.
+    pub fn clear(&mut self) {
+        self.all.clear();
+        self.large.clear();
+        self.sends.clear();
+    }
+
+    /// Adds the other side of a message.
+    #[inline]
+    pub(super) fn add_side(&mut self, need: Need, id: TransferId) {
+        if need.bytes > SENT_AT_ONCE {
+            self.large.push((self.all.len(), id));
+        }
+        self.all.push(need);
+    }
+}
+
+impl Matcher<'_> {
+    /// Finds what an event of a call needs before the call can end; `false`: others have to be followed first.
+    pub fn needs_of(&mut self, at: &CallEvent, needs: &mut Needs, sinks: &mut Sinks) -> bool {
+        let waits = !matches!(at.event.role, Role::Found | Role::Epoch(EpochStep::Test));
+        match at.event.role {
+            Role::Cancelled => {
+                let pending = self.completed(at);
+                self.keep(at, pending);
+                true
+            }
+            Role::Probe => self.needs_any(at, needs),
+            Role::Seen => {
+                let pending = self.ranks[at.own.rank as usize].requests.look(at.event.request);
+                pending.into_iter().all(|started| self.needs_of_started(at, started, waits, needs))
+            }
+            Role::Lock { exclusive } => {
+                needs.all.extend(self.needs_lock(at, exclusive));
+                true
+            }
+            Role::Done | Role::Found => {
+                let [first, second] = self.completed(at);
+                let first = self.find_what_any_received(at, first, sinks);
+                let second = self.find_what_any_received(at, second, sinks);
+                self.keep(at, [first, second]);
+                self.needs_of_started(at, first, waits, needs)
+                    && (matches!(second, Started::Nothing) || self.needs_of_started(at, second, waits, needs))
+            }
+            Role::Send | Role::Recv | Role::StartSend | Role::Ready | Role::StartRecv | Role::StartRecvAny => {
+                self.needs_of_own(at, waits, needs)
+            }
+            Role::Collective(_) | Role::StartCollective(_) | Role::Epoch(_) | Role::Unlock => {
+                self.needs_of_own(at, waits, needs)
+            }
+        }
+    }
+
+    /// What an event needs that is over with the call that started it.
+    #[inline]
+    fn needs_of_own(&mut self, at: &CallEvent, waits: bool, needs: &mut Needs) -> bool {
+        let Some([started, _]) = self.started(at) else { return true };
+        let is_done = self.needs_of_started(at, started, waits, needs);
+        if at.event.role == Role::Send {
+            let receiver = self.first_thread(at.event.peer);
+            needs.sends.last_mut().into_iter().for_each(|send| send.to = send.to.or(receiver));
+        }
+        is_done
+    }
+
+    /// What the request stands for that the event completes.
+    #[inline]
+    fn completed(&mut self, at: &CallEvent) -> Pending {
+        match self.started(at) {
+            None | Some([Started::Nothing, Started::Nothing]) => {
+                self.ranks[at.own.rank as usize].requests.complete(at.event.request)
+            }
+            // It was asked for before, when others had to be followed first.
+            Some(known) => known,
+        }
+    }
+
+    /// A receive from any source has received: now it is known from whom.
+    #[inline]
+    fn find_what_any_received(&mut self, at: &CallEvent, started: Started, sinks: &mut Sinks) -> Started {
+        match started {
+            Started::Any(id) => self.received_by_any(at, id, sinks),
+            known => known,
+        }
+    }
+
+    #[cold]
+    fn received_by_any(&mut self, at: &CallEvent, id: TransferId, sinks: &mut Sinks) -> Started {
+        let Some(side) = self.channels.take_any(id) else { return Started::Nothing };
+        let Some(channel) = self.channel(at, false) else {
+            sinks.forget(side.noted);
+            return Started::Nothing;
+        };
+        Started::Transfer { id: self.channels.post(channel, side), sends: false }
+    }
+
+    fn needs_of_started(&mut self, at: &CallEvent, started: Started, waits: bool, needs: &mut Needs) -> bool {
+        match started {
+            Started::Transfer { id, sends: true } => {
+                self.needs_receiver(id, waits, needs);
+                true
+            }
+            Started::Transfer { id, sends: false } => self.needs_sender(at, id, waits, needs),
+            Started::Collective(id) => self.needs_members(at, id, waits, needs),
+            Started::AwaitedSignals(id) => self.needs_signals(at, id, waits, needs),
+            Started::Any(_) | Started::Nothing => true,
+        }
+    }
+
+    /// A synchronous send needs its receive. Whether another waited for it is found when all else that the call needs is known.
+    fn needs_receiver(&mut self, id: TransferId, waits: bool, needs: &mut Needs) {
+        let &Transfer { sent: Some(sent), posted, .. } = self.channels.get(id) else { return };
+        match sent.mode {
+            SendMode::Standard => {
+                needs.sends.push(CompleteSend { id, to: posted.map(|posted| posted.thread), waits });
+            }
+            SendMode::Synchronous => {
+                if let Some(posted) = posted {
+                    needs.add_side(needs_message(&posted, sent.bytes, WaitState::LateReceiver, waits), id);
+                }
+            }
+            SendMode::Buffered => {}
+        }
+    }
+
+    fn needs_sender(&mut self, at: &CallEvent, id: TransferId, waits: bool, needs: &mut Needs) -> bool {
+        let transfer = self.channels.get_mut(id);
+        match transfer.sent {
+            Some(sent) => {
+                needs.add_side(needs_message(&sent, sent.bytes, WaitState::LateSender, waits), id);
+                true
+            }
+            None if at.own.gives_up => true,
+            None => {
+                transfer.set_waiter(at.thread);
+                false
+            }
+        }
+    }
+
+    /// A probe needs the first message that nobody receives yet.
+    fn needs_any(&mut self, at: &CallEvent, needs: &mut Needs) -> bool {
+        let Some(channel) = self.channel(at, false) else { return true };
+        match self.channels.peek(channel) {
+            Some(sent) => {
+                needs.all.push(needs_message(&sent, sent.bytes, WaitState::LateSender, true));
+                true
+            }
+            None if at.own.gives_up => true,
+            None => {
+                self.channels.wait_for_any(channel, at.thread);
+                false
+            }
+        }
+    }
+
+    fn needs_members(&mut self, at: &CallEvent, id: CollectiveId, waits: bool, needs: &mut Needs) -> bool {
+        let instance = self.collectives.get(id);
+        if instance.mixed {
+            return true;
+        }
+        let certain = Operation::synchronises(instance.operation) == Synchronises::Members;
+        let (needed, is_there) = match self.needed_entry(instance, at.own.world) {
+            Entered::Nobody => return true,
+            Entered::Last(needed) => (needed, true),
+            Entered::NotYet => (None, false),
+        };
+        if !is_there {
+            // What did not need the others may have ended before they came.
+            if at.own.gives_up || !certain {
+                return true;
+            }
+            self.collectives.get_mut(id).waiters.push(at.thread);
+            return false;
+        }
+        let noted = match instance.pattern {
+            Pattern::OneToAll => instance.root_noted.unwrap_or(instance.noted),
+            Pattern::AllToAll | Pattern::AllToOne | Pattern::Prefix | Pattern::Neighbours => instance.noted,
+        };
+        // Where that is the thread itself, it waited for nobody, but would where it had come earlier, or the others later.
+        if let Some(needed) = needed.filter(|needed| certain || needed.at <= at.ends()) {
+            needs.all.push(Need {
+                by: EndedBy { thread: needed.thread, at: needed.at },
+                clocks: At::Noted(noted),
+                bytes: 0,
+                hops: instance.expected.max(2).next_power_of_two().trailing_zeros(),
+                state: state_of(instance, at.step.kind),
+                delay: None,
+                certain,
+                waits,
+            });
+        }
+        true
+    }
+
+    /// The last entry that a rank needs of a collective instance before it can leave it.
+    fn needed_entry(&self, instance: &CollectiveInstance, world: u32) -> Entered {
+        let is_complete = instance.entered >= instance.expected;
+        let is_root = instance.root == Some(world);
+        let (needed, is_there) = match instance.pattern {
+            Pattern::AllToAll | Pattern::Neighbours => (Some(instance.last), is_complete),
+            Pattern::OneToAll if is_root => return Entered::Nobody,
+            Pattern::AllToOne if !is_root => return Entered::Nobody,
+            Pattern::OneToAll => {
+                let root = instance.entries.iter().find(|entry| Some(entry.rank) == instance.root);
+                (root.copied(), root.is_some() || instance.root.is_none_or(|root| self.places.get(root).is_none()))
+            }
+            Pattern::AllToOne => (latest(&instance.entries, |entry| entry.rank != world), is_complete),
+            Pattern::Prefix => {
+                let own = instance.entries.iter().find(|entry| entry.rank == world).map_or(NONE, |entry| entry.member);
+                let before = |entry: &Entry| entry.member < own;
+                let n = instance.entries.iter().filter(|entry| before(entry)).count() as u32;
+                (latest(&instance.entries, before), is_complete || n >= own)
+            }
+        };
+        if is_there { Entered::Last(needed) } else { Entered::NotYet }
+    }
+}
+
+/// Who has entered a collective instance, of those that a rank needs there.
+enum Entered {
+    /// It needs nobody.
+    Nobody,
+    /// All: the last of them, where one is known.
+    Last(Option<Entry>),
+    /// Not all.
+    NotYet,
+}
+
+/// A message needs its other side: a receive the send, without which nothing can have arrived, a send its receive.
+pub(super) fn needs_message(other: &Side, bytes: u64, state: WaitState, waits: bool) -> Need {
+    Need {
+        by: EndedBy { thread: other.thread, at: other.at },
+        clocks: At::Noted(other.noted),
+        bytes,
+        hops: 1,
+        state,
+        delay: Some(Kind::delay(other.kind.region())),
+        certain: state == WaitState::LateSender,
+        waits,
+    }
+}
+
+fn latest(entries: &[Entry], which: impl Fn(&Entry) -> bool) -> Option<Entry> {
+    entries.iter().filter(|entry| which(entry)).max_by_key(|entry| entry.at).copied()
+}
+
+/// Why a call of a kind waits in `instance`; what a persistent one is only the kind tells.
+fn state_of(instance: &CollectiveInstance, kind: Kind) -> WaitState {
+    let activity = match Operation::semantics(instance.operation) {
+        Semantics::Start => kind.activity(),
+        _ => Operation::from_number(instance.operation).map(Operation::activity),
+    };
+    match instance.pattern {
+        Pattern::AllToAll if activity == Some(Activity::Synchronization) => WaitState::Barrier,
+        Pattern::AllToAll if matches!(activity, Some(Activity::OneSided | Activity::Io)) => WaitState::Epoch,
+        Pattern::AllToAll => WaitState::NxN,
+        Pattern::OneToAll => WaitState::LateBroadcast,
+        Pattern::AllToOne => WaitState::EarlyReduce,
+        Pattern::Prefix => WaitState::EarlyScan,
+        Pattern::Neighbours => WaitState::Neighbours,
+    }
+}

@@ -1,0 +1,159 @@
+//! What begins: a thread enters a call, and what it does there with others is matched to what they did.
+
+use lbprof_collector::Operation;
+use lbprof_collector::record::NONE;
+use lbprof_collector::semantics::{Pattern, Semantics, SendMode};
+
+use super::channels::Side;
+use super::collectives::{CollectiveInstance, Entry};
+use super::started::Started;
+use super::{CallEvent, Matcher, Rank};
+use crate::replay::sinks::{Sink, Sinks};
+use crate::replay::timeline::Role;
+
+impl Matcher<'_> {
+    /// Starts an event of a call that begins; whether the call's end matters to it.
+    pub fn starts(&mut self, at: &CallEvent, sinks: &mut Sinks) -> bool {
+        let started = match at.event.role {
+            Role::Done | Role::Found | Role::Seen | Role::Cancelled | Role::Probe => return true,
+            Role::Epoch(_) | Role::Lock { .. } | Role::Unlock => return self.epoch(at, sinks),
+            Role::Ready => {
+                self.is_ready(at, sinks);
+                return false;
+            }
+            Role::Collective(Pattern::Neighbours) | Role::StartCollective(Pattern::Neighbours) => {
+                self.enter_neighbourhood(at, sinks)
+            }
+            Role::Send | Role::StartSend => self.send(at, sinks),
+            Role::Recv | Role::StartRecv => self.post(at, sinks),
+            Role::Collective(pattern) | Role::StartCollective(pattern) => self.enter(at, pattern, sinks),
+            Role::StartRecvAny => Started::Any(self.channels.post_any(side(at, (0, SendMode::Standard), sinks))),
+        };
+        match at.event.role {
+            Role::StartSend | Role::StartRecv | Role::StartRecvAny | Role::StartCollective(_) => {
+                if at.event.request != NONE {
+                    self.ranks[at.own.rank as usize].requests.start(at.event.request, started);
+                }
+                false
+            }
+            _ => {
+                self.keep(at, [started, Started::Nothing]);
+                true
+            }
+        }
+    }
+
+    fn send(&mut self, at: &CallEvent, sinks: &mut Sinks) -> Started {
+        let Some(channel) = self.channel(at, true) else { return Started::Nothing };
+        self.demands.answers(at.thread, at.event.peer);
+        let side = side(at, (at.event.bytes, at.event.mode), sinks);
+        self.woken.extend(self.channels.take_probes(channel));
+        let (id, woken) = self.channels.send(channel, side);
+        self.woken.extend(woken);
+        Started::Transfer { id, sends: true }
+    }
+
+    /// Partitions of a send are ready (MPI-4.1 §4.2.2): it is from now on that its message can have come. Which partition it was, no
+    /// record says: who finds one that has come had to wait for the latest so far, who completes the request for the last.
+    #[cold]
+    fn is_ready(&mut self, at: &CallEvent, sinks: &mut Sinks) {
+        let requests = &self.ranks[at.own.rank as usize].requests;
+        let [Started::Transfer { id, sends: true }, _] = requests.look(at.event.request) else {
+            return;
+        };
+        let Some(before) = self.channels.get(id).sent else { return };
+        self.channels.get_mut(id).sent = Some(side(at, (before.bytes, before.mode), sinks));
+        sinks.forget(before.noted);
+    }
+
+    fn post(&mut self, at: &CallEvent, sinks: &mut Sinks) -> Started {
+        let Some(channel) = self.channel(at, false) else { return Started::Nothing };
+        let side = side(at, (0, SendMode::Standard), sinks);
+        Started::Transfer { id: self.channels.post(channel, side), sends: false }
+    }
+
+    fn enter(&mut self, at: &CallEvent, pattern: Pattern, sinks: &mut Sinks) -> Started {
+        let (own, event, thread) = (at.own, at.event, at.thread);
+        if event.comm == NONE || event.tag < 0 {
+            self.counts.lone_collectives += 1;
+            return Started::Nothing;
+        }
+        if self.ranks[own.rank as usize].broken {
+            self.counts.behind_gaps += 1;
+            return Started::Nothing;
+        }
+        let member = self.member(event.comm, own.world, pattern);
+        let entry = Entry { rank: own.world, member, thread, at: own.begun };
+        let (expected, lacks) = self.expected(event.comm);
+        if lacks {
+            self.counts.not_recorded += 1;
+            return Started::Nothing;
+        }
+        let operation = entered(at.step.operation);
+        let entered = self.collectives.enter(own.world, (event.comm, event.tag), || {
+            let mut new = CollectiveInstance::new(entry, operation, pattern, sinks.note(thread));
+            new.expected = expected;
+            new
+        });
+        let Some(id) = entered else { return Started::Nothing };
+        let root = Some(event.peer).filter(|&root| root != NONE);
+        let instance = self.collectives.get_mut(id);
+        instance.add(entry, operation, root);
+        sinks.note_later(instance.noted, thread);
+        if root == Some(own.world) && instance.root_noted.is_none() {
+            instance.root_noted = Some(sinks.note(thread));
+        }
+        self.woken.append(&mut instance.waiters);
+        if instance.entered == instance.expected {
+            self.counts.collectives += 1;
+            self.counts.mixed_collectives += u64::from(instance.mixed);
+            if instance.pattern == Pattern::AllToAll && !instance.mixed {
+                sinks.synchronises_all(event.comm, instance.last.at);
+            }
+        }
+        Started::Collective(id)
+    }
+
+    /// A rank's number in a communicator; only where each waits for those before it does it matter.
+    fn member(&mut self, comm: u32, world: u32, pattern: Pattern) -> u32 {
+        if pattern != Pattern::Prefix {
+            return NONE;
+        }
+        // A list may have very many runs, and be asked for each call.
+        let members = self.members;
+        let find = || members.position(comm, world).and_then(|at| u32::try_from(at).ok()).unwrap_or(NONE);
+        *self.numbers.entry((comm, world)).or_insert_with(find)
+    }
+
+    /// How many members of a communicator are followed, and whether some of them lack records.
+    fn expected(&mut self, comm: u32) -> (u32, bool) {
+        let (ranks, places, members) = (&self.ranks, &self.places, self.members);
+        let rank = |world: &u32| places.get(*world).and_then(|at| ranks.get(at as usize));
+        *self.expected.entry(comm).or_insert_with(|| {
+            let known: Vec<&Rank> = match members.of(comm) {
+                Some(members) => members.iter().filter_map(rank).collect(),
+                None => places.0.iter().filter_map(rank).collect(),
+            };
+            (known.len() as u32, known.iter().any(|rank| rank.broken))
+        })
+    }
+
+    /// The call is over: what its events started is known no more.
+    #[inline]
+    pub fn leave(&mut self, thread: u32) {
+        self.started[thread as usize].clear();
+    }
+}
+
+/// Persistent collectives of members that start one or several at once are the same.
+fn entered(operation: u16) -> u16 {
+    match Operation::semantics(operation) {
+        Semantics::StartAll => Operation::Start as u16,
+        _ => operation,
+    }
+}
+
+#[inline]
+fn side(at: &CallEvent, (bytes, mode): (u64, SendMode), sinks: &mut Sinks) -> Side {
+    Side { thread: at.thread, at: at.own.begun, kind: at.step.kind, noted: sinks.note(at.thread), bytes, mode }
+}

@@ -1,0 +1,113 @@
+//! What a call needs of others before it can end, and how it waited for that: what matching finds out, and sinks are given.
+
+use lbprof_collector::Operation;
+use lbprof_collector::semantics::Completes;
+
+use super::blocking::EndedBy;
+use super::timeline::Step;
+use super::what_if::Noted;
+use crate::model::interval::Interval;
+use crate::model::kind::{Kind, Ns};
+use crate::model::waits::WaitState;
+
+/// Something that a call waits for.
+#[derive(Clone, Copy, Debug)]
+pub struct Need {
+    /// Who does it, and when.
+    pub by: EndedBy,
+    /// The clocks of who does it.
+    pub clocks: At,
+    /// Bytes that come from there.
+    pub bytes: u64,
+    /// Steps of the network until it is there.
+    pub hops: u32,
+    /// Why the call waits for it.
+    pub state: WaitState,
+    /// The delay of the message after it.
+    pub delay: Option<Kind>,
+    /// Whether the call can't have ended before: clocks that say so are wrong.
+    pub certain: bool,
+    /// Whether it was waited for, not only found.
+    pub waits: bool,
+}
+
+/// The clocks of who does what is needed.
+#[derive(Clone, Copy, Debug)]
+pub enum At {
+    /// Those noted.
+    Noted(Noted),
+    /// Those of a thread when it came back to MPI, in a slot of [`crate::replay::thread::Presence::Back`].
+    Back(u32, u8),
+}
+
+/// A call that is over.
+#[derive(Clone, Copy, Debug)]
+pub struct EndedCall<'a> {
+    /// Whose.
+    pub thread: u32,
+    /// The call.
+    pub step: &'a Step,
+    /// When it began and ended, by clocks as corrected.
+    pub time: Interval,
+    /// What it needed.
+    pub needs: &'a [Need],
+    /// How it waited; `None`: it did not.
+    pub wait: Option<CallWait<'a>>,
+}
+
+/// The wait of a call, from its begin.
+#[derive(Clone, Copy, Debug)]
+pub struct CallWait<'a> {
+    /// Until when.
+    pub until: Ns,
+    /// What ended it last.
+    pub last: &'a Need,
+    /// Whether it ended with that alone, whatever else came later.
+    alone: bool,
+}
+
+impl<'a> EndedCall<'a> {
+    /// A call that needed `needs`.
+    #[inline]
+    pub fn new(thread: u32, step: &'a Step, time: Interval, needs: &'a [Need]) -> Self {
+        let call = EndedCall { thread, step, time, needs, wait: None };
+        EndedCall { wait: call.find_wait(), ..call }
+    }
+
+    /// When all that it needed was done, at its begin at the earliest.
+    #[inline]
+    pub fn done_at(&self) -> Ns {
+        let Interval { begin, end } = self.time;
+        self.needs.iter().map(|need| need.by.at).max().unwrap_or(begin).clamp(begin, end)
+    }
+
+    /// What it waited for, where it waited.
+    #[inline]
+    pub fn waited_for(&self) -> impl Iterator<Item = &'a Need> + Clone {
+        let alone = self.wait.filter(|wait| wait.alone).map(|wait| wait.last);
+        self.waits().filter(move |need| alone.is_none_or(|last| std::ptr::eq(*need, last)))
+    }
+
+    /// What was done by others while it waited.
+    #[inline]
+    fn waits(&self) -> impl Iterator<Item = &'a Need> + Clone {
+        let (begin, thread) = (self.time.begin, self.thread);
+        self.needs.iter().filter(move |need| need.waits && need.by.at > begin && need.by.thread != thread)
+    }
+
+    #[inline]
+    fn find_wait(&self) -> Option<CallWait<'a>> {
+        let alone = Operation::completes(self.step.operation) == Completes::Some;
+        let is_known = self.needs.len() >= usize::from(self.step.events);
+        if alone && (!is_known || self.needs.iter().any(|need| need.by.at <= self.time.begin)) {
+            // One of those that it completed was there already.
+            return None;
+        }
+        let last = match alone {
+            true => self.waits().min_by_key(|need| need.by.at)?,
+            false => self.waits().max_by_key(|need| need.by.at)?,
+        };
+        let until = if last.delay.is_some() { self.time.end } else { last.by.at.min(self.time.end) };
+        Some(CallWait { until, last, alone })
+    }
+}

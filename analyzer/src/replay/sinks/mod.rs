@@ -1,0 +1,157 @@
+//! Who is given what the replay finds out: the clocks of what-if scenarios, the analysis of waits, and a watcher, where there is one.
+//!
+//! ```text
+//!   engine, matching ─→ Sinks ─┬→ predictions.rs     clocks: how long the run would take otherwise
+//!        (Sink: the events)    ├→ wait_analysis.rs   who waited, and since when who is synchronised (synchronised.rs);
+//!                              │                     explaining.rs hands it on: why, on another core
+//!                              └→ watching.rs        what the page shows
+//! ```
+//!
+//! Nothing flows back but [`Noted`], by which a matched event keeps the clocks of its moment.
+
+mod explaining;
+mod predictions;
+mod synchronised;
+mod wait_analysis;
+mod watching;
+
+pub use explaining::Explaining;
+pub use synchronised::Members;
+pub use wait_analysis::WaitAnalysis;
+pub use watching::Watching;
+
+use super::needs::EndedCall;
+use super::what_if::{Clocks, Noted};
+use crate::model::interval::Interval;
+use crate::model::kind::{Kind, Ns};
+
+/// A thread that begins.
+#[derive(Clone, Copy, Debug)]
+pub struct NewThread {
+    /// Place of its rank in the model.
+    pub rank: u32,
+    /// World rank.
+    pub world: u32,
+    /// Number in the rank's log.
+    pub number: u32,
+    /// When it begins.
+    pub begin: Ns,
+}
+
+/// A message that was received.
+#[derive(Clone, Copy, Debug)]
+pub struct Received {
+    /// The threads that sent and received it.
+    pub from: u32,
+    /// See above.
+    pub to: u32,
+    /// When its send began, and when the call ended in which it was received.
+    pub time: Interval,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Its tag.
+    pub tag: i32,
+}
+
+/// Takes the events of the replay, in the order in which threads are followed: of a thread that is the order of time.
+pub trait Sink {
+    /// A further thread begins, whose rank has this window; its number is the next one.
+    fn begins(&mut self, thread: NewThread, window: Interval);
+
+    /// A thread was outside of MPI, and enters a call; the time may have no length.
+    fn computes(&mut self, _thread: u32, _kind: Kind, _time: Interval) {}
+
+    /// That thread came back to MPI after more than a moment: its clocks may be asked for by this slot.
+    fn comes_back(&mut self, _thread: u32, _slot: u8) {}
+
+    /// A call is over.
+    fn calls(&mut self, call: &EndedCall);
+
+    /// Two threads are synchronised.
+    fn synchronises(&mut self, _threads: (u32, u32), _at: Ns) {}
+
+    /// All members of a communicator are.
+    fn synchronises_all(&mut self, _comm: u32, _at: Ns) {}
+
+    /// A message was received, in the receiver's call that is given last.
+    fn receives(&mut self, _message: &Received) {}
+
+    /// A thread's window ends before that of another.
+    fn ends_early(&mut self, _thread: u32, _last: u32, _idle: Interval) {}
+}
+
+/// All sinks.
+pub struct Sinks<'a, 'scope> {
+    /// Of what-if scenarios.
+    pub clocks: Clocks,
+    /// Of waits and their causes.
+    pub waits: WaitAnalysis<'a, 'scope>,
+    /// Of a watcher.
+    pub watching: Watching<'a>,
+}
+
+impl Sinks<'_, '_> {
+    /// Notes a thread's clocks.
+    #[inline]
+    pub fn note(&mut self, thread: u32) -> Noted {
+        self.clocks.note(thread)
+    }
+
+    /// Makes what is noted the later of it and a thread's clocks.
+    #[inline]
+    pub fn note_later(&mut self, note: Noted, thread: u32) {
+        self.clocks.note_later(note, thread);
+    }
+
+    /// What is noted is not needed any more.
+    #[inline]
+    pub fn forget(&mut self, note: Noted) {
+        self.clocks.forget(note);
+    }
+}
+
+impl Sink for Sinks<'_, '_> {
+    fn begins(&mut self, thread: NewThread, window: Interval) {
+        self.clocks.begins(thread, window);
+        self.waits.begins(thread, window);
+        self.watching.begins(thread, window);
+    }
+
+    #[inline]
+    fn computes(&mut self, thread: u32, kind: Kind, time: Interval) {
+        self.clocks.computes(thread, kind, time);
+        self.waits.computes(thread, kind, time);
+        self.watching.computes(thread, kind, time);
+    }
+
+    #[inline]
+    fn comes_back(&mut self, thread: u32, slot: u8) {
+        Sink::comes_back(&mut self.clocks, thread, slot);
+    }
+
+    #[inline]
+    fn calls(&mut self, call: &EndedCall) {
+        self.clocks.calls(call);
+        self.waits.calls(call);
+        self.watching.calls(call);
+    }
+
+    #[inline]
+    fn synchronises(&mut self, threads: (u32, u32), at: Ns) {
+        self.waits.synchronises(threads, at);
+    }
+
+    fn synchronises_all(&mut self, comm: u32, at: Ns) {
+        self.waits.synchronises_all(comm, at);
+    }
+
+    #[inline]
+    fn receives(&mut self, message: &Received) {
+        self.watching.receives(message);
+    }
+
+    fn ends_early(&mut self, thread: u32, last: u32, idle: Interval) {
+        self.waits.ends_early(thread, last, idle);
+        self.watching.ends_early(thread, last, idle);
+    }
+}

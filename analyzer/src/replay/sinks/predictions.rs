@@ -1,0 +1,38 @@
+//! The clocks of what-if scenarios as a sink.
+
+use super::{NewThread, Sink};
+use crate::model::interval::Interval;
+use crate::model::kind::Kind;
+use crate::replay::needs::{At, EndedCall, Need};
+use crate::replay::what_if::Clocks;
+
+impl Sink for Clocks {
+    fn begins(&mut self, thread: NewThread, window: Interval) {
+        self.add_thread(thread.rank, thread.begin, window);
+    }
+
+    #[inline]
+    fn computes(&mut self, thread: u32, kind: Kind, time: Interval) {
+        self.compute(thread, kind, time);
+    }
+
+    #[inline]
+    fn comes_back(&mut self, thread: u32, slot: u8) {
+        self.keep_return(thread, slot);
+    }
+
+    #[inline]
+    fn calls(&mut self, call: &EndedCall) {
+        let (thread, time) = (call.thread, call.time);
+        let Some(begin) = self.begin_call(thread, time) else { return };
+        for need in call.needs {
+            let &Need { bytes, hops, .. } = need;
+            match need.clocks {
+                At::Noted(noted) => self.wait_for(thread, noted, bytes, hops),
+                At::Back(other, slot) => self.wait_for_return(thread, (other, slot), bytes),
+            }
+        }
+        self.communicate(thread, time.end - call.done_at().max(begin));
+        self.end_call(thread, Interval { begin, ..time });
+    }
+}

@@ -1,0 +1,135 @@
+//! How long calls waited for what they needed, for whom and why: what of that counts goes to who explains it.
+
+use lbprof_collector::Activity;
+use lbprof_collector::record::NONE;
+
+use super::explaining::Explaining;
+use super::synchronised::{Members, Synchronised};
+use super::{NewThread, Sink};
+use crate::model::interval::Interval;
+use crate::model::kind::{Kind, Ns};
+use crate::model::waits::{WaitKey, WaitState, WaitSums};
+use crate::replay::blocking::{BlockingInterval, DelaySource, EndedBy, Explained};
+use crate::replay::needs::{CallWait, EndedCall};
+use crate::replay::scope::Scope;
+
+/// The analysis of waits in a part of the run.
+pub struct WaitAnalysis<'a, 'scope> {
+    scope: &'a Scope,
+    /// Place of the rank, by thread.
+    ranks: Vec<u32>,
+    synchronised: Synchronised<'a>,
+    explaining: Explaining<'a, 'scope>,
+    /// Whether the ends of windows were handed over.
+    has_ended: bool,
+}
+
+impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
+    /// Of what lies in `scope`; nobody has waited yet.
+    pub fn new(scope: &'a Scope, members: &'a Members<'a>, explaining: Explaining<'a, 'scope>) -> Self {
+        let synchronised = Synchronised::new(members);
+        WaitAnalysis { scope, ranks: Vec::new(), synchronised, explaining, has_ended: false }
+    }
+
+    /// Lets what is known be explained: all threads have been followed until `now`. `ends`: once all threads have passed the ends of
+    /// their windows, these, for the critical path; looked at once.
+    pub fn hand_over(&mut self, now: Ns, ends: impl FnOnce() -> Option<Vec<(u32, Ns)>>) {
+        let ends = self.new_ends(ends);
+        self.explaining.hand_over(now, ends);
+    }
+
+    /// Waits explained, and the critical path.
+    pub fn finish(mut self, ends: impl FnOnce() -> Option<Vec<(u32, Ns)>>) -> Explained {
+        let ends = self.new_ends(ends);
+        self.explaining.finish(&ends).finish()
+    }
+
+    fn new_ends(&mut self, ends: impl FnOnce() -> Option<Vec<(u32, Ns)>>) -> Vec<(u32, Ns)> {
+        let is_wanted = !self.has_ended && self.scope.has_path();
+        let ends = is_wanted.then(ends).flatten();
+        self.has_ended |= ends.is_some();
+        ends.unwrap_or_default()
+    }
+
+    /// As much of a wait as counts: from `begin` until what it waited for was `done`, and on until that had come.
+    fn counted(&self, key: &WaitKey, (begin, done, end): (Ns, Ns, Ns)) -> WaitSums {
+        let rank = self.ranks[key.thread as usize];
+        let counts = |begin, end| self.scope.counts(rank, key.kind, key.operation != 0, Interval { begin, end });
+        let count = u64::from(counts(begin, begin.saturating_add(1)) > 0);
+        WaitSums { count, waiting: counts(begin, done), delay: counts(done, end) }
+    }
+
+    /// A call has waited.
+    fn waited(&mut self, call: &EndedCall, wait: CallWait) {
+        let Interval { begin, end } = call.time;
+        let waited_for = || call.waited_for();
+        let ns = |at: Ns| (at.min(end) - begin) as f64;
+        let all: f64 = waited_for().map(|need| ns(need.by.at)).sum();
+        let last = wait.last;
+        let key = WaitKey {
+            thread: call.thread,
+            kind: call.step.kind,
+            site: call.step.site,
+            operation: call.step.operation,
+            state: last.state,
+        };
+        let waiting = last.by.at.min(wait.until) - begin;
+        let sums = WaitSums { count: 1, waiting, delay: wait.until - begin - waiting };
+        let counted = self.counted(&key, (begin, begin + waiting, wait.until));
+        let synchronised = &self.synchronised;
+        let sources = waited_for().map(|need| DelaySource {
+            by: need.by,
+            since: synchronised.last(call.thread, need.by.thread, need.by.at).min(begin),
+            share: ns(need.by.at) / all,
+            // Messages of the others may have come long before.
+            delay: need.delay.filter(|_| need.by.at == last.by.at),
+        });
+        self.explaining.batch.wait(BlockingInterval { key, begin, sums, counted, by: last.by }, sources);
+    }
+}
+
+impl Sink for WaitAnalysis<'_, '_> {
+    fn begins(&mut self, NewThread { rank, world, number, begin }: NewThread, _window: Interval) {
+        self.ranks.push(rank);
+        self.synchronised.add_thread(world);
+        let before = Interval::new(0, begin);
+        let idle = self.scope.counts(rank, Kind::new(0, Activity::Management), false, before);
+        self.explaining.batch.begin(begin, number == 0, idle);
+    }
+
+    #[inline]
+    fn computes(&mut self, thread: u32, kind: Kind, time: Interval) {
+        if !time.is_empty() {
+            self.explaining.batch.spend(thread, kind, time.end);
+        }
+    }
+
+    #[inline]
+    fn calls(&mut self, call: &EndedCall) {
+        if let Some(wait) = call.wait {
+            self.waited(call, wait);
+        }
+        self.explaining.batch.spend(call.thread, call.step.kind, call.time.end);
+    }
+
+    #[inline]
+    fn synchronises(&mut self, (one, other): (u32, u32), at: Ns) {
+        self.synchronised.pair(one, other, at);
+    }
+
+    fn synchronises_all(&mut self, comm: u32, at: Ns) {
+        self.synchronised.all(comm, at);
+    }
+
+    fn ends_early(&mut self, thread: u32, last: u32, idle: Interval) {
+        let Interval { begin, end } = idle;
+        let by = EndedBy { thread: last, at: end };
+        let since = self.synchronised.last(thread, last, end).min(begin);
+        let kind = Kind::new(0, Activity::Management);
+        let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::EarlyEnd };
+        let sums = WaitSums { count: 1, waiting: idle.ns(), delay: 0 };
+        let source = DelaySource { by, since, share: 1.0, delay: None };
+        let counted = self.counted(&key, (begin, end, end));
+        self.explaining.batch.wait(BlockingInterval { key, begin, sums, counted, by }, [source].into_iter());
+    }
+}

@@ -1,0 +1,287 @@
+//! The plain twin of [`Clocks`]: one replay, one number at a time, as its definition says. What counts four replays together is held against
+//! it.
+
+use lbprof_collector::Activity;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::clocks::{Clocks, Noted};
+use super::conditions::{Condition, Network, Work};
+use super::group::RETURNS;
+use crate::model::interval::Interval;
+use crate::model::kind::{Kind, Ns};
+
+/// The clocks of all threads in one replay.
+struct Replay {
+    condition: Condition,
+    /// When the first window begins.
+    begin: Ns,
+    threads: Vec<Thread>,
+    /// By number of the note.
+    notes: Vec<f64>,
+}
+
+struct Thread {
+    rank: u32,
+    window: Interval,
+    now: f64,
+    /// What it showed when the thread entered its last call.
+    entered: f64,
+    at_end: Option<f64>,
+    returns: [f64; RETURNS],
+}
+
+impl Replay {
+    fn is_measured(&self) -> bool {
+        self.condition.network == Network::Measured
+    }
+
+    fn add_thread(&mut self, rank: u32, late: Ns, window: Interval) {
+        let now = if self.is_measured() { (late - self.begin) as f64 } else { 0.0 };
+        self.threads.push(Thread { rank, window, now, entered: 0.0, at_end: None, returns: [0.0; RETURNS] });
+    }
+
+    /// How many times as long what a thread computes takes that lies around a time.
+    fn factor(&self, thread: usize, region: u32, middle: Ns) -> f64 {
+        let one = &self.threads[thread];
+        match &self.condition.work {
+            _ if one.at_end.is_some() => 1.0,
+            Work::Measured => 1.0,
+            Work::Region { regions, factors } if regions.get(region as usize) == Some(&true) => {
+                factors[one.rank as usize]
+            }
+            Work::Region { .. } => 1.0,
+            Work::Rank(rank, factor) => {
+                if *rank == one.rank {
+                    *factor
+                } else {
+                    1.0
+                }
+            }
+            Work::Times(times) => {
+                let before = times[one.rank as usize].iter().rev().find(|(from, _)| *from <= middle);
+                before.map_or(1.0, |(_, factor)| *factor)
+            }
+        }
+    }
+
+    fn computes(&mut self, thread: usize, kind: Kind, time: Interval) {
+        let middle = time.begin + time.ns() / 2;
+        let window = self.threads[thread].window;
+        let begin = time.begin.max(window.begin.min(time.end));
+        if time.begin < window.begin || time.end <= window.begin {
+            self.threads[thread].now = (begin - self.begin) as f64;
+        }
+        // Where the window ends within, the rest takes as long as it did.
+        let ends = begin <= window.end && window.end < time.end && time.end > window.begin;
+        for (from, to) in if ends { [(begin, window.end), (window.end, time.end)] } else { [(begin, time.end); 2] } {
+            let ns = (to - from) as f64;
+            self.threads[thread].now += match kind.is_computation() {
+                true => ns * self.factor(thread, kind.region(), middle),
+                false => ns * f64::from(u8::from(self.is_measured())),
+            };
+            self.threads[thread].entered = self.threads[thread].now;
+            if !ends {
+                break;
+            }
+            let now = self.threads[thread].now;
+            self.threads[thread].at_end.get_or_insert(now);
+        }
+    }
+
+    fn waits(&mut self, thread: usize, from: f64, bytes: u64, steps: u32) {
+        let delay_ns = match self.condition.network {
+            Network::Measured => 0.0,
+            Network::Given { latency_s, bytes_per_s } => {
+                (latency_s * 1e9 + bytes as f64 * (1e9 / bytes_per_s)) * f64::from(steps)
+            }
+        };
+        self.threads[thread].now = self.threads[thread].now.max(from + delay_ns);
+    }
+
+    fn calls(&mut self, thread: usize, time: Interval, needs: &[(Source, u64, u32)]) {
+        let window = self.threads[thread].window;
+        if time.begin < window.begin {
+            self.threads[thread].now = (time.end.min(window.begin) - self.begin) as f64;
+            if time.end <= window.begin {
+                return;
+            }
+            self.threads[thread].entered = self.threads[thread].now;
+        }
+        for &(source, bytes, steps) in needs {
+            match source {
+                Source::Note(note) => self.waits(thread, self.notes[note], bytes, steps),
+                Source::Return(other, slot) => self.waits(thread, self.threads[other].returns[slot], bytes, 1),
+            }
+        }
+        let begin = time.begin.max(window.begin);
+        let measured = self.is_measured();
+        let one = &mut self.threads[thread];
+        one.now += if measured { (time.end - begin) as f64 } else { 0.0 };
+        if begin <= window.end && window.end < time.end {
+            let counts = (window.end - begin) as f64;
+            one.at_end.get_or_insert(one.now.min(one.entered + counts));
+        }
+    }
+
+    fn time_s(&self) -> f64 {
+        self.threads.iter().map(|one| one.at_end.unwrap_or(one.now)).fold(0.0, f64::max) * 1e-9
+    }
+}
+
+/// What a call waits for.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Note(usize),
+    Return(usize, usize),
+}
+
+/// Something that a thread does next.
+#[derive(Clone, Debug)]
+enum Event {
+    Computes(usize, u32, Option<Activity>, Ns),
+    Calls(usize, Ns, Vec<(Source, u64, u32)>),
+    Notes(usize, usize),
+    NotesLater(usize, usize),
+    ComesBack(usize, usize),
+}
+
+const THREADS: usize = 3;
+const NOTES: usize = 4;
+
+fn network() -> impl Strategy<Value = Network> {
+    let bytes_per_s = prop_oneof![Just(f64::INFINITY), 1e6..1e11];
+    prop_oneof![
+        Just(Network::Measured),
+        Just(Network::IDEAL),
+        (0.0..1e-4, bytes_per_s).prop_map(|(latency_s, bytes_per_s)| Network::Given { latency_s, bytes_per_s }),
+    ]
+}
+
+fn work() -> impl Strategy<Value = Work> {
+    let times = vec((0..2000_i64, 0.0..3.0), 0..5).prop_map(|mut times| {
+        times.sort_by_key(|&(from, _)| from);
+        times
+    });
+    prop_oneof![
+        Just(Work::Measured),
+        (vec(any::<bool>(), 0..4), vec(0.0..3.0, THREADS))
+            .prop_map(|(regions, factors)| Work::Region { regions, factors }),
+        (0..THREADS as u32, 0.0..3.0).prop_map(|(rank, factor)| Work::Rank(rank, factor)),
+        vec(times, THREADS).prop_map(Work::Times),
+    ]
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let activity =
+        prop_oneof![3 => Just(Some(Activity::Computation)), 1 => Just(Some(Activity::Recorder)), 1 => Just(None)];
+    let source = prop_oneof![
+        (0..NOTES).prop_map(Source::Note),
+        (0..THREADS, 0..RETURNS).prop_map(|(thread, slot)| Source::Return(thread, slot)),
+    ];
+    let needs = vec((source, 0..100_000_u64, 1..4_u32), 0..3);
+    prop_oneof![
+        3 => (0..THREADS, 0..5_u32, activity, 0..300_i64).prop_map(|(thread, region, activity, ns)| Event::Computes(thread, region, activity, ns)),
+        3 => (0..THREADS, 0..300_i64, needs).prop_map(|(thread, ns, needs)| Event::Calls(thread, ns, needs)),
+        1 => (0..NOTES, 0..THREADS).prop_map(|(note, thread)| Event::Notes(note, thread)),
+        1 => (0..NOTES, 0..THREADS).prop_map(|(note, thread)| Event::NotesLater(note, thread)),
+        1 => (0..THREADS, 0..RETURNS).prop_map(|(thread, slot)| Event::ComesBack(thread, slot)),
+    ]
+}
+
+/// Does the same in all replays, together and one by one.
+struct Both {
+    together: Clocks,
+    alone: Vec<Replay>,
+    notes: Vec<Noted>,
+    /// Until when each thread is done.
+    now: [Ns; THREADS],
+}
+
+impl Both {
+    fn new(conditions: &[Condition], windows: &[(Ns, Ns)]) -> Self {
+        let begin = windows.iter().map(|&(begin, _)| begin).min().unwrap_or(0);
+        let alone = |condition: &Condition| Replay {
+            condition: condition.clone(),
+            begin,
+            threads: Vec::new(),
+            notes: Vec::new(),
+        };
+        let alone = conditions.iter().map(alone).collect();
+        let mut both =
+            Both { together: Clocks::new(conditions, begin), alone, notes: Vec::new(), now: [begin; THREADS] };
+        for (rank, &(begin, ns)) in (0..).zip(windows) {
+            let window = Interval::new(begin, begin + ns);
+            both.together.add_thread(rank, both.now[rank as usize], window);
+            both.alone.iter_mut().for_each(|one| one.add_thread(rank, begin.min(one.begin), window));
+        }
+        both.notes = (0..NOTES).map(|_| both.together.note(0)).collect();
+        both.alone.iter_mut().for_each(|one| one.notes = vec![one.threads[0].now; NOTES]);
+        both
+    }
+
+    fn passes(&mut self, thread: usize, ns: Ns) -> Interval {
+        let begin = self.now[thread];
+        self.now[thread] = begin + ns;
+        Interval::new(begin, begin + ns)
+    }
+
+    fn happens(&mut self, event: Event) {
+        match event {
+            Event::Computes(thread, region, activity, ns) => {
+                let kind = activity.map_or(Kind::unknown(region), |activity| Kind::new(region, activity));
+                let time = self.passes(thread, ns);
+                self.together.compute(thread as u32, kind, time);
+                self.alone.iter_mut().for_each(|one| one.computes(thread, kind, time));
+            }
+            Event::Calls(thread, ns, needs) => {
+                let time = self.passes(thread, ns);
+                self.calls(thread as u32, time, &needs);
+                self.alone.iter_mut().for_each(|one| one.calls(thread, time, &needs));
+            }
+            Event::Notes(note, thread) => {
+                self.together.forget(self.notes[note]);
+                self.notes[note] = self.together.note(thread as u32);
+                self.alone.iter_mut().for_each(|one| one.notes[note] = one.threads[thread].now);
+            }
+            Event::NotesLater(note, thread) => {
+                self.together.note_later(self.notes[note], thread as u32);
+                self.alone.iter_mut().for_each(|one| one.notes[note] = one.notes[note].max(one.threads[thread].now));
+            }
+            Event::ComesBack(thread, slot) => {
+                self.together.keep_return(thread as u32, slot as u8);
+                self.alone.iter_mut().for_each(|one| one.threads[thread].returns[slot] = one.threads[thread].now);
+            }
+        }
+    }
+
+    fn calls(&mut self, thread: u32, time: Interval, needs: &[(Source, u64, u32)]) {
+        let Some(begin) = self.together.begin_call(thread, time) else { return };
+        for &(source, bytes, steps) in needs {
+            match source {
+                Source::Note(note) => self.together.wait_for(thread, self.notes[note], bytes, steps),
+                Source::Return(other, slot) => {
+                    self.together.wait_for_return(thread, (other as u32, slot as u8), bytes);
+                }
+            }
+        }
+        self.together.communicate(thread, time.end - begin);
+        self.together.end_call(thread, Interval { begin, ..time });
+    }
+}
+
+proptest! {
+    #[test]
+    fn replays_counted_together_take_as_long_as_each_alone(
+        conditions in vec((network(), work()), 1..10),
+        windows in vec((0..300_i64, 0..1500_i64), THREADS),
+        events in vec(event(), 0..60),
+    ) {
+        let conditions: Vec<Condition> =
+            conditions.into_iter().map(|(network, work)| Condition { network, work }).collect();
+        let mut both = Both::new(&conditions, &windows);
+        events.into_iter().for_each(|event| both.happens(event));
+        let alone: Vec<f64> = both.alone.iter().map(Replay::time_s).collect();
+        prop_assert_eq!(both.together.times_s(0..THREADS as u32), alone);
+    }
+}

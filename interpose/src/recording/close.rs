@@ -84,6 +84,8 @@ pub fn write_sums() {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
+#[cold]
+#[inline(never)] // scripts/bench finds the cost of the last flush by this name.
 pub unsafe fn close_all(thread: *mut Thread, last: Record) {
     // SAFETY: the thread's own state; for the others see below.
     unsafe {

@@ -6,8 +6,9 @@ use std::io::{self, Read};
 
 use crate::format::{BLOCK_HEAD_BYTES, BLOCK_MAGIC, BlockHead};
 
-/// Bytes asked of the source at a time.
-const STEP: usize = 256 << 10;
+/// Bytes asked of the source at first, and at most at a time: a short log takes little memory, of which thousands may be open.
+const FIRST_STEP: usize = 8 << 10;
+const LARGEST_STEP: usize = 256 << 10;
 
 /// Bytes of candidate blocks that are checked in vain before the rest of a log is given up. Without this bound a file made
 /// of block heads alone would take hours: each is checked against as many bytes as it claims.
@@ -46,6 +47,8 @@ enum Probe {
 /// The blocks of a source.
 pub(crate) struct Blocks<R> {
     source: R,
+    /// Bytes that are asked of it next.
+    step: usize,
     /// Bytes read; those before `at` are done with.
     buffer: Vec<u8>,
     at: usize,
@@ -59,7 +62,16 @@ pub(crate) struct Blocks<R> {
 impl<R: Read> Blocks<R> {
     /// The source's blocks, if the next byte is where one begins.
     pub(crate) fn new(source: R) -> Self {
-        Blocks { source, buffer: Vec::new(), at: 0, position: 0, ended: false, error: None, checked_in_vain: 0 }
+        Blocks {
+            source,
+            step: FIRST_STEP,
+            buffer: Vec::new(),
+            at: 0,
+            position: 0,
+            ended: false,
+            error: None,
+            checked_in_vain: 0,
+        }
     }
 
     /// What comes next; `None` at the end.
@@ -181,14 +193,15 @@ impl<R: Read> Blocks<R> {
                 self.at = 0;
             }
             // The buffer grows by what was really read, never by what a length claims.
-            self.buffer.reserve(STEP);
-            match self.source.by_ref().take(STEP as u64).read_to_end(&mut self.buffer) {
-                Ok(read) => self.ended = read < STEP,
+            self.buffer.reserve(self.step);
+            match self.source.by_ref().take(self.step as u64).read_to_end(&mut self.buffer) {
+                Ok(read) => self.ended = read < self.step,
                 Err(error) => {
                     self.ended = true;
                     self.error = Some(error);
                 }
             }
+            self.step = LARGEST_STEP.min(2 * self.step);
         }
         self.buffer.len() - self.at
     }

@@ -3,9 +3,12 @@
 //! Reading never fails on damage that can be skipped: what is wrong arrives as [`Item::Problem`] among what is there. Sizes
 //! are checked before memory is taken, so that a hostile log costs no more than a block may hold.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+
+use zstd::bulk::Decompressor;
 
 use crate::blocks::{Blocks, Event};
 use crate::codec::{get, put, take_slice, take_varint};
@@ -96,7 +99,6 @@ pub struct LogReader<R: Read> {
     version: u16,
     header: Header,
     decoder: Decoder,
-    decompressor: zstd::bulk::Decompressor<'static>,
     /// Memory for what a block's frame holds.
     plain: Vec<u8>,
     sequences: Sequences,
@@ -162,13 +164,11 @@ impl<R: Read> LogReader<R> {
         let Some((header, _)) = get::<Header>(bytes) else {
             return damaged("its content cannot be understood".to_owned());
         };
-        let decompressor = zstd::bulk::Decompressor::new().map_err(|source| OpenError::Io { path: path(), source })?;
         Ok(LogReader {
             blocks,
             version,
             header,
             decoder: Decoder::new(),
-            decompressor,
             plain: Vec::new(),
             sequences: Sequences::default(),
             then: None,
@@ -249,7 +249,7 @@ impl<R: Read> LogReader<R> {
             return Some(self.problem(ProblemKind::Damaged, 1, detail));
         }
         let payload = self.blocks.payload(&block);
-        let Some((plain, tail)) = contents(&mut self.decompressor, &mut self.plain, &block, payload) else {
+        let Some((plain, tail)) = contents(&mut self.plain, &block, payload) else {
             return Some(self.not_understood(kind));
         };
         match kind {
@@ -367,12 +367,7 @@ pub(crate) fn gap(rank: u32, head: &BatchHead, lost: u64) -> Item {
 }
 
 /// The plain bytes and the tail of a block; `None` where its frame does not hold what its head states.
-fn contents<'a>(
-    decompressor: &mut zstd::bulk::Decompressor,
-    memory: &'a mut Vec<u8>,
-    block: &BlockHead,
-    payload: &'a [u8],
-) -> Option<(&'a [u8], &'a [u8])> {
+fn contents<'a>(memory: &'a mut Vec<u8>, block: &BlockHead, payload: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
     if block.frame == 0 {
         return payload.split_at_checked(block.plain as usize);
     }
@@ -382,8 +377,22 @@ fn contents<'a>(
     if memory.len() < plain {
         *memory = vec![0; plain.next_power_of_two()];
     }
-    let length = decompressor.decompress_to_buffer(frame, &mut memory[..plain]).ok()?;
+    let length = decompress(frame, &mut memory[..plain])?;
     (length == plain).then_some((&memory[..plain], tail))
+}
+
+/// Unpacks a frame; gives how many bytes it held. `None`: it is damaged, or holds more than `plain`.
+///
+/// zstd's context takes 160 kB and keeps nothing between frames: one serves all logs that a thread reads.
+fn decompress(frame: &[u8], plain: &mut [u8]) -> Option<usize> {
+    thread_local!(static CONTEXT: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) });
+    CONTEXT.with_borrow_mut(|context| {
+        let context = match context {
+            Some(context) => context,
+            None => context.insert(Decompressor::new().ok()?),
+        };
+        context.decompress_to_buffer(frame, plain).ok()
+    })
 }
 
 /// The profile of a block.

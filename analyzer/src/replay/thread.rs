@@ -164,6 +164,12 @@ impl Thread {
         }
     }
 
+    /// When it left MPI last after a time, when it came back, and the slot in which its clocks of then are kept.
+    pub fn last_return(&self, since: Ns, until: Ns) -> Option<(Ns, Ns, u8)> {
+        let returns = self.returns.iter().zip(0..).map(|(one, slot)| (one.begin, one.end, slot));
+        returns.filter(|&(left, at, _)| since < left && at <= until).max_by_key(|&(_, at, _)| at)
+    }
+
     /// It is in the call of its step, whose end is next.
     #[inline]
     pub fn enter(&mut self) {

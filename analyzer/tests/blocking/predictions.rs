@@ -3,6 +3,7 @@
 use lbprof_analyzer::model::what_if::WhatIf;
 use lbprof_analyzer::report::json;
 use lbprof_analyzer::report::what_if::{Note, Prediction};
+use lbprof_simulator::scenario::Scenario;
 use lbprof_simulator::script::Script;
 
 use crate::run::Run;
@@ -295,4 +296,30 @@ fn what_ranks_compute_outside_of_a_found_loop_is_balanced_where_it_may_be_a_part
     let run = Run::found(&steps("if $r == 0\ncompute 300\nend"));
     let each_ms = run.replay_ms(WhatIf::RunBalancedEach);
     assert!((each_ms - (310.0 + 9.0 * 15.0)).abs() < 0.1, "{each_ms} ms");
+}
+
+#[test]
+fn a_small_send_waits_for_a_receiver_that_left_again_at_once() {
+    // Rank 0 sends 1 kB after 10, and is in the call until 16.05. Rank 1 comes for another message at that very moment, leaves without having
+    // seen this one, and comes back after 16, to receive yet another one first. With half of the work that is after 8, and the send ends then: it does not take 6 by itself.
+    let run = Run::of_scenario_asking(
+        Scenario::ranks(2).each(|rank, script| {
+            script.repeat(3, move |_, script| match rank {
+                0 => {
+                    script.send(1, 1, 8, 0.005).send(1, 3, 8, 0.005).compute(9.99).send(1, 2, 1024, 6.05).barrier(0.05)
+                }
+                _ => script
+                    .compute(9.995)
+                    .recv(0, 1, 8, 0.015)
+                    .compute(5.99)
+                    .recv(0, 3, 8, 0.06)
+                    .recv(0, 2, 1024, 0.01)
+                    .barrier(0.03),
+            })
+        }),
+        &["faster=main:2"],
+    );
+    assert!((run.elapsed_ms() - 3.0 * 16.1).abs() < 1e-3);
+    let halved_ms = run.replay_ms(WhatIf::Faster(0, 2.0));
+    assert!((halved_ms - 3.0 * 8.1).abs() < 0.1, "{halved_ms} ms");
 }

@@ -54,6 +54,13 @@ impl Run {
         run
     }
 
+    /// That of a scenario, with answers to questions of --what-if.
+    pub fn of_scenario_asking(scenario: Scenario, asked: &[&str]) -> Run {
+        let run = Run { model: model_asking(written(scenario).path(), asked) };
+        run.check();
+        run
+    }
+
     /// That of a scenario, as sums of which hold what holds for all.
     pub fn of_scenario(scenario: Scenario) -> Run {
         let run = Run { model: model(scenario) };

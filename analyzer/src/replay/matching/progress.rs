@@ -143,7 +143,8 @@ impl Progress<'_> {
             needs.add_side(need(&posted), send.id);
             return;
         }
-        let (at, slot) = match self.presence(other, sent.at) {
+        let later = self.return_after_a_moment(other).map(|(at, slot)| Presence::Back { at, slot });
+        let (at, slot) = match later.unwrap_or_else(|| self.presence(other, sent.at)) {
             Presence::There => return,
             Presence::Back { at, .. } if transfer.is_over_at(at) => return,
             Presence::Back { at, slot } => (Some(at), slot),
@@ -186,5 +187,19 @@ impl Progress<'_> {
             Presence::Back { at, .. } if at > self.time.end => Presence::Away,
             known => known,
         }
+    }
+
+    /// When a thread came back to MPI that was there for no more than a moment as a call began, and left without having looked after the
+    /// message: the call ended just after it had come back.
+    ///
+    /// ```text
+    ///   sender    |== compute ==|send ..............|
+    ///   receiver  |== compute =|recv|== compute ===|recv|
+    /// ```
+    fn return_after_a_moment(&self, thread: u32) -> Option<(Ns, u8)> {
+        let Interval { begin, end } = self.time;
+        let (left, at, slot) = self.threads.get(thread as usize)?.last_return(begin, end)?;
+        let is_moment = |time: Ns| MOST_AFTER * time <= at - left;
+        (is_moment(left - begin) && is_moment(end - at)).then_some((at, slot))
     }
 }

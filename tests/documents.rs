@@ -19,6 +19,41 @@ const RETIRED: [(&str, &str); 12] = [
     ("stretches", "intervals"),
 ];
 
+/// Words that neither names nor comments of the sources use: the field has others ([`RETIRED`]).
+const PRIVATE: [&str; 18] = [
+    "told",
+    "tells",
+    "deed",
+    "deeds",
+    "causer",
+    "causers",
+    "gathering",
+    "gatherings",
+    "hearing",
+    "hearings",
+    "stretch",
+    "stretches",
+    "story",
+    "stories",
+    "talk",
+    "talks",
+    "fans",
+    "culprit",
+];
+
+/// Folders of sources.
+const SOURCES: [&str; 9] = [
+    "interpose/src",
+    "interpose/include",
+    "interpose/tests",
+    "collector/src",
+    "collector/tests",
+    "analyzer/src",
+    "analyzer/tests",
+    "analyzer/page/src",
+    "tests/simulator/src",
+];
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
@@ -111,6 +146,56 @@ fn retired_words_are_not_used() {
                     found.push(format!("{document}:{number}: \"{retired}\", say: {instead}"));
                 }
             }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+/// The sources in `folder` and below.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("the folder can be read").path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|kind| ["rs", "ts", "h", "css"].iter().any(|one| kind == *one)) {
+            found.push(path);
+        }
+    }
+}
+
+/// The words of a line, those in `snake_case` and `CamelCase` names too, in small letters.
+fn words_of(line: &str) -> impl Iterator<Item = String> {
+    let mut parted = String::with_capacity(line.len());
+    let mut was_small = false;
+    for letter in line.chars() {
+        if letter.is_uppercase() && was_small || !letter.is_alphanumeric() {
+            parted.push(' ');
+        }
+        was_small = letter.is_lowercase();
+        parted.extend(letter.to_lowercase().filter(|letter| letter.is_alphanumeric()));
+    }
+    parted.split_whitespace().map(str::to_owned).collect::<Vec<_>>().into_iter()
+}
+
+#[test]
+fn words_of_names_are_found() {
+    let words: Vec<_> = words_of("fn is_told(&self) -> TheDeed; // MPI_Recv").collect();
+    assert_eq!(words, ["fn", "is", "told", "self", "the", "deed", "mpi", "recv"]);
+}
+
+#[test]
+fn private_words_are_not_in_the_sources() {
+    let mut paths = Vec::new();
+    SOURCES.iter().for_each(|folder| sources(&root().join(folder), &mut paths));
+    assert!(paths.len() > 300, "{} sources", paths.len());
+    let mut found = Vec::new();
+    for path in paths {
+        let text = std::fs::read_to_string(&path).expect("sources are UTF-8");
+        for (line, number) in text.lines().zip(1..) {
+            found.extend(words_of(line).filter(|word| PRIVATE.contains(&word.as_str())).map(|word| {
+                let path = path.strip_prefix(root()).unwrap_or(&path).display();
+                format!("{path}:{number}: {word}")
+            }));
         }
     }
     assert!(found.is_empty(), "{found:#?}");

@@ -161,7 +161,7 @@ fn clusters(model: &Model, places: &[Place], options: &Options) -> Vec<(u32, Vec
     found.rows.into_iter().map(|row| (row.id, row.ranks)).collect()
 }
 
-/// Who is told what is done.
+/// Who receives what is done.
 type Report<'a> = &'a (dyn Fn(Stage) + Sync);
 
 /// What is known before a run is gathered.

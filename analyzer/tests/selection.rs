@@ -494,7 +494,7 @@ fn found_loops_are_counted_in_the_window() {
     let seen = |selection: &Selection| {
         let report = report_on(&found_part_in(dir.path(), selection));
         let row = report.loops.rows.iter().find(|row| row.main).expect("a main loop");
-        (row.iterations, (row.covered * 1000.0).round() / 10.0, row.sureness, row.told)
+        (row.iterations, (row.covered * 1000.0).round() / 10.0, row.sureness, row.in_report)
     };
     let (iterations, _, sureness, is_used) = seen(&Selection::default());
     assert_eq!((iterations, is_used), ((12.0, 12.0), true));

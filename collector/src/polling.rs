@@ -67,7 +67,7 @@ impl Display for Polling {
 }
 
 /// The first version of the log whose records of folded polls last until the last poll's end and report their gaps.
-pub const TELLS_GAPS: u16 = 2;
+pub const WITH_GAPS: u16 = 2;
 
 /// Gaps below are too short for work that is worth a poll: a call of MPI_Test costs 0.1 to 1 µs.
 pub const SHORT_NS: u64 = 5_000;
@@ -153,7 +153,7 @@ struct Phase {
 pub struct Polls {
     polling: Polling,
     lengths: Lengths,
-    tells_gaps: bool,
+    has_gaps: bool,
     /// The latest time stamp seen, in ticks.
     previous_end: u64,
     phase: Option<Phase>,
@@ -163,8 +163,8 @@ pub struct Polls {
 impl Polls {
     /// Of a thread whose records follow `previous_end` ticks, in a log of this `version`.
     pub fn new(polling: Polling, lengths: Lengths, version: u16, previous_end: u64) -> Polls {
-        let tells_gaps = version >= TELLS_GAPS;
-        Polls { polling, lengths, tells_gaps, previous_end, phase: None, sums: PollSums::default() }
+        let has_gaps = version >= WITH_GAPS;
+        Polls { polling, lengths, has_gaps, previous_end, phase: None, sums: PollSums::default() }
     }
 
     /// The sums since the last call.
@@ -229,7 +229,7 @@ impl Polls {
         self.sums.waits += u64::from(inner_wait && !before.waits);
         self.phase = Some(Phase {
             polls: before.polls.saturating_add(polls),
-            gaps: if self.tells_gaps { 1 } else { polls },
+            gaps: if self.has_gaps { 1 } else { polls },
             waits: before.waits || inner_wait,
         });
     }
@@ -266,10 +266,10 @@ impl Polls {
     /// Decides the gaps within a record of polls that were folded, and takes out of it what describes them; whether it is a wait.
     fn folded(&mut self, record: &mut Record) -> bool {
         let length = record.end.saturating_sub(record.begin);
-        let tells = self.tells_gaps && record.sent > 0;
-        let within = if tells { record.sent.min(length) } else { length };
+        let has_gaps = self.has_gaps && record.sent > 0;
+        let within = if has_gaps { record.sent.min(length) } else { length };
         let gaps = length - within;
-        let medium = if tells { PollGaps(record.received).medium().min(gaps) } else { 0 };
+        let medium = if has_gaps { PollGaps(record.received).medium().min(gaps) } else { 0 };
         (record.sent, record.received) = (0, 0);
         self.sums.within = self.sums.within.saturating_add(within);
         if self.polling == Polling::Computation {
@@ -280,7 +280,7 @@ impl Polls {
         self.sums.waiting = self.sums.waiting.saturating_add(gaps);
         let medium = if self.polling == Polling::Auto { medium } else { 0 };
         self.sums.maybe_computation = self.sums.maybe_computation.saturating_add(medium);
-        tells
+        has_gaps
     }
 }
 
@@ -309,7 +309,7 @@ impl Answer {
 
 /// Whether a record is that of completion calls that returned successfully and had no active request: they did nothing.
 ///
-/// Recorders before [`Flags::INACTIVE`] left it to their other facts. Of an MPI_Testany or a folded MPI_Waitsome these do not tell.
+/// Recorders before [`Flags::INACTIVE`] left it to their other facts. Of an MPI_Testany or a folded MPI_Waitsome these do not show.
 pub fn completes_nothing(record: &Record) -> bool {
     let flags = record.flags;
     let returned = record.end != 0 && !flags.contains(Flags::UNFINISHED) && !flags.contains(Flags::FAILED);

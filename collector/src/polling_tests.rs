@@ -147,7 +147,7 @@ fn completions_of_nothing_active_go_on_with_a_wait_and_do_not_begin_one() {
     let (records, sums) = decide(&[folded(3, (0, 1_000), 700, 0), folded_idle, call(Operation::Test, 1_100, 1_200)]);
     assert_eq!(times(&records), [(0, 1_000, false), (1_000, 1_000, true), (1_000, 1_200, true)]);
     assert_eq!((sums.polls, sums.waits, sums.waiting), (3, 1, 400));
-    // After work, the receive behind such a call goes on with nothing.
+    // After work, the receive after such a call goes on with nothing.
     let (records, _) = decide(&[nothing(0, 100), idle(50_100, 50_200), call(Operation::Recv, 50_300, 60_000)]);
     assert_eq!(times(&records)[1..], [(50_100, 50_200, false), (50_300, 60_000, false)]);
     // A core may be lost before it as before a poll.

@@ -18,7 +18,7 @@ use crate::format::{
     BatchHead, BlockHead, BlockKind, Header, LOG_MAGIC, MAX_DEFINITIONS, MAX_HEADER, MAX_OPEN_REGIONS, OLDEST_VERSION,
     PREAMBLE_BYTES, VERSION, header_checksum,
 };
-use crate::polling::{PollSums, TELLS_GAPS};
+use crate::polling::{PollSums, WITH_GAPS};
 use crate::problem::{Problem, ProblemKind};
 use crate::profile::ProfileBatch;
 use crate::record::Record;
@@ -397,7 +397,7 @@ fn decompress(frame: &[u8], plain: &mut [u8]) -> Option<usize> {
 
 /// The profile of a block.
 fn profile(plain: &[u8], version: u16) -> Option<ProfileBatch> {
-    if version >= TELLS_GAPS {
+    if version >= WITH_GAPS {
         return get(plain).map(|(batch, _)| batch);
     }
     // An old one has no sums of polls at its end.

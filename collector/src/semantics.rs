@@ -10,7 +10,7 @@
 /// What an operation does with other ranks (MPI-4.1 chapters 3 to 8, 12, 14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Semantics {
-    /// Nothing: it ends when its own rank has done its part, or what it waits for cannot be told from the log.
+    /// Nothing: it ends when its own rank has done its part, or what it waits for cannot be seen in the log.
     Nothing,
     /// A blocking send.
     Send(SendMode),
@@ -56,7 +56,7 @@ pub enum Semantics {
     Epoch(EpochStep),
     /// Locks a window at one target, or at all.
     Lock,
-    /// Unlocks it. Like a flush it moves data: whether it waits for another rank cannot be told.
+    /// Unlocks it. Like a flush it moves data: whether it waits for another rank cannot be known.
     Unlock,
 }
 

@@ -13,9 +13,9 @@
 //! | `run` | settings, job, ranks, the folder that they agree on, clocks |
 //! | `log` | the rank's log |
 //! | `recording` | a thread's records, from the slot of a call to the log |
-//! | `handles` | what is known of the objects behind MPI's handles |
+//! | `handles` | what is known of the objects that MPI's handles stand for |
 //! | `markers` | phases and pauses |
-//! | `forward` | the function behind each wrapper; calls that other tools keep from here |
+//! | `forward` | the function that each wrapper calls; calls that other tools keep from here |
 //! | `lifecycle` | when recording starts and stops |
 //! | `verbs` | what is recorded of a call, by its row's verb |
 //! | `wrappers` | the functions that the program calls, made from calls.table |

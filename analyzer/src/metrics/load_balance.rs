@@ -175,7 +175,7 @@ impl PhaseProfileIdeal {
 ///   rank 0   |=5=|send|barrier|=5=|send|barrier|         the first 5 s come before its first call: they are outside of the loop
 ///   rank 1   |recv    |=5=|barrier|recv    |=5=|         its first 5 s are of iteration 0
 ///
-///   one stretch up to the first barrier: max(5 + 0, 0 + 5) = 5 s, not 5 s outside and 5 s in iteration 0
+///   one interval up to the first barrier: max(5 + 0, 0 + 5) = 5 s, not 5 s outside and 5 s in iteration 0
 /// ```
 #[derive(Default)]
 struct Edges {
@@ -318,11 +318,11 @@ mod tests {
         #[test]
         fn the_factors_multiply_to_the_parallel_efficiency(
             computation in prop::collection::vec(1e-6..1e6f64, 1..50),
-            stretch in 1.0..100.0f64,
+            factor in 1.0..100.0f64,
             slack in 0.0..100.0f64,
         ) {
             let max = computation.iter().copied().fold(0.0, f64::max);
-            let times = Times::of(&computation, max * stretch + slack, Some(max * (1.0 + slack)));
+            let times = Times::of(&computation, max * factor + slack, Some(max * (1.0 + slack)));
             let product = times.load_balance().unwrap() * times.micro_load_balance().unwrap() * times.transfer().unwrap();
             let parallel = times.parallel().unwrap();
             prop_assert!((product - parallel).abs() <= 6.0 * f64::EPSILON * parallel);

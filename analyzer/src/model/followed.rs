@@ -117,7 +117,7 @@ pub struct Followed {
     pub elapsed: Ns,
     /// What could not be matched, and what was corrected.
     pub counts: Counts,
-    /// Stretches of the threads' time, and causes of waits in it, that were kept at most: memory does not grow with the run.
+    /// Intervals of the threads' time, and causes of waits in it, that were kept at most: memory does not grow with the run.
     pub kept: usize,
 }
 

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! A call that ends must have what it waited for behind it: a message that was sent, members that have entered. Where clocks say otherwise
-//! the call ends later, and what the thread does behind it moves along until its next call that waits. Memory grows with ranks and with
-//! messages on their way, not with events: histories are kept only so far back.
+//! the call ends later, and what the thread does after it moves along until its next call that waits. Memory grows with ranks and with
+//! messages in transit, not with events: histories are kept only so far back.
 
 pub mod blocking;
 mod engine;

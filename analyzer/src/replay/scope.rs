@@ -104,7 +104,7 @@ impl Scope {
     }
 }
 
-/// Tells another watcher what lies in a part, in the terms of the part's model: cut at the ends of windows, in time since the first begin.
+/// Reports to another watcher what lies in a part, in the terms of the part's model: cut at the ends of windows, in time since the first begin.
 pub struct PartWatcher<'a> {
     scope: &'a Scope,
     watcher: &'a mut dyn Watcher,
@@ -113,7 +113,7 @@ pub struct PartWatcher<'a> {
 }
 
 impl<'a> PartWatcher<'a> {
-    /// Tells `watcher` what lies in `scope`.
+    /// Reports to `watcher` what lies in `scope`.
     pub fn new(scope: &'a Scope, watcher: &'a mut dyn Watcher) -> Self {
         PartWatcher { scope, watcher, inside: false }
     }

@@ -69,7 +69,7 @@ pub struct Thread {
     pub number: u32,
     /// The batch at hand; without steps where there is none.
     batch: Rc<Batch>,
-    /// Those behind it.
+    /// Those after it.
     later: VecDeque<Batch>,
     step: usize,
     event: usize,
@@ -124,7 +124,7 @@ impl Thread {
         }
     }
 
-    /// Adds a batch behind the others.
+    /// Adds a batch after the others.
     pub fn add(&mut self, batch: Batch) {
         self.is_whole |= batch.last;
         if self.batch.steps.is_empty() {

@@ -5,12 +5,12 @@ use crate::model::interval::Interval;
 use crate::model::kind::{Kind, Ns};
 use crate::model::waits::WaitState;
 
-/// Is told what threads do, in the order in which they are followed.
+/// Receives what threads do, in the order in which they are followed.
 pub trait Watcher: Send {
     /// A thread did one thing for some time. Of a thread these come in the order of time.
     fn spends(&mut self, state: &StateInterval);
 
-    /// A message has arrived, in the call that was told last.
+    /// A message has arrived, in the call that was reported last.
     fn receives(&mut self, message: &Message);
 }
 

@@ -1,4 +1,4 @@
-//! The iterations of the main loop in a bounded number of rows: of very many, several successive ones are told as one.
+//! The iterations of the main loop in a bounded number of rows: of very many, several successive ones are reported as one.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use crate::report::iteration::IterationRow;
 /// Most rows, unless the user wants all.
 pub const MOST_ROWS: usize = 10_000;
 
-/// Successive iterations, told as one; mostly a single one.
+/// Successive iterations, reported as one; mostly a single one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IterationGroup {
     /// How many.
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn few_iterations_are_told_one_by_one() {
+    fn few_iterations_are_reported_one_by_one() {
         let rows: Vec<IterationRow> = (3..8).map(|number| row(number, f64::from(number) / 3.0, 1)).collect();
         let alone = |row: &IterationRow| IterationGroup { count: 1, row: *row, peak_s: row.max_s };
         assert_eq!(grouped(&rows, 5), rows.iter().map(alone).collect::<Vec<_>>());
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn of_more_iterations_equally_many_are_told_as_one() {
+    fn of_more_iterations_equally_many_are_reported_as_one() {
         let rows = [row(2, 1.0, 3), row(4, 6.0, 1), row(5, 2.0, 1), row(6, 8.0, 2), row(8, 4.0, 0)];
         // No more than 2 groups: 3 iterations in each.
         let expected = [

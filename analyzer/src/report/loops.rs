@@ -31,8 +31,7 @@ pub struct LoopRow {
     pub main: bool,
     /// Whether its iterations are those of `iterations`: of the main loops those in which most is computed; of several groups where they go
     /// through the same iterations, all with one name.
-    #[serde(rename = "in_report")]
-    pub told: bool,
+    pub in_report: bool,
     /// The ranks, ascending.
     pub ranks: Vec<u32>,
     /// The call that ends an iteration; the first of several; if ranks make different calls, that of most of them.
@@ -350,7 +349,7 @@ fn row(model: &Model, places: &[Place], one: &Loop) -> LoopRow {
         name: one.name.clone(),
         parent: one.parent,
         main: one.main,
-        told: one.main && region.is_some() && region == model.main_loop(),
+        in_report: one.main && region.is_some() && region == model.main_loop(),
         ranks: ranks.iter().map(|rank| rank.rank).collect(),
         ends_at,
         iterations: (fewest * one.for_each_main, most * one.for_each_main),
@@ -451,7 +450,7 @@ impl LoopRow {
         self.alike = self.alike.zip(other.alike).map(|(one, other)| mean(one, other));
         self.iterations = around(self.iterations, other.iterations);
         self.possible = self.possible.zip(other.possible).map(|(one, other)| around(one, other));
-        self.told |= other.told;
+        self.in_report |= other.in_report;
         if self.iterations.0 < self.iterations.1 && self.main {
             self.sureness = self.sureness.max(Some(Sureness::of(self.iterations, 1.0, 1.0)));
         }

@@ -2,7 +2,7 @@
 //!
 //! They are the parts of the verdict: load imbalance, the two kinds of serialization, communication, the recorder. So all losses
 //! together are what is lost. The part that is load imbalance is split by the regions in which the rank that computes longest exceeds the
-//! mean. Where the ranks were followed, the causes of waiting (METRICS §4) tell which ranks are waited for, and at which call.
+//! mean. Where the ranks were followed, the causes of waiting (METRICS §4) show which ranks are waited for, and at which call.
 //!
 //! Where ranks do not share one work, or others than the selected are waited for, balance says little: then a loss is what causes waiting.
 
@@ -24,7 +24,7 @@ use crate::model::what_if::WhatIf;
 use crate::profile::operation_name;
 use crate::structure::symbols::{Place, first_on_line};
 
-/// Share of the elapsed time from which on a loss is told.
+/// Share of the elapsed time from which on a loss is reported.
 const LEAST: f64 = 0.01;
 
 /// Most ranks of a loss that are named.
@@ -67,7 +67,7 @@ pub struct Loss {
     pub lost_s: f64,
     /// Whether `ranks` and the place of waiting come from the causes of waiting (`blocking`); otherwise they follow from the ranks' totals.
     pub measured: bool,
-    /// Whether the causes of waiting tell how much it is, too: of ranks that do not share one work, and of selected ranks.
+    /// Whether the causes of waiting show how much it is, too: of ranks that do not share one work, and of selected ranks.
     #[serde(skip)]
     pub by_cause: bool,
     /// The ranks that cause it, the largest share first, at most 8.
@@ -192,7 +192,7 @@ fn by_cause(parts: &Parts, table: &BlockingTable) -> Vec<Loss> {
         }
     }
     let whole = |kind, seconds: f64| Loss { measured: true, by_cause: true, ..Loss::bare(kind, seconds / n_ranks) };
-    // Only of what will be told is it worth finding out who and where.
+    // Only of what will be reported is it worth finding out who and where.
     let least_s = LEAST * parts.verdict.elapsed_s * n_ranks;
     let mut losses: Vec<Loss> = phases
         .into_iter()
@@ -244,7 +244,7 @@ fn waits_for(parts: &Parts, ranks: &[(u32, f64)]) -> Option<LossAt> {
     Some(LossAt { operation: operation_name(operation), place, share: Some(share) })
 }
 
-/// The replay that tells what balancing a region would gain; else, where one rank causes it all, that of the rank.
+/// The replay that says what balancing a region would gain; else, where one rank causes it all, that of the rank.
 fn remedy(what_if: &WhatIfTable, region: &str, ranks: &[(u32, f64)]) -> Option<Prediction> {
     let of_region =
         |row: &&Prediction| matches!(row.scenario, WhatIf::Balanced(_)) && row.region.as_deref() == Some(region);

@@ -116,7 +116,7 @@ pub struct Choices {
     pub groups: Option<usize>,
     /// How near ranks of one cluster are.
     pub cluster_radius: Option<f64>,
-    /// Whether each iteration is told by itself, however many there are.
+    /// Whether each iteration is listed by itself, however many there are.
     pub all_iterations: bool,
 }
 
@@ -132,7 +132,7 @@ impl Report {
         let mut call_sites = call_sites::rows(model, places);
         let mut regions = regions::rows(model, model);
         let problems = problems::rows(model);
-        // What ranks call in one region alone does not tell whether they run the same code.
+        // What ranks call in one region alone does not show whether they run the same code.
         let clusters = match &model.facts.selected.region {
             Some(_) => Clusters::none(model.ranks.len()),
             None => Clusters::new(model, places, choices.cluster_radius),

@@ -158,7 +158,7 @@ pub enum NotAlone {
     OneRank,
     /// Calls were recorded as sums.
     NoCalls,
-    /// A region is selected, and what others do meanwhile outside of it is not told.
+    /// A region is selected, and what others do meanwhile outside of it is not reported.
     OfRegion,
     /// The clocks of hosts cannot be compared.
     NoCommonClock,

@@ -1,4 +1,4 @@
-//! What is missing or doubtful: what the logs tell and what the figures show ([`crate::metrics::findings`]), one row a kind.
+//! What is missing or doubtful: what the logs show and what the figures show ([`crate::metrics::findings`]), one row a kind.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -72,12 +72,12 @@ pub(super) fn rows(model: &Model) -> Vec<ProblemRow> {
         details: Vec<String>,
     }
     let mut all: BTreeMap<ProblemKind, Row> = BTreeMap::new();
-    let told = model.problems.iter().map(|problem| (problem, true));
+    let recorded = model.problems.iter().map(|problem| (problem, true));
     let found = model.found.iter().map(|problem| (problem, false));
-    for (problem, is_told) in told.chain(found) {
+    for (problem, is_recorded) in recorded.chain(found) {
         let row = all.entry(problem.kind).or_default();
         // What a rank's log has counted itself the figures only show once more.
-        if is_told || problem.rank.is_none_or(|rank| !row.ranks.contains(&rank)) {
+        if is_recorded || problem.rank.is_none_or(|rank| !row.ranks.contains(&rank)) {
             row.count = row.count.saturating_add(problem.count);
         }
         row.ranks.extend(problem.rank);

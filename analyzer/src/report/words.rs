@@ -155,7 +155,7 @@ pub fn what_was_done(activity: Option<Activity>, is_delay: bool) -> &'static str
 }
 
 /// A region's path without the whole program, and without the outer regions of a long one: as a place in a sentence or a table.
-/// Code that has no name of its own keeps the one around it, which tells it from others.
+/// Code that has no name of its own keeps the one around it, which distinguishes it from others.
 pub fn short_path(path: &str) -> &str {
     const LONG: usize = 36;
     let least = if path.ends_with(OTHER) { 2 } else { 1 };
@@ -180,7 +180,7 @@ pub(crate) fn separators(path: &str) -> impl Iterator<Item = usize> {
 }
 
 /// `text` in at most `columns`, its middle left out where it is longer: the begin says what it is, the end where. Of names of code,
-/// `solve (cg.c:120) → halo (halo.c:7)`, files and lines stay, which tell them apart.
+/// `solve (cg.c:120) → halo (halo.c:7)`, files and lines stay, which distinguish them.
 pub fn shorten(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();

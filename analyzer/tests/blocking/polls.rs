@@ -75,7 +75,7 @@ fn polls_between_pieces_of_work_are_no_wait() {
 
 /// rank 1  |=== 3 ===|Irecv|Test|=== 0.1 ===|Test|=== 0.1 ===|… |Test|.|Test ok|      computes 3 + 69 × 0.1 ms, and 1 µs lies in one wait
 #[test]
-fn the_time_between_polls_is_told_as_sums_of_waiting_and_of_computation() {
+fn the_time_between_polls_is_reported_as_sums_of_waiting_and_of_computation() {
     let run = Run::of(&behind("irecv 0 as a; repeat 69; test a; compute 0.1; end; test a; compute 0.001; wait a"));
     let polls = run.model.ranks[1].polls;
     assert_eq!((polls.polls, polls.waits), (70, 1));
@@ -83,8 +83,9 @@ fn the_time_between_polls_is_told_as_sums_of_waiting_and_of_computation() {
         &report_on(&run.model),
         &text::Options { command: "lb-report", columns: 1000, first_screen: true, asked: false, top: 8, full: false },
     );
-    let told = "70 unsuccessful polls (1 wait), in total 1.00 µs of waiting and 6.90 ms of computation between polls";
-    assert!(text.contains(told), "{text}");
+    let expected =
+        "70 unsuccessful polls (1 wait), in total 1.00 µs of waiting and 6.90 ms of computation between polls";
+    assert!(text.contains(expected), "{text}");
 }
 
 #[test]
@@ -116,8 +117,8 @@ fn the_user_says_what_doubtful_time_is() {
         let polls = run.model.ranks[1].polls;
         assert_eq!(polls.polls, 500, "{polling}");
         assert!((polls.maybe_computation_s * 1e3 - doubtful_ms).abs() < 1e-6, "{polling}: {polls:?}");
-        let is_told = run.model.found.iter().any(|one| one.kind == ProblemKind::PollingUnclear);
-        assert_eq!(is_told, doubtful_ms > 0.0, "{polling}: {:?}", run.model.found);
+        let is_reported = run.model.found.iter().any(|one| one.kind == ProblemKind::PollingUnclear);
+        assert_eq!(is_reported, doubtful_ms > 0.0, "{polling}: {:?}", run.model.found);
         // The doubt comes before the loss, with the parallel efficiency of both extremes: 10 + 3 ms and 10 + 8 ms of 2 × 10 ms.
         let words = text::verdict(&report_on(&run.model));
         let first = "Ranks poll, and it is not clear what 5.00 ms of their time between polls is, waiting or computation: parallel \
@@ -142,12 +143,12 @@ fn completions_of_nothing_active_do_not_end_a_wait_by_polling() {
 }
 
 #[test]
-fn little_doubt_is_told_where_it_changes_the_figures() {
+fn little_doubt_is_reported_where_it_changes_the_figures() {
     // 0.12 ms and 0.05 ms of the ranks' 20 ms are in doubt, 7 ms are lost.
-    for (polls, is_told) in [(12, true), (5, false)] {
+    for (polls, is_reported) in [(12, true), (5, false)] {
         let run = Run::of(&behind(&format!("irecv 0 as a; repeat {polls}; test a; compute 0.01; end; wait a")));
         let doubts: Vec<_> = report_on(&run.model).doubts.iter().map(Doubt::name).collect();
-        assert_eq!(doubts, if is_told { vec!["polling"] } else { vec![] }, "{polls} polls");
+        assert_eq!(doubts, if is_reported { vec!["polling"] } else { vec![] }, "{polls} polls");
     }
 }
 

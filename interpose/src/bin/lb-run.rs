@@ -56,7 +56,7 @@ fn say(message: Arguments) {
     let _ = std::io::stderr().write_all(format!("lb-run: {message}\n").as_bytes());
 }
 
-/// Whether this is the first rank, as far as the launcher tells: what holds for all ranks is said once.
+/// Whether this is the first rank, as far as the launcher says: what holds for all ranks is said once.
 fn is_first_rank() -> bool {
     const RANK: [&str; 9] = [
         "OMPI_COMM_WORLD_RANK",

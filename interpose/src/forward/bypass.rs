@@ -16,7 +16,7 @@ use crate::mpi::{nesting, symbols};
 use crate::run::launcher;
 use crate::{forward, log};
 
-/// Looks for functions whose calls will not be seen; the log tells which, and the first rank says so.
+/// Looks for functions whose calls will not be seen; the log says which, and the first rank says so.
 pub fn look(rank: i32) {
     let wrapped = wrapped_before();
     if let Some((_, object)) = wrapped.first() {
@@ -207,7 +207,7 @@ unsafe fn symbol_table(object: &libc::dl_phdr_info) -> Option<(&'static [libc::E
             }
             entry = entry.add(1);
         }
-        // Nothing says how many symbols there are, but linkers place their names behind them.
+        // Nothing says how many symbols there are, but linkers place their names after them.
         if symbols == 0 || strings <= symbols {
             return None;
         }
@@ -273,7 +273,7 @@ extern "C" fn at_load() {
 static AT_LOAD: extern "C" fn() = at_load;
 
 /// The process exits, and no initialisation of MPI was seen: says so if there was one all the same. May run in a signal handler.
-pub fn tell_unseen() {
+pub fn report_unseen() {
     const WRAPPED: &str = "lbprof: MPI was started, but its start was not seen (the program, or a library before liblbprof.so, wraps \
                         MPI_Init or calls PMPI_Init): nothing is recorded (README, Other tools)\n";
     const LOCAL: &str = "lbprof: MPI was started, but its start was not seen (the program looks MPI's functions up in a library that it \

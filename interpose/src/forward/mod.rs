@@ -1,4 +1,4 @@
-//! The function behind each wrapper.
+//! The function that each wrapper calls.
 //!
 //! A function is looked up when it is first called: undefined symbols would break every program that inherits LD_PRELOAD.
 
@@ -18,7 +18,7 @@ include!(concat!(env!("OUT_DIR"), "/names.rs"));
 /// Addresses of the functions to forward to, by the index of their wrapper; 0 before the first call.
 pub static NEXT: [AtomicUsize; NAMES.len()] = [const { AtomicUsize::new(0) }; NAMES.len()];
 
-/// The function behind wrapper `index`.
+/// The function called by wrapper `index`.
 #[inline(always)]
 pub fn next(index: usize) -> usize {
     let address = match NEXT.get(index) {
@@ -28,7 +28,7 @@ pub fn next(index: usize) -> usize {
     if address == 0 { resolve(index) } else { address }
 }
 
-/// The function behind wrapper `index` of C, while recording: [`resolve_c`] has looked them all up.
+/// The function called by wrapper `index` of C, while recording: [`resolve_c`] has looked them all up.
 #[inline(always)]
 pub fn resolved(index: usize) -> usize {
     // SAFETY: build.rs numbers the wrappers, and NEXT has a slot for each.
@@ -55,7 +55,7 @@ pub fn is_c(own: &CStr) -> bool {
     own.to_bytes().starts_with(b"MPI_") && own.to_bytes().iter().any(u8::is_ascii_lowercase)
 }
 
-/// The function behind the Fortran wrapper whose place in [`NEXT`] is at address `slot`.
+/// The function called by the Fortran wrapper whose place in [`NEXT`] is at address `slot`.
 #[inline(always)]
 pub fn next_at(slot: usize) -> usize {
     // SAFETY: entry stubs pass addresses of elements of NEXT.
@@ -69,7 +69,7 @@ fn resolve(index: usize) -> usize {
     let (Some(slot), Some(names)) = (NEXT.get(index), NAMES.get(index)) else { return missing as *const () as usize };
     let found = find(names.0, names.1);
     if found == 0 {
-        tell_missing(index);
+        report_missing(index);
         let missing = if is_c(names.1) { missing as *const () } else { missing_in_fortran as *const () };
         return missing as usize;
     }
@@ -80,10 +80,10 @@ fn resolve(index: usize) -> usize {
 /// Says, once, that a function was called that the MPI library does not have. A program that looks it up by name finds this
 /// library's, so it cannot know.
 #[cold]
-fn tell_missing(index: usize) {
-    static TOLD: [AtomicBool; NAMES.len()] = [const { AtomicBool::new(false) }; NAMES.len()];
-    if let (Some(told), Some(names)) = (TOLD.get(index), NAMES.get(index))
-        && !told.swap(true, Relaxed)
+fn report_missing(index: usize) {
+    static REPORTED: [AtomicBool; NAMES.len()] = [const { AtomicBool::new(false) }; NAMES.len()];
+    if let (Some(reported), Some(names)) = (REPORTED.get(index), NAMES.get(index))
+        && !reported.swap(true, Relaxed)
     {
         guard::say(format_args!(
             "{} was called, which the MPI library does not have; the call gives MPI_ERR_OTHER",
@@ -107,7 +107,7 @@ extern "C" fn missing() -> Word {
     crate::mpi::abi::abi().err_other as Word
 }
 
-/// The same where [`resolve_c`] put it: the record of the call tells which it is.
+/// The same where [`resolve_c`] put it: the record of the call says which it is.
 extern "C" fn missing_recorded() -> Word {
     // SAFETY: the calling thread's own state; the slot before its cursor is that of the call under way.
     let operation = unsafe {
@@ -118,7 +118,7 @@ extern "C" fn missing_recorded() -> Word {
     let named = |names: &(&CStr, &CStr)| names.1.to_bytes().strip_prefix(b"MPI_") == Some(name.as_bytes());
     if let Some(index) = NAMES.iter().position(named) {
         // SAFETY: as above.
-        unsafe { enter::cold(thread::current(), || tell_missing(index)) };
+        unsafe { enter::cold(thread::current(), || report_missing(index)) };
     }
     missing()
 }

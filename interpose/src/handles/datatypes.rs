@@ -10,7 +10,7 @@ use crate::recording::registry;
 use crate::state::thread::Thread;
 use crate::word::Word;
 
-/// Sizes by handle, of datatypes whose handle does not tell.
+/// Sizes by handle, of datatypes whose handle does not show.
 static SIZES: Lock<Option<HashMap<Word, u64, foldhash::fast::FixedState>>> = Lock::new(None);
 
 /// Bytes of data that one element of `datatype` has; 0 for the null datatype.

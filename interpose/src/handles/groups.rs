@@ -66,7 +66,7 @@ fn defined(known: &mut Known, ranks: Vec<u32>) -> Option<u32> {
         return Some(id);
     }
     if known.n_ranks + ranks.len() > MAX_RANKS {
-        guard::tell(
+        guard::report(
             ProblemKind::TooMany,
             format_args!(
                 "groups of more than {MAX_RANKS} ranks in all in one-sided synchronisation; further ones are not named"

@@ -39,7 +39,7 @@ pub struct Open {
     pub kind: u16,
 }
 
-/// In [`Open::kind`]: it receives a message, so that its status tells who sent what.
+/// In [`Open::kind`]: it receives a message, so that its status says who sent what.
 pub const RECEIVES: u16 = 1 << 8;
 /// It is persistent: completion leaves it open, inactive.
 pub const PERSISTENT: u16 = 1 << 9;
@@ -51,7 +51,7 @@ pub const ANY_SOURCE: u16 = 1 << 11;
 pub const ANY_TAG: u16 = 1 << 12;
 /// It stands for a communicator that is being made (MPI_Comm_idup).
 pub const MAKES_COMM: u16 = 1 << 13;
-/// It reads or writes a file: its status tells the bytes.
+/// It reads or writes a file: its status has the bytes.
 pub const READS: u16 = 1 << 14;
 /// As above.
 pub const WRITES: u16 = 1 << 15;
@@ -68,7 +68,7 @@ pub fn kind_of(flags: Flags) -> u16 {
     flags.0 & 7 | flags.0 << WILDCARDS & (ANY_SOURCE | ANY_TAG)
 }
 
-/// The activity, the wildcards and the persistence that an [`Open::kind`] tells, as a record's flags.
+/// The activity, the wildcards and the persistence that an [`Open::kind`] shows, as a record's flags.
 #[inline(always)]
 fn flags_of(kind: u16) -> Flags {
     Flags(kind & 7 | (kind & (ANY_SOURCE | ANY_TAG)) >> WILDCARDS | (kind & PERSISTENT) >> PERSISTENCE)
@@ -134,7 +134,7 @@ pub fn new_id() -> u32 {
 /// Whether request `id` was started before `other`; both may be the same.
 #[inline(always)]
 fn is_older(id: u32, other: u32) -> bool {
-    // Ids have 31 bits: moved up by one, the sign of their difference tells the nearer way round.
+    // Ids have 31 bits: moved up by one, the sign of their difference gives the nearer way round.
     (id.wrapping_sub(other) << 1) as i32 <= 0
 }
 

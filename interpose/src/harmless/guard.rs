@@ -1,4 +1,4 @@
-//! No panic leaves the library; what goes wrong is told once on stderr and counted.
+//! No panic leaves the library; what goes wrong is reported once on stderr and counted.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,8 +17,8 @@ use crate::system::descriptors;
 /// How often each kind of problem was met, by its number.
 static COUNTS: [AtomicU64; MAX_PROBLEMS] = [const { AtomicU64::new(0) }; MAX_PROBLEMS];
 
-/// Bit by kind: it was told on stderr.
-static TOLD: AtomicU64 = AtomicU64::new(0);
+/// Bit by kind: it was reported on stderr.
+static REPORTED: AtomicU64 = AtomicU64::new(0);
 
 /// The rank for messages; `u32::MAX` before it is known.
 static RANK: AtomicU32 = AtomicU32::new(u32::MAX);
@@ -49,7 +49,7 @@ pub fn caught<T: Default>(work: impl FnOnce() -> T) -> T {
             give_up_after_jump();
             return result;
         }
-        tell(ProblemKind::NoMemory, format_args!("no memory is left; recording stops, the program goes on"));
+        report(ProblemKind::NoMemory, format_args!("no memory is left; recording stops, the program goes on"));
     }
     result
 }
@@ -60,16 +60,16 @@ unsafe fn is_still_at_work(thread: *mut Thread) -> bool {
     unsafe { nesting::frame_is_there((*thread).first_at_work, thread as usize) }
 }
 
-/// Gives up: nothing is recorded from here on. Told once.
+/// Gives up: nothing is recorded from here on. Reported once.
 pub fn disable(why: fmt::Arguments) {
     stage::disable();
-    tell(ProblemKind::InternalError, why);
+    report(ProblemKind::InternalError, why);
 }
 
-/// A signal's handler has left the recorder by siglongjmp: recording ends, told once.
+/// A signal's handler has left the recorder by siglongjmp: recording ends, reported once.
 pub fn give_up_after_jump() {
     stage::disable();
-    tell(
+    report(
         ProblemKind::LeftByJump,
         format_args!("a signal handler left the recorder by siglongjmp; recording stops, the program goes on"),
     );
@@ -117,19 +117,19 @@ pub fn counts() -> impl Iterator<Item = (ProblemKind, u64)> {
     })
 }
 
-/// Counts a problem and tells it on stderr, in one line, the first time that its kind is met.
-pub fn tell(kind: ProblemKind, what: fmt::Arguments) {
+/// Counts a problem and shows it on stderr, in one line, the first time that its kind is met.
+pub fn report(kind: ProblemKind, what: fmt::Arguments) {
     count(kind, 1);
     let bit = 1 << (kind as u64 & 63);
-    if TOLD.fetch_or(bit, Relaxed) & bit == 0 {
+    if REPORTED.fetch_or(bit, Relaxed) & bit == 0 {
         say(what);
     }
 }
 
-/// Tells, once, that the log was removed while it was written.
-pub fn tell_removed(path: &Path) {
-    static TOLD: AtomicBool = AtomicBool::new(false);
-    if !TOLD.swap(true, Relaxed) {
+/// Reports, once, that the log was removed while it was written.
+pub fn report_removed(path: &Path) {
+    static REPORTED: AtomicBool = AtomicBool::new(false);
+    if !REPORTED.swap(true, Relaxed) {
         say(format_args!("{} was removed while the program runs; what is recorded is lost", path.display()));
     }
 }

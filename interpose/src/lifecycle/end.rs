@@ -83,7 +83,7 @@ extern "C" fn at_exit() {
         finalize::end();
         exit_status::append();
         if state() == State::Idle && BEFORE.iter().all(|known| known.load(Relaxed) == 0) {
-            bypass::tell_unseen();
+            bypass::report_unseen();
         }
         return;
     }
@@ -127,7 +127,7 @@ unsafe fn end_in_ring(thread: *mut Thread, reason: EndReason, last: Record) {
         set_state(State::Done);
         if whole {
             close::write_sums();
-            tell_totals(LOG.lock_at_end().as_deref().and_then(Option::as_ref));
+            report_totals(LOG.lock_at_end().as_deref().and_then(Option::as_ref));
         }
     }
 }
@@ -187,7 +187,7 @@ fn close_log(reason: EndReason) {
     if let Some(mut log) = log {
         log.end(&last);
         closed::closed(&log.path());
-        tell_totals(Some(&log));
+        report_totals(Some(&log));
     }
     // No page of a ring is touched any more.
     guard::unmirror();
@@ -196,7 +196,7 @@ fn close_log(reason: EndReason) {
 }
 
 /// What LBPROF_VERBOSE adds at the end, on rank 0.
-fn tell_totals(log: Option<&RankLog>) {
+fn report_totals(log: Option<&RankLog>) {
     if let Some(log) = log
         && log.rank() == 0
         && SETTINGS.lock_at_end().as_deref().and_then(Option::as_ref).is_some_and(|settings| settings.verbose)

@@ -21,7 +21,7 @@ const UNKNOWN: i64 = i64::MAX;
 /// The status, once exit() was called.
 static STATUS: AtomicI64 = AtomicI64::new(UNKNOWN);
 
-/// From now on exit() tells its status. Without on_exit(), as in musl, it is never known.
+/// From now on exit() passes on its status. Without on_exit(), as in musl, it is never known.
 pub fn watch() {
     static WATCHED: AtomicBool = AtomicBool::new(false);
     type OnExit = unsafe extern "C" fn(extern "C" fn(c_int, *mut c_void), *mut c_void) -> c_int;

@@ -32,7 +32,7 @@ pub fn before_init() {
     if state() != State::Idle || BEFORE.iter().any(|known| known.load(Relaxed) != 0) {
         return;
     }
-    // Our panics are told by guard.rs in one line.
+    // Our panics are reported by guard.rs in one line.
     std::panic::set_hook(Box::new(|_| {}));
     let settings = Settings::from_env();
     clock::choose(settings.clock);

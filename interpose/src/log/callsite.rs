@@ -55,7 +55,7 @@ impl Sites {
         let id = match self.ids.get(&address) {
             Some(&id) => id,
             None if self.next_site >= MAX_SITES => {
-                guard::tell(
+                guard::report(
                     ProblemKind::TooMany,
                     format_args!("more than {MAX_SITES} call sites; further ones have no name"),
                 );

@@ -47,7 +47,7 @@ pub fn append(definition: &Definition) {
     }
 }
 
-/// Writes all of `block` or nothing: half a block would be told as damage.
+/// Writes all of `block` or nothing: half a block would be reported as damage.
 ///
 /// # Safety
 /// `file` is open for writing.

@@ -60,7 +60,7 @@ impl LogFile {
             }
         };
         if names == 0 {
-            guard::tell_removed(&self.path);
+            guard::report_removed(&self.path);
         }
         Ok(&mut self.file)
     }

@@ -59,7 +59,7 @@ pub struct RankLog {
     /// Ticks of one second, as measured so far.
     second: u64,
     sampled_at: u64,
-    /// What tells waiting from computation between polls.
+    /// What distinguishes waiting from computation between polls.
     lengths: Lengths,
     /// Files of rings that hold nothing that the log does not have.
     emptied: Vec<PathBuf>,
@@ -137,7 +137,7 @@ impl RankLog {
         now.saturating_sub(since) > self.second
     }
 
-    /// Writes definitions. What cannot be written leaves ids in records without a meaning: told as dropped data.
+    /// Writes definitions. What cannot be written leaves ids in records without a meaning: reported as dropped data.
     pub fn define(&mut self, definitions: &[Definition]) -> bool {
         let result = self.writer.definitions(definitions);
         self.took(result)
@@ -224,7 +224,7 @@ impl RankLog {
         let Err(error) = result else { return true };
         let whole = self.writer.bytes();
         let _ = self.writer.sink_mut().set_len(whole);
-        guard::tell(
+        guard::report(
             ProblemKind::Dropped,
             format_args!("cannot write to {}: {error}; records are lost, the program goes on", self.dir.display()),
         );

@@ -1,4 +1,4 @@
-//! The functions behind lbprof.h.
+//! The functions of lbprof.h.
 
 use std::borrow::Cow;
 use std::ffi::{c_char, c_double, c_int};

@@ -44,7 +44,7 @@ pub unsafe fn resume(thread: *mut Thread) {
         if let Some(log) = (*thread).log.as_mut()
             && let Some(mut cursor) = log.paused
         {
-            // What is written now happened in the past: no flush, whose record tells of the present, may come between.
+            // What is written now happened in the past: no flush, whose record is about the present, may come between.
             let limit = log.limit();
             if limit.offset_from(cursor) < log.phases.changes_in_pause() as isize + 1 {
                 enter::cold(thread, || critical(|| hand_over(thread, log, ticks())));

@@ -37,7 +37,7 @@ pub fn region(parent: u32, name: &str, kind: RegionKind, iterated: bool) -> (u32
     let kept: Arc<str> = name.into();
     let id = NEXT_REGION.load(Relaxed);
     if id >= MAX_REGIONS {
-        guard::tell(
+        guard::report(
             ProblemKind::TooMany,
             format_args!("more than {MAX_REGIONS} phases; further ones count to the phase around them"),
         );

@@ -43,7 +43,7 @@ pub fn enter(thread: *mut Thread, name: &str, kind: RegionKind, iterated: bool) 
     }
     let Some(open) = phases(thread) else { return };
     if open.stack.len() >= MAX_DEPTH {
-        guard::tell(
+        guard::report(
             ProblemKind::PhaseMismatch,
             format_args!("more than {MAX_DEPTH} phases are open: is one never ended?"),
         );

@@ -2,7 +2,7 @@
 //!
 //! A call from an MPI library is nested: another wrapper called that. One from the program's code is nested where MPI has called
 //! the program back (an error handler, a reduction, a copy of an attribute); but the wrapper may also have been left by longjmp
-//! or by an exception, or wait on the stack of another coroutine. Then only the frames on the stack tell.
+//! or by an exception, or wait on the stack of another coroutine. Then only the frames on the stack show.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{
@@ -97,7 +97,7 @@ pub fn is_here(address: usize) -> bool {
 
 /// Whether the frame with a canary at address `canary`, of this value, is one of this library's on the present stack.
 ///
-/// Where frames do not tell how to leave them (code that was compiled without tables for that), the search ends too early and
+/// Where frames do not show how to leave them (code that was compiled without tables for that), the search ends too early and
 /// finds nothing: such a call counts as one of its own.
 pub fn frame_is_there(canary: usize, value: usize) -> bool {
     if !is_mapped(canary) {
@@ -141,7 +141,7 @@ unsafe extern "C" {
     fn _Unwind_GetCFA(context: *mut Context) -> usize;
 }
 
-/// A frame reaches from the address that is told with it to the one that is told with its caller.
+/// A frame reaches from the address that is given with it to the one that is given with its caller.
 unsafe extern "C" fn step(context: *mut Context, search: *mut c_void) -> c_int {
     /// `_URC_NO_REASON`.
     const ON: c_int = 0;

@@ -1,4 +1,4 @@
-//! Handles that MPI itself defines, and what a handle tells.
+//! Handles that MPI itself defines, and what a handle says.
 
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -92,7 +92,7 @@ fn find_null(index: usize) -> usize {
     null
 }
 
-/// Size in bytes of a datatype whose handle tells it, or `None`.
+/// Size in bytes of a datatype whose handle gives it, or `None`.
 pub fn size_in_handle(datatype: Word) -> Option<u64> {
     match abi().kind {
         Kind::Mpich if datatype & 0xff00_0000 == 0x4c00_0000 => Some(datatype as u64 >> 8 & 0xff),
@@ -139,7 +139,7 @@ fn is_mpich_handle(handle: Word, kind: usize) -> bool {
 #[inline(always)]
 pub fn may_be_request(interface: Kind, handle: Word) -> bool {
     match interface {
-        // Bits 26 to 29 tell what kind of object a handle is of.
+        // Bits 26 to 29 show what kind of object a handle is of.
         Kind::Mpich => handle >> 26 & 0xf == 0xb,
         _ => handle != 0,
     }

@@ -11,7 +11,7 @@ pub fn symbol(name: &CStr) -> usize {
     if address == 0 { in_local_libraries(name) } else { address }
 }
 
-/// The function behind the wrapper `own`, whose profiling name is `profiling`; 0 where there is none.
+/// The function called by the wrapper `own`, whose profiling name is `profiling`; 0 where there is none.
 ///
 /// That is the next function of the same name: another tool's, which wraps it and calls the profiling name, or MPI's own. Fortran's may
 /// have no other: mpi_f08's has twins under names that differ by library, and Intel's for 8-byte integers has none that converts them.

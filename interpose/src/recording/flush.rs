@@ -134,7 +134,7 @@ pub unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> O
     Some(count as u32)
 }
 
-/// Where the ring has lost its file, so are records that it held: those that are left become the batch, and that is told.
+/// Where the ring has lost its file, so are records that it held: those that are left become the batch, and that is reported.
 ///
 /// # Safety
 /// As [`hand_over`].
@@ -159,7 +159,7 @@ unsafe fn look_at_file(thread: *mut Thread, log: &mut ThreadLog) {
         }
         lost
     };
-    guard::tell(
+    guard::report(
         ProblemKind::RingLost,
         format_args!(
             "{} was truncated or its disk failed; {lost} records are lost, recording continues in memory",

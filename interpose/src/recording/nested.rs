@@ -26,7 +26,7 @@ pub unsafe fn nested(thread: *mut Thread, canary: *const Canary) -> bool {
     }
 }
 
-/// Whether the wrapper that [`Thread::inside`] tells of has still to return. If not, the mark is taken away.
+/// Whether the wrapper that [`Thread::inside`] names has still to return. If not, the mark is taken away.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.

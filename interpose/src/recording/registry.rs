@@ -73,7 +73,7 @@ pub unsafe fn attach(thread: *mut Thread) {
         let found = if is_end_known(thread) {
             ring(&mut threads)
         } else {
-            Err(io::Error::other("the system would not tell of its end"))
+            Err(io::Error::other("the system would not report its end"))
         };
         let mut log = match found {
             Ok(log) => log,
@@ -83,7 +83,7 @@ pub unsafe fn attach(thread: *mut Thread) {
                     return;
                 }
                 define(Definition::Problem(ProblemKind::ThreadLost as u16, 1, String::new()));
-                guard::tell(ProblemKind::ThreadLost, format_args!("a thread is not recorded: {error}"));
+                guard::report(ProblemKind::ThreadLost, format_args!("a thread is not recorded: {error}"));
                 return;
             }
         };

@@ -1,6 +1,6 @@
 //! The slot of a call's record in the thread's ring: filled before the real call, ended after it.
 //!
-//! A record is filled so that whatever happens to the process, the ring tells the truth: `begin` is stored last before the real call,
+//! A record is filled so that whatever happens to the process, the ring is right: `begin` is stored last before the real call,
 //! `end` first after it. So the recorder's own time counts as computation, not as MPI.
 
 use std::sync::atomic::{Ordering::Release, compiler_fence};

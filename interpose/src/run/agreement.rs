@@ -206,7 +206,7 @@ unsafe fn lead(own: Rank, key: &str, peer: Peer, mut company: Company) -> Agreem
         (false, _) => Measuring::These(guard::caught(|| of_all_hosts(own, &place, &here))),
     };
     company.conclude(&measuring.encoded());
-    // SAFETY: all that measure have been told so.
+    // SAFETY: all that measure have been asked to.
     let offset = unsafe { measuring.offset(own, peer, Some(&place)) };
     (Some(place), offset)
 }
@@ -224,7 +224,7 @@ unsafe fn follow(own: Rank, peer: Peer, offer: Offer, leader: UnixStream) -> Agr
         Offer::Nothing => (None, None),
         Offer::Place(place) => {
             let measuring = Measuring::decoded(&peers::conclusion(leader));
-            // SAFETY: all that measure have been told so.
+            // SAFETY: all that measure have been asked to.
             let offset = unsafe { measuring.offset(own, peer, Some(&place)) };
             (Some(place), offset)
         }
@@ -308,7 +308,7 @@ unsafe fn round_completes(size: i32, patience: Duration) -> bool {
             return true;
         }
         let begin = Instant::now();
-        let mut told = None;
+        let mut message = None;
         loop {
             let arguments = [request as Word, arrived as Word, abi::abi().status_ignore, 0, 0, 0, 0, 0];
             if call_at(test, arguments) != 0 || *arrived != 0 {
@@ -324,8 +324,8 @@ unsafe fn round_completes(size: i32, patience: Duration) -> bool {
             } else {
                 std::thread::sleep(NAP);
             }
-            if waited > patience / 2 && told.is_none() {
-                told = Some(guard::caught(|| say_waiting(size, patience - waited)));
+            if waited > patience / 2 && message.is_none() {
+                message = Some(guard::caught(|| say_waiting(size, patience - waited)));
             }
         }
     }
@@ -346,7 +346,7 @@ fn say_waiting(size: i32, rest: Duration) -> Option<UnixListener> {
     first.ok()
 }
 
-/// Rank 0 makes the folder and tells the others, if any rank is to be recorded. Collective, over MPI_COMM_WORLD.
+/// Rank 0 makes the folder and sends its name to the others, if any rank is to be recorded. Collective, over MPI_COMM_WORLD.
 ///
 /// # Safety
 /// As [`by_messages`]; all ranks are there.

@@ -10,7 +10,7 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long is waited for ranks of other hosts. MPI_Init has returned, so they are on their way if they are there; a network file
+/// How long is waited for ranks of other hosts. MPI_Init has returned, so they will arrive if they exist; a network file
 /// system may show their files seconds later.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 

@@ -58,7 +58,7 @@ fn nearest_launcher() -> Launcher {
 /// The parent of a process, and when the process was started, in ticks after the host.
 pub fn parent_of(process: u32) -> Option<(u32, u64)> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The command's name, in parentheses, may hold anything; behind it stand the state, the parent …
+    // The command's name, in parentheses, may hold anything; after it stand the state, the parent …
     let mut fields = stat.rsplit(')').next()?.split_whitespace();
     let parent = fields.nth(1)?.parse().ok().filter(|&parent| parent != 0)?;
     Some((parent, fields.nth(17)?.parse().ok()?))
@@ -75,7 +75,7 @@ pub fn is_launcher(program: &[u8]) -> bool {
 }
 
 /// The key in the command line of Hydra's proxy, which starts the ranks of a host: the port on which mpiexec listens and the
-/// number of the process group, which tells spawned processes from their parents.
+/// number of the process group, which distinguishes spawned processes from their parents.
 fn of_hydra(words: &[&[u8]]) -> Option<String> {
     let program = words.first()?;
     if !program.windows(5).any(|part| part == b"proxy") {
@@ -93,7 +93,7 @@ fn of_hydra(words: &[&[u8]]) -> Option<String> {
 
 /// The key that the launcher's variables give.
 ///
-/// Open MPI's names of jobs repeat, because they are made of process ids: the random key of the job's transports tells jobs of one name
+/// Open MPI's names of jobs repeat, because they are made of process ids: the random key of the job's transports distinguishes jobs of one name
 /// apart. Slurm's repeat when a job is requeued.
 fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
     const KEYS: [(&[&str], &[&str]); 6] = [

@@ -1,4 +1,4 @@
-//! What the launcher tells of the job through the environment.
+//! What the launcher says about the job through the environment.
 
 use std::hash::{BuildHasher, Hasher};
 use std::os::unix::ffi::OsStrExt;
@@ -13,12 +13,12 @@ fn number(name: &str) -> Option<u32> {
     std::env::var(name).ok()?.trim().parse().ok()
 }
 
-/// Whether the launcher started several programs as one job, as far as it tells.
+/// Whether the launcher started several programs as one job, as far as it says so.
 pub fn started_in_parts() -> bool {
     number("OMPI_NUM_APP_CTX").is_some_and(|parts| parts > 1)
 }
 
-/// This process's rank, as far as the launcher tells.
+/// This process's rank, as far as the launcher says.
 pub fn rank() -> Option<u32> {
     const RANK: [&str; 7] = [
         "OMPI_COMM_WORLD_RANK",
@@ -32,14 +32,14 @@ pub fn rank() -> Option<u32> {
     RANK.iter().find_map(|name| number(name))
 }
 
-/// How many ranks of the job run on this host, as far as the launcher tells.
+/// How many ranks of the job run on this host, as far as the launcher says.
 pub fn ranks_here() -> Option<u32> {
     const RANKS_HERE: [&str; 4] =
         ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PALS_LOCAL_SIZE"];
     RANKS_HERE.iter().find_map(|name| number(name))
 }
 
-/// Whether all of `size` ranks run on this host; `None`: the launcher does not tell.
+/// Whether all of `size` ranks run on this host; `None`: the launcher does not show.
 pub fn single_host(size: i32) -> Option<bool> {
     if let Some(here) = ranks_here() {
         return Some(i64::from(here) >= i64::from(size));
@@ -118,11 +118,11 @@ pub fn is_foreign() -> bool {
     started().is_some_and(|(_, size, _)| size > 1)
 }
 
-/// Notes, where MPI has a single rank, that the launcher started more. The first of these processes tells.
+/// Notes, where MPI has a single rank, that the launcher started more. The first of these processes reports it.
 pub fn look_for_foreign() {
     let Some((launcher, size, rank)) = started().filter(|&(_, size, _)| size > 1) else { return };
     match rank {
-        0 => guard::tell(
+        0 => guard::report(
             ProblemKind::ForeignLauncher,
             format_args!(
                 "the launcher started {size} processes, but MPI has 1 rank in each: {launcher} belongs to another MPI than the \

@@ -83,7 +83,7 @@ fn out_of_the_way(listener: UnixListener) -> io::Result<UnixListener> {
 pub enum Meeting {
     /// This rank leads the others.
     Leader(Company),
-    /// Another one leads; it has told the folder.
+    /// Another one leads; it has sent the folder.
     Member(UnixStream, Vec<u8>),
     /// There is nobody to ask.
     Alone,
@@ -176,17 +176,17 @@ impl Company {
         self.peers.iter().map(|&(peer, _)| peer)
     }
 
-    /// Tells the others where to write, and keeps those that have understood.
+    /// Sends the others where to write, and keeps those that have understood.
     pub fn offer(&mut self, offer: &[u8]) {
-        self.peers.retain_mut(|(_, stream)| tell(stream, offer).is_ok());
+        self.peers.retain_mut(|(_, stream)| send_message(stream, offer).is_ok());
         self.peers.retain_mut(|(_, stream)| stream.read_exact(&mut [0]).is_ok());
     }
 
-    /// Tells all that have understood.
+    /// Sends the conclusion to all that have understood.
     pub fn conclude(&mut self, conclusion: &[u8]) {
         for (_, stream) in &mut self.peers {
             // One that is gone has no use for it.
-            let _ = tell(stream, conclusion);
+            let _ = send_message(stream, conclusion);
         }
     }
 }
@@ -196,7 +196,7 @@ pub fn conclusion(mut stream: UnixStream) -> Vec<u8> {
     receive(&mut stream).unwrap_or_default()
 }
 
-fn tell(stream: &mut UnixStream, message: &[u8]) -> io::Result<()> {
+fn send_message(stream: &mut UnixStream, message: &[u8]) -> io::Result<()> {
     send(stream, &(message.len() as u32).to_le_bytes())?;
     send(stream, message)
 }

@@ -1,4 +1,4 @@
-//! The folder of a run: made by one rank that tells the others, or found by each through the job's key.
+//! The folder of a run: made by one rank that sends it to the others, or found by each through the job's key.
 
 use std::ffi::OsString;
 use std::fs;
@@ -94,7 +94,7 @@ pub fn new(settings: &Settings, size: i32) -> io::Result<Place> {
     for dir in names(&wanted) {
         match fs::create_dir(&dir) {
             Ok(()) => {
-                // Under a launcher of another MPI each process is a rank 0 with a folder of its own, and that much is told already.
+                // Under a launcher of another MPI each process is a rank 0 with a folder of its own, and that is reported already.
                 if size != 1 || !launcher::is_foreign() {
                     say_name(settings, &dir, &wanted);
                 }

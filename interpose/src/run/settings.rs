@@ -30,7 +30,7 @@ pub struct Settings {
     pub clock: Option<ClockSource>,
     /// How long to wait for ranks that may not run the library.
     pub wait: Duration,
-    /// Whether to tell what is done.
+    /// Whether to show what is done.
     pub verbose: bool,
     /// Variables that were not understood, with what was wrong.
     pub complaints: Vec<String>,

@@ -43,7 +43,7 @@ pub struct Thread {
     pub poll: *mut Record,
     /// The first of these records, which follow one another at once.
     pub first_poll: *mut Record,
-    /// The one of them that has the time of all polls since it began; those behind it have none.
+    /// The one of them that has the time of all polls since it began; those after it have none.
     pub timed_poll: *mut Record,
     /// When the last poll in them ended.
     pub poll_end: u64,

@@ -221,7 +221,7 @@ const OF_FILE: u8 = 0;
 const MOVING: u8 = 1;
 /// The file is not there any more for us, which nobody has noticed yet.
 const LOST: u8 = 2;
-/// The same, and the log tells of it.
+/// The same, and the log says so.
 const KNOWN: u8 = 3;
 /// There was no memory to put in its place.
 const STUCK: u8 = 4;

@@ -198,7 +198,7 @@ impl After for Exchanges {
     }
 }
 
-/// A nonblocking combined send and receive (MPI-4.1 §3.7.6). The record is the send; the completion tells what arrived.
+/// A nonblocking combined send and receive (MPI-4.1 §3.7.6). The record is the send; the completion says what arrived.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "the arguments of MPI_Isendrecv")]
 pub fn posts_exchange<C: Call>(

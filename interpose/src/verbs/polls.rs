@@ -1,7 +1,7 @@
 //! Unsuccessful polls: those that follow one another at once become one record.
 //!
 //! A program that waits by polling makes millions of them. The record lasts from the begin of the first to the end of the last, and
-//! tells how many they are, how long they took together, and of the gaps between them, so that the analysis can tell a wait from
+//! says how many they are, how long they took together, and the gaps between them, so that the analysis can distinguish a wait from
 //! computation ([`lbprof_collector::polling`]). Where a program polls several things in turn, each kind of poll has a record that
 //! counts them, and the last of these has the time of all. Completions of nothing that is active do not end a wait
 //! ([`nothing_active`]).
@@ -82,7 +82,7 @@ pub(super) unsafe fn nothing_active(thread: *mut Thread, slot: *mut Record) {
 }
 
 /// The record that has the time of the polls lasts until `end` and has another gap, and a call of `within` ticks; the records
-/// behind it have no time.
+/// after it have no time.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, with such a record.

@@ -1,7 +1,7 @@
 // ranks: 3
 // mpi: openmpi mpich
 // truth: a ring of halo exchanges and a sum of energies, 12 steps; the last rank computes 20 ms a step, the others 4 ms. Rank 0
-// truth: tells the others how many steps, and a barrier begins them.
+// truth: sends the others the number of steps, and a barrier begins them.
 // records: Sendrecv 12 Allreduce 12 Bcast 1 Barrier 1
 // calls: 81
 // end: finalize

@@ -103,11 +103,11 @@ static void TWIN(one_at_a_time)(void)
     for (int i = 2; i >= 0; i--) {
 #ifdef MPI_ABI_VERSION
         /* In the MPI-5 ABI nothing distinguishes MPICH's one handle from others: such sends are reported in the order of their starts. */
-        int told = 2 - i;
+        int shift = 2 - i;
 #else
-        int told = i;
+        int shift = i;
 #endif
-        PLAIN(Wait, (&sends[i], MPI_STATUS_IGNORE), .on = on, .peer = right, .tag = 56 + told, .sent = 4 * (16 + told));
+        PLAIN(Wait, (&sends[i], MPI_STATUS_IGNORE), .on = on, .peer = right, .tag = 56 + shift, .sent = 4 * (16 + shift));
     }
     for (int i = 0; i < 3; i++)
         PLAIN(Wait, (&receives[i], MPI_STATUS_IGNORE), .on = on, .peer = left, .tag = 56 + i, .received = 4 * (16 + i));

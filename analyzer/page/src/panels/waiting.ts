@@ -34,7 +34,7 @@ const PARTS: [key: "imbalance" | keyof ByClass, term: string, depth: number][] =
     ["imbalance_global", "global", 1],
     ["imbalance_temporal", "temporal", 1],
     ["imbalance_chains", "dependency chains", 1],
-    ["imbalance_unsplit", "not told apart", 1],
+    ["imbalance_unsplit", "not separated", 1],
     ["communication", "communication", 0],
     ["message_delay", "message delay", 0],
     ["control", "control of parallelism", 0],

@@ -38,7 +38,7 @@ export const whatIf: Panel = {
             host.append(replays(report), ...report.prediction_notes.map((note) => el("p", { class: "hint" }, `${note.text}.`)));
         } else {
             const calls = panelLink("waiting", "Causes of waiting");
-            host.append(el("p", { class: "hint" }, "How long the run would take otherwise is not known: of some calls the logs do not tell what they waited for (", calls, ")."));
+            host.append(el("p", { class: "hint" }, "How long the run would take otherwise is not known: the logs do not show what some calls waited for (", calls, ")."));
         }
         if (report.critical_path) {
             host.append(el("div", { class: "columns" }, parts(report), ranks(report)));

@@ -5,7 +5,7 @@ import { poolMeans, putOver } from "../pool";
 import type { Timeline } from "../views";
 import type { SpanIndex } from "./spans";
 
-/** More stretches than this are drawn from slices: they would be narrower than pixels anyway. */
+/** More spans than this are drawn from slices: they would be narrower than pixels anyway. */
 const MOST_SPANS = 30_000;
 
 /** Rows at least this high, in CSS pixels, show the shares of states stacked; lower ones the largest alone. */

@@ -1,19 +1,19 @@
-// Stretches of time by row, to be found by time.
+// Spans of time by row, to be found by time.
 import type { Packed } from "../packed";
 
-interface Stretches {
+interface Intervals {
     rank: Packed;
     begin_s: Packed;
     end_s: Packed;
 }
 
 export class SpanIndex {
-    /** By row: numbers of stretches in the order of their begins, and of each the latest end so far. */
+    /** By row: numbers of spans in the order of their begins, and of each the latest end so far. */
     private readonly order: Uint32Array[];
     private readonly latest: Float64Array[];
 
     constructor(
-        private readonly of: Stretches,
+        private readonly of: Intervals,
         rows: number,
         rowFor: (rank: number) => number,
     ) {
@@ -32,7 +32,7 @@ export class SpanIndex {
         });
     }
 
-    /** Place of the first stretch of the row that ends after `from`. */
+    /** Place of the first span of the row that ends after `from`. */
     private first(row: number, from: number): number {
         const latest = this.latest[row];
         let low = 0;
@@ -48,14 +48,14 @@ export class SpanIndex {
         return low;
     }
 
-    /** About how many stretches of the row touch `from` to `to`. */
+    /** About how many spans of the row touch `from` to `to`. */
     countIn(row: number, from: number, to: number): number {
         let n = 0;
         this.each(row, from, to, () => ++n < 20_000);
         return n;
     }
 
-    /** Calls `see` with the number of each stretch that touches `from` to `to`, until it returns false. */
+    /** Calls `see` with the number of each span that touches `from` to `to`, until it returns false. */
     each(row: number, from: number, to: number, see: (index: number) => boolean | void): void {
         const list = this.order[row];
         for (let at = this.first(row, from); at < list.length; at++) {
@@ -69,12 +69,12 @@ export class SpanIndex {
         }
     }
 
-    /** The shortest stretch over `time`, −1 where there is none. */
+    /** The shortest span over `time`, −1 where there is none. */
     at(row: number, time: number): number {
         return this.nearest(row, time, 0);
     }
 
-    /** The shortest stretch over `time`, else the nearest within `reach` of it, else −1. */
+    /** The shortest span over `time`, else the nearest within `reach` of it, else −1. */
     nearest(row: number, time: number, reach: number): number {
         let best = -1;
         let least = Infinity;
@@ -82,7 +82,7 @@ export class SpanIndex {
             const begin = this.of.begin_s.at(index);
             const end = this.of.end_s.at(index);
             const away = Math.max(begin - time, time - end, 0);
-            // Any stretch over the place is nearer than one beside it.
+            // Any span over the place is nearer than one beside it.
             const rank = away > 0 ? 1e6 + away : end - begin;
             if (rank < least) {
                 least = rank;

@@ -43,7 +43,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Tells an error, and says how to end with it.
+/// Reports an error, and says how to end with it.
 pub fn fail(error: &anyhow::Error) -> Exit {
     let io = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
     if io.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {

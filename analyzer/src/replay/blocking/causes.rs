@@ -27,7 +27,7 @@ pub struct DelaySource {
     pub since: Ns,
     /// The part of the wait that he answers for, 0..=1; the parts of all who end it add up to 1.
     pub share: f64,
-    /// What comes behind what he did, until the wait is over: a message's delay.
+    /// What comes after what it did, until the wait is over: a message's delay.
     pub delay: Option<Kind>,
 }
 

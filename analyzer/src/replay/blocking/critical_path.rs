@@ -52,7 +52,7 @@ impl Trail {
         }
     }
 
-    /// Adds to sums what comes behind the first `n` parts. All are whole nanoseconds, so nothing is left of what is added and taken away.
+    /// Adds to sums what comes after the first `n` parts. All are whole nanoseconds, so nothing is left of what is added and taken away.
     fn add_rest(&self, n: usize, sums: &mut Sums) {
         self.sums.iter().for_each(|(&key, &ns)| *sums.entry(key).or_default() += ns);
         self.parts[..n].iter().for_each(|&(key, ns)| *sums.entry(key).or_default() -= ns);
@@ -129,7 +129,7 @@ impl CriticalPath {
                     {
                         let begin = histories.get(by.thread as usize).map_or(Ns::MIN, History::begin);
                         let at = by.at.max(begin).max(self.from).min(past.end);
-                        // From the send to the end of the wait the message was on its way.
+                        // From the send to the end of the wait the message was in transit.
                         if at < past.end {
                             let key = (by.thread, Kind::delay(states.get(past.state).1.region()));
                             *sums.entry(key).or_default() += (past.end - at) as f64;

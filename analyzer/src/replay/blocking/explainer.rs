@@ -57,7 +57,7 @@ impl Explainer {
 
     /// Takes in a batch, which goes on where the last one ended.
     ///
-    /// What threads did is known of all of them before the first wait is explained: its paths end before it, so what comes behind does not
+    /// What threads did is known of all of them before the first wait is explained: its paths end before it, so what comes after does not
     /// matter.
     pub fn take(&mut self, batch: &HistoryBatch) {
         batch.begins.iter().for_each(|begin| self.begin(begin));

@@ -68,7 +68,7 @@ pub struct History {
 pub struct PastInterval<'a> {
     /// From when; not before the time asked for.
     pub begin: Ns,
-    /// Until when; not behind the time asked for.
+    /// Until when; not after the time asked for.
     pub end: Ns,
     /// What.
     pub state: ThreadState,
@@ -168,7 +168,7 @@ impl History {
         })
     }
 
-    /// Tells what was done from `from` to `to`, the last first: of waits what they were caused by.
+    /// Gives what was done from `from` to `to`, the last first: of waits what they were caused by.
     #[inline]
     pub fn spent(&self, from: Ns, to: Ns, mut spend: impl FnMut(StateTime)) {
         let ended = ended_before(&self.intervals, self.near.get(), to);

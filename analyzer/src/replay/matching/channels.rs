@@ -75,7 +75,7 @@ impl Side {
     }
 }
 
-/// A message on its way.
+/// A message in transit.
 #[derive(Clone, Copy, Debug)]
 pub struct Transfer {
     /// The send, once it was begun.

@@ -71,7 +71,7 @@ impl OpenInstances {
         usize::try_from(number.checked_sub(self.from)?).ok()
     }
 
-    /// The collective instance of a number is over. One that never ends may be before it, and any number of others behind that one.
+    /// The collective instance of a number is over. One that never ends may be before it, and any number of others after that one.
     fn is_over(&mut self, number: u64) {
         if let Some(place) = self.place(number).and_then(|place| self.open.get_mut(place)) {
             *place = None;

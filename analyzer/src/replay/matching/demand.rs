@@ -5,7 +5,7 @@
 //!   rank 1   |send 0|recv|== compute ==|send 0|recv| …
 //! ```
 //!
-//! Who does what follows from who is ready first. A replay keeps the order that was recorded, so that it cannot tell what would be
+//! Who does what follows from who is ready first. A replay keeps the order that was recorded, so that it cannot show what would be
 //! done by whom if ranks computed longer or shorter. Ranks that deal with others between an answer and the next question, in a collective
 //! operation or by messages, do not get their work that way: they have a server, as for output.
 

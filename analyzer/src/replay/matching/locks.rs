@@ -1,6 +1,6 @@
 //! Locks of windows (MPI-4.1 §12.5.3): who gave one back that somebody waits for.
 //!
-//! A log tells when a rank asked for a lock, had it, and gave it back, not who stood in between. But where a rank gives a lock back
+//! A log says when a rank asked for a lock, had it, and gave it back, not who stood in between. But where a rank gives a lock back
 //! while another, whose lock does not go with it, is still in the call that asks for its own, then the other had to wait for that.
 //!
 //! ```text
@@ -73,7 +73,7 @@ impl Locks {
         self.held.insert((window, target, rank), exclusive);
     }
 
-    /// A rank gives its lock back; `release` makes what tells so, and what is not needed any more comes back. `None`: it has none.
+    /// A rank gives its lock back; `release` makes the note of it, and what is not needed any more comes back. `None`: it has none.
     pub fn unlock(
         &mut self,
         window: WindowKey,

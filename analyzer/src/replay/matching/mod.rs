@@ -8,7 +8,7 @@
 //!   requests.rs, started.rs  what requests stand for; demand.rs  work that is handed out on demand
 //! ```
 //!
-//! It reads what threads have done so far, and is told what they do in the order of time by the engine. What it finds out goes to the sinks;
+//! It reads what threads have done so far, and the engine reports to it what they do in the order of time. What it finds out goes to the sinks;
 //! threads that can go on again are [`Matcher::take_woken`].
 
 mod channels;

@@ -283,7 +283,7 @@ fn latest(entries: &[Entry], which: impl Fn(&Entry) -> bool) -> Option<Entry> {
     entries.iter().filter(|entry| which(entry)).max_by_key(|entry| entry.at).copied()
 }
 
-/// Why a call of a kind waits in `instance`; what a persistent one is only the kind tells.
+/// Why a call of a kind waits in `instance`; what a persistent one is only the kind shows.
 fn state_of(instance: &CollectiveInstance, kind: Kind) -> WaitState {
     let activity = match Operation::semantics(instance.operation) {
         Semantics::Start => kind.activity(),

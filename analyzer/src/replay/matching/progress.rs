@@ -159,7 +159,7 @@ impl Progress<'_> {
         }
     }
 
-    /// Whether the call waited from `begin` for what was at a time within it, as far as that can be told; `None`: it had not been when the
+    /// Whether the call waited from `begin` for what was at a time within it, as far as that can be known; `None`: it had not been when the
     /// call ended. `needs`: all that it needed.
     fn has_waited(&mut self, (what, like): (For, Like), at: Option<Ns>, begin: Ns, needs: &[Need]) -> bool {
         let Some(at) = at else {

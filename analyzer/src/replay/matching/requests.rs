@@ -19,7 +19,7 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// Something is started under a request, alone or behind another.
+    /// Something is started under a request, alone or after another.
     pub fn start(&mut self, request: u32, started: Started) {
         let [first, second] = self.open(request);
         *(if matches!(first, Started::Nothing) { first } else { second }) = started;

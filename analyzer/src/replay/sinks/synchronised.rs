@@ -1,6 +1,6 @@
 //! When two threads were last synchronised: by a message between them, or in a collective (METRICS §4, T*).
 //!
-//! A wait asks for the last time before that which ended it. But what ended it synchronises, too, and others may have told so already:
+//! A wait asks for the last time before that which ended it. But what ended it synchronises, too, and others may have shown that already:
 //! all members of a collective are, from its last entry on. So the last two times are kept.
 
 use std::cell::OnceCell;

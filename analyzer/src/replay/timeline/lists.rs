@@ -58,7 +58,7 @@ impl<'a> Lists<'a> {
         std::mem::take(&mut self.new)
     }
 
-    /// The number of the list of those that send to the rank on communicator `comm`; that behind it is of those that it sends to.
+    /// The number of the list of those that send to the rank on communicator `comm`; that after it is of those that it sends to.
     /// NONE: not known.
     pub fn neighbours(&mut self, comm: u32, definitions: &Definitions) -> u32 {
         if let Some(&number) = self.neighbours.get(&comm) {

@@ -1,6 +1,6 @@
 //! Persistent operations that a rank has prepared: what its starts start.
 //!
-//! A start's record tells the communicator, the peer and the tag, but not whether it sends or receives, and its request is a new
+//! A start's record has the communicator, the peer and the tag, but not whether it sends or receives, and its request is a new
 //! one. So it is held against what was prepared with the same.
 
 use lbprof_collector::semantics::{Semantics, SendMode};

@@ -19,7 +19,7 @@ pub enum Role {
     Ready,
     /// Starts a receive, under a request.
     StartRecv,
-    /// Starts a receive of which it is not known yet what it will receive: the record of its completion tells.
+    /// Starts a receive of which it is not known yet what it will receive: the record of its completion says.
     StartRecvAny,
     /// Completes a request, having waited for it.
     Done,
@@ -54,7 +54,7 @@ pub struct CommEvent {
     /// Index of the communicator in [`crate::model::Model::communicators`]; NONE: not known.
     pub comm: u32,
     /// World rank of the other side, of the root, or of a lock's target; NONE where there is none. Of what is done with several ranks the
-    /// number of their list, see [`Batch::lists`]; of neighbours that of those that send to this rank, behind which are those that it
+    /// number of their list, see [`Batch::lists`]; of neighbours that of those that send to this rank, after which are those that it
     /// sends to.
     pub peer: u32,
     /// The message's tag. Of a meeting what it is on: 0 the communicator itself, else a window or a file.
@@ -69,7 +69,7 @@ pub struct CommEvent {
     pub any: bool,
 }
 
-/// A stretch of computation and the call at its end.
+/// An interval of computation and the call at its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// When the call begins: until then the thread did `before`.

@@ -25,7 +25,7 @@ use crate::read::definitions::Definitions;
 use crate::structure::Placer;
 use crate::structure::survey::RankSurvey;
 
-/// What all ranks' steps are told in terms of.
+/// What all ranks' steps are expressed in.
 #[derive(Clone, Copy)]
 pub struct Ids<'a> {
     /// The communicators, by uid.
@@ -47,7 +47,7 @@ pub struct RankSteps<'a> {
     definitions: Definitions,
     placer: Option<Placer<'a>>,
     threads: FxHashMap<u32, Thread>,
-    /// Sequence numbers behind the last records of its threads.
+    /// Sequence numbers after the last records of its threads.
     ends: &'a BTreeMap<u32, u64>,
     comms: Dense<Comm>,
     regions: Dense<RegionIdx>,
@@ -80,12 +80,12 @@ struct Thread {
     placed: Option<(u32, bool)>,
     /// The last call, where parts of it may follow.
     waiting: Option<Waiting>,
-    /// That call, if its parts follow in the next batch, and the recorder's flushes behind it; and what it and its parts do.
+    /// That call, if its parts follow in the next batch, and the recorder's flushes after it; and what it and its parts do.
     steps: Vec<Step>,
     events: Vec<CommEvent>,
     /// What the last call was, for its parts.
     semantics: Semantics,
-    /// Polls that found nothing, and flushes behind them, as one step and more: the next call may go on with their wait.
+    /// Polls that found nothing, and flushes after them, as one step and more: the next call may go on with their wait.
     polls: Vec<Step>,
     /// How long the longest call of that wait lasts, with the gap before it. The wait is named for this call.
     longest_poll: Ns,

@@ -55,7 +55,7 @@ impl Clocks {
         self.groups.iter_mut().for_each(|group| group.begin(thread, shown));
     }
 
-    /// Sets a thread's clocks to a time that is not behind the begin of its window.
+    /// Sets a thread's clocks to a time that is not after the begin of its window.
     fn set(&mut self, thread: u32, time: Ns) {
         let shown = (time - self.begin) as f64;
         self.groups.iter_mut().for_each(|group| group.set(thread, shown));
@@ -149,7 +149,7 @@ impl Clocks {
         }
     }
 
-    /// A thread's clocks at the end of its window, where they are not known yet; what it computes behind takes as long as it did.
+    /// A thread's clocks at the end of its window, where they are not known yet; what it computes after takes as long as it did.
     #[cold]
     fn ends(&mut self, thread: u32, shown: impl Fn(&OfThread) -> [f64; WIDTH]) {
         let one = &mut self.threads[thread as usize];

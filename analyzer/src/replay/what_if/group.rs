@@ -36,7 +36,7 @@ pub struct Group {
     latency: Lanes,
     per_byte: Lanes,
     /// By index of the region: all bits set where the replay changes how long is computed in it, else none, so that there is no branch. The
-    /// last stands for all behind.
+    /// last stands for all after.
     changed: Vec<[u64; WIDTH]>,
     /// By thread.
     clocks: Vec<OfThread>,

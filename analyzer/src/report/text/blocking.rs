@@ -12,10 +12,10 @@ use crate::report::words::{
     TimeUnit, clean, count, percent, plural, seconds, seconds_like, short_path, what_was_done, wrap,
 };
 
-/// Share of all waiting from which on something is told.
+/// Share of all waiting from which on something is reported.
 const LEAST: f64 = 0.005;
 
-/// Most pairs of ranks that are told in a sentence.
+/// Most pairs of ranks that are reported in a sentence.
 const MOST_PAIRS: usize = 3;
 
 /// Columns that give way where lines are short.
@@ -69,7 +69,7 @@ fn classes(table: &BlockingTable) -> Table {
         ("  global (in the sum)", class.global_s),
         ("  temporal (slow in turn)", class.temporal_s),
         ("  dependency chains", class.chains_s),
-        ("  not told apart", class.unsplit_s),
+        ("  not separated", class.unsplit_s),
         ("communication", class.communication_s),
         ("messages in transit", class.message_delay_s),
         ("control of parallelism", class.control_s),
@@ -104,20 +104,20 @@ fn pairs(table: &BlockingTable) -> Option<String> {
 fn matching(table: &BlockingTable) -> Option<String> {
     let counts = &table.counts;
     let mut parts = Vec::new();
-    let mut tell = |n: u64, what: &str, behind: &str| {
+    let mut add = |n: u64, what: &str, what_of_it: &str| {
         if n > 0 {
-            parts.push(format!("{}{behind}", plural(n, what)));
+            parts.push(format!("{}{what_of_it}", plural(n, what)));
         }
     };
-    tell(counts.lone_sends, "send", " without a receive");
-    tell(counts.lone_receives, "receive", " without a send");
-    tell(counts.lone_collectives, "collective", " that not all entered");
-    tell(counts.mixed_collectives, "collective", " with different operations");
-    tell(counts.lone_neighbours, "neighbour", " that did not enter a collective");
-    tell(counts.lone_epochs, "side", " of epochs on windows");
-    tell(counts.behind_gaps, "call", " behind lost records");
-    tell(counts.not_recorded, "call", " with ranks that lack records");
-    tell(counts.sizes_differ, "message", " of another size than was sent");
+    add(counts.lone_sends, "send", " without a receive");
+    add(counts.lone_receives, "receive", " without a send");
+    add(counts.lone_collectives, "collective", " that not all entered");
+    add(counts.mixed_collectives, "collective", " with different operations");
+    add(counts.lone_neighbours, "neighbour", " that did not enter a collective");
+    add(counts.lone_epochs, "side", " of epochs on windows");
+    add(counts.behind_gaps, "call", " after lost records");
+    add(counts.not_recorded, "call", " with ranks that lack records");
+    add(counts.sizes_differ, "message", " of another size than was sent");
     let mut text = String::new();
     if !parts.is_empty() {
         write!(text, "not matched, so that waiting for it is not known: {}", parts.join(", ")).ok();

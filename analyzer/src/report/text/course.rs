@@ -8,7 +8,7 @@ use crate::report::iteration::IterationRow;
 use crate::report::iterations::Iterations;
 use crate::report::words::{count, plural, seconds_like, wrap};
 
-/// Share of the mean iteration from which on a change is told.
+/// Share of the mean iteration from which on a change is reported.
 const LEAST: f64 = 0.02;
 
 /// Bars of growing height.

@@ -174,7 +174,7 @@ fn beside_replay(iterations: &str, row: &EfficiencyRow, replay_s: f64) -> String
     format!("; the estimate from {iterations} is {estimate} ({})", signed_percent(estimate_s / replay_s - 1.0))
 }
 
-/// What an estimate is made from. A region alone does not tell which iterations it is in.
+/// What an estimate is made from. A region alone does not show which iterations it is in.
 fn iterations(report: &Report) -> &'static str {
     match (&report.facts.selected.region, report.loops.rows.is_empty()) {
         (Some(_), _) => "iterations",

@@ -8,7 +8,7 @@ use crate::report::course::{SlowestRank, known, whole};
 use crate::report::iterations::Iterations;
 use crate::report::words::{clean, count, percent, plural, seconds, wrap};
 
-/// Most ranks of which it is told how often they are the slowest.
+/// Most ranks for which it is said how often they are the slowest.
 const MOST_RANKS: usize = 3;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {

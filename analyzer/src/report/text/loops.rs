@@ -50,7 +50,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     )
 }
 
-/// Whether a loop tells something: the main one, and those in or around it that take time.
+/// Whether a loop is worth a row: the main one, and those in or around it that take time.
 fn is_worth_showing(rows: &[LoopRow], at: usize) -> bool {
     const LEAST_COVERED: f64 = 0.01;
     rows[at].main || (rows[at].covered >= LEAST_COVERED && kind(rows, at) != ELSEWHERE)
@@ -121,7 +121,7 @@ fn sureness(report: &Report) -> String {
     format!("{}{of_whom}: {why}; --loop CALLSITE takes another end of an iteration, --no-detect none", sureness.name())
 }
 
-/// What keeps a main loop from being surer, of all that no doubt tells; of a sure one what makes it so.
+/// What keeps a main loop from being surer, of all that no doubt says; of a sure one what makes it so.
 fn why_not_surer(row: &LoopRow) -> String {
     let (fewest, most) = row.iterations;
     let alike = row.alike.unwrap_or(0.0);
@@ -228,7 +228,7 @@ mod tests {
             name: "loop".to_owned(),
             parent: None,
             main: true,
-            told: true,
+            in_report: true,
             ranks: vec![0, 1],
             ends_at: None,
             iterations,
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_keeps_a_loop_from_being_surer_is_told_by_its_figures() {
+    fn what_keeps_a_loop_from_being_surer_is_reported_by_its_figures() {
         let likely = |iterations, alike, covered| why_not_surer(&row(iterations, alike, covered, Sureness::Likely));
         assert_eq!(likely((99.0, 100.0), 1.0, 0.9), "ranks count 99–100 iterations");
         assert_eq!(likely((50.0, 50.0), 0.6, 0.9), "only 60.0 % of the iterations have the same kinds of calls");

@@ -8,7 +8,7 @@ use crate::report::table::Table;
 use crate::report::words::{TimeUnit, percent, percent_or_dash, plural, seconds, seconds_like, wrap};
 use crate::report::{Report, largest};
 
-/// Share of the time on one rank, and of the longest phase, from which on a part is told.
+/// Share of the time on one rank, and of the longest phase, from which on a part is reported.
 const LEAST: f64 = 0.0005;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {

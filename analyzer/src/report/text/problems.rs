@@ -37,7 +37,7 @@ fn problem_line(problem: &ProblemRow, full: bool) -> String {
         [one] => format!("rank {one}: "),
         many => format!("ranks {}: ", ranges(many)),
     };
-    // Details name their rank, which is told already where there is but one.
+    // Details name their rank, which is named already where there is but one.
     let known = |detail: &str| detail.strip_prefix(&ranks).map_or_else(|| clean(detail), clean);
     let most = if full { usize::MAX } else { SHOWN_DETAILS };
     let details: Vec<String> = problem.details.iter().take(most).map(|detail| known(detail)).collect();

@@ -253,8 +253,8 @@ fn parts_of_loss(verdict: &Verdict) -> Vec<String> {
         (verdict.recorder_s, "writing the log"),
     ];
     parts.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let told = parts.iter().enumerate().filter(|(at, (part, _))| *at == 0 || *part > 0.01 * verdict.elapsed_s);
-    told.map(|(_, (part, what))| format!("{} to {what}", seconds_like(*part, verdict.elapsed_s))).collect()
+    let shown = parts.iter().enumerate().filter(|(at, (part, _))| *at == 0 || *part > 0.01 * verdict.elapsed_s);
+    shown.map(|(_, (part, what))| format!("{} to {what}", seconds_like(*part, verdict.elapsed_s))).collect()
 }
 
 /// What is missing, in few words.

@@ -11,10 +11,10 @@ use crate::report::words::{
     TimeUnit, clean, percent, seconds, seconds_like, short_path, signed_percent, what_was_done, wrap,
 };
 
-/// Share of the critical path from which on a part is told.
+/// Share of the critical path from which on a part is reported.
 const LEAST: f64 = 0.01;
 
-/// Most ranks of the critical path that are told in a sentence.
+/// Most ranks of the critical path that are reported in a sentence.
 const MOST_RANKS: usize = 4;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
@@ -63,7 +63,7 @@ fn predictions_of(report: &Report, options: &Options) -> String {
 /// A note on predictions as a sentence without its stop.
 pub fn note(note: &Note) -> String {
     let why = match note {
-        Note::NotAllIsKnown => "not known: of some calls the logs do not tell what they waited for (see Waiting)",
+        Note::NotAllIsKnown => "not known: the logs do not show what some calls waited for (see Waiting)",
         Note::OnDemand => {
             "work is handed out on demand, to whoever is ready first: what balancing would gain cannot be replayed"
         }

@@ -7,7 +7,7 @@
 //!   follow ──────┴→ timeline/        states × rows × bins of time, waits, messages
 //! ```
 //!
-//! All are pure reductions: what several ranks or iterations share a place, their mean stands for. What was reduced is told.
+//! All are pure reductions: what several ranks or iterations share a place, their mean stands for. What was reduced is reported.
 
 pub mod iterations;
 pub mod matrix;

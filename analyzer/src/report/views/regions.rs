@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_regions_those_that_take_longest_are_kept_and_the_rest_is_told() {
+    fn of_many_regions_those_that_take_longest_are_kept_and_the_rest_is_reported() {
         let model = model(&[[1.0, 2.0, 3.0], [4.0, 0.0, 6.0]]);
         let (views, without) = largest(&model, &Rows::new(vec![0, 1]), 2);
         assert_eq!(views.iter().map(|view| view.path.as_str()).collect::<Vec<_>>(), ["main", "main/b"]);

@@ -1,6 +1,6 @@
 //! Groups of symbols that may be the body of a loop.
 //!
-//! Two searches: for stretches that repeat themselves at once, `F R F R F R`, which finds bodies of fixed order however often they
+//! Two searches: for sections that repeat themselves at once, `F R F R F R`, which finds bodies of fixed order however often they
 //! are run, and for cycles in the graph of what follows what, which finds bodies with branches. In the graph, what is
 //! inside has the larger counts:
 //!

@@ -11,11 +11,11 @@ pub(super) fn counts(sequence: &Sequence, visits: &[Range<usize>]) -> FxHashMap<
     counted_in(sequence, &sequence.parts, visits)
 }
 
-/// How often each symbol occurs in stretches of `items`.
-pub(super) fn counted_in(sequence: &Sequence, items: &[Item], stretches: &[Range<usize>]) -> FxHashMap<Symbol, usize> {
-    let all = || stretches.iter().flat_map(|stretch| &items[stretch.clone()]);
+/// How often each symbol occurs in sections of `items`.
+pub(super) fn counted_in(sequence: &Sequence, items: &[Item], sections: &[Range<usize>]) -> FxHashMap<Symbol, usize> {
+    let all = || sections.iter().flat_map(|section| &items[section.clone()]);
     // A table of all symbols is quicker, but other sequences than those of programs may have as many symbols as items.
-    if stretches.iter().map(Range::len).sum::<usize>() < sequence.n_symbols() {
+    if sections.iter().map(Range::len).sum::<usize>() < sequence.n_symbols() {
         return counted(all());
     }
     let mut counts = vec![0; sequence.n_symbols()];

@@ -24,8 +24,8 @@ const STRAYS: f64 = 0.2;
 /// Replaces each loop among the disjoint `groups` of symbols by visits to it; says whether there is one.
 pub(super) fn reduce(sequence: &mut Sequence, window: &Window, groups: &[Vec<Symbol>]) -> bool {
     let mut visits = Vec::new();
-    for (group, stretches) in groups.iter().zip(stretches(sequence, groups)) {
-        if let Some((found, parts)) = judge(sequence, window, group, &stretches) {
+    for (group, sections) in groups.iter().zip(sections(sequence, groups)) {
+        if let Some((found, parts)) = judge(sequence, window, group, &sections) {
             let symbol = sequence.add(found);
             visits.extend(parts.into_iter().map(|(items, parts)| Visit { symbol, items, parts }));
         }
@@ -35,8 +35,8 @@ pub(super) fn reduce(sequence: &mut Sequence, window: &Window, groups: &[Vec<Sym
     !visits.is_empty()
 }
 
-/// For each group, the stretches of items that consist of its tokens alone.
-fn stretches(sequence: &Sequence, groups: &[Vec<Symbol>]) -> Vec<Vec<Range<usize>>> {
+/// For each group, the sections of items that consist of its tokens alone.
+fn sections(sequence: &Sequence, groups: &[Vec<Symbol>]) -> Vec<Vec<Range<usize>>> {
     let mut of_token: FxHashMap<Symbol, usize> = FxHashMap::default();
     for (group, symbols) in groups.iter().enumerate() {
         for &token in symbols.iter().flat_map(|&symbol| sequence.tokens_of(symbol)) {
@@ -49,28 +49,28 @@ fn stretches(sequence: &Sequence, groups: &[Vec<Symbol>]) -> Vec<Vec<Range<usize
         tokens.iter().all(|token| of_token.get(token) == Some(group)).then_some(*group)
     };
     let of_symbol: Vec<Option<usize>> = (0..sequence.n_symbols() as Symbol).map(of_symbol).collect();
-    let mut stretches = vec![Vec::new(); groups.len()];
+    let mut sections = vec![Vec::new(); groups.len()];
     let mut at = 0;
-    for stretch in sequence.items.chunk_by(|a, b| of_symbol[a.symbol as usize] == of_symbol[b.symbol as usize]) {
-        if let Some(group) = of_symbol[stretch[0].symbol as usize] {
-            stretches[group].push(at..at + stretch.len());
+    for section in sequence.items.chunk_by(|a, b| of_symbol[a.symbol as usize] == of_symbol[b.symbol as usize]) {
+        if let Some(group) = of_symbol[section[0].symbol as usize] {
+            sections[group].push(at..at + section.len());
         }
-        at += stretch.len();
+        at += section.len();
     }
-    stretches
+    sections
 }
 
 /// A visit: its range of items and its range of parts.
 type Parts = (Range<usize>, Range<usize>);
 
-/// The loop that runs in the stretches of a group, with its visits; `None` where none does.
+/// The loop that runs in the sections of a group, with its visits; `None` where none does.
 fn judge(
     sequence: &mut Sequence,
     window: &Window,
     group: &[Symbol],
-    stretches: &[Range<usize>],
+    sections: &[Range<usize>],
 ) -> Option<(Loop, Vec<Parts>)> {
-    let visits = visits(sequence, group, stretches)?;
+    let visits = visits(sequence, group, sections)?;
     let mut layout = Layout { from: sequence.parts.len(), inlined: FxHashSet::default() };
     let mut parts = layout.of(sequence, &visits);
     while let Some(stray) = stray(sequence, &parts) {
@@ -100,7 +100,7 @@ fn judge(
         }
     };
     let mut found: Vec<Parts> = visits.into_iter().zip(parts).collect();
-    found.extend(layout.further(sequence, stretches, &found, &chosen.core));
+    found.extend(layout.further(sequence, sections, &found, &chosen.core));
     found.sort_unstable_by_key(|(items, _)| items.start);
     let parts: Vec<Range<usize>> = found.iter().map(|(_, parts)| parts.clone()).collect();
     Some((Loop { by_rhythm, ..named(sequence, &parts, chosen) }, found))
@@ -121,9 +121,9 @@ fn named(sequence: &Sequence, parts: &[Range<usize>], chosen: Chosen) -> Loop {
     Loop { tokens, inner, anchor: chosen.anchor, core: chosen.core, alike: chosen.alike, by_rhythm: false }
 }
 
-/// The stretches in which all that makes the loop occurs; `None` where there are too few iterations in them.
-fn visits(sequence: &Sequence, group: &[Symbol], stretches: &[Range<usize>]) -> Option<Vec<Range<usize>>> {
-    let mut counts = counted_in(sequence, &sequence.items, stretches);
+/// The sections in which all that makes the loop occurs; `None` where there are too few iterations in them.
+fn visits(sequence: &Sequence, group: &[Symbol], sections: &[Range<usize>]) -> Option<Vec<Range<usize>>> {
+    let mut counts = counted_in(sequence, &sequence.items, sections);
     let group: FxHashSet<Symbol> = group.iter().copied().collect();
     counts.retain(|symbol, _| group.contains(symbol));
     let most = counts.values().copied().max()?;
@@ -132,15 +132,15 @@ fn visits(sequence: &Sequence, group: &[Symbol], stretches: &[Range<usize>]) -> 
     let mut visits = Vec::new();
     let mut iterations = 0;
     let mut here = vec![0; places.len()];
-    for stretch in stretches.iter().filter(|stretch| places.len() <= stretch.len()) {
+    for section in sections.iter().filter(|section| places.len() <= section.len()) {
         here.fill(0);
-        for place in sequence.items[stretch.clone()].iter().filter_map(|item| places.get(&item.symbol)) {
+        for place in sequence.items[section.clone()].iter().filter_map(|item| places.get(&item.symbol)) {
             here[*place] += 1;
         }
         let fewest = here.iter().copied().min().unwrap_or(0);
         if fewest > 0 || places.is_empty() {
             iterations += fewest;
-            visits.push(stretch.clone());
+            visits.push(section.clone());
         }
     }
     (FEWEST_ITERATIONS.max(FEWEST_A_VISIT * visits.len()) <= iterations).then_some(visits)
@@ -205,21 +205,21 @@ impl Layout {
         from..sequence.parts.len()
     }
 
-    /// Those stretches beside the `known` visits that hold the whole core: a visit of few iterations may lack the rest.
+    /// Those sections beside the `known` visits that hold the whole core: a visit of few iterations may lack the rest.
     fn further(
         &self,
         sequence: &mut Sequence,
-        stretches: &[Range<usize>],
+        sections: &[Range<usize>],
         known: &[Parts],
         core: &[Symbol],
     ) -> Vec<Parts> {
         let known: FxHashSet<usize> = known.iter().map(|(items, _)| items.start).collect();
         let mut further = Vec::new();
-        for stretch in stretches.iter().filter(|stretch| !known.contains(&stretch.start)) {
-            let parts = self.add(sequence, stretch);
+        for section in sections.iter().filter(|section| !known.contains(&section.start)) {
+            let parts = self.add(sequence, section);
             let counts = counted(&sequence.parts[parts.clone()]);
             if core.iter().all(|symbol| counts.contains_key(symbol)) {
-                further.push((stretch.clone(), parts));
+                further.push((section.clone(), parts));
             } else {
                 sequence.parts.truncate(parts.start);
             }

@@ -6,7 +6,7 @@
 //!   iteration   –     –     –    0     1      2     3    3     4    –     –     –
 //! ```
 //!
-//! A *visit* is a stretch inside the loop without foreign calls. Programs often run the body of their loop once before it, to
+//! A *visit* is a section inside the loop without foreign calls. Programs often run the body of their loop once before it, to
 //! set up, and once after it: such a visit has one anchor and is no iteration, unless what separates it from the loop also
 //! separates visits within the loop. Foreign calls within the loop belong to the iteration in progress.
 
@@ -71,7 +71,7 @@ pub fn number(intervals: &[Interval], ends: Ends) -> Numbering {
     numbering
 }
 
-/// A stretch of intervals inside the loop, and the signature of the foreign calls after it.
+/// A section of intervals inside the loop, and the signature of the foreign calls after it.
 #[derive(Debug)]
 struct Visit {
     intervals: Range<usize>,
@@ -82,15 +82,15 @@ struct Visit {
 fn visits(intervals: &[Interval]) -> Vec<Visit> {
     let mut visits: Vec<Visit> = Vec::new();
     let mut at = 0;
-    for stretch in intervals.chunk_by(|a, b| a.inside == b.inside) {
-        let anchors = stretch.iter().filter(|interval| interval.ended_by_anchor).count();
-        let signature = stretch.iter().fold(0, |all, interval| all | interval.signature);
-        if stretch.iter().any(|interval| interval.inside) {
-            visits.push(Visit { intervals: at..at + stretch.len(), anchors, link: 0 });
+    for section in intervals.chunk_by(|a, b| a.inside == b.inside) {
+        let anchors = section.iter().filter(|interval| interval.ended_by_anchor).count();
+        let signature = section.iter().fold(0, |all, interval| all | interval.signature);
+        if section.iter().any(|interval| interval.inside) {
+            visits.push(Visit { intervals: at..at + section.len(), anchors, link: 0 });
         } else if let Some(visit) = visits.last_mut() {
             visit.link = signature;
         }
-        at += stretch.len();
+        at += section.len();
     }
     visits
 }
@@ -156,7 +156,7 @@ fn within(ranges: &[Range<usize>], idx: usize) -> bool {
     ranges.get(before).is_some_and(|range| range.contains(&idx))
 }
 
-/// Most stretches inside the loop after the last anchor in which the rest of its iteration is looked for.
+/// Most sections inside the loop after the last anchor in which the rest of its iteration is looked for.
 const MOST_PARTS: usize = 3;
 
 /// Where the iterations begin and end within the loop's span.

@@ -110,13 +110,13 @@ impl<'a> Sequence<'a> {
         self.n_symbols() as Symbol - 1
     }
 
-    /// Puts a visit in place of each of these stretches of items, which are in their order and disjoint.
+    /// Puts a visit in place of each of these sections of items, which are in their order and disjoint.
     pub fn contract(&mut self, visits: &[Visit]) {
         let mut contracted = Vec::with_capacity(self.items.len());
         let mut at = 0;
         for visit in visits {
-            let stretch = &self.items[visit.items.clone()];
-            let calls = (stretch[0].calls.0, stretch[stretch.len() - 1].calls.1);
+            let section = &self.items[visit.items.clone()];
+            let calls = (section[0].calls.0, section[section.len() - 1].calls.1);
             contracted.extend_from_slice(&self.items[at..visit.items.start]);
             contracted.push(Item {
                 symbol: visit.symbol,
@@ -130,7 +130,7 @@ impl<'a> Sequence<'a> {
     }
 }
 
-/// A stretch of items that is a visit to a loop.
+/// A section of items that is a visit to a loop.
 #[derive(Clone, Debug)]
 pub(super) struct Visit {
     pub symbol: Symbol,

@@ -13,7 +13,7 @@
 use crate::model::loops::Anchors;
 use crate::model::loops::Class;
 
-/// A stretch of a rank's calls, with the computation before each.
+/// A section of a rank's calls, with the computation before each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
     /// When the call before it ended, in ticks; the first interval, and one with which the loop is entered, begin with their first

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Transaction};
 
 use super::error::{self, StoreError};
 
-/// Tells a study from other SQLite files: "LBPS".
+/// Distinguishes a study from other SQLite files: "LBPS".
 const APPLICATION_ID: i32 = 0x4c42_5053;
 
 /// The version of the tables below.

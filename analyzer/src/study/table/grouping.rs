@@ -72,11 +72,11 @@ fn group<'a>(runs: Vec<&'a Kept>, by: &[String], rest: &[String], each: bool) ->
     });
     let fixed = fixed.filter_map(|key| Some((key.clone(), Value::of(runs.first()?, &key)?))).collect();
     let program = runs.first().map(|run| run.run.program().to_owned()).unwrap_or_default();
-    let mut told_by = by.to_vec();
+    let mut grouped_by = by.to_vec();
     if each {
-        told_by.push("run".to_owned());
+        grouped_by.push("run".to_owned());
     }
-    let columns = apart(runs, &told_by).into_iter().map(|(_, runs)| runs).collect();
+    let columns = apart(runs, &grouped_by).into_iter().map(|(_, runs)| runs).collect();
     Group { program, fixed, by: by.to_vec(), columns }
 }
 

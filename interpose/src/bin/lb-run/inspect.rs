@@ -1,4 +1,4 @@
-//! Why a program could not be recorded: told beforehand, for the dynamic loader ignores LD_PRELOAD in silence.
+//! Why a program could not be recorded: reported beforehand, because the dynamic loader ignores LD_PRELOAD in silence.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::{self, Display};
@@ -19,7 +19,7 @@ pub enum Obstacle {
     OtherLibc(PathBuf),
     /// It runs as another user or group, or with capabilities of its own.
     Privileged(PathBuf),
-    /// It is a launcher: lb-run stands before it instead of behind it.
+    /// It is a launcher: lb-run stands before it instead of after it.
     Launcher(String),
 }
 

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_address_sanitizer_is_told_that_it_does_not_come_first() {
+    fn the_address_sanitizer_is_informed_that_it_does_not_come_first() {
         assert_eq!(asan_options(None), "verify_asan_link_order=0");
         assert_eq!(asan_options(Some("detect_leaks=0".into())), "detect_leaks=0:verify_asan_link_order=0");
         assert_eq!(asan_options(Some("verify_asan_link_order=1".into())), "verify_asan_link_order=1");

@@ -81,7 +81,7 @@ fn command() -> Command {
     )
 }
 
-/// Options with which no program is run: lb-run tells of itself.
+/// Options with which no program is run: lb-run prints about itself.
 fn about_itself() -> [Arg; 2] {
     [
         Arg::new("completions")
@@ -175,7 +175,7 @@ fn right_order(arguments: &[OsString]) -> Option<String> {
     is_mistaken.then(|| words.collect::<Vec<_>>().join(" "))
 }
 
-/// Reads the command line. Help, version and mistakes are told here; the error is the code to end with.
+/// Reads the command line. Help, version and mistakes are reported here; the error is the code to end with.
 pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Options, Exit> {
     let arguments: Vec<OsString> = arguments.collect();
     let mut matches = command().try_get_matches_from(&arguments).map_err(|error| {
@@ -185,9 +185,9 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Options, Exit>
         }
         if error.use_stderr() { Exit::Usage } else { Exit::Good }
     })?;
-    if let Some(printed) = told_of_itself(&mut matches) {
-        let told = printed.inspect_err(|error| say(format_args!("standard output: {error}")));
-        return Err(if told.is_ok() { Exit::Good } else { Exit::Unwritten });
+    if let Some(printed) = print_about_itself(&mut matches) {
+        let printed = printed.inspect_err(|error| say(format_args!("standard output: {error}")));
+        return Err(if printed.is_ok() { Exit::Good } else { Exit::Unwritten });
     }
     let settings = flags()
         .filter_map(|(setting, flag)| {
@@ -200,7 +200,7 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Options, Exit>
 }
 
 /// Prints what was asked for of lb-run itself. `None`: a program is to be run.
-fn told_of_itself(matches: &mut ArgMatches) -> Option<std::io::Result<()>> {
+fn print_about_itself(matches: &mut ArgMatches) -> Option<std::io::Result<()>> {
     if let Some(shell) = matches.remove_one("completions") {
         return Some(shell::completions(command(), shell));
     }

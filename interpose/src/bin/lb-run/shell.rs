@@ -31,7 +31,7 @@ fn print(bytes: &[u8]) -> io::Result<()> {
     out.write_all(bytes).and_then(|()| out.flush())
 }
 
-/// Takes what the recorder would take of a setting, and tells shells the words that it takes.
+/// Takes what the recorder would take of a setting, and gives shells the words that it takes.
 #[derive(Clone, Copy)]
 pub struct Accepted(pub &'static Setting);
 

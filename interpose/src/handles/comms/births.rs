@@ -112,7 +112,7 @@ pub fn define_predefined() {
     known_or_defined(predefined::comm_self());
 }
 
-/// What, besides the members, tells a communicator from others.
+/// What, besides the members, distinguishes a communicator from others.
 enum Salt {
     /// How many were made from its parent before.
     Number(u64),
@@ -150,7 +150,7 @@ unsafe fn define(comm: Word, parent: Option<Parent>, salt: Salt) -> &'static Com
     let id = N_COMMS.fetch_add(1, Relaxed);
     if id >= MAX_COMMS {
         N_COMMS.fetch_sub(1, Relaxed);
-        guard::tell(
+        guard::report(
             ProblemKind::TooMany,
             format_args!("more than {MAX_COMMS} communicators; further ones share no id"),
         );

@@ -17,7 +17,7 @@ use lbprof_collector::record::Record;
 
 /// Copies the handles of an array before MPI overwrites them; null where there is no memory, or where MPI will refuse the call.
 ///
-/// MPI looks at the handles in turn, up to the first that is none: behind it there may be no array, whatever the count says.
+/// MPI looks at the handles in turn, up to the first that is none: after it there may be no array, whatever the count says.
 fn keep_requests<C: Call>(call: C, count: usize, array: Word) -> *const Word {
     let thread = call.thread();
     // SAFETY: the array has `count` handles, or one that is none before its end; the thread's buffer is grown first.
@@ -308,7 +308,7 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
 
     /// Element `k` of the indices that MPI stored, counted from 0; `None` for MPI_UNDEFINED.
     ///
-    /// Fortran counts from 1, but mpi_f08 of MPICH 4.0 from 0: the request that changed tells.
+    /// Fortran counts from 1, but mpi_f08 of MPICH 4.0 from 0: the request that changed shows.
     ///
     /// # Safety
     /// As [`After::after`]; `indices` is the address of more than `k` that a successful call has stored.

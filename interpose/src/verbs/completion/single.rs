@@ -114,7 +114,7 @@ impl After for LooksAt {
     }
 }
 
-/// A request is freed: nothing tells when it completes.
+/// A request is freed: nothing shows when it completes.
 #[inline(always)]
 pub fn frees_request<C: Call>(call: C, request: Word) -> Event<Frees> {
     let handle = call.handle_at(request, 0, Convert::Request);
@@ -139,7 +139,7 @@ impl After for Frees {
     }
 }
 
-/// A request is cancelled; its completion tells whether it was.
+/// A request is cancelled; its completion says whether it was.
 #[inline(always)]
 pub fn cancels<C: Call>(call: C, request: Word) -> Event<WithRequest> {
     with_request(call.handle_at(request, 0, Convert::Request))

@@ -153,7 +153,7 @@ fn write_csv(report: &Report, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Tells that no call is what --loop names, and what it may have meant.
+/// Says that no call is what --loop names, and what it may have meant.
 fn warn_of_no_loop(report: &Report, places: &[Place], wanted: Option<&str>) {
     if let Some(wanted) = wanted.filter(|_| report.loops.without == Without::NoSuchCallSite) {
         let functions = places.iter().map(Place::function_label).filter(|name| !name.is_empty());

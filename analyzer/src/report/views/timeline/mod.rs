@@ -100,20 +100,20 @@ pub struct SpanSeen {
 impl Watched {
     /// What was reduced, a sentence each.
     pub(super) fn reduced(&self) -> Vec<String> {
-        let mut told = Vec::new();
+        let mut notes = Vec::new();
         let some = |shown: usize, all: u64| (shown as u64) < all;
         if some(self.waits.len(), self.all_waits) {
-            told.push(format!("{} of {} waits, the longest", count(self.waits.len() as u64), count(self.all_waits)));
+            notes.push(format!("{} of {} waits, the longest", count(self.waits.len() as u64), count(self.all_waits)));
         }
         if some(self.messages.len(), self.all_messages) {
             let (shown, all) = (count(self.messages.len() as u64), count(self.all_messages));
-            told.push(format!("{shown} of {all} messages, those that ended waits and were longest in transit first"));
+            notes.push(format!("{shown} of {all} messages, those that ended waits and were longest in transit first"));
         }
         if self.spans.is_none() {
             let bin_s = self.end as f64 * 1e-9 / self.bins.max(1) as f64;
-            told.push(format!("the timeline in steps of {}", crate::report::words::seconds(bin_s)));
+            notes.push(format!("the timeline in steps of {}", crate::report::words::seconds(bin_s)));
         }
-        told
+        notes
     }
 }
 

@@ -12,15 +12,15 @@ use crate::model::interval::Interval;
 use crate::model::kind::Ns;
 use crate::replay::{InitialWait, Message, StateInterval, Watcher};
 
-/// Most bins in which a row's time is told, and of all rows together.
+/// Most bins in which a row's time is given, and of all rows together.
 const MOST_BINS: usize = 20_000;
 const MOST_CELLS: usize = 1_000_000;
 
-/// Most waits and messages that are told one by one.
+/// Most waits and messages that are reported one by one.
 const MOST_WAITS: usize = 20_000;
 const MOST_MESSAGES: usize = 20_000;
 
-/// Calls of a run up to which each is told, and most spans that they may take.
+/// Calls of a run up to which each is reported, and most spans that they may take.
 const MOST_CALLS: u64 = 200_000;
 const MOST_SPANS: usize = 1_000_000;
 
@@ -35,12 +35,12 @@ pub struct Watch<'a> {
     messages: Longest<(bool, Ns), MessageSeen>,
     spans: Option<Vec<SpanSeen>>,
     blocked: Option<Blocked<'a>>,
-    /// The wait of the call that was told last.
+    /// The wait of the call that was reported last.
     wait: Option<InitialWait>,
 }
 
 impl<'a> Watch<'a> {
-    /// Of the ranks of `model`; `None` where there is no time to be told of.
+    /// Of the ranks of `model`; `None` where there is no time to show.
     pub fn new(model: &'a Model) -> Option<Self> {
         let rows = Rows::new(model.ranks.iter().map(|rank| rank.rank).collect());
         let end = (model.window_s().1 * 1e9).round() as Ns;

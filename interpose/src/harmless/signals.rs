@@ -4,52 +4,22 @@
 //! handler looks at the mark ([`in_critical`]) and keeps away from all three where it finds the thread in such a section: the
 //! ring and the log are whole at each instant, so the process may end there, and a call of MPI is passed on unrecorded.
 //!
-//! A section that is left by siglongjmp keeps its locks for ever, and recording ends. The thread itself finds that out at its next call. Others
-//! may wait for it before: they look where its stack is.
-//!
 //! Blocking the signals would be simpler, and wrong: while one thread holds a signal off, the system gives it to another one, be
 //! it a helper of MPI, and a handler that leaves by siglongjmp would do so on a stack that is not its own.
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicPtr, AtomicUsize,
+    AtomicPtr,
     Ordering::{Acquire, Relaxed, Release},
 };
 
 use crate::state::stage;
 use crate::state::thread::{self, Thread};
 use crate::system::clock::monotonic_ns;
-use crate::system::{process, sandbox};
 
 /// How long the end of the process waits for a lock that another thread holds.
 const PATIENCE_NS: u64 = 1_000_000_000;
-
-/// When a thread that waits begins to look whether the holder is still there, and how often it does.
-const LOOK_NS: u64 = 200_000_000;
-
-/// System calls that no section makes, and in which threads of programs wait for each other.
-const NEVER_IN_SECTIONS: [libc::c_long; 8] = [
-    libc::SYS_futex,
-    libc::SYS_poll,
-    libc::SYS_ppoll,
-    libc::SYS_select,
-    libc::SYS_pselect6,
-    libc::SYS_epoll_wait,
-    libc::SYS_epoll_pwait,
-    libc::SYS_wait4,
-];
-
-/// How long a thread waits for a holder of whom nothing can be known.
-const LONGEST_NS: u64 = 60_000_000_000;
-
-/// Whether a thread has waited in vain for another one, which had left the recorder. What waits may be the heap, so it is reported later.
-static FOUND_LEFT: AtomicBool = AtomicBool::new(false);
-
-/// Whether that was found since this was last asked.
-pub fn found_left() -> bool {
-    FOUND_LEFT.load(Relaxed) && FOUND_LEFT.swap(false, Relaxed)
-}
 
 /// Runs `work`, which does not unwind, as a critical section.
 pub fn critical<T>(work: impl FnOnce() -> T) -> T {
@@ -97,9 +67,6 @@ unsafe fn leave(thread: *mut Thread) {
 pub struct Lock<T> {
     /// Null: nobody has it.
     holder: AtomicPtr<Thread>,
-    /// The holder's number in the system, and the address of the recorder's innermost frame on its stack.
-    thread_id: AtomicI32,
-    frame: AtomicUsize,
     value: UnsafeCell<T>,
 }
 
@@ -115,50 +82,13 @@ pub struct Held<'a, T> {
 impl<T> Lock<T> {
     /// Nobody has it.
     pub const fn new(value: T) -> Self {
-        Lock {
-            holder: AtomicPtr::new(std::ptr::null_mut()),
-            thread_id: AtomicI32::new(0),
-            frame: AtomicUsize::new(0),
-            value: UnsafeCell::new(value),
-        }
+        Lock { holder: AtomicPtr::new(std::ptr::null_mut()), value: UnsafeCell::new(value) }
     }
 
     /// Waits for it. `None`: this very thread has it, in a section that a handler has interrupted or left by siglongjmp; or
-    /// recording was given up, also because another thread has left such a section.
+    /// recording was given up.
     pub fn lock(&self) -> Option<Held<'_, T>> {
-        let (mut begin, mut looked) = (0, 0);
-        self.wait(|| {
-            let now = monotonic_ns();
-            if begin == 0 {
-                (begin, looked) = (now, now);
-            } else if now - looked > LOOK_NS {
-                looked = now;
-                let is_there = self.holder_is_there();
-                if is_there == Some(true) {
-                    begin = now;
-                } else if is_there == Some(false) || now - begin > LONGEST_NS {
-                    stage::disable();
-                    FOUND_LEFT.store(true, Relaxed);
-                }
-            }
-            stage::disabled()
-        })
-    }
-
-    /// Whether the section in which a thread has taken the lock is still on its stack. `None`: that is not known, for example because
-    /// the thread is running.
-    fn holder_is_there(&self) -> Option<bool> {
-        let (thread_id, frame) = (self.thread_id.load(Relaxed), self.frame.load(Relaxed));
-        if thread_id == 0 || frame == 0 || sandbox::is_filtered() {
-            return None;
-        }
-        if !process::has_thread(thread_id) {
-            return Some(false);
-        }
-        let (call, stack) = process::waits_in(thread_id)?;
-        // Stacks grow downwards. Where the thread is as deep on its stack as it was, its frames may lie over those that it left.
-        let has_canary = process::word_at(frame) == Some(self.holder.load(Relaxed) as usize);
-        Some(stack < frame && has_canary && !NEVER_IN_SECTIONS.contains(&call))
+        self.wait(stage::disabled)
     }
 
     /// As [`Lock::lock`], but does not wait for ever: the process ends.
@@ -167,20 +97,14 @@ impl<T> Lock<T> {
         self.wait(|| monotonic_ns() > end)
     }
 
-    fn wait(&self, mut in_vain: impl FnMut() -> bool) -> Option<Held<'_, T>> {
+    fn wait(&self, in_vain: impl Fn() -> bool) -> Option<Held<'_, T>> {
         let thread = thread::current();
         let mut tries = 0u32;
         loop {
             // SAFETY: the calling thread's state.
             unsafe { enter(thread) };
             let holder = match self.holder.compare_exchange(std::ptr::null_mut(), thread, Acquire, Relaxed) {
-                Ok(_) => {
-                    // SAFETY: as above.
-                    let (thread_id, frame) = unsafe { thread::whereabouts(thread) };
-                    self.thread_id.store(thread_id, Relaxed);
-                    self.frame.store(frame, Relaxed);
-                    return Some(Held { lock: self, thread });
-                }
+                Ok(_) => return Some(Held { lock: self, thread }),
                 Err(holder) => holder,
             };
             // SAFETY: as above.

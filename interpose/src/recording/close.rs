@@ -162,6 +162,5 @@ pub unsafe fn abandon(thread: *mut Thread) {
         (*thread).limit = std::ptr::null_mut();
         (*thread).log = std::ptr::null_mut();
         (*thread).poll = std::ptr::null_mut();
-        (*thread).id = 0;
     }
 }

@@ -117,12 +117,10 @@ macro_rules! c_wrapper {
             #[unsafe(export_name = $name)]
             unsafe extern "C-unwind" fn entry() {
                 naked_asm!(
-                    ".cfi_startproc",
                     "mov rax, qword ptr [rsp]",
                     "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
                     "mov qword ptr fs:[r11], rax",
                     "jmp {body}",
-                    ".cfi_endproc",
                     body = sym body,
                 )
             }
@@ -154,7 +152,6 @@ macro_rules! fortran_wrapper {
                 #[unsafe(export_name = $name)]
                 unsafe extern "C-unwind" fn entry() {
                     naked_asm!(
-                        ".cfi_startproc",
                         "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
                         "mov rax, qword ptr [rsp]",
                         "mov qword ptr fs:[r11], rax",
@@ -162,7 +159,6 @@ macro_rules! fortran_wrapper {
                         "mov qword ptr fs:[r11 + 8], rax",
                         "xor eax, eax",
                         "jmp {body}",
-                        ".cfi_endproc",
                         next = sym NEXT,
                         offset = const $index * 8,
                         body = sym body,

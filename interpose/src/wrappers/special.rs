@@ -38,12 +38,10 @@ macro_rules! entry {
             #[unsafe(export_name = $name)]
             unsafe extern "C-unwind" fn entry() {
                 naked_asm!(
-                    ".cfi_startproc",
                     "mov rax, qword ptr [rsp]",
                     "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
                     "mov qword ptr fs:[r11], rax",
                     "jmp {body}",
-                    ".cfi_endproc",
                     body = sym $body,
                 )
             }

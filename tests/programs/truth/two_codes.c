@@ -1,7 +1,8 @@
 // ranks: 6
 // truth: the first half of the ranks runs one code of
 // truth: 20 steps, one of them with 60 ms, the others with 30 ms; the others run another in 30 steps, in which each in turn has
-// truth: 40 ms and the others 20 ms. Balance over both means nothing, and no iterations are those of both.
+// truth: 40 ms and the others 20 ms. Balance over both means nothing, and no iterations are those of both. Both take 1.2 s, so that
+// truth: balancing the one alone saves nothing: it waits for the other at the end.
 // expect: computation[p] = 20 * 0.030 * (1 + (p == 0)) + ((p == 3) + (p == 4) + (p == 5)) * 0.200
 // expect: t_ideal_replay_s = 20 * 0.060
 // expect: t_ideal_phase_profile_s = none
@@ -17,7 +18,7 @@
 // expect: saved[region balanced main] = none
 // expect: saved[run balanced in each iteration] = none
 // expect: saved[rank as the mean 0] = none
-// expect: saved[region balanced main/ocean] = 20 * (0.060 - 0.040)
+// expect: saved[region balanced main/ocean] = 20 * 0.060 - 30 * 0.040
 #include "lbprof.h"
 
 #define STEP_BEGIN(name) LBPROF_ITERATION_BEGIN(name)

@@ -50,12 +50,12 @@ test("a run recorded as sums says what it cannot show", async () => {
     await close();
 });
 
-test("where calls can't be matched it says why it does not tell what would be gained", async () => {
+test("where calls can't be matched it says why nothing is predicted", async () => {
     const { report } = dataOf("gaps");
     assert.deepEqual([report.predictions.length, report.critical_path === null], [0, false]);
     const { page, complaints, close } = await open(browser, "gaps");
     await show(page, "whatif");
-    assert.match(await page.textContent("#panel-whatif .body"), /otherwise is not known: of some calls the logs do not tell/);
+    assert.match(await page.textContent("#panel-whatif .body"), /otherwise is not known: the logs do not show what some calls/);
     await show(page, "summary");
     assert.doesNotMatch(await page.textContent("#panel-summary .body"), /What the run would take if/);
     assert.deepEqual(complaints, []);

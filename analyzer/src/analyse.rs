@@ -1,5 +1,7 @@
 //! A run → its model and the places of its call sites: the passes, in their order.
 
+use std::time::Duration;
+
 use crate::replay::what_if::condition;
 use lbprof_collector::Problem;
 use lbprof_collector::format::Mode;
@@ -27,6 +29,8 @@ use crate::structure::{Structure, Wanted};
 pub struct Options {
     /// Whether to look up functions and lines.
     pub symbols: bool,
+    /// Processor time after which no more of them are looked up.
+    pub names_within: Duration,
     /// What to find that is not marked.
     pub wanted: Wanted,
     /// The region whose iterations are the main loop's, by its name, where the user says so.
@@ -44,6 +48,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             symbols: true,
+            names_within: symbols::MOST_TIME,
             wanted: Wanted::default(),
             iteration_region: None,
             cluster_radius: None,
@@ -180,7 +185,7 @@ impl<'a> First<'a> {
         let survey = survey(run, |progress| report(Stage::Surveying(progress)));
         report(Stage::Naming);
         let names = match options.symbols {
-            true => symbols::resolve(&survey.sites),
+            true => symbols::resolve(&survey.sites, options.names_within),
             false => symbols::unnamed(&survey.sites),
         };
         report(Stage::Finding);

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use lbprof_analyzer::model::sites::Sites;
 use lbprof_analyzer::read::definitions::Definitions;
-use lbprof_analyzer::structure::symbols::{Place, Resolved, resolve};
+use lbprof_analyzer::structure::symbols::{MOST_TIME, Place, Resolved, resolve};
 use lbprof_collector::definition::{CallSite, Module};
 use lbprof_collector::{Definition, ProblemKind};
 use object::{Object, ObjectSection, ObjectSymbol};
@@ -78,6 +79,11 @@ fn places(path: &Path, build_id: Vec<u8>, offsets: &[u64]) -> (Vec<Place>, Vec<P
 
 /// What is known of `offsets` in the program, recorded with this build id.
 fn resolved(path: &Path, build_id: Vec<u8>, offsets: &[u64]) -> Resolved {
+    resolve(&sites(path, build_id, offsets), MOST_TIME)
+}
+
+/// The call sites that return to `offsets`.
+fn sites(path: &Path, build_id: Vec<u8>, offsets: &[u64]) -> Sites {
     let mut definitions = Definitions::default();
     let path = path.to_str().unwrap().to_owned();
     definitions.add(Definition::Module(Module { id: 0, path, build_id, base: 0, end: u64::MAX }));
@@ -86,7 +92,7 @@ fn resolved(path: &Path, build_id: Vec<u8>, offsets: &[u64]) -> Resolved {
     }
     let mut sites = Sites::default();
     sites.enter(&definitions);
-    resolve(&sites)
+    sites
 }
 
 fn described(place: &Place) -> (Option<&str>, Option<&str>, Option<u32>) {
@@ -107,6 +113,18 @@ fn a_program_with_debug_information_gives_functions_and_lines() {
         let expected = [(Some("outer"), Some("calls.c"), Some(7)), (Some("inlined"), Some("calls.c"), Some(4))];
         assert_eq!(found, expected, "{options:?}: the last byte of a call is what a return address less one lies in");
     }
+}
+
+#[test]
+fn without_time_call_sites_have_no_names_and_the_report_says_why() {
+    let (_dir, path) = program(&["-g"]);
+    let offsets = returns(&path, "outer", "target");
+    let Resolved { places, problems, .. } = resolve(&sites(&path, build_id(&path), &offsets), Duration::ZERO);
+    assert_eq!(places.iter().map(described).collect::<Vec<_>>(), [(None, None, None); 2]);
+    assert!(places.iter().zip(&offsets).all(|(place, &offset)| place.module.is_some() && place.offset == offset));
+    let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+    assert_eq!((problem.kind, problem.count), (ProblemKind::BinaryMissing, 2));
+    assert!(problem.detail.contains("looking up names took too long"), "{}", problem.detail);
 }
 
 #[test]

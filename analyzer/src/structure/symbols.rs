@@ -10,18 +10,23 @@
 //! 3. module and offset, always.
 //!
 //! A file that is not the one recorded (its build id differs) gives no names: they would be wrong.
+//!
+//! Names are worth only so much time: a log may name any file of this machine, each by as many paths as it likes. Once that time is over,
+//! the call sites that are left have no names, and the report says so.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use addr2line::Loader;
 use lbprof_collector::{Problem, ProblemKind};
 use object::Object;
 use object::read::ReadCache;
 use rayon::prelude::*;
+use rustix::time::{ClockId, clock_gettime};
 use serde::{Serialize, Serializer};
 
 use crate::model::Module;
@@ -159,8 +164,31 @@ pub struct Resolved {
     pub problems: Vec<Problem>,
 }
 
-/// What is known of the call sites `all`.
-pub fn resolve(all: &Sites) -> Resolved {
+/// Processor time that names are worth by default: a program of 2 GB with debug information takes a few seconds.
+pub const MOST_TIME: Duration = Duration::from_secs(8);
+
+/// When looking up names ends, by the processor time of this process.
+#[derive(Clone, Copy)]
+struct Deadline(Duration);
+
+impl Deadline {
+    /// When so much more of it will have been used.
+    fn within(time: Duration) -> Deadline {
+        Deadline(Self::now().saturating_add(time))
+    }
+
+    fn is_over(self) -> bool {
+        Self::now() > self.0
+    }
+
+    fn now() -> Duration {
+        Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
+    }
+}
+
+/// What is known of the call sites `all`, and can be found out in so much processor time.
+pub fn resolve(all: &Sites, within: Duration) -> Resolved {
+    let deadline = Deadline::within(within);
     let mut places = unresolved(all);
     let mut first_copy: Vec<u32> = (0..places.len() as u32).collect();
     let mut in_main = vec![false; places.len()];
@@ -175,7 +203,7 @@ pub fn resolve(all: &Sites) -> Resolved {
         .par_iter()
         .map(|(module, sites)| {
             let offsets: Vec<u64> = sites.iter().map(|&site| places[site].offset).collect();
-            all.modules.get(*module as usize).map(|module| resolve_module(module, &offsets))
+            all.modules.get(*module as usize).map(|module| resolve_module(module, &offsets, deadline))
         })
         .collect();
     let mut problems = Vec::new();
@@ -227,10 +255,17 @@ struct Found {
     is_in_main: bool,
 }
 
-/// The names and positions of the calls that return to `offsets` in `module`.
-fn resolve_module(module: &Module, offsets: &[u64]) -> Result<Vec<Found>, Problem> {
+/// The names and positions of the calls that return to `offsets` in `module`; of all of them or of none.
+fn resolve_module(module: &Module, offsets: &[u64], deadline: Deadline) -> Result<Vec<Found>, Problem> {
     let path = Path::new(&module.path);
     let problem = |kind, detail: String| Problem { kind, rank: None, count: 0, detail };
+    let late = || {
+        let detail = format!("{}: looking up names took too long (LB_REPORT_MAX_CPU=0 allows any time)", module.path);
+        problem(ProblemKind::BinaryMissing, detail)
+    };
+    if deadline.is_over() {
+        return Err(late());
+    }
     let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
     if !is_file || !path.is_absolute() {
         return Err(problem(ProblemKind::BinaryMissing, module.path.clone()));
@@ -238,10 +273,18 @@ fn resolve_module(module: &Module, offsets: &[u64]) -> Result<Vec<Found>, Proble
     // Debug information may be damaged in ways that its reader does not expect; names are worth no crash.
     let names = catch_unwind(AssertUnwindSafe(|| {
         let sources = Sources::open(path, &module.build_id)?;
-        Some(offsets.iter().map(|&offset| sources.place(offset.wrapping_sub(1))).collect())
+        let mut names = Vec::with_capacity(offsets.len());
+        for &offset in offsets {
+            if deadline.is_over() {
+                return Some(None);
+            }
+            names.push(sources.place(offset.wrapping_sub(1)));
+        }
+        Some(Some(names))
     }));
     match names {
-        Ok(Some(names)) => Ok(names),
+        Ok(Some(Some(names))) => Ok(names),
+        Ok(Some(None)) => Err(late()),
         Ok(None) => Err(problem(ProblemKind::BinaryChanged, module.path.clone())),
         Err(_) => {
             Err(problem(ProblemKind::BinaryMissing, format!("{}: its debug information is damaged", module.path)))

@@ -15,14 +15,8 @@ use lbprof_collector::options;
 use crate::exit::Exit;
 use crate::on_disk::OnDisk;
 
-/// Runs that take less on disk are bounded.
-const SMALL_RUN: u64 = 100_000_000;
-
-/// What such a run may take: so much, and so much more for each rank, whose logs are all open at once.
+/// What such a run may take, whatever its number of ranks: 4,096 ranks of 250 records each take 320 MB, 16,000 of 75 each take 890 MB.
 const BYTES: u64 = 1 << 30;
-const BYTES_A_RANK: u64 = 512 << 10;
-/// Ranks that are in [`BYTES`]. 4,096 ranks of 250 records each take 430 MB, but reserve between 1.6 and 2 GB.
-const RANKS: u64 = 1024;
 
 /// The limit in force, in bytes; 0: none of ours yet.
 static LIMIT: AtomicU64 = AtomicU64::new(0);
@@ -62,7 +56,7 @@ fn set(limit: Option<u64>) {
 
 /// What a run may take; `None`: anything.
 fn of_run(run: OnDisk) -> Option<u64> {
-    (run.bytes < SMALL_RUN).then(|| BYTES + BYTES_A_RANK * run.files.saturating_sub(RANKS))
+    run.is_small().then_some(BYTES)
 }
 
 /// Says why, without any memory, and ends.
@@ -73,17 +67,17 @@ fn exhausted() {
     }
     let limit = LIMIT.load(Relaxed);
     let mib = if limit == u64::MAX { 0 } else { limit >> 20 };
-    let mut line = [0u8; 256];
+    let mut line = [0u8; 320];
     let mut rest = &mut line[..];
     let _ = match mib {
         0 => writeln!(rest, "lb-report: there is no memory left"),
         _ => writeln!(
             rest,
-            "lb-report: the run needs more than {mib} MiB of memory, though its logs are small: they are damaged or were made so. \
-             {VARIABLE}=8G allows more, 0 all"
+            "lb-report: the run needs more than {mib} MiB of memory, though its logs are small: they are damaged, were made so, or are those \
+             of more than 16,000 ranks. {VARIABLE}=8G allows more, 0 all"
         ),
     };
-    let length = 256 - rest.len();
+    let length = 320 - rest.len();
     let _ = io::stderr().write_all(&line[..length]);
     std::process::exit(Exit::NoData as i32)
 }
@@ -115,5 +109,17 @@ unsafe impl GlobalAlloc for Bounded {
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: the caller's promise.
         or_end(unsafe { System.realloc(pointer, layout, size) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_run_may_take_a_gibibyte_and_a_large_one_anything() {
+        assert_eq!(of_run(OnDisk { bytes: 0 }), Some(1 << 30));
+        assert_eq!(of_run(OnDisk { bytes: 99_999_999 }), Some(1 << 30));
+        assert_eq!(of_run(OnDisk { bytes: 100_000_000 }), None);
     }
 }

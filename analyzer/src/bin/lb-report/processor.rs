@@ -1,27 +1,34 @@
-//! How much processor time a run may take: what is small on disk must not keep lb-report busy for ever.
+//! How much time a run may take: what is small on disk must not keep lb-report busy for ever.
 //!
 //! The time that lb-report takes for a run grows with its records, and so with its bytes, of which a record takes at least a half. A log may
 //! be damaged, or made, so that the time grows faster than that. Nobody can know that in advance, so a thread looks now and then how long
 //! it took. Where it is several times what a run of that size needs, lb-report says what took so long, and ends.
+//!
+//! A small run must have taken both much time and much processor time: on a busy machine or a slow disk the first says little, on very
+//! many cores the second.
 
 use std::io::{self, Write};
-use std::sync::Once;
 use std::sync::atomic::{
     AtomicBool, AtomicU8, AtomicU64,
     Ordering::{Relaxed, SeqCst},
 };
-use std::time::Duration;
+use std::sync::{Once, OnceLock};
+use std::time::{Duration, Instant};
 
 use lbprof_analyzer::analyse::Stage;
+use lbprof_analyzer::structure::symbols;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::exit::Exit;
 use crate::on_disk::OnDisk;
 
-/// What any run may take, and so much more for each megabyte. Recorded runs take a tenth of a second for that, more on a slow processor
-/// and for a page: 20 million records in 42 MB took 4.6 s where this was measured.
+/// The processor time that any run may take, and so much more for each megabyte of a large one. Recorded runs take a tenth of a second
+/// for that, more on a slow processor and for a page: 20 million records in 42 MB took 4.6 s where this was measured.
 const ANY_RUN: Duration = Duration::from_secs(15);
 const A_MEGABYTE: Duration = Duration::from_millis(300);
+
+/// The time that a small run may take, where it also takes more processor time than any run may.
+const SMALL_RUN: Duration = Duration::from_secs(20);
 
 /// A development build is several times slower than what users have.
 const SLOWER: u32 = if cfg!(debug_assertions) { 10 } else { 1 };
@@ -32,45 +39,77 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// The variable with the user's own limit: seconds for each run; 0: none.
 const VARIABLE: &str = "LB_REPORT_MAX_CPU";
 
-/// What the runs read so far may take together, in milliseconds, and of the time taken what does not count.
-static LIMIT_MS: AtomicU64 = AtomicU64::new(0);
-static EXEMPT_MS: AtomicU64 = AtomicU64::new(0);
+/// What the runs read so far may take together, in milliseconds of processor time and of time. They are given up beyond both.
+static LIMIT_MS: Taken = Taken { processor: AtomicU64::new(0), all: AtomicU64::new(0) };
+/// Of the time taken what does not count.
+static EXEMPT_MS: Taken = Taken { processor: AtomicU64::new(0), all: AtomicU64::new(0) };
 /// Whether there is no limit.
 static UNBOUNDED: AtomicBool = AtomicBool::new(false);
 
 /// What is done at the moment; an index in [`STAGES`].
 static STAGE: AtomicU8 = AtomicU8::new(0);
-/// Since when it is, in milliseconds.
-static SINCE_MS: AtomicU64 = AtomicU64::new(0);
+/// What had been taken when that began, in milliseconds.
+static SINCE_MS: Taken = Taken { processor: AtomicU64::new(0), all: AtomicU64::new(0) };
+
+/// Milliseconds of processor time, of all threads of this process, and of time.
+struct Taken {
+    processor: AtomicU64,
+    all: AtomicU64,
+}
 
 /// What there is to do, in words.
 const STAGES: [&str; 7] = [
     "it opened the logs",
     "it surveyed the calls",
-    "it looked up the names of functions",
+    "it looked up the names of functions (--no-symbols leaves that out)",
     "it looked for loops (--no-detect leaves that out)",
     "it added up the calls",
     "it followed the ranks (--no-blocking leaves that out)",
     "it made the report",
 ];
-/// Looking up names takes what the program's files need, which are no part of the run.
+/// Looking up names takes what the program's files need, which are no part of the run. It is given up by itself ([`for_names`]); only the
+/// files that it has begun with then may take longer, and that does not count.
 const NAMING: u8 = 2;
 const WRITING: u8 = 6;
 
 /// Bounds this process by what the runs read so far, and one that takes so much on disk, may take; `None`: that is not known.
 pub fn bound_by(run: Option<OnDisk>) {
-    let given = std::env::var(VARIABLE).ok().and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
-    let limit = given.unwrap_or_else(|| {
-        let megabytes = u32::try_from(run.map_or(0, |run| run.bytes) / 1_000_000).unwrap_or(u32::MAX);
-        ANY_RUN.saturating_add(A_MEGABYTE.saturating_mul(megabytes)).saturating_mul(SLOWER)
-    });
-    if limit.is_zero() {
+    let (processor, all) = limits(run, given());
+    if processor.is_zero() {
         UNBOUNDED.store(true, SeqCst);
     }
-    LIMIT_MS.fetch_add(milliseconds(limit), SeqCst);
+    LIMIT_MS.processor.fetch_add(milliseconds(processor), SeqCst);
+    LIMIT_MS.all.fetch_add(milliseconds(all), SeqCst);
     static WATCH: Once = Once::new();
     // Without the thread there is no limit, as there is none without the processor's clock.
     WATCH.call_once(|| drop(std::thread::Builder::new().name("processor time".to_owned()).spawn(watch)));
+}
+
+/// The processor time that a run may take, and the time that it may take besides. `given`: the user's own limit.
+fn limits(run: Option<OnDisk>, given: Option<Duration>) -> (Duration, Duration) {
+    match (given, run) {
+        (Some(given), _) => (given, Duration::ZERO),
+        (None, Some(run)) if !run.is_small() => {
+            let megabytes = u32::try_from(run.bytes / 1_000_000).unwrap_or(u32::MAX);
+            let processor = ANY_RUN.saturating_add(A_MEGABYTE.saturating_mul(megabytes));
+            (processor.saturating_mul(SLOWER), Duration::ZERO)
+        }
+        (None, _) => (ANY_RUN.saturating_mul(SLOWER), SMALL_RUN.saturating_mul(SLOWER)),
+    }
+}
+
+/// The user's own limit.
+fn given() -> Option<Duration> {
+    std::env::var(VARIABLE).ok().and_then(|text| text.trim().parse().ok()).map(Duration::from_secs)
+}
+
+/// The processor time after which no more names are looked up.
+pub fn for_names() -> Duration {
+    match given() {
+        None => symbols::MOST_TIME.saturating_mul(SLOWER),
+        Some(Duration::ZERO) => Duration::MAX,
+        Some(given) => given,
+    }
 }
 
 /// Takes note of what is done.
@@ -97,10 +136,12 @@ pub fn unbounded() {
 fn enter(stage: u8) {
     let before = STAGE.load(Relaxed);
     if before != stage && STAGE.compare_exchange(before, stage, SeqCst, SeqCst).is_ok() {
-        let now = used_ms();
-        let since = SINCE_MS.swap(now, SeqCst);
-        if before == NAMING {
-            EXEMPT_MS.fetch_add(now.saturating_sub(since), SeqCst);
+        let names = if before == NAMING { milliseconds(for_names()) } else { u64::MAX };
+        for (since, exempt, now) in
+            [(&SINCE_MS.processor, &EXEMPT_MS.processor, processor_ms()), (&SINCE_MS.all, &EXEMPT_MS.all, elapsed_ms())]
+        {
+            let since = since.swap(now, SeqCst);
+            exempt.fetch_add(now.saturating_sub(since).saturating_sub(names), SeqCst);
         }
     }
 }
@@ -110,17 +151,26 @@ fn milliseconds(time: Duration) -> u64 {
 }
 
 /// Processor time of all threads of this process so far.
-fn used_ms() -> u64 {
+fn processor_ms() -> u64 {
     let used = clock_gettime(ClockId::ProcessCPUTime);
     1000 * u64::try_from(used.tv_sec).unwrap_or(0) + u64::try_from(used.tv_nsec / 1_000_000).unwrap_or(0)
 }
 
+/// Time since this was first asked, which is when the first run is opened.
+fn elapsed_ms() -> u64 {
+    static BEGIN: OnceLock<Instant> = OnceLock::new();
+    milliseconds(BEGIN.get_or_init(Instant::now).elapsed())
+}
+
 fn watch() {
+    let _ = elapsed_ms();
     loop {
         std::thread::sleep(INTERVAL);
         let stage = STAGE.load(SeqCst);
-        let used = used_ms().saturating_sub(EXEMPT_MS.load(SeqCst));
-        if stage != NAMING && used > LIMIT_MS.load(SeqCst) && !UNBOUNDED.load(SeqCst) {
+        let used = processor_ms().saturating_sub(EXEMPT_MS.processor.load(SeqCst));
+        let elapsed = elapsed_ms().saturating_sub(EXEMPT_MS.all.load(SeqCst));
+        let exceeds = used > LIMIT_MS.processor.load(SeqCst) && elapsed > LIMIT_MS.all.load(SeqCst);
+        if stage != NAMING && exceeds && !UNBOUNDED.load(SeqCst) {
             exceeded(used, stage);
         }
     }
@@ -136,4 +186,26 @@ fn exceeded(used_ms: u64, stage: u8) {
         used_ms / 1000
     );
     std::process::exit(Exit::NoData as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_run_has_20_seconds_and_a_large_one_what_its_bytes_need() {
+        let seconds = |seconds: u64| Duration::from_secs(seconds) * SLOWER;
+        let of = |bytes| limits(Some(OnDisk { bytes }), None);
+        assert_eq!(of(1), (seconds(15), seconds(20)));
+        assert_eq!(of(99_999_999), (seconds(15), seconds(20)));
+        assert_eq!(of(100_000_000), (seconds(45), Duration::ZERO));
+        assert_eq!(of(u64::MAX).1, Duration::ZERO);
+        assert_eq!(limits(None, None), of(1));
+    }
+
+    #[test]
+    fn what_the_user_gives_is_processor_time_alone() {
+        let given = Duration::from_secs(3);
+        assert_eq!(limits(Some(OnDisk { bytes: 1 }), Some(given)), (given, Duration::ZERO));
+    }
 }

@@ -46,7 +46,8 @@ pub fn analysed(
     common: &Common,
 ) -> anyhow::Result<Analysis> {
     let bar = Bar::new(run, common.quiet);
-    let analysis = analyse::analyse_part(run, selection, options, |stage| {
+    let options = analyse::Options { names_within: processor::for_names(), ..options.clone() };
+    let analysis = analyse::analyse_part(run, selection, &options, |stage| {
         processor::allow_for(stage);
         bar.show(stage);
     });

@@ -75,6 +75,11 @@ pub const KINDS: &[Kind] = &[
     Kind { name: "ranks_claimed", size: 4, write: ranks_claimed },
     Kind { name: "many_ranks", size: 5_000, write: many_ranks },
     Kind { name: "hosts", size: 20_000, write: hosts },
+    Kind { name: "heads", size: 50_000, write: heads },
+    Kind { name: "garbage", size: 50_000, write: garbage },
+    Kind { name: "threads_of_ranks", size: 5_000, write: threads_of_ranks },
+    Kind { name: "regions_of_ranks", size: 5_000, write: regions_of_ranks },
+    Kind { name: "profiles_of_ranks", size: 5_000, write: profiles_of_ranks },
     Kind { name: "many_rings", size: 5_000, write: many_rings },
 ];
 
@@ -748,6 +753,90 @@ fn hosts(folder: &Path, n: u64) -> io::Result<()> {
         header.command = vec!["x".repeat(1000)];
         let mut log = LogWriter::new(File::create(folder.join(log_name(rank)))?, &header)?;
         log.definitions(&[region(0, 0, "main", false), Definition::WindowBegin(START)])?;
+    }
+    Ok(())
+}
+
+/// `n` ranks whose logs end after their heads.
+fn heads(folder: &Path, n: u64) -> io::Result<()> {
+    for rank in 0..n as u32 {
+        LogWriter::new(File::create(folder.join(log_name(rank)))?, &header(rank, n as u32))?;
+    }
+    Ok(())
+}
+
+/// A rank with a call, and `n` files of noise under the names of logs; half of them begin like logs.
+fn garbage(folder: &Path, n: u64) -> io::Result<()> {
+    let mut noise = Noise(5);
+    let mut log = Log::new(folder, 0, n as u32 + 1)?;
+    log.record(Operation::Barrier, 10, |_| ())?;
+    log.finish()?;
+    let first = std::fs::read(folder.join(log_name(0)))?;
+    for rank in 1..=n as u32 {
+        let mut bytes: Vec<u8> = (0..100 + noise.below(1000)).map(|_| noise.below(256) as u8).collect();
+        if rank % 2 == 0 {
+            let like = first.len().min(bytes.len()) / 2;
+            bytes[..like].copy_from_slice(&first[..like]);
+        }
+        std::fs::write(folder.join(log_name(rank)), bytes)?;
+    }
+    Ok(())
+}
+
+/// What each of `n` ranks has of what there are a million of in all.
+fn each_of(n: u64) -> u32 {
+    (1_000_000 / n.max(1)).clamp(1, 200) as u32
+}
+
+/// `n` ranks with many threads, each of which makes a call.
+fn threads_of_ranks(folder: &Path, n: u64) -> io::Result<()> {
+    for rank in 0..n as u32 {
+        let mut log = Log::new(folder, rank, n as u32)?;
+        for thread in 0..each_of(n) {
+            log.head = BatchHead { thread, previous_end: log.now, ..BatchHead::default() };
+            log.record(Operation::Barrier, 10, |_| ())?;
+            log.write()?;
+        }
+        log.head = BatchHead { thread: each_of(n), previous_end: log.now, ..BatchHead::default() };
+        log.finish()?;
+    }
+    Ok(())
+}
+
+/// `n` ranks with many regions, none of which another rank has, and a call in each.
+fn regions_of_ranks(folder: &Path, n: u64) -> io::Result<()> {
+    for rank in 0..n as u32 {
+        let mut log = Log::new(folder, rank, n as u32)?;
+        let ids = 1..=each_of(n);
+        let name = |id| format!("r{}", rank * each_of(n) + id);
+        log.out.definitions(&ids.clone().map(|id| region(id, 0, &name(id), false)).collect::<Vec<_>>())?;
+        for id in ids {
+            log.record(Operation::RegionEnter, 0, |record| (record.request, record.count) = (id, NONE))?;
+            log.record(Operation::Barrier, 10, |_| ())?;
+            log.record(Operation::RegionLeave, 0, |record| (record.request, record.count) = (id, NONE))?;
+        }
+        log.finish()?;
+    }
+    Ok(())
+}
+
+/// `n` ranks with a profile each: of many regions, each in many iterations, which differ from rank to rank.
+fn profiles_of_ranks(folder: &Path, n: u64) -> io::Result<()> {
+    for rank in 0..n as u32 {
+        let mut log = Log::new(folder, rank, n as u32)?;
+        log.out.definitions(&(1..=20).map(|id| region(id, 0, &format!("r{id}"), true)).collect::<Vec<_>>())?;
+        let mut batch = ProfileBatch { head: log.head.clone(), ..ProfileBatch::default() };
+        for at in 0..10 * each_of(n) {
+            let key = CellKey { region: 1 + at % 20, iteration: rank * 100 + at / 20, activity: (at % 5) as u8 };
+            batch.profile.cells.push((key, Cell { ticks: 10, calls: 1, sent: 0, received: 0 }));
+        }
+        batch.profile.records = u64::from(each_of(n));
+        log.now += 1000;
+        log.head.first += u64::from(each_of(n));
+        log.head.previous_end = log.now;
+        batch.next = log.head.clone();
+        log.out.profile(&batch)?;
+        log.finish()?;
     }
     Ok(())
 }

@@ -85,6 +85,7 @@ pub fn run(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Exit>
         cluster_radius: arguments.judging.cluster_radius,
         asked: (!arguments.judging.no_blocking).then(|| arguments.judging.what_if.clone()),
         watch: arguments.output.html.is_some(),
+        ..analyse::Options::default()
     };
     let Analysis { mut model, places, watched } = analysed(&run, &selection, &options, common)?;
     model.facts.t_seq_s = arguments.judging.t_seq;

@@ -164,7 +164,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 /// The words of a line, those in `snake_case` and `CamelCase` names too, in small letters.
-fn words_of(line: &str) -> impl Iterator<Item = String> {
+fn words_of(line: &str) -> Vec<String> {
     let mut parted = String::with_capacity(line.len());
     let mut was_small = false;
     for letter in line.chars() {
@@ -174,12 +174,12 @@ fn words_of(line: &str) -> impl Iterator<Item = String> {
         was_small = letter.is_lowercase();
         parted.extend(letter.to_lowercase().filter(|letter| letter.is_alphanumeric()));
     }
-    parted.split_whitespace().map(str::to_owned).collect::<Vec<_>>().into_iter()
+    parted.split_whitespace().map(str::to_owned).collect()
 }
 
 #[test]
 fn words_of_names_are_found() {
-    let words: Vec<_> = words_of("fn is_told(&self) -> TheDeed; // MPI_Recv").collect();
+    let words = words_of("fn is_told(&self) -> TheDeed; // MPI_Recv");
     assert_eq!(words, ["fn", "is", "told", "self", "the", "deed", "mpi", "recv"]);
 }
 
@@ -192,7 +192,7 @@ fn private_words_are_not_in_the_sources() {
     for path in paths {
         let text = std::fs::read_to_string(&path).expect("sources are UTF-8");
         for (line, number) in text.lines().zip(1..) {
-            found.extend(words_of(line).filter(|word| PRIVATE.contains(&word.as_str())).map(|word| {
+            found.extend(words_of(line).into_iter().filter(|word| PRIVATE.contains(&word.as_str())).map(|word| {
                 let path = path.strip_prefix(root()).unwrap_or(&path).display();
                 format!("{path}:{number}: {word}")
             }));

@@ -26,7 +26,14 @@ async function keep(name, text) {
 /** Makes the types of a JSON document from its schema; packed arrays have been unpacked where they are read. */
 async function types(document, name, imports = "") {
     const text = await readFile(`../../docs/${document}.schema.json`, "utf8");
-    const schema = JSON.parse(text, (_, value) => (value?.$ref === "#/$defs/Packed" ? { ...value, $ref: undefined, tsType: "Packed" } : value));
+    const schema = JSON.parse(text, (_, value) => {
+        if (value?.$ref === "#/$defs/Packed") {
+            return { ...value, $ref: undefined, tsType: "Packed" };
+        }
+        // A reference beside a description would be made an interface of its own, EfficiencyRow1.
+        const { $ref, ...beside } = value ?? {};
+        return $ref && Object.keys(beside).length > 0 ? { ...beside, allOf: [{ $ref }] } : value;
+    });
     delete schema.$defs.Packed;
     delete schema.$defs.Stored;
     const bannerComment = `// Generated from docs/${document}.schema.json by \`npm run build\`; do not edit.${imports}`;

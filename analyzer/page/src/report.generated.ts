@@ -1,10 +1,38 @@
 // Generated from docs/report.schema.json by `npm run build`; do not edit.
 
+/**
+ * How misleading a problem is.
+ */
+export type Severe = ("note" | "partial" | "doubtful")
+/**
+ * What the time between polls was taken for.
+ */
+export type PollingRule = ("auto" | "waiting" | "computation")
 export type ActivityName = ("computation" | "point-to-point" | "collective" | "synchronization" | "one-sided" | "io" | "management" | "recorder")
+/**
+ * The largest loss.
+ */
+export type VerdictKind = ("nothing" | "good" | "doubtful" | "imbalance" | "slow in turn" | "dependency chains" | "serialization" | "communication")
+/**
+ * What is lost by.
+ */
+export type LossKind = ("imbalance" | "slow in turn" | "dependency chains" | "serialization" | "control of parallelism" | "communication" | "recorder")
+/**
+ * Where the time on one rank comes from.
+ */
+export type SequentialTime = ("given" | "assumed")
 /**
  * How a rank ended.
  */
 export type HowEnded = ("finalize" | "exit" | "abort")
+/**
+ * Where a region comes from.
+ */
+export type Source = ("marked" | "found")
+/**
+ * How a region was marked.
+ */
+export type Kind = ("useful" | "control" | "serial")
 /**
  * How sure a found loop is.
  */
@@ -13,6 +41,30 @@ export type Sureness = ("sure" | "likely" | "unsure")
  * The names of doubts about a loop.
  */
 export type DoubtName = ("amounts" | "other_calls" | "few_kinds" | "other_ranks" | "partners" | "little_carried" | "interpreter" | "rhythm" | "ends" | "comes_often")
+/**
+ * Where iterations come from.
+ */
+export type IterationSource = ("marked" | "found" | "none")
+/**
+ * A series of the iterations' times.
+ */
+export type SeriesName = ("max" | "mean" | "imbalance")
+/**
+ * How what recurs differs from the rest.
+ */
+export type Recurring = ("peak" | "trough" | "wave")
+/**
+ * Why a thread waits.
+ */
+export type WaitState = ("late sender" | "late receiver" | "wait at barrier" | "wait at N×N" | "late broadcast" | "early reduce" | "early scan" | "wait in epoch" | "wait for neighbours" | "wait for post" | "wait for complete" | "wait for lock" | "late begin" | "early end")
+/**
+ * What waiting is caused by (§3.2 of the paper).
+ */
+export type Class = ("communication" | "message delay" | "control of parallelism" | "workload imbalance" | "recorder")
+/**
+ * The kinds of what-if scenarios.
+ */
+export type ScenarioKind = ("as measured" | "ideal network" | "network" | "region balanced" | "region balanced in each iteration" | "run balanced in each iteration" | "rank as the mean" | "region faster")
 
 /**
  * A report of lb-report: everything in the text report, with all digits.
@@ -26,17 +78,29 @@ schema: string
  * Program and version that wrote the document.
  */
 generator: string
+/**
+ * Facts of the run and its data.
+ */
 run: RunRow
 /**
  * The part of the run that all figures are of; null: all of it.
  */
 selection: (SelectionRow | null)
+/**
+ * The first sentences of the text report, as figures and words.
+ */
 verdict: VerdictInWords
 /**
  * The losses of at least 1 % of the elapsed time, the largest first.
  */
 losses: LossInWords[]
+/**
+ * Efficiencies of the whole run.
+ */
 efficiency: EfficiencyRow
+/**
+ * What the phases cost compared with the same work on one rank, and how long ranks wait for each other's computation.
+ */
 overheads: OverheadTable
 /**
  * One object per rank, by number.
@@ -54,6 +118,9 @@ regions: RegionRow[]
  * Loops found in the calls, outer ones before those in them; empty if iterations are marked.
  */
 loops: LoopRow[]
+/**
+ * The iterations of the main loop.
+ */
 iterations: Iterations
 /**
  * For whom ranks wait, where, and caused by what; null if waiting was not analysed: `--no-blocking`, or the calls of all ranks were recorded as sums.
@@ -71,11 +138,17 @@ prediction_notes: NoteInWords[]
  * The chain of work, messages and calls that set the run's time; null if `blocking` is null, or a region is selected.
  */
 critical_path: (CriticalPath | null)
+/**
+ * Where the ranks differ: everything that is not in the lists of ranks, activities and regions.
+ */
 dispersion: DispersionRows
 /**
  * One object per cluster of ranks that run the same code; a single one where all do.
  */
 clusters: ClusterRow[]
+/**
+ * How the clusters were found, and the ranks of none.
+ */
 clustering: Clustering
 /**
  * One object per call site, operation and activity, the longest first.
@@ -87,7 +160,7 @@ callsites: SiteRow[]
 counters: CounterRow[]
 }
 /**
- * Facts of the run and its data.
+ * Facts of the run and its data. `ranks_present` × `elapsed_s` is the time of all activities + `idle_s` + `paused_s` + `unknown_s`.
  */
 export interface RunRow {
 /**
@@ -180,6 +253,9 @@ params: {
  * What is missing or doubtful, by kind, the worst first.
  */
 problems: ProblemRow[]
+/**
+ * Unsuccessful polls of all ranks' first threads, and the time between them up to the call that continues the wait; for the whole time of a rank even if a window is selected.
+ */
 polling: PollingRow
 /**
  * Whether times of different ranks can be compared.
@@ -201,7 +277,7 @@ kind: string
 /**
  * How far it touches the figures.
  */
-severity: ("note" | "partial" | "doubtful")
+severity: Severe
 /**
  * What happened, as a sentence.
  */
@@ -224,13 +300,13 @@ count: number
 details: string[]
 }
 /**
- * Unsuccessful polls of all ranks' first threads, and the time between them up to the call that continues the wait; for the whole time of a rank even if a window is selected.
+ * Polls, and the time between them.
  */
 export interface PollingRow {
 /**
  * The value of `--polling`.
  */
-rule: ("auto" | "waiting" | "computation")
+rule: PollingRule
 /**
  * Unsuccessful polls.
  */
@@ -294,7 +370,7 @@ to_s: (number | null)
 to_iteration: (number | null)
 }
 /**
- * The first sentences of the text report, as figures and words.
+ * The verdict and its words.
  */
 export interface VerdictInWords {
 /**
@@ -340,7 +416,7 @@ communication_s: number
 /**
  * The largest loss.
  */
-kind: ("nothing" | "good" | "doubtful" | "imbalance" | "slow in turn" | "dependency chains" | "serialization" | "communication")
+kind: VerdictKind
 /**
  * The rank that computes longest; null on one rank.
  */
@@ -444,7 +520,7 @@ export interface LossInWords {
 /**
  * What is lost by.
  */
-kind: ("imbalance" | "slow in turn" | "dependency chains" | "serialization" | "control of parallelism" | "communication" | "recorder")
+kind: LossKind
 /**
  * Elapsed time that it costs: summed over ranks, divided by their number.
  */
@@ -525,7 +601,7 @@ offset: (number | null)
 share: (number | null)
 }
 /**
- * Efficiencies of the whole run.
+ * Efficiencies, with the times that they follow from.
  */
 export interface EfficiencyRow {
 /**
@@ -610,7 +686,7 @@ t_ideal_phase_profile_above_elapsed: boolean
 t_ideal_replay_s: (number | null)
 }
 /**
- * What the phases cost compared with the same work on one rank, and how long ranks wait for each other's computation.
+ * Overheads of the run.
  */
 export interface OverheadTable {
 /**
@@ -620,7 +696,7 @@ t_seq_s: number
 /**
  * Where that comes from.
  */
-t_seq: ("given" | "assumed")
+t_seq: SequentialTime
 /**
  * 1 / sum of the ratios of all phases; null if nothing is computed.
  */
@@ -633,6 +709,9 @@ speedup: (number | null)
  * One object per phase that occurs.
  */
 phases: OverheadPhase[]
+/**
+ * Time that ranks wait for others that compute; a part of the phases above.
+ */
 imbalance: ImbalanceRow
 /**
  * Time in which one rank alone computes; null if calls were not recorded, or clocks cannot be compared.
@@ -661,7 +740,7 @@ ratio: (number | null)
 ratio_by_rank: (number[] | null)
 }
 /**
- * Time that ranks wait for others that compute; a part of the phases above.
+ * Waiting that follows from imbalance.
  */
 export interface ImbalanceRow {
 /**
@@ -911,7 +990,7 @@ export interface ActivityRow {
 /**
  * The activity.
  */
-name: ("computation" | "point-to-point" | "collective" | "synchronization" | "one-sided" | "io" | "management" | "recorder")
+name: ActivityName
 /**
  * Time in it.
  */
@@ -976,11 +1055,11 @@ path: string
 /**
  * Whether it was found in the calls, not marked.
  */
-source: ("marked" | "found")
+source: Source
 /**
  * As it was marked.
  */
-kind: ("useful" | "control" | "serial")
+kind: Kind
 /**
  * Whether its invocations are iterations.
  */
@@ -1023,7 +1102,10 @@ group: (number | null)
  * The rank whose distribution of time over activities in the region differs most from the others; null if there is no single one, as always with two ranks.
  */
 most_imbalanced: (MostImbalancedRank | null)
-efficiency: EfficiencyRow1
+/**
+ * Efficiencies of the region, inner regions included; elapsed time is the longest that a rank spends in it. If some ranks have a found loop of their own, which shares no call with the loop of the others, the efficiencies of its regions are of these ranks alone.
+ */
+efficiency: EfficiencyRow
 /**
  * The rank that computes longest in it.
  */
@@ -1098,91 +1180,6 @@ id_p: number
  * Its own time in the region alone.
  */
 time_s: number
-}
-/**
- * Efficiencies of the region, inner regions included; elapsed time is the longest that a rank spends in it. If some ranks have a found loop of their own, which shares no call with the loop of the others, the efficiencies of its regions are of these ranks alone.
- */
-export interface EfficiencyRow1 {
-/**
- * Mean / longest computation.
- */
-load_balance: (number | null)
-/**
- * Longest computation / ideal time; POP: serialization efficiency.
- */
-micro_load_balance: (number | null)
-/**
- * Lower bound of `micro_load_balance`; equal to it if `t_ideal_certain`; null if the ideal time is not known, or its estimate is above the elapsed time.
- */
-micro_load_balance_min: (number | null)
-/**
- * Upper bound of `micro_load_balance`, likewise.
- */
-micro_load_balance_max: (number | null)
-/**
- * Ideal / elapsed time.
- */
-transfer: (number | null)
-/**
- * Lower bound of `transfer`, likewise.
- */
-transfer_min: (number | null)
-/**
- * Upper bound of `transfer`, likewise.
- */
-transfer_max: (number | null)
-/**
- * Longest computation / elapsed time; micro load balance × transfer.
- */
-communication: (number | null)
-/**
- * Mean computation / elapsed time; load balance × communication.
- */
-parallel: (number | null)
-/**
- * T: elapsed time less that of which no rank has records.
- */
-elapsed_s: number
-/**
- * max_p T_p: the longest computation of a rank.
- */
-max_computation_s: number
-/**
- * avg_p T_p: the mean computation of all ranks.
- */
-avg_computation_s: number
-/**
- * T_ideal, the time that the same would take on an ideal network, which the ratios use: the best that is known, by replay or estimated from iterations; null if neither is.
- */
-t_ideal_s: (number | null)
-/**
- * Upper bound of `t_ideal_s`, likewise.
- */
-t_ideal_max_s: (number | null)
-/**
- * Whether `t_ideal_s` is reliable: by replay, or by an estimate that is too short by at most 5 % of the elapsed time and not above that. If not, `micro_load_balance` and `transfer` lie between their bounds, or are not known if these are null.
- */
-t_ideal_certain: boolean
-/**
- * The estimate of the ideal time from iterations.
- */
-t_ideal_phase_profile_s: (number | null)
-/**
- * Bound of the estimate's error where ranks meet within iterations through point-to-point calls alone.
- */
-t_ideal_phase_profile_error_s: (number | null)
-/**
- * By how much the estimate may be too short however they meet.
- */
-t_ideal_phase_profile_bound_s: (number | null)
-/**
- * Whether the estimate is above the elapsed time, by more than the 0.5 % that clocks may differ by: ranks do not wait for each other at the end of each iteration, and it is not used.
- */
-t_ideal_phase_profile_above_elapsed: boolean
-/**
- * The ideal time from a replay on an ideal network; of the whole program only, and null if not all that ranks wait for is known.
- */
-t_ideal_replay_s: (number | null)
 }
 /**
  * A loop, found in the calls of some ranks.
@@ -1289,7 +1286,7 @@ export interface Iterations {
 /**
  * Where they come from.
  */
-source: ("marked" | "found" | "none")
+source: IterationSource
 /**
  * Path of the main loop: of the iterated regions that lie in no other, the one with most computation.
  */
@@ -1384,7 +1381,7 @@ export interface SeriesRow {
 /**
  * The series.
  */
-of: ("max" | "mean" | "imbalance")
+of: SeriesName
 /**
  * First iterations that are much longer than those that follow.
  */
@@ -1426,7 +1423,7 @@ first: number
 /**
  * In which way.
  */
-kind: ("peak" | "trough" | "wave")
+kind: Recurring
 /**
  * By how much: median of those that recur less that of the others; of a wave, highest less lowest.
  */
@@ -1465,6 +1462,9 @@ export interface BlockingTable {
  * Time in which ranks could only wait.
  */
 total_s: number
+/**
+ * The same by what caused it.
+ */
 by_class: ByClass
 /**
  * Waiting by why a rank waits.
@@ -1486,10 +1486,13 @@ phases: PhaseRow[]
  * The same by call site, operation and region, the longest first.
  */
 waits: WaitRow[]
+/**
+ * How well calls could be matched.
+ */
 matching: Counts
 }
 /**
- * The same by what caused it.
+ * Seconds of waiting by what they are caused by. They sum to all waiting.
  */
 export interface ByClass {
 /**
@@ -1536,7 +1539,7 @@ export interface StateRow {
 /**
  * Why a rank waits.
  */
-state: ("late sender" | "late receiver" | "wait at barrier" | "wait at N×N" | "late broadcast" | "early reduce" | "early scan" | "wait in epoch" | "wait for neighbours" | "wait for post" | "wait for complete" | "wait for lock" | "late begin" | "early end")
+state: WaitState
 /**
  * How often.
  */
@@ -1594,7 +1597,7 @@ rank: number
 /**
  * What it is.
  */
-class: ("communication" | "message delay" | "control of parallelism" | "workload imbalance" | "recorder")
+class: Class
 /**
  * Waiting that it causes.
  */
@@ -1619,7 +1622,7 @@ region: string
 /**
  * The class of what is done in it.
  */
-class: ("communication" | "message delay" | "control of parallelism" | "workload imbalance" | "recorder")
+class: Class
 /**
  * Time that it takes itself, without waiting; of message delays the communication in the region.
  */
@@ -1656,7 +1659,7 @@ region: string
 /**
  * Why a rank waits.
  */
-state: ("late sender" | "late receiver" | "wait at barrier" | "wait at N×N" | "late broadcast" | "early reduce" | "early scan" | "wait in epoch" | "wait for neighbours" | "wait for post" | "wait for complete" | "wait for lock" | "late begin" | "early end")
+state: WaitState
 /**
  * How often.
  */
@@ -1696,7 +1699,7 @@ waiting_s: number
 delay_s: number
 }
 /**
- * How well calls could be matched.
+ * What could not be matched, and what was corrected.
  */
 export interface Counts {
 /**
@@ -1767,7 +1770,7 @@ export interface Prediction {
 /**
  * The what-if scenario. Some may be missing: `prediction_notes` says why.
  */
-scenario: ("as measured" | "ideal network" | "network" | "region balanced" | "region balanced in each iteration" | "run balanced in each iteration" | "rank as the mean" | "region faster")
+scenario: ScenarioKind
 /**
  * Of `region faster`: how many times as fast.
  */
@@ -1853,7 +1856,7 @@ rank: number
 rank_s: number
 }
 /**
- * Where the ranks differ: everything that is not in the lists of ranks, activities and regions.
+ * Dispersion of the ranks.
  */
 export interface DispersionRows {
 /**
@@ -1913,7 +1916,7 @@ export interface PatternRow {
 /**
  * The activity.
  */
-activity: ("computation" | "point-to-point" | "collective" | "synchronization" | "one-sided" | "io" | "management" | "recorder")
+activity: ActivityName
 /**
  * Path of the region.
  */
@@ -1943,7 +1946,10 @@ id: number
  * Its ranks.
  */
 ranks: number[]
-efficiency: EfficiencyRow2
+/**
+ * Efficiencies of its ranks, as if there were no others; elapsed time is from the earliest start to the latest end of their windows.
+ */
+efficiency: EfficiencyRow
 /**
  * The main loop of its ranks: of the regions that they iterate, and that lie in no other, the one in which they compute most.
  */
@@ -1952,91 +1958,6 @@ iterations: (ClusterIterations | null)
  * The 5 pieces of code with most time that its ranks run at least twice as often as those of any other; empty if all ranks run the same.
  */
 own_code: OwnCode[]
-}
-/**
- * Efficiencies of its ranks, as if there were no others; elapsed time is from the earliest start to the latest end of their windows.
- */
-export interface EfficiencyRow2 {
-/**
- * Mean / longest computation.
- */
-load_balance: (number | null)
-/**
- * Longest computation / ideal time; POP: serialization efficiency.
- */
-micro_load_balance: (number | null)
-/**
- * Lower bound of `micro_load_balance`; equal to it if `t_ideal_certain`; null if the ideal time is not known, or its estimate is above the elapsed time.
- */
-micro_load_balance_min: (number | null)
-/**
- * Upper bound of `micro_load_balance`, likewise.
- */
-micro_load_balance_max: (number | null)
-/**
- * Ideal / elapsed time.
- */
-transfer: (number | null)
-/**
- * Lower bound of `transfer`, likewise.
- */
-transfer_min: (number | null)
-/**
- * Upper bound of `transfer`, likewise.
- */
-transfer_max: (number | null)
-/**
- * Longest computation / elapsed time; micro load balance × transfer.
- */
-communication: (number | null)
-/**
- * Mean computation / elapsed time; load balance × communication.
- */
-parallel: (number | null)
-/**
- * T: elapsed time less that of which no rank has records.
- */
-elapsed_s: number
-/**
- * max_p T_p: the longest computation of a rank.
- */
-max_computation_s: number
-/**
- * avg_p T_p: the mean computation of all ranks.
- */
-avg_computation_s: number
-/**
- * T_ideal, the time that the same would take on an ideal network, which the ratios use: the best that is known, by replay or estimated from iterations; null if neither is.
- */
-t_ideal_s: (number | null)
-/**
- * Upper bound of `t_ideal_s`, likewise.
- */
-t_ideal_max_s: (number | null)
-/**
- * Whether `t_ideal_s` is reliable: by replay, or by an estimate that is too short by at most 5 % of the elapsed time and not above that. If not, `micro_load_balance` and `transfer` lie between their bounds, or are not known if these are null.
- */
-t_ideal_certain: boolean
-/**
- * The estimate of the ideal time from iterations.
- */
-t_ideal_phase_profile_s: (number | null)
-/**
- * Bound of the estimate's error where ranks meet within iterations through point-to-point calls alone.
- */
-t_ideal_phase_profile_error_s: (number | null)
-/**
- * By how much the estimate may be too short however they meet.
- */
-t_ideal_phase_profile_bound_s: (number | null)
-/**
- * Whether the estimate is above the elapsed time, by more than the 0.5 % that clocks may differ by: ranks do not wait for each other at the end of each iteration, and it is not used.
- */
-t_ideal_phase_profile_above_elapsed: boolean
-/**
- * The ideal time from a replay on an ideal network; of the whole program only, and null if not all that ranks wait for is known.
- */
-t_ideal_replay_s: (number | null)
 }
 /**
  * The main loop of a cluster.
@@ -2161,7 +2082,7 @@ operation: string
 /**
  * The activity of its time.
  */
-activity: ("computation" | "point-to-point" | "collective" | "synchronization" | "one-sided" | "io" | "management" | "recorder")
+activity: ActivityName
 /**
  * Time in them.
  */
@@ -2178,6 +2099,9 @@ sent_bytes: number
  * Bytes received, read or given.
  */
 received_bytes: number
+/**
+ * The same of threads other than the one that called `MPI_Init`, which the figures above leave out.
+ */
 other_threads: Cell
 /**
  * Longest time of a rank.
@@ -2197,7 +2121,7 @@ blocked_s: (number | null)
 bytes: number
 }
 /**
- * The same of threads other than the one that called `MPI_Init`, which the figures above leave out.
+ * Time, calls and bytes.
  */
 export interface Cell {
 /**

@@ -9,6 +9,9 @@ export interface Views {
  * 2.
  */
 version: number
+/**
+ * The rows of all matrices.
+ */
 ranks: RowsData
 /**
  * Names of the hosts, in the order of the ranks.
@@ -172,7 +175,13 @@ states: string[]
 share: {
 [k: string]: Packed
 }
+/**
+ * The 20,000 longest waits, the longest first, by columns.
+ */
 waits: WaitsData
+/**
+ * At most 20,000 messages, those that ended waits first, and among these those longest in transit, by columns.
+ */
 messages: MessagesData
 /**
  * What each rank did, by rank and time, for runs of up to 200,000 calls, by columns; otherwise null.
@@ -188,7 +197,7 @@ regions: string[]
 sites: string[]
 }
 /**
- * The 20,000 longest waits, the longest first, by columns.
+ * Waits, by columns.
  */
 export interface WaitsData {
 /**
@@ -225,7 +234,7 @@ site: Packed
 delay_source: Packed
 }
 /**
- * At most 20,000 messages, those that ended waits first, and among these those longest in transit, by columns.
+ * Messages, by columns.
  */
 export interface MessagesData {
 /**

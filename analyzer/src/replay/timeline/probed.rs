@@ -3,18 +3,19 @@
 //! A program that asks which message has come first (MPI_Probe, MPI_Iprobe with MPI_ANY_SOURCE) receives it from the source that
 //! the status names: it takes the first message of any source all the same.
 
+use lbprof_collector::Record;
 use lbprof_collector::record::Flags;
-use lbprof_collector::{Operation, Record};
+use lbprof_collector::semantics::Semantics;
 
 /// The last message that was found so, until it is received: its communicator, source and tag.
 #[derive(Debug, Default)]
 pub struct Probed(Option<(u32, i32, i32)>);
 
 impl Probed {
-    /// Takes note of a call where it is a probe that has found a message.
+    /// Takes note of a call of these semantics where it is a probe that has found a message.
     #[inline]
-    pub fn probes(&mut self, record: &Record) {
-        let is_probe = (Operation::Probe as u16..=Operation::Improbe as u16).contains(&record.operation);
+    pub fn probes(&mut self, record: &Record, semantics: Semantics) {
+        let is_probe = matches!(semantics, Semantics::Probe | Semantics::AskForMessage);
         if is_probe && record.flags.contains(Flags::ANY_SOURCE) && !record.flags.contains(Flags::NOTHING) {
             self.0 = Some((record.comm, record.peer, record.tag));
         }

@@ -433,7 +433,7 @@ impl<'a> RankSteps<'a> {
 
     /// What a call does with others by its own record, apart from its parts.
     fn event(&mut self, record: &Record, semantics: Semantics, has_parts: bool) -> Option<CommEvent> {
-        self.probed.probes(record);
+        self.probed.probes(record, semantics);
         if record.end == 0 || record.flags.contains(Flags::UNFINISHED) {
             return self.unfinished(record, semantics);
         }

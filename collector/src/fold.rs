@@ -7,33 +7,20 @@
 //! Leave f     70        70            40 … 70       computation in f
 //! ```
 //!
-//! Each tick between the first and the last record counts once: time stamps that go backwards are moved up to the latest
-//! one seen (and counted), and a call without an end lasts until the next record's begin.
+//! What the time is and where, [`crate::walk`] finds; time stamps that go backwards are counted here.
 //!
 //! The recorder runs this in the program's own threads (profile mode), so sums lie in rows that are found again without
 //! searching: the row of the innermost region is at hand, and call sites come from a small cache.
 
 use rustc_hash::FxHashMap;
 
-use crate::format::{BatchHead, MAX_OPEN_REGIONS, OpenRegion};
+use crate::format::BatchHead;
 use crate::operation::{Activity, Operation};
 use crate::polling::Polls;
 use crate::profile::{Cell, CellKey, CounterTotals, Iteration, Profile, ProfileBatch, RegionTotals, SiteKey};
 use crate::record::{Flags, NONE, Record};
 use crate::semantics::Completes;
-
-/// A region that is open.
-#[derive(Clone, Copy)]
-struct Open {
-    region: u32,
-    iteration: u32,
-    /// Its own iteration, or that in which it was entered.
-    within: u32,
-    /// The row of its time.
-    row: u32,
-    /// When it was entered, in ticks.
-    entered: u64,
-}
+use crate::walk::{Reached, ThreadState, Walk};
 
 /// Time in one region and iteration, by activity.
 #[derive(Clone, Copy)]
@@ -104,24 +91,15 @@ impl IterationTimes for () {
 pub struct Fold<T: IterationTimes = ()> {
     /// Where what is folded since the last [`Fold::take`] begins.
     start: BatchHead,
-    thread: u32,
-    /// Sequence number of the next record.
-    next: u64,
-    /// The latest time stamp seen.
-    previous_end: u64,
-    paused: bool,
-    /// Regions open, outermost first, without region 0.
-    open: Vec<Open>,
+    walk: Walk,
+    /// The iteration and row of the time of each open region: [`Fold::place_in`] may have put it into another iteration than the markers.
+    placed: Vec<(u32, u32)>,
     /// Region, iteration and row that time goes to: those of the innermost open region, or those of [`Fold::place_in`].
     region: u32,
     iteration: u32,
     row: u32,
     /// Index in `sites` of the last call, NONE before; its parts add to it.
     last_call: u32,
-    /// The activity of the last call if it has no end yet.
-    unfinished: Option<Activity>,
-    /// Whether time between records is not computation: paused, or in a call without an end.
-    not_computing: bool,
     /// Computation in the present row that is not in it yet.
     computing: Cell,
 
@@ -159,17 +137,12 @@ impl<T: IterationTimes> Fold<T> {
     pub fn with_times(head: BatchHead) -> Self {
         let mut fold = Fold {
             start: BatchHead::default(),
-            thread: 0,
-            next: 0,
-            previous_end: 0,
-            paused: false,
-            open: Vec::new(),
+            walk: Walk::default(),
+            placed: Vec::new(),
             region: 0,
             iteration: NONE,
             row: 0,
             last_call: NONE,
-            unfinished: None,
-            not_computing: false,
             computing: Cell::default(),
             rows: Vec::new(),
             row_of: FxHashMap::default(),
@@ -210,7 +183,7 @@ impl<T: IterationTimes> Fold<T> {
                 self.polls = Some(polls);
             }
         }
-        self.next = self.next.saturating_add(records.len() as u64);
+        self.walk.next = self.walk.next.saturating_add(records.len() as u64);
         self.rest.records = self.rest.records.saturating_add(records.len() as u64);
     }
 
@@ -251,7 +224,7 @@ impl<T: IterationTimes> Fold<T> {
     /// The innermost region that markers have opened, and its iteration; (0, [`NONE`]) where none is open.
     #[inline(always)]
     pub fn innermost_open(&self) -> (u32, u32) {
-        self.open.last().map_or((0, NONE), |open| (open.region, open.iteration))
+        self.walk.open.innermost()
     }
 
     /// Adds what another fold of the same thread took, and goes on after it.
@@ -286,7 +259,7 @@ impl<T: IterationTimes> Fold<T> {
     /// Goes on after `head`, after a gap in the records whose time belongs to nothing. Regions open before and after the gap
     /// go on; others that `head` says are open count as entered at its `previous_end`.
     pub fn skip_to(&mut self, head: &BatchHead) {
-        let going_on = self.open.iter().zip(&head.open);
+        let going_on = self.walk.open.all().iter().zip(&head.open);
         let going_on =
             going_on.take_while(|(ours, theirs)| (ours.region, ours.iteration) == (theirs.region, theirs.iteration));
         let entered: Vec<u64> = going_on.map(|(ours, _)| ours.entered).collect();
@@ -326,7 +299,7 @@ impl<T: IterationTimes> Fold<T> {
         self.find_rows();
         // Parts of the last call may still come: its entry stays, empty.
         self.last_call = last_call.map_or(NONE, |key| self.site_at(key));
-        let entered = self.open.iter().map(|open| open.entered).collect();
+        let entered = self.walk.open.all().iter().map(|open| open.entered).collect();
         let head = std::mem::replace(&mut self.start, next.clone());
         ProfileBatch { head, next, entered, profile }
     }
@@ -334,64 +307,42 @@ impl<T: IterationTimes> Fold<T> {
     /// Lets time pass up to `ticks` without a record. It goes to where the thread is: to computation in its region, to the call
     /// that has no end yet, or to nothing while paused.
     pub fn advance(&mut self, ticks: u64) {
-        let between = ticks.saturating_sub(self.previous_end);
-        self.previous_end = self.previous_end.max(ticks);
-        if self.not_computing {
-            self.not_computed(between);
-        } else {
-            self.computing.ticks = self.computing.ticks.wrapping_add(between);
-            self.computing.calls += u64::from(between > 0);
-        }
+        let reached = self.walk.time.advance(ticks);
+        self.before(reached);
     }
 
     /// Lets time pass up to `ticks` that goes to an activity in the innermost open region, as that of a marker with a
     /// duration.
     pub fn spend(&mut self, activity: Activity, ticks: u64) {
-        let between = ticks.saturating_sub(self.previous_end);
-        self.previous_end = self.previous_end.max(ticks);
-        self.cell(activity).add(&Cell { ticks: between, ..Cell::default() });
-        self.add_time(activity, between);
+        let ticks = self.walk.time.advance(ticks).before();
+        self.cell(activity).add(&Cell { ticks, ..Cell::default() });
+        self.add_time(activity, ticks);
     }
 
     /// Ends the call that has no end yet, where the time is: what follows is computation again.
     pub fn end_call(&mut self) {
-        self.set_unfinished(None);
+        self.walk.time.end_call();
     }
 
     /// Where the next record stands.
     pub fn head(&self) -> BatchHead {
-        BatchHead {
-            thread: self.thread,
-            first: self.next,
-            previous_end: self.previous_end,
-            open: self.open.iter().map(|open| OpenRegion { region: open.region, iteration: open.iteration }).collect(),
-            paused: self.paused,
-        }
+        self.walk.head()
     }
 
     /// Moves after `head`; `entered` is when each of the first of its open regions was entered.
     fn place(&mut self, head: &BatchHead, entered: &[u64]) {
-        self.thread = head.thread;
-        self.next = head.first;
-        self.previous_end = head.previous_end;
-        self.paused = head.paused;
-        self.open.clear();
-        for (i, &OpenRegion { region, iteration }) in head.open.iter().enumerate() {
-            let entered = entered.get(i).copied().unwrap_or(head.previous_end);
-            self.open.push(Open { region, iteration, entered, within: NONE, row: 0 });
-        }
+        self.walk.place(head, entered);
         self.last_call = NONE;
-        self.set_unfinished(None);
         self.find_rows();
     }
 
     /// Finds the rows of all open regions anew, outermost first.
     fn find_rows(&mut self) {
-        let mut within = NONE;
-        for i in 0..self.open.len() {
-            let open = self.open[i];
-            within = if open.iteration == NONE { within } else { open.iteration };
-            self.open[i] = Open { within, row: self.row_in(open.region, within), ..open };
+        self.placed.clear();
+        for i in 0..self.walk.open.all().len() {
+            let (region, within) = (self.walk.open.all()[i].region, self.walk.open.all()[i].within());
+            let row = self.row_in(region, within);
+            self.placed.push((within, row));
         }
         self.innermost();
     }
@@ -399,8 +350,8 @@ impl<T: IterationTimes> Fold<T> {
     /// Makes the innermost open region, or region 0, the one that time goes to.
     fn innermost(&mut self) {
         self.settle_computing();
-        (self.region, self.iteration, self.row) = match self.open.last() {
-            Some(open) => (open.region, open.within, open.row),
+        (self.region, self.iteration, self.row) = match self.placed.last() {
+            Some(&(within, row)) => (self.walk.open.innermost().0, within, row),
             None => (0, NONE, self.row_at(0, NONE)),
         };
         self.times.move_to(self.region, self.iteration);
@@ -456,52 +407,51 @@ impl<T: IterationTimes> Fold<T> {
         }
     }
 
-    fn set_unfinished(&mut self, unfinished: Option<Activity>) {
-        self.unfinished = unfinished;
-        self.not_computing = self.paused || unfinished.is_some();
-    }
-
     #[inline(always)]
     fn record(&mut self, record: &Record, site: &mut impl FnMut(&Record) -> u64) {
-        let begin = record.begin.max(self.previous_end);
-        let end = record.end.max(begin);
-        if record.begin < self.previous_end || record.end < record.begin {
-            self.backwards(record);
+        let reached = self.walk.time.reach(record);
+        if record.begin < reached.from || record.end < record.begin {
+            self.backwards(record, reached.from);
         }
-        let between = begin - self.previous_end;
-        self.previous_end = end;
-        if self.not_computing {
-            self.not_computed(between);
-        } else {
-            self.computing.ticks = self.computing.ticks.wrapping_add(between);
-            self.computing.calls += u64::from(between > 0);
-        }
+        self.before(reached);
         if record.operation < Operation::FIRST_MARKER {
-            self.call(record, end - begin, site);
+            self.call(record, reached.own(), site);
         } else {
-            self.marker(record, begin, end, site);
+            self.marker(record, reached, site);
+        }
+    }
+
+    /// Adds the time before a record.
+    #[inline(always)]
+    fn before(&mut self, reached: Reached) {
+        let ticks = reached.before();
+        if reached.state == ThreadState::Computing {
+            self.computing.ticks = self.computing.ticks.wrapping_add(ticks);
+            self.computing.calls += u64::from(ticks > 0);
+        } else {
+            self.not_computed(reached.state, ticks);
         }
     }
 
     /// Counts time stamps that go backwards; a call without an end is no such.
     #[cold]
-    fn backwards(&mut self, record: &Record) {
-        let backwards = record.begin < self.previous_end || record.end != 0;
+    fn backwards(&mut self, record: &Record, from: u64) {
+        let backwards = record.begin < from || record.end != 0;
         self.rest.backwards = self.rest.backwards.saturating_add(backwards.into());
     }
 
     /// Time between two records that is no computation.
     #[cold]
-    fn not_computed(&mut self, ticks: u64) {
-        if self.paused {
+    fn not_computed(&mut self, state: ThreadState, ticks: u64) {
+        let ThreadState::InCall(activity) = state else {
             self.rest.paused = self.rest.paused.saturating_add(ticks);
-        } else if let Some(activity) = self.unfinished {
-            let time = Cell { ticks, ..Cell::default() };
-            self.cell(activity).add(&time);
-            self.add_time(activity, ticks);
-            if let Some((_, cell)) = self.sites.get_mut(self.last_call as usize) {
-                cell.add(&time);
-            }
+            return;
+        };
+        let time = Cell { ticks, ..Cell::default() };
+        self.cell(activity).add(&time);
+        self.add_time(activity, ticks);
+        if let Some((_, cell)) = self.sites.get_mut(self.last_call as usize) {
+            cell.add(&time);
         }
     }
 
@@ -518,16 +468,16 @@ impl<T: IterationTimes> Fold<T> {
         self.times.add(record.activity(), ticks);
         self.rest.calls = self.rest.calls.wrapping_add(calls);
         self.last_call = site;
-        if record.end == 0 || record.flags.contains(Flags::UNFINISHED) || self.unfinished.is_some() {
-            self.maybe_unfinished(record);
+        let is_usual = record.end != 0 && self.walk.time.state() == ThreadState::Computing;
+        if !is_usual || record.flags.contains(Flags::UNFINISHED) {
+            self.unusual_call(record);
         }
     }
 
     #[cold]
-    fn maybe_unfinished(&mut self, record: &Record) {
-        let endless = record.end == 0;
-        self.set_unfinished(endless.then_some(record.activity()));
-        let unfinished = endless || record.flags.contains(Flags::UNFINISHED);
+    fn unusual_call(&mut self, record: &Record) {
+        self.walk.time.pass_call(record);
+        let unfinished = record.end == 0 || record.flags.contains(Flags::UNFINISHED);
         self.rest.unfinished = self.rest.unfinished.saturating_add(unfinished.into());
     }
 
@@ -566,17 +516,18 @@ impl<T: IterationTimes> Fold<T> {
     }
 
     #[inline(never)]
-    fn marker(&mut self, record: &Record, begin: u64, end: u64, site: &mut impl FnMut(&Record) -> u64) {
-        if end > begin {
+    fn marker(&mut self, record: &Record, reached: Reached, site: &mut impl FnMut(&Record) -> u64) {
+        let (begin, ticks) = (reached.begin, reached.own());
+        if ticks > 0 {
             // Of those that this version knows only a flush has time.
-            let cell = Cell { ticks: end - begin, calls: 1, sent: 0, received: 0 };
+            let cell = Cell { ticks, calls: 1, sent: 0, received: 0 };
             self.cell(record.activity()).add(&cell);
-            self.add_time(record.activity(), end - begin);
+            self.add_time(record.activity(), ticks);
         }
         if record.is_part() {
             return self.part(record, site);
         }
-        self.set_unfinished(None);
+        self.walk.time.pass_marker(record);
         let value = || (f64::from_bits(record.sent), f64::from_bits(record.received));
         match record.operation() {
             Some(Operation::RegionEnter) => self.enter(record.request, record.count, begin),
@@ -598,8 +549,6 @@ impl<T: IterationTimes> Fold<T> {
                 totals.max_resident = totals.max_resident.max(record.sent);
                 totals.max_swapped = totals.max_swapped.max(record.received);
             }
-            Some(Operation::Pause) => (self.paused, self.not_computing) = (true, true),
-            Some(Operation::Resume) => (self.paused, self.not_computing) = (false, false),
             _ => {}
         }
     }
@@ -618,38 +567,34 @@ impl<T: IterationTimes> Fold<T> {
     }
 
     fn enter(&mut self, region: u32, iteration: u32, begin: u64) {
-        if self.open.len() >= MAX_OPEN_REGIONS {
+        let within = if iteration == NONE { self.iteration } else { iteration };
+        if !self.walk.open.enter(region, iteration, begin) {
             self.too_deep = self.too_deep.saturating_add(1);
             return;
         }
-        let within = if iteration == NONE { self.iteration } else { iteration };
         let row = self.row_in(region, within);
-        self.open.push(Open { region, iteration, entered: begin, within, row });
+        self.placed.push((within, row));
         self.innermost();
         let totals = self.regions.entry(region).or_default();
         totals.invocations = totals.invocations.saturating_add(1);
     }
 
-    /// Ends a region, and those that were left open in it. One that is not open ends nothing.
+    /// Ends a region, and those that were left open in it.
     fn leave(&mut self, region: u32, end: u64) {
-        let Some(depth) = self.open.iter().rposition(|open| open.region == region) else { return };
-        while self.open.len() > depth {
-            let Some(open) = self.open.pop() else { break };
-            let inclusive = end.saturating_sub(open.entered);
-            let totals = self.regions.entry(open.region).or_default();
-            totals.inclusive = totals.inclusive.saturating_add(inclusive);
-            if open.iteration != NONE {
-                let outer = self.open.iter().rev().map(|outer| outer.iteration).find(|&iteration| iteration != NONE);
-                self.rest.iterations.push(Iteration {
-                    region: open.region,
-                    iteration: open.iteration,
-                    outer: outer.unwrap_or(NONE),
-                    begin: open.entered,
-                    end,
-                });
+        let (regions, iterations) = (&mut self.regions, &mut self.rest.iterations);
+        self.walk.open.leave(region, |left| {
+            let totals = regions.entry(left.region).or_default();
+            totals.inclusive = totals.inclusive.saturating_add(end.saturating_sub(left.entered));
+            if left.iteration != NONE {
+                let (region, iteration, outer) = (left.region, left.iteration, left.outer);
+                iterations.push(Iteration { region, iteration, outer, begin: left.entered, end });
             }
+        });
+        let left = self.walk.open.all().len();
+        if left < self.placed.len() {
+            self.placed.truncate(left);
+            self.innermost();
         }
-        self.innermost();
     }
 }
 

@@ -15,8 +15,6 @@
 use bincode::{Decode, Encode};
 
 use crate::codec::take_array;
-use crate::operation::Operation;
-use crate::record::Record;
 
 /// The version of the format that this crate writes.
 pub const VERSION: u16 = 2;
@@ -203,41 +201,6 @@ pub struct BatchHead {
     pub open: Vec<OpenRegion>,
     /// Whether recording was paused before the first record.
     pub paused: bool,
-}
-
-impl OpenRegion {
-    /// Opens the region of a record of [`Operation::RegionEnter`] inside those that are `open`; not beyond
-    /// [`MAX_OPEN_REGIONS`], as the recorder does.
-    pub fn enter(open: &mut Vec<OpenRegion>, record: &Record) {
-        if open.len() < MAX_OPEN_REGIONS {
-            open.push(OpenRegion { region: record.request, iteration: record.count });
-        }
-    }
-
-    /// Ends the region of a record of [`Operation::RegionLeave`], and those that were left open in it. One that is not open
-    /// ends nothing.
-    pub fn leave(open: &mut Vec<OpenRegion>, record: &Record) {
-        if let Some(depth) = open.iter().rposition(|open| open.region == record.request) {
-            open.truncate(depth);
-        }
-    }
-}
-
-impl BatchHead {
-    /// Moves the head past `records`: what it would be for the batch that follows them.
-    pub fn advance(&mut self, records: &[Record]) {
-        for record in records {
-            self.first = self.first.saturating_add(1);
-            self.previous_end = self.previous_end.max(record.begin).max(record.end);
-            match record.operation() {
-                Some(Operation::RegionEnter) => OpenRegion::enter(&mut self.open, record),
-                Some(Operation::RegionLeave) => OpenRegion::leave(&mut self.open, record),
-                Some(Operation::Pause) => self.paused = true,
-                Some(Operation::Resume) => self.paused = false,
-                _ => {}
-            }
-        }
-    }
 }
 
 /// Name of the log of a rank.

@@ -9,6 +9,7 @@
 //! | [`options`] | the table of `LBPROF_*` settings: name, default, meaning |
 //! | [`record`] | [`Record`]: one call of one thread |
 //! | [`definition`] | what records refer to by number: call sites, regions, communicators … |
+//! | [`walk`] | over a thread's records: what its time is, and in which regions and iterations |
 //! | [`polling`] | whether the time between unsuccessful polls is waiting or computation |
 //! | [`profile`] | sums by regions × activities × iterations; [`fold`] makes them of records |
 //! | [`format`](mod@format) | the log's bytes: header, blocks, checksums |
@@ -47,6 +48,7 @@ mod sample;
 pub mod semantics;
 mod sparse;
 pub mod starter;
+pub mod walk;
 pub mod words;
 pub mod writer;
 

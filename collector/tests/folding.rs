@@ -2,10 +2,13 @@
 
 mod support;
 
+use std::collections::BTreeMap;
+
 use lbprof_collector::fold::Fold;
 use lbprof_collector::format::{BatchHead, MAX_OPEN_REGIONS, OpenRegion};
 use lbprof_collector::profile::{Cell, CellKey, Iteration, Profile, ProfileBatch, SiteKey};
 use lbprof_collector::record::{Flags, NONE, Record};
+use lbprof_collector::walk::Walk;
 use lbprof_collector::{Activity, Operation};
 use proptest::prelude::*;
 use support::records;
@@ -314,5 +317,49 @@ proptest! {
         let batch = fold.take();
         let total: u128 = batch.profile.cells.iter().map(|(_, cell)| u128::from(cell.ticks)).sum();
         prop_assert_eq!(total + u128::from(batch.profile.paused), u128::from(batch.next.previous_end));
+    }
+}
+
+/// Ticks by region, iteration and activity; of no activity while paused, wherever.
+type Times = BTreeMap<(u32, u32, Option<Activity>), u64>;
+
+/// Those of a walk, interval by interval.
+fn walked(records: &[Record]) -> (Times, BatchHead) {
+    let mut walk = Walk::new(&BatchHead::default());
+    let mut times = Times::new();
+    for record in records {
+        let (region, iteration) = walk.open.place_of_time();
+        let reached = walk.step(record);
+        for (activity, ticks) in
+            [(reached.state.activity(), reached.before()), (Some(record.activity()), reached.own())]
+        {
+            let place = if activity.is_some() { (region, iteration) } else { (0, NONE) };
+            *times.entry((place.0, place.1, activity)).or_default() += ticks;
+        }
+    }
+    walk.next += records.len() as u64;
+    times.retain(|_, ticks| *ticks > 0);
+    (times, walk.head())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_fold_has_the_intervals_of_the_walk(records in records(200)) {
+        let (walked, head) = walked(&records);
+        prop_assert_eq!(walked.values().map(|&ticks| u128::from(ticks)).sum::<u128>(), u128::from(head.previous_end));
+        let mut fold = Fold::new(BatchHead::default());
+        fold.records(&records, |record| record.call_site);
+        let batch = fold.take();
+        prop_assert_eq!(&batch.next, &head);
+        let mut folded = Times::new();
+        for (key, cell) in &batch.profile.cells {
+            let activity = Activity::ALL[usize::from(key.activity)];
+            folded.insert((key.region, key.iteration, Some(activity)), cell.ticks);
+        }
+        folded.insert((0, NONE, None), batch.profile.paused);
+        folded.retain(|_, ticks| *ticks > 0);
+        prop_assert_eq!(folded, walked);
     }
 }

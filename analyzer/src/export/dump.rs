@@ -9,10 +9,11 @@ use std::io::{self, Write};
 
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RankList;
-use lbprof_collector::format::{BatchHead, Header, OpenRegion};
+use lbprof_collector::format::{BatchHead, Header};
 use lbprof_collector::profile::{Cell, ProfileBatch};
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::{NO_PEER, NONE};
+use lbprof_collector::walk::OpenRegions;
 use lbprof_collector::{Activity, Definition, Flags, Operation, Problem, Record};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -51,8 +52,6 @@ struct RankDump<'a> {
     labels: BTreeMap<u32, String>,
     /// Paths of regions by the rank's own ids.
     paths: BTreeMap<u32, String>,
-    /// Open regions by thread, and the sequence number of the next record.
-    threads: BTreeMap<u32, (Vec<OpenRegion>, u64)>,
 }
 
 /// A record, with names in place of ids.
@@ -110,7 +109,6 @@ impl<'a> RankDump<'a> {
             rank: RankModel { begin_ns, begin_s, ..RankModel::default() },
             labels,
             paths,
-            threads: BTreeMap::new(),
             definitions,
         })
     }
@@ -126,10 +124,7 @@ impl<'a> RankDump<'a> {
                     }
                 }
                 Item::Records { head, records } => self.records(&head, &records, out)?,
-                Item::Profile(batch) => {
-                    line(out, &self.profile_line(&batch))?;
-                    self.threads.insert(batch.head.thread, (batch.next.open.clone(), batch.next.first));
-                }
+                Item::Profile(batch) => line(out, &self.profile_line(&batch))?,
                 Item::Problem(problem) => {
                     line(out, &problem_line(&Problem { rank: problem.rank.or(Some(self.header.rank)), ..problem }))?;
                 }
@@ -160,23 +155,23 @@ impl<'a> RankDump<'a> {
     }
 
     fn records(&mut self, head: &BatchHead, records: &[Record], out: &mut dyn Write) -> io::Result<()> {
-        let mut open = head.open.clone();
+        let mut open = OpenRegions::new(head, &[]);
         for (sequence, record) in (head.first..).zip(records) {
-            if record.operation() == Some(Operation::RegionEnter) {
-                open.push(OpenRegion { region: record.request, iteration: record.count });
+            // A marker of a region is in the region.
+            let is_leave = record.operation() == Some(Operation::RegionLeave);
+            if !is_leave {
+                open.pass(record, record.begin);
             }
-            line(out, &self.record_line(head.thread, sequence, record, &open))?;
-            if record.operation() == Some(Operation::RegionLeave)
-                && let Some(at) = open.iter().rposition(|open| open.region == record.request)
-            {
-                open.truncate(at);
+            line(out, &self.record_line(head.thread, sequence, record, open.place_of_time()))?;
+            if is_leave {
+                open.pass(record, record.begin);
             }
         }
-        self.threads.insert(head.thread, (open, head.first + records.len() as u64));
         Ok(())
     }
 
-    fn record_line(&self, thread: u32, sequence: u64, record: &Record, open: &[OpenRegion]) -> RecordLine<'_> {
+    fn record_line(&self, thread: u32, sequence: u64, record: &Record, place: (u32, u32)) -> RecordLine<'_> {
+        let (region, iteration) = place;
         let comm = self.definitions.communicators.get(&record.comm);
         let site = u32::try_from(record.call_site).ok();
         let group = comm.map(|comm| if comm.remote.is_empty() { &comm.group } else { &comm.remote });
@@ -209,8 +204,8 @@ impl<'a> RankDump<'a> {
             request: (is_call && record.request != NONE).then_some(record.request),
             count: if record.count == NONE { 0 } else { record.count },
             flags: named.map(|(_, name)| *name).collect(),
-            region: self.path(open.last().map_or(0, |open| open.region)),
-            iteration: open.iter().rev().map(|open| open.iteration).find(|&iteration| iteration != NONE),
+            region: self.path(region),
+            iteration: (iteration != NONE).then_some(iteration),
             group: self.definitions.group_of(record).and_then(members),
             value: self.marker_value(record),
         }

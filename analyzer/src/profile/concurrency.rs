@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::profile::ProfileBatch;
+use lbprof_collector::walk::{Reached, ThreadState, ThreadTime};
 use lbprof_collector::{Operation, Record};
 
 use crate::model::alone::Alone;
@@ -242,21 +243,11 @@ pub struct RankSampler {
     quiet_until: u64,
     /// Sequence number of the next record, once there was one.
     next: Option<u64>,
-    /// Where the last record ended.
-    now: u64,
-    /// Since when it computes, and where it does not what it does since when.
+    time: ThreadTime,
+    /// Since when it is in its state.
     from: u64,
-    state: State,
     /// When it last computed.
     computed: u64,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Computing,
-    /// In a call that has no end yet.
-    InCall,
-    Paused,
 }
 
 impl RankSampler {
@@ -269,9 +260,8 @@ impl RankSampler {
             all: Concurrency::default(),
             quiet_until: 0,
             next: None,
-            now: 0,
+            time: ThreadTime::default(),
             from: 0,
-            state: State::Computing,
             computed: 0,
         }
     }
@@ -286,20 +276,12 @@ impl RankSampler {
     pub fn records(&mut self, head: &BatchHead, records: &[Record], is_serial: impl Fn(u32) -> bool) {
         self.go_to(head);
         for record in records {
-            let begin = record.begin.max(self.now);
-            let end = record.end.max(begin);
-            self.now = end;
-            if record.operation < Operation::FIRST_MARKER {
-                self.leave(begin);
-                match record.end {
-                    0 => (self.state, self.from) = (State::InCall, begin),
-                    _ => {
-                        self.span(RankState::Waiting { since: self.computed }, begin, end);
-                        self.from = end;
-                    }
-                }
-            } else if !record.is_part() {
-                self.marker(record, begin, &is_serial);
+            let reached = self.time.reach(record);
+            let is_call = record.operation < Operation::FIRST_MARKER;
+            if is_call && record.end != 0 && reached.state == ThreadState::Computing {
+                self.call(ThreadState::Computing, reached);
+            } else {
+                self.unusual(record, reached, &is_serial);
             }
         }
         self.next = Some(head.first.saturating_add(records.len() as u64));
@@ -308,7 +290,7 @@ impl RankSampler {
     /// Takes what was folded when it was recorded: of that time nothing is known.
     pub fn absorb(&mut self, batch: &ProfileBatch) {
         self.go_to(&batch.head);
-        self.span(RankState::Unknown, self.now, batch.next.previous_end);
+        self.span(RankState::Unknown, self.time.now(), batch.next.previous_end);
         self.place(&batch.next);
     }
 
@@ -320,8 +302,8 @@ impl RankSampler {
     fn go_to(&mut self, head: &BatchHead) {
         if self.next != Some(head.first) {
             if self.next.is_some() {
-                self.leave(self.now);
-                self.span(RankState::Unknown, self.now, head.previous_end);
+                self.leave(self.time.state(), self.time.now());
+                self.span(RankState::Unknown, self.time.now(), head.previous_end);
             }
             self.place(head);
         }
@@ -329,40 +311,47 @@ impl RankSampler {
 
     fn place(&mut self, head: &BatchHead) {
         self.next = Some(head.first);
-        (self.now, self.from, self.computed) = (head.previous_end, head.previous_end, head.previous_end);
-        self.state = if head.paused { State::Paused } else { State::Computing };
+        self.time = ThreadTime::new(head);
+        (self.from, self.computed) = (head.previous_end, head.previous_end);
     }
 
+    /// A call that ends.
+    #[inline(always)]
+    fn call(&mut self, before: ThreadState, reached: Reached) {
+        self.leave(before, reached.begin);
+        self.span(RankState::Waiting { since: self.computed }, reached.begin, reached.end);
+        self.from = reached.end;
+    }
+
+    /// Any record.
     #[cold]
-    fn marker(&mut self, record: &Record, begin: u64, is_serial: &impl Fn(u32) -> bool) {
-        let cuts = match record.operation() {
-            Some(Operation::Pause | Operation::Resume) => true,
-            Some(Operation::RegionEnter | Operation::RegionLeave) => is_serial(record.request),
-            _ => false,
-        };
-        if cuts || self.state == State::InCall {
-            self.leave(begin);
-            self.from = begin;
-            if record.operation() == Some(Operation::Pause) {
-                self.state = State::Paused;
+    fn unusual(&mut self, record: &Record, reached: Reached, is_serial: &impl Fn(u32) -> bool) {
+        self.time.pass(record);
+        let (before, after) = (reached.state, self.time.state());
+        if record.is_call() {
+            match after {
+                ThreadState::Computing => self.call(before, reached),
+                _ => self.leave(before, reached.begin),
             }
+        } else if before != after || !record.is_part() && cuts(record, is_serial) {
+            self.leave(before, reached.begin);
         }
     }
 
-    /// Ends what the rank does, at these ticks; then it computes, or is in the next call.
+    /// Ends what the rank does, at these ticks.
     #[inline(always)]
-    fn leave(&mut self, at: u64) {
-        match self.state {
-            State::Computing => {
+    fn leave(&mut self, state: ThreadState, at: u64) {
+        match state {
+            ThreadState::Computing => {
                 self.span(RankState::Computing, self.from, at);
                 if at > self.from {
                     self.computed = at;
                 }
             }
-            State::InCall => self.span(RankState::Waiting { since: self.computed }, self.from, at),
-            State::Paused => self.span(RankState::Unknown, self.from, at),
+            ThreadState::InCall(_) => self.span(RankState::Waiting { since: self.computed }, self.from, at),
+            ThreadState::Paused => self.span(RankState::Unknown, self.from, at),
         }
-        self.state = State::Computing;
+        self.from = at;
     }
 
     #[inline(always)]
@@ -412,6 +401,11 @@ impl RankSampler {
             RankState::Unknown => Sample { unknown: true, ..NOBODY },
         }
     }
+}
+
+/// Whether a marker begins or ends serial work.
+fn cuts(record: &Record, is_serial: &impl Fn(u32) -> bool) -> bool {
+    matches!(record.operation(), Some(Operation::RegionEnter | Operation::RegionLeave)) && is_serial(record.request)
 }
 
 #[cfg(test)]
@@ -570,6 +564,50 @@ mod tests {
             // Five standard errors, and one sample at either end.
             let error = 5.0 * (share * (1.0 - share) / n).sqrt() + 2.0 / n;
             prop_assert!((computing / n - share).abs() <= error, "{} instead of {share} of {n}", computing / n);
+        }
+
+        /// A sample says what the walk over the same records has at its instant; a flush is part of the computation around it.
+        #[test]
+        fn samples_are_of_the_states_of_the_walk(turns in prop::collection::vec((0..6_u8, 1..20_000_u64, 1..20_000_u64), 1..60)) {
+            let mut now = 0;
+            let records: Vec<Record> = turns.iter().map(|&(turn, before, lasts)| {
+                now += before;
+                let begin = now;
+                let record = |operation| Record::new(operation, begin);
+                let lasting = |operation| Record { end: begin + lasts, ..record(operation) };
+                let record = match turn {
+                    0 => record(Operation::Pause),
+                    1 => record(Operation::Resume),
+                    2 => Record { end: 0, ..record(Operation::Recv) },
+                    3 => lasting(Operation::Flush),
+                    4 => record(Operation::RegionEnter),
+                    _ => lasting(Operation::Barrier),
+                };
+                now = now.max(record.end);
+                record
+            }).chain([Record::new(Operation::Barrier, 2_000_000)]).collect();
+            let mut sampler = RankSampler::new(0, clock());
+            sampler.records(&BatchHead::default(), &records, |_| false);
+            let found = sampler.finish();
+
+            let mut time = ThreadTime::default();
+            let mut states = Vec::new();
+            for record in &records {
+                let Reached { state, from, begin, end } = time.reach(record);
+                time.pass(record);
+                let own = if record.is_call() { ThreadState::InCall(record.activity()) } else { ThreadState::Computing };
+                states.extend([(from, begin, state), (begin, end, if state == ThreadState::Paused { state } else { own })]);
+            }
+            let mut checked = 0;
+            for (slice, sample) in (found.first..).zip(&found.samples) {
+                let instant = instant(found.level, slice) as u64;
+                let at = states.iter().find(|(from, to, _)| (*from..*to).contains(&instant));
+                let Some(&(.., state)) = at else { continue };
+                checked += 1;
+                prop_assert_eq!(sample.computing == 1, state == ThreadState::Computing, "at {}: {:?}", instant, state);
+                prop_assert_eq!(sample.unknown, state == ThreadState::Paused, "at {}: {:?}", instant, state);
+            }
+            prop_assert!(checked > 1_000);
         }
     }
 }

@@ -1,14 +1,21 @@
-//! What is kept of a long run.
+//! What is kept of a long run; that steps have the same times as the profile.
 
+use std::collections::BTreeMap;
+
+use lbprof_collector::{Activity, Operation};
 use lbprof_simulator::scenario::{RankScript, Scenario};
 
+use proptest::prelude::*;
+
+use super::timeline::{Ids, Places, RankSteps, RegionTable};
 use super::{FollowOptions, Scope, Surveyed, follow};
+use crate::model::RegionIdx;
 use crate::model::followed::Followed;
 use crate::profile::gather;
 use crate::read::open::Run;
 use crate::structure::survey::survey;
 use crate::structure::symbols;
-use crate::structure::{self, Structure};
+use crate::structure::{self, Placer, Structure};
 
 /// Intervals and causes from which on old ones are forgotten, and what may come in before that is looked at next: three of each step at most
 /// in two batches of 8,192 steps.
@@ -63,14 +70,84 @@ fn a_rank_that_ends_early_keeps_no_history() {
         match rank {
             2 => script,
             _ => script.repeat(40_000, |_, script| {
-                script.compute(0.01 - 0.005 * waits).call(
-                    lbprof_collector::Operation::Barrier,
-                    0.001 + 0.005 * waits,
-                    |r| r.comm = 2,
-                )
+                script.compute(0.01 - 0.005 * waits).call(Operation::Barrier, 0.001 + 0.005 * waits, |r| r.comm = 2)
             }),
         }
     };
     let found = followed(Scenario::ranks(3).each(two_of_three));
     assert!(found.kept > MOST && found.kept < MOST + ON_THE_WAY, "{}", found.kept);
+}
+
+/// What a rank does by turns, one of these each: all that a walk over its records can meet.
+fn turn(script: RankScript, turns: &[u8]) -> RankScript {
+    let Some((&turn, rest)) = turns.split_first() else { return script };
+    let (inside, after) = rest.split_at(rest.len() / 2);
+    match turn {
+        0 => self::turn(script.compute(3), rest),
+        1 => self::turn(script.compute(0.5).barrier(2), rest),
+        2 => self::turn(script.compute(0.25).flush(1), rest),
+        3 => self::turn(script.paused(|script| script.compute(5)), rest),
+        // It never returned: the next record is of what came after it.
+        4 => self::turn(script.call(Operation::Recv, 0, |record| record.end = 0).compute(0.75), rest),
+        5 => self::turn(script.compute(1).work(1.0, 1.0), rest),
+        6 => self::turn(script.iteration("step", |script| self::turn(script, inside)), after),
+        7 => self::turn(script.region("solve", |script| self::turn(script, inside)), after),
+        _ => self::turn(script.region("other", |script| self::turn(script, inside)), after),
+    }
+}
+
+/// Nanoseconds by region and activity; of no activity while recording was paused.
+type Times = BTreeMap<(RegionIdx, Option<Activity>), i64>;
+
+/// Those that the profile of rank 0 has, and those that its steps have.
+fn times_by_both(scenario: Scenario, detect: bool) -> (Times, Times) {
+    let dir = tempfile::tempdir().unwrap();
+    scenario.write(dir.path()).unwrap();
+    let run = Run::open(Some(dir.path())).unwrap();
+    let survey = survey(&run, |_| ());
+    let wanted = structure::Wanted { detect, ..structure::Wanted::default() };
+    let structure = Structure::find(&run, &survey, &symbols::unnamed(&survey.sites), &wanted);
+    let model = gather(&run, &survey, &structure, |_| ());
+    let rank = &model.ranks[0];
+    let mut profile: Times = Times::new();
+    for &((region, activity), cell) in &rank.cells {
+        *profile.entry((region, Some(activity))).or_default() += (cell.seconds * 1e9).round() as i64;
+    }
+
+    let regions = RegionTable::new(&model);
+    let ids = Ids {
+        communicators: &model.communicators,
+        places: Places::new(&survey.sites, &structure, &regions),
+        ranks: &[0, 1],
+    };
+    let surveyed = survey.rank(0).unwrap();
+    let clock = (surveyed.clock.clone().unwrap(), rank.zero_ns());
+    let placer = Placer::new(&structure, &survey.sites, 0);
+    let mut log = RankSteps::new(ids, run.log(&run.headers[0]).unwrap(), surveyed, clock, placer);
+    let (mut steps, mut now) = (Times::new(), 0);
+    while let Some(batch) = log.next_batch() {
+        for step in batch.steps {
+            for (kind, ns) in [(step.before, step.begin - now), (step.kind, step.end - step.begin)] {
+                *steps.entry((kind.region(), kind.activity())).or_default() += ns;
+            }
+            now = step.end;
+        }
+    }
+    let paused: i64 = steps.extract_if(.., |(_, activity), _| activity.is_none()).map(|(_, ns)| ns).sum();
+    assert_eq!(paused, (rank.paused_s * 1e9).round() as i64);
+    (profile, steps)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whoever walks over a thread's records finds the same time in the same places.
+    #[test]
+    fn steps_have_the_time_that_the_profile_has(turns in prop::collection::vec(0_u8..9, 1..30), detect in any::<bool>()) {
+        let scenario = Scenario::ranks(2).each(|_, script| script.repeat(20, |_, script| turn(script, &turns).barrier(1)));
+        let (mut profile, mut steps) = times_by_both(scenario, detect);
+        profile.retain(|_, ns| *ns != 0);
+        steps.retain(|_, ns| *ns != 0);
+        prop_assert_eq!(steps, profile);
+    }
 }

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RankList;
-use lbprof_collector::format::{BatchHead, OpenRegion};
+use lbprof_collector::format::BatchHead;
 use lbprof_collector::polling::completes_nothing;
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::{Flags, NO_PEER, NONE};
 use lbprof_collector::semantics::{Completes, EpochStep, On, Pattern, Semantics, SendMode};
-use lbprof_collector::{Activity, Operation, Record};
+use lbprof_collector::walk::{Reached, ThreadState, Walk};
+use lbprof_collector::{Operation, Record};
 use rustc_hash::FxHashMap;
 
 use super::dense::Dense;
@@ -66,18 +67,9 @@ const LONGEST: Ns = 1 << 60;
 
 /// Where a thread is.
 struct Thread {
-    /// Sequence number of its next record.
-    next: u64,
-    /// The latest time stamp seen, in ticks.
-    last: u64,
-    paused: bool,
-    open: Vec<OpenRegion>,
-    /// Region and iteration that markers have opened.
-    marked: (u32, u32),
-    /// The region, as an index, and what the time since `last` is.
-    before: Kind,
-    /// What that was found from: the region's number, and whether recording is paused.
-    placed: Option<(u32, bool)>,
+    walk: Walk,
+    /// Where the time since the last record is: the region's number, and its index.
+    placed: (u32, RegionIdx),
     /// The last call, where parts of it may follow.
     waiting: Option<Waiting>,
     /// That call, if its parts follow in the next batch, and the recorder's flushes after it; and what it and its parts do.
@@ -191,7 +183,7 @@ impl<'a> RankSteps<'a> {
                     continue;
                 }
                 if let Some((placed, outside)) = placed {
-                    let place = outside.unwrap_or(placed).within(thread.marked);
+                    let place = outside.unwrap_or(placed).within(thread.walk.open.innermost());
                     self.settle_place(&mut thread, place);
                 }
                 self.marker(&mut thread, record, &mut out);
@@ -200,17 +192,18 @@ impl<'a> RankSteps<'a> {
             thread.end_waiting(&mut out);
             if let Some((placed, outside)) = placed {
                 if let Some(outside) = outside {
-                    let place = outside.within(thread.marked);
+                    let place = outside.within(thread.walk.open.innermost());
                     self.settle_place(&mut thread, place);
-                    self.compute_until(&mut thread, call.begin, &mut out);
+                    let reached = thread.walk.time.advance(call.begin);
+                    self.without_call(&mut thread, reached, &mut out);
                 }
-                let place = placed.within(thread.marked);
+                let place = placed.within(thread.walk.open.innermost());
                 self.settle_place(&mut thread, place);
             }
             self.call(&mut thread, call, &mut out);
             rest = &from[1..];
         }
-        thread.next = head.first.saturating_add(records.len() as u64);
+        thread.walk.next = head.first.saturating_add(records.len() as u64);
         thread.carry(&mut out);
         out.last = self.is_last(head.thread, &thread);
         if out.last {
@@ -222,23 +215,18 @@ impl<'a> RankSteps<'a> {
 
     /// Whether a thread, other than the first, whose window ends with the log, does nothing more.
     fn is_last(&self, number: u32, thread: &Thread) -> bool {
-        let is_behind = self.ends.get(&number).is_some_and(|&end| thread.next >= end);
+        let is_behind = self.ends.get(&number).is_some_and(|&end| thread.walk.next >= end);
         number != 0 && is_behind && thread.waiting.is_none()
     }
 
     /// The state of the thread of `head`, taken out, and whether records before it are missing.
     fn thread(&mut self, head: &BatchHead) -> (Thread, bool) {
-        if let Some(thread) = self.threads.remove(&head.thread).filter(|thread| thread.next == head.first) {
+        if let Some(thread) = self.threads.remove(&head.thread).filter(|thread| thread.walk.next == head.first) {
             return (thread, false);
         }
         let mut thread = Thread {
-            next: head.first,
-            last: head.previous_end,
-            paused: head.paused,
-            open: head.open.clone(),
-            marked: (0, NONE),
-            before: Kind::new(0, Activity::Computation),
-            placed: None,
+            walk: Walk::new(head),
+            placed: (NONE, 0),
             waiting: None,
             steps: Vec::new(),
             events: Vec::new(),
@@ -246,7 +234,7 @@ impl<'a> RankSteps<'a> {
             polls: Vec::new(),
             longest_poll: 0,
         };
-        self.innermost(&mut thread);
+        self.settle_place(&mut thread, None);
         (thread, head.first > 0)
     }
 
@@ -257,11 +245,11 @@ impl<'a> RankSteps<'a> {
         out.gap = true;
         thread.end_waiting(&mut out);
         thread.end_polls(&mut out);
-        (thread.before, thread.placed) = (Kind::unknown(0), None);
-        self.compute_until(&mut thread, next.previous_end, &mut out);
-        (thread.next, thread.paused) = (next.first, next.paused);
-        thread.open.clone_from(&next.open);
-        self.innermost(&mut thread);
+        let reached = thread.walk.time.advance(next.previous_end);
+        thread.placed = (NONE, 0);
+        self.without_call(&mut thread, Reached { state: ThreadState::Paused, ..reached }, &mut out);
+        thread.walk.place(next, &[]);
+        self.settle_place(&mut thread, None);
         out.last = self.is_last(head.thread, &thread);
         self.threads.insert(head.thread, thread);
         Some(out)
@@ -278,8 +266,9 @@ impl<'a> RankSteps<'a> {
             out.last = number != 0;
             thread.end_waiting(&mut out);
             thread.end_polls(&mut out);
-            if let Some(end) = end.filter(|&end| number == 0 && end > thread.last) {
-                self.compute_until(&mut thread, end, &mut out);
+            if let Some(end) = end.filter(|_| number == 0) {
+                let reached = thread.walk.time.advance(end);
+                self.without_call(&mut thread, reached, &mut out);
             }
             if !out.steps.is_empty() {
                 self.ready.push_back(out);
@@ -304,14 +293,12 @@ impl<'a> RankSteps<'a> {
         }
     }
 
-    /// A step without a call that ends at `ticks`.
-    fn compute_until(&mut self, thread: &mut Thread, ticks: u64, out: &mut Batch) {
-        if ticks > thread.last {
+    /// A step that ends without a call.
+    fn without_call(&mut self, thread: &mut Thread, reached: Reached, out: &mut Batch) {
+        if reached.end > reached.from {
             thread.end_polls(out);
-            let end = self.time(ticks);
-            let kind = thread.before;
+            let (end, kind) = (self.time(reached.end), thread.before(reached));
             out.steps.push(Step { begin: end, end, before: kind, kind, site: NONE, operation: 0, events: 0 });
-            thread.last = ticks;
         }
     }
 
@@ -320,52 +307,49 @@ impl<'a> RankSteps<'a> {
     }
 
     fn marker(&mut self, thread: &mut Thread, record: &Record, out: &mut Batch) {
-        let begin = record.begin.max(thread.last);
-        if record.operation == Operation::Flush as u16 && thread.waiting.is_some() {
+        let is_flush = record.operation == Operation::Flush as u16;
+        if is_flush && thread.waiting.is_some() {
             // The ring was full before the parts of the last call.
-            out.steps.push(self.step(thread, record));
+            let reached = thread.walk.step(record);
+            out.steps.push(self.step(thread, record, reached));
             return;
         }
         thread.end_waiting(out);
-        if record.operation == Operation::Flush as u16 && !thread.polls.is_empty() {
-            let flush = self.step(thread, record);
+        if is_flush && !thread.polls.is_empty() {
+            let reached = thread.walk.step(record);
+            let flush = self.step(thread, record, reached);
             thread.polls.push(flush);
             return;
         }
         thread.end_polls(out);
         match record.operation() {
-            Some(Operation::RegionEnter) => {
-                self.compute_until(thread, begin, out);
-                OpenRegion::enter(&mut thread.open, record);
-                self.innermost(thread);
+            Some(Operation::RegionEnter | Operation::RegionLeave | Operation::Pause | Operation::Resume) => {
+                let reached = thread.walk.step(record);
+                self.without_call(thread, reached, out);
+                self.settle_place(thread, None);
             }
-            Some(Operation::RegionLeave) => {
-                self.compute_until(thread, begin, out);
-                OpenRegion::leave(&mut thread.open, record);
-                self.innermost(thread);
+            _ if record.end > record.begin.max(thread.walk.time.now()) => {
+                let reached = thread.walk.step(record);
+                out.steps.push(self.step(thread, record, reached));
             }
-            Some(Operation::Pause) | Some(Operation::Resume) => {
-                self.compute_until(thread, begin, out);
-                thread.paused = record.operation == Operation::Pause as u16;
-                self.innermost(thread);
-            }
-            _ if record.end > begin => {
-                out.steps.push(self.step(thread, record));
-            }
-            _ => {}
+            _ => match thread.walk.time.state() {
+                ThreadState::InCall(_) => {
+                    let reached = thread.walk.step(record);
+                    self.without_call(thread, reached, out);
+                }
+                // Nothing begins or ends with it: the time before it is that of the next step.
+                ThreadState::Computing | ThreadState::Paused => {}
+            },
         }
     }
 
     /// The record as a step without events.
-    fn step(&mut self, thread: &mut Thread, record: &Record) -> Step {
-        let begin = record.begin.max(thread.last);
-        let end = record.end.max(begin);
-        thread.last = end;
+    fn step(&mut self, thread: &Thread, record: &Record, reached: Reached) -> Step {
         Step {
-            begin: self.time(begin),
-            end: self.time(end),
-            before: thread.before,
-            kind: Kind::new(thread.before.region(), record.activity()),
+            begin: self.time(reached.begin),
+            end: self.time(reached.end),
+            before: thread.before(reached),
+            kind: Kind::new(thread.placed.1, record.activity()),
             site: self.site(record.call_site),
             operation: record.operation,
             events: 0,
@@ -373,7 +357,9 @@ impl<'a> RankSteps<'a> {
     }
 
     fn call(&mut self, thread: &mut Thread, record: &Record, out: &mut Batch) {
-        let mut step = self.step(thread, record);
+        let reached = thread.walk.time.reach(record);
+        thread.walk.time.pass_call(record);
+        let mut step = self.step(thread, record, reached);
         let goes_on = record.flags.contains(Flags::POLLED);
         if !goes_on || !thread.go_on_waiting(&mut step, completes_nothing(record)) {
             thread.end_polls(out);
@@ -617,35 +603,27 @@ impl<'a> RankSteps<'a> {
         })
     }
 
-    /// The region that markers have opened becomes that of the time that follows.
-    fn innermost(&mut self, thread: &mut Thread) {
-        let mut iteration = NONE;
-        for open in &thread.open {
-            iteration = if open.iteration == NONE { iteration } else { open.iteration };
-        }
-        thread.marked = (thread.open.last().map_or(0, |open| open.region), iteration);
-        self.place(thread, thread.marked.0);
-    }
-
+    /// The time that follows is in the region that was found for it, or in the one that markers have opened.
     fn settle_place(&mut self, thread: &mut Thread, placed: Option<(u32, u32)>) {
-        self.place(thread, placed.map_or(thread.marked.0, |(region, _)| region));
-    }
-
-    fn place(&mut self, thread: &mut Thread, region: u32) {
-        if thread.placed == Some((region, thread.paused)) {
-            return;
+        let (region, _) = placed.unwrap_or(thread.walk.open.innermost());
+        if thread.placed.0 != region {
+            let (rank, definitions, places) = (self.rank, &self.definitions, &self.ids.places);
+            thread.placed = (region, *self.regions.of(region.into(), || places.region(rank, definitions, region)));
         }
-        thread.placed = Some((region, thread.paused));
-        let (rank, definitions, places) = (self.rank, &self.definitions, &self.ids.places);
-        let region = *self.regions.of(region.into(), || places.region(rank, definitions, region));
-        thread.before = match thread.paused {
-            true => Kind::unknown(region),
-            false => Kind::new(region, Activity::Computation),
-        };
     }
 }
 
 impl Thread {
+    /// What the time before a record was.
+    #[inline(always)]
+    fn before(&self, reached: Reached) -> Kind {
+        let (_, region) = self.placed;
+        match reached.state.activity() {
+            Some(activity) => Kind::new(region, activity),
+            None => Kind::unknown(region),
+        }
+    }
+
     /// A batch of thread `number`, with room for so many steps; it goes on with the call whose parts may follow.
     fn begin(&mut self, number: u32, room: usize) -> Batch {
         let mut out = Batch { thread: number, steps: Vec::with_capacity(room), ..Batch::default() };

@@ -1,0 +1,327 @@
+//! A walk over one thread's records: what its time is between them and in them, and where it is spent.
+//!
+//! ```text
+//!   record        begin … end     time before it           its own time
+//!   Send          10 … 25         0 … 10    computing      10 … 25   in the call
+//!   Enter f       40              25 … 40   computing      none; what follows is in f
+//!   Barrier       50 … (none)     40 … 50   computing      none; what follows is in the call
+//!   Enter g       70              50 … 70   in the call    none; what follows is computing in g
+//!   Pause         80              70 … 80   computing      none; what follows is paused
+//! ```
+//!
+//! Each tick from the first record to the last counts once: a time stamp that goes backwards is moved up to the latest one
+//! seen, and a call without an end lasts until the next record that is no part of it.
+//!
+//! All who go over records share this: the [`fold`](crate::fold), the reader where it skips records, and the analyzer. Who needs the time alone
+//! takes [`ThreadTime`], who needs the place alone [`OpenRegions`]. Nothing here allocates but a region that is entered.
+
+use crate::format::{BatchHead, MAX_OPEN_REGIONS, OpenRegion};
+use crate::operation::{Activity, Operation};
+use crate::record::{NONE, Record};
+
+/// What a thread does between two records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ThreadState {
+    /// It is in its own code.
+    #[default]
+    Computing,
+    /// It is in a call of this activity that has no end.
+    InCall(Activity),
+    /// Recording is paused.
+    Paused,
+}
+
+impl ThreadState {
+    /// The activity that the time belongs to; `None` while paused.
+    pub fn activity(self) -> Option<Activity> {
+        match self {
+            ThreadState::Computing => Some(Activity::Computation),
+            ThreadState::InCall(activity) => Some(activity),
+            ThreadState::Paused => None,
+        }
+    }
+}
+
+/// The times of a record on the thread's own clock, which never goes back: `from ≤ begin ≤ end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// The thread's state from `from` to `begin`.
+    pub state: ThreadState,
+    /// The end of the record before.
+    pub from: u64,
+    /// When the record begins. From here to `end` the time is of its own activity.
+    pub begin: u64,
+    /// When it ends; its begin where it has no end.
+    pub end: u64,
+}
+
+impl Reached {
+    /// Ticks in the thread's state, before the record.
+    #[inline(always)]
+    pub fn before(&self) -> u64 {
+        self.begin - self.from
+    }
+
+    /// Ticks of the record itself.
+    #[inline(always)]
+    pub fn own(&self) -> u64 {
+        self.end - self.begin
+    }
+}
+
+/// A thread's time, and its state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadTime {
+    now: u64,
+    state: ThreadState,
+}
+
+impl ThreadTime {
+    /// The time before the record after `head`.
+    pub fn new(head: &BatchHead) -> Self {
+        ThreadTime {
+            now: head.previous_end,
+            state: if head.paused { ThreadState::Paused } else { ThreadState::Computing },
+        }
+    }
+
+    /// The latest time stamp seen, in ticks.
+    #[inline(always)]
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// The state of the time that follows.
+    #[inline(always)]
+    pub fn state(&self) -> ThreadState {
+        self.state
+    }
+
+    /// Goes to `ticks` without a record.
+    #[inline(always)]
+    pub fn advance(&mut self, ticks: u64) -> Reached {
+        let from = self.now;
+        self.now = ticks.max(from);
+        Reached { state: self.state, from, begin: self.now, end: self.now }
+    }
+
+    /// Goes to the end of a record. What it says of the time after it, [`ThreadTime::pass`] takes over.
+    #[inline(always)]
+    pub fn reach(&mut self, record: &Record) -> Reached {
+        let from = self.now;
+        let begin = record.begin.max(from);
+        let end = record.end.max(begin);
+        self.now = end;
+        Reached { state: self.state, from, begin, end }
+    }
+
+    /// Takes over what a record says of the time after it.
+    #[inline(always)]
+    pub fn pass(&mut self, record: &Record) {
+        if record.operation < Operation::FIRST_MARKER {
+            self.pass_call(record);
+        } else {
+            self.pass_marker(record);
+        }
+    }
+
+    /// The same of a record that is known to be a call: mostly nothing.
+    #[inline(always)]
+    pub fn pass_call(&mut self, record: &Record) {
+        if record.end == 0 || self.state != ThreadState::Computing {
+            self.pass_unusual_call(record);
+        }
+    }
+
+    /// The same of a call that has no end, or that follows one, or in a pause.
+    #[cold]
+    fn pass_unusual_call(&mut self, record: &Record) {
+        match self.state {
+            ThreadState::Paused => {}
+            _ if record.end == 0 => self.state = ThreadState::InCall(record.activity()),
+            _ => self.state = ThreadState::Computing,
+        }
+    }
+
+    /// The same of a record that is known to be none. A part of a call leaves the thread in it.
+    #[inline(always)]
+    pub fn pass_marker(&mut self, record: &Record) {
+        match record.operation() {
+            _ if record.is_part() => {}
+            Some(Operation::Pause) => self.state = ThreadState::Paused,
+            Some(Operation::Resume) => self.state = ThreadState::Computing,
+            _ => self.end_call(),
+        }
+    }
+
+    /// Ends the call that has no end, where the time is.
+    #[inline(always)]
+    pub fn end_call(&mut self) {
+        if let ThreadState::InCall(_) = self.state {
+            self.state = ThreadState::Computing;
+        }
+    }
+}
+
+/// A region that a marker has opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EnteredRegion {
+    /// Id of the region.
+    pub region: u32,
+    /// Its own iteration, or [`NONE`].
+    pub iteration: u32,
+    /// The iteration that it was entered in, or [`NONE`].
+    pub outer: u32,
+    /// When it was entered, in ticks.
+    pub entered: u64,
+}
+
+impl EnteredRegion {
+    /// The iteration that time in it belongs to: its own, or that in which it was entered.
+    pub fn within(&self) -> u32 {
+        if self.iteration == NONE { self.outer } else { self.iteration }
+    }
+}
+
+/// The regions that markers have opened in a thread, outermost first, without region 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenRegions(Vec<EnteredRegion>);
+
+impl OpenRegions {
+    /// Those before the record after `head`. `entered` is when each of the first of them was entered; the others count as
+    /// entered at the head's `previous_end`.
+    pub fn new(head: &BatchHead, entered: &[u64]) -> Self {
+        let mut regions = OpenRegions::default();
+        regions.place(head, entered);
+        regions
+    }
+
+    /// Becomes [`OpenRegions::new`] of these.
+    pub fn place(&mut self, head: &BatchHead, entered: &[u64]) {
+        self.0.clear();
+        let mut outer = NONE;
+        for (i, &OpenRegion { region, iteration }) in head.open.iter().enumerate() {
+            let entered = entered.get(i).copied().unwrap_or(head.previous_end);
+            let open = EnteredRegion { region, iteration, outer, entered };
+            outer = open.within();
+            self.0.push(open);
+        }
+    }
+
+    /// The regions.
+    #[inline(always)]
+    pub fn all(&self) -> &[EnteredRegion] {
+        &self.0
+    }
+
+    /// As a batch's head has them.
+    pub fn of_head(&self) -> Vec<OpenRegion> {
+        self.0.iter().map(|open| OpenRegion { region: open.region, iteration: open.iteration }).collect()
+    }
+
+    /// The innermost one and its own iteration; (0, [`NONE`]) where none is open.
+    #[inline(always)]
+    pub fn innermost(&self) -> (u32, u32) {
+        self.0.last().map_or((0, NONE), |open| (open.region, open.iteration))
+    }
+
+    /// The innermost one and the iteration that time in it belongs to; (0, [`NONE`]) where none is open.
+    #[inline(always)]
+    pub fn place_of_time(&self) -> (u32, u32) {
+        self.0.last().map_or((0, NONE), |open| (open.region, open.within()))
+    }
+
+    /// Enters a region at these ticks; `false`, and nothing, where as many are open as may be.
+    pub fn enter(&mut self, region: u32, iteration: u32, ticks: u64) -> bool {
+        let is_room = self.0.len() < MAX_OPEN_REGIONS;
+        if is_room {
+            let (_, outer) = self.place_of_time();
+            self.0.push(EnteredRegion { region, iteration, outer, entered: ticks });
+        }
+        is_room
+    }
+
+    /// Leaves a region, and those that were left open in it, innermost first. One that is not open ends nothing.
+    #[inline(always)]
+    pub fn leave(&mut self, region: u32, mut left: impl FnMut(EnteredRegion)) {
+        let Some(depth) = self.0.iter().rposition(|open| open.region == region) else { return };
+        while self.0.len() > depth {
+            let Some(open) = self.0.pop() else { break };
+            left(open);
+        }
+    }
+
+    /// Takes over what a record that begins at these ticks says of the time after it.
+    #[inline(always)]
+    pub fn pass(&mut self, record: &Record, ticks: u64) {
+        match record.operation() {
+            Some(Operation::RegionEnter) => _ = self.enter(record.request, record.count, ticks),
+            Some(Operation::RegionLeave) => self.leave(record.request, |_| ()),
+            _ => {}
+        }
+    }
+}
+
+/// Where a thread is in its records.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Walk {
+    /// Number of the thread in its log.
+    pub thread: u32,
+    /// Sequence number of the next record. Who goes over records counts it by batches.
+    pub next: u64,
+    /// Its time.
+    pub time: ThreadTime,
+    /// Its place.
+    pub open: OpenRegions,
+}
+
+impl Walk {
+    /// Before the record after `head`.
+    pub fn new(head: &BatchHead) -> Self {
+        let (time, open) = (ThreadTime::new(head), OpenRegions::new(head, &[]));
+        Walk { thread: head.thread, next: head.first, time, open }
+    }
+
+    /// Moves to before the record after `head`. `entered`: as of [`OpenRegions::new`].
+    pub fn place(&mut self, head: &BatchHead, entered: &[u64]) {
+        (self.thread, self.next, self.time) = (head.thread, head.first, ThreadTime::new(head));
+        self.open.place(head, entered);
+    }
+
+    /// Moves past a record.
+    #[inline(always)]
+    pub fn step(&mut self, record: &Record) -> Reached {
+        let reached = self.time.reach(record);
+        self.time.pass(record);
+        if record.operation >= Operation::FIRST_MARKER {
+            self.open.pass(record, reached.begin);
+        }
+        reached
+    }
+
+    /// Where the next record stands.
+    pub fn head(&self) -> BatchHead {
+        BatchHead {
+            thread: self.thread,
+            first: self.next,
+            previous_end: self.time.now,
+            open: self.open.of_head(),
+            paused: self.time.state == ThreadState::Paused,
+        }
+    }
+}
+
+impl BatchHead {
+    /// Moves the head past `records`: what it would be for the batch that follows them.
+    pub fn advance(&mut self, records: &[Record]) {
+        if records.is_empty() {
+            return;
+        }
+        let mut walk = Walk::new(self);
+        for record in records {
+            walk.step(record);
+        }
+        walk.next = walk.next.saturating_add(records.len() as u64);
+        *self = walk.head();
+    }
+}

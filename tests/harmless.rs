@@ -11,7 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
+use lbprof_collector::ProblemKind;
 use lbprof_collector::options::SETTINGS;
+use lbprof_collector::rank_log::RankLog;
+use lbprof_collector::reader::Item;
 use lbprof_tests::launch::{Job, Outcome};
 use lbprof_tests::mpi::{self, Family, Mpi};
 use lbprof_tests::program::{Program, shared_object};
@@ -333,6 +336,47 @@ fn a_rank_that_ends_in_init_is_reported_as_that(mpi: &Mpi, program: &Path, folde
     Ok(())
 }
 
+/// How often a run is repeated whose ring may be emptied at any instant: of a flush, about a third of all instants, or of filling a record.
+const EMPTYINGS: u32 = 10;
+
+/// A ring is emptied while records are added and while it is written: what the log gets of it are records that are whole.
+fn what_is_left_of_an_emptied_ring_is_whole(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
+    let program = Program::read(Path::new("harmless/fills_disk.c"))?.compiled(mpi)?;
+    for run in 0..EMPTYINGS {
+        let folder = folder.join(run.to_string());
+        fs::create_dir_all(&folder)?;
+        let mode = if run % 4 == 3 { "profile" } else { "events" };
+        let job = Job::new(mpi, 1, &program, &folder).with_env("LBPROF_BUFFER", "32K").with_env("LBPROF_MODE", mode);
+        while_rings_are_emptied(&job)?.must_succeed()?;
+        let mut log = RankLog::open(&job.run_folder()?, 0)?;
+        let (mut last, mut calls) = (0, 0);
+        while let Some(item) = log.next_item() {
+            match item {
+                Item::Records { records, .. } => {
+                    for record in records {
+                        let unknown = record.operation().is_none();
+                        ensure!(
+                            !unknown && last <= record.begin && record.begin <= record.end,
+                            "run {run}: {record:?}"
+                        );
+                        last = record.begin;
+                        calls += u64::from(record.is_call());
+                    }
+                }
+                Item::Profile(batch) => {
+                    ensure!(batch.profile.backwards == 0 && batch.profile.unfinished == 0, "run {run}: {batch:?}");
+                    calls += batch.profile.calls;
+                }
+                Item::Problem(problem) => ensure!(problem.kind == ProblemKind::RingLost, "run {run}: {problem:?}"),
+                _ => {}
+            }
+        }
+        // All but a ring of 512.
+        ensure!(300 * (1000 + 50) - 512 <= calls, "run {run}: {calls} calls are there");
+    }
+    Ok(())
+}
+
 /// Also those that are being made.
 fn rings_emptied_from_outside_cost_records_and_no_more(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
     // Much that is recorded; and many rings.
@@ -426,7 +470,7 @@ fn special(mpi: &Mpi, name: &'static str, check: Special) -> Trial {
 
 fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials = suite::cases("harmless", "harmless", Company::Welcome, with_and_without_the_same)?;
-    let specials: [(&str, Special); 11] = [
+    let specials: [(&str, Special); 12] = [
         ("a_folder_that_cannot_be_made_is_reported_once", a_folder_that_cannot_be_made_is_reported_once),
         ("nonsense_is_reported_once_and_the_defaults_hold", nonsense_is_reported_once_and_the_defaults_hold),
         ("a_rank_where_recording_is_off_lets_the_others_go_on", a_rank_where_recording_is_off_lets_the_others_go_on),
@@ -436,6 +480,7 @@ fn trials() -> anyhow::Result<Vec<Trial>> {
         ("a_process_without_mpi_is_left_alone", a_process_without_mpi_is_left_alone),
         ("spawned_under_lb_run_is_a_run_of_its_own", spawned_under_lb_run_is_a_run_of_its_own),
         ("rings_emptied_from_outside_cost_records_and_no_more", rings_emptied_from_outside_cost_records_and_no_more),
+        ("what_is_left_of_an_emptied_ring_is_whole", what_is_left_of_an_emptied_ring_is_whole),
         ("a_rank_that_ends_in_init_is_reported_as_that", a_rank_that_ends_in_init_is_reported_as_that),
         ("a_bus_error_of_the_program_ends_it_as_without", a_bus_error_of_the_program_ends_it_as_without),
     ];

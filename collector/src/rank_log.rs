@@ -376,6 +376,10 @@ fn rings_of(dir: &Path, rank: u32, threads: &[u32], waiting: &mut VecDeque<Item>
                 if ring.cut {
                     waiting.push_back(problem(rank, ProblemKind::Truncated, 1, format!("{name} is cut short")));
                 }
+                if ring.lost != 0 {
+                    let detail = format!("{name} was truncated: {} in it are lost", Plural(ring.lost as u64, "record"));
+                    waiting.push_back(problem(rank, ProblemKind::RingLost, 1, detail));
+                }
                 rings.whole.push(ring);
                 continue;
             }

@@ -29,6 +29,10 @@ pub const MAX_OPEN: usize = 64;
 /// Kinds of problem that the head can count.
 pub const MAX_PROBLEMS: usize = 64;
 
+/// So many slots in a row that hold nothing, with records after them, were lost with pages of the file. Fewer may be of calls that a
+/// signal's handler has prevented.
+pub const MANY_EMPTY: usize = 8;
+
 /// The head of a ring file. All fields little-endian, at the offsets of this layout.
 #[repr(C)]
 pub struct RingHead {

@@ -13,7 +13,7 @@ use crate::codec::take_array;
 use crate::definition::{EndReason, Instant, Usage};
 use crate::format::{BatchHead, OLDEST_VERSION, OpenRegion, VERSION};
 use crate::record::{Flags, Record};
-use crate::ring::{HEAD_BYTES, MAGIC, MAX_OPEN, MAX_PROBLEMS, RingHead};
+use crate::ring::{HEAD_BYTES, MAGIC, MANY_EMPTY, MAX_OPEN, MAX_PROBLEMS, RingHead};
 
 /// Largest file that is read: the largest ring there can be (LBPROF_BUFFER) is a quarter of it.
 const MAX_FILE: u64 = 64 << 20;
@@ -48,6 +48,8 @@ pub struct Salvage {
     pub window_end: Option<u64>,
     /// Whether the file ends before the last slot, so that records may be missing.
     pub cut: bool,
+    /// Records that were lost before others, with pages of the file: somebody has emptied it.
+    pub lost: usize,
 }
 
 /// Reads a ring. `None`: the file is not a ring of this version, or its thread had not set it up yet.
@@ -58,8 +60,9 @@ pub fn read_ring(mut file: File) -> io::Result<Option<Salvage>> {
     for _ in 0..ATTEMPTS {
         bytes.clear();
         file.rewind()?;
-        // The first hole holds no record, and none comes after it.
-        let data = seek(&file, Find::Hole(0)).unwrap_or(MAX_FILE).min(MAX_FILE);
+        // The first hole holds no record, and none comes after it unless somebody has emptied the file.
+        let hole = seek(&file, Find::Hole(0)).unwrap_or(MAX_FILE);
+        let data = if seek(&file, Find::Data(hole)).is_ok() { MAX_FILE } else { hole.min(MAX_FILE) };
         file.rewind()?;
         file.by_ref().take(data).read_to_end(&mut bytes)?;
         // A flush in between would give slots of two batches; it shows in the sequence number of the first.
@@ -107,6 +110,8 @@ fn ring_of(bytes: &[u8], length: u64) -> Option<Salvage> {
     let end_usage = end_reason.filter(|_| monotonic_ns != 0 && usage.ticks != 0);
     let capacity = u32_at(offset_of!(RingHead, capacity)) as usize;
     let (first, handed_over) = (u64_at(offset_of!(RingHead, first)), u64_at(offset_of!(RingHead, handed_over)));
+    let slots = slots.as_chunks().0.iter().take(if handed_over > first { 0 } else { capacity });
+    let (records, lost) = records(slots);
     Some(Salvage {
         version,
         run_id: u64_at(offset_of!(RingHead, run_id)),
@@ -118,10 +123,7 @@ fn ring_of(bytes: &[u8], length: u64) -> Option<Salvage> {
             open: open.collect(),
             paused: u32_at(offset_of!(RingHead, paused)) != 0,
         },
-        // A slot in between is not in use where a handler has come between taking it and filling it, and did not return.
-        records: (slots.as_chunks().0.iter().take(if handed_over > first { 0 } else { capacity }))
-            .filter_map(record)
-            .collect(),
+        records,
         dropped: u64_at(offset_of!(RingHead, dropped)),
         problems: problems.collect(),
         end: end_reason.map(|reason| (reason, end_ticks)),
@@ -130,7 +132,29 @@ fn ring_of(bytes: &[u8], length: u64) -> Option<Salvage> {
             .then(|| u32_at(offset_of!(RingHead, exit_status)) as i32),
         window_end: Some(u64_at(offset_of!(RingHead, window_end))).filter(|&ticks| ticks != 0),
         cut: (length.saturating_sub(HEAD_BYTES as u64) / size_of::<Record>() as u64) < capacity as u64,
+        lost,
     })
+}
+
+/// The records in slots, and how many were lost before others: many slots in a row that are not in use; and the record after
+/// them, which may have been half filled at that instant. A single slot is also not in use where a handler has come between taking it and filling it, and
+/// did not return.
+fn records<'a>(slots: impl Iterator<Item = &'a [u8; size_of::<Record>()]>) -> (Vec<Record>, usize) {
+    let (mut records, mut lost, mut empty) = (Vec::new(), 0, 0);
+    for slot in slots {
+        let Some(record) = record(slot) else {
+            empty += 1;
+            continue;
+        };
+        let before = std::mem::take(&mut empty);
+        if MANY_EMPTY <= before {
+            // It may have been in the making when those before it were lost.
+            lost += before + 1;
+        } else {
+            records.push(record);
+        }
+    }
+    (records, lost)
 }
 
 /// The record in a slot; `None` where the slot is not in use.

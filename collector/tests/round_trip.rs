@@ -97,6 +97,21 @@ proptest! {
 }
 
 #[test]
+fn a_batch_that_changed_while_it_was_encoded_is_not_written() {
+    let batch = [Record::new(Operation::Send, 10)];
+    let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
+    let before = log.bytes();
+    let mut write = |whole: bool| {
+        let head = BatchHead::default();
+        log.records_and_sites(&head, &batch, &mut Vec::new(), |_, _| 0, || whole).map(|written| (written, log.bytes()))
+    };
+    assert_eq!(write(false).unwrap(), (false, before));
+    let (written, after) = write(true).unwrap();
+    assert!(written && before < after);
+    assert_eq!(items(&log.into_sink()).len(), 1);
+}
+
+#[test]
 fn call_sites_that_a_batch_is_the_first_to_have_are_defined_before_it() {
     let batch: Vec<_> =
         (0..6).map(|i| Record { call_site: 100 + i % 3, ..Record::new(Operation::Send, 10 * i) }).collect();
@@ -115,7 +130,7 @@ fn call_sites_that_a_batch_is_the_first_to_have_are_defined_before_it() {
             });
             id as u64
         };
-        log.records_and_sites(&head, &batch, &mut new, site).unwrap();
+        assert!(log.records_and_sites(&head, &batch, &mut new, site, || true).unwrap());
         assert!(new.is_empty());
     }
     assert_eq!(asked, 6, "once a batch for each of three call sites");

@@ -456,3 +456,33 @@ fn a_rank_that_ended_while_its_slots_were_cleared_has_no_record_twice_and_no_sil
     let gap = problems(&items).into_iter().find(|problem| problem.kind == ProblemKind::Gap).unwrap();
     assert_eq!(gap.count, 5);
 }
+
+#[test]
+fn a_ring_that_was_cut_and_made_longer_again_has_lost_records_which_is_reported() {
+    let folder = one(|r| ten(r).kill(0));
+    let in_log = records(&left(folder.path()));
+    let mut head = BatchHead { previous_end: scenario::START, ..BatchHead::default() };
+    head.advance(&in_log);
+    let end = in_log.last().unwrap().end;
+    let mut raw: Vec<_> = (0..200)
+        .map(|i| Record { end: end + 10 * i + 5, call_site: 0x40_0010, ..Record::new(Operation::Send, end + 10 * i) })
+        .collect();
+    // Slots 90 to 149 are lost; of the record in slot 150 only what was stored later is there.
+    for slot in &mut raw[90..150] {
+        (slot.begin, slot.end) = (0, 0);
+    }
+    raw[150].operation = 0;
+    let ring = |records: &[Record]| scenario::ring(&scenario::header(0, 1), &head, records, 0);
+    let path = folder.path().join(ring_name(0, 0));
+    fs::write(&path, ring(&raw)).unwrap();
+    let items = left(folder.path());
+    let lost = problems(&items);
+    assert_eq!(lost[0].kind, ProblemKind::RingLost);
+    assert_eq!(lost[0].detail, "rank-000000.ring-0 was truncated: 61 records in it are lost");
+    assert!(!kinds(&items).contains(&ProblemKind::NewerOperation));
+    assert_eq!(records(&items).len(), in_log.len() + 200 - 61);
+    // A single call that never began is no loss.
+    (raw[20].begin, raw[20].end) = (0, 0);
+    fs::write(&path, ring(&raw[..90])).unwrap();
+    assert_eq!(kinds(&left(folder.path())), [ProblemKind::NotClosed]);
+}

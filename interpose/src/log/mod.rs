@@ -63,6 +63,19 @@ pub struct RankLog {
     lengths: Lengths,
     /// Files of rings that hold nothing that the log does not have.
     emptied: Vec<PathBuf>,
+    /// Memory for records that are about to be folded.
+    copy: Vec<Record>,
+}
+
+/// What became of a batch of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Batch {
+    /// The log has it, or its sums do.
+    Taken,
+    /// It could not be written.
+    Dropped,
+    /// It changed while it was read: nothing of it is in the log.
+    Changed,
 }
 
 impl RankLog {
@@ -90,6 +103,7 @@ impl RankLog {
             sampled_at: second.ticks,
             lengths: Lengths::of(header),
             emptied: Vec::new(),
+            copy: Vec::new(),
         };
         WRITES_RECORDS.store(log.events(), Relaxed);
         log.sites.refresh(&mut log.new);
@@ -167,39 +181,50 @@ impl RankLog {
         }
     }
 
-    /// Defines the call sites of `records` that are new.
-    pub fn define_sites(&mut self, records: &[Record]) {
-        for record in records {
-            self.sites.id(record.call_site, &mut self.new);
-        }
-        self.define_new();
-    }
-
     /// A fold of the records that follow `head`.
     pub fn new_fold(&self, head: &BatchHead) -> Fold {
         let polls = Polls::new(Polling::Auto, self.lengths, VERSION, head.previous_end);
         Fold::new(head.clone()).deciding(polls)
     }
 
-    /// Folds records into sums; their call sites are defined.
-    pub fn fold(&mut self, fold: &mut Fold, records: &[Record]) {
-        let RankLog { sites, new, .. } = self;
-        fold.records(records, |record| sites.id(record.call_site, new));
+    /// Folds records into sums, and defines their call sites. `whole`: whether `records` have not changed until now, asked when they
+    /// were read.
+    pub fn fold(&mut self, fold: &mut Fold, records: &[Record], whole: impl FnOnce() -> bool) -> Batch {
+        // What is folded once cannot be taken out again.
+        self.copy.clear();
+        self.copy.extend_from_slice(records);
+        if !whole() {
+            return Batch::Changed;
+        }
+        for record in &self.copy {
+            self.sites.id(record.call_site, &mut self.new);
+        }
+        self.define_new();
+        let RankLog { sites, new, copy, .. } = self;
+        fold.records(copy, |record| sites.id(record.call_site, new));
+        Batch::Taken
     }
 
-    /// Writes a batch, and before it the call sites that are new; true where that failed. Past the limit, later batches are
+    /// Writes a batch, and before it the call sites that are new. `whole`: as for [`RankLog::fold`]. Past the limit, later batches are
     /// written as sums.
-    pub fn records(&mut self, head: &BatchHead, records: &[Record]) -> bool {
+    pub fn records(&mut self, head: &BatchHead, records: &[Record], whole: impl FnOnce() -> bool) -> Batch {
         let RankLog { writer, sites, new, .. } = self;
-        let result = writer.records_and_sites(head, records, new, |record, new| sites.id(record.call_site, new));
-        let failed = !self.took(result);
+        let site = |record: &Record, new: &mut Vec<_>| sites.id(record.call_site, new);
+        let batch = match writer.records_and_sites(head, records, new, site, whole) {
+            Ok(true) => Batch::Taken,
+            Ok(false) => Batch::Changed,
+            Err(error) => {
+                self.took(Err(error));
+                Batch::Dropped
+            }
+        };
         if self.limit != 0 && self.writer.bytes() > self.limit && self.mode == Mode::Events {
             self.mode = Mode::Profile;
             WRITES_RECORDS.store(false, Relaxed);
             guard::count(ProblemKind::LimitReached, 1);
             self.define(&[Definition::Problem(ProblemKind::LimitReached as u16, 1, String::new())]);
         }
-        failed
+        batch
     }
 
     /// Writes sums; true where that failed.

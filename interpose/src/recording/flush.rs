@@ -18,11 +18,12 @@ use lbprof_collector::Operation;
 use lbprof_collector::definition::Definition;
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::{Flags, Record};
-use lbprof_collector::ring::MAX_OPEN;
+use lbprof_collector::ring::{MANY_EMPTY, MAX_OPEN};
 
 use crate::harmless::guard;
 use crate::harmless::signals::critical;
-use crate::log::{LOG, RankLog, define};
+use crate::log::{Batch, LOG, RankLog, define};
+use crate::recording::lost;
 use crate::recording::slot::store;
 use crate::state::stage::{State, state};
 use crate::state::thread::Thread;
@@ -82,24 +83,22 @@ pub unsafe fn flush(thread: *mut Thread, log: &mut ThreadLog) {
 /// # Safety
 /// `thread` is the state of the thread whose log this is, and the caller's own or one that makes no calls any more; or null.
 pub unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> Option<u32> {
-    // SAFETY: the thread's own ring.
-    let records = unsafe {
-        look_at_file(thread, log);
-        let records = batch(thread, log);
-        if mend(records, now) {
-            records
-        } else {
-            leave_out_unbegun(thread, log);
-            batch(thread, log)
+    let mut records;
+    loop {
+        // SAFETY: the thread's own ring.
+        records = unsafe { whole_batch(thread, log, now) };
+        if records.is_empty() {
+            break;
         }
-    };
+        let mut guard = LOG.lock();
+        // The log may be closed, or the process ends: they stay in the ring, for the reader.
+        let rank_log = guard.as_deref_mut().and_then(Option::as_mut).filter(|_| !SUMS_ENDED.load(Relaxed))?;
+        if write(rank_log, log, records, now) != Batch::Changed {
+            break;
+        }
+    }
     let count = records.len();
     if count != 0 {
-        match LOG.lock().as_deref_mut().and_then(Option::as_mut).filter(|_| !SUMS_ENDED.load(Relaxed)) {
-            Some(rank_log) => write(rank_log, log, records, now),
-            // The log is closed, or the process ends: they stay in the ring, for the reader.
-            None => return None,
-        }
         RECORDED.fetch_add(count as u64, Relaxed);
         log.head.first += count as u64;
         log.head.previous_end = records.last().map_or(now, |last| last.end);
@@ -134,6 +133,31 @@ pub unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> O
     Some(count as u32)
 }
 
+/// The records in the ring, in order, each with an end.
+///
+/// # Safety
+/// As [`hand_over`].
+unsafe fn whole_batch<'a>(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> &'a mut [Record] {
+    // SAFETY: the caller's.
+    unsafe {
+        loop {
+            look_at_file(thread, log);
+            let records = batch(thread, log);
+            if mend(records, now) {
+                return records;
+            }
+            if !has_lost_file(log) {
+                break;
+            }
+        }
+        let left_out = leave_out(thread, log, lost::leave_out_unbegun);
+        if MANY_EMPTY <= left_out {
+            report_lost(log, left_out);
+        }
+        batch(thread, log)
+    }
+}
+
 /// Where the ring has lost its file, so are records that it held: those that are left become the batch, and that is reported.
 ///
 /// # Safety
@@ -142,15 +166,13 @@ unsafe fn look_at_file(thread: *mut Thread, log: &mut ThreadLog) {
     if !faults::cover() {
         faults::try_pages(log.number);
     }
-    if !log.ring.is_set_up() {
+    if has_lost_file(log) {
         faults::give_up_file(log.number);
     }
-    if !faults::is_newly_lost(log.number) {
-        return;
-    }
+    let Some(replaced) = faults::newly_lost(log.number) else { return };
     // SAFETY: the caller's, as in `hand_over`.
     let lost = unsafe {
-        let lost = leave_out_unbegun(thread, log);
+        let lost = leave_out(thread, log, |records| lost::leave_out_lost(records, replaced));
         if log.paused.is_none()
             && let Some(thread) = thread.as_mut()
         {
@@ -159,15 +181,33 @@ unsafe fn look_at_file(thread: *mut Thread, log: &mut ThreadLog) {
         }
         lost
     };
+    report_lost(log, lost);
+}
+
+/// Reports that the ring lost records with its file.
+fn report_lost(log: &ThreadLog, lost: usize) {
     guard::report(
         ProblemKind::RingLost,
         format_args!(
-            "{} was truncated or its disk failed; {lost} records are lost, recording continues in memory",
+            "{} was truncated or its disk failed; {lost} records are lost, recording continues",
             log.path.display()
         ),
     );
     let detail = format!("thread {}: {lost} records are lost", log.number);
     define(Definition::Problem(ProblemKind::RingLost as u16, 1, detail));
+}
+
+/// Whether what was read of a batch, all of whose records have begun, was there until now. Pages of a file that was cut short are gone as
+/// wholes, or their ends are: nothing can be read from them until the ring is marked as lost; and they are zeros where the file was made
+/// longer again.
+fn is_still_whole(log: &ThreadLog, records: &[Record]) -> bool {
+    !has_lost_file(log) && !lost::lacks_pages(records)
+}
+
+/// Whether the ring has lost its file, or its file was emptied, and nobody has noticed yet.
+fn has_lost_file(log: &ThreadLog) -> bool {
+    let emptied = faults::is_of_file(log.number) && !log.ring.is_set_up();
+    emptied || faults::is_newly_lost(log.number)
 }
 
 /// Gives an end to calls that were left by longjmp or an exception: the begin of what came next. Whether all slots are filled.
@@ -193,25 +233,27 @@ pub fn mend(records: &mut [Record], now: u64) -> bool {
     filled
 }
 
-/// Writes a batch as the log's mode has it; what cannot be written is counted.
-fn write(rank_log: &mut RankLog, log: &mut ThreadLog, records: &[Record], now: u64) {
+/// Writes a batch as the log's mode has it, unless it changes while it is read; what cannot be written is counted.
+fn write(rank_log: &mut RankLog, log: &mut ThreadLog, records: &[Record], now: u64) -> Batch {
+    let written;
     if rank_log.events() {
-        let failed = rank_log.records(&log.head, records);
-        if failed {
+        written = rank_log.records(&log.head, records, || is_still_whole(log, records));
+        if written == Batch::Dropped {
             DROPPED.fetch_add(records.len() as u64, Relaxed);
             log.ring.head().dropped.fetch_add(records.len() as u64, Relaxed);
         }
     } else {
         SUMS.store(true, Relaxed);
-        let fold = log.fold.get_or_insert_with(|| rank_log.new_fold(&log.head));
-        rank_log.define_sites(records);
-        rank_log.fold(fold, records);
+        let mut fold = log.fold.take().unwrap_or_else(|| rank_log.new_fold(&log.head));
+        written = rank_log.fold(&mut fold, records, || is_still_whole(log, records));
+        log.fold = Some(fold);
         // A killed process loses what is not written, at most this long.
         if rank_log.second_has_passed(log.folded_at, now) {
             write_fold(rank_log, log, now);
         }
     }
     rank_log.sample_usage(now);
+    written
 }
 
 /// Writes the sums so far.
@@ -226,31 +268,24 @@ pub fn write_fold(rank_log: &mut RankLog, log: &mut ThreadLog, now: u64) {
     }
 }
 
-/// Takes out slots that were reserved for a call which did not begin: a signal came first, and its handler ends the process; or that
-/// were lost. Gives how many.
+/// Has `leave` take records out of the batch: it moves those that stay to the front, and gives their number. How many were taken out.
 ///
 /// # Safety
 /// As [`hand_over`].
-unsafe fn leave_out_unbegun(thread: *mut Thread, log: &mut ThreadLog) -> usize {
+unsafe fn leave_out(thread: *mut Thread, log: &mut ThreadLog, leave: impl FnOnce(&mut [Record]) -> usize) -> usize {
     // SAFETY: the caller's, as in `close_ring`.
     unsafe {
         let records = batch(thread, log);
-        let mut begun = 0;
-        for at in 0..records.len() {
-            if records.get(at).is_some_and(|record| record.begin != 0) {
-                records.swap(begun, at);
-                begun += 1;
-            }
-        }
-        let unbegun = records.len() - begun;
-        if unbegun != 0 {
-            let cursor = log.ring.slots().add(begun);
+        let stay = leave(records);
+        let left_out = records.len() - stay;
+        if left_out != 0 {
+            let cursor = log.ring.slots().add(stay);
             match log.paused.as_mut() {
                 Some(paused) => *paused = cursor,
                 None => (*thread).cursor = cursor,
             }
         }
-        unbegun
+        left_out
     }
 }
 
@@ -265,7 +300,7 @@ pub unsafe fn close_ring(thread: *mut Thread, log: &mut ThreadLog) {
     unsafe {
         faults::try_pages(log.number);
         look_at_file(thread, log);
-        leave_out_unbegun(thread, log);
+        leave_out(thread, log, lost::leave_out_unbegun);
         hand_over(thread, log, now);
     }
     if let Some(rank_log) = LOG.lock().as_deref_mut().and_then(Option::as_mut) {

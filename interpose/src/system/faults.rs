@@ -17,9 +17,11 @@ use std::arch::naked_asm;
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{
-    AtomicBool, AtomicU8, AtomicUsize,
+    AtomicBool, AtomicU8, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, Release, SeqCst},
 };
+
+use crate::system::clock::ticks;
 
 /// What the system does about a signal, in the layout that the system has.
 #[repr(C)]
@@ -213,6 +215,8 @@ struct Mapped {
     start: AtomicUsize,
     bytes: AtomicUsize,
     state: AtomicU8,
+    /// Before and after memory was put in its place, in ticks.
+    replaced: [AtomicU64; 2],
 }
 
 /// The ring is a file's memory.
@@ -227,9 +231,14 @@ const KNOWN: u8 = 3;
 const STUCK: u8 = 4;
 
 /// By number of the ring.
-static RINGS: [Mapped; MAX_RINGS] =
-    [const { Mapped { start: AtomicUsize::new(0), bytes: AtomicUsize::new(0), state: AtomicU8::new(OF_FILE) } };
-        MAX_RINGS];
+static RINGS: [Mapped; MAX_RINGS] = [const {
+    Mapped {
+        start: AtomicUsize::new(0),
+        bytes: AtomicUsize::new(0),
+        state: AtomicU8::new(OF_FILE),
+        replaced: [const { AtomicU64::new(0) }; 2],
+    }
+}; MAX_RINGS];
 
 /// As many as are looked after.
 pub const MAX_RINGS: usize = 4096;
@@ -254,9 +263,21 @@ pub fn forget(number: u32) {
     }
 }
 
-/// Whether ring `number` lost its file since this was last asked.
+/// Whether ring `number` is a file's memory.
+pub fn is_of_file(number: u32) -> bool {
+    RINGS.get(number as usize).is_some_and(|ring| ring.state.load(SeqCst) == OF_FILE)
+}
+
+/// Whether ring `number` lost its file since [`newly_lost`] was last asked.
 pub fn is_newly_lost(number: u32) -> bool {
-    RINGS.get(number as usize).is_some_and(|ring| ring.state.compare_exchange(LOST, KNOWN, SeqCst, Relaxed).is_ok())
+    RINGS.get(number as usize).is_some_and(|ring| ring.state.load(SeqCst) == LOST)
+}
+
+/// Where ring `number` lost its file since this was last asked: the ticks before and after memory was put in its place.
+pub fn newly_lost(number: u32) -> Option<[u64; 2]> {
+    let ring = RINGS.get(number as usize)?;
+    ring.state.compare_exchange(LOST, KNOWN, SeqCst, Relaxed).ok()?;
+    Some([0, 1].map(|at| ring.replaced.get(at).map_or(0, |ticks| ticks.load(Relaxed))))
 }
 
 /// Ring `number` is a file's memory still, but no page of it may be used as it is: the file was emptied, and is as long as before.
@@ -294,8 +315,11 @@ fn rescue(address: usize) -> bool {
     let Some(ring) = rings.iter().find(holds) else { return false };
     match ring.state.compare_exchange(OF_FILE, MOVING, SeqCst, SeqCst) {
         Ok(_) => {
+            let [before, after] = &ring.replaced;
+            before.store(ticks(), Relaxed);
             // SAFETY: a ring's pages, and no other thread moves them.
             let moved = unsafe { replace(ring.start.load(Acquire), ring.bytes.load(Relaxed)) };
+            after.store(ticks(), Relaxed);
             ring.state.store(if moved { LOST } else { STUCK }, SeqCst);
             moved
         }

@@ -1,13 +1,13 @@
-// ranks: 3
+// ranks: 4
 // buffer: 32K
 // records: Allreduce>= 2280
 // problems: RingLost
-// times: RingLost 3
-// stderr: 3
+// times: RingLost 4
+// stderr: 4
 // report: 4
 // end: finalize
-// truth: each rank empties the files of its rings while it runs, in a way of its own: to nothing, to the head and a part of the slots, or to as
-// truth: many zeros as before. It goes on; up to a ring of records (512) is lost, which is reported; what comes later is in the log.
+// truth: each rank empties the files of its rings while it runs, in a way of its own: to nothing, to the head and a part of the slots, and both
+// truth: again with as many zeros as before in their place. It goes on; up to a ring of records (512) is lost, which is reported; what comes later is in the log.
 #include "calls.h"
 #include <sys/stat.h>
 
@@ -19,7 +19,7 @@ static void cut(void)
     snprintf(path, sizeof path, "%s/rank-%06d.ring-0", folder ? folder : "", rank);
     if (stat(path, &before))
         return;
-    if (truncate(path, rank == 1 ? 4096 + 64 * 100 : 0) || (rank == 2 && truncate(path, before.st_size)))
+    if (truncate(path, rank % 2 == 1 ? 4096 + 64 * 100 : 0) || (rank >= 2 && truncate(path, before.st_size)))
         printf("%s cannot be cut\n", path);
 }
 

@@ -1,0 +1,63 @@
+//! Which records of a ring are whole where somebody has emptied its file, or its disk has failed.
+//!
+//! Pages of the file are gone, at any instant: what they held is zero. The thread goes on in pages of zeros, so that of the record
+//! which it was filling at that instant, only what it stored later is there.
+//!
+//! What is here looks at records alone: it knows neither thread nor ring.
+
+use lbprof_collector::record::Record;
+
+/// Slots in a page; the first slot of a ring begins one.
+const IN_PAGE: usize = 4096 / size_of::<Record>();
+
+/// Moves the records that have begun to the front; gives their number. The other slots were taken for calls that never began.
+pub fn leave_out_unbegun(records: &mut [Record]) -> usize {
+    keep(records, |_, record| record.begin != 0)
+}
+
+/// Moves those records to the front that are known to be whole; gives their number. `replaced`: the ticks before and after other
+/// memory took the place of the ring's pages.
+///
+/// Not known to be whole is what follows lost slots; and what was being filled when the memory was replaced: the last that had begun
+/// before, what has begun meanwhile, and the first that has begun since, because its other fields may have been stored before.
+pub fn leave_out_lost(records: &mut [Record], replaced: [u64; 2]) -> usize {
+    let [before, after] = replaced;
+    let begun = |record: &&Record| record.begin != 0;
+    let first = records.iter().rposition(|record| begun(&record) && record.begin <= before).unwrap_or(0);
+    let later = |record: &Record| begun(&record) && after < record.begin;
+    let rest = records.get(first..).unwrap_or_default();
+    let last = rest.iter().position(later).map_or(records.len(), |at| first + at);
+    let (mut follows_lost, mut previous_end) = (false, 0);
+    keep(records, |at, record| {
+        let follows_lost = std::mem::replace(&mut follows_lost, record.begin == 0);
+        let is_filled = record.begin != 0 && record.operation().is_some();
+        let is_in_order = previous_end <= record.begin && (record.end == 0 || record.begin <= record.end);
+        let stays = is_filled && is_in_order && !follows_lost && !(first..=last).contains(&at);
+        if stays {
+            previous_end = record.begin.max(record.end);
+        }
+        stays
+    })
+}
+
+/// Whether a slot at the begin or end of a page holds nothing, although all slots have held records: the page was lost.
+pub fn lacks_pages(records: &[Record]) -> bool {
+    // SAFETY: a valid reference; somebody else may empty the file at any time.
+    let is_empty = |record: &Record| unsafe { (&raw const record.begin).read_volatile() == 0 };
+    records.chunks(IN_PAGE).any(|page| page.first().is_some_and(is_empty) || page.last().is_some_and(is_empty))
+}
+
+/// Moves those to the front that `stays` chooses, in their order, and empties the other slots. How many stay.
+fn keep(records: &mut [Record], mut stays: impl FnMut(usize, &Record) -> bool) -> usize {
+    let mut kept = 0;
+    for at in 0..records.len() {
+        if records.get(at).is_some_and(|record| stays(at, record)) {
+            records.swap(kept, at);
+            kept += 1;
+        }
+    }
+    for record in records.get_mut(kept..).unwrap_or_default() {
+        (record.begin, record.end) = (0, 0);
+    }
+    kept
+}

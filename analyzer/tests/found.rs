@@ -404,3 +404,28 @@ fn ranks_that_iterate_less_often_than_others_with_the_same_calls_are_not_sure() 
     let of = |rank| mains.iter().find(|row| row.ranks.contains(&rank)).map(|row| (row.iterations.1, row.doubt.clone()));
     assert_eq!((of(0), of(1)), (Some((400.0, Some(Doubt::Ends))), Some((20.0, Some(Doubt::OtherRanks(400))))));
 }
+
+#[test]
+fn ranks_that_meet_others_in_some_iterations_alone_keep_those_of_their_own() {
+    // Rank 0 exchanges in each step; in each tenth all do so, and most ranks have no other calls.
+    let exchange = |script: RankScript, there: &'static str, back: &'static str| {
+        script.at(there).send(0, 1, 100, 0.125).at(back).recv(0, 1, 100, 0.125)
+    };
+    let model = found_model(Scenario::ranks(4).each(|rank, script| {
+        let has_work = u32::from(rank == 0);
+        let places = ["forward", "forwarded", "move", "moved", "list", "listed", "reverse", "reversed"];
+        script.places(&places).repeat(200, move |step, script| {
+            let script = script.compute(1);
+            let script = match (step % 10, rank) {
+                (9, _) => exchange(exchange(script, "move", "moved"), "list", "listed"),
+                (_, 0) => exchange(script, "forward", "forwarded"),
+                _ => script,
+            };
+            script.repeat(has_work, |_, script| exchange(script, "reverse", "reversed"))
+        })
+    }));
+    let report = report_on(&model);
+    let mains: Vec<_> = report.loops.rows.iter().filter(|row| row.main).collect();
+    let of = |rank| mains.iter().find(|row| row.ranks.contains(&rank)).map(|row| (row.iterations.1, row.doubt.clone()));
+    assert_eq!((of(0), of(3)), (Some((200.0, Some(Doubt::Ends))), Some((20.0, Some(Doubt::OtherRanks(200))))));
+}

@@ -154,8 +154,8 @@ pub enum Doubt {
     Amounts,
     /// A fifth of the calls in the iterations or more are not the loop's.
     OtherCalls,
-    /// So many kinds of calls, which are few.
-    FewKinds(usize),
+    /// So many kinds of calls, which are few; and whether most of its time is in a loop within it, whose iterations may be the program's.
+    FewKinds(usize, bool),
     /// Other ranks with calls of this loop have more iterations, so many.
     OtherRanks(u32),
     /// Other ranks that these exchange messages with in the loop have another number of iterations.
@@ -204,7 +204,7 @@ impl From<&Doubt> for DoubtName {
         match doubt {
             Doubt::Amounts => DoubtName::Amounts,
             Doubt::OtherCalls => DoubtName::OtherCalls,
-            Doubt::FewKinds(_) => DoubtName::FewKinds,
+            Doubt::FewKinds(..) => DoubtName::FewKinds,
             Doubt::OtherRanks(_) => DoubtName::OtherRanks,
             Doubt::Partners(_) => DoubtName::Partners,
             Doubt::LittleCarried => DoubtName::LittleCarried,
@@ -224,6 +224,8 @@ const MOST_OTHER_CALLS: f64 = 0.2;
 const LEAST_KINDS: usize = 4;
 /// Ranks that differ by this factor in their iterations have other ones.
 const AS_MANY: f64 = 1.02;
+/// Share of a loop's time from which on most of it is in a loop within it.
+const MOSTLY_INNER: f64 = 0.5;
 /// Bytes of a number, as of elements to come.
 const BYTES_OF_A_NUMBER: f64 = 8.0;
 /// What modules that call MPI for scripts have in their paths.
@@ -233,7 +235,7 @@ impl Doubt {
     /// The loop is at most so sure.
     fn at_most(&self) -> Sureness {
         match self {
-            Doubt::Amounts | Doubt::OtherCalls | Doubt::ComesOften(..) => Sureness::Unsure,
+            Doubt::Amounts | Doubt::OtherCalls | Doubt::ComesOften(..) | Doubt::FewKinds(_, true) => Sureness::Unsure,
             _ => Sureness::Likely,
         }
     }
@@ -269,7 +271,7 @@ impl Doubt {
             one.module.is_some_and(is_of_interpreter).then_some(Doubt::Interpreter),
             one.rhythm.map(Doubt::Rhythm),
             one.partners.map(Doubt::Partners),
-            (of_function && one.kinds < LEAST_KINDS).then_some(Doubt::FewKinds(one.kinds)),
+            (of_function && one.kinds < LEAST_KINDS).then_some(Doubt::FewKinds(one.kinds, one.is_mostly_inner)),
             (of_function && little).then_some(Doubt::LittleCarried),
             of_function.then_some(Doubt::Ends),
         ];
@@ -288,6 +290,8 @@ struct Facts<'a> {
     partners: Option<u32>,
     /// Iterations of the loop in it for each of its own, where only their rhythm makes it one.
     rhythm: Option<u32>,
+    /// Whether most of its time is in a loop within it.
+    is_mostly_inner: bool,
     /// Whether the number of its iterations is certain.
     is_certain: bool,
 }
@@ -381,17 +385,17 @@ fn doubts(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<
         kinds: one.kinds(),
         module: ends_at.and_then(|end| end.place.module.as_deref()),
         partners: one.others,
-        rhythm: rhythm(model, one),
+        rhythm: longest_inner(model, one).filter(|_| one.by_rhythm).map(|inner| inner.for_each_main.round() as u32),
+        is_mostly_inner: longest_inner(model, one).is_some_and(|inner| inner.share_of_main >= MOSTLY_INNER),
         is_certain: one.count == Count::default(),
     };
     Doubt::all(&carried, &iterations, &facts)
 }
 
-/// How often the loop that takes most time in this one runs in each of its iterations, where only their rhythm makes it a loop.
-fn rhythm(model: &Model, one: &Loop) -> Option<u32> {
+/// The loop that takes most time in this one.
+fn longest_inner<'a>(model: &'a Model, one: &Loop) -> Option<&'a Loop> {
     let is_in_it = |other: &&Loop| !other.main && other.ranks == one.ranks && other.for_each_main >= 1.5;
-    let inner = model.loops.iter().filter(is_in_it).max_by(|a, b| a.share_of_main.total_cmp(&b.share_of_main))?;
-    one.by_rhythm.then_some(inner.for_each_main.round() as u32)
+    model.loops.iter().filter(is_in_it).max_by(|a, b| a.share_of_main.total_cmp(&b.share_of_main))
 }
 
 /// Whether the call that the user named comes several times in each iteration of the loop that is found in the calls.
@@ -507,7 +511,7 @@ mod tests {
         assert_eq!(doubt(95, [1000, 10, 50_000], 12, "lmp"), Some(Doubt::Ends));
         assert_eq!(doubt(89, [1000, 10, 50_000], 12, "mg"), Some(Doubt::Amounts));
         assert_eq!(doubt(95, [1000, 200, 50_000], 12, "pw.x"), Some(Doubt::OtherCalls));
-        assert_eq!(doubt(95, [1000, 10, 50_000], 3, "is"), Some(Doubt::FewKinds(3)));
+        assert_eq!(doubt(95, [1000, 10, 50_000], 3, "is"), Some(Doubt::FewKinds(3, false)));
         assert_eq!(doubt(95, [1000, 10, 8_000], 12, "lmp"), Some(Doubt::LittleCarried));
         assert_eq!(doubt(100, [1000, 0, 50_000], 12, "lib/mpi4py/MPI.so"), Some(Doubt::Interpreter));
         assert_eq!(Doubt::all(&[], &[], &Facts::default()), []);
@@ -532,7 +536,8 @@ mod tests {
     #[test]
     fn a_doubt_bounds_how_sure_a_loop_is() {
         assert_eq!(Sureness::Sure.max(Doubt::Amounts.at_most()), Sureness::Unsure);
-        assert_eq!(Sureness::Sure.max(Doubt::FewKinds(2).at_most()), Sureness::Likely);
+        assert_eq!(Sureness::Sure.max(Doubt::FewKinds(2, false).at_most()), Sureness::Likely);
+        assert_eq!(Sureness::Sure.max(Doubt::FewKinds(2, true).at_most()), Sureness::Unsure);
         assert_eq!(Sureness::Unsure.max(Doubt::Interpreter.at_most()), Sureness::Unsure);
     }
 }

@@ -10,6 +10,9 @@ use crate::read::definitions::Definitions;
 use crate::structure::iterations::found::FoundLoop;
 use crate::structure::iterations::window::CallInterval;
 
+/// So many iterations within one of another loop are a finer one, not a number that differs by those at its ends.
+const SEVERAL: u32 = 2;
+
 /// Ranks that have the same loops.
 pub(super) struct Group<'a> {
     /// The calls of the rank that stands for the others.
@@ -97,6 +100,13 @@ impl<'a> Group<'a> {
         let (own, others) = (self.main(), other.main());
         let is_known = |token: &u32| own.tokens.binary_search(token).is_ok();
         own.anchor == others.anchor && self.ends_as(other.chosen) && others.tokens.iter().all(is_known)
+    }
+
+    /// Whether its iterations are several in each one of `other`, which ends with a call that comes in some of them.
+    pub(super) fn is_finer_than(&self, other: &Group) -> bool {
+        let (own, others) = (self.main(), other.main());
+        let has_end = others.anchor.tokens.iter().all(|token| own.tokens.binary_search(token).is_ok());
+        has_end && own.anchor != others.anchor && self.iterations >= SEVERAL * other.iterations
     }
 
     /// Its loops on a rank with calls in this window, that ends iterations as these ranks do but makes other calls in them: what it

@@ -109,12 +109,14 @@ fn groups<'a>(
             }
             own.settle(evidence, &window);
         }
-        // Ranks that meet at the end of an iteration have the same iterations, whatever else might end one on a rank.
+        // Ranks that meet at the end of an iteration have the same iterations, whatever else might end one on a rank. But that may be
+        // the end of some of its iterations alone, in which the others have something to do.
+        let is_finer = |known: &Group| own.as_ref().is_some_and(|own| own.is_finer_than(known));
         let own = match groups.iter().find(|group| group.ends_as(chosen)) {
-            Some(known) => {
+            Some(known) if !is_finer(known) => {
                 own.filter(|own| own.main().anchor == known.main().anchor).or_else(|| known.on(calls, chosen, &window))
             }
-            None => own,
+            _ => own,
         };
         let Some(mut group) = own else {
             remaining.retain(|one| one.kinds != chosen.kinds);

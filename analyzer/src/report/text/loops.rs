@@ -150,9 +150,14 @@ fn because(doubt: &Doubt, row: &LoopRow) -> String {
             "iterations carry very different amounts of data, as calls of one function from many places do".to_owned()
         }
         Doubt::OtherCalls => "many calls within its iterations are not the loop's".to_owned(),
-        Doubt::FewKinds(kinds) => format!(
-            "it has only {} of call, which may be in a function that is called from many places",
-            plural(*kinds as u64, "kind")
+        Doubt::FewKinds(kinds, is_mostly_inner) => format!(
+            "it has only {} of call, which may be in a function that is called from many places{}",
+            plural(*kinds as u64, "kind"),
+            if *is_mostly_inner {
+                "; most of its time is in a loop within it, whose iterations may be the program's"
+            } else {
+                ""
+            }
         ),
         Doubt::OtherRanks(_) => format!("other ranks that make some of these calls have more iterations{may_be}"),
         Doubt::Partners(other) => format!(

@@ -27,7 +27,7 @@ const TIME: f64 = 0.3;
 /// whole: other extras may come more often.
 const INSTEAD: f64 = 0.2;
 /// Extras that come in a fixed rhythm make a loop when they take this part of an iteration's time and have its number of calls:
-/// a body of their own, not an addition.
+/// a body of their own, not an addition. The same holds where they compute for this part of its computation.
 const OF_AN_ITERATION: f64 = 0.5;
 
 /// What the items around the visits to an inner loop are.
@@ -69,17 +69,38 @@ struct InnerVisit {
     /// Whether it is cut off by the window.
     cut: bool,
     calls: usize,
-    /// Ticks from the first anchor's end to the last's.
-    time: u64,
-    first_anchor_end: u64,
-    last_anchor_end: u64,
+    /// From the first anchor's end to the last's.
+    ticks: Ticks,
+    /// The calls from the one after the first anchor to the last anchor.
+    after_first_anchor: Range<usize>,
+}
+
+/// How long an interval is between the ends of two calls.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ticks {
+    all: u64,
+    /// Those outside of calls: unlike the time in calls they do not depend on how long the rank waits.
+    computing: u64,
+}
+
+impl Ticks {
+    /// From the end of the call before these to the end of the last.
+    fn of(sequence: &Sequence, calls: Range<usize>) -> Ticks {
+        let Some(before) = calls.start.checked_sub(1) else { return Ticks::default() };
+        let (Some(before), Some(own)) = (sequence.calls.get(before), sequence.calls.get(calls)) else {
+            return Ticks::default();
+        };
+        let all = own.last().map_or(0, |last| last.end.saturating_sub(before.end));
+        let in_calls = own.iter().map(|call| call.end.saturating_sub(call.begin)).fold(0, u64::saturating_add);
+        Ticks { all, computing: all.saturating_sub(in_calls) }
+    }
 }
 
 /// What lies between two visits to the inner loop, up to the first anchor of the second.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extras {
     calls: usize,
-    time: u64,
+    ticks: Ticks,
     /// Whether there is a part of an iteration of the inner loop among them.
     part: bool,
     /// Whether there is another loop among them that has calls of the inner loop.
@@ -93,7 +114,7 @@ impl Rounds {
         let Some(found) = sequence.loop_of(inner) else { return };
         let tokens: FxHashSet<Symbol> = found.tokens.iter().copied().collect();
         let core: FxHashSet<Symbol> = found.core.iter().copied().collect();
-        let mut before: Option<u64> = None;
+        let mut before: Option<usize> = None;
         let mut since = Extras::default();
         for item in items {
             if item.symbol != inner {
@@ -106,10 +127,10 @@ impl Rounds {
             }
             let Some(visit) = InnerVisit::of(sequence, whole_run, item) else { continue };
             if let Some(before) = before {
-                let time = visit.first_anchor_end.saturating_sub(before);
-                self.extras.push(Extras { time, ..since });
+                let ticks = Ticks::of(sequence, before..visit.after_first_anchor.start);
+                self.extras.push(Extras { ticks, ..since });
             }
-            before = Some(visit.last_anchor_end);
+            before = Some(visit.after_first_anchor.end);
             self.visits.push(visit);
             since = Extras::default();
         }
@@ -120,7 +141,7 @@ impl Rounds {
             return Around::Variants;
         }
         let often = self.mean_iterations() <= EVERY;
-        let share = self.beyond_ordinary() / self.time.max(1) as f64;
+        let share = self.beyond_ordinary(|ticks| ticks.all) / self.time.max(1) as f64;
         let regular = self.regular();
         if self.instead() {
             // A branch, unless it is taken in a fixed rhythm and often, or for long.
@@ -172,16 +193,18 @@ impl Rounds {
     }
 
     /// Ticks of an ordinary iteration of the inner loop.
-    fn ordinary(&self) -> f64 {
-        let (time, n) =
-            self.visits.iter().fold((0, 0), |(time, n), visit| (time + visit.time, n + visit.iterations - 1));
+    fn ordinary(&self, of: fn(&Ticks) -> u64) -> f64 {
+        let (time, n) = self
+            .visits
+            .iter()
+            .fold((0, 0), |(time, n), visit| (of(&visit.ticks).saturating_add(time), n + visit.iterations - 1));
         time as f64 / n.max(1) as f64
     }
 
     /// Ticks that the iterations with extras take more than ordinary ones.
-    fn beyond_ordinary(&self) -> f64 {
-        let with_extras: f64 = self.extras.iter().map(|extras| extras.time as f64).sum();
-        (with_extras - self.extras.len() as f64 * self.ordinary()).max(0.0)
+    fn beyond_ordinary(&self, of: fn(&Ticks) -> u64) -> f64 {
+        let with_extras: f64 = self.extras.iter().map(|extras| of(&extras.ticks) as f64).sum();
+        (with_extras - self.extras.len() as f64 * self.ordinary(of)).max(0.0)
     }
 
     /// Whether extras have as many calls as an iteration of the inner loop.
@@ -192,9 +215,14 @@ impl Rounds {
         inner as f64 / iterations.max(1) as f64 <= calls as f64 / self.extras.len().max(1) as f64
     }
 
-    /// Whether extras take a good part of the time of an iteration of the inner loop.
+    /// Whether extras take a good part of the time of an iteration of the inner loop, or compute for that: where ranks wait long in the
+    /// inner loop, for a core or for others, all else is short.
     fn long(&self) -> bool {
-        OF_AN_ITERATION * self.ordinary() <= self.beyond_ordinary() / self.extras.len().max(1) as f64
+        let long = |of: fn(&Ticks) -> u64| {
+            let ordinary = self.ordinary(of);
+            0.0 < ordinary && OF_AN_ITERATION * ordinary <= self.beyond_ordinary(of) / self.extras.len().max(1) as f64
+        };
+        long(|ticks| ticks.all) || long(|ticks| ticks.computing)
     }
 }
 
@@ -203,8 +231,8 @@ impl InnerVisit {
         let inner = sequence.loop_of(item.symbol)?;
         let parts = &sequence.parts[item.parts()];
         let is_anchor = |part: &&Item| part.symbol == inner.anchor;
-        let first_anchor_end = sequence.end(parts.iter().find(is_anchor)?);
-        let last_anchor_end = sequence.end(parts.iter().rfind(is_anchor)?);
+        let (first, last) = (parts.iter().find(is_anchor)?, parts.iter().rfind(is_anchor)?);
+        let after_first_anchor = first.calls().end..last.calls().end;
         // There may be very many visits, and mostly short ones, so that sorting is quicker than a table of each.
         let mut symbols: Vec<Symbol> = parts.iter().map(|part| part.symbol).collect();
         symbols.sort_unstable();
@@ -218,9 +246,8 @@ impl InnerVisit {
             complete: inner.core.iter().all(|&symbol| often(symbol) == iterations),
             cut: !whole_run && (calls.start == 0 || calls.end == sequence.calls.len()),
             calls: calls.len(),
-            time: last_anchor_end.saturating_sub(first_anchor_end),
-            first_anchor_end,
-            last_anchor_end,
+            ticks: Ticks::of(sequence, after_first_anchor.clone()),
+            after_first_anchor,
         })
     }
 }

@@ -131,6 +131,19 @@ mod tests {
     }
 
     #[test]
+    fn a_loop_around_another_one_is_found_however_long_ranks_wait_in_the_inner_one() {
+        let step = format!("{}EFG", "abc".repeat(25));
+        let mut calls = steps(&format!("S{}X", step.repeat(30)));
+        let mut waited = 0;
+        for call in &mut calls {
+            call.begin += waited;
+            waited += if call.token == u32::from(b'b') { 400 } else { 0 };
+            call.end += waited;
+        }
+        assert_eq!(found(&calls, true), ["EFGabc by G: 30 *", ">abc by c: 750"]);
+    }
+
+    #[test]
     fn variants_of_an_iteration_are_one_loop() {
         let rebuilt = format!("{}XBR", "FR".repeat(19));
         assert_eq!(in_whole(&format!("S{}E", rebuilt.repeat(10))), ["BFRX by R: 200 *"]);

@@ -19,7 +19,7 @@
 //! | [`salvage`] | what a killed rank left in its ring |
 //! | [`starter`] | what started the ranks of a run |
 //! | [`clock`] | ticks → seconds on the run's common clock |
-//! | [`words`] | counts in messages |
+//! | [`words`] | counts and times in messages |
 
 mod blocks;
 pub mod clock;

@@ -1,6 +1,6 @@
-//! Counts in words: one number format, and nouns that agree with it.
+//! Counts and times in words: one number format, nouns that agree with it, and units.
 //!
-//! Both write without memory of their own, so that the recorder may use them where a program must not be disturbed.
+//! Counts are written without memory of their own, so that the recorder may use them where a program must not be disturbed.
 
 use std::fmt::{Display, Formatter, Result};
 
@@ -28,6 +28,58 @@ impl Display for Plural<'_> {
     }
 }
 
+/// A unit for times of a column, and how many decimals it takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimeUnit {
+    scale: f64,
+    /// Its symbol.
+    pub symbol: &'static str,
+    decimals: usize,
+}
+
+impl TimeUnit {
+    /// The unit in which `max_s` seconds, the longest of a column, has one to three digits before the point.
+    pub fn for_max(max_s: f64) -> TimeUnit {
+        let (scale, symbol) = match max_s.abs() {
+            s if s >= 0.9995 => (1.0, "s"),
+            s if s >= 0.9995e-3 => (1e3, "ms"),
+            s if s > 0.0 => (1e6, "µs"),
+            _ => (1.0, "s"),
+        };
+        let decimals = match max_s.abs() * scale {
+            value if value >= 999.5 => 0,
+            value if value >= 99.95 => 1,
+            value if value >= 9.995 => 2,
+            _ => 3,
+        };
+        TimeUnit { scale, symbol, decimals }
+    }
+
+    /// `seconds` in this unit, without its symbol.
+    pub fn number(&self, seconds: f64) -> String {
+        format!("{:.*}", self.decimals, seconds * self.scale)
+    }
+}
+
+/// A time with its unit: `1.32 s`.
+pub fn seconds(seconds: f64) -> String {
+    seconds_like(seconds, seconds)
+}
+
+/// A time in the unit that suits `reference`, so that all times of a sentence compare at a glance; in its own unit where in that
+/// one it would be 0, or have more than three digits before the point.
+pub fn seconds_like(seconds: f64, reference: f64) -> String {
+    let in_unit = |unit: TimeUnit| format!("{:.*}", unit.decimals.min(2), seconds * unit.scale);
+    let unit = TimeUnit::for_max(reference);
+    let is_zero = |text: &str| text.chars().all(|char| matches!(char, '-' | '0' | '.'));
+    let is_long = unit.scale > 1.0 && (seconds * unit.scale).abs() >= 999.5;
+    let text = in_unit(unit);
+    let unit = if (is_zero(&text) && seconds != 0.0) || is_long { TimeUnit::for_max(seconds) } else { unit };
+    let text = in_unit(unit);
+    // What rounds to zero has no sign.
+    format!("{} {}", if is_zero(&text) { text.trim_start_matches('-') } else { &text }, unit.symbol)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,5 +94,26 @@ mod tests {
     fn nouns_agree_with_their_numbers() {
         let texts = [0, 1, 2, 1200].map(|number| Plural(number, "rank").to_string());
         assert_eq!(texts, ["0 ranks", "1 rank", "2 ranks", "1,200 ranks"]);
+    }
+
+    #[test]
+    fn times_have_three_or_four_digits_and_a_unit() {
+        assert_eq!(seconds(12.294), "12.29 s");
+        assert_eq!(seconds(1234.5), "1234 s");
+        assert_eq!(seconds(0.0421), "42.10 ms");
+        assert_eq!(seconds(0.0), "0.00 s");
+        assert_eq!(TimeUnit::for_max(12.0).number(0.5), "0.50");
+        assert_eq!(TimeUnit::for_max(2e-6).number(5e-7), "0.500");
+    }
+
+    #[test]
+    fn times_of_a_sentence_have_one_unit_where_they_fit_in_it() {
+        assert_eq!(seconds_like(0.0421, 1.2), "0.04 s");
+        assert_eq!(seconds_like(0.0021, 1.2), "2.10 ms", "no 0.00 s");
+        assert_eq!(seconds_like(-0.0021, 1.2), "-2.10 ms");
+        assert_eq!(seconds_like(0.0, 1.2), "0.00 s");
+        assert_eq!(seconds_like(-0.0, 1.2), "0.00 s");
+        assert_eq!(seconds_like(1.2558e-3, 0.9e-3), "1.26 ms", "no 1255.8 µs");
+        assert_eq!(seconds_like(1e-12, 1e-12), "0.00 µs");
     }
 }

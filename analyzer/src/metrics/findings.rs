@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use lbprof_collector::definition::EndReason;
 use lbprof_collector::polling::Polling;
-use lbprof_collector::words::{Count, Plural};
+use lbprof_collector::words::{Count, Plural, seconds, seconds_like};
 use lbprof_collector::{Activity, Problem, ProblemKind};
 
 use crate::metrics::preemption::{Preemption, preemption, without_core};
@@ -53,7 +53,11 @@ fn of_run(model: &Model) -> Vec<Problem> {
     let paused = || model.ranks.iter().map(|rank| rank.paused_s);
     let (least, most) = (paused().fold(f64::INFINITY, f64::min), paused().fold(0.0, f64::max));
     if most - least > UNEVEN * model.elapsed_s() {
-        found.push(problem(ProblemKind::UnevenPause, 1, format!("from {least:.3} s to {most:.3} s")));
+        found.push(problem(
+            ProblemKind::UnevenPause,
+            1,
+            format!("from {} to {}", seconds_like(least, most), seconds(most)),
+        ));
     }
     found
 }
@@ -62,7 +66,7 @@ fn of_run(model: &Model) -> Vec<Problem> {
 fn polling_decided(model: &Model) -> Option<Problem> {
     let sum = |polls: fn(&RankModel) -> u64| model.ranks.iter().map(polls).fold(0, u64::saturating_add);
     let (decided, all) = (sum(|rank| rank.polls.decided), sum(|rank| rank.polls.polls));
-    let detail = format!("{decided} of {all} polls; --polling {}", model.facts.polling);
+    let detail = format!("{} of {}; --polling {}", Count(decided), Plural(all, "poll"), model.facts.polling);
     let is_asked = model.facts.polling != Polling::Auto;
     (is_asked && decided > 0).then_some(Problem {
         kind: ProblemKind::PollingDecided,
@@ -77,50 +81,52 @@ fn of_rank(model: &Model, rank: &RankModel, lost: Option<Preemption>, ended_earl
     let problem = |kind, count, detail| Problem { kind, rank: Some(rank.rank), count, detail };
     let mut found = Vec::new();
     if ended_early {
-        let begin = model.window_s().0;
-        let detail =
-            format!("rank {}: last seen at {:.3} s of {:.3} s", rank.rank, rank.end_s - begin, model.elapsed_s());
+        let (seen_s, all_s) = (rank.end_s - model.window_s().0, model.elapsed_s());
+        let detail = format!("rank {}: last seen at {} of {}", rank.rank, seconds_like(seen_s, all_s), seconds(all_s));
         found.push(problem(ProblemKind::NotClosed, 1, detail));
     }
     let recorder_s = rank.inclusive(0)[Activity::Recorder as usize];
     if recorder_s > DISTURBING * (rank.end_s - rank.begin_s) {
-        let detail = format!("rank {}: {recorder_s:.3} s of {:.3} s", rank.rank, rank.end_s - rank.begin_s);
+        let all_s = rank.end_s - rank.begin_s;
+        let detail = format!("rank {}: {} of {}", rank.rank, seconds_like(recorder_s, all_s), seconds(all_s));
         found.push(problem(ProblemKind::Disturbed, 1, detail));
     }
     if let Some(lost) = lost {
         let detail = format!(
-            "rank {}: {} {:.2} s of {:.2} s of computation, pushed off {:.0} times a second",
+            "rank {}: {} {} of {} of computation, pushed off {} times per second",
             rank.rank,
             if lost.certain { "at least" } else { "about" },
-            lost.delayed_s,
-            lost.computation_s,
-            lost.switches_per_s,
+            seconds_like(lost.delayed_s, lost.computation_s),
+            seconds(lost.computation_s),
+            Count(lost.switches_per_s.round() as u64),
         );
         let count = rank.usage.map_or(1, |usage| usage.thread_involuntary);
         found.push(problem(ProblemKind::Preempted, count, detail));
     } else if let Some(share) = without_core(rank) {
-        let detail = format!("rank {}: {:.0} % of the time", rank.rank, 100.0 * share);
+        let detail = format!("rank {}: {:.1} % of the time", rank.rank, 100.0 * share);
         found.push(problem(ProblemKind::NoCore, 1, detail));
     }
     let polls = &rank.polls;
     if polls.maybe_computation_s + polls.maybe_waiting_s > UNCLEAR * (rank.end_s - rank.begin_s) {
         let detail = format!(
-            "rank {}: {:.3} s that count as waiting may be computation, {:.3} s the other way round",
-            rank.rank, polls.maybe_computation_s, polls.maybe_waiting_s
+            "rank {}: {} that count as waiting may be computation, {} the other way round",
+            rank.rank,
+            seconds(polls.maybe_computation_s),
+            seconds(polls.maybe_waiting_s),
         );
         found.push(problem(ProblemKind::PollingUnclear, 1, detail));
     }
     if rank.other_threads > 0 {
         let detail = format!(
-            "rank {}: {}, {:.3} s in MPI",
+            "rank {}: {}, {} in MPI",
             rank.rank,
             Plural(u64::from(rank.other_threads), "more thread"),
-            rank.other_threads_mpi_s
+            seconds(rank.other_threads_mpi_s)
         );
         found.push(problem(ProblemKind::OtherThreads, u64::from(rank.other_threads), detail));
     }
     if rank.paused_s > 0.0 {
-        found.push(problem(ProblemKind::Paused, 1, format!("rank {}: {:.3} s", rank.rank, rank.paused_s)));
+        found.push(problem(ProblemKind::Paused, 1, format!("rank {}: {}", rank.rank, seconds(rank.paused_s))));
     }
     found
 }

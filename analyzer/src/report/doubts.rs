@@ -95,6 +95,11 @@ impl Doubt {
         matches!(self, Doubt::Failed { .. } | Doubt::NoCoreToCompute { .. } | Doubt::FewCalls { .. })
     }
 
+    /// Whether ranks had no core for much of their time.
+    pub fn is_of_cores(&self) -> bool {
+        matches!(self, Doubt::NoCoreToCompute { .. } | Doubt::NoCore { .. })
+    }
+
     /// Whether the figures that follow are of something else than they seem.
     pub fn is_of_figures(&self) -> bool {
         use Doubt::{Asleep, NoCore, NoCoreToCompute, Polling};

@@ -14,8 +14,8 @@ pub fn sentence(report: &Report, doubt: &Doubt) -> String {
             let how = if lost.certain { "at least" } else { "about" };
             let alike = match others {
                 0 => String::new(),
-                1 => ", and as much of another rank's".to_owned(),
-                more => format!(", and as much of {} other ranks'", count(*more as u64)),
+                1 => ", and a third or more of another rank's".to_owned(),
+                more => format!(", and a third or more of {} other ranks'", count(*more as u64)),
             };
             format!(
                 "Ranks shared cores: {how} {} of the {} of rank {rank}'s computation is waiting for a core{alike}. Measure again with \

@@ -7,7 +7,9 @@ use lbprof_collector::ProblemKind;
 use super::{BOLD, DIM, LONGEST_NAME, Options, region_name};
 use crate::model::what_if::WhatIf;
 use crate::read::definitions::WHOLE_PROGRAM;
+use crate::report::doubts::Doubt;
 use crate::report::losses::{Loss, LossAt, LossKind};
+use crate::report::what_if::Prediction;
 use crate::report::words::{clean, percent, seconds_like, shorten, wrap};
 use crate::report::{ProblemRow, Report};
 
@@ -58,27 +60,35 @@ pub fn sentence(report: &Report, loss: &Loss) -> String {
         None => text.push('.'),
     }
     let is_advised = !report.is_only_described();
+    let whole_s = report.what_if.measured_s.unwrap_or(elapsed_s);
     if is_advised {
-        text.push_str(advice(report, loss.kind));
+        text.push_str(advice(report, loss));
     }
     let without_core = |row: &ProblemRow| matches!(row.kind, ProblemKind::NoCore | ProblemKind::Preempted);
     if loss.kind == LossKind::Communication && report.problems.iter().any(without_core) {
-        text.push_str(" Some of it is waiting for a core, not for the network.");
+        let in_mpi = |doubt: &Doubt| matches!(doubt, Doubt::NoCore { .. });
+        let part = if report.doubts.iter().any(in_mpi) { "Much" } else { "Some" };
+        write!(text, " {part} of it is waiting for a core, not for the network.").ok();
     }
     if let Some(row) = &loss.remedy {
-        let whole_s = report.what_if.measured_s.unwrap_or(elapsed_s);
         let what = match (row.scenario, &row.region, row.rank) {
             (WhatIf::Ideal, ..) => "An ideal network would save".to_owned(),
             (WhatIf::RankAsMean(_), _, Some(rank)) => format!("Bringing rank {rank} down to the mean would save"),
             (WhatIf::RunBalancedEach, ..) => "Balancing each iteration would save".to_owned(),
+            _ if !gains(report, row) => "Balancing it alone would save".to_owned(),
             _ => "Balancing it would save".to_owned(),
         };
-        match row.saved_s > NOTHING * whole_s {
+        match gains(report, row) {
             true => write!(text, " {what} about {} ({}).", seconds(row.saved_s), percent(row.saved_s / whole_s)).ok(),
-            false => write!(text, " Balancing it alone would gain nothing.").ok(),
+            false => write!(text, " {what} nothing.").ok(),
         };
     }
     text
+}
+
+/// Whether a prediction saves anything, as far as words go.
+pub(super) fn gains(report: &Report, row: &Prediction) -> bool {
+    row.saved_s > NOTHING * report.what_if.measured_s.unwrap_or(report.verdict.elapsed_s)
 }
 
 /// What is lost by, and through whom.
@@ -114,8 +124,10 @@ fn what(report: &Report, loss: &Loss) -> String {
 }
 
 /// What helps against a kind of loss for which no replay says what would be gained.
-fn advice(report: &Report, kind: LossKind) -> &'static str {
-    match kind {
+fn advice(report: &Report, loss: &Loss) -> &'static str {
+    match loss.kind {
+        // A replay says that it would gain nothing.
+        LossKind::SlowInTurn if loss.remedy.as_ref().is_some_and(|row| !gains(report, row)) => "",
         LossKind::SlowInTurn => " Balance the work within each iteration; balancing the sums does not help.",
         LossKind::DependencyChains if report.what_if.balance_gains(LEAST) => {
             " Shorten the chains or let their steps overlap."

@@ -6,10 +6,11 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use lbprof_collector::definition::EndReason;
 
-use super::{LONGEST_NAME, Options, clusters, doubts, region_name};
+use super::{LONGEST_NAME, Options, clusters, doubts, losses, region_name};
 use crate::model::what_if::WhatIf;
 use crate::read::definitions::WHOLE_PROGRAM;
 use crate::read::open::ranges;
+use crate::report::losses::LossKind;
 use crate::report::verdict::{Chosen, GOOD_BALANCE, VerdictKind, WorstRegion};
 use crate::report::words::{clean, percent, percent_or_dash, plural, seconds, seconds_like, shorten, wrap};
 use crate::report::{Report, Verdict};
@@ -227,6 +228,10 @@ fn why(report: &Report, balanced: bool) -> String {
     }
     let though = if balanced { ", though all compute about equally long" } else { "" };
     match report.verdict.kind {
+        VerdictKind::SlowInTurn if !each_gains(report) => {
+            " In different iterations different ranks are the slowest, but balancing each iteration alone would save nothing."
+                .to_owned()
+        }
         VerdictKind::SlowInTurn => {
             " In different iterations different ranks are the slowest: balance the work within each iteration."
                 .to_owned()
@@ -239,6 +244,12 @@ fn why(report: &Report, balanced: bool) -> String {
         ),
         _ => String::new(),
     }
+}
+
+/// Whether balance in each iteration gains anything, unless a replay says that it does not.
+fn each_gains(report: &Report) -> bool {
+    let slow_in_turn = report.losses.iter().filter(|loss| loss.kind == LossKind::SlowInTurn);
+    !slow_in_turn.filter_map(|loss| loss.remedy.as_ref()).any(|row| !losses::gains(report, row))
 }
 
 /// What is lost to what, the largest part first, those of less than 1 % of the time left out.

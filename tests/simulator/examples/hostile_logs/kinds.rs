@@ -46,6 +46,7 @@ pub const KINDS: &[Kind] = &[
     Kind { name: "periodic_calls", size: 5_000_000, write: periodic_calls },
     Kind { name: "strings", size: 8_000, write: strings },
     Kind { name: "modules", size: 1_000_000, write: modules },
+    Kind { name: "same_file", size: 1_500, write: same_file },
     Kind { name: "params", size: 2_000_000, write: params },
     Kind { name: "counters", size: 2_000_000, write: counters },
     Kind { name: "problems", size: 1_000_000, write: problems },
@@ -369,6 +370,23 @@ fn modules(folder: &Path, n: u64) -> io::Result<()> {
     let mut log = Log::new(folder, 0, 1)?;
     let module = |id: u32| Module { id, path: format!("/m/{id}"), build_id: vec![], base: 0, end: 0 };
     let both = |id| [Definition::Module(module(id)), Definition::CallSite(CallSite { id, module: id, offset: 1 })];
+    log.out.definitions(&(1..=n as u32).flat_map(both).collect::<Vec<_>>())?;
+    for id in 1..=n {
+        log.record(Operation::Barrier, 10, |record| record.call_site = id)?;
+    }
+    log.finish()
+}
+
+/// `n` modules, each with a call site that is called: all are the file of this program, by another path each.
+fn same_file(folder: &Path, n: u64) -> io::Result<()> {
+    let mut log = Log::new(folder, 0, 1)?;
+    let own = std::env::current_exe()?.to_string_lossy().into_owned();
+    let module = |id: u32| {
+        let path = format!("{}{own}", "/.".repeat(id as usize));
+        Module { id, path, build_id: vec![], base: 0, end: 0 }
+    };
+    let both =
+        |id| [Definition::Module(module(id)), Definition::CallSite(CallSite { id, module: id, offset: 1 << 16 })];
     log.out.definitions(&(1..=n as u32).flat_map(both).collect::<Vec<_>>())?;
     for id in 1..=n {
         log.record(Operation::Barrier, 10, |record| record.call_site = id)?;

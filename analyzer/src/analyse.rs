@@ -6,6 +6,7 @@ use crate::replay::what_if::condition;
 use lbprof_collector::Problem;
 use lbprof_collector::format::Mode;
 
+use crate::export::{Exported, Format, InRegion};
 use crate::metrics::findings::findings;
 use crate::model::Model;
 use crate::model::followed::Followed;
@@ -96,8 +97,11 @@ pub fn analyse(run: &Run, options: &Options, report: impl Fn(Stage) + Sync) -> R
     if options.asked.is_some() {
         model.asked = asked(&model, options)?;
         let scenarios = first.scenarios(&model);
-        let watch = Some(&model).filter(|_| options.watch);
-        (model.followed, watched) = first.follow(&model, &Scope::all(&model), scenarios, watch);
+        let mut watch = Some(&model).filter(|_| options.watch).and_then(Watch::new);
+        let watcher = watch.as_mut().map(|watch| watch as &mut dyn Watcher);
+        let followed = first.follow(&model, &Scope::all(&model), scenarios, watcher);
+        watched = watch.filter(|_| followed.is_some()).map(Watch::finish);
+        model.followed = followed;
     }
     Ok(Analysis { model, places: first.places, watched })
 }
@@ -113,10 +117,33 @@ pub fn analyse_part(
     options: &Options,
     report: impl Fn(Stage) + Sync,
 ) -> Result<Analysis, SelectionError> {
+    analyse_with(run, selection, options, None, &report)
+}
+
+/// The same, without predictions: what ranks do in the part goes to `format`.
+///
+/// Errors: what the run does not have, and what `format` cannot be made of.
+pub fn export_part(
+    run: &Run,
+    selection: &Selection,
+    options: &Options,
+    format: &mut dyn Format,
+    report: impl Fn(Stage) + Sync,
+) -> Result<Analysis, SelectionError> {
+    analyse_with(run, selection, options, Some(format), &report)
+}
+
+fn analyse_with(
+    run: &Run,
+    selection: &Selection,
+    options: &Options,
+    format: Option<&mut dyn Format>,
+    report: Report,
+) -> Result<Analysis, SelectionError> {
     let follows = options.asked.is_some();
     let narrows = selection.needs_all() || follows && selection.ranks.is_some();
     let base = if narrows { run } else { &selection.ranks_of(run, &[])? };
-    let first = First::new(base, options, &report);
+    let first = First::new(base, options, report);
     let mut all = first.gather(base);
     choose_loop(&mut all, options)?;
     let (part, mut model) = match narrows {
@@ -131,10 +158,23 @@ pub fn analyse_part(
             model.asked = asked(&model, options)?;
         }
         let all = if narrows { &all } else { &model };
-        let scenarios = if region.is_none() { first.scenarios(&model) } else { Vec::new() };
+        let scenarios = if region.is_none() && format.is_none() { first.scenarios(&model) } else { Vec::new() };
         let scope = Scope::part(all, &first.survey, &part, &model, region);
-        let watch = Some(&model).filter(|_| options.watch && region.is_none());
-        (model.followed, watched) = first.follow(all, &scope, scenarios, watch);
+        let followed = match format {
+            Some(format) => {
+                let part = Exported { model: &model, places: &first.places, region };
+                format.begins(&part)?;
+                first.follow(all, &scope, scenarios, Some(&mut InRegion::new(&part, format)))
+            }
+            None => {
+                let mut watch = Some(&model).filter(|_| options.watch && region.is_none()).and_then(Watch::new);
+                let watcher = watch.as_mut().map(|watch| watch as &mut dyn Watcher);
+                let followed = first.follow(all, &scope, scenarios, watcher);
+                watched = watch.filter(|_| followed.is_some()).map(Watch::finish);
+                followed
+            }
+        };
+        model.followed = followed;
     }
     // Whether the data are sound is judged by all of the ranks' time.
     all.ranks.retain(|rank| model.ranks.binary_search_by_key(&rank.rank, |kept| kept.rank).is_ok());
@@ -212,25 +252,23 @@ impl<'a> First<'a> {
         scenarios.map(|scenario| (scenario, condition(scenario, model))).collect()
     }
 
-    /// Follows the ranks of the run, of which `all` is, and watches what they do in `watch`, the model of the part in `scope`; nothing where
+    /// Follows the ranks of the run, of which `all` is, and shows `watcher` what they do in the part in `scope`; nothing where
     /// the calls of all ranks were recorded as sums, which say nothing of who waited for whom.
     fn follow(
         &self,
         all: &Model,
         scope: &Scope,
         scenarios: Vec<(WhatIf, Condition)>,
-        watch: Option<&Model>,
-    ) -> (Option<Followed>, Option<Watched>) {
+        watcher: Option<&mut dyn Watcher>,
+    ) -> Option<Followed> {
         if self.run.headers.iter().all(|header| header.mode == Mode::Profile) {
-            return (None, None);
+            return None;
         }
-        let mut watch = watch.and_then(Watch::new);
-        let mut part = watch.as_mut().map(|watch| PartWatcher::new(scope, watch));
+        let mut part = watcher.map(|watcher| PartWatcher::new(scope, watcher));
         let watcher = part.as_mut().map(|part| part as &mut dyn Watcher);
         let surveyed = Surveyed { run: self.run, survey: &self.survey, structure: &self.structure, model: all };
         let options = FollowOptions { scenarios, watcher, ..FollowOptions::new(scope) };
-        let followed = follow(surveyed, options, |progress| (self.report)(Stage::Following(progress)));
-        (Some(followed), watch.map(Watch::finish))
+        Some(follow(surveyed, options, |progress| (self.report)(Stage::Following(progress))))
     }
 
     fn gather(&self, run: &Run) -> Model {

@@ -7,7 +7,7 @@ use super::what_if::WhatIf;
 use serde::{Serialize, Serializer};
 
 /// A thread that was followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ThreadOf {
     /// The place of its rank in [`Followed::ranks`].
     pub rank: u32,

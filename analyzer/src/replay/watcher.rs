@@ -25,6 +25,8 @@ pub struct StateInterval {
     pub kind: Kind,
     /// Index of the call site; NONE outside of calls, or where it is not known.
     pub site: u32,
+    /// Number of the operation; 0 outside of calls.
+    pub operation: u16,
     /// The wait that it began with.
     pub wait: Option<InitialWait>,
 }

@@ -43,7 +43,7 @@ pub fn run(arguments: &DumpArguments) -> anyhow::Result<Exit> {
     let Analysis { model, places, .. } = analysed(&run, &Selection::default(), &options, &arguments.common)?;
     // Records are only passed on from here.
     processor::unbounded();
-    write_to(io::stdout().lock(), |out| dump(&run, &model, &places, arguments.rank, out)).context("standard output")?;
+    write_to(io::stdout(), |out| dump(&run, &model, &places, arguments.rank, out)).context("standard output")?;
     let report = Report::new(&model, &places);
     Ok(Exit::made(report.data.complete))
 }

@@ -64,6 +64,9 @@ EXAMPLES
   Print every call of rank 3 as JSON lines:
       lb-report dump lbprof-out --rank 3
 
+  Open a run in Perfetto:
+      lb-report export perfetto lbprof-out -o run.pftrace
+
 EXIT CODES
   0  the report was made
   1  lb-report itself failed; please report it
@@ -74,6 +77,21 @@ EXIT CODES
   6  the report or the study could not be written
 
 docs/report-reference.md explains every figure, docs/report-json.md every key of the JSON.";
+
+/// Of `lb-report export`.
+pub const EXPORT: &str = "\
+EXAMPLES
+  Open a run in https://ui.perfetto.dev:
+      lb-report export perfetto lbprof-out -o run.pftrace
+
+  The same of four ranks and ten iterations:
+      lb-report export perfetto --ranks 0-3 --from iteration=10 --to iteration=19 -o part.pftrace
+
+  A flame graph of the time, and one of the waiting:
+      lb-report export folded lbprof-out | inferno-flamegraph > time.svg
+      lb-report export folded lbprof-out --weight waiting | inferno-flamegraph > waiting.svg
+
+docs/exports.md describes the formats.";
 
 /// Of `lb-report compare`.
 pub const COMPARE: &str = "\

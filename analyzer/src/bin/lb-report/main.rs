@@ -4,6 +4,7 @@ mod compare;
 mod dump;
 mod examples;
 mod exit;
+mod export;
 mod memory;
 mod on_disk;
 mod output;
@@ -24,6 +25,7 @@ use clap_complete::Shell;
 use crate::compare::CompareArguments;
 use crate::dump::DumpArguments;
 use crate::exit::{Exit, fail};
+use crate::export::ExportArguments;
 use crate::output::Common;
 use crate::report::ReportArguments;
 use crate::study::StudyArguments;
@@ -50,6 +52,9 @@ enum Command {
     Study(StudyArguments),
     /// Print every record of a run as JSON lines.
     Dump(DumpArguments),
+    /// Write a run in a format that other programs read.
+    #[command(after_help = examples::MORE, after_long_help = examples::EXPORT)]
+    Export(ExportArguments),
     /// Print a shell's completion script.
     Completions {
         /// The shell.
@@ -78,6 +83,7 @@ fn main() -> ExitCode {
         Some(Command::Compare(compare)) => compare::run(compare),
         Some(Command::Study(study)) => study::run(study),
         Some(Command::Dump(dump)) => dump::run(dump),
+        Some(Command::Export(export)) => export::run(export),
         Some(Command::Completions { shell }) => shell::completions(*shell),
         Some(Command::Man { dir }) => shell::manual(dir.as_deref()),
         None => report::run(&arguments.report, &arguments.common),

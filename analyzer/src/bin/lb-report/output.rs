@@ -85,16 +85,19 @@ pub fn default_columns() -> usize {
 }
 
 /// Writes through a buffer.
-pub fn write_to(sink: impl Write, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+pub fn write_to(
+    sink: impl Write + Send,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+) -> io::Result<()> {
     let mut out = BufWriter::new(sink);
     write(&mut out)?;
     out.flush()
 }
 
 /// Writes a file, which is there as a whole or not at all, or to standard output where it is `-`.
-pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
+pub fn write_file(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) -> anyhow::Result<()> {
     if path.as_os_str() == "-" {
-        return write_to(io::stdout().lock(), write).context("standard output");
+        return write_to(io::stdout(), write).context("standard output");
     }
     replace(path, write).with_context(|| path.display().to_string())
 }

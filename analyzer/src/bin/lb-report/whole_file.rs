@@ -8,7 +8,7 @@ use std::path::Path;
 /// that nobody ever reads a part, and an error leaves what was there. What is no file, as a device or a pipe, is written to as it is.
 ///
 /// Errors: what the system says.
-pub fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+pub fn replace(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) -> io::Result<()> {
     // A link goes on pointing where it does.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if path.metadata().is_ok_and(|found| !found.is_file()) {
@@ -28,7 +28,7 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>
     Ok(())
 }
 
-fn write_all(file: &mut File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn write_all(file: &mut File, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) -> io::Result<()> {
     let mut out = BufWriter::new(file);
     write(&mut out)?;
     out.flush()

@@ -29,11 +29,13 @@ impl<'a> Watching<'a> {
         self.threads.get(thread as usize).map(|&(_, world)| world)
     }
 
-    fn shows(&mut self, thread: u32, interval: Interval, (kind, site): (Kind, u32), wait: Option<InitialWait>) {
+    /// A thread did something for some time; `what`: the kind of that, its call site and its operation.
+    fn shows(&mut self, thread: u32, interval: Interval, what: (Kind, u32, u16), wait: Option<InitialWait>) {
         if let Some(watcher) = &mut self.watcher
             && let Some(&(thread, _)) = self.threads.get(thread as usize)
         {
-            watcher.spends(&StateInterval { thread, interval, kind, site, wait });
+            let (kind, site, operation) = what;
+            watcher.spends(&StateInterval { thread, interval, kind, site, operation, wait });
         }
     }
 
@@ -41,7 +43,7 @@ impl<'a> Watching<'a> {
     fn is_idle(&mut self, thread: u32, interval: Interval, state: WaitState, by: Option<u32>) {
         let by = by.and_then(|by| self.world(by));
         let kind = Kind::new(0, Activity::Management);
-        self.shows(thread, interval, (kind, NONE), Some(InitialWait { until: interval.end, state, by }));
+        self.shows(thread, interval, (kind, NONE, 0), Some(InitialWait { until: interval.end, state, by }));
     }
 
     fn initial_wait(&self, call: &EndedCall) -> Option<InitialWait> {
@@ -62,7 +64,7 @@ impl Sink for Watching<'_> {
     #[inline]
     fn computes(&mut self, thread: u32, kind: Kind, time: Interval) {
         if self.watcher.is_some() && !time.is_empty() {
-            self.shows(thread, time, (kind, NONE), None);
+            self.shows(thread, time, (kind, NONE, 0), None);
         }
     }
 
@@ -70,7 +72,7 @@ impl Sink for Watching<'_> {
     fn calls(&mut self, call: &EndedCall) {
         if self.watcher.is_some() {
             let wait = self.initial_wait(call);
-            self.shows(call.thread, call.time, (call.step.kind, call.step.site), wait);
+            self.shows(call.thread, call.time, (call.step.kind, call.step.site, call.step.operation), wait);
         }
     }
 

@@ -168,6 +168,7 @@ mod tests {
             interval: Interval { begin, end },
             kind: Kind::new(0, activity),
             site: NONE,
+            operation: 0,
             wait: None,
         }
     }

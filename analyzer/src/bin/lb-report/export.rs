@@ -1,0 +1,164 @@
+//! `lb-report export`: a run in a format that other programs read.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use lbprof_analyzer::analyse::{self, Analysis, Stage};
+use lbprof_analyzer::export::Format as Stream;
+use lbprof_analyzer::export::folded::{self, Weight};
+use lbprof_analyzer::export::perfetto::{MOST_CALLS, Perfetto};
+use lbprof_analyzer::model::moment::Moment;
+use lbprof_analyzer::read::open::Run;
+use lbprof_analyzer::report::Report;
+use lbprof_analyzer::select::{RankSet, Selection, SelectionError};
+use lbprof_collector::format::Mode;
+
+use crate::exit::Exit;
+use crate::output::{Common, write_file};
+use crate::processor;
+use crate::progress::Bar;
+use crate::run::{analysed, open};
+
+/// Of what, which part, and how.
+#[derive(Args)]
+pub struct ExportArguments {
+    /// The format.
+    format: Format,
+
+    /// Folder of the run [default: the newest lbprof-out* in this folder].
+    dir: Option<PathBuf>,
+
+    /// File to write [default: standard output].
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Export these ranks only: 0,8-15, 0-63:4, host=node1*, cluster=2.
+    #[arg(long, value_name = "LIST")]
+    ranks: Option<RankSet>,
+
+    /// Export the time from here on: 1.5s, 200ms, iteration=10.
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
+    from: Option<Moment>,
+
+    /// Export the time up to here: as for --from; iteration=20 is included.
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
+    to: Option<Moment>,
+
+    /// Export this region only: its path, the end of its path, or a pattern with * and ?.
+    #[arg(long, value_name = "PATH")]
+    region: Option<String>,
+
+    /// Folded: what stacks are weighted by [default: time].
+    #[arg(long, value_name = "WHAT", hide_default_value = true, default_value = "time")]
+    weight: WeightedBy,
+
+    /// Folded: each rank under a frame of its own.
+    #[arg(long)]
+    by_rank: bool,
+
+    /// Perfetto: calls that may be exported at most; 0: any number [default: 5000000].
+    #[arg(long, value_name = "N", hide_default_value = true, default_value_t = MOST_CALLS)]
+    limit: u64,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+/// The formats.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Stacks with a weight each, for flame graphs: flamegraph.pl, inferno, speedscope.
+    Folded,
+    /// Perfetto's trace format, for ui.perfetto.dev and trace_processor.
+    Perfetto,
+}
+
+/// What stacks are weighted by.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum WeightedBy {
+    /// The time that is spent there.
+    Time,
+    /// The time that is waited there.
+    Waiting,
+}
+
+/// Writes it.
+pub fn run(arguments: &ExportArguments) -> anyhow::Result<Exit> {
+    if arguments.format == Format::Perfetto && arguments.output.is_none() && io::stdout().is_terminal() {
+        let _ = writeln!(io::stderr(), "lb-report: a trace is no text: name a file for it: -o run.pftrace");
+        return Ok(Exit::Usage);
+    }
+    let run = open(arguments.dir.as_deref(), arguments.common.quiet)?;
+    let ExportArguments { ranks, from, to, region, .. } = arguments;
+    let selection = Selection { ranks: ranks.clone(), from: *from, to: *to, region: region.clone(), activities: None };
+    let analysis = match arguments.format {
+        Format::Folded => folded(&run, &selection, arguments)?,
+        Format::Perfetto => perfetto(&run, &selection, arguments)?,
+    };
+    let report = Report::new(&analysis.model, &analysis.places);
+    Ok(Exit::made(report.data.complete))
+}
+
+/// How the run is analysed: with what ranks wait for, where that is wanted.
+fn options(arguments: &ExportArguments, follow: bool) -> analyse::Options {
+    let asked = follow.then(Vec::new);
+    analyse::Options { symbols: !arguments.common.no_symbols, asked, ..analyse::Options::default() }
+}
+
+fn only_sums(run: &Run) -> anyhow::Result<()> {
+    match run.headers.iter().all(|header| header.mode == Mode::Profile) {
+        true => Err(SelectionError::OnlySums.into()),
+        false => Ok(()),
+    }
+}
+
+fn folded(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+    let weight = match arguments.weight {
+        WeightedBy::Time => Weight::Time,
+        WeightedBy::Waiting => Weight::Waiting,
+    };
+    if weight == Weight::Waiting {
+        only_sums(run)?;
+    }
+    let analysis = analysed(run, selection, &options(arguments, weight == Weight::Waiting), &arguments.common)?;
+    let of = (&analysis.model, analysis.places.as_slice());
+    write_file(&arguments.file(), |out| folded::write(of, weight, arguments.by_rank, out))?;
+    Ok(analysis)
+}
+
+fn perfetto(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+    only_sums(run)?;
+    let options = analyse::Options { names_within: processor::for_names(), ..options(arguments, true) };
+    let bar = Bar::new(run, arguments.common.quiet);
+    let show = |stage: Stage| {
+        match stage {
+            // Records are only passed on from here.
+            Stage::Following(_) => processor::unbounded(),
+            before => processor::allow_for(before),
+        }
+        bar.show(stage);
+    };
+    let mut analysis = None;
+    let written = write_file(&arguments.file(), |out| {
+        let mut trace = Perfetto::new(out, Some(arguments.limit).filter(|&limit| limit > 0));
+        let result = analyse::export_part(run, selection, &options, &mut trace, show);
+        // Without a part there is no file.
+        let done = if result.is_ok() { trace.ends() } else { Err(io::Error::other("no part")) };
+        analysis = Some(result);
+        done
+    });
+    bar.finish();
+    match analysis {
+        Some(Err(error)) => Err(error.into()),
+        Some(Ok(analysis)) => written.map(|()| analysis),
+        None => Err(written.err().unwrap_or_else(|| anyhow::anyhow!("nothing was written"))),
+    }
+}
+
+impl ExportArguments {
+    /// The file to write; `-` is standard output.
+    fn file(&self) -> PathBuf {
+        self.output.clone().unwrap_or_else(|| "-".into())
+    }
+}

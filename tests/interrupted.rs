@@ -4,13 +4,16 @@
 //! In profile mode, sums that were made since they were last written (a second at most) are lost where the handler comes while records are
 //! added up; the report then shows the gap.
 //!
+//! Threads that are cancelled asynchronously in MPI calls do as little harm. MPI itself need not survive that: MPICH does not, Open MPI does in MPI_Allreduce on MPI_COMM_SELF. The rest is tried under the MPI of
+//! which nothing takes time.
+//!
 //! Most runs are under an MPI that takes no time (support/instant_mpi.c), so that thousands of instants are tried; some are under
 //! the real ones.
 
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -73,6 +76,7 @@ fn read(folder: &Path) -> anyhow::Result<Said> {
         match item {
             Item::Records { head, records } => {
                 let calls = records.iter().filter(|record| record.operation == Operation::Allreduce as u16).count();
+                // Threads that follow one another share a ring.
                 *said.calls.get_mut(head.thread as usize).context("a third thread")? += calls as u64;
             }
             Item::Profile(batch) => said.calls[0] += batch.profile.calls,
@@ -137,16 +141,20 @@ fn check(kind: Kind, stdout: &str, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs the program once, as `seed` says, and checks its log.
-fn once(program: &Path, mpi: &[(String, PathBuf)], kind: Kind, seed: u32, folder: &Path) -> anyhow::Result<()> {
-    let logs = folder.join(seed.to_string());
-    let mut command = Command::new(program);
-    command.args([&seed.to_string(), kind.how, &kind.threads.to_string(), &kind.blocks.to_string()]);
+/// How a run ended, and what it printed.
+struct Ended {
+    status: ExitStatus,
+    stdout: String,
+    stderr: String,
+}
+
+/// Runs the program, recorded in `mode`, to its end.
+fn run(command: &mut Command, mpi: &[(String, PathBuf)], mode: &str, logs: &Path) -> anyhow::Result<Ended> {
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LBPROF_")) {
         command.env_remove(name);
     }
-    command.env("LD_PRELOAD", place::built("liblbprof.so")?).env("LBPROF_DIR", &logs).env("LBPROF_BUFFER", "32K");
-    command.env("LBPROF_MODE", kind.mode).envs(mpi.iter().map(|(name, value)| (name, value)));
+    command.env("LD_PRELOAD", place::built("liblbprof.so")?).env("LBPROF_DIR", logs).env("LBPROF_BUFFER", "32K");
+    command.env("LBPROF_MODE", mode).envs(mpi.iter().map(|(name, value)| (name, value)));
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let begin = Instant::now();
     let status = loop {
@@ -163,6 +171,15 @@ fn once(program: &Path, mpi: &[(String, PathBuf)], kind: Kind, seed: u32, folder
     let (mut stdout, mut stderr) = (String::new(), String::new());
     child.stdout.context("stdout")?.read_to_string(&mut stdout)?;
     child.stderr.context("stderr")?.read_to_string(&mut stderr)?;
+    Ok(Ended { status, stdout, stderr })
+}
+
+/// Runs the program once, as `seed` says, and checks its log.
+fn once(program: &Path, mpi: &[(String, PathBuf)], kind: Kind, seed: u32, folder: &Path) -> anyhow::Result<()> {
+    let logs = folder.join(seed.to_string());
+    let mut command = Command::new(program);
+    command.args([&seed.to_string(), kind.how, &kind.threads.to_string(), &kind.blocks.to_string()]);
+    let Ended { status, stdout, stderr } = run(&mut command, mpi, kind.mode, &logs)?;
     ensure!(status.code() == Some(CODE), "it ended with {status}: {stderr}");
     ensure!(!stderr.contains("lbprof: "), "{stderr}");
     check(kind, &stdout, &logs)?;
@@ -197,6 +214,65 @@ fn many(name: &str, program: &Path, mpi: &[(String, PathBuf)], kind: Kind, runs:
     Ok(())
 }
 
+/// How threads leave MPI calls: (how, how often in a run, runs, MPI).
+const LEAVING: [(&str, u32, u32, &str); 2] = [
+    ("cancelled", 600, 1, "instant"),
+    ("cancelled", 200, 1, "openmpi"),
+];
+
+/// Threads leave MPI calls, and the recorder in them, at random instants.
+fn left(
+    program: &Path,
+    mpi: &[(String, PathBuf)],
+    how: &str,
+    times: u32,
+    seed: u32,
+    logs: &Path,
+) -> anyhow::Result<()> {
+    let is_instant = mpi.iter().any(|(name, _)| name == "LD_LIBRARY_PATH");
+    let mut command = Command::new(program);
+    let which = if is_instant { "all" } else { "self" };
+    command.args([seed.to_string().as_str(), how, times.to_string().as_str(), which]);
+    let Ended { status, stdout, stderr } = run(&mut command, mpi, "events", logs)?;
+    ensure!(status.code() == Some(0), "it ended with {status}: {stderr}");
+    let done = match how {
+        "cancelled" => format!("{times} cancelled, {times} cleaned up"),
+        _ => format!("left {times} times"),
+    };
+    ensure!(stdout == format!("{done}\nthe thread can be cancelled: 1\n"), "{stdout}");
+    let said = read(logs)?;
+    if how == "cancelled" {
+        ensure!(!stderr.contains("lbprof: "), "{stderr}");
+        let calls = 3001 * if is_instant { 2 } else { 1 };
+        ensure!(said.calls[0] == calls, "{} calls of the first thread, of {calls}", said.calls[0]);
+        ensure!(said.end == Some(EndReason::Finalize), "it ended by {:?}", said.end);
+    } else {
+        // Recording goes on unless the recorder itself was left; then that is reported.
+        let reports: Vec<&str> = stderr.lines().filter(|line| line.contains("lbprof: ")).collect();
+        let is_known = |line: &&str| line.contains("a signal handler left the recorder by siglongjmp");
+        ensure!(reports.iter().all(is_known) && reports.len() < 2, "{stderr}");
+        ensure!(reports.is_empty() || said.problems.contains(&ProblemKind::LeftByJump), "{:?}", said.problems);
+    }
+    Ok(())
+}
+
+fn trial_of_leaving(how: &'static str, times: u32, runs: u32, mpi: Mpi, is_instant: bool) -> Trial {
+    let name = format!("left::{how}::{times}::{}", if is_instant { "instant" } else { &mpi.name });
+    suite::trial(name.clone(), Company::Welcome, move || {
+        let program = Program::read(Path::new("interrupted/left.c"))?.compiled(&mpi)?;
+        let mut env: Vec<(String, PathBuf)> =
+            mpi.env.iter().map(|(name, value)| (name.clone(), value.into())).collect();
+        if is_instant {
+            env.push(("LD_LIBRARY_PATH".into(), instant_mpi()?));
+        }
+        let folder = place::fresh_folder(&format!("interrupted::{name}"))?;
+        (1..=runs).try_for_each(|seed| {
+            left(&program, &env, how, times, seed, &folder.join(seed.to_string()))
+                .with_context(|| format!("seed {seed}"))
+        })
+    })
+}
+
 fn trial(name: String, mpi: Mpi, kind: Kind) -> Trial {
     suite::trial(name.clone(), Company::Welcome, move || {
         let program = Program::read(Path::new("interrupted/interrupted.c"))?.compiled(&mpi)?;
@@ -221,6 +297,11 @@ fn trials() -> anyhow::Result<Vec<Trial>> {
                 trials.push(trial(format!("{name}::{}", mpi.name), mpi, Kind { blocks, instant: false, ..kind }));
             }
         }
+    }
+    for (how, times, runs, name) in LEAVING {
+        let is_instant = name == "instant";
+        let mpi = Mpi::named(if is_instant { "mpich" } else { name })?;
+        trials.push(trial_of_leaving(how, times, runs, mpi, is_instant));
     }
     Ok(trials)
 }

@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use parking_lot::RwLock;
-
 use crate::handles::cache::{cache_slot, uncache};
+use crate::harmless::signals::Lock;
 use crate::mpi::call;
 use crate::mpi::predefined::{self, Null, is_null};
 use crate::recording::registry;
@@ -12,7 +11,7 @@ use crate::state::thread::Thread;
 use crate::word::Word;
 
 /// Sizes by handle, of datatypes whose handle does not show.
-static SIZES: RwLock<Option<HashMap<Word, u64, foldhash::fast::FixedState>>> = RwLock::new(None);
+static SIZES: Lock<Option<HashMap<Word, u64, foldhash::fast::FixedState>>> = Lock::new(None);
 
 /// Bytes of data that one element of `datatype` has; 0 for the null datatype.
 ///
@@ -54,10 +53,10 @@ unsafe fn look_up(thread: *mut Thread, datatype: Word) -> u64 {
 /// The size of a datatype, if it is known, or MPI may be asked.
 #[cold]
 fn known_or_asked(datatype: Word, asking: bool) -> Option<u64> {
-    if is_null(Null::Datatype, datatype) || datatype == 0 {
+    if is_null(Null::Datatype, datatype) || datatype == 0 || !predefined::may_be_datatype(datatype) {
         return Some(0);
     }
-    if let Some(&size) = SIZES.read().as_ref().and_then(|sizes| sizes.get(&datatype)) {
+    if let Some(size) = SIZES.lock().and_then(|sizes| sizes.as_ref()?.get(&datatype).copied()) {
         return Some(size);
     }
     asking.then(|| {
@@ -66,14 +65,16 @@ fn known_or_asked(datatype: Word, asking: bool) -> Option<u64> {
         // SAFETY: a call with the handle has succeeded, so it is valid; the function is a local look-up.
         let code = unsafe { call::call2(c"PMPI_Type_size_x", datatype, &raw mut size as Word) };
         let size = if code == 0 { u64::try_from(size).unwrap_or(0) } else { 0 };
-        SIZES.write().get_or_insert_default().insert(datatype, size);
+        if let Some(mut sizes) = SIZES.lock() {
+            sizes.get_or_insert_default().insert(datatype, size);
+        }
         size
     })
 }
 
 /// Forgets a datatype that is about to be freed: its handle may be given to another one.
 pub fn forget(datatype: Word) {
-    if let Some(sizes) = SIZES.write().as_mut() {
+    if let Some(sizes) = SIZES.lock().as_deref_mut().and_then(Option::as_mut) {
         sizes.remove(&datatype);
     }
     // SAFETY: the states of registered threads are live.

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use lbprof_collector::definition::{Definition, Group, RankList};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::NONE;
-use parking_lot::Mutex;
 
 use crate::harmless::guard;
+use crate::harmless::signals::Lock;
 use crate::log;
 use crate::mpi::abi::{self, abi};
 use crate::mpi::{call, world};
@@ -30,7 +30,7 @@ struct Known {
     n_ranks: usize,
 }
 
-static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
+static KNOWN: Lock<Option<Known>> = Lock::new(None);
 
 /// The id of a group, which is defined in the log if it was not before; `None` where they have too many ranks, or are not named.
 ///
@@ -43,7 +43,7 @@ pub unsafe fn id(group: Word) -> Option<u32> {
     // SAFETY: the caller's promise.
     let world_size = unsafe { size_as_world(group) };
     if world_size.is_some()
-        && let Some(id) = KNOWN.lock().as_ref().and_then(|known| known.world)
+        && let Some(id) = KNOWN.lock().and_then(|known| known.as_ref()?.world)
     {
         return Some(id);
     }
@@ -52,7 +52,7 @@ pub unsafe fn id(group: Word) -> Option<u32> {
         // SAFETY: the caller's promise.
         None => unsafe { world_ranks(group) },
     };
-    let mut known = KNOWN.lock();
+    let mut known = KNOWN.lock()?;
     let known = known.get_or_insert_default();
     let id = defined(known, ranks)?;
     if world_size.is_some() {

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use lbprof_collector::definition::{Definition, Object, ObjectKind};
 use lbprof_collector::record::NONE;
-use parking_lot::RwLock;
 
+use crate::harmless::signals::Lock;
 use crate::log;
 use crate::word::Word;
 
@@ -22,7 +22,7 @@ pub struct Known {
 /// Objects of one kind.
 pub struct Objects {
     kind: ObjectKind,
-    known: RwLock<Option<HashMap<Word, Known, foldhash::fast::FixedState>>>,
+    known: Lock<Option<HashMap<Word, Known, foldhash::fast::FixedState>>>,
     next: AtomicU32,
 }
 
@@ -33,30 +33,27 @@ pub static FILES: Objects = Objects::of(ObjectKind::File);
 
 impl Objects {
     const fn of(kind: ObjectKind) -> Self {
-        Objects { kind, known: RwLock::new(None), next: AtomicU32::new(0) }
+        Objects { kind, known: Lock::new(None), next: AtomicU32::new(0) }
     }
 
     /// What is known of `handle`; ids NONE where it was not seen being made.
     pub fn find(&self, handle: Word) -> Known {
-        self.known
-            .read()
-            .as_ref()
-            .and_then(|known| known.get(&handle))
-            .copied()
-            .unwrap_or(Known { id: NONE, comm: NONE })
+        self.known.lock().and_then(|known| known.as_ref()?.get(&handle).copied()).unwrap_or(Known { id: NONE, comm: NONE })
     }
 
     /// A new one was made on communicator `comm`.
     pub fn created(&self, handle: Word, comm: u32, name: String) -> Known {
         let known = Known { id: self.next.fetch_add(1, Relaxed), comm };
-        self.known.write().get_or_insert_default().insert(handle, known);
+        if let Some(mut all) = self.known.lock() {
+            all.get_or_insert_default().insert(handle, known);
+        }
         log::define(Definition::Object(Object { kind: self.kind, id: known.id, comm, name }));
         known
     }
 
     /// It is about to be freed.
     pub fn forget(&self, handle: Word) {
-        if let Some(known) = self.known.write().as_mut() {
+        if let Some(known) = self.known.lock().as_deref_mut().and_then(Option::as_mut) {
             known.remove(&handle);
         }
     }

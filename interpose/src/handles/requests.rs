@@ -14,8 +14,10 @@ use std::sync::atomic::{
 };
 
 use lbprof_collector::Flags;
-use parking_lot::Mutex;
 
+use crate::harmless::enter;
+use crate::harmless::signals::Lock;
+use crate::state::thread;
 use crate::word::Word;
 
 /// What is known of an open request or matched message.
@@ -119,7 +121,7 @@ static TABLE: [Bucket; BUCKETS] = [const {
     }
 }; BUCKETS];
 
-static OVERFLOW: Mutex<Option<HashMap<Word, VecDeque<Open>, foldhash::fast::FixedState>>> = Mutex::new(None);
+static OVERFLOW: Lock<Option<HashMap<Word, VecDeque<Open>, foldhash::fast::FixedState>>> = Lock::new(None);
 
 static NEXT_ID: AtomicU32 = AtomicU32::new(0);
 
@@ -214,9 +216,14 @@ pub fn insert(handle: Word, open: Open) {
 #[cold]
 #[inline(never)]
 fn overflow(bucket: &Bucket, handle: Word, open: Open) {
-    let mut map = OVERFLOW.lock();
-    map.get_or_insert_default().entry(handle).or_default().push_back(open);
-    bucket.overflowed.fetch_add(1, Relaxed);
+    // SAFETY: the calling thread's state.
+    unsafe {
+        enter::quiet(thread::current(), || {
+            let Some(mut map) = OVERFLOW.lock() else { return };
+            map.get_or_insert_default().entry(handle).or_default().push_back(open);
+            bucket.overflowed.fetch_add(1, Relaxed);
+        });
+    }
 }
 
 /// Where the oldest request of the bucket with this handle is.
@@ -365,7 +372,12 @@ pub fn peek(handle: Word) -> Option<Open> {
 #[cold]
 #[inline(never)]
 fn of_both(bucket: &Bucket, handle: Word, take: bool) -> Option<Open> {
-    let mut map = OVERFLOW.lock();
+    // SAFETY: the calling thread's state.
+    unsafe { enter::quiet(thread::current(), || older_of_both(bucket, handle, take)) }
+}
+
+fn older_of_both(bucket: &Bucket, handle: Word, take: bool) -> Option<Open> {
+    let mut map = OVERFLOW.lock()?;
     loop {
         let first = map.as_ref().and_then(|map| map.get(&handle)).and_then(VecDeque::front).copied();
         match (find(bucket, handle), first) {

@@ -1,11 +1,12 @@
 //! Entering the recorder for what is rare.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::sync::atomic::{Ordering::SeqCst, fence};
 
 use crate::harmless::guard;
-use crate::state::stage::{State, state};
-use crate::state::thread::{Canary, Thread};
+use crate::mpi::nesting;
+use crate::state::stage::{self, State, state};
+use crate::state::thread::{Canary, Cancellation, Thread};
 
 /// Runs `work`, which does not unwind, with the thread marked busy, `errno` kept and the thread's cancellation put off.
 ///
@@ -19,9 +20,20 @@ pub unsafe fn quiet<T>(thread: *mut Thread, work: impl FnOnce() -> T) -> T {
     unsafe {
         let errno = libc::__errno_location();
         let kept = *errno;
-        let (mut cancelled, mut ours) = (0, 0);
-        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut cancelled);
         let mut canary = Canary::uninit();
+        let is_outermost = (*thread).busy == 0;
+        if !is_outermost && canary.as_ptr() as usize > (*thread).at_work {
+            look_whether_left(thread);
+        } else if is_outermost && (*thread).put_off {
+            // A handler left by siglongjmp at the border.
+            allow_cancellation((*thread).cancellation);
+        }
+        let cancellation = put_off_cancellation();
+        if is_outermost {
+            (*thread).cancellation = cancellation;
+            (*thread).put_off = true;
+            (*thread).first_at_work = canary.as_ptr() as usize;
+        }
         canary.as_mut_ptr().write_volatile(thread as usize);
         let outer = std::mem::replace(&mut (*thread).at_work, canary.as_ptr() as usize);
         (*thread).busy += 1;
@@ -29,7 +41,10 @@ pub unsafe fn quiet<T>(thread: *mut Thread, work: impl FnOnce() -> T) -> T {
         (*thread).busy -= 1;
         (*thread).at_work = outer;
         *errno = kept;
-        pthread_setcancelstate(cancelled, &mut ours);
+        allow_cancellation(cancellation);
+        if is_outermost {
+            (*thread).put_off = false;
+        }
         result
     }
 }
@@ -39,6 +54,9 @@ pub unsafe fn quiet<T>(thread: *mut Thread, work: impl FnOnce() -> T) -> T {
 /// # Safety
 /// `thread` is the calling thread's state.
 pub unsafe fn cold<T: Default>(thread: *mut Thread, work: impl FnOnce() -> T) -> T {
+    if stage::disabled() {
+        return T::default();
+    }
     // SAFETY: the caller's promise.
     unsafe { quiet(thread, || guard::guarded(work)) }
 }
@@ -70,10 +88,76 @@ pub unsafe fn busy(thread: *mut Thread) -> u32 {
     unsafe { (&raw const (*thread).busy).read_volatile() }
 }
 
-/// Of pthread.h; the same in glibc and musl.
-const PTHREAD_CANCEL_DISABLE: c_int = 1;
+/// The recorder comes to work where it is at work already, further out on the stack: its last frame is gone, unless a handler with a stack
+/// of its own has interrupted it.
+#[cold]
+#[inline(never)]
+unsafe fn look_whether_left(thread: *mut Thread) {
+    // SAFETY: the thread's own state.
+    unsafe {
+        if !(*thread).left && !nesting::frame_is_there((*thread).at_work, thread as usize) {
+            was_left(thread);
+        }
+    }
+}
 
+/// Recording ends because the recorder was left by siglongjmp while it was at work on this thread, which may be cancelled again as before.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn was_left(thread: *mut Thread) {
+    guard::give_up_after_jump();
+    // SAFETY: the thread's own state.
+    unsafe {
+        (*thread).left = true;
+        allow_cancellation((*thread).cancellation);
+    }
+}
+
+/// The thread is not cancelled from here on. Gives how it could be before.
+unsafe fn put_off_cancellation() -> Cancellation {
+    let mut before = Cancellation { state: 0, kind: 0 };
+    // SAFETY: live arguments.
+    unsafe {
+        pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &mut before.kind);
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut before.state);
+        if before.kind == PTHREAD_CANCEL_ASYNCHRONOUS && before.state != PTHREAD_CANCEL_DISABLE {
+            receive_cancellation();
+        }
+    }
+    before
+}
+
+/// The thread may be cancelled as before.
+unsafe fn allow_cancellation(before: Cancellation) {
+    let mut ours = 0;
+    // SAFETY: live arguments. The type comes last: that ends a thread that was cancelled meanwhile.
+    unsafe {
+        pthread_setcancelstate(before.state, &mut ours);
+        pthread_setcanceltype(before.kind, &mut ours);
+    }
+}
+
+/// Waits for the signal of an asynchronous cancellation that was sent before cancellation was disabled.
+///
+/// The signal's handler in glibc 2.36 (nptl/pthread_cancel.c) looks at the cancellation type alone, and during any cancellation point
+/// the type is asynchronous: the thread would end in the recorder's next `write`. A cancellation point returns only when no signal
+/// is under way, so one that does nothing comes first. It may end the thread, which holds nothing yet.
+#[cold]
+#[inline(never)]
+unsafe fn receive_cancellation() {
+    // SAFETY: no file has this descriptor.
+    unsafe { write(-1, std::ptr::null(), 0) };
+}
+
+// Of pthread.h; the same in glibc and musl.
+const PTHREAD_CANCEL_DISABLE: c_int = 1;
+const PTHREAD_CANCEL_DEFERRED: c_int = 0;
+const PTHREAD_CANCEL_ASYNCHRONOUS: c_int = 1;
+
+// All of them may end a thread whose cancellation is asynchronous.
 unsafe extern "C-unwind" {
-    /// Enabling it again may end a thread whose cancellation is asynchronous.
     fn pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int;
+    fn pthread_setcanceltype(kind: c_int, old: *mut c_int) -> c_int;
+    fn write(file: c_int, bytes: *const c_void, count: usize) -> isize;
 }

@@ -9,7 +9,9 @@ use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::ring::{MAX_PROBLEMS, RingHead};
 
 use crate::harmless::memory;
+use crate::mpi::nesting;
 use crate::state::stage::{self, disabled};
+use crate::state::thread::{self, Thread};
 use crate::system::descriptors;
 
 /// How often each kind of problem was met, by its number.
@@ -40,9 +42,20 @@ pub fn caught<T: Default>(work: impl FnOnce() -> T) -> T {
         T::default()
     });
     if memory::exhausted() && !stage::disable() {
+        // SAFETY: the calling thread's state.
+        if memory::was_interrupted() && !unsafe { is_still_at_work(thread::current()) } {
+            give_up_after_jump();
+            return result;
+        }
         report(ProblemKind::NoMemory, format_args!("no memory is left; recording stops, the program goes on"));
     }
     result
+}
+
+/// Whether the outermost frame of the recorder that is at work on the thread is on its stack.
+unsafe fn is_still_at_work(thread: *mut Thread) -> bool {
+    // SAFETY: the caller's: the calling thread's own state.
+    unsafe { nesting::frame_is_there((*thread).first_at_work, thread as usize) }
 }
 
 /// Gives up: nothing is recorded from here on. Reported once.

@@ -26,6 +26,7 @@ static END: AtomicUsize = AtomicUsize::new(0);
 /// Where the part of the reserve begins that is not given away yet.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 static EXHAUSTED: AtomicBool = AtomicBool::new(false);
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Sets the reserve aside, once, for rings of `buffer` bytes; false where there is no room for it.
 pub fn reserve(buffer: usize) -> bool {
@@ -54,6 +55,11 @@ pub fn reserve(buffer: usize) -> bool {
 /// Whether the reserve was touched.
 pub fn exhausted() -> bool {
     EXHAUSTED.load(Relaxed)
+}
+
+/// Whether that was because the thread that needed memory was in the heap already: a handler has interrupted it there, or left it.
+pub fn was_interrupted() -> bool {
+    INTERRUPTED.load(Relaxed)
 }
 
 struct Memory;
@@ -100,7 +106,15 @@ fn from_heap(layout: Layout) -> *mut u8 {
         return unsafe { System.alloc(layout) };
     }
     // SAFETY: sizes and alignments of a layout are what the heap expects.
-    unsafe { HEAP.lock().map_or(std::ptr::null_mut(), |mut heap| heap.malloc(layout.size(), layout.align())) }
+    unsafe {
+        match HEAP.lock() {
+            Some(mut heap) => heap.malloc(layout.size(), layout.align()),
+            None => {
+                INTERRUPTED.store(true, Relaxed);
+                std::ptr::null_mut()
+            }
+        }
+    }
 }
 
 // SAFETY: blocks are the heap's, or disjoint parts of a mapping that is never unmapped.

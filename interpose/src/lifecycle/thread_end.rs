@@ -20,6 +20,9 @@ pub unsafe extern "C" fn end(thread: *mut c_void) {
     // SAFETY: the thread's own state, still there while its destructors run. What it calls afterwards attaches it anew.
     unsafe {
         (*thread).ends = (*thread).ends.saturating_add(1);
+        if (*thread).busy != 0 {
+            enter::was_left(thread);
+        }
         if !(*thread).log.is_null() {
             enter::quiet(thread, || registry::give_back(thread, end_records));
         }

@@ -85,7 +85,7 @@ unsafe extern "C" fn api_count(name: *const c_char, value: c_double) {
     marked(|thread| {
         // SAFETY: the header passes the program's string.
         if let Some(name) = unsafe { text(name) } {
-            let id = counter(&name);
+            let Some(id) = counter(&name) else { return };
             mark(thread, Record { sent: value.to_bits(), request: id, ..Record::new(Operation::Counter, ticks()) });
         }
     });

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use foldhash::fast::FixedState;
 use lbprof_collector::definition::{Definition, Region, RegionKind};
 use lbprof_collector::problem::ProblemKind;
-use parking_lot::Mutex;
 
 use crate::harmless::guard;
+use crate::harmless::signals::Lock;
 use crate::log;
 
 /// Regions that a log may have.
@@ -23,13 +23,13 @@ struct Names {
     counters: HashMap<String, u32, FixedState>,
 }
 
-static NAMES: Mutex<Option<Names>> = Mutex::new(None);
+static NAMES: Lock<Option<Names>> = Lock::new(None);
 static NEXT_REGION: AtomicU32 = AtomicU32::new(1);
 
 /// The id of region `name` inside `parent`, and its name to keep; defined in the log when it is new. Where there are too many:
 /// the parent's.
 pub fn region(parent: u32, name: &str, kind: RegionKind, iterated: bool) -> (u32, Arc<str>) {
-    let mut names = NAMES.lock();
+    let Some(mut names) = NAMES.lock() else { return (parent, name.into()) };
     let inside = names.get_or_insert_default().regions.entry(parent).or_default();
     if let Some((name, &id)) = inside.get_key_value(name) {
         return (id, name.clone());
@@ -49,15 +49,15 @@ pub fn region(parent: u32, name: &str, kind: RegionKind, iterated: bool) -> (u32
     (id, kept)
 }
 
-/// The id of a counter; defined in the log when it is new.
-pub fn counter(name: &str) -> u32 {
-    let mut names = NAMES.lock();
+/// The id of a counter; defined in the log when it is new. `None`: recording has ended.
+pub fn counter(name: &str) -> Option<u32> {
+    let mut names = NAMES.lock()?;
     let names = names.get_or_insert_default();
     if let Some(&id) = names.counters.get(name) {
-        return id;
+        return Some(id);
     }
     let id = names.counters.len() as u32;
     names.counters.insert(name.to_owned(), id);
     log::define(Definition::Counter(id, name.to_owned()));
-    id
+    Some(id)
 }

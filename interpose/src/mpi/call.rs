@@ -19,6 +19,8 @@ static CALLED: Called = Called([const { (AtomicUsize::new(0), AtomicUsize::new(0
 
 impl Called {
     const SLOTS: usize = 64;
+    /// In place of an address: the MPI library is there and has no such function.
+    const MISSING: usize = usize::MAX;
 
     /// The address of the function of this name, or 0.
     fn find(&self, name: &'static CStr) -> usize {
@@ -30,10 +32,15 @@ impl Called {
                 Err(owner) => owner,
             };
             if owner == key {
-                let mut found = address.load(Acquire);
-                if found == 0 {
-                    found = symbol(name);
+                let known = address.load(Acquire);
+                if known != 0 {
+                    return if known == Self::MISSING { 0 } else { known };
+                }
+                let found = symbol(name);
+                if found != 0 {
                     address.store(found, Release);
+                } else if symbol(c"PMPI_Init") != 0 {
+                    address.store(Self::MISSING, Release);
                 }
                 return found;
             }

@@ -119,6 +119,22 @@ pub fn is_shared_request(request: Word) -> bool {
     request == EMPTY_REQUEST.load(Relaxed) || abi().handle_mask == 0xffff_ffff && request >> 30 == 1
 }
 
+/// Whether MPI may take a word for a communicator's handle rather than refuse it at sight.
+pub fn may_be_comm(handle: Word) -> bool {
+    abi().kind != Kind::Mpich || is_mpich_handle(handle, 1)
+}
+
+/// The same of a datatype's.
+pub fn may_be_datatype(handle: Word) -> bool {
+    abi().kind != Kind::Mpich || is_mpich_handle(handle, 3)
+}
+
+/// Whether a handle of MPICH's is one of objects of this kind (MPICH, src/include/mpir_objects.h: two bits say how the object is stored, 0
+/// being invalid, and four of what kind it is).
+fn is_mpich_handle(handle: Word, kind: usize) -> bool {
+    handle >> 30 & 3 != 0 && handle >> 26 & 0xf == kind
+}
+
 /// Whether MPI may take a word for a request's handle, a null one included, rather than refuse it at sight.
 #[inline(always)]
 pub fn may_be_request(interface: Kind, handle: Word) -> bool {

@@ -6,7 +6,7 @@
 
 use lbprof_collector::problem::ProblemKind;
 
-use crate::harmless::enter::quiet;
+use crate::harmless::enter::{quiet, was_left};
 use crate::harmless::guard;
 use crate::mpi::nesting;
 use crate::state::stage;
@@ -73,14 +73,14 @@ pub unsafe fn release(thread: *mut Thread) {
 pub unsafe fn found_at_work(thread: *mut Thread) {
     // SAFETY: the thread's own state.
     unsafe {
-        // What comes after the recorder gave up is no longer recorded: that was counted once, by what ended it.
-        if stage::disabled() {
+        if (*thread).left {
             return;
         }
-        if nesting::frame_is_there((*thread).at_work, thread as usize) {
+        if !nesting::frame_is_there((*thread).at_work, thread as usize) {
+            was_left(thread);
+        } else if !stage::disabled() {
+            // What comes after the recorder gave up is no longer recorded: that was counted once, by what ended it.
             guard::count(ProblemKind::MarkerInsideCall, 1);
-        } else {
-            guard::give_up_after_jump();
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::harmless::guard;
 use crate::harmless::signals::Lock;
 use crate::log::{LOG, define};
 use crate::state::phases::Phases;
-use crate::state::stage::{State, state};
+use crate::state::stage::{self, State, state};
 use crate::state::thread::{Thread, forget_comms};
 use crate::state::thread_log::ThreadLog;
 use crate::system::clock::ticks;
@@ -79,6 +79,9 @@ pub unsafe fn attach(thread: *mut Thread) {
             Ok(log) => log,
             Err(error) => {
                 (*thread).refused = true;
+                if stage::disabled() {
+                    return;
+                }
                 define(Definition::Problem(ProblemKind::ThreadLost as u16, 1, String::new()));
                 guard::report(ProblemKind::ThreadLost, format_args!("a thread is not recorded: {error}"));
                 return;

@@ -4,6 +4,7 @@
 //! constant, two instructions, where `thread_local!` in a shared object calls `__tls_get_addr`.
 
 use std::arch::{asm, global_asm};
+use std::ffi::c_int;
 use std::mem::MaybeUninit;
 
 use lbprof_collector::record::Record;
@@ -81,6 +82,23 @@ pub struct Thread {
     pub critical: u32,
     /// Address of the canary of the recorder's own innermost frame, while it is at work on this thread.
     pub at_work: usize,
+    /// That of its outermost one.
+    pub first_at_work: usize,
+    /// How the thread may be cancelled, while the recorder is at work on it and puts that off.
+    pub cancellation: Cancellation,
+    /// Whether it does put that off.
+    pub put_off: bool,
+    /// Whether the recorder is known to have been left by siglongjmp while it was at work on this thread.
+    pub left: bool,
+}
+
+/// How a thread may be cancelled (pthread_setcancelstate(3)).
+#[derive(Clone, Copy)]
+pub struct Cancellation {
+    /// Enabled or disabled.
+    pub state: c_int,
+    /// Deferred or asynchronous.
+    pub kind: c_int,
 }
 
 /// Bytes reserved for a [`Thread`] in thread-local storage.

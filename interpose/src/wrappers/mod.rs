@@ -16,6 +16,27 @@
     reason = "made from the table"
 )]
 
+/// The function of this name, which the program calls: notes the caller's address for the record, then goes on to the body.
+macro_rules! entry {
+    ($name:literal, $body:path) => {
+        const _: () = {
+            #[unsafe(naked)]
+            #[unsafe(export_name = $name)]
+            unsafe extern "C-unwind" fn entry() {
+                std::arch::naked_asm!(
+                    ".cfi_startproc",
+                    "mov rax, qword ptr [rsp]",
+                    "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
+                    "mov qword ptr fs:[r11], rax",
+                    "jmp {body}",
+                    ".cfi_endproc",
+                    body = sym $body,
+                )
+            }
+        };
+    };
+}
+
 pub mod special;
 
 use std::arch::naked_asm;
@@ -113,17 +134,7 @@ macro_rules! body {
 macro_rules! c_wrapper {
     ($name:literal, $language:ty, $function:ident, $index:literal, $operation:ident, ($($argument:ident),*), $verb:expr) => {
         const _: () = {
-            #[unsafe(naked)]
-            #[unsafe(export_name = $name)]
-            unsafe extern "C-unwind" fn entry() {
-                naked_asm!(
-                    "mov rax, qword ptr [rsp]",
-                    "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
-                    "mov qword ptr fs:[r11], rax",
-                    "jmp {body}",
-                    body = sym body,
-                )
-            }
+            entry!($name, body);
 
             unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
                 let (slot, event, result, thread) =
@@ -152,6 +163,7 @@ macro_rules! fortran_wrapper {
                 #[unsafe(export_name = $name)]
                 unsafe extern "C-unwind" fn entry() {
                     naked_asm!(
+                        ".cfi_startproc",
                         "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
                         "mov rax, qword ptr [rsp]",
                         "mov qword ptr fs:[r11], rax",
@@ -159,6 +171,7 @@ macro_rules! fortran_wrapper {
                         "mov qword ptr fs:[r11 + 8], rax",
                         "xor eax, eax",
                         "jmp {body}",
+                        ".cfi_endproc",
                         next = sym NEXT,
                         offset = const $index * 8,
                         body = sym body,

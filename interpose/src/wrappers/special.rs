@@ -11,7 +11,6 @@ use crate::mpi::symbols::{self, symbol};
 use crate::mpi::{abi, call, detect};
 use crate::state::thread::{self, Thread};
 use crate::word::{Word, int_at};
-use std::arch::naked_asm;
 
 /// Looks a function up, by its profiling name or, where it has none, by its own; calls it. Rare calls only.
 macro_rules! forward {
@@ -28,25 +27,6 @@ macro_rules! forward {
         }
     }};
     (@word $argument:expr) => { Word };
-}
-
-/// Notes the caller's address for the record, then goes on to the body.
-macro_rules! entry {
-    ($name:literal, $body:path) => {
-        const _: () = {
-            #[unsafe(naked)]
-            #[unsafe(export_name = $name)]
-            unsafe extern "C-unwind" fn entry() {
-                naked_asm!(
-                    "mov rax, qword ptr [rsp]",
-                    "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
-                    "mov qword ptr fs:[r11], rax",
-                    "jmp {body}",
-                    body = sym $body,
-                )
-            }
-        };
-    };
 }
 
 /// Runs the library's part of a rare function.

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use lbprof_collector::definition::{Communicator, Definition, Neighbours, RankList};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::NONE;
-use parking_lot::Mutex;
 
 use crate::handles::comms::{members, table};
+use crate::harmless::signals::Lock;
 use crate::harmless::{enter, guard};
 use crate::log;
 use crate::mpi::call;
@@ -39,6 +39,10 @@ pub enum Birth {
 /// `comm` was returned by a successful call; it may be null.
 pub unsafe fn created(parent: Word, comm: Word, birth: Birth) -> &'static CommInfo {
     let parent = if parent == 0 || is_null(Null::Comm, parent) { None } else { Some(known_or_defined(parent)) };
+    if parent.is_some_and(|parent| std::ptr::eq(parent, &UNKNOWN)) {
+        // The call only seems to have succeeded, see `define`; or there are too many.
+        return &UNKNOWN;
+    }
     // SAFETY: the caller's promise.
     unsafe {
         match birth {
@@ -72,14 +76,16 @@ struct Later {
     read: unsafe fn(Word) -> Word,
 }
 
-static LATER: Mutex<Vec<Later>> = Mutex::new(Vec::new());
+static LATER: Lock<Vec<Later>> = Lock::new(Vec::new());
 
 /// MPI_Comm_idup has returned: `request` makes a communicator from `parent`, whose handle `read` finds at `newcomm` when the request has
 /// completed.
 pub fn begin_later(request: u32, parent: Word, newcomm: Word, read: unsafe fn(Word) -> Word) {
     let parent = known_or_defined(parent);
     let (parent, number) = (parent.as_parent(), parent.next_child());
-    LATER.lock().push(Later { request, parent, number, newcomm, read });
+    if let Some(mut later) = LATER.lock() {
+        later.push(Later { request, parent, number, newcomm, read });
+    }
 }
 
 /// The request of an MPI_Comm_idup has completed.
@@ -90,7 +96,7 @@ pub unsafe fn finish_later(request: u32) {
     // SAFETY: the calling thread's own state; the handle is stored by now.
     unsafe {
         enter::cold(thread::current(), || {
-            let mut later = LATER.lock();
+            let Some(mut later) = LATER.lock() else { return };
             if let Some(at) = later.iter().position(|later| later.request == request) {
                 let made = later.swap_remove(at);
                 drop(later);
@@ -116,7 +122,7 @@ enum Salt {
 }
 
 /// Ids of communicators by [`Salt::Members`], and how many there were.
-static SEEN: Mutex<Option<HashMap<u64, u64, foldhash::fast::FixedState>>> = Mutex::new(None);
+static SEEN: Lock<Option<HashMap<u64, u64, foldhash::fast::FixedState>>> = Lock::new(None);
 
 /// Ids that a log may have.
 const MAX_COMMS: u32 = 1 << 20;
@@ -129,14 +135,16 @@ static N_COMMS: AtomicU32 = AtomicU32::new(0);
 /// # Safety
 /// `comm` was returned by a successful call; it may be null.
 unsafe fn define(comm: Word, parent: Option<Parent>, salt: Salt) -> &'static CommInfo {
-    if is_null(Null::Comm, comm) || comm == 0 {
+    if is_null(Null::Comm, comm) || comm == 0 || !predefined::may_be_comm(comm) {
         return &UNKNOWN;
     }
     let mut rank = -1;
     // SAFETY: a local look-up.
     unsafe { call::call2(c"PMPI_Comm_rank", comm, &raw mut rank as Word) };
-    // What is no communicator has no rank. A call with it may seem to have succeeded, because the program's error handler came back.
+    // What is no communicator has no rank. A call with it may seem to have succeeded, because the program's error handler came back: that
+    // was called again now, and never is for this handle from here on.
     if rank < 0 {
+        table::insert_unknown(comm);
         return &UNKNOWN;
     }
     let id = N_COMMS.fetch_add(1, Relaxed);
@@ -197,12 +205,11 @@ fn uid_of(parent: Option<Parent>, salt: Salt, group: &[u32], remote: &[u32]) -> 
     }
     let number = match salt {
         Salt::Number(number) => number,
-        Salt::Members { .. } => {
-            let mut seen = SEEN.lock();
+        Salt::Members { .. } => SEEN.lock().map_or(0, |mut seen| {
             let times = seen.get_or_insert_default().entry(hasher.finish()).or_default();
             *times += 1;
             *times << 32
-        }
+        }),
     };
     hasher.write_u64(number);
     hasher.finish()

@@ -2,6 +2,7 @@
 
 use super::finished::{store_completed, take_completed};
 use super::parts::Parts;
+use crate::harmless::enter;
 use crate::mpi::abi::abi;
 use crate::mpi::lang::{Convert, Language};
 use crate::mpi::predefined::{self, Null, is_null};
@@ -26,7 +27,7 @@ fn keep_requests<C: Call>(call: C, count: usize, array: Word) -> *const Word {
             if !(0..count).all(|i| predefined::may_be_request(interface, call.handle_at(array, i, Convert::Request))) {
                 return std::ptr::null();
             }
-            buffers::grow_requests(thread, count);
+            enter::quiet(thread, || buffers::grow_requests(thread, count));
         }
         let kept = (*thread).requests;
         if (*thread).requests_room < count {
@@ -54,7 +55,7 @@ fn statuses_or_own<C: Call>(call: C, count: usize, statuses: &mut Word) -> Word 
         // Where INTEGER has 8 bytes, Fortran's statuses are twice as wide as C's.
         let bytes = count * abi().status_bytes * if C::Language::FORTRAN { 2 } else { 1 };
         if (*thread).statuses_bytes < bytes {
-            buffers::grow_statuses(thread, bytes);
+            enter::quiet(thread, || buffers::grow_statuses(thread, bytes));
         }
         if (*thread).statuses_bytes < bytes {
             return 0;

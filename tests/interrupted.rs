@@ -4,7 +4,8 @@
 //! In profile mode, sums that were made since they were last written (a second at most) are lost where the handler comes while records are
 //! added up; the report then shows the gap.
 //!
-//! Threads that are cancelled asynchronously in MPI calls do as little harm. MPI itself need not survive that: MPICH does not, Open MPI does in MPI_Allreduce on MPI_COMM_SELF. The rest is tried under the MPI of
+//! Threads that are cancelled asynchronously in MPI calls, and handlers that leave such calls by siglongjmp, do as little harm. MPI itself
+//! need not survive either: MPICH does not, Open MPI does in MPI_Allreduce on MPI_COMM_SELF. The rest is tried under the MPI of
 //! which nothing takes time.
 //!
 //! Most runs are under an MPI that takes no time (support/instant_mpi.c), so that thousands of instants are tried; some are under
@@ -215,9 +216,13 @@ fn many(name: &str, program: &Path, mpi: &[(String, PathBuf)], kind: Kind, runs:
 }
 
 /// How threads leave MPI calls: (how, how often in a run, runs, MPI).
-const LEAVING: [(&str, u32, u32, &str); 2] = [
+const LEAVING: [(&str, u32, u32, &str); 5] = [
     ("cancelled", 600, 1, "instant"),
     ("cancelled", 200, 1, "openmpi"),
+    ("jumps", 1000, 1, "instant"),
+    ("jumps", 200, 1, "openmpi"),
+    // A section that was left once is found by a thread that waits for it.
+    ("jumps", 1, 20, "instant"),
 ];
 
 /// Threads leave MPI calls, and the recorder in them, at random instants.

@@ -151,6 +151,8 @@ problems! {
     RingLost = 42, Partial, "do not touch the files of a running program; recording continued in memory, where kill -9 loses the last records";
     /// The rank ended in MPI_Init, before anything of it was recorded: its log is empty.
     EndedInInit = 43, Partial, "find out why the job ended there: the launcher's messages, or those of the rank, say more";
+    /// The disk of the log did not answer for a minute while other threads waited, and recording stopped in the rank; the program was not touched.
+    DiskSilent = 44, Partial, "point LBPROF_DIR to another disk";
 }
 
 /// A problem of one rank, or of the whole run.

@@ -38,7 +38,10 @@ impl Objects {
 
     /// What is known of `handle`; ids NONE where it was not seen being made.
     pub fn find(&self, handle: Word) -> Known {
-        self.known.lock().and_then(|known| known.as_ref()?.get(&handle).copied()).unwrap_or(Known { id: NONE, comm: NONE })
+        self.known
+            .lock()
+            .and_then(|known| known.as_ref()?.get(&handle).copied())
+            .unwrap_or(Known { id: NONE, comm: NONE })
     }
 
     /// A new one was made on communicator `comm`.

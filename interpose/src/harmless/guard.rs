@@ -9,6 +9,7 @@ use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::ring::{MAX_PROBLEMS, RingHead};
 
 use crate::harmless::memory;
+use crate::harmless::signals::{self, InVain};
 use crate::mpi::nesting;
 use crate::state::stage::{self, disabled};
 use crate::state::thread::{self, Thread};
@@ -41,6 +42,7 @@ pub fn caught<T: Default>(work: impl FnOnce() -> T) -> T {
         std::mem::forget(cause);
         T::default()
     });
+    report_waits();
     if memory::exhausted() && !stage::disable() {
         // SAFETY: the calling thread's state.
         if memory::was_interrupted() && !unsafe { is_still_at_work(thread::current()) } {
@@ -50,6 +52,24 @@ pub fn caught<T: Default>(work: impl FnOnce() -> T) -> T {
         report(ProblemKind::NoMemory, format_args!("no memory is left; recording stops, the program goes on"));
     }
     result
+}
+
+/// Reports that a thread has waited for another one in vain, where that is not reported yet.
+pub fn report_waits() {
+    match signals::waited_in_vain() {
+        Some(InVain::Silent) => report(
+            ProblemKind::LeftByJump,
+            format_args!(
+                "a thread has kept others waiting for 2 s without doing anything, probably because a signal handler left the recorder by \
+                 siglongjmp; recording stops, the program goes on"
+            ),
+        ),
+        Some(InVain::NoAnswer) => report(
+            ProblemKind::DiskSilent,
+            format_args!("the disk of the log has not answered for 60 s; recording stops, the program goes on"),
+        ),
+        None => {}
+    }
 }
 
 /// Whether the outermost frame of the recorder that is at work on the thread is on its stack.

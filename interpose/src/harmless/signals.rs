@@ -4,22 +4,81 @@
 //! handler looks at the mark ([`in_critical`]) and keeps away from all three where it finds the thread in such a section: the
 //! ring and the log are whole at each instant, so the process may end there, and a call of MPI is passed on unrecorded.
 //!
+//! A section that is left by siglongjmp keeps its locks for ever, and recording ends. The thread itself finds that out at its next call. Others
+//! that wait for it wait for a limited time ([`Patience`]), without an attempt to find out what the holder does: only what shows that it
+//! is at work prolongs the wait. Then recording ends, and whoever waits does without what the lock guards.
+//!
 //! Blocking the signals would be simpler, and wrong: while one thread holds a signal off, the system gives it to another one, be
 //! it a helper of MPI, and a handler that leaves by siglongjmp would do so on a stack that is not its own.
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{
-    AtomicPtr,
+    AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize,
     Ordering::{Acquire, Relaxed, Release},
 };
 
 use crate::state::stage;
 use crate::state::thread::{self, Thread};
 use crate::system::clock::monotonic_ns;
+use crate::system::{process, sandbox};
 
 /// How long the end of the process waits for a lock that another thread holds.
 const PATIENCE_NS: u64 = 1_000_000_000;
+
+/// How long a thread waits while nothing shows that the holder is at work.
+const SILENCE_NS: u64 = 2_000_000_000;
+
+/// How long a thread waits for one holder, whatever that does: a disk that does not answer may never do.
+const LONGEST_NS: u64 = 60_000_000_000;
+
+/// How often a thread that waits looks what the holder does.
+const LOOK_NS: u64 = 100_000_000;
+
+/// Time between two tries counts only up to this: the process may have been stopped meanwhile, or had no core.
+const STEP_NS: u64 = 10_000_000;
+
+/// System calls of sections that may take long. A holder that waits in one of them is at work.
+const SLOW: [libc::c_long; 14] = [
+    libc::SYS_write,
+    libc::SYS_pwrite64,
+    libc::SYS_read,
+    libc::SYS_pread64,
+    libc::SYS_open,
+    libc::SYS_openat,
+    libc::SYS_close,
+    libc::SYS_fstat,
+    libc::SYS_newfstatat,
+    libc::SYS_fallocate,
+    libc::SYS_ftruncate,
+    libc::SYS_mmap,
+    libc::SYS_munmap,
+    libc::SYS_unlink,
+];
+
+/// Why a thread waited in vain for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InVain {
+    /// The holder did nothing: it was left by siglongjmp.
+    Silent = 1,
+    /// The holder waits for the system.
+    NoAnswer = 2,
+}
+
+/// Why a thread waited in vain, until that is reported; 0: none did. What it waited for may be the heap.
+static IN_VAIN: AtomicU8 = AtomicU8::new(0);
+
+/// Whether a thread has waited in vain since this was last asked. Recording has ended then.
+pub fn waited_in_vain() -> Option<InVain> {
+    if IN_VAIN.load(Relaxed) == 0 {
+        return None;
+    }
+    match IN_VAIN.swap(0, Relaxed) {
+        0 => None,
+        1 => Some(InVain::Silent),
+        _ => Some(InVain::NoAnswer),
+    }
+}
 
 /// Runs `work`, which does not unwind, as a critical section.
 pub fn critical<T>(work: impl FnOnce() -> T) -> T {
@@ -67,6 +126,7 @@ unsafe fn leave(thread: *mut Thread) {
 pub struct Lock<T> {
     /// Null: nobody has it.
     holder: AtomicPtr<Thread>,
+    used: Used,
     value: UnsafeCell<T>,
 }
 
@@ -82,13 +142,32 @@ pub struct Held<'a, T> {
 impl<T> Lock<T> {
     /// Nobody has it.
     pub const fn new(value: T) -> Self {
-        Lock { holder: AtomicPtr::new(std::ptr::null_mut()), value: UnsafeCell::new(value) }
+        Lock {
+            holder: AtomicPtr::new(std::ptr::null_mut()),
+            used: Used {
+                id: AtomicI32::new(0),
+                frame: AtomicUsize::new(0),
+                taken: AtomicU32::new(0),
+                tries: AtomicU32::new(0),
+            },
+            value: UnsafeCell::new(value),
+        }
     }
 
     /// Waits for it. `None`: this very thread has it, in a section that a handler has interrupted or left by siglongjmp; or
-    /// recording was given up.
+    /// recording was given up, also because the holder was waited for in vain.
     pub fn lock(&self) -> Option<Held<'_, T>> {
-        self.wait(stage::disabled)
+        let mut patience = Patience::default();
+        self.wait(|| {
+            if stage::disabled() {
+                return true;
+            }
+            let Some(why) = patience.end(&self.used) else { return false };
+            if !stage::disable() {
+                IN_VAIN.store(why as u8, Relaxed);
+            }
+            true
+        })
     }
 
     /// As [`Lock::lock`], but does not wait for ever: the process ends.
@@ -97,24 +176,126 @@ impl<T> Lock<T> {
         self.wait(|| monotonic_ns() > end)
     }
 
-    fn wait(&self, in_vain: impl Fn() -> bool) -> Option<Held<'_, T>> {
+    fn wait(&self, mut in_vain: impl FnMut() -> bool) -> Option<Held<'_, T>> {
         let thread = thread::current();
         let mut tries = 0u32;
         loop {
             // SAFETY: the calling thread's state.
             unsafe { enter(thread) };
             let holder = match self.holder.compare_exchange(std::ptr::null_mut(), thread, Acquire, Relaxed) {
-                Ok(_) => return Some(Held { lock: self, thread }),
+                Ok(_) => {
+                    // SAFETY: as above.
+                    unsafe {
+                        if let Some(free) = (*thread).held.iter_mut().find(|held| held.is_null()) {
+                            *free = &raw const self.used.tries;
+                        }
+                        self.used.id.store((*thread).id, Relaxed);
+                    }
+                    self.used.frame.store((&raw const tries) as usize, Relaxed);
+                    self.used.taken.store(self.used.taken.load(Relaxed).wrapping_add(1), Relaxed);
+                    return Some(Held { lock: self, thread });
+                }
                 Err(holder) => holder,
             };
             // SAFETY: as above.
-            unsafe { leave(thread) };
+            unsafe {
+                leave(thread);
+                // Who waits for what this thread holds sees that it is at work.
+                for tries in (*thread).held.iter().filter_map(|held| held.as_ref()) {
+                    tries.fetch_add(1, Relaxed);
+                }
+            }
             if holder == thread || in_vain() {
                 return None;
             }
             tries = tries.saturating_add(1);
             pause(tries);
         }
+    }
+}
+
+/// Waits while `goes_on`, but not for ever: what another thread does may never end.
+pub fn wait_while(goes_on: impl Fn() -> bool) {
+    let (mut begin, mut tries) = (0, 0u32);
+    while goes_on() {
+        let now = monotonic_ns();
+        if begin == 0 {
+            begin = now;
+        } else if now - begin > LONGEST_NS {
+            return;
+        }
+        tries = tries.saturating_add(1);
+        pause(tries);
+    }
+}
+
+/// How long a thread goes on waiting for a holder. What it looks at may be of who held the lock before: that only prolongs the wait.
+#[derive(Default)]
+struct Patience {
+    /// When it was last asked; 0: never.
+    asked: u64,
+    /// How long it has waited; how long since it last looked; how long nothing has shown that the holder is at work.
+    waited: u64,
+    since_look: u64,
+    silent: u64,
+    /// What it saw: how often the lock was taken, and how often its holders have tried to get another one.
+    taken: u32,
+    tries: u32,
+}
+
+impl Patience {
+    /// Asked again and again while a thread waits for a lock: whether that is in vain, and why.
+    fn end(&mut self, lock: &Used) -> Option<InVain> {
+        let (now, taken) = (monotonic_ns(), lock.taken.load(Relaxed));
+        if self.asked == 0 || taken != self.taken {
+            *self = Patience { asked: now, taken, ..Patience::default() };
+            return None;
+        }
+        let step = now.saturating_sub(std::mem::replace(&mut self.asked, now)).min(STEP_NS);
+        self.waited += step;
+        self.since_look += step;
+        self.silent += step;
+        if self.since_look < LOOK_NS {
+            return None;
+        }
+        self.since_look = 0;
+        let tries = lock.tries.load(Relaxed);
+        if std::mem::replace(&mut self.tries, tries) != tries || lock.holder_waits() {
+            self.silent = 0;
+        }
+        if self.waited > LONGEST_NS {
+            Some(InVain::NoAnswer)
+        } else {
+            (self.silent > SILENCE_NS).then_some(InVain::Silent)
+        }
+    }
+}
+
+/// Who took a lock last.
+struct Used {
+    /// The thread's number in the system; 0: not known.
+    id: AtomicI32,
+    /// An address on its stack at that time.
+    frame: AtomicUsize,
+    /// How often the lock was taken.
+    taken: AtomicU32,
+    /// How often its holders have tried to get another lock.
+    tries: AtomicU32,
+}
+
+impl Used {
+    /// Whether the holder waits in a system call that sections make; or in another one, further down the stack than it was then: a library may
+    /// stand between the recorder and its file. `false` also where that cannot be known.
+    fn holder_waits(&self) -> bool {
+        /// The stack that such a library takes.
+        const DEPTH: usize = 1 << 20;
+        let (id, frame) = (self.id.load(Relaxed), self.frame.load(Relaxed));
+        if id == 0 || sandbox::is_filtered() {
+            return false;
+        }
+        process::waits_in(id).is_some_and(|(call, stack)| {
+            SLOW.contains(&call) || frame.checked_sub(stack).is_some_and(|depth| 0 < depth && depth < DEPTH)
+        })
     }
 }
 
@@ -148,8 +329,13 @@ impl<T> DerefMut for Held<'_, T> {
 
 impl<T> Drop for Held<'_, T> {
     fn drop(&mut self) {
-        self.lock.holder.store(std::ptr::null_mut(), Release);
         // SAFETY: the state of the thread that took it, which is the one that drops it.
-        unsafe { leave(self.thread) };
+        unsafe {
+            if let Some(held) = (*self.thread).held.iter_mut().find(|held| **held == &raw const self.lock.used.tries) {
+                *held = std::ptr::null();
+            }
+            self.lock.holder.store(std::ptr::null_mut(), Release);
+            leave(self.thread);
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::mpi::world;
 use crate::recording::flush::{self, DROPPED};
 use crate::recording::{close, in_finalize};
 use crate::run::offsets;
-use crate::state::stage::{State, set_state, state};
+use crate::state::stage::{self, State, set_state, state};
 use crate::state::thread::{self, Thread};
 use crate::system::clock::{self, ticks};
 use crate::system::{faults, process};
@@ -37,8 +37,8 @@ pub unsafe fn finalising(thread: *mut Thread) {
             if let Some(head) = guard::mirrored() {
                 head.window_end.store(end, Relaxed);
             }
-            if (*thread).busy != 0 || signals::in_critical(thread) {
-                // From a handler that has interrupted the recorder.
+            if (*thread).busy != 0 || signals::in_critical(thread) || stage::disabled() {
+                // From a handler that has interrupted the recorder; or recording was given up.
                 end_in_ring(thread, EndReason::Finalize, window_end);
                 false
             } else {
@@ -106,6 +106,7 @@ unsafe fn end_early(thread: *mut Thread, reason: EndReason) {
     if !OPEN.load(Relaxed) || PID.load(Relaxed) != std::process::id() {
         return;
     }
+    guard::report_waits();
     // SAFETY: the caller's promise.
     unsafe { end_in_ring(thread, reason, Record::new(Operation::ProgramEnd, ticks())) };
 }

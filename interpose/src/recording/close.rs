@@ -70,10 +70,8 @@ pub fn write_sums() {
     let Some(rank_log) = guard.as_mut() else { return };
     SUMS_ENDED.store(true, Relaxed);
     let now = ticks();
-    for &thread in &threads.recording {
-        // SAFETY: registered states are there, and their logs, too.
-        unsafe { write_fold(rank_log, &mut *(*thread).log, now) };
-    }
+    // SAFETY: visited states are there, and their logs, too.
+    threads.visit(|thread| unsafe { write_fold(rank_log, &mut *(*thread).log, now) });
     for log in &mut threads.idle {
         write_fold(rank_log, log, now);
     }
@@ -129,8 +127,8 @@ unsafe fn close_others() {
         fence(SeqCst);
         let Some(threads) = THREADS.lock() else { return };
         let mut waiting = false;
-        for &other in &threads.recording {
-            // SAFETY: registered states are there, and their logs, too. What is not busy does not touch its log any more.
+        threads.visit(|other| {
+            // SAFETY: visited states are there, and their logs, too. What is not busy does not touch its log any more.
             unsafe {
                 if (*(*other).log).closed {
                 } else if enter::busy(other) != 0 {
@@ -142,7 +140,7 @@ unsafe fn close_others() {
                     (*other).cursor = (*other).limit;
                 }
             }
-        }
+        });
         drop(threads);
         if !waiting || monotonic_ns() > patience {
             return;
@@ -162,5 +160,6 @@ pub unsafe fn abandon(thread: *mut Thread) {
         (*thread).limit = std::ptr::null_mut();
         (*thread).log = std::ptr::null_mut();
         (*thread).poll = std::ptr::null_mut();
+        (*thread).id = 0;
     }
 }

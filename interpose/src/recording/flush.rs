@@ -200,6 +200,7 @@ fn report_lost(log: &ThreadLog, lost: usize) {
 /// Whether what was read of a batch, all of whose records have begun, was there until now. Pages of a file that was cut short are gone as
 /// wholes, or their ends are: nothing can be read from them until the ring is marked as lost; and they are zeros where the file was made
 /// longer again.
+#[inline(never)] // Once a flush; the loop over the records is what counts.
 fn is_still_whole(log: &ThreadLog, records: &[Record]) -> bool {
     !has_lost_file(log) && !lost::lacks_pages(records)
 }

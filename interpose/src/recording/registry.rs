@@ -2,7 +2,10 @@
 
 use std::ffi::c_void;
 use std::io;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{
+    AtomicBool, AtomicPtr,
+    Ordering::{Relaxed, SeqCst},
+};
 
 use lbprof_collector::definition::Definition;
 use lbprof_collector::format::{BatchHead, ring_name};
@@ -11,7 +14,7 @@ use lbprof_collector::record::Record;
 use lbprof_collector::ring::Ring;
 
 use crate::harmless::guard;
-use crate::harmless::signals::Lock;
+use crate::harmless::signals::{self, Lock};
 use crate::log::{LOG, define};
 use crate::state::phases::Phases;
 use crate::state::stage::{self, State, state};
@@ -22,8 +25,8 @@ use crate::system::{descriptors, faults, sandbox};
 
 /// The threads that record, and their rings.
 pub struct Threads {
-    /// States of threads that have a ring. Each is there until [`give_back`] has taken it out.
-    pub recording: Vec<*mut Thread>,
+    /// States of threads that have a ring. Each is there until [`give_back`] has taken it out; [`Threads::visit`] looks at them.
+    recording: Vec<*mut Thread>,
     /// Rings of threads that ended, for those to come: making one takes a millisecond, and many programs make many threads.
     pub idle: Vec<ThreadLog>,
     /// Numbers given so far.
@@ -32,6 +35,29 @@ pub struct Threads {
 
 // SAFETY: states are reached by other threads only to invalidate caches and to close rings; see the walkers.
 unsafe impl Send for Threads {}
+
+impl Threads {
+    /// Visits the states of the threads that have a ring, until a thread has ended without the list.
+    pub fn visit(&self, mut visit: impl FnMut(*mut Thread)) {
+        for &thread in &self.recording {
+            VISITED.store(thread, SeqCst);
+            let is_there = !UNLISTED.load(SeqCst);
+            if is_there {
+                visit(thread);
+            }
+            VISITED.store(std::ptr::null_mut(), SeqCst);
+            if !is_there {
+                return;
+            }
+        }
+    }
+}
+
+/// The state that is being visited; null: none.
+static VISITED: AtomicPtr<Thread> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Whether a thread has ended that could not be taken out of the list: nothing that is in it may be looked at any more.
+static UNLISTED: AtomicBool = AtomicBool::new(false);
 
 /// Taken before the log's lock, where both are.
 pub static THREADS: Lock<Threads> = Lock::new(Threads { recording: Vec::new(), idle: Vec::new(), numbers: 0 });
@@ -42,7 +68,7 @@ const MAX_THREADS: u32 = faults::MAX_RINGS as u32;
 /// Visits the state of every recording thread.
 pub fn for_each_thread(mut visit: impl FnMut(*mut Thread)) {
     if let Some(threads) = THREADS.lock() {
-        threads.recording.iter().for_each(|&thread| visit(thread));
+        threads.visit(&mut visit);
     }
 }
 
@@ -66,6 +92,9 @@ pub fn at_thread_ends(end: unsafe extern "C" fn(*mut c_void)) {
 pub unsafe fn attach(thread: *mut Thread) {
     // SAFETY: the thread's own state; the ring lives as long as its ThreadLog, which is not freed while the thread may record.
     unsafe {
+        if (*thread).id == 0 && !sandbox::is_filtered() {
+            (*thread).id = libc::gettid();
+        }
         let Some(mut threads) = THREADS.lock() else { return };
         if state() == State::Done {
             return;
@@ -164,7 +193,10 @@ unsafe fn is_end_known(thread: *mut Thread) -> bool {
 pub unsafe fn give_back(thread: *mut Thread, end_records: unsafe fn(*mut Thread) -> bool) {
     // SAFETY: the caller's promise: the thread's own state, with a log. While the list is locked nobody closes its ring.
     unsafe {
-        let Some(mut threads) = THREADS.lock() else { return };
+        let Some(mut threads) = THREADS.lock() else {
+            leave_list(thread);
+            return;
+        };
         threads.recording.retain(|&other| other != thread);
         let stays = guard::guarded(|| end_records(thread));
         let log = std::mem::replace(&mut (*thread).log, std::ptr::null_mut());
@@ -175,4 +207,16 @@ pub unsafe fn give_back(thread: *mut Thread, end_records: unsafe fn(*mut Thread)
             drop(Box::from_raw(log));
         }
     }
+}
+
+/// The thread ends without being taken off the list, because recording was given up: nobody looks at the list from here on. Its ring
+/// stays as it is.
+///
+/// # Safety
+/// `thread` is the calling thread's state, with a log.
+unsafe fn leave_list(thread: *mut Thread) {
+    UNLISTED.store(true, SeqCst);
+    signals::wait_while(|| VISITED.load(SeqCst) == thread);
+    // SAFETY: the caller's: the thread's own state.
+    unsafe { (*thread).log = std::ptr::null_mut() };
 }

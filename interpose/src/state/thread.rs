@@ -6,6 +6,7 @@
 use std::arch::{asm, global_asm};
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
+use std::sync::atomic::AtomicU32;
 
 use lbprof_collector::record::Record;
 
@@ -88,6 +89,10 @@ pub struct Thread {
     pub cancellation: Cancellation,
     /// Whether it does put that off.
     pub put_off: bool,
+    /// The thread's number in the system; 0: not known.
+    pub id: c_int,
+    /// The locks that it holds, each by a counter of its own ([`crate::harmless::signals::Lock`]); null: none.
+    pub held: [*const AtomicU32; MAX_HELD],
     /// Whether the recorder is known to have been left by siglongjmp while it was at work on this thread.
     pub left: bool,
 }
@@ -100,6 +105,9 @@ pub struct Cancellation {
     /// Deferred or asynchronous.
     pub kind: c_int,
 }
+
+/// Locks that a thread holds at one time, of those that another thread may look at.
+pub const MAX_HELD: usize = 4;
 
 /// Bytes reserved for a [`Thread`] in thread-local storage.
 const THREAD_BYTES: usize = 1024;

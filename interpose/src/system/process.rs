@@ -1,7 +1,7 @@
 //! Facts of the process: host, program, resources used.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -77,6 +77,20 @@ fn delayed_ns() -> u64 {
     let length = File::open("/proc/thread-self/schedstat").and_then(|mut file| file.read(&mut bytes)).unwrap_or(0);
     let schedstat = bytes.get(..length).and_then(|bytes| str::from_utf8(bytes).ok()).unwrap_or_default();
     schedstat.split_whitespace().nth(1).and_then(|delay| delay.parse().ok()).unwrap_or(0)
+}
+
+/// The system call in which a thread of this process waits, and its stack pointer; `None`: it is running, or waits in none, or the system
+/// does not say. Allocates nothing.
+pub fn waits_in(thread: i32) -> Option<(libc::c_long, usize)> {
+    let (mut path, mut bytes) = ([0; 64], [0; 256]);
+    write!(&mut path[..], "/proc/self/task/{thread}/syscall").ok()?;
+    let path = path.split(|&byte| byte == 0).next().and_then(|path| str::from_utf8(path).ok())?;
+    let length = File::open(path).and_then(|mut file| file.read(&mut bytes)).ok()?;
+    // The call's number, its arguments, the stack pointer, where the program goes on (proc(5)); or "running".
+    let mut words = str::from_utf8(bytes.get(..length)?).ok()?.split_whitespace();
+    let call = words.next()?.parse().ok()?;
+    let stack = words.rev().nth(1)?.strip_prefix("0x")?;
+    Some((call, usize::from_str_radix(stack, 16).ok()?))
 }
 
 /// Resident and swapped memory of the process, in bytes.

@@ -27,7 +27,7 @@ fn keep_requests<C: Call>(call: C, count: usize, array: Word) -> *const Word {
             if !(0..count).all(|i| predefined::may_be_request(interface, call.handle_at(array, i, Convert::Request))) {
                 return std::ptr::null();
             }
-            enter::quiet(thread, || buffers::grow_requests(thread, count));
+            grow_requests(thread, count);
         }
         let kept = (*thread).requests;
         if (*thread).requests_room < count {
@@ -55,7 +55,7 @@ fn statuses_or_own<C: Call>(call: C, count: usize, statuses: &mut Word) -> Word 
         // Where INTEGER has 8 bytes, Fortran's statuses are twice as wide as C's.
         let bytes = count * abi().status_bytes * if C::Language::FORTRAN { 2 } else { 1 };
         if (*thread).statuses_bytes < bytes {
-            enter::quiet(thread, || buffers::grow_statuses(thread, bytes));
+            grow_statuses(thread, bytes);
         }
         if (*thread).statuses_bytes < bytes {
             return 0;
@@ -358,4 +358,26 @@ impl After for LooksAtSeveral {
 #[inline(always)]
 pub fn looks_at_several<C: Call>(_: C, _: Word, out: Word) -> Event<LooksAtSeveral> {
     Event { facts: Facts::none(), after: LooksAtSeveral { out } }
+}
+
+/// Makes room for so many requests. The thread is not cancelled within malloc.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+#[cold]
+#[inline(never)]
+unsafe fn grow_requests(thread: *mut Thread, count: usize) {
+    // SAFETY: the caller's.
+    unsafe { enter::quiet(thread, || buffers::grow_requests(thread, count)) };
+}
+
+/// The same for so many bytes of statuses.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+#[cold]
+#[inline(never)]
+unsafe fn grow_statuses(thread: *mut Thread, bytes: usize) {
+    // SAFETY: the caller's.
+    unsafe { enter::quiet(thread, || buffers::grow_statuses(thread, bytes)) };
 }

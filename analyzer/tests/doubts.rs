@@ -47,6 +47,18 @@ fn ranks_that_wait_in_mpi_without_a_core_are_reported_first_too() {
 }
 
 #[test]
+fn a_short_run_without_cores_says_so_too_and_no_network_is_advised() {
+    // Four ranks on two cores, as a benchmark of 50 ms: half of the time in a barrier, in which each has no core.
+    let report = report(Scenario::ranks(2).each(|_, script| {
+        let script = script.define(usage(0, 0, 0, 0)).define(usage(50, 25, 25, 5000));
+        script.repeat(10, |_, script| script.compute(2.5).barrier(2.5))
+    }));
+    assert_eq!(kinds(&report), ["no core"]);
+    let loss = text::loss(&report, &report.losses[0]);
+    assert!(loss.ends_with("Much of it is waiting for a core, not for the network."), "{loss}");
+}
+
+#[test]
 fn ranks_that_sleep_are_said_to() {
     let report = report(Scenario::ranks(3).each(|rank, script| {
         let cpu_ms = if rank == 1 { 900 } else { 100 };

@@ -34,6 +34,9 @@ pub const MIN_SHARE: f64 = 0.05;
 /// Least time between two samples of usage that is judged, in seconds; shorter runs prove nothing.
 pub const MIN_ELAPSED_S: f64 = 0.1;
 
+/// The same of time without a core, in MPI or outside, which the system counts to the nanosecond.
+pub const MIN_WITHOUT_CORE_S: f64 = 0.01;
+
 /// What a rank lost to other users of its core.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Preemption {
@@ -64,7 +67,7 @@ pub const MUCH_OF_THE_TIME: f64 = 0.2;
 /// The share of its time, 0 to 1, for which `rank` could have run but had no core, in MPI or outside; `None` where that is less than
 /// [`MUCH_OF_THE_TIME`], or not known.
 pub fn without_core(rank: &RankModel) -> Option<f64> {
-    let usage = rank.usage.as_ref().filter(|usage| usage.elapsed_s >= MIN_ELAPSED_S)?;
+    let usage = rank.usage.as_ref().filter(|usage| usage.elapsed_s >= MIN_WITHOUT_CORE_S)?;
     let share = (usage.thread_delayed_s / usage.elapsed_s).min(1.0);
     (share >= MUCH_OF_THE_TIME).then_some(share)
 }
@@ -138,7 +141,8 @@ mod tests {
         let rank = |usage| RankModel { usage: Some(usage), ..RankModel::default() };
         assert_eq!(without_core(&rank(usage(5.0, 1_000_000))), Some(0.5));
         assert_eq!(without_core(&rank(usage(1.9, 1_000_000))), None);
-        assert_eq!(without_core(&rank(Usage { elapsed_s: 0.05, ..usage(5.0, 900) })), None);
+        let short = |elapsed_s: f64| rank(Usage { elapsed_s, ..usage(elapsed_s / 2.0, 900) });
+        assert_eq!((without_core(&short(0.05)), without_core(&short(0.005))), (Some(0.5), None));
         assert_eq!(without_core(&RankModel::default()), None);
     }
 

@@ -7,8 +7,8 @@ use lbprof_collector::definition::EndReason;
 
 use crate::metrics::asleep::{Asleep, asleep};
 use crate::metrics::findings::UNCLEAR;
-use crate::metrics::preemption::{MIN_ELAPSED_S, Preemption, preemption};
-use crate::model::{Model, RankModel};
+use crate::metrics::preemption::{MIN_WITHOUT_CORE_S, Preemption, preemption};
+use crate::model::{Model, RankModel, Usage};
 
 /// Share of a rank's time, or of its computation, from which on it is said first that the rank had no core, or slept.
 const MUCH: f64 = 1.0 / 3.0;
@@ -140,7 +140,8 @@ fn no_core(model: &Model) -> Option<Doubt> {
     if let Some(&(rank, lost)) = hit.iter().max_by(|a, b| a.1.delayed_s.total_cmp(&b.1.delayed_s).then(b.0.cmp(&a.0))) {
         return Some(Doubt::NoCoreToCompute { rank, lost, others: hit.len() - 1 });
     }
-    let usages = || model.ranks.iter().filter_map(|rank| rank.usage).filter(|usage| usage.elapsed_s >= MIN_ELAPSED_S);
+    let is_long = |usage: &Usage| usage.elapsed_s >= MIN_WITHOUT_CORE_S;
+    let usages = || model.ranks.iter().filter_map(|rank| rank.usage).filter(is_long);
     let delayed_s: f64 = usages().map(|usage| usage.thread_delayed_s.min(usage.elapsed_s)).sum();
     let elapsed_s: f64 = usages().map(|usage| usage.elapsed_s).sum();
     (elapsed_s > 0.0 && delayed_s >= MUCH * elapsed_s).then(|| Doubt::NoCore { share: delayed_s / elapsed_s })

@@ -22,7 +22,7 @@ use crate::report::views::{Watch, Watched};
 use crate::select::asked::Asked;
 use crate::select::{Selection, SelectionError, region};
 use crate::structure::survey::{Survey, survey};
-use crate::structure::symbols::{self, Place};
+use crate::structure::symbols::{self, CodePlace};
 use crate::structure::{Structure, Wanted};
 
 /// How to analyse a run.
@@ -80,7 +80,7 @@ pub struct Analysis {
     /// Its model.
     pub model: Model,
     /// The places of the model's call sites, at the same indices.
-    pub places: Vec<Place>,
+    pub places: Vec<CodePlace>,
     /// What ranks did when; `None` where that was not wanted, or they were not followed.
     pub watched: Option<Watched>,
 }
@@ -201,7 +201,7 @@ fn asked(model: &Model, options: &Options) -> Result<Vec<WhatIf>, SelectionError
 }
 
 /// Numbers of clusters of ranks that run the same code, and their ranks.
-fn clusters(model: &Model, places: &[Place], options: &Options) -> Vec<(u32, Vec<u32>)> {
+fn clusters(model: &Model, places: &[CodePlace], options: &Options) -> Vec<(u32, Vec<u32>)> {
     let found = Clusters::new(model, places, options.cluster_radius);
     found.rows.into_iter().map(|row| (row.id, row.ranks)).collect()
 }
@@ -215,7 +215,7 @@ struct First<'a> {
     report: Report<'a>,
     survey: Survey,
     structure: Structure,
-    places: Vec<Place>,
+    places: Vec<CodePlace>,
     /// Of names that were not found.
     problems: Vec<Problem>,
 }

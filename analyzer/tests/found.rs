@@ -6,7 +6,7 @@ mod support;
 use lbprof_analyzer::metrics::load_balance::{phase_profile_ideal, phase_profile_ideal_of, times};
 use lbprof_analyzer::model::Model;
 use lbprof_analyzer::model::loops::Without;
-use lbprof_analyzer::report::loops::{Doubt, Sureness};
+use lbprof_analyzer::report::loops::{Confidence, Doubt};
 use lbprof_analyzer::structure::Wanted;
 use lbprof_collector::{Activity, Operation};
 use lbprof_simulator::scenario::{RankScript, Scenario};
@@ -371,7 +371,7 @@ fn iterations_of_a_program_that_wraps_its_calls_are_right_or_called_unsure() {
             let report = report_on(&found_model(cycles(n, levels, sweeps, norm)));
             let main = report.loops.rows.iter().find(|row| row.main).expect("a main loop");
             let right = main.iterations == (f64::from(n), f64::from(n));
-            let is_unsure = (main.sureness, main.doubt.clone()) == (Some(Sureness::Unsure), Some(Doubt::Amounts));
+            let is_unsure = (main.confidence, main.doubt.clone()) == (Some(Confidence::Unsure), Some(Doubt::Amounts));
             assert!(right || is_unsure, "{n} cycles over {levels} levels, {sweeps} sweeps, norm {norm}: {main:?}");
         }
     }
@@ -382,7 +382,7 @@ fn a_call_that_the_user_names_leaves_no_doubt() {
     let named = Wanted { loop_at: Some("scenario+0x30".to_owned()), ..Wanted::default() };
     let report = report_on(&found_model_of(cycles(20, 4, 1, false), named));
     let main = report.loops.rows.iter().find(|row| row.main).expect("a main loop");
-    assert_eq!((main.sureness, &main.doubt), (Some(Sureness::Sure), &None), "{main:?}");
+    assert_eq!((main.confidence, &main.doubt), (Some(Confidence::Sure), &None), "{main:?}");
 }
 
 #[test]

@@ -494,11 +494,11 @@ fn found_loops_are_counted_in_the_window() {
     let seen = |selection: &Selection| {
         let report = report_on(&found_part_in(dir.path(), selection));
         let row = report.loops.rows.iter().find(|row| row.main).expect("a main loop");
-        (row.iterations, (row.covered * 1000.0).round() / 10.0, row.sureness, row.in_report)
+        (row.iterations, (row.covered * 1000.0).round() / 10.0, row.confidence, row.in_report)
     };
-    let (iterations, _, sureness, is_used) = seen(&Selection::default());
+    let (iterations, _, confidence, is_used) = seen(&Selection::default());
     assert_eq!((iterations, is_used), ((12.0, 12.0), true));
-    assert_eq!(seen(&window("iteration=4", "iteration=6")), ((3.0, 3.0), 100.0, sureness, true));
+    assert_eq!(seen(&window("iteration=4", "iteration=6")), ((3.0, 3.0), 100.0, confidence, true));
     // From within an iteration of each rank to within another.
     let (iterations, covered, ..) = seen(&window("22ms", "40ms"));
     assert_eq!(covered, 100.0, "what is cut is in the loop, too");

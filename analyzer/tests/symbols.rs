@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lbprof_analyzer::model::sites::Sites;
 use lbprof_analyzer::read::definitions::Definitions;
-use lbprof_analyzer::structure::symbols::{MOST_TIME, Place, Resolved, resolve};
+use lbprof_analyzer::structure::symbols::{CodePlace, MOST_TIME, Resolved, resolve};
 use lbprof_collector::definition::{CallSite, Module};
 use lbprof_collector::{Definition, ProblemKind};
 use object::{Object, ObjectSection, ObjectSymbol};
@@ -72,7 +72,7 @@ fn returns(path: &Path, function: &str, target: &str) -> Vec<u64> {
 }
 
 /// The places of `offsets` in the program, recorded with this build id.
-fn places(path: &Path, build_id: Vec<u8>, offsets: &[u64]) -> (Vec<Place>, Vec<ProblemKind>) {
+fn places(path: &Path, build_id: Vec<u8>, offsets: &[u64]) -> (Vec<CodePlace>, Vec<ProblemKind>) {
     let Resolved { places, problems, .. } = resolved(path, build_id, offsets);
     (places, problems.into_iter().map(|problem| problem.kind).collect())
 }
@@ -95,7 +95,7 @@ fn sites(path: &Path, build_id: Vec<u8>, offsets: &[u64]) -> Sites {
     sites
 }
 
-fn described(place: &Place) -> (Option<&str>, Option<&str>, Option<u32>) {
+fn described(place: &CodePlace) -> (Option<&str>, Option<&str>, Option<u32>) {
     let file = place.file.as_deref().and_then(|file| file.rsplit('/').next());
     (place.function.as_deref(), file, place.line)
 }

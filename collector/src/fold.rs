@@ -20,7 +20,7 @@ use crate::polling::Polls;
 use crate::profile::{Cell, CellKey, CounterTotals, Iteration, Profile, ProfileBatch, RegionTotals, SiteKey};
 use crate::record::{Flags, NONE, Record};
 use crate::semantics::Completes;
-use crate::walk::{Reached, ThreadState, Walk};
+use crate::walk::{Reached, Walk, WalkState};
 
 /// Time in one region and iteration, by activity.
 #[derive(Clone, Copy)]
@@ -425,7 +425,7 @@ impl<T: IterationTimes> Fold<T> {
     #[inline(always)]
     fn before(&mut self, reached: Reached) {
         let ticks = reached.before();
-        if reached.state == ThreadState::Computing {
+        if reached.state == WalkState::Computing {
             self.computing.ticks = self.computing.ticks.wrapping_add(ticks);
             self.computing.calls += u64::from(ticks > 0);
         } else {
@@ -442,8 +442,8 @@ impl<T: IterationTimes> Fold<T> {
 
     /// Time between two records that is no computation.
     #[cold]
-    fn not_computed(&mut self, state: ThreadState, ticks: u64) {
-        let ThreadState::InCall(activity) = state else {
+    fn not_computed(&mut self, state: WalkState, ticks: u64) {
+        let WalkState::InCall(activity) = state else {
             self.rest.paused = self.rest.paused.saturating_add(ticks);
             return;
         };
@@ -468,7 +468,7 @@ impl<T: IterationTimes> Fold<T> {
         self.times.add(record.activity(), ticks);
         self.rest.calls = self.rest.calls.wrapping_add(calls);
         self.last_call = site;
-        let is_usual = record.end != 0 && self.walk.time.state() == ThreadState::Computing;
+        let is_usual = record.end != 0 && self.walk.time.state() == WalkState::Computing;
         if !is_usual || record.flags.contains(Flags::UNFINISHED) {
             self.unusual_call(record);
         }

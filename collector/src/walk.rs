@@ -21,7 +21,7 @@ use crate::record::{NONE, Record};
 
 /// What a thread does between two records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ThreadState {
+pub enum WalkState {
     /// It is in its own code.
     #[default]
     Computing,
@@ -31,13 +31,13 @@ pub enum ThreadState {
     Paused,
 }
 
-impl ThreadState {
+impl WalkState {
     /// The activity that the time belongs to; `None` while paused.
     pub fn activity(self) -> Option<Activity> {
         match self {
-            ThreadState::Computing => Some(Activity::Computation),
-            ThreadState::InCall(activity) => Some(activity),
-            ThreadState::Paused => None,
+            WalkState::Computing => Some(Activity::Computation),
+            WalkState::InCall(activity) => Some(activity),
+            WalkState::Paused => None,
         }
     }
 }
@@ -46,7 +46,7 @@ impl ThreadState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reached {
     /// The thread's state from `from` to `begin`.
-    pub state: ThreadState,
+    pub state: WalkState,
     /// The end of the record before.
     pub from: u64,
     /// When the record begins. From here to `end` the time is of its own activity.
@@ -73,16 +73,13 @@ impl Reached {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadTime {
     now: u64,
-    state: ThreadState,
+    state: WalkState,
 }
 
 impl ThreadTime {
     /// The time before the record after `head`.
     pub fn new(head: &BatchHead) -> Self {
-        ThreadTime {
-            now: head.previous_end,
-            state: if head.paused { ThreadState::Paused } else { ThreadState::Computing },
-        }
+        ThreadTime { now: head.previous_end, state: if head.paused { WalkState::Paused } else { WalkState::Computing } }
     }
 
     /// The latest time stamp seen, in ticks.
@@ -93,7 +90,7 @@ impl ThreadTime {
 
     /// The state of the time that follows.
     #[inline(always)]
-    pub fn state(&self) -> ThreadState {
+    pub fn state(&self) -> WalkState {
         self.state
     }
 
@@ -128,7 +125,7 @@ impl ThreadTime {
     /// The same of a record that is known to be a call: mostly nothing.
     #[inline(always)]
     pub fn pass_call(&mut self, record: &Record) {
-        if record.end == 0 || self.state != ThreadState::Computing {
+        if record.end == 0 || self.state != WalkState::Computing {
             self.pass_unusual_call(record);
         }
     }
@@ -137,9 +134,9 @@ impl ThreadTime {
     #[cold]
     fn pass_unusual_call(&mut self, record: &Record) {
         match self.state {
-            ThreadState::Paused => {}
-            _ if record.end == 0 => self.state = ThreadState::InCall(record.activity()),
-            _ => self.state = ThreadState::Computing,
+            WalkState::Paused => {}
+            _ if record.end == 0 => self.state = WalkState::InCall(record.activity()),
+            _ => self.state = WalkState::Computing,
         }
     }
 
@@ -148,8 +145,8 @@ impl ThreadTime {
     pub fn pass_marker(&mut self, record: &Record) {
         match record.operation() {
             _ if record.is_part() => {}
-            Some(Operation::Pause) => self.state = ThreadState::Paused,
-            Some(Operation::Resume) => self.state = ThreadState::Computing,
+            Some(Operation::Pause) => self.state = WalkState::Paused,
+            Some(Operation::Resume) => self.state = WalkState::Computing,
             _ => self.end_call(),
         }
     }
@@ -157,8 +154,8 @@ impl ThreadTime {
     /// Ends the call that has no end, where the time is.
     #[inline(always)]
     pub fn end_call(&mut self) {
-        if let ThreadState::InCall(_) = self.state {
-            self.state = ThreadState::Computing;
+        if let WalkState::InCall(_) = self.state {
+            self.state = WalkState::Computing;
         }
     }
 }
@@ -306,7 +303,7 @@ impl Walk {
             first: self.next,
             previous_end: self.time.now,
             open: self.open.of_head(),
-            paused: self.time.state == ThreadState::Paused,
+            paused: self.time.state == WalkState::Paused,
         }
     }
 }

@@ -32,11 +32,11 @@ export type Source = ("marked" | "found")
 /**
  * How a region was marked.
  */
-export type Kind = ("useful" | "control" | "serial")
+export type RegionMark = ("useful" | "control" | "serial")
 /**
  * How sure a found loop is.
  */
-export type Sureness = ("sure" | "likely" | "unsure")
+export type Confidence = ("sure" | "likely" | "unsure")
 /**
  * The names of doubts about a loop.
  */
@@ -1059,7 +1059,7 @@ source: Source
 /**
  * As it was marked.
  */
-kind: Kind
+kind: RegionMark
 /**
  * Whether its invocations are iterations.
  */
@@ -1240,7 +1240,7 @@ alike: (number | null)
 /**
  * How sure it is; null if it is no main loop.
  */
-confidence: (Sureness | null)
+confidence: (Confidence | null)
 /**
  * The most serious reason to suspect another loop than the one found; null if there is none, and where it is no main loop. Where the user named the call that ends an iteration, only `comes_often`.
  */

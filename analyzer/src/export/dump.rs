@@ -22,11 +22,11 @@ use crate::model::{Model, RankModel};
 use crate::profile::operation_name;
 use crate::read::definitions::Definitions;
 use crate::read::open::Run;
-use crate::structure::symbols::Place;
+use crate::structure::symbols::CodePlace;
 
 /// Writes all records of `run`, or of one of its ranks, to `out`, with definitions, profiles and problems. `places` are
 /// those of the call sites of `model`, the model of the same run.
-pub fn dump(run: &Run, model: &Model, places: &[Place], only: Option<u32>, out: &mut dyn Write) -> io::Result<()> {
+pub fn dump(run: &Run, model: &Model, places: &[CodePlace], only: Option<u32>, out: &mut dyn Write) -> io::Result<()> {
     for problem in &run.problems {
         line(out, &problem_line(problem))?;
     }
@@ -89,7 +89,7 @@ struct RecordLine<'a> {
 
 impl<'a> RankDump<'a> {
     /// Reads the log once for its definitions, for the clock needs the last of them.
-    fn new(run: &Run, model: &Model, places: &[Place], header: &'a Header) -> io::Result<Self> {
+    fn new(run: &Run, model: &Model, places: &[CodePlace], header: &'a Header) -> io::Result<Self> {
         let mut definitions = Definitions::default();
         let mut log = run.log_as_it_is(header).map_err(io::Error::other)?;
         while let Some(item) = log.next_item() {
@@ -98,7 +98,7 @@ impl<'a> RankDump<'a> {
             }
         }
         let label =
-            |id: u32| model.sites.find(&definitions, id).and_then(|idx| places.get(idx as usize)).map(Place::label);
+            |id: u32| model.sites.find(&definitions, id).and_then(|idx| places.get(idx as usize)).map(CodePlace::label);
         let labels = definitions.call_sites.keys().filter_map(|&id| Some((id, label(id)?))).collect();
         let paths = definitions.regions.keys().chain([&0]).map(|&id| (id, definitions.region_path(id))).collect();
         let rank = model.ranks.iter().find(|rank| rank.rank == header.rank);

@@ -16,7 +16,7 @@ use lbprof_collector::Activity;
 use crate::model::{Model, RankModel, Region, RegionIdx, chain};
 use crate::profile::operation_name;
 use crate::report::words::clean;
-use crate::structure::symbols::Place;
+use crate::structure::symbols::CodePlace;
 
 /// What stacks are weighted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub enum Weight {
 ///
 /// Errors: those of writing.
 pub fn write(
-    (model, places): (&Model, &[Place]),
+    (model, places): (&Model, &[CodePlace]),
     weight: Weight,
     by_rank: bool,
     out: &mut dyn Write,
@@ -52,7 +52,7 @@ pub fn write(
 }
 
 struct Stacks<'a> {
-    places: &'a [Place],
+    places: &'a [CodePlace],
     by_rank: bool,
     /// Nanoseconds by stack.
     weights: BTreeMap<String, f64>,
@@ -91,7 +91,7 @@ impl Stacks<'_> {
 
     /// The label of a call site; empty where it is not known.
     fn site(&self, site: Option<u32>) -> String {
-        site.and_then(|site| self.places.get(site as usize)).map(Place::label).unwrap_or_default()
+        site.and_then(|site| self.places.get(site as usize)).map(CodePlace::label).unwrap_or_default()
     }
 
     /// Adds time of a rank in a region; empty frames are left out.

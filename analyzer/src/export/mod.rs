@@ -16,7 +16,7 @@ use std::io;
 use crate::model::{Model, RegionIdx};
 use crate::replay::{Message, StateInterval, Watcher};
 use crate::select::SelectionError;
-use crate::structure::symbols::Place;
+use crate::structure::symbols::CodePlace;
 
 /// The part of a run that is exported.
 #[derive(Clone, Copy)]
@@ -24,7 +24,7 @@ pub struct Exported<'a> {
     /// Its model: ranks are numbered by place in it, regions, call sites and communicators by index. Times are since its begin.
     pub model: &'a Model,
     /// The places of its call sites.
-    pub places: &'a [Place],
+    pub places: &'a [CodePlace],
     /// The region that alone is wanted.
     pub region: Option<RegionIdx>,
 }

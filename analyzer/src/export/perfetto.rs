@@ -26,7 +26,7 @@ use self::packets::{
 use super::{Exported, Format};
 use crate::model::followed::ThreadOf;
 use crate::model::interval::Interval;
-use crate::model::kind::Ns;
+use crate::model::region_state::Ns;
 use crate::model::{Model, RankModel, RegionIdx};
 use crate::profile::operation_name;
 use crate::replay::{Message, StateInterval, Watcher};

@@ -1,7 +1,7 @@
 //! What following all ranks gives.
 
-use super::kind::{Kind, Ns};
 use super::region::Region;
+use super::region_state::{Ns, RegionState};
 use super::waits::Blocking;
 use super::what_if::WhatIf;
 use serde::{Serialize, Serializer};
@@ -27,28 +27,23 @@ pub struct Counts {
     /// Of these, those whose receiver got another number of bytes than was sent.
     pub sizes_differ: u64,
     /// Sends of which no receive is known.
-    #[serde(rename = "unmatched_sends")]
-    pub lone_sends: u64,
+    pub unmatched_sends: u64,
     /// Receives of which no send is known.
-    #[serde(rename = "unmatched_receives")]
-    pub lone_receives: u64,
+    pub unmatched_receives: u64,
     /// Collectives that all members entered.
     pub collectives: u64,
     /// Collectives that some members are not known to have entered.
-    #[serde(rename = "unmatched_collectives")]
-    pub lone_collectives: u64,
+    pub unmatched_collectives: u64,
     /// Collectives of which members called different operations.
     pub mixed_collectives: u64,
     /// Neighbourhood collectives of single ranks of which all sources are known to have entered.
     pub neighbourhoods: u64,
     /// Neighbours that are not known to have entered a collective in which a rank receives from them.
-    #[serde(rename = "unmatched_neighbours")]
-    pub lone_neighbours: u64,
+    pub unmatched_neighbours: u64,
     /// Steps of epochs on windows (post and start, complete and wait, locks) of which all other sides are known.
     pub epochs: u64,
     /// Others with which ranks synchronise in epochs that are not known to have done so.
-    #[serde(rename = "unmatched_epochs")]
-    pub lone_epochs: u64,
+    pub unmatched_epochs: u64,
     /// Calls that ended, by the clocks, before what they waited for; they were moved.
     pub violations: u64,
     /// By how much at most.
@@ -87,11 +82,11 @@ impl Followed {
 impl Counts {
     /// Whether all that ranks wait for is known: else a replay would not wait for it, or wait as long as it was whatever changes.
     pub fn all_is_known(&self) -> bool {
-        let unknown = self.lone_receives
-            + self.lone_collectives
+        let unknown = self.unmatched_receives
+            + self.unmatched_collectives
             + self.mixed_collectives
-            + self.lone_neighbours
-            + self.lone_epochs
+            + self.unmatched_neighbours
+            + self.unmatched_epochs
             + self.behind_gaps
             + self.not_recorded;
         unknown == 0
@@ -127,7 +122,7 @@ pub struct OnPath {
     /// The thread.
     pub thread: u32,
     /// The kind of its time.
-    pub kind: Kind,
+    pub kind: RegionState,
     /// Nanoseconds.
     pub ns: f64,
 }

@@ -1,6 +1,6 @@
 //! An interval of time.
 
-use super::kind::Ns;
+use super::region_state::Ns;
 
 /// From one time to another, in nanoseconds on the common clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::kind::{Kind, Ns};
+use super::region_state::{Ns, RegionState};
 
 /// Everything that was waited for.
 #[derive(Clone, Debug, Default)]
@@ -11,7 +11,7 @@ pub struct Blocking {
     /// By where and why.
     pub waits: FxHashMap<WaitKey, WaitSums>,
     /// Nanoseconds of waiting caused, by thread and kind of its time.
-    pub causes: FxHashMap<(u32, Kind), f64>,
+    pub causes: FxHashMap<(u32, RegionState), f64>,
     /// Nanoseconds that the first thread waited because of the second.
     pub pairs: FxHashMap<(u32, u32), f64>,
 }
@@ -99,7 +99,7 @@ pub struct WaitKey {
     /// The thread.
     pub thread: u32,
     /// Region and activity of the call.
-    pub kind: Kind,
+    pub kind: RegionState,
     /// Index of the call site; NONE where it is not known.
     pub site: u32,
     /// Number of the operation; 0 outside of calls.

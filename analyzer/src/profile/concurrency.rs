@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::profile::ProfileBatch;
-use lbprof_collector::walk::{Reached, ThreadState, ThreadTime};
+use lbprof_collector::walk::{Reached, ThreadTime, WalkState};
 use lbprof_collector::{Operation, Record};
 
 use crate::model::alone::Alone;
@@ -278,8 +278,8 @@ impl RankSampler {
         for record in records {
             let reached = self.time.reach(record);
             let is_call = record.operation < Operation::FIRST_MARKER;
-            if is_call && record.end != 0 && reached.state == ThreadState::Computing {
-                self.call(ThreadState::Computing, reached);
+            if is_call && record.end != 0 && reached.state == WalkState::Computing {
+                self.call(WalkState::Computing, reached);
             } else {
                 self.unusual(record, reached, &is_serial);
             }
@@ -317,7 +317,7 @@ impl RankSampler {
 
     /// A call that ends.
     #[inline(always)]
-    fn call(&mut self, before: ThreadState, reached: Reached) {
+    fn call(&mut self, before: WalkState, reached: Reached) {
         self.leave(before, reached.begin);
         self.span(RankState::Waiting { since: self.computed }, reached.begin, reached.end);
         self.from = reached.end;
@@ -330,7 +330,7 @@ impl RankSampler {
         let (before, after) = (reached.state, self.time.state());
         if record.is_call() {
             match after {
-                ThreadState::Computing => self.call(before, reached),
+                WalkState::Computing => self.call(before, reached),
                 _ => self.leave(before, reached.begin),
             }
         } else if before != after || !record.is_part() && cuts(record, is_serial) {
@@ -340,16 +340,16 @@ impl RankSampler {
 
     /// Ends what the rank does, at these ticks.
     #[inline(always)]
-    fn leave(&mut self, state: ThreadState, at: u64) {
+    fn leave(&mut self, state: WalkState, at: u64) {
         match state {
-            ThreadState::Computing => {
+            WalkState::Computing => {
                 self.span(RankState::Computing, self.from, at);
                 if at > self.from {
                     self.computed = at;
                 }
             }
-            ThreadState::InCall(_) => self.span(RankState::Waiting { since: self.computed }, self.from, at),
-            ThreadState::Paused => self.span(RankState::Unknown, self.from, at),
+            WalkState::InCall(_) => self.span(RankState::Waiting { since: self.computed }, self.from, at),
+            WalkState::Paused => self.span(RankState::Unknown, self.from, at),
         }
         self.from = at;
     }
@@ -595,8 +595,8 @@ mod tests {
             for record in &records {
                 let Reached { state, from, begin, end } = time.reach(record);
                 time.pass(record);
-                let own = if record.is_call() { ThreadState::InCall(record.activity()) } else { ThreadState::Computing };
-                states.extend([(from, begin, state), (begin, end, if state == ThreadState::Paused { state } else { own })]);
+                let own = if record.is_call() { WalkState::InCall(record.activity()) } else { WalkState::Computing };
+                states.extend([(from, begin, state), (begin, end, if state == WalkState::Paused { state } else { own })]);
             }
             let mut checked = 0;
             for (slice, sample) in (found.first..).zip(&found.samples) {
@@ -604,8 +604,8 @@ mod tests {
                 let at = states.iter().find(|(from, to, _)| (*from..*to).contains(&instant));
                 let Some(&(.., state)) = at else { continue };
                 checked += 1;
-                prop_assert_eq!(sample.computing == 1, state == ThreadState::Computing, "at {}: {:?}", instant, state);
-                prop_assert_eq!(sample.unknown, state == ThreadState::Paused, "at {}: {:?}", instant, state);
+                prop_assert_eq!(sample.computing == 1, state == WalkState::Computing, "at {}: {:?}", instant, state);
+                prop_assert_eq!(sample.unknown, state == WalkState::Paused, "at {}: {:?}", instant, state);
             }
             prop_assert!(checked > 1_000);
         }

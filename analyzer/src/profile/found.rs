@@ -8,7 +8,7 @@ use crate::model::loops::Ends;
 use crate::read::span::Span;
 use crate::structure::iterations::carried::carried;
 use crate::structure::iterations::number::number;
-use crate::structure::iterations::split::Interval;
+use crate::structure::iterations::split::IterationInterval;
 
 /// The iterations of a rank's main loop, where it was found.
 pub(super) struct FoundIterations {
@@ -25,7 +25,7 @@ pub(super) struct FoundIterations {
 }
 
 impl FoundIterations {
-    pub(super) fn new(at: usize, (intervals, ends): (&[Interval], Ends), span: Span) -> Self {
+    pub(super) fn new(at: usize, (intervals, ends): (&[IterationInterval], Ends), span: Span) -> Self {
         let numbering = number(intervals, ends);
         let of_interval: Vec<u32> =
             (0..intervals.len()).map(|interval| numbering.iteration(interval).unwrap_or(NONE)).collect();
@@ -59,7 +59,7 @@ impl FoundIterations {
 }
 
 /// Numbers of the iterations before whose first interval nothing is of the loop.
-fn entering(of_interval: &[u32], intervals: &[Interval]) -> Vec<u32> {
+fn entering(of_interval: &[u32], intervals: &[IterationInterval]) -> Vec<u32> {
     let mut entering = Vec::new();
     let mut last = NONE;
     let mut is_in_loop = false;
@@ -80,8 +80,15 @@ mod tests {
 
     #[test]
     fn a_loop_is_entered_with_the_first_iteration_of_each_of_its_pieces() {
-        let interval =
-            |inside| Interval { begin: 0, end: 0, signature: 0, calls: 1, bytes: 0, inside, ended_by_anchor: inside };
+        let interval = |inside| IterationInterval {
+            begin: 0,
+            end: 0,
+            signature: 0,
+            calls: 1,
+            bytes: 0,
+            inside,
+            ended_by_anchor: inside,
+        };
         // Set up; two iterations, the second with a foreign call in it; something else; two more.
         let calls = [(NONE, false), (0, true), (1, true), (1, false), (1, true), (NONE, false), (2, true), (3, true)];
         let intervals = calls.map(|(_, inside)| interval(inside));

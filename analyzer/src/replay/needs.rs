@@ -7,7 +7,7 @@ use super::blocking::EndedBy;
 use super::timeline::Step;
 use super::what_if::Noted;
 use crate::model::interval::Interval;
-use crate::model::kind::{Kind, Ns};
+use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::WaitState;
 
 /// Something that a call waits for.
@@ -24,7 +24,7 @@ pub struct Need {
     /// Why the call waits for it.
     pub state: WaitState,
     /// The delay of the message after it.
-    pub delay: Option<Kind>,
+    pub delay: Option<RegionState>,
     /// Whether the call can't have ended before: clocks that say so are wrong.
     pub certain: bool,
     /// Whether it was waited for, not only found.

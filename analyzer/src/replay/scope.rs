@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::watcher::{InitialWait, Message, StateInterval, Watcher};
 use crate::model::followed::ThreadOf;
 use crate::model::interval::Interval;
-use crate::model::kind::{Kind, Ns};
+use crate::model::region_state::{Ns, RegionState};
 use crate::model::{Model, RegionIdx};
 use crate::read::open::Run;
 use crate::replay::what_if::Condition;
@@ -87,7 +87,7 @@ impl Scope {
     }
 
     /// Nanoseconds of `time` that count, of a rank's wait of a kind, in a call or (`in_call` is false) outside of its time in MPI.
-    pub fn counts(&self, rank: u32, kind: Kind, in_call: bool, time: Interval) -> Ns {
+    pub fn counts(&self, rank: u32, kind: RegionState, in_call: bool, time: Interval) -> Ns {
         let is_there = match &self.regions {
             Some(regions) => in_call && regions.get(kind.region() as usize) == Some(&true),
             None => true,

@@ -58,7 +58,7 @@ fn a_thread_that_stops_calling_early_keeps_no_history() {
         long(rank, script.thread(1, thread))
     };
     let found = followed(Scenario::ranks(2).each(early));
-    assert_eq!((found.threads.len(), found.counts.messages, found.counts.lone_receives), (4, 2, 0));
+    assert_eq!((found.threads.len(), found.counts.messages, found.counts.unmatched_receives), (4, 2, 0));
     assert!(found.kept > MOST && found.kept < MOST + ON_THE_WAY, "{}", found.kept);
 }
 

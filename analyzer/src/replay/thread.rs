@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use crate::model::interval::Interval;
-use crate::model::kind::Ns;
+use crate::model::region_state::Ns;
 use crate::replay::timeline::{Batch, CommEvent, Step};
 use crate::replay::what_if::RETURNS;
 

@@ -2,7 +2,7 @@
 
 use crate::model::followed::ThreadOf;
 use crate::model::interval::Interval;
-use crate::model::kind::{Kind, Ns};
+use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::WaitState;
 
 /// Receives what threads do, in the order in which they are followed.
@@ -22,7 +22,7 @@ pub struct StateInterval {
     /// From when until when.
     pub interval: Interval,
     /// What it did, and where.
-    pub kind: Kind,
+    pub kind: RegionState,
     /// Index of the call site; NONE outside of calls, or where it is not known.
     pub site: u32,
     /// Number of the operation; 0 outside of calls.

@@ -10,7 +10,7 @@ use crate::model::Model;
 use crate::model::followed::Counts;
 use crate::model::waits::WaitState;
 use crate::profile::operation_name;
-use crate::structure::symbols::{Place, first_on_line};
+use crate::structure::symbols::{CodePlace, first_on_line};
 use lbprof_collector::Activity;
 use serde::{Serialize, Serializer};
 
@@ -82,7 +82,7 @@ pub struct PhaseRow {
 pub struct WaitRow {
     /// The place.
     #[serde(skip)]
-    pub place: Place,
+    pub place: CodePlace,
     /// `id` of the call site.
     #[serde(rename = "callsite")]
     pub id: Option<u32>,
@@ -192,7 +192,7 @@ impl<'a> From<&'a Option<(Option<u32>, String)>> for CallOfCause<'a> {
 
 impl BlockingTable {
     /// Why the ranks of `model` wait, whose call sites are at `places`; `None` where they were not followed.
-    pub(super) fn new(model: &Model, places: &[Place], split: &ImbalanceSplit) -> Option<BlockingTable> {
+    pub(super) fn new(model: &Model, places: &[CodePlace], split: &ImbalanceSplit) -> Option<BlockingTable> {
         let followed = model.followed.as_ref()?;
         let sums = sums(model, followed, split);
         let path = |region: u32| followed.regions.get(region as usize).map_or_else(String::new, |one| one.path.clone());
@@ -263,7 +263,7 @@ impl WaitRow {
 }
 
 /// Calls on one source line are one place.
-fn wait_rows(waits: &[WaitPlace], places: &[Place], path: impl Fn(u32) -> String) -> Vec<WaitRow> {
+fn wait_rows(waits: &[WaitPlace], places: &[CodePlace], path: impl Fn(u32) -> String) -> Vec<WaitRow> {
     let first = first_on_line(places);
     let mut rows: Vec<WaitRow> = Vec::new();
     for wait in waits {

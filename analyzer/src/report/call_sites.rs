@@ -9,7 +9,7 @@ use super::BlockingTable;
 use super::serial;
 use crate::model::{Cell, Model, SiteKey};
 use crate::profile::operation_name;
-use crate::structure::symbols::{Place, first_on_line};
+use crate::structure::symbols::{CodePlace, first_on_line};
 
 /// A call site, operation and activity.
 #[derive(Clone, Debug, Serialize)]
@@ -19,7 +19,7 @@ pub struct SiteRow {
     pub id: Option<u32>,
     /// Where it is.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: CodePlace,
     /// The MPI function, without `MPI_`.
     pub operation: String,
     /// The activity of its time.
@@ -42,7 +42,7 @@ pub struct SiteRow {
 }
 
 /// One row a place, operation and activity. Calls on one source line are one place. The longest come first.
-pub(super) fn rows(model: &Model, places: &[Place]) -> Vec<SiteRow> {
+pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
     let first = first_on_line(places);
     let by_place = |sites: &[(SiteKey, Cell)]| {
         let mut sums: BTreeMap<SiteKey, Cell> = BTreeMap::new();

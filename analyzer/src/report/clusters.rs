@@ -6,7 +6,7 @@ use crate::metrics::cluster::{self, Code, Radius};
 use crate::metrics::load_balance::{is_above_elapsed, phase_profile_ideal};
 use crate::model::Model;
 use crate::profile::operation_name;
-use crate::structure::symbols::Place;
+use crate::structure::symbols::CodePlace;
 use serde::Serialize;
 
 /// Most pieces of code that are named for a cluster.
@@ -70,7 +70,7 @@ pub enum CodeName {
     /// Computation in the marked region with this path.
     Region(String),
     /// Calls of an operation at a place; `None` where that is not known.
-    Call(String, Option<Place>),
+    Call(String, Option<CodePlace>),
 }
 
 /// The main loop of a cluster.
@@ -175,7 +175,7 @@ impl<'a> From<&'a Clusters> for Clustering<'a> {
 
 impl Clusters {
     /// Of a run whose call sites are at `places`. `radius`: how near ranks of one cluster are, where the user says so.
-    pub fn new(model: &Model, places: &[Place], radius: Option<f64>) -> Clusters {
+    pub fn new(model: &Model, places: &[CodePlace], radius: Option<f64>) -> Clusters {
         let codes = cluster::codes(model, places);
         let found = cluster::clusters(&codes, radius);
         let name = |piece: u32| match *codes.pieces.get(piece as usize)? {

@@ -6,7 +6,7 @@ use crate::model::loops::FoundLoopOfRank;
 use crate::model::loops::{Count, Loop, Without};
 use crate::model::{Model, RankModel, Region, RegionIdx};
 use crate::profile::operation_name;
-use crate::structure::symbols::Place;
+use crate::structure::symbols::CodePlace;
 use serde::Serialize;
 
 /// What was found.
@@ -52,8 +52,7 @@ pub struct LoopRow {
     /// Share of the iterations that have the same kinds of calls as most have; null if it is no main loop.
     pub alike: Option<f64>,
     /// How sure it is; null if it is no main loop.
-    #[serde(rename = "confidence")]
-    pub sureness: Option<Sureness>,
+    pub confidence: Option<Confidence>,
     /// The most serious reason to suspect another loop than the one found; null if there is none, and where it is no main loop. Where the
     /// user named the call that ends an iteration, only `comes_often`.
     #[serde(serialize_with = "serial::known_as::<_, DoubtName, _>")]
@@ -102,7 +101,7 @@ pub struct EndOfIteration {
     pub operation: String,
     /// Where it is called.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: CodePlace,
     /// Whether an uninterrupted run of such calls ends only one iteration.
     pub run: bool,
 }
@@ -111,7 +110,7 @@ pub struct EndOfIteration {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Sureness {
+pub enum Confidence {
     /// Their number is certain and the same on all ranks, at least ten, four fifths of them are alike, they cover half of the time, and
     /// nothing speaks for another loop.
     Sure,
@@ -121,24 +120,24 @@ pub enum Sureness {
     Unsure,
 }
 
-impl Sureness {
+impl Confidence {
     /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
-            Sureness::Sure => "sure",
-            Sureness::Likely => "likely",
-            Sureness::Unsure => "unsure",
+            Confidence::Sure => "sure",
+            Confidence::Likely => "likely",
+            Confidence::Unsure => "unsure",
         }
     }
 
     /// From the fewest and the most iterations of a rank, the share that is alike and that of the time that they cover.
-    fn of((fewest, most): (f64, f64), alike: f64, covered: f64) -> Sureness {
+    fn of((fewest, most): (f64, f64), alike: f64, covered: f64) -> Confidence {
         if fewest == most && most >= 10.0 && alike >= 0.8 && covered >= LEAST_COVERED {
-            Sureness::Sure
+            Confidence::Sure
         } else if fewest >= 0.98 * most && most >= 3.0 && alike >= 0.5 && covered >= LEAST_COVERED {
-            Sureness::Likely
+            Confidence::Likely
         } else {
-            Sureness::Unsure
+            Confidence::Unsure
         }
     }
 }
@@ -169,7 +168,7 @@ pub enum Doubt {
     /// The first or the last may be none, or parts of the body before or after them may be one.
     Ends,
     /// The call that the user named comes so often in each iteration of the loop that is found, which ends with this call.
-    ComesOften(u32, (String, Place)),
+    ComesOften(u32, (String, CodePlace)),
 }
 
 /// The names of doubts about a loop.
@@ -233,10 +232,10 @@ const INTERPRETERS: [&str; 4] = ["mpi4py", "MPI.cpython", "MPI.abi3", "Rmpi"];
 
 impl Doubt {
     /// The loop is at most so sure.
-    fn at_most(&self) -> Sureness {
+    fn at_most(&self) -> Confidence {
         match self {
-            Doubt::Amounts | Doubt::OtherCalls | Doubt::ComesOften(..) | Doubt::FewKinds(_, true) => Sureness::Unsure,
-            _ => Sureness::Likely,
+            Doubt::Amounts | Doubt::OtherCalls | Doubt::ComesOften(..) | Doubt::FewKinds(_, true) => Confidence::Unsure,
+            _ => Confidence::Likely,
         }
     }
 
@@ -298,7 +297,7 @@ struct Facts<'a> {
 
 impl Loops {
     /// The loops of `model`, whose call sites are at `places`.
-    pub(super) fn new(model: &Model, places: &[Place]) -> Loops {
+    pub(super) fn new(model: &Model, places: &[CodePlace]) -> Loops {
         let mut rows: Vec<LoopRow> = model.loops.iter().map(|one| row(model, places, one)).collect();
         let in_run = |one: &Loop| {
             let ranks = model.ranks.iter().filter(|rank| one.ranks.binary_search(&rank.rank).is_ok());
@@ -319,7 +318,7 @@ impl Loops {
     }
 }
 
-fn row(model: &Model, places: &[Place], one: &Loop) -> LoopRow {
+fn row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
     let ranks: Vec<&RankModel> =
         model.ranks.iter().filter(|rank| rank.found.is_some() && one.ranks.binary_search(&rank.rank).is_ok()).collect();
     let region = main_region(model, &ranks);
@@ -347,7 +346,8 @@ fn row(model: &Model, places: &[Place], one: &Loop) -> LoopRow {
         (true, false) => doubts(model, &found, one, ends_at.as_ref()),
     };
     let in_all = counts(&ranks, in_run);
-    let sureness = Sureness::of(in_all, alike, covered).max(doubts.first().map_or(Sureness::Sure, Doubt::at_most));
+    let confidence =
+        Confidence::of(in_all, alike, covered).max(doubts.first().map_or(Confidence::Sure, Doubt::at_most));
     let counted = (in_all.0 - f64::from(one.count.fewer), in_all.1 + f64::from(one.count.more));
     LoopRow {
         name: one.name.clone(),
@@ -361,7 +361,7 @@ fn row(model: &Model, places: &[Place], one: &Loop) -> LoopRow {
         for_each_main: one.for_each_main,
         covered,
         alike: one.main.then_some(alike),
-        sureness: one.main.then_some(sureness),
+        confidence: one.main.then_some(confidence),
         doubt: doubts.into_iter().next(),
     }
 }
@@ -399,7 +399,7 @@ fn longest_inner<'a>(model: &'a Model, one: &Loop) -> Option<&'a Loop> {
 }
 
 /// Whether the call that the user named comes several times in each iteration of the loop that is found in the calls.
-fn comes_often(places: &[Place], one: &Loop, ranks: &[&RankModel]) -> Option<Doubt> {
+fn comes_often(places: &[CodePlace], one: &Loop, ranks: &[&RankModel]) -> Option<Doubt> {
     let detected = one.detected.as_ref().filter(|detected| detected.iterations > 0)?;
     let named = f64::from(ranks.iter().map(|rank| in_run(rank)).max()?);
     let times = (named / f64::from(detected.iterations)).round();
@@ -432,7 +432,7 @@ impl LoopRow {
     /// Adds what speaks for another loop, unless something does already.
     fn doubt_it(&mut self, doubt: Doubt) {
         let doubt = self.doubt.take().filter(|known| *known != Doubt::Ends).unwrap_or(doubt);
-        self.sureness = self.sureness.max(Some(doubt.at_most()));
+        self.confidence = self.confidence.max(Some(doubt.at_most()));
         self.possible = self.possible.map(|range| doubt.widened(range));
         self.doubt = Some(doubt);
     }
@@ -456,12 +456,12 @@ impl LoopRow {
         self.possible = self.possible.zip(other.possible).map(|(one, other)| around(one, other));
         self.in_report |= other.in_report;
         if self.iterations.0 < self.iterations.1 && self.main {
-            self.sureness = self.sureness.max(Some(Sureness::of(self.iterations, 1.0, 1.0)));
+            self.confidence = self.confidence.max(Some(Confidence::of(self.iterations, 1.0, 1.0)));
         }
-        if self.sureness < other.sureness || self.doubt.is_none() {
+        if self.confidence < other.confidence || self.doubt.is_none() {
             self.doubt = other.doubt.or(self.doubt.take());
         }
-        self.sureness = self.sureness.max(other.sureness);
+        self.confidence = self.confidence.max(other.confidence);
         if others > own {
             self.ends_at = other.ends_at;
         }
@@ -490,12 +490,12 @@ mod tests {
 
     #[test]
     fn a_loop_is_sure_where_ranks_agree_and_iterations_are_alike() {
-        assert_eq!(Sureness::of((500.0, 500.0), 0.95, 0.9), Sureness::Sure);
-        assert_eq!(Sureness::of((500.0, 500.0), 0.95, 0.3), Sureness::Unsure, "it may be no main loop");
-        assert_eq!(Sureness::of((4.0, 4.0), 1.0, 0.9), Sureness::Likely);
-        assert_eq!(Sureness::of((99.0, 100.0), 0.6, 0.9), Sureness::Likely);
-        assert_eq!(Sureness::of((90.0, 100.0), 1.0, 0.9), Sureness::Unsure);
-        assert_eq!(Sureness::of((500.0, 500.0), 0.3, 0.9), Sureness::Unsure);
+        assert_eq!(Confidence::of((500.0, 500.0), 0.95, 0.9), Confidence::Sure);
+        assert_eq!(Confidence::of((500.0, 500.0), 0.95, 0.3), Confidence::Unsure, "it may be no main loop");
+        assert_eq!(Confidence::of((4.0, 4.0), 1.0, 0.9), Confidence::Likely);
+        assert_eq!(Confidence::of((99.0, 100.0), 0.6, 0.9), Confidence::Likely);
+        assert_eq!(Confidence::of((90.0, 100.0), 1.0, 0.9), Confidence::Unsure);
+        assert_eq!(Confidence::of((500.0, 500.0), 0.3, 0.9), Confidence::Unsure);
     }
 
     /// The doubt about 100 iterations on each of two ranks, of which so many carry as much as others, with calls of these numbers.
@@ -535,9 +535,9 @@ mod tests {
 
     #[test]
     fn a_doubt_bounds_how_sure_a_loop_is() {
-        assert_eq!(Sureness::Sure.max(Doubt::Amounts.at_most()), Sureness::Unsure);
-        assert_eq!(Sureness::Sure.max(Doubt::FewKinds(2, false).at_most()), Sureness::Likely);
-        assert_eq!(Sureness::Sure.max(Doubt::FewKinds(2, true).at_most()), Sureness::Unsure);
-        assert_eq!(Sureness::Unsure.max(Doubt::Interpreter.at_most()), Sureness::Unsure);
+        assert_eq!(Confidence::Sure.max(Doubt::Amounts.at_most()), Confidence::Unsure);
+        assert_eq!(Confidence::Sure.max(Doubt::FewKinds(2, false).at_most()), Confidence::Likely);
+        assert_eq!(Confidence::Sure.max(Doubt::FewKinds(2, true).at_most()), Confidence::Unsure);
+        assert_eq!(Confidence::Unsure.max(Doubt::Interpreter.at_most()), Confidence::Unsure);
     }
 }

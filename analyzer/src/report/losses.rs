@@ -22,7 +22,7 @@ use crate::metrics::blocking::{Class, waited_because_of};
 use crate::model::Model;
 use crate::model::what_if::WhatIf;
 use crate::profile::operation_name;
-use crate::structure::symbols::{Place, first_on_line};
+use crate::structure::symbols::{CodePlace, first_on_line};
 
 /// Share of the elapsed time from which on a loss is reported.
 const LEAST: f64 = 0.01;
@@ -113,7 +113,7 @@ pub struct LossAt {
     pub operation: String,
     /// Where it is called.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: CodePlace,
     /// The share of the waiting for these ranks, or of all communication, that is there; null where it is not known.
     pub share: Option<f64>,
 }
@@ -139,7 +139,7 @@ impl Loss {
 /// What losses are made from.
 pub(super) struct Parts<'a> {
     pub(super) model: &'a Model,
-    pub(super) places: &'a [Place],
+    pub(super) places: &'a [CodePlace],
     pub(super) verdict: &'a Verdict,
     pub(super) blocking: Option<&'a BlockingTable>,
     pub(super) what_if: &'a WhatIfTable,

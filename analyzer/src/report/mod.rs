@@ -43,7 +43,7 @@ use lbprof_collector::problem::Severity;
 use crate::metrics::dispersion::Ranking;
 use crate::model::{Model, RunFacts};
 use crate::select::activities::only;
-use crate::structure::symbols::Place;
+use crate::structure::symbols::CodePlace;
 pub use activities::ActivityRow;
 pub use blocking::BlockingTable;
 pub use call_sites::SiteRow;
@@ -122,12 +122,12 @@ pub struct Choices {
 
 impl Report {
     /// The report on `model`, whose call sites are at `places`.
-    pub fn new(model: &Model, places: &[Place]) -> Report {
+    pub fn new(model: &Model, places: &[CodePlace]) -> Report {
         Report::with(model, places, &Choices::default())
     }
 
     /// The report on `model`, whose call sites are at `places`, as the user chose.
-    pub fn with(model: &Model, places: &[Place], choices: &Choices) -> Report {
+    pub fn with(model: &Model, places: &[CodePlace], choices: &Choices) -> Report {
         let efficiency = EfficiencyRow::new(model, 0);
         let mut call_sites = call_sites::rows(model, places);
         let mut regions = regions::rows(model, model);

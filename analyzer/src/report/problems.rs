@@ -13,8 +13,8 @@ use crate::model::Model;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProblemRow {
     /// The kind.
-    #[serde(flatten, serialize_with = "super::serial::written_as::<_, Kind, _>")]
-    #[cfg_attr(test, schemars(with = "Kind"))]
+    #[serde(flatten, serialize_with = "super::serial::written_as::<_, ProblemKindRow, _>")]
+    #[cfg_attr(test, schemars(with = "ProblemKindRow"))]
     pub kind: ProblemKind,
     /// Ranks concerned; empty: the whole run.
     pub ranks: Vec<u32>,
@@ -40,7 +40,7 @@ enum Severe {
 /// What is known of a kind of problem.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Kind {
+struct ProblemKindRow {
     /// Name of the kind.
     kind: &'static str,
     /// How far it touches the figures.
@@ -51,14 +51,14 @@ struct Kind {
     advice: &'static str,
 }
 
-impl From<&ProblemKind> for Kind {
-    fn from(kind: &ProblemKind) -> Kind {
+impl From<&ProblemKind> for ProblemKindRow {
+    fn from(kind: &ProblemKind) -> ProblemKindRow {
         let severity = match kind.severity() {
             Severity::Note => Severe::Note,
             Severity::Partial => Severe::Partial,
             Severity::Doubtful => Severe::Doubtful,
         };
-        Kind { kind: kind.name(), severity, meaning: kind.meaning(), advice: kind.advice() }
+        ProblemKindRow { kind: kind.name(), severity, meaning: kind.meaning(), advice: kind.advice() }
     }
 }
 

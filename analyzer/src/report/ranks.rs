@@ -10,7 +10,7 @@ use super::serial;
 use super::{BlockingTable, Clusters, DispersionRows};
 use crate::model::{Model, RankModel, Seconds, Usage};
 use crate::profile::operation_name;
-use crate::structure::symbols::Place;
+use crate::structure::symbols::CodePlace;
 
 /// A rank.
 #[derive(Clone, Debug, Serialize)]
@@ -36,7 +36,7 @@ pub struct RankRow {
     /// The call in which the rank was when its log ended without an end.
     #[serde(serialize_with = "serial::known_as::<_, serial::Call, _>")]
     #[cfg_attr(test, schemars(with = "Option<serial::Call<'static>>"))]
-    pub in_call: Option<(String, Place)>,
+    pub in_call: Option<(String, CodePlace)>,
     /// Its computation.
     pub computation_s: f64,
     /// The time by which ranks are compared: the computation, or that of the selected activities.
@@ -111,7 +111,7 @@ pub(super) struct Parts<'a> {
     pub(super) model: &'a Model,
     /// The same model of some activities alone, or of all.
     pub(super) times: &'a Model,
-    pub(super) places: &'a [Place],
+    pub(super) places: &'a [CodePlace],
     pub(super) blocking: Option<&'a BlockingTable>,
     pub(super) clusters: &'a Clusters,
     pub(super) dispersion: &'a DispersionRows,

@@ -32,8 +32,8 @@ pub struct RegionRow {
     #[cfg_attr(test, schemars(with = "Source"))]
     pub found: bool,
     /// As it was marked.
-    #[serde(serialize_with = "serial::written_as::<_, Kind, _>")]
-    #[cfg_attr(test, schemars(with = "Kind"))]
+    #[serde(serialize_with = "serial::written_as::<_, RegionMark, _>")]
+    #[cfg_attr(test, schemars(with = "RegionMark"))]
     pub kind: RegionKind,
     /// Whether its invocations are iterations.
     pub iterated: bool,
@@ -116,7 +116,7 @@ impl From<&bool> for Source {
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum RegionMark {
     /// Useful work, the default.
     Useful,
     /// Control of parallelism: partitioning and the like.
@@ -125,12 +125,12 @@ pub enum Kind {
     Serial,
 }
 
-impl From<&RegionKind> for Kind {
-    fn from(kind: &RegionKind) -> Kind {
+impl From<&RegionKind> for RegionMark {
+    fn from(kind: &RegionKind) -> RegionMark {
         match kind {
-            RegionKind::Useful => Kind::Useful,
-            RegionKind::Control => Kind::Control,
-            RegionKind::Serial => Kind::Serial,
+            RegionKind::Useful => RegionMark::Useful,
+            RegionKind::Control => RegionMark::Control,
+            RegionKind::Serial => RegionMark::Serial,
         }
     }
 }

@@ -75,11 +75,11 @@ pub(super) struct Call<'a> {
     operation: &'a str,
     /// Where it is called.
     #[serde(flatten)]
-    place: &'a crate::structure::symbols::Place,
+    place: &'a crate::structure::symbols::CodePlace,
 }
 
-impl<'a> From<&'a (String, crate::structure::symbols::Place)> for Call<'a> {
-    fn from((operation, place): &'a (String, crate::structure::symbols::Place)) -> Call<'a> {
+impl<'a> From<&'a (String, crate::structure::symbols::CodePlace)> for Call<'a> {
+    fn from((operation, place): &'a (String, crate::structure::symbols::CodePlace)) -> Call<'a> {
         Call { operation, place }
     }
 }

@@ -12,7 +12,7 @@ use crate::metrics::load_balance::Times;
 use crate::metrics::preemption::{Preemption, preemption};
 use crate::metrics::serialization::Serialization;
 use crate::model::Model;
-use crate::structure::symbols::Place;
+use crate::structure::symbols::CodePlace;
 
 /// Efficiency from which on nothing is worth gaining.
 pub const GOOD_EFFICIENCY: f64 = 0.95;
@@ -159,7 +159,7 @@ pub struct WaitsAt {
     pub operations: Vec<String>,
     /// Where the longest is called.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: CodePlace,
     /// Whether it has other call sites.
     pub several: bool,
     /// Time spent there, the mean over ranks.
@@ -233,7 +233,7 @@ impl<'a> From<&'a Option<WorstRegion>> for RegionOfWorst<'a> {
 
 impl Verdict {
     /// The verdict on the cluster of a run that loses most, where its ranks do not share one work. `None`: they do.
-    pub fn of_cluster(model: &Model, places: &[Place], clusters: &Clusters) -> Option<Verdict> {
+    pub fn of_cluster(model: &Model, places: &[CodePlace], clusters: &Clusters) -> Option<Verdict> {
         let waits = Waits::of(model);
         let rows = || clusters.rows.iter().filter(|_| clusters.are_apart());
         let computation_s = |row: &ClusterRow| row.efficiency.times.avg_computation_s * row.ranks.len() as f64;

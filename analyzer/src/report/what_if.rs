@@ -6,7 +6,7 @@ use lbprof_collector::Activity;
 use serde::Serialize;
 
 use super::{Clusters, serial};
-use crate::model::kind::Kind;
+use crate::model::region_state::RegionState;
 use crate::model::what_if::WhatIf;
 use crate::model::{Model, OwnLoops};
 use crate::replay::what_if::{iterations_are_known, serial_least_s};
@@ -207,7 +207,7 @@ impl WhatIfTable {
             time_s: time_s.max(least_s(scenario)),
             saved_s: measured_s.unwrap_or(time_s) - time_s.max(least_s(scenario)),
         };
-        let mut by_kind: BTreeMap<Kind, BTreeMap<u32, f64>> = BTreeMap::new();
+        let mut by_kind: BTreeMap<RegionState, BTreeMap<u32, f64>> = BTreeMap::new();
         let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
         for part in &followed.critical_path {
             let rank = followed.world_rank(part.thread);

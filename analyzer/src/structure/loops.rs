@@ -25,7 +25,7 @@ use crate::model::loops::{Anchors, Ends, Loop};
 use crate::read::open::Run;
 use crate::structure::iterations::found::FoundLoop;
 use crate::structure::survey::{RankSurvey, Survey, Token};
-use crate::structure::symbols::{Place, Resolved};
+use crate::structure::symbols::{CodePlace, Resolved};
 
 /// Most groups of ranks whose calls are searched. Ranks beyond them have no loop.
 const MOST_GROUPS: usize = 16;
@@ -145,7 +145,13 @@ fn groups<'a>(
 }
 
 /// A loop as the structure has it. `first` is where the group's loops begin, `name` counts the names of main loops.
-fn to_loop(one: &FoundLoop, group: &Group, survey: &Survey, places: &[Place], (first, name): (usize, usize)) -> Loop {
+fn to_loop(
+    one: &FoundLoop,
+    group: &Group,
+    survey: &Survey,
+    places: &[CodePlace],
+    (first, name): (usize, usize),
+) -> Loop {
     let main = group.main();
     let anchor: Vec<(Option<u32>, u16)> = one
         .anchor

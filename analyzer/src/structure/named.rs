@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use crate::structure::iterations::found::{Anchor, FoundLoop};
 use crate::structure::iterations::window::CallInterval;
 use crate::structure::survey::{Survey, Token};
-use crate::structure::symbols::Place;
+use crate::structure::symbols::CodePlace;
 
 /// What ends an iteration, as the user says.
 pub(super) struct LoopAt {
@@ -17,7 +17,7 @@ pub(super) struct LoopAt {
 
 impl LoopAt {
     /// The calls at those call sites whose label holds `text`; a number after a slash at its end says which of them end an iteration.
-    pub fn new(text: &str, survey: &Survey, places: &[Place]) -> LoopAt {
+    pub fn new(text: &str, survey: &Survey, places: &[CodePlace]) -> LoopAt {
         let (label, every) = parts(text);
         let is_there = |token: &Token| {
             let place = token.site.and_then(|site| places.get(site as usize));

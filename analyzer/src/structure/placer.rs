@@ -9,7 +9,7 @@ use crate::model::loops::Loop;
 use crate::model::sites::Sites;
 use crate::read::definitions::Definitions;
 use crate::structure::call_kinds::CallKinds;
-use crate::structure::iterations::split::{Interval, Splitter};
+use crate::structure::iterations::split::{IterationInterval, Splitter};
 use crate::structure::survey::Token;
 
 /// Set in the numbers of found regions. Those of markers are small, for a recorder counts them.
@@ -257,7 +257,7 @@ impl<'a> Placer<'a> {
     }
 
     /// The rank's main loop, the intervals of its calls and what is known of their ends, where it has one.
-    pub fn finish(self) -> Option<(usize, Vec<Interval>, Ends)> {
+    pub fn finish(self) -> Option<(usize, Vec<IterationInterval>, Ends)> {
         let main = self.main?;
         Some((main, self.splitter?.finish(), self.structure.loops.get(main)?.ends))
     }

@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::structure::survey::Survey;
-use crate::structure::symbols::{Place, base_name};
+use crate::structure::symbols::{CodePlace, base_name};
 
 /// Share of all ranks' time from which on code between two places is a region of its own. Others are one region together:
 /// hundreds of regions, each of next to nothing, would hide the few that matter.
@@ -38,7 +38,7 @@ pub struct Segments {
 
 impl Segments {
     /// The regions of a surveyed run.
-    pub fn new(survey: &Survey, places: &[Place]) -> Segments {
+    pub fn new(survey: &Survey, places: &[CodePlace]) -> Segments {
         let (place_of_site, labels) = places_of(places);
         let place = |site: Option<u32>| site.map_or(0, |site| place_of_site.get(site as usize).copied().unwrap_or(0));
         let mut times: BTreeMap<(u32, u32), u64> = BTreeMap::new();
@@ -78,14 +78,14 @@ impl Segments {
 }
 
 /// The place of each call site, from 1, and the first call site of each place; of place 0 there is none.
-fn places_of(places: &[Place]) -> (Vec<u32>, Vec<Option<&Place>>) {
-    let mut numbers: BTreeMap<Place, u32> = BTreeMap::new();
+fn places_of(places: &[CodePlace]) -> (Vec<u32>, Vec<Option<&CodePlace>>) {
+    let mut numbers: BTreeMap<CodePlace, u32> = BTreeMap::new();
     let mut first = vec![None];
     let of_site = places
         .iter()
         .map(|place| {
             let known = place.line.is_some() || place.function.is_some();
-            let key = Place { offset: if known { 0 } else { place.offset }, ..place.clone() };
+            let key = CodePlace { offset: if known { 0 } else { place.offset }, ..place.clone() };
             *numbers.entry(key).or_insert_with(|| {
                 first.push(Some(place));
                 first.len() as u32 - 1
@@ -96,7 +96,7 @@ fn places_of(places: &[Place]) -> (Vec<u32>, Vec<Option<&Place>>) {
 }
 
 /// The name of the code between two places; `None`: the begin of the program, or a call site that is not known.
-fn name(from: Option<&Place>, to: Option<&Place>) -> String {
+fn name(from: Option<&CodePlace>, to: Option<&CodePlace>) -> String {
     let Some(to) = to else { return format!("{} → ?", from.map_or_else(|| "start".to_owned(), label)) };
     let Some(from) = from else { return format!("start → {}", label(to)) };
     if from == to {
@@ -122,17 +122,17 @@ pub fn ends_of(name: &str) -> (String, String) {
 }
 
 /// The label of a place without the class that it shares with the place before.
-fn without_class_of(from: &Place, to: &str) -> String {
+fn without_class_of(from: &CodePlace, to: &str) -> String {
     let class = short(from.function_label()).rsplit_once("::").map(|(class, _)| format!("{class}::"));
     class.and_then(|class| to.strip_prefix(class.as_str())).unwrap_or(to).to_owned()
 }
 
 /// A place by its short name, without its offset where more is known.
-pub fn label(place: &Place) -> String {
+pub fn label(place: &CodePlace) -> String {
     let function = place.function.as_ref().map(|_| short(place.function_label()).to_owned());
     match place.line {
         None if place.function.is_some() => function.unwrap_or_default(),
-        _ => Place { function, ..place.clone() }.label(),
+        _ => CodePlace { function, ..place.clone() }.label(),
     }
 }
 
@@ -157,9 +157,9 @@ fn short(function: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn at(function: &str, line: Option<u32>) -> Place {
+    fn at(function: &str, line: Option<u32>) -> CodePlace {
         let file = line.map(|_| "src/halo.c".to_owned());
-        Place { function: Some(function.to_owned()), file, line, module: Some("app".to_owned()), offset: 0x10 }
+        CodePlace { function: Some(function.to_owned()), file, line, module: Some("app".to_owned()), offset: 0x10 }
     }
 
     #[test]
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(name(Some(&at("exchange", None)), Some(&at("reverse", None))), "exchange → reverse");
         let of_class = |name: &str| at(&format!("md::Comm::{name}"), None);
         assert_eq!(name(Some(&of_class("forward")), Some(&of_class("reverse"))), "Comm::forward → reverse");
-        let unknown = Place { module: Some("/bin/app".to_owned()), offset: 0x40, ..Place::default() };
+        let unknown = CodePlace { module: Some("/bin/app".to_owned()), offset: 0x40, ..CodePlace::default() };
         assert_eq!(name(Some(&unknown), None), "app+0x40 → ?");
     }
 
@@ -196,10 +196,10 @@ mod tests {
 
     #[test]
     fn call_sites_are_one_place_by_line_or_else_by_function() {
-        let other = Place { offset: 0x20, ..at("halo", Some(20)) };
-        let without_lines = [at("halo", None), Place { offset: 0x30, ..at("halo", None) }];
-        let unknown = Place { offset: 0x40, ..Place::default() };
-        let more = Place { offset: 0x50, ..Place::default() };
+        let other = CodePlace { offset: 0x20, ..at("halo", Some(20)) };
+        let without_lines = [at("halo", None), CodePlace { offset: 0x30, ..at("halo", None) }];
+        let unknown = CodePlace { offset: 0x40, ..CodePlace::default() };
+        let more = CodePlace { offset: 0x50, ..CodePlace::default() };
         let all = [vec![at("halo", Some(20)), other], without_lines.to_vec(), vec![unknown, more]].concat();
         let (of_site, first) = places_of(&all);
         assert_eq!(of_site, [1, 1, 2, 2, 3, 4]);

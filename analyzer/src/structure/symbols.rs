@@ -35,7 +35,7 @@ use crate::model::sites::Sites;
 /// What is known of a place in a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Place {
+pub struct CodePlace {
     /// The function that calls.
     pub function: Option<String>,
     /// Its source file.
@@ -56,7 +56,7 @@ fn known_address<S: Serializer>(address: &u64, serializer: S) -> Result<S::Ok, S
     Some(*address).filter(|&address| address > 0).serialize(serializer)
 }
 
-impl Place {
+impl CodePlace {
     /// The function's name without return type and parameters; empty where it is not known.
     pub fn function_label(&self) -> &str {
         self.function.as_deref().map_or("", name_alone)
@@ -140,10 +140,10 @@ pub fn base_name(path: &str) -> &str {
 }
 
 /// For each place the index of the first one on its source line; its own where the line is not known.
-pub fn first_on_line(places: &[Place]) -> Vec<u32> {
-    let mut first: BTreeMap<Place, u32> = BTreeMap::new();
-    let index = |(at, place): (u32, &Place)| match place.line {
-        Some(_) => *first.entry(Place { offset: 0, ..place.clone() }).or_insert(at),
+pub fn first_on_line(places: &[CodePlace]) -> Vec<u32> {
+    let mut first: BTreeMap<CodePlace, u32> = BTreeMap::new();
+    let index = |(at, place): (u32, &CodePlace)| match place.line {
+        Some(_) => *first.entry(CodePlace { offset: 0, ..place.clone() }).or_insert(at),
         None => at,
     };
     (0..).zip(places).map(index).collect()
@@ -153,7 +153,7 @@ pub fn first_on_line(places: &[Place]) -> Vec<u32> {
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
     /// Their places, at the same indices.
-    pub places: Vec<Place>,
+    pub places: Vec<CodePlace>,
     /// For each the first one that is the same call of the source, inlined into the same calls: compilers copy a call where they
     /// unroll a loop or let branches end apart. Its own index where the line is not known.
     pub first_copy: Vec<u32>,
@@ -213,7 +213,8 @@ pub fn resolve(all: &Sites, within: Duration) -> Resolved {
                 let mut first: BTreeMap<Position, u32> = BTreeMap::new();
                 for (&site, Found { place: name, position, is_in_main }) in sites.iter().zip(names) {
                     in_main[site] = is_in_main;
-                    places[site] = Place { module: places[site].module.take(), offset: places[site].offset, ..name };
+                    places[site] =
+                        CodePlace { module: places[site].module.take(), offset: places[site].offset, ..name };
                     if position.first().is_some_and(|(place, _)| place.line.is_some()) {
                         first_copy[site] = *first.entry(position).or_insert(site as u32);
                     }
@@ -234,23 +235,23 @@ pub fn unnamed(all: &Sites) -> Resolved {
 }
 
 /// The places of call sites by module and offset alone.
-pub fn unresolved(all: &Sites) -> Vec<Place> {
+pub fn unresolved(all: &Sites) -> Vec<CodePlace> {
     let module = |idx: u32| all.modules.get(idx as usize).map(|module| module.path.clone());
-    let place = |site: &crate::model::CallSite| Place {
+    let place = |site: &crate::model::CallSite| CodePlace {
         module: site.module.and_then(module),
         offset: site.offset,
-        ..Place::default()
+        ..CodePlace::default()
     };
     all.call_sites.iter().map(place).collect()
 }
 
 /// Where a call stands in the source: its place and column, then those of the calls that it was inlined into, up to a function
 /// of the program. Places are without module and offset.
-type Position = Vec<(Place, Option<u32>)>;
+type Position = Vec<(CodePlace, Option<u32>)>;
 
 /// What is found of a call site.
 struct Found {
-    place: Place,
+    place: CodePlace,
     position: Position,
     is_in_main: bool,
 }
@@ -346,17 +347,17 @@ fn dwarf_position(loader: &Loader, address: u64) -> Position {
         let line = location.and_then(|location| location.line).filter(|&line| line > 0);
         let column = location.and_then(|location| location.column);
         let function = frame.function.and_then(|function| Some(fortran_name(function.demangle().ok()?.into_owned())));
-        position.push((Place { function, file, line, ..Place::default() }, column));
+        position.push((CodePlace { function, file, line, ..CodePlace::default() }, column));
     }
     position
 }
 
 /// The innermost place that is the user's own, else the innermost; `None` where nothing is known of it.
-fn own_place(position: &Position) -> Option<&Place> {
-    let is_own = |place: &&Place| place.file.as_deref().is_some_and(|file| !is_system_file(file));
+fn own_place(position: &Position) -> Option<&CodePlace> {
+    let is_own = |place: &&CodePlace| place.file.as_deref().is_some_and(|file| !is_system_file(file));
     let mut places = position.iter().map(|(place, _)| place);
     let own = places.clone().find(is_own).or_else(|| places.next());
-    own.filter(|place| **place != Place::default())
+    own.filter(|place| **place != CodePlace::default())
 }
 
 /// Whether a source file belongs to a library or a compiler: MPI's inline C++ bindings, Rust crates, system headers.
@@ -444,7 +445,7 @@ mod tests {
 
     #[test]
     fn a_label_says_the_best_that_is_known() {
-        let mut place = Place { module: Some("/opt/app/lmp".into()), offset: 0x1234, ..Place::default() };
+        let mut place = CodePlace { module: Some("/opt/app/lmp".into()), offset: 0x1234, ..CodePlace::default() };
         assert_eq!(place.label(), "lmp+0x1234");
         place.function = Some("force".into());
         assert_eq!(place.label(), "force (+0x1234)");

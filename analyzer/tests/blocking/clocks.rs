@@ -106,7 +106,8 @@ fn whatever_clocks_say_causes_add_up_and_no_wait_is_negative() {
         // `check_invariants` and `Run::check` hold: causes add up to waits, none of which is negative.
         let run = Run::of(&format!("{}{}\n{}", &text[..behind], clocks.join("\n"), &text[behind..]));
         let (found, expected) = (run.followed().counts, right.followed().counts);
-        let matched = |counts: Counts| (counts.messages, counts.collectives, counts.lone_receives, counts.lone_sends);
+        let matched =
+            |counts: Counts| (counts.messages, counts.collectives, counts.unmatched_receives, counts.unmatched_sends);
         assert_eq!(matched(found), matched(expected), "script {seed}: {clocks:?}");
         let replayed_ms = run.replay_ms(WhatIf::Measured);
         assert!(
@@ -134,7 +135,7 @@ fn calls_that_end_too_early_by_wrong_clocks_are_moved_and_counted() {
         assert!(counts.violations > 0 && counts.largest_violation > 0, "{clocks}: {counts:?}");
         assert!(counts.largest_violation < 10_000_000, "{clocks}: {counts:?}");
         assert_eq!(
-            (counts.messages, counts.collectives, counts.lone_sends, counts.lone_receives),
+            (counts.messages, counts.collectives, counts.unmatched_sends, counts.unmatched_receives),
             (60, 20, 0, 0),
             "{clocks}"
         );

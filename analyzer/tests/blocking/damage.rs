@@ -32,7 +32,11 @@ fn messages_with_a_rank_without_log_are_lone() {
         let run = Run::of_scenario(scenario().missing(missing));
         let counts = run.followed().counts;
         // Each of the others exchanges one message with it an iteration, and one with each other.
-        assert_eq!((counts.lone_sends, counts.lone_receives, counts.messages), (5, 5, 5), "without rank {missing}");
+        assert_eq!(
+            (counts.unmatched_sends, counts.unmatched_receives, counts.messages),
+            (5, 5, 5),
+            "without rank {missing}"
+        );
         assert_eq!(run.followed().t_ideal_s(), None, "without rank {missing}");
     }
 }
@@ -69,7 +73,7 @@ fn a_rank_that_stops_leaves_the_others_waiting_for_nobody() {
         .rank(1, |log| log.compute(5.0).send(0, 0, 8, 1.0).kill(2));
     let run = Run::of_scenario(scenario);
     let counts = run.followed().counts;
-    assert_eq!((counts.messages, counts.lone_receives, counts.lone_collectives), (1, 1, 2), "{counts:?}");
+    assert_eq!((counts.messages, counts.unmatched_receives, counts.unmatched_collectives), (1, 1, 2), "{counts:?}");
     assert_eq!(run.followed().t_ideal_s(), None);
     assert!((run.followed().elapsed - 28_000_000).abs() <= 1, "nothing is moved: {} ns", run.followed().elapsed);
 }
@@ -157,5 +161,5 @@ fn records_lost_on_several_ranks_leave_the_others() {
     assert_eq!((counts.messages, counts.collectives), (2 * 6 + 2 * 2, 2), "{counts:?}");
     // Ranks 2 and 3: a send, a receive and a barrier in each of three iterations. Ranks 0 and 1: four barriers.
     assert_eq!((counts.behind_gaps, counts.not_recorded), (2 * 3 * 3, 2 * 4), "{counts:?}");
-    assert_eq!(counts.lone_receives + counts.lone_sends + counts.lone_collectives, 0, "{counts:?}");
+    assert_eq!(counts.unmatched_receives + counts.unmatched_sends + counts.unmatched_collectives, 0, "{counts:?}");
 }

@@ -217,7 +217,7 @@ fn waits_among_some_ranks_are_those_of_the_simulator() {
     for seed in 0..2 * N {
         let script = among_some(seed, 4 + seed as u32 % 20, true);
         let counts = assert_waits(seed, &script).followed().counts;
-        let unknown = counts.lone_neighbours + counts.lone_epochs + counts.violations;
+        let unknown = counts.unmatched_neighbours + counts.unmatched_epochs + counts.violations;
         assert_eq!(unknown, 0, "script {seed}: {counts:?}\n{}", script.text());
     }
 }

@@ -124,11 +124,11 @@ fn what_does_not_name_its_others_is_counted() {
     // The communicator has no neighbours in the logs, as in those of older recorders.
     let run = Run::of("ranks 2\ncomm line 0 1\nrank *: compute 1+$r; neighbor_allgather 8 on line\n");
     let counts = run.followed().counts;
-    assert_eq!(counts, Counts { steps: counts.steps, lone_neighbours: 2, ..Counts::default() });
+    assert_eq!(counts, Counts { steps: counts.steps, unmatched_neighbours: 2, ..Counts::default() });
     assert_eq!(run.followed().t_ideal_s(), None);
     // A rank that exposes its window to one that never accesses it waits for ever, or is killed.
     let run = Run::of("ranks 2\nrank *: win_create as w\nrank 0: win_post w 1\nrank 1: win_unlock 0 on w\n");
-    assert_eq!(run.followed().counts.lone_epochs, 1, "a lock that was not taken");
+    assert_eq!(run.followed().counts.unmatched_epochs, 1, "a lock that was not taken");
 }
 
 #[test]
@@ -144,6 +144,6 @@ fn behind_an_epoch_of_an_unknown_group_those_on_its_window_are_not_matched() {
     let run = Run::of_scenario(scenario().rank(0, |log| log.define(endless)));
     let counts = run.followed().counts;
     // Its own steps from then on, and the accesses of the others.
-    assert_eq!((counts.lone_epochs, counts.behind_gaps, counts.not_recorded), (1, 3, 3), "{counts:?}");
+    assert_eq!((counts.unmatched_epochs, counts.behind_gaps, counts.not_recorded), (1, 3, 3), "{counts:?}");
     assert!((run.waits(Complete) - 10.0).abs() < 1e-6, "{}", run.waits(Complete));
 }

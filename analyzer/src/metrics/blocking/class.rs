@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::metrics::imbalance::ImbalanceSplit;
 use crate::model::Region;
-use crate::model::kind::Kind;
+use crate::model::region_state::RegionState;
 
 /// What waiting is caused by (§3.2 of the paper).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -35,7 +35,7 @@ impl Class {
         [Class::Communication, Class::MessageDelay, Class::Control, Class::Imbalance, Class::Recorder];
 
     /// That of a kind of time in one of `regions`.
-    pub fn of(regions: &[Region], kind: Kind) -> Class {
+    pub fn of(regions: &[Region], kind: RegionState) -> Class {
         let region = regions.get(kind.region() as usize).map(|region| region.kind);
         match kind.activity() {
             _ if kind.is_delay() => Class::MessageDelay,

@@ -18,7 +18,7 @@ use self::own::OwnTimes;
 pub use self::phases::PhaseCost;
 use super::imbalance::ImbalanceSplit;
 use crate::model::followed::Followed;
-use crate::model::kind::Kind;
+use crate::model::region_state::RegionState;
 use crate::model::waits::WaitState;
 use crate::model::{Model, RegionIdx};
 
@@ -112,7 +112,7 @@ pub struct BlockingSums {
 pub fn sums(model: &Model, followed: &Followed, split: &ImbalanceSplit) -> BlockingSums {
     let mut sums = BlockingSums { pairs: pairs(followed), ..BlockingSums::default() };
     sums.add_waits(followed);
-    let mut caused: BTreeMap<(u32, Kind), f64> = BTreeMap::new();
+    let mut caused: BTreeMap<(u32, RegionState), f64> = BTreeMap::new();
     for (&(thread, kind), ns) in &followed.blocking.causes {
         *caused.entry((followed.world_rank(thread), kind)).or_default() += ns * 1e-9;
     }

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use lbprof_collector::record::NONE;
 
 use crate::model::followed::Followed;
-use crate::model::kind::Kind;
+use crate::model::region_state::RegionState;
 use crate::model::{Model, RegionIdx, SiteKey};
 
 /// Seconds without waiting.
 pub(super) struct OwnTimes {
     /// By (world rank, kind).
-    by_kind: BTreeMap<(u32, Kind), f64>,
+    by_kind: BTreeMap<(u32, RegionState), f64>,
     /// By world rank, kind, call site and operation.
-    by_call: BTreeMap<(u32, Kind), Vec<(f64, Call)>>,
+    by_call: BTreeMap<(u32, RegionState), Vec<(f64, Call)>>,
 }
 
 /// Where MPI is called: index of the call site, number of the operation.
@@ -22,8 +22,8 @@ pub(super) type Call = (Option<u32>, u16);
 impl OwnTimes {
     /// Those of `model`, of whose run `followed` is.
     pub(super) fn new(model: &Model, followed: &Followed) -> OwnTimes {
-        let mut blocked: BTreeMap<(u32, Kind), f64> = BTreeMap::new();
-        let mut blocked_there: BTreeMap<(u32, Kind, Call), f64> = BTreeMap::new();
+        let mut blocked: BTreeMap<(u32, RegionState), f64> = BTreeMap::new();
+        let mut blocked_there: BTreeMap<(u32, RegionState, Call), f64> = BTreeMap::new();
         for (key, wait) in &followed.blocking.waits {
             let (rank, seconds) = (followed.world_rank(key.thread), (wait.waiting + wait.delay) as f64 * 1e-9);
             let call = ((key.site != NONE).then_some(key.site), key.operation);
@@ -36,12 +36,12 @@ impl OwnTimes {
         for rank in &model.ranks {
             for &((region, activity), cell) in &rank.cells {
                 let Some(region) = region_in_run(region) else { continue };
-                let key = (rank.rank, Kind::new(region, activity));
+                let key = (rank.rank, RegionState::new(region, activity));
                 own.by_kind.insert(key, (cell.seconds - blocked.get(&key).copied().unwrap_or(0.0)).max(0.0));
             }
             for &(SiteKey { site, operation, activity, region }, cell) in &rank.sites {
                 let Some(region) = region_in_run(region) else { continue };
-                let (kind, call) = (Kind::new(region, activity), (site, operation));
+                let (kind, call) = (RegionState::new(region, activity), (site, operation));
                 let waited = blocked_there.get(&(rank.rank, kind, call)).copied().unwrap_or(0.0);
                 own.by_call.entry((rank.rank, kind)).or_default().push((cell.seconds - waited, call));
             }
@@ -50,17 +50,17 @@ impl OwnTimes {
     }
 
     /// Kinds, each rank's by themselves, and seconds.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Kind, f64)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (RegionState, f64)> {
         self.by_kind.iter().map(|(&(_, kind), &seconds)| (kind, seconds))
     }
 
     /// Seconds of a rank in a kind; `None`: the part has none.
-    pub(super) fn of(&self, rank: u32, kind: Kind) -> Option<f64> {
+    pub(super) fn of(&self, rank: u32, kind: RegionState) -> Option<f64> {
         self.by_kind.get(&(rank, kind)).copied()
     }
 
     /// The call in which a rank spends most of its time of a kind; `None`: the part has no such call.
-    pub(super) fn call(&self, rank: u32, kind: Kind) -> Option<Call> {
+    pub(super) fn call(&self, rank: u32, kind: RegionState) -> Option<Call> {
         let calls = self.by_call.get(&(rank, kind))?;
         calls.iter().max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|&(_, call)| call)
     }

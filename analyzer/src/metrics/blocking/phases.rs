@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Class;
 use super::own::OwnTimes;
-use crate::model::kind::Kind;
+use crate::model::region_state::RegionState;
 use crate::model::{Region, RegionIdx};
 use serde::Serialize;
 
@@ -38,7 +38,7 @@ impl PhaseCost {
 
 /// The phases: region and class, all ranks together, the most expensive first, of what ranks did and of what caused waiting, by (world
 /// rank, kind).
-pub(super) fn phases(regions: &[Region], own: &OwnTimes, caused: &BTreeMap<(u32, Kind), f64>) -> Vec<PhaseCost> {
+pub(super) fn phases(regions: &[Region], own: &OwnTimes, caused: &BTreeMap<(u32, RegionState), f64>) -> Vec<PhaseCost> {
     let mut phases: BTreeMap<(RegionIdx, Class), (f64, f64)> = BTreeMap::new();
     for (kind, own_s) in own.iter() {
         phases.entry((kind.region(), Class::of(regions, kind))).or_default().0 += own_s;

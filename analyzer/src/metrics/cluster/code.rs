@@ -6,7 +6,7 @@ use lbprof_collector::definition::RankList;
 use lbprof_collector::{Activity, Operation};
 
 use crate::model::{Model, RankModel, RegionIdx, SiteKey};
-use crate::structure::symbols::{Place, first_on_line};
+use crate::structure::symbols::{CodePlace, first_on_line};
 
 /// A piece of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,7 +62,7 @@ pub struct Codes {
 ///
 /// Polls ([`Operation::polls`]) do not count: how often they are made says how long a rank waits. Regions
 /// that were found, not marked, do not either: they are named by the calls that do.
-pub fn codes(model: &Model, places: &[Place]) -> Codes {
+pub fn codes(model: &Model, places: &[CodePlace]) -> Codes {
     let lines = first_on_line(places);
     let marked = marked_regions(model);
     let found: Vec<bool> = model.regions.iter().map(|region| region.found).collect();
@@ -131,7 +131,7 @@ fn marked_regions(model: &Model) -> Vec<RegionIdx> {
     (0..model.regions.len() as RegionIdx).map(innermost).collect()
 }
 
-fn functions(pieces: &[Code], places: &[Place]) -> Vec<u32> {
+fn functions(pieces: &[Code], places: &[CodePlace]) -> Vec<u32> {
     let mut numbers: BTreeMap<(RegionIdx, bool, String), u32> = BTreeMap::new();
     let mut number = |piece: &Code| {
         let key = match piece {

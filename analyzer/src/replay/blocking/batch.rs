@@ -2,7 +2,7 @@
 
 use super::causes::DelaySource;
 use super::history::EndedBy;
-use crate::model::kind::{Kind, Ns};
+use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::{WaitKey, WaitSums};
 
 /// A thread that begins.
@@ -19,7 +19,7 @@ pub(super) struct Begin {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BatchInterval {
     pub end: Ns,
-    pub kind: Kind,
+    pub kind: RegionState,
     /// Whether it is the next of the thread's waits.
     pub waits: bool,
 }
@@ -67,7 +67,7 @@ impl HistoryBatch {
 
     /// A thread goes on until `end` with time of a kind.
     #[inline]
-    pub fn spend(&mut self, thread: u32, kind: Kind, end: Ns) {
+    pub fn spend(&mut self, thread: u32, kind: RegionState, end: Ns) {
         self.goes_on(thread, BatchInterval { end, kind, waits: false });
     }
 

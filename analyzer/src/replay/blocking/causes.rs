@@ -11,7 +11,7 @@ use super::history::{EndedBy, History, StateTime};
 use super::paths::Paths;
 use super::states::ThreadStates;
 use crate::model::interval::Interval;
-use crate::model::kind::{Kind, Ns};
+use crate::model::region_state::{Ns, RegionState};
 
 /// Most causes that are kept of one wait, and the smallest share of it that is kept. What smaller ones caused is shared out among those
 /// that are kept.
@@ -28,7 +28,7 @@ pub struct DelaySource {
     /// The part of the wait that he answers for, 0..=1; the parts of all who end it add up to 1.
     pub share: f64,
     /// What comes after what it did, until the wait is over: a message's delay.
-    pub delay: Option<Kind>,
+    pub delay: Option<RegionState>,
 }
 
 /// A wait of a thread, and what all threads did.
@@ -97,7 +97,7 @@ impl Causes {
         } else {
             // Nothing is known of what he did: the wait is of that which he did last.
             let last = other.backwards(Ns::MIN, at).next().map(|past| past.state);
-            let state = last.unwrap_or_else(|| states.of(by.thread, Kind::unknown(0)));
+            let state = last.unwrap_or_else(|| states.of(by.thread, RegionState::unknown(0)));
             self.caused.resize(states.all().len(), 0.0);
             cause(&mut self.caused, &mut self.found, StateTime { state, ns });
         }
@@ -131,16 +131,16 @@ mod tests {
 
     use super::*;
 
-    const X: Kind = Kind(1 << 4);
-    const Y: Kind = Kind(2 << 4);
+    const X: RegionState = RegionState(1 << 4);
+    const Y: RegionState = RegionState(2 << 4);
 
-    fn history(states: &mut ThreadStates, thread: u32, intervals: &[(Ns, Kind)]) -> History {
+    fn history(states: &mut ThreadStates, thread: u32, intervals: &[(Ns, RegionState)]) -> History {
         let mut history = History::new(0);
         intervals.iter().for_each(|&(end, kind)| history.spend(end, states.of(thread, kind)));
         history
     }
 
-    fn histories(states: &mut ThreadStates, all: &[&[(Ns, Kind)]]) -> Vec<History> {
+    fn histories(states: &mut ThreadStates, all: &[&[(Ns, RegionState)]]) -> Vec<History> {
         (0..).zip(all).map(|(thread, intervals)| history(states, thread, intervals)).collect()
     }
 
@@ -152,11 +152,11 @@ mod tests {
     fn causes(
         mut states: ThreadStates,
         histories: &[History],
-        wait: (Ns, Ns),
+        wait: Interval,
         sources: &[DelaySource],
-    ) -> Vec<(u32, Kind, f64)> {
+    ) -> Vec<(u32, RegionState, f64)> {
         let mut causes = Causes::default();
-        let waiting = Waiting { histories, thread: 0, time: Interval::new(wait.0, wait.1) };
+        let waiting = Waiting { histories, thread: 0, time: wait };
         let found = causes.of(&mut states, waiting, sources).to_vec();
         assert!(causes.caused.iter().all(|&ns| ns == 0.0));
         let named = |part: &StateTime| (states.get(part.state).0, states.get(part.state).1, part.ns);
@@ -165,19 +165,19 @@ mod tests {
 
     #[test]
     fn what_both_did_as_long_cancels() {
-        assert_eq!(Kind::new(1, Activity::Computation), X);
+        assert_eq!(RegionState::new(1, Activity::Computation), X);
         let mut states = ThreadStates::default();
         let histories = histories(&mut states, &[&[(5, X), (7, Y)], &[(9, X), (10, Y)]]);
-        assert_eq!(causes(states, &histories, (7, 10), &[source(1, 10)]), [(1, X, 3.0)]);
+        assert_eq!(causes(states, &histories, Interval::new(7, 10), &[source(1, 10)]), [(1, X, 3.0)]);
     }
 
     #[test]
     fn excesses_are_reduced_in_proportion() {
         // b did 6 more of x and 3 more of y than a, which did 6 of z: a waits for 3.
-        let z = Kind(3 << 4);
+        let z = RegionState(3 << 4);
         let mut states = ThreadStates::default();
         let histories = histories(&mut states, &[&[(6, z)], &[(6, X), (9, Y)]]);
-        assert_eq!(causes(states, &histories, (6, 9), &[source(1, 9)]), [(1, X, 2.0), (1, Y, 1.0)]);
+        assert_eq!(causes(states, &histories, Interval::new(6, 9), &[source(1, 9)]), [(1, X, 2.0), (1, Y, 1.0)]);
     }
 
     #[test]
@@ -187,7 +187,7 @@ mod tests {
         middle.wait(8, states.of(1, Y));
         middle.explain(None, &[StateTime { state: states.of(2, X), ns: 6.0 }]);
         let histories = [history(&mut states, 0, &[(2, X)]), middle];
-        assert_eq!(causes(states, &histories, (2, 8), &[source(1, 8)]), [(2, X, 6.0)]);
+        assert_eq!(causes(states, &histories, Interval::new(2, 8), &[source(1, 8)]), [(2, X, 6.0)]);
     }
 
     #[test]
@@ -202,7 +202,7 @@ mod tests {
             history
         };
         let histories = [waited(0, 1), waited(1, 4)];
-        assert_eq!(causes(states, &histories, (6, 9), &[source(1, 9)]), [(1, X, 3.0)]);
+        assert_eq!(causes(states, &histories, Interval::new(6, 9), &[source(1, 9)]), [(1, X, 3.0)]);
     }
 
     #[test]
@@ -210,7 +210,7 @@ mod tests {
         let mut states = ThreadStates::default();
         let histories = histories(&mut states, &[&[(1, Y)], &[(5, X)], &[(3, X)]]);
         let share = |thread, at, share| DelaySource { share, ..source(thread, at) };
-        let found = causes(states, &histories, (1, 5), &[share(1, 5, 0.75), share(2, 3, 0.25)]);
+        let found = causes(states, &histories, Interval::new(1, 5), &[share(1, 5, 0.75), share(2, 3, 0.25)]);
         assert_eq!(found, [(1, X, 3.0), (2, X, 1.0)]);
     }
 
@@ -220,7 +220,7 @@ mod tests {
         let mut states = ThreadStates::default();
         let histories = histories(&mut states, &[&[(2, X)], &[(4, X), (5, Y)], &[(2, X), (4, Y)]]);
         let share = |thread, at, share| DelaySource { share, ..source(thread, at) };
-        let found = causes(states, &histories, (2, 5), &[share(1, 5, 0.75), share(2, 4, 0.25)]);
+        let found = causes(states, &histories, Interval::new(2, 5), &[share(1, 5, 0.75), share(2, 4, 0.25)]);
         assert_eq!(found, [(1, X, 1.5), (1, Y, 0.75), (2, Y, 0.75)]);
     }
 
@@ -228,16 +228,16 @@ mod tests {
     fn a_message_on_its_way_is_a_delay() {
         let mut states = ThreadStates::default();
         let histories = histories(&mut states, &[&[(1, X)], &[(1, X)]]);
-        let late = DelaySource { delay: Some(Kind::delay(1)), ..source(1, 1) };
-        assert_eq!(causes(states, &histories, (1, 4), &[late]), [(1, Kind::delay(1), 3.0)]);
+        let late = DelaySource { delay: Some(RegionState::delay(1)), ..source(1, 1) };
+        assert_eq!(causes(states, &histories, Interval::new(1, 4), &[late]), [(1, RegionState::delay(1), 3.0)]);
     }
 
     #[test]
     fn the_smallest_of_very_many_are_shared_out() {
-        let intervals: Vec<_> = (1..=100).map(|i| (Ns::from(i) * 10, Kind(i << 4))).collect();
+        let intervals: Vec<_> = (1..=100).map(|i| (Ns::from(i) * 10, RegionState(i << 4))).collect();
         let mut states = ThreadStates::default();
         let histories = histories(&mut states, &[&[], &intervals]);
-        let found = causes(states, &histories, (0, 1000), &[source(1, 1000)]);
+        let found = causes(states, &histories, Interval::new(0, 1000), &[source(1, 1000)]);
         assert_eq!(found.len(), MOST_CAUSES);
         assert!((found.iter().map(|one| one.2).sum::<f64>() - 1000.0).abs() < 1e-9);
     }

@@ -16,10 +16,10 @@ use rustc_hash::FxHashMap;
 
 use super::{History, ThreadState, ThreadStates};
 use crate::model::followed::OnPath;
-use crate::model::kind::{Kind, Ns};
+use crate::model::region_state::{Ns, RegionState};
 
 /// Nanoseconds on a path, by thread and kind.
-type Sums = FxHashMap<(u32, Kind), f64>;
+type Sums = FxHashMap<(u32, RegionState), f64>;
 
 /// Of how many paths others may find that they join them, and up to which change over to another thread.
 const MOST_TRAILS: usize = 4;
@@ -30,7 +30,7 @@ const MOST_JOINTS: usize = 1 << 10;
 struct Trail {
     sums: Sums,
     /// What was added to the sums, as far as it was noted.
-    parts: Vec<((u32, Kind), f64)>,
+    parts: Vec<((u32, RegionState), f64)>,
     /// With which thread it goes on, and when, after how many of the parts.
     joints: Vec<((u32, Ns), usize)>,
 }
@@ -38,7 +38,7 @@ struct Trail {
 impl Trail {
     /// Notes a part, while there are not too many joints.
     #[inline]
-    fn pass(&mut self, key: (u32, Kind), ns: f64) {
+    fn pass(&mut self, key: (u32, RegionState), ns: f64) {
         if self.joints.len() < MOST_JOINTS {
             self.parts.push((key, ns));
         }
@@ -131,7 +131,7 @@ impl CriticalPath {
                         let at = by.at.max(begin).max(self.from).min(past.end);
                         // From the send to the end of the wait the message was in transit.
                         if at < past.end {
-                            let key = (by.thread, Kind::delay(states.get(past.state).1.region()));
+                            let key = (by.thread, RegionState::delay(states.get(past.state).1.region()));
                             *sums.entry(key).or_default() += (past.end - at) as f64;
                             trail.iter_mut().for_each(|trail| trail.pass(key, (past.end - at) as f64));
                         }
@@ -180,15 +180,15 @@ mod tests {
     use super::*;
     use crate::replay::blocking::EndedBy;
 
-    fn computation(region: u32) -> Kind {
-        Kind::new(region, Activity::Computation)
+    fn computation(region: u32) -> RegionState {
+        RegionState::new(region, Activity::Computation)
     }
 
     #[test]
     fn a_wait_at_a_barrier_leads_to_the_last_that_entered() {
         // 0 |= 3 =|... barrier ...|= 2 =|
         // 1 |====== 10 ======|b|
-        let barrier = Kind::new(0, Activity::Synchronization);
+        let barrier = RegionState::new(0, Activity::Synchronization);
         let mut states = ThreadStates::default();
         let mut first = History::new(0);
         first.spend(3, states.of(0, computation(1)));
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_circle_of_waits_ends() {
-        let kind = Kind::new(0, Activity::Synchronization);
+        let kind = RegionState::new(0, Activity::Synchronization);
         let mut states = ThreadStates::default();
         let mut waits_for = |thread: u32| {
             let mut history = History::new(0);
@@ -221,7 +221,7 @@ mod tests {
     fn paths_that_join_others_are_as_long_and_of_the_same_parts_as_alone() {
         // Four ranks meet again and again, each time another comes last; messages lie between.
         let kinds = [computation(1), computation(2)];
-        let barrier = Kind::new(0, Activity::Synchronization);
+        let barrier = RegionState::new(0, Activity::Synchronization);
         let mut states = ThreadStates::default();
         let mut histories: Vec<History> = (0..4).map(|_| History::new(0)).collect();
         for i in 1..=40 {

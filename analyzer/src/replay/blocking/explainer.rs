@@ -13,7 +13,7 @@ use super::states::ThreadStates;
 use super::tables::Sums;
 use crate::model::followed::OnPath;
 use crate::model::interval::Interval;
-use crate::model::kind::{Kind, Ns};
+use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::{Blocking, WaitKey, WaitState, WaitSums};
 
 /// Intervals and causes of all histories together from which on old ones are forgotten.
@@ -114,7 +114,7 @@ impl Explainer {
         let thread = self.histories.len() as u32;
         let mut history = History::new(if late { 0 } else { at });
         if late && at > 0 {
-            let kind = Kind::new(0, Activity::Management);
+            let kind = RegionState::new(0, Activity::Management);
             let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::LateBegin };
             let cause = StateTime { state: self.states.of(thread, kind), ns: at as f64 };
             self.sums.add(&self.states, key, (at, WaitSums { count: 1, waiting: counted, delay: 0 }), &[cause]);

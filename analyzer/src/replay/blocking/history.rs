@@ -6,7 +6,7 @@
 use std::cell::Cell;
 
 use super::states::ThreadState;
-use crate::model::kind::Ns;
+use crate::model::region_state::Ns;
 
 /// "Did not wait": the absent number of a wait.
 const NO_WAIT: u32 = u32::MAX;
@@ -252,15 +252,15 @@ mod tests {
     use lbprof_collector::Activity;
 
     use super::*;
-    use crate::model::kind::Kind;
+    use crate::model::region_state::RegionState;
     use crate::replay::blocking::states::ThreadStates;
 
     fn state(region: u32) -> ThreadState {
         let mut states = ThreadStates::default();
         (0..region).for_each(|before| {
-            states.of(0, Kind::new(before, Activity::Computation));
+            states.of(0, RegionState::new(before, Activity::Computation));
         });
-        states.of(0, Kind::new(region, Activity::Computation))
+        states.of(0, RegionState::new(region, Activity::Computation))
     }
 
     fn intervals(history: &History, from: Ns, to: Ns) -> Vec<(Ns, Ns, ThreadState)> {

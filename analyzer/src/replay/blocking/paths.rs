@@ -2,7 +2,7 @@
 
 use super::history::{History, StateTime};
 use super::states::{ThreadState, ThreadStates};
-use crate::model::kind::Ns;
+use crate::model::region_state::Ns;
 
 /// How much of something is on the paths, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -155,12 +155,12 @@ impl Paths {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::kind::Kind;
+    use crate::model::region_state::RegionState;
 
     #[test]
     fn the_own_path_stays_for_others_who_end_the_same_wait() {
         let mut states = ThreadStates::default();
-        let kinds = [Kind(1 << 4), Kind(2 << 4), Kind(3 << 4)];
+        let kinds = [RegionState(1 << 4), RegionState(2 << 4), RegionState(3 << 4)];
         let mut history = |thread, parts: &[(Ns, usize)]| {
             let mut history = History::new(0);
             parts.iter().for_each(|&(end, kind)| history.spend(end, states.of(thread, kinds[kind])));

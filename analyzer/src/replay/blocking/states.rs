@@ -1,6 +1,6 @@
 //! What threads do, by number: a thread and a kind of its time are one dense number, so that sums over them are lists.
 
-use crate::model::kind::Kind;
+use crate::model::region_state::RegionState;
 
 /// A thread and a kind of its time, by number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,7 +12,7 @@ const UNHEARD: u32 = u32::MAX;
 /// All that threads do, in the order in which it was first heard of.
 #[derive(Debug, Default)]
 pub struct ThreadStates {
-    all: Vec<(u32, Kind)>,
+    all: Vec<(u32, RegionState)>,
     /// Numbers by thread, then by kind.
     numbers: Vec<Vec<u32>>,
 }
@@ -28,30 +28,30 @@ impl ThreadState {
 impl ThreadStates {
     /// The number of what a thread does.
     #[inline]
-    pub fn of(&mut self, thread: u32, kind: Kind) -> ThreadState {
+    pub fn of(&mut self, thread: u32, kind: RegionState) -> ThreadState {
         self.find(thread, kind).unwrap_or_else(|| self.add(thread, kind))
     }
 
     /// The number, if the thread is known to do that.
     #[inline]
-    pub fn find(&self, thread: u32, kind: Kind) -> Option<ThreadState> {
+    pub fn find(&self, thread: u32, kind: RegionState) -> Option<ThreadState> {
         let number = *self.numbers.get(thread as usize)?.get(kind.0 as usize)?;
         (number != UNHEARD).then_some(ThreadState(number))
     }
 
     /// The thread and the kind.
     #[inline]
-    pub fn get(&self, state: ThreadState) -> (u32, Kind) {
+    pub fn get(&self, state: ThreadState) -> (u32, RegionState) {
         self.all[state.at()]
     }
 
     /// The thread and the kind of each, by number.
-    pub fn all(&self) -> &[(u32, Kind)] {
+    pub fn all(&self) -> &[(u32, RegionState)] {
         &self.all
     }
 
     #[cold]
-    fn add(&mut self, thread: u32, kind: Kind) -> ThreadState {
+    fn add(&mut self, thread: u32, kind: RegionState) -> ThreadState {
         let (thread_at, kind_at) = (thread as usize, kind.0 as usize);
         if self.numbers.len() <= thread_at {
             self.numbers.resize_with(thread_at + 1, Vec::new);

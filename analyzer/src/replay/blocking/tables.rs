@@ -6,7 +6,7 @@ use crate::model::waits::WaitSums;
 
 use super::history::StateTime;
 use super::states::ThreadStates;
-use crate::model::kind::Ns;
+use crate::model::region_state::Ns;
 
 /// Sums that are being made.
 #[derive(Debug, Default)]

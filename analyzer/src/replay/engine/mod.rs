@@ -23,7 +23,7 @@ use super::watcher::Watcher;
 use super::what_if::{Clocks, Condition};
 use crate::model::followed::{Counts, Followed, ThreadOf};
 use crate::model::interval::Interval;
-use crate::model::kind::Ns;
+use crate::model::region_state::Ns;
 use crate::model::what_if::WhatIf;
 use crate::model::{Model, RankModel};
 use crate::read::open::Run;

@@ -8,7 +8,7 @@ use lbprof_collector::record::NONE;
 use rustc_hash::FxHashMap;
 
 use crate::model::Model;
-use crate::model::kind::Ns;
+use crate::model::region_state::Ns;
 use crate::replay::sinks::NewThread;
 use crate::replay::thread::{Next, Thread};
 use crate::replay::timeline::{Batch, Source};

@@ -10,7 +10,7 @@ use std::hash::{Hash, Hasher};
 use lbprof_collector::semantics::SendMode;
 use rustc_hash::FxHashMap;
 
-use crate::model::kind::{Kind, Ns};
+use crate::model::region_state::{Ns, RegionState};
 use crate::replay::what_if::Noted;
 
 /// No transfer follows in the queue.
@@ -52,7 +52,7 @@ pub struct Side {
     /// When it sent, or posted its receive.
     pub at: Ns,
     /// What it did then.
-    pub kind: Kind,
+    pub kind: RegionState,
     /// Its clocks in the replays then.
     pub noted: Noted,
     /// Bytes that it sends; 0 of a receive.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use lbprof_collector::semantics::Pattern;
 use rustc_hash::FxHashMap;
 
-use crate::model::kind::Ns;
+use crate::model::region_state::Ns;
 use crate::replay::what_if::Noted;
 
 /// A collective instance that is not over.

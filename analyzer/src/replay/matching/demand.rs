@@ -9,7 +9,7 @@
 //! done by whom if ranks computed longer or shorter. Ranks that deal with others between an answer and the next question, in a collective
 //! operation or by messages, do not get their work that way: they have a server, as for output.
 
-use crate::model::kind::Ns;
+use crate::model::region_state::Ns;
 
 /// Less than one part in so many of the computation is no considerable one.
 const SMALL: Ns = 20;

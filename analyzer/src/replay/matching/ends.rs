@@ -7,7 +7,7 @@ use super::collectives::{CollectiveId, Entry};
 use super::started::Started;
 use super::{CallEvent, Matcher};
 use crate::model::interval::Interval;
-use crate::model::kind::Ns;
+use crate::model::region_state::Ns;
 use crate::replay::sinks::{Received, Sink, Sinks};
 use crate::replay::timeline::Role;
 

@@ -13,7 +13,7 @@ use super::signals::{AwaitedId, Sent, Signal, SignalRoute};
 use super::started::Started;
 use super::{CallEvent, Matcher};
 use crate::model::interval::Interval;
-use crate::model::kind::Ns;
+use crate::model::region_state::Ns;
 use crate::model::waits::WaitState;
 use crate::replay::blocking::EndedBy;
 use crate::replay::needs::{At, Need};
@@ -36,11 +36,11 @@ impl Matcher<'_> {
         let event = at.event;
         let (sources, destinations) = (self.list(at, event.peer), self.list(at, event.peer.wrapping_add(1)));
         let (Some(sources), Some(destinations)) = (sources, destinations) else {
-            self.counts.lone_neighbours += 1;
+            self.counts.unmatched_neighbours += 1;
             return Started::Nothing;
         };
         if event.comm == NONE {
-            self.counts.lone_neighbours += 1;
+            self.counts.unmatched_neighbours += 1;
             return Started::Nothing;
         }
         if self.ranks[at.own.rank as usize].broken {
@@ -57,7 +57,7 @@ impl Matcher<'_> {
     pub(super) fn epoch(&mut self, at: &CallEvent, sinks: &mut Sinks) -> bool {
         let event = at.event;
         if event.comm == NONE || event.tag < 0 {
-            self.counts.lone_epochs += 1;
+            self.counts.unmatched_epochs += 1;
             return false;
         }
         if self.ranks[at.own.rank as usize].broken {
@@ -92,7 +92,7 @@ impl Matcher<'_> {
         let Some(others) = self.list(at, at.event.peer) else {
             // What it signals others in this epoch, and awaits of them, would be taken for that of the next.
             self.unknown.insert(window);
-            self.counts.lone_epochs += 1;
+            self.counts.unmatched_epochs += 1;
             return None;
         };
         Some(self.synchronise(at, step, &others, sinks))
@@ -130,7 +130,7 @@ impl Matcher<'_> {
         let release = || Release { rank: own.world, thread, at: own.begun, noted: sinks.note(thread) };
         match self.locks.unlock((event.comm, event.tag), target(event), own.world, release) {
             Some(old) => old.into_iter().for_each(|release| sinks.forget(release.noted)),
-            None => self.counts.lone_epochs += 1,
+            None => self.counts.unmatched_epochs += 1,
         }
     }
 

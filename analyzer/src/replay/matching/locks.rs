@@ -10,7 +10,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::model::kind::Ns;
+use crate::model::region_state::Ns;
 use crate::replay::what_if::Noted;
 
 /// A window: index of the communicator, and which it is there.

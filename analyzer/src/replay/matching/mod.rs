@@ -44,7 +44,7 @@ use super::timeline::{CommEvent, Step};
 use crate::model::Model;
 use crate::model::followed::Counts;
 use crate::model::interval::Interval;
-use crate::model::kind::{Kind, Ns};
+use crate::model::region_state::{Ns, RegionState};
 
 /// An event of the call in which a thread is.
 pub struct CallEvent<'a> {
@@ -178,7 +178,7 @@ impl<'a> Matcher<'a> {
 
     /// A thread was outside of MPI.
     #[inline]
-    pub fn computes(&mut self, thread: u32, kind: Kind, time: Interval) {
+    pub fn computes(&mut self, thread: u32, kind: RegionState, time: Interval) {
         if kind.is_computation() {
             self.demands.has_computed(thread, time.ns());
         }
@@ -195,11 +195,11 @@ impl<'a> Matcher<'a> {
         let (sends, receives) = self.channels.left();
         let (neighbours, epochs) = self.signals.left();
         let mut counts = self.counts;
-        counts.lone_sends += sends;
-        counts.lone_receives += receives;
-        counts.lone_collectives += self.collectives.left();
-        counts.lone_neighbours += neighbours;
-        counts.lone_epochs += epochs;
+        counts.unmatched_sends += sends;
+        counts.unmatched_receives += receives;
+        counts.unmatched_collectives += self.collectives.left();
+        counts.unmatched_neighbours += neighbours;
+        counts.unmatched_epochs += epochs;
         counts.hands_out_work = self.demands.hands_out_work();
         counts
     }
@@ -229,7 +229,7 @@ impl<'a> Matcher<'a> {
         let other = self.places.get(event.peer);
         let broken = |place: u32| self.ranks.get(place as usize).is_none_or(|rank| rank.broken);
         if event.comm == NONE || other.is_none() {
-            *(if sends { &mut self.counts.lone_sends } else { &mut self.counts.lone_receives }) += 1;
+            *(if sends { &mut self.counts.unmatched_sends } else { &mut self.counts.unmatched_receives }) += 1;
             return None;
         }
         if broken(own.rank) || other.is_some_and(broken) {

@@ -8,7 +8,7 @@ use super::channels::{SENT_AT_ONCE, Side, Transfer, TransferId};
 use super::collectives::{CollectiveId, CollectiveInstance, Entry};
 use super::started::{Pending, Started};
 use super::{CallEvent, Matcher};
-use crate::model::kind::Kind;
+use crate::model::region_state::RegionState;
 use crate::model::waits::WaitState;
 use crate::replay::blocking::EndedBy;
 use crate::replay::needs::{At, Need};
@@ -273,7 +273,7 @@ pub(super) fn needs_message(other: &Side, bytes: u64, state: WaitState, waits: b
         bytes,
         hops: 1,
         state,
-        delay: Some(Kind::delay(other.kind.region())),
+        delay: Some(RegionState::delay(other.kind.region())),
         certain: state == WaitState::LateSender,
         waits,
     }
@@ -284,7 +284,7 @@ fn latest(entries: &[Entry], which: impl Fn(&Entry) -> bool) -> Option<Entry> {
 }
 
 /// Why a call of a kind waits in `instance`; what a persistent one is only the kind shows.
-fn state_of(instance: &CollectiveInstance, kind: Kind) -> WaitState {
+fn state_of(instance: &CollectiveInstance, kind: RegionState) -> WaitState {
     let activity = match Operation::semantics(instance.operation) {
         Semantics::Start => kind.activity(),
         _ => Operation::from_number(instance.operation).map(Operation::activity),

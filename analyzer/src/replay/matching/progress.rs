@@ -16,7 +16,7 @@ use super::Matcher;
 use super::channels::{Channels, SENT_AT_ONCE, Side, TransferId};
 use super::needs::{CompleteSend, Needs, needs_message};
 use crate::model::interval::Interval;
-use crate::model::kind::{Kind, Ns};
+use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::WaitState;
 use crate::replay::blocking::EndedBy;
 use crate::replay::needs::{At, Need};
@@ -154,7 +154,7 @@ impl Progress<'_> {
             && let Some(at) = at
         {
             let by = EndedBy { thread: other, at };
-            let delay = Some(Kind::delay(sent.kind.region()));
+            let delay = Some(RegionState::delay(sent.kind.region()));
             needs.all.push(Need { by, delay, clocks: At::Back(other, slot), ..need(&sent) });
         }
     }

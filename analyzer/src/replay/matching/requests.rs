@@ -63,7 +63,7 @@ mod tests {
     use lbprof_collector::semantics::SendMode;
 
     use super::*;
-    use crate::model::kind::Kind;
+    use crate::model::region_state::RegionState;
     use crate::replay::matching::channels::{Channels, Side};
     use crate::replay::what_if::Clocks;
 
@@ -72,7 +72,7 @@ mod tests {
         let mut channels = Channels::default();
         let noted = Clocks::new(&[], 0).note(0);
         let mut any = |at| {
-            let side = Side { thread: 0, at, kind: Kind(0), noted, bytes: 0, mode: SendMode::Standard };
+            let side = Side { thread: 0, at, kind: RegionState(0), noted, bytes: 0, mode: SendMode::Standard };
             Started::Any(channels.post_any(side))
         };
         let mut requests = Requests::default();

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use crate::model::kind::Ns;
+use crate::model::region_state::Ns;
 use crate::replay::what_if::Noted;
 
 /// What is sent.

@@ -75,7 +75,7 @@ impl Matcher<'_> {
     fn enter(&mut self, at: &CallEvent, pattern: Pattern, sinks: &mut Sinks) -> Started {
         let (own, event, thread) = (at.own, at.event, at.thread);
         if event.comm == NONE || event.tag < 0 {
-            self.counts.lone_collectives += 1;
+            self.counts.unmatched_collectives += 1;
             return Started::Nothing;
         }
         if self.ranks[own.rank as usize].broken {

@@ -2,7 +2,7 @@
 
 use rayon::Scope;
 
-use crate::model::kind::Ns;
+use crate::model::region_state::Ns;
 use crate::read::ahead::Ahead;
 use crate::replay::blocking::{Explainer, HistoryBatch};
 

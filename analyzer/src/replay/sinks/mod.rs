@@ -23,7 +23,7 @@ pub use watching::Watching;
 use super::needs::EndedCall;
 use super::what_if::{Clocks, Noted};
 use crate::model::interval::Interval;
-use crate::model::kind::{Kind, Ns};
+use crate::model::region_state::{Ns, RegionState};
 
 /// A thread that begins.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +59,7 @@ pub trait Sink {
     fn begins(&mut self, thread: NewThread, window: Interval);
 
     /// A thread was outside of MPI, and enters a call; the time may have no length.
-    fn computes(&mut self, _thread: u32, _kind: Kind, _time: Interval) {}
+    fn computes(&mut self, _thread: u32, _kind: RegionState, _time: Interval) {}
 
     /// That thread came back to MPI after more than a moment: its clocks may be asked for by this slot.
     fn comes_back(&mut self, _thread: u32, _slot: u8) {}
@@ -118,7 +118,7 @@ impl Sink for Sinks<'_, '_> {
     }
 
     #[inline]
-    fn computes(&mut self, thread: u32, kind: Kind, time: Interval) {
+    fn computes(&mut self, thread: u32, kind: RegionState, time: Interval) {
         self.clocks.computes(thread, kind, time);
         self.waits.computes(thread, kind, time);
         self.watching.computes(thread, kind, time);

@@ -2,7 +2,7 @@
 
 use super::{NewThread, Sink};
 use crate::model::interval::Interval;
-use crate::model::kind::Kind;
+use crate::model::region_state::RegionState;
 use crate::replay::needs::{At, EndedCall, Need};
 use crate::replay::what_if::Clocks;
 
@@ -12,7 +12,7 @@ impl Sink for Clocks {
     }
 
     #[inline]
-    fn computes(&mut self, thread: u32, kind: Kind, time: Interval) {
+    fn computes(&mut self, thread: u32, kind: RegionState, time: Interval) {
         self.compute(thread, kind, time);
     }
 

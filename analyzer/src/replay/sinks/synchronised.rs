@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 use lbprof_collector::record::NONE;
 
 use crate::model::Communicator;
-use crate::model::kind::Ns;
+use crate::model::region_state::Ns;
 
 /// The last two times at which something happened, the later first; `Ns::MIN`: not yet.
 #[derive(Clone, Copy, Debug)]

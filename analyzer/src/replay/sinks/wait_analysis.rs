@@ -7,7 +7,7 @@ use super::explaining::Explaining;
 use super::synchronised::{Members, Synchronised};
 use super::{NewThread, Sink};
 use crate::model::interval::Interval;
-use crate::model::kind::{Kind, Ns};
+use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::{WaitKey, WaitState, WaitSums};
 use crate::replay::blocking::{BlockingInterval, DelaySource, EndedBy, Explained};
 use crate::replay::needs::{CallWait, EndedCall};
@@ -93,12 +93,12 @@ impl Sink for WaitAnalysis<'_, '_> {
         self.ranks.push(rank);
         self.synchronised.add_thread(world);
         let before = Interval::new(0, begin);
-        let idle = self.scope.counts(rank, Kind::new(0, Activity::Management), false, before);
+        let idle = self.scope.counts(rank, RegionState::new(0, Activity::Management), false, before);
         self.explaining.batch.begin(begin, number == 0, idle);
     }
 
     #[inline]
-    fn computes(&mut self, thread: u32, kind: Kind, time: Interval) {
+    fn computes(&mut self, thread: u32, kind: RegionState, time: Interval) {
         if !time.is_empty() {
             self.explaining.batch.spend(thread, kind, time.end);
         }
@@ -125,7 +125,7 @@ impl Sink for WaitAnalysis<'_, '_> {
         let Interval { begin, end } = idle;
         let by = EndedBy { thread: last, at: end };
         let since = self.synchronised.last(thread, last, end).min(begin);
-        let kind = Kind::new(0, Activity::Management);
+        let kind = RegionState::new(0, Activity::Management);
         let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::EarlyEnd };
         let sums = WaitSums { count: 1, waiting: idle.ns(), delay: 0 };
         let source = DelaySource { by, since, share: 1.0, delay: None };

@@ -6,7 +6,7 @@ use lbprof_collector::record::NONE;
 use super::{NewThread, Received, Sink};
 use crate::model::followed::ThreadOf;
 use crate::model::interval::Interval;
-use crate::model::kind::{Kind, Ns};
+use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::WaitState;
 use crate::replay::needs::EndedCall;
 use crate::replay::watcher::{InitialWait, Message, StateInterval, Watcher};
@@ -30,7 +30,7 @@ impl<'a> Watching<'a> {
     }
 
     /// A thread did something for some time; `what`: the kind of that, its call site and its operation.
-    fn shows(&mut self, thread: u32, interval: Interval, what: (Kind, u32, u16), wait: Option<InitialWait>) {
+    fn shows(&mut self, thread: u32, interval: Interval, what: (RegionState, u32, u16), wait: Option<InitialWait>) {
         if let Some(watcher) = &mut self.watcher
             && let Some(&(thread, _)) = self.threads.get(thread as usize)
         {
@@ -42,7 +42,7 @@ impl<'a> Watching<'a> {
     /// A thread waited outside of its window, for one that was in its own.
     fn is_idle(&mut self, thread: u32, interval: Interval, state: WaitState, by: Option<u32>) {
         let by = by.and_then(|by| self.world(by));
-        let kind = Kind::new(0, Activity::Management);
+        let kind = RegionState::new(0, Activity::Management);
         self.shows(thread, interval, (kind, NONE, 0), Some(InitialWait { until: interval.end, state, by }));
     }
 
@@ -62,7 +62,7 @@ impl Sink for Watching<'_> {
     }
 
     #[inline]
-    fn computes(&mut self, thread: u32, kind: Kind, time: Interval) {
+    fn computes(&mut self, thread: u32, kind: RegionState, time: Interval) {
         if self.watcher.is_some() && !time.is_empty() {
             self.shows(thread, time, (kind, NONE, 0), None);
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lbprof_collector::semantics::{EpochStep, Pattern, SendMode};
 
-use crate::model::kind::{Kind, Ns};
+use crate::model::region_state::{Ns, RegionState};
 
 /// What a call, or a part of one, does with another rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,9 +77,9 @@ pub struct Step {
     /// When it ends.
     pub end: Ns,
     /// What the thread did since the step before.
-    pub before: Kind,
+    pub before: RegionState,
     /// What the call is.
-    pub kind: Kind,
+    pub kind: RegionState,
     /// Index of the call site; NONE where it is not known.
     pub site: u32,
     /// Number of the operation.

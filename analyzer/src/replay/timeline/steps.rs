@@ -10,7 +10,7 @@ use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::{Flags, NO_PEER, NONE};
 use lbprof_collector::semantics::{Completes, EpochStep, On, Pattern, Semantics, SendMode};
-use lbprof_collector::walk::{Reached, ThreadState, Walk};
+use lbprof_collector::walk::{Reached, Walk, WalkState};
 use lbprof_collector::{Operation, Record};
 use rustc_hash::FxHashMap;
 
@@ -20,7 +20,7 @@ use super::persistent::Prepared;
 use super::places::Places;
 use super::probed::Probed;
 use super::step::{Batch, CommEvent, Role, Step};
-use crate::model::kind::{Kind, Ns};
+use crate::model::region_state::{Ns, RegionState};
 use crate::model::{Communicator, RegionIdx};
 use crate::read::definitions::Definitions;
 use crate::structure::Placer;
@@ -47,7 +47,7 @@ pub struct RankSteps<'a> {
     rank: u32,
     definitions: Definitions,
     placer: Option<Placer<'a>>,
-    threads: FxHashMap<u32, Thread>,
+    threads: FxHashMap<u32, ThreadSteps>,
     /// Sequence numbers after the last records of its threads.
     ends: &'a BTreeMap<u32, u64>,
     comms: Dense<Comm>,
@@ -66,7 +66,7 @@ pub struct RankSteps<'a> {
 const LONGEST: Ns = 1 << 60;
 
 /// Where a thread is.
-struct Thread {
+struct ThreadSteps {
     walk: Walk,
     /// Where the time since the last record is: the region's number, and its index.
     placed: (u32, RegionIdx),
@@ -214,17 +214,17 @@ impl<'a> RankSteps<'a> {
     }
 
     /// Whether a thread, other than the first, whose window ends with the log, does nothing more.
-    fn is_last(&self, number: u32, thread: &Thread) -> bool {
+    fn is_last(&self, number: u32, thread: &ThreadSteps) -> bool {
         let is_behind = self.ends.get(&number).is_some_and(|&end| thread.walk.next >= end);
         number != 0 && is_behind && thread.waiting.is_none()
     }
 
     /// The state of the thread of `head`, taken out, and whether records before it are missing.
-    fn thread(&mut self, head: &BatchHead) -> (Thread, bool) {
+    fn thread(&mut self, head: &BatchHead) -> (ThreadSteps, bool) {
         if let Some(thread) = self.threads.remove(&head.thread).filter(|thread| thread.walk.next == head.first) {
             return (thread, false);
         }
-        let mut thread = Thread {
+        let mut thread = ThreadSteps {
             walk: Walk::new(head),
             placed: (NONE, 0),
             waiting: None,
@@ -247,7 +247,7 @@ impl<'a> RankSteps<'a> {
         thread.end_polls(&mut out);
         let reached = thread.walk.time.advance(next.previous_end);
         thread.placed = (NONE, 0);
-        self.without_call(&mut thread, Reached { state: ThreadState::Paused, ..reached }, &mut out);
+        self.without_call(&mut thread, Reached { state: WalkState::Paused, ..reached }, &mut out);
         thread.walk.place(next, &[]);
         self.settle_place(&mut thread, None);
         out.last = self.is_last(head.thread, &thread);
@@ -294,7 +294,7 @@ impl<'a> RankSteps<'a> {
     }
 
     /// A step that ends without a call.
-    fn without_call(&mut self, thread: &mut Thread, reached: Reached, out: &mut Batch) {
+    fn without_call(&mut self, thread: &mut ThreadSteps, reached: Reached, out: &mut Batch) {
         if reached.end > reached.from {
             thread.end_polls(out);
             let (end, kind) = (self.time(reached.end), thread.before(reached));
@@ -306,7 +306,7 @@ impl<'a> RankSteps<'a> {
         self.clock.nanoseconds(ticks).saturating_sub(self.zero).clamp(-LONGEST, LONGEST)
     }
 
-    fn marker(&mut self, thread: &mut Thread, record: &Record, out: &mut Batch) {
+    fn marker(&mut self, thread: &mut ThreadSteps, record: &Record, out: &mut Batch) {
         let is_flush = record.operation == Operation::Flush as u16;
         if is_flush && thread.waiting.is_some() {
             // The ring was full before the parts of the last call.
@@ -333,30 +333,30 @@ impl<'a> RankSteps<'a> {
                 out.steps.push(self.step(thread, record, reached));
             }
             _ => match thread.walk.time.state() {
-                ThreadState::InCall(_) => {
+                WalkState::InCall(_) => {
                     let reached = thread.walk.step(record);
                     self.without_call(thread, reached, out);
                 }
                 // Nothing begins or ends with it: the time before it is that of the next step.
-                ThreadState::Computing | ThreadState::Paused => {}
+                WalkState::Computing | WalkState::Paused => {}
             },
         }
     }
 
     /// The record as a step without events.
-    fn step(&mut self, thread: &Thread, record: &Record, reached: Reached) -> Step {
+    fn step(&mut self, thread: &ThreadSteps, record: &Record, reached: Reached) -> Step {
         Step {
             begin: self.time(reached.begin),
             end: self.time(reached.end),
             before: thread.before(reached),
-            kind: Kind::new(thread.placed.1, record.activity()),
+            kind: RegionState::new(thread.placed.1, record.activity()),
             site: self.site(record.call_site),
             operation: record.operation,
             events: 0,
         }
     }
 
-    fn call(&mut self, thread: &mut Thread, record: &Record, out: &mut Batch) {
+    fn call(&mut self, thread: &mut ThreadSteps, record: &Record, out: &mut Batch) {
         let reached = thread.walk.time.reach(record);
         thread.walk.time.pass_call(record);
         let mut step = self.step(thread, record, reached);
@@ -394,7 +394,7 @@ impl<'a> RankSteps<'a> {
         out.steps.push(step);
     }
 
-    fn part(&mut self, thread: &mut Thread, record: &Record, out: &mut Batch) {
+    fn part(&mut self, thread: &mut ThreadSteps, record: &Record, out: &mut Batch) {
         let Some(waiting) = &mut thread.waiting else { return };
         waiting.missing = waiting.missing.saturating_sub(1);
         let (is_last, first) = (waiting.missing == 0, waiting.events);
@@ -604,7 +604,7 @@ impl<'a> RankSteps<'a> {
     }
 
     /// The time that follows is in the region that was found for it, or in the one that markers have opened.
-    fn settle_place(&mut self, thread: &mut Thread, placed: Option<(u32, u32)>) {
+    fn settle_place(&mut self, thread: &mut ThreadSteps, placed: Option<(u32, u32)>) {
         let (region, _) = placed.unwrap_or(thread.walk.open.innermost());
         if thread.placed.0 != region {
             let (rank, definitions, places) = (self.rank, &self.definitions, &self.ids.places);
@@ -613,14 +613,14 @@ impl<'a> RankSteps<'a> {
     }
 }
 
-impl Thread {
+impl ThreadSteps {
     /// What the time before a record was.
     #[inline(always)]
-    fn before(&self, reached: Reached) -> Kind {
+    fn before(&self, reached: Reached) -> RegionState {
         let (_, region) = self.placed;
         match reached.state.activity() {
-            Some(activity) => Kind::new(region, activity),
-            None => Kind::unknown(region),
+            Some(activity) => RegionState::new(region, activity),
+            None => RegionState::unknown(region),
         }
     }
 

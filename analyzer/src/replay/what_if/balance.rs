@@ -6,7 +6,8 @@ use lbprof_collector::Activity;
 
 use super::edges;
 use super::mean::mean_of_who_computes;
-use crate::model::kind::Ns;
+use crate::model::interval::Interval;
+use crate::model::region_state::Ns;
 use crate::model::{Model, RankModel, RegionIdx, Series};
 
 /// Seconds that each rank computes in some regions of which none lies in another, inner ones included.
@@ -30,9 +31,9 @@ pub fn balanced_each(model: &Model, regions: &[RegionIdx], edges: bool) -> Vec<V
             let Some(series) = rank.series(region) else { continue };
             for (at, number) in series.numbers.iter().enumerate() {
                 let own_s = series.seconds_at(Activity::Computation, at);
-                let (Some((begin, end)), true) = (span(series, at), own_s > 0.0) else { continue };
-                begins.push((begin, means.get(number).map_or(1.0, |mean_s| mean_s / own_s)));
-                times.push((end, outside));
+                let (Some(time), true) = (time_of(series, at), own_s > 0.0) else { continue };
+                begins.push((time.begin, means.get(number).map_or(1.0, |mean_s| mean_s / own_s)));
+                times.push((time.end, outside));
             }
         }
         // Where one iteration ends and the next begins, of whatever region, it is the latter's.
@@ -68,9 +69,9 @@ pub fn serial_least_s(model: &Model, region: RegionIdx) -> f64 {
 }
 
 /// When an iteration began and ended.
-fn span(series: &Series, at: usize) -> Option<(Ns, Ns)> {
+fn time_of(series: &Series, at: usize) -> Option<Interval> {
     let ns = |times: &[f64]| times.get(at).filter(|time| time.is_finite()).map(|time| (time * 1e9).round() as Ns);
-    Some((ns(&series.begin_s)?, ns(&series.end_s)?)).filter(|(begin, end)| begin < end)
+    Some(Interval::new(ns(&series.begin_s)?, ns(&series.end_s)?)).filter(|time| !time.is_empty())
 }
 
 /// By iteration of a region: the mean computation of the ranks that compute in it, in seconds.

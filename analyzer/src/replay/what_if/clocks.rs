@@ -12,7 +12,7 @@ use super::conditions::Condition;
 use super::group::{Group, OfThread, WIDTH};
 
 use crate::model::interval::Interval;
-use crate::model::kind::{Kind, Ns};
+use crate::model::region_state::{Ns, RegionState};
 
 /// Clocks noted at some time, one for each replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Clocks {
 
     /// A thread does something of a kind outside of MPI, from a time until another, and enters a call then.
     #[inline]
-    pub fn compute(&mut self, thread: u32, kind: Kind, Interval { begin: from, end: to }: Interval) {
+    pub fn compute(&mut self, thread: u32, kind: RegionState, Interval { begin: from, end: to }: Interval) {
         let Interval { begin, end } = self.window(thread);
         // The middle: times of iterations are rounded.
         let middle = from + (to - from) / 2;
@@ -84,7 +84,7 @@ impl Clocks {
 
     /// The same where the window begins or ends within, or is somewhere else.
     #[cold]
-    fn compute_at_an_end(&mut self, thread: u32, kind: Kind, Interval { begin: from, end: to }: Interval) {
+    fn compute_at_an_end(&mut self, thread: u32, kind: RegionState, Interval { begin: from, end: to }: Interval) {
         let Interval { begin, end } = self.window(thread);
         if to <= begin {
             self.set(thread, to);
@@ -112,7 +112,7 @@ impl Clocks {
 
     /// Time of a kind outside of MPI, at the end of which the thread enters a call.
     #[inline]
-    fn spend(&mut self, thread: u32, kind: Kind, ns: Ns) {
+    fn spend(&mut self, thread: u32, kind: RegionState, ns: Ns) {
         let computes = kind.is_computation();
         for group in &mut self.groups {
             if computes {
@@ -232,7 +232,7 @@ mod tests {
         let slow = Work::Rank(1, f64::INFINITY);
         let mut clocks = Clocks::new(&[Condition { network, work: slow }], 0);
         (0..2).for_each(|rank| clocks.add_thread(rank, 0, Interval::new(0, Ns::MAX)));
-        let computation = Kind::new(0, Activity::Computation);
+        let computation = RegionState::new(0, Activity::Computation);
         clocks.compute(0, computation, Interval::new(0, 100));
         clocks.compute(1, computation, Interval::new(50, 50));
         let noted = clocks.note(0);
@@ -248,8 +248,9 @@ mod tests {
         let region = Work::Region { regions: vec![false, true], factors: vec![0.5, 4.0] };
         let conditions = [work(Work::Measured), work(region), work(Work::Rank(1, 0.25)), Condition::MEASURED];
         // The regions 0 and 1, one that the scenario about regions does not know, and time that is no computation.
-        let unknown = Kind::unknown(1);
-        let kinds = [0, 1, 7].map(|region| Kind::new(region, Activity::Computation)).into_iter().chain([unknown]);
+        let unknown = RegionState::unknown(1);
+        let kinds =
+            [0, 1, 7].map(|region| RegionState::new(region, Activity::Computation)).into_iter().chain([unknown]);
         let expected: [[f64; 4]; 4] =
             [[8.0, 8.0, 2.0, 8.0], [8.0, 32.0, 2.0, 8.0], [8.0, 8.0, 2.0, 8.0], [0.0, 0.0, 0.0, 8.0]];
         for (kind, expected) in kinds.zip(expected) {

@@ -1,6 +1,6 @@
 //! Conditions under which a run is replayed.
 
-use crate::model::kind::Ns;
+use crate::model::region_state::Ns;
 
 /// The network of a replay.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! The clocks of all threads in some replays, which a processor counts together.
 
 use super::conditions::{Condition, Network, Work};
-use crate::model::kind::{Kind, Ns};
+use crate::model::region_state::{Ns, RegionState};
 
 /// How many replays go side by side.
 pub const WIDTH: usize = 4;
@@ -129,7 +129,7 @@ impl Group {
 
     /// A thread computes, and enters a call.
     #[inline]
-    pub fn compute(&mut self, thread: u32, kind: Kind, ns: f64) {
+    pub fn compute(&mut self, thread: u32, kind: RegionState, ns: f64) {
         let changed = self.changed[(kind.region() as usize).min(self.changed.len() - 1)];
         let clocks = &mut self.clocks[thread as usize];
         let (now, factors) = (clocks.now, clocks.factors);

@@ -9,7 +9,7 @@ use super::clocks::{Clocks, Noted};
 use super::conditions::{Condition, Network, Work};
 use super::group::RETURNS;
 use crate::model::interval::Interval;
-use crate::model::kind::{Kind, Ns};
+use crate::model::region_state::{Ns, RegionState};
 
 /// The clocks of all threads in one replay.
 struct Replay {
@@ -65,7 +65,7 @@ impl Replay {
         }
     }
 
-    fn computes(&mut self, thread: usize, kind: Kind, time: Interval) {
+    fn computes(&mut self, thread: usize, kind: RegionState, time: Interval) {
         let middle = time.begin + time.ns() / 2;
         let window = self.threads[thread].window;
         let begin = time.begin.max(window.begin.min(time.end));
@@ -199,8 +199,8 @@ struct Both {
 }
 
 impl Both {
-    fn new(conditions: &[Condition], windows: &[(Ns, Ns)]) -> Self {
-        let begin = windows.iter().map(|&(begin, _)| begin).min().unwrap_or(0);
+    fn new(conditions: &[Condition], windows: &[Interval]) -> Self {
+        let begin = windows.iter().map(|window| window.begin).min().unwrap_or(0);
         let alone = |condition: &Condition| Replay {
             condition: condition.clone(),
             begin,
@@ -210,10 +210,9 @@ impl Both {
         let alone = conditions.iter().map(alone).collect();
         let mut both =
             Both { together: Clocks::new(conditions, begin), alone, notes: Vec::new(), now: [begin; THREADS] };
-        for (rank, &(begin, ns)) in (0..).zip(windows) {
-            let window = Interval::new(begin, begin + ns);
+        for (rank, &window) in (0..).zip(windows) {
             both.together.add_thread(rank, both.now[rank as usize], window);
-            both.alone.iter_mut().for_each(|one| one.add_thread(rank, begin.min(one.begin), window));
+            both.alone.iter_mut().for_each(|one| one.add_thread(rank, window.begin.min(one.begin), window));
         }
         both.notes = (0..NOTES).map(|_| both.together.note(0)).collect();
         both.alone.iter_mut().for_each(|one| one.notes = vec![one.threads[0].now; NOTES]);
@@ -229,7 +228,7 @@ impl Both {
     fn happens(&mut self, event: Event) {
         match event {
             Event::Computes(thread, region, activity, ns) => {
-                let kind = activity.map_or(Kind::unknown(region), |activity| Kind::new(region, activity));
+                let kind = activity.map_or(RegionState::unknown(region), |activity| RegionState::new(region, activity));
                 let time = self.passes(thread, ns);
                 self.together.compute(thread as u32, kind, time);
                 self.alone.iter_mut().for_each(|one| one.computes(thread, kind, time));
@@ -274,7 +273,7 @@ proptest! {
     #[test]
     fn replays_counted_together_take_as_long_as_each_alone(
         conditions in vec((network(), work()), 1..10),
-        windows in vec((0..300_i64, 0..1500_i64), THREADS),
+        windows in vec((0..300_i64, 0..1500_i64).prop_map(|(begin, ns)| Interval::new(begin, begin + ns)), THREADS),
         events in vec(event(), 0..60),
     ) {
         let conditions: Vec<Condition> =

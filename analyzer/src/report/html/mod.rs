@@ -19,7 +19,7 @@ use super::text;
 use super::words::clean;
 use crate::model::Model;
 use crate::report::views::Views;
-use crate::structure::symbols::Place;
+use crate::structure::symbols::CodePlace;
 
 /// A page: what `analyzer/page` is built into, and the data that it reads.
 #[derive(Template)]
@@ -62,7 +62,7 @@ pub struct Content<'a> {
     /// The model that both are of.
     pub model: &'a Model,
     /// The places of its call sites.
-    pub places: &'a [Place],
+    pub places: &'a [CodePlace],
 }
 
 /// Writes the report and what the page shows beside it as one HTML document; `options` are those of the text in it.

@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::packed::{ByName, Packed, numbers, signed, small, whole};
 use crate::model::Model;
-use crate::model::kind::Ns;
+use crate::model::region_state::Ns;
 use crate::model::waits::WaitState;
 use crate::report::views::timeline::{MessageSeen, Names, STATES, SpanSeen, WaitSeen, Watched, state_name};
-use crate::structure::symbols::Place;
+use crate::structure::symbols::CodePlace;
 
 /// What ranks did when.
 #[derive(Serialize)]
@@ -98,7 +98,7 @@ pub(super) struct SpansData {
 }
 
 /// The timeline of a run with this model, whose call sites are at `places`.
-pub(super) fn object(seen: &Watched, model: &Model, places: &[Place]) -> io::Result<TimelineData> {
+pub(super) fn object(seen: &Watched, model: &Model, places: &[CodePlace]) -> io::Result<TimelineData> {
     let writer = Writer::new(seen);
     let mut names = Names::default();
     let share = seen.shares.iter().map(|(state, bytes)| Ok((state_name(*state), small(bytes, 1.0 / 255.0)?)));

@@ -10,7 +10,7 @@ use super::packed::{ByName, Packed, numbers, whole};
 use super::timeline::{self, TimelineData};
 use crate::model::Model;
 use crate::report::views::{IterationView, RegionView, Views};
-use crate::structure::symbols::Place;
+use crate::structure::symbols::CodePlace;
 
 /// What the page reads beside the report.
 #[derive(Serialize)]
@@ -104,7 +104,7 @@ struct RegionData<'a> {
 }
 
 /// The page's own data on a run with this model, whose call sites are at `places`, as a JSON value.
-pub(super) fn document(views: &Views, model: &Model, places: &[Place]) -> io::Result<Value> {
+pub(super) fn document(views: &Views, model: &Model, places: &[CodePlace]) -> io::Result<Value> {
     let data = ViewsData {
         version: 2,
         ranks: RowsData {

@@ -109,12 +109,12 @@ fn matching(table: &BlockingTable) -> Option<String> {
             parts.push(format!("{}{what_of_it}", plural(n, what)));
         }
     };
-    add(counts.lone_sends, "send", " without a receive");
-    add(counts.lone_receives, "receive", " without a send");
-    add(counts.lone_collectives, "collective", " that not all entered");
+    add(counts.unmatched_sends, "send", " without a receive");
+    add(counts.unmatched_receives, "receive", " without a send");
+    add(counts.unmatched_collectives, "collective", " that not all entered");
     add(counts.mixed_collectives, "collective", " with different operations");
-    add(counts.lone_neighbours, "neighbour", " that did not enter a collective");
-    add(counts.lone_epochs, "side", " of epochs on windows");
+    add(counts.unmatched_neighbours, "neighbour", " that did not enter a collective");
+    add(counts.unmatched_epochs, "side", " of epochs on windows");
     add(counts.behind_gaps, "call", " after lost records");
     add(counts.not_recorded, "call", " with ranks that lack records");
     add(counts.sizes_differ, "message", " of another size than was sent");

@@ -4,7 +4,7 @@ use super::{DIM, LONGEST_NAME, Options, title};
 use crate::model::loops::Without;
 use crate::read::open::ranges;
 use crate::report::Report;
-use crate::report::loops::{Doubt, LoopRow, Sureness};
+use crate::report::loops::{Confidence, Doubt, LoopRow};
 use crate::report::table::Table;
 use crate::report::words::{clean, count, percent, plural, shorten, wrap};
 
@@ -42,7 +42,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         cells.push(ends_with(row));
         table.row(cells);
     }
-    let sure = wrap(&sureness(report), options.columns - 2, 2);
+    let sure = wrap(&confidence(report), options.columns - 2, 2);
     let head = title("Loops found in the calls", shown, loops.rows.len());
     format!(
         "{head}{}  {DIM}{sure}{DIM:#}\n\n",
@@ -97,11 +97,11 @@ fn ends_with(row: &LoopRow) -> String {
 }
 
 /// How sure the main loops are, and what to do where they are not right.
-fn sureness(report: &Report) -> String {
+fn confidence(report: &Report) -> String {
     let mains = || report.loops.rows.iter().filter(|row| row.main);
-    let Some(worst) = mains().max_by_key(|row| row.sureness) else { return String::new() };
-    let sureness = worst.sureness.unwrap_or(Sureness::Unsure);
-    let of_whom = match mains().all(|row| row.sureness == worst.sureness) {
+    let Some(worst) = mains().max_by_key(|row| row.confidence) else { return String::new() };
+    let confidence = worst.confidence.unwrap_or(Confidence::Unsure);
+    let of_whom = match mains().all(|row| row.confidence == worst.confidence) {
         true => String::new(),
         false => format!(" on {}", ranks_in_words(&worst.ranks)),
     };
@@ -115,18 +115,21 @@ fn sureness(report: &Report) -> String {
                  where it comes three times in each); --no-detect takes no loop"
             }
         };
-        return format!("{}{of_whom}: {because}{advice}", sureness.name());
+        return format!("{}{of_whom}: {because}{advice}", confidence.name());
     }
     let why = why_not_surer(worst);
-    format!("{}{of_whom}: {why}; --loop CALLSITE takes another end of an iteration, --no-detect none", sureness.name())
+    format!(
+        "{}{of_whom}: {why}; --loop CALLSITE takes another end of an iteration, --no-detect none",
+        confidence.name()
+    )
 }
 
 /// What keeps a main loop from being surer, of all that no doubt says; of a sure one what makes it so.
 fn why_not_surer(row: &LoopRow) -> String {
     let (fewest, most) = row.iterations;
     let alike = row.alike.unwrap_or(0.0);
-    match row.sureness {
-        Some(Sureness::Sure) => {
+    match row.confidence {
+        Some(Confidence::Sure) => {
             "all ranks count the same iterations, most of them have the same calls, and their number is certain"
                 .to_owned()
         }
@@ -228,7 +231,7 @@ fn why_none(without: Without) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    fn row(iterations: (f64, f64), alike: f64, covered: f64, sureness: Sureness) -> LoopRow {
+    fn row(iterations: (f64, f64), alike: f64, covered: f64, confidence: Confidence) -> LoopRow {
         LoopRow {
             name: "loop".to_owned(),
             parent: None,
@@ -241,19 +244,19 @@ mod tests {
             for_each_main: 1.0,
             covered,
             alike: Some(alike),
-            sureness: Some(sureness),
+            confidence: Some(confidence),
             doubt: None,
         }
     }
 
     #[test]
     fn what_keeps_a_loop_from_being_surer_is_reported_by_its_figures() {
-        let likely = |iterations, alike, covered| why_not_surer(&row(iterations, alike, covered, Sureness::Likely));
+        let likely = |iterations, alike, covered| why_not_surer(&row(iterations, alike, covered, Confidence::Likely));
         assert_eq!(likely((99.0, 100.0), 1.0, 0.9), "ranks count 99–100 iterations");
         assert_eq!(likely((50.0, 50.0), 0.6, 0.9), "only 60.0 % of the iterations have the same kinds of calls");
         assert_eq!(likely((4.0, 4.0), 1.0, 0.9), "there are only 4 iterations");
         assert_eq!(likely((50.0, 50.0), 1.0, 0.3), "its iterations cover only 30.0 % of the time");
-        let sure = why_not_surer(&row((50.0, 50.0), 1.0, 0.9, Sureness::Sure));
+        let sure = why_not_surer(&row((50.0, 50.0), 1.0, 0.9, Confidence::Sure));
         assert!(sure.starts_with("all ranks count the same"), "{sure}");
     }
 }

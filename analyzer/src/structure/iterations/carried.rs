@@ -10,14 +10,14 @@
 
 use crate::model::loops::Carried;
 use crate::structure::iterations::number::Numbering;
-use crate::structure::iterations::split::Interval;
+use crate::structure::iterations::split::IterationInterval;
 
 /// How much more or less than the middle one an iteration carries that is alike: the amounts of a simulation change while it runs, and
 /// levels of a hierarchy differ by more.
 const FACTOR: u64 = 2;
 
 /// What the iterations of a rank's `intervals` carry, which `numbering` numbers.
-pub fn carried(intervals: &[Interval], numbering: &Numbering) -> Carried {
+pub fn carried(intervals: &[IterationInterval], numbering: &Numbering) -> Carried {
     let mut carried = Carried::default();
     let mut amounts = vec![0_u64; numbering.count as usize];
     for (at, interval) in intervals.iter().enumerate() {

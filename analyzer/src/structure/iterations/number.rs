@@ -16,7 +16,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use crate::model::loops::Ends;
-use crate::structure::iterations::split::Interval;
+use crate::structure::iterations::split::IterationInterval;
 
 const NONE: u32 = u32::MAX;
 
@@ -44,7 +44,7 @@ impl Numbering {
 }
 
 /// Numbers the iterations of a rank's `intervals`, all of the run's, in their order.
-pub fn number(intervals: &[Interval], ends: Ends) -> Numbering {
+pub fn number(intervals: &[IterationInterval], ends: Ends) -> Numbering {
     let mut numbering = Numbering { iterations: vec![NONE; intervals.len()], count: 0, alike: 0 };
     let visits = visits(intervals);
     let span = match ends {
@@ -79,7 +79,7 @@ struct Visit {
     link: u64,
 }
 
-fn visits(intervals: &[Interval]) -> Vec<Visit> {
+fn visits(intervals: &[IterationInterval]) -> Vec<Visit> {
     let mut visits: Vec<Visit> = Vec::new();
     let mut at = 0;
     for section in intervals.chunk_by(|a, b| a.inside == b.inside) {
@@ -173,7 +173,7 @@ struct Body {
 impl Body {
     /// `tails`: up to where the rest of the last iteration may lie, parted by foreign calls.
     fn of(
-        intervals: &[Interval],
+        intervals: &[IterationInterval],
         span: Range<usize>,
         tails: &[usize],
         setups: &[Range<usize>],

@@ -15,7 +15,7 @@ use crate::model::loops::Class;
 
 /// A section of a rank's calls, with the computation before each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Interval {
+pub struct IterationInterval {
     /// When the call before it ended, in ticks; the first interval, and one with which the loop is entered, begin with their first
     /// call: what a rank computes before its first iteration may be anything.
     pub begin: u64,
@@ -47,14 +47,14 @@ pub struct Splitter {
     anchors: Anchors,
     /// Anchors since the last that ended an iteration, where not each of them does.
     since_end: u32,
-    closed: Vec<Interval>,
+    closed: Vec<IterationInterval>,
     open: Option<Open>,
 }
 
 /// The interval that the last call belongs to. What it is of is unknown while it has seen nothing but polls.
 #[derive(Clone, Copy, Debug)]
 struct Open {
-    interval: Interval,
+    interval: IterationInterval,
     foreign: bool,
 }
 
@@ -121,14 +121,15 @@ impl Splitter {
             }
             None => begin,
         };
-        let interval = Interval { begin, end, signature: 0, calls: 0, bytes: 0, inside: false, ended_by_anchor: false };
+        let interval =
+            IterationInterval { begin, end, signature: 0, calls: 0, bytes: 0, inside: false, ended_by_anchor: false };
         let mut open = Open { interval, foreign: false };
         open.take(meaning, end);
         self.open = Some(open);
     }
 
     /// All intervals, in their order.
-    pub fn finish(mut self) -> Vec<Interval> {
+    pub fn finish(mut self) -> Vec<IterationInterval> {
         self.closed.extend(self.open.map(|open| open.interval));
         self.closed
     }
@@ -193,7 +194,7 @@ mod tests {
             last = interval;
         }
         let found = splitter.finish();
-        let calls_in = |interval: &Interval| interval.calls as usize;
+        let calls_in = |interval: &IterationInterval| interval.calls as usize;
         assert_eq!(words.split(' ').map(str::len).collect::<Vec<_>>(), found.iter().map(calls_in).collect::<Vec<_>>());
         words
     }

@@ -60,11 +60,11 @@ pub const KINDS: &[Kind] = &[
     Kind { name: "iterations", size: 5_000_000, write: iterations },
     Kind { name: "polls", size: 10_000_000, write: polls },
     Kind { name: "open_requests", size: 10_000_000, write: open_requests },
-    Kind { name: "lone_sends", size: 10_000_000, write: lone_sends },
-    Kind { name: "lone_receives", size: 10_000_000, write: lone_receives },
+    Kind { name: "unmatched_sends", size: 10_000_000, write: unmatched_sends },
+    Kind { name: "unmatched_receives", size: 10_000_000, write: unmatched_receives },
     Kind { name: "tags", size: 5_000_000, write: tags },
-    Kind { name: "lone_barriers", size: 5_000_000, write: lone_barriers },
-    Kind { name: "lone_bcasts", size: 200_000, write: lone_bcasts },
+    Kind { name: "unmatched_barriers", size: 5_000_000, write: unmatched_barriers },
+    Kind { name: "unmatched_bcasts", size: 200_000, write: unmatched_bcasts },
     Kind { name: "backwards_bcasts", size: 1_000_000, write: backwards_bcasts },
     Kind { name: "windows", size: 4_000_000, write: windows },
     Kind { name: "waitall", size: 5_000_000, write: waitall },
@@ -566,14 +566,14 @@ fn open_requests(folder: &Path, n: u64) -> io::Result<()> {
 }
 
 /// `n` sends that nobody receives.
-fn lone_sends(folder: &Path, n: u64) -> io::Result<()> {
+fn unmatched_sends(folder: &Path, n: u64) -> io::Result<()> {
     pair(folder, n, |log, rank, _| {
         log.record(Operation::Send, 10, |record| (record.peer, record.tag, record.sent) = (1 - rank as i32, 0, 8))
     })
 }
 
 /// `n` receives of what nobody sends.
-fn lone_receives(folder: &Path, n: u64) -> io::Result<()> {
+fn unmatched_receives(folder: &Path, n: u64) -> io::Result<()> {
     pair(folder, n, |log, rank, _| {
         log.record(Operation::Recv, 10, |record| (record.peer, record.tag, record.received) = (1 - rank as i32, 0, 8))
     })
@@ -599,7 +599,7 @@ fn pair(folder: &Path, n: u64, one: impl Fn(&mut Log, u32, u64) -> io::Result<()
 }
 
 /// `n` barriers that the other rank never enters.
-fn lone_barriers(folder: &Path, n: u64) -> io::Result<()> {
+fn unmatched_barriers(folder: &Path, n: u64) -> io::Result<()> {
     let mut log = Log::new(folder, 0, 2)?;
     for _ in 0..n {
         log.record(Operation::Barrier, 10, |_| ())?;
@@ -609,7 +609,7 @@ fn lone_barriers(folder: &Path, n: u64) -> io::Result<()> {
 }
 
 /// `n` broadcasts on 32 ranks, of which the last takes part in none.
-fn lone_bcasts(folder: &Path, n: u64) -> io::Result<()> {
+fn unmatched_bcasts(folder: &Path, n: u64) -> io::Result<()> {
     for rank in 0..32 {
         let mut log = Log::new(folder, rank, 32)?;
         for _ in 0..if rank == 31 { 0 } else { n } {

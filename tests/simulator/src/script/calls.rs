@@ -4,7 +4,7 @@ use super::error::ScriptError;
 use super::record::{self, Event, Open};
 use super::simulation::{Outcome, Wait};
 use super::state::{Request, Stream};
-use super::step::{Call, Collective, Incoming, On, Peer, Start, Step, Which};
+use super::step::{Call, Collective, Incoming, On, Peer, ScriptStep, Start, Which};
 use super::world::World;
 use lbprof_collector::operation::{Activity, Operation};
 use lbprof_collector::record::{Flags, NONE, Record};
@@ -32,7 +32,7 @@ type Listed = Vec<Option<usize>>;
 
 impl<'s> World<'s> {
     /// The call of `step` begins.
-    pub fn begin(&mut self, rank: usize, step: &'s Step, call: &'s Call) -> Result<(), ScriptError> {
+    pub fn begin(&mut self, rank: usize, step: &'s ScriptStep, call: &'s Call) -> Result<(), ScriptError> {
         debug_assert!(self.ranks[rank].blocked.is_none(), "line {}", step.line);
         let now = self.ranks[rank].now;
         match call {

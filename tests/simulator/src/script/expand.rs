@@ -8,7 +8,7 @@ use super::program::Script;
 use super::statement::{Node, Statement, duration, names, whole};
 use super::step::{
     Action, COLLECTIVES, COMPLETIONS, Call, Collective, Data, EPOCHS, Epoch, EpochStep, Incoming, On, Outgoing, PROBES,
-    Peer, Protocol, RECEIVES, SENDS, Shape, Start, Step, Style, Styles, Which, is_called, style,
+    Peer, Protocol, RECEIVES, SENDS, ScriptStep, Shape, Start, Style, Styles, Which, is_called, style,
 };
 use lbprof_collector::definition::RegionKind;
 use lbprof_collector::operation::Operation;
@@ -23,7 +23,7 @@ const BYTES: u64 = 8;
 pub(super) struct Expander<'a> {
     script: &'a Script,
     rank: u32,
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScriptStep>,
     names: Vec<(String, f64)>,
     /// Index of the communicator by window.
     windows: HashMap<String, usize>,
@@ -109,7 +109,7 @@ impl<'a> Expander<'a> {
     }
 
     fn step(&mut self, statement: &Statement<'_>, action: Action) {
-        self.steps.push(Step { line: statement.line, index: statement.index, action });
+        self.steps.push(ScriptStep { line: statement.line, index: statement.index, action });
     }
 
     fn repeat(&mut self, node: &Node<'_>, rest: &str) -> Result<(), ScriptError> {

@@ -2,7 +2,7 @@
 
 use lbprof_collector::definition::{Neighbours, RankList};
 
-use super::step::Step;
+use super::step::ScriptStep;
 use crate::scenario::{Clock, ticks};
 
 /// A program.
@@ -17,7 +17,7 @@ pub struct Script {
     /// What windows begin later than at [`crate::scenario::START`], in nanoseconds, by rank.
     pub(super) late: Vec<u64>,
     pub(super) clocks: Vec<Clock>,
-    pub(super) programs: Vec<Vec<Step>>,
+    pub(super) programs: Vec<Vec<ScriptStep>>,
     pub(super) empty_requests: bool,
     pub(super) deferred_epochs: bool,
 }

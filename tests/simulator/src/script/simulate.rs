@@ -5,19 +5,19 @@ use std::cmp::Reverse;
 use super::error::ScriptError;
 use super::record::Event as Logged;
 use super::simulation::{SimulatedRank, Simulation};
-use super::step::{Action, Step};
-use super::world::{Kind, World};
+use super::step::{Action, ScriptStep};
+use super::world::{EventKind, World};
 
 impl World<'_> {
     pub fn run(mut self) -> Result<Simulation, ScriptError> {
         for rank in 0..self.ranks.len() {
-            self.event(self.ranks[rank].now, Kind::Go, rank, 0);
+            self.event(self.ranks[rank].now, EventKind::Go, rank, 0);
         }
         while let Some(Reverse(event)) = self.events.pop() {
             match event.kind {
-                Kind::Go => self.go(event.rank)?,
-                Kind::Head => self.head(event.message, event.time),
-                Kind::Look => self.look(event.rank, event.time)?,
+                EventKind::Go => self.go(event.rank)?,
+                EventKind::Head => self.head(event.message, event.time),
+                EventKind::Look => self.look(event.rank, event.time)?,
             }
         }
         let stuck: Vec<_> = (0..).zip(&self.ranks).filter_map(|(number, rank)| rank.stuck(number)).collect();
@@ -43,7 +43,7 @@ impl World<'_> {
                     rank.at += 1;
                     rank.result.computation_ns += ns;
                     let next = rank.now;
-                    self.event(next, Kind::Go, number, 0);
+                    self.event(next, EventKind::Go, number, 0);
                     return Ok(());
                 }
                 Action::Enter { name, kind, iterated } => {
@@ -63,7 +63,7 @@ impl World<'_> {
     fn look(&mut self, number: usize, time: u64) -> Result<(), ScriptError> {
         let rank = &self.ranks[number];
         match (&rank.blocked, rank.steps.get(rank.at)) {
-            (Some(_), Some(Step { action: Action::Call(call), .. })) => self.end_if_ready(number, call, time),
+            (Some(_), Some(ScriptStep { action: Action::Call(call), .. })) => self.end_if_ready(number, call, time),
             _ => Ok(()),
         }
     }

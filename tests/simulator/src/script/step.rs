@@ -5,7 +5,7 @@ use lbprof_collector::operation::Operation;
 
 /// One step of one rank, all expressions evaluated.
 #[derive(Clone, Debug)]
-pub(super) struct Step {
+pub(super) struct ScriptStep {
     /// Line of the script, from 1.
     pub line: u32,
     /// Which statement of the line it is, from 0.

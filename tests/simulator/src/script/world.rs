@@ -15,7 +15,7 @@ use super::program::{Network, Script, offset};
 use super::record::{Arrived, Event as Logged};
 use super::simulation::{Choices, Outcome, SimulatedCall, SimulatedRank, Simulation, Wait};
 use super::state::{Blocked, Done, Epochs, Meeting, Message, OpenEpochs, Pending, Request, Stream, Window};
-use super::step::{Action, Incoming, Step};
+use super::step::{Action, Incoming, ScriptStep};
 use crate::scenario::{START, ticks};
 
 /// Unsuccessful polls of one thing that follow one another by less are one record, in ticks, which are nanoseconds.
@@ -25,7 +25,7 @@ const POLL_GAP: u64 = WAITING_NS;
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Event {
     pub time: u64,
-    pub kind: Kind,
+    pub kind: EventKind,
     /// The rank that goes on or looks; of a head, its sender.
     pub rank: usize,
     /// Events that are equal otherwise keep their order.
@@ -35,7 +35,7 @@ pub(super) struct Event {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum EventKind {
     Go,
     Head,
     Look,
@@ -43,7 +43,7 @@ pub(super) enum Kind {
 
 /// A rank's state.
 pub(super) struct Rank<'s> {
-    pub steps: &'s [Step],
+    pub steps: &'s [ScriptStep],
     pub at: usize,
     pub now: u64,
     pub blocked: Option<Blocked>,
@@ -89,7 +89,7 @@ pub(super) struct World<'s> {
 impl<'s> World<'s> {
     /// A script on a network, maybe with the choices of another run of it.
     pub fn new(script: &'s Script, network: Network, again: Option<&'s Simulation>) -> Self {
-        let rank = |(steps, late): (&'s Vec<Step>, &u64)| Rank {
+        let rank = |(steps, late): (&'s Vec<ScriptStep>, &u64)| Rank {
             steps,
             at: 0,
             now: START + late,
@@ -130,19 +130,19 @@ impl<'s> World<'s> {
         }
     }
 
-    pub(super) fn event(&mut self, time: u64, kind: Kind, rank: usize, message: usize) {
+    pub(super) fn event(&mut self, time: u64, kind: EventKind, rank: usize, message: usize) {
         self.n_events += 1;
         self.events.push(Reverse(Event { time, kind, rank, number: self.n_events, message }));
     }
 
     /// The head of `message` arrives from `sender` at `time`.
     pub fn head_at(&mut self, time: u64, sender: usize, message: usize) {
-        self.event(time, Kind::Head, sender, message);
+        self.event(time, EventKind::Head, sender, message);
     }
 
     /// `rank` looks at `time` whether its call may end.
     pub fn look_at(&mut self, time: u64, rank: usize) {
-        self.event(time, Kind::Look, rank, 0);
+        self.event(time, EventKind::Look, rank, 0);
     }
 
     /// Something started.
@@ -257,7 +257,7 @@ impl<'s> World<'s> {
         }
         rank.now = end;
         rank.at += 1;
-        self.event(end, Kind::Go, number, 0);
+        self.event(end, EventKind::Go, number, 0);
     }
 
     /// A definition in a rank's log.

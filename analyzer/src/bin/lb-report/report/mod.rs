@@ -17,7 +17,7 @@ use lbprof_analyzer::model::loops::Without;
 use lbprof_analyzer::report::views::Views;
 use lbprof_analyzer::report::{Choices, Report, csv, html, json, text};
 use lbprof_analyzer::select::names::no_call_site;
-use lbprof_analyzer::structure::symbols::Place;
+use lbprof_analyzer::structure::symbols::CodePlace;
 use lbprof_analyzer::study;
 
 use self::arguments::OutputArguments;
@@ -155,9 +155,9 @@ fn write_csv(report: &Report, folder: &Path) -> io::Result<()> {
 }
 
 /// Says that no call is what --loop names, and what it may have meant.
-fn warn_of_no_loop(report: &Report, places: &[Place], wanted: Option<&str>) {
+fn warn_of_no_loop(report: &Report, places: &[CodePlace], wanted: Option<&str>) {
     if let Some(wanted) = wanted.filter(|_| report.loops.without == Without::NoSuchCallSite) {
-        let functions = places.iter().map(Place::function_label).filter(|name| !name.is_empty());
+        let functions = places.iter().map(CodePlace::function_label).filter(|name| !name.is_empty());
         let _ = writeln!(io::stderr(), "lb-report: {}", text::plain(&no_call_site(wanted, functions)));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::iterations::{Columns, Plan};
 use super::super::{Matrix, Rows};
-use crate::model::kind::Ns;
+use crate::model::region_state::Ns;
 use crate::model::{Model, Series};
 
 /// Finds the iterations in which ranks wait, by their times.

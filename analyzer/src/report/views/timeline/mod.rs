@@ -18,10 +18,10 @@ use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
 use super::Matrix;
-use crate::model::kind::Ns;
+use crate::model::region_state::Ns;
 use crate::model::{Model, RegionIdx};
 use crate::report::words::count;
-use crate::structure::symbols::Place;
+use crate::structure::symbols::CodePlace;
 pub use watch::Watch;
 
 /// What a rank can do: an activity, or waiting in one.
@@ -139,7 +139,7 @@ impl<'a> Names<'a> {
     }
 
     /// The place of a call site's label; NONE where it is not known.
-    pub fn site(&mut self, places: &[Place], site: u32) -> u32 {
+    pub fn site(&mut self, places: &[CodePlace], site: u32) -> u32 {
         let Some(place) = places.get(site as usize) else { return NONE };
         *self.sites.entry(site).or_insert_with(|| {
             self.site_labels.push(place.label());

@@ -1,7 +1,7 @@
 //! What rows of ranks do in each bin of time.
 
 use super::STATES;
-use crate::model::kind::Ns;
+use crate::model::region_state::Ns;
 
 /// Nanoseconds by state, row and bin.
 pub(super) struct Shares {

@@ -9,7 +9,7 @@ use super::shares::Shares;
 use super::{MessageSeen, SpanSeen, WAITING, WaitSeen, Watched};
 use crate::model::Model;
 use crate::model::interval::Interval;
-use crate::model::kind::Ns;
+use crate::model::region_state::Ns;
 use crate::replay::{InitialWait, Message, StateInterval, Watcher};
 
 /// Most bins in which a row's time is given, and of all rows together.
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
     use crate::model::RankModel;
     use crate::model::followed::ThreadOf;
-    use crate::model::kind::Kind;
+    use crate::model::region_state::RegionState;
     use crate::model::waits::WaitState;
 
     /// Ranks 0 and 2 of a run of 100 ns, which make so many calls.
@@ -166,7 +166,7 @@ mod tests {
         StateInterval {
             thread,
             interval: Interval { begin, end },
-            kind: Kind::new(0, activity),
+            kind: RegionState::new(0, activity),
             site: NONE,
             operation: 0,
             wait: None,

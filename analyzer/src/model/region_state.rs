@@ -11,9 +11,9 @@ pub type Ns = i64;
 ///
 /// The number is region · 16 + what: an [`Activity`], or one of the two below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Kind(pub u32);
+pub struct RegionState(pub u32);
 
-impl Kind {
+impl RegionState {
     /// Bits of what was done.
     const BITS: u32 = 4;
 
@@ -24,23 +24,23 @@ impl Kind {
     const UNKNOWN: u32 = 9;
 
     /// An activity in a region.
-    pub fn new(region: RegionIdx, activity: Activity) -> Kind {
-        Kind(region << Self::BITS | activity as u32)
+    pub fn new(region: RegionIdx, activity: Activity) -> RegionState {
+        RegionState(region << Self::BITS | activity as u32)
     }
 
     /// The delay of messages that are sent from a region.
-    pub fn delay(region: RegionIdx) -> Kind {
-        Kind(region << Self::BITS | Self::DELAY)
+    pub fn delay(region: RegionIdx) -> RegionState {
+        RegionState(region << Self::BITS | Self::DELAY)
     }
 
     /// Time that no record covers, in a region.
-    pub fn unknown(region: RegionIdx) -> Kind {
-        Kind(region << Self::BITS | Self::UNKNOWN)
+    pub fn unknown(region: RegionIdx) -> RegionState {
+        RegionState(region << Self::BITS | Self::UNKNOWN)
     }
 
     /// The same in another region.
-    pub fn in_region(self, region: RegionIdx) -> Kind {
-        Kind(region << Self::BITS | self.0 & ((1 << Self::BITS) - 1))
+    pub fn in_region(self, region: RegionIdx) -> RegionState {
+        RegionState(region << Self::BITS | self.0 & ((1 << Self::BITS) - 1))
     }
 
     /// The region.

@@ -204,17 +204,45 @@ dropped_events: number
  */
 recorder_s: number
 /**
+ * That over ranks × elapsed time.
+ */
+recorder_share: number
+/**
  * Time of ranks outside of their windows while others are within theirs.
  */
 idle_s: number
+/**
+ * That over ranks × elapsed time.
+ */
+idle_share: number
+/**
+ * The mean of `idle_s` over ranks.
+ */
+idle_mean_s: number
 /**
  * Time for which the program had paused recording.
  */
 paused_s: number
 /**
+ * That over ranks × elapsed time.
+ */
+paused_share: number
+/**
+ * The mean of `paused_s` over ranks.
+ */
+paused_mean_s: number
+/**
  * Time of no known activity: records are missing.
  */
 unknown_s: number
+/**
+ * That over ranks × elapsed time.
+ */
+unknown_share: number
+/**
+ * The mean of `unknown_s` over ranks.
+ */
+unknown_mean_s: number
 /**
  * Whether the data are complete: no problem is `partial`.
  */
@@ -731,24 +759,48 @@ phase: string
  */
 time_s: number
 /**
- * That / `t_seq_s`.
+ * Its mean over ranks.
+ */
+mean_s: number
+/**
+ * `time_s` / `t_seq_s`.
  */
 ratio: (number | null)
 /**
  * Time of each rank / (`t_seq_s` / ranks), in the order of `ranks`.
  */
 ratio_by_rank: (number[] | null)
+/**
+ * The largest of these.
+ */
+ratio_max: (number | null)
 }
 /**
  * Waiting that follows from imbalance.
  */
 export interface ImbalanceRow {
 /**
+ * All parts that are known.
+ */
+all_s: number
+/**
+ * The mean of `all_s` over ranks.
+ */
+all_mean_s: number
+/**
+ * `all_s` / `t_seq_s`.
+ */
+all_ratio: (number | null)
+/**
  * Waiting while one rank works alone; null if that is not known.
  */
 amdahl_s: (number | null)
 /**
- * That / `t_seq_s`.
+ * The mean of `amdahl_s` over ranks.
+ */
+amdahl_mean_s: (number | null)
+/**
+ * `amdahl_s` / `t_seq_s`.
  */
 amdahl_ratio: (number | null)
 /**
@@ -756,7 +808,11 @@ amdahl_ratio: (number | null)
  */
 global_s: number
 /**
- * That / `t_seq_s`.
+ * The mean of `global_s` over ranks.
+ */
+global_mean_s: number
+/**
+ * `global_s` / `t_seq_s`.
  */
 global_ratio: (number | null)
 /**
@@ -764,7 +820,11 @@ global_ratio: (number | null)
  */
 temporal_s: (number | null)
 /**
- * That / `t_seq_s`.
+ * The mean of `temporal_s` over ranks.
+ */
+temporal_mean_s: (number | null)
+/**
+ * `temporal_s` / `t_seq_s`.
  */
 temporal_ratio: (number | null)
 /**
@@ -772,7 +832,11 @@ temporal_ratio: (number | null)
  */
 chains_s: (number | null)
 /**
- * That / `t_seq_s`.
+ * The mean of `chains_s` over ranks.
+ */
+chains_mean_s: (number | null)
+/**
+ * `chains_s` / `t_seq_s`.
  */
 chains_ratio: (number | null)
 }
@@ -1459,6 +1523,10 @@ p_value: number
  */
 export interface BlockingTable {
 /**
+ * Waiting over ranks × elapsed time.
+ */
+share: number
+/**
  * Time in which ranks could only wait.
  */
 total_s: number
@@ -1466,6 +1534,18 @@ total_s: number
  * The same by what caused it.
  */
 by_class: ByClass
+/**
+ * That over all waiting.
+ */
+by_class_share: ByClass
+/**
+ * Waiting caused by imbalance: the five classes `imbalance_…` together.
+ */
+imbalance_s: number
+/**
+ * That over all waiting.
+ */
+imbalance_share: number
 /**
  * Waiting by why a rank waits.
  */
@@ -1552,6 +1632,10 @@ waiting_s: number
  * Time from then until its message had arrived.
  */
 delay_s: number
+/**
+ * That over all waiting.
+ */
+share: number
 }
 /**
  * How long one rank waits because of another.
@@ -1606,6 +1690,10 @@ caused_s: number
  * Own time in the selected part, without waiting; null for a message's delay, and for anything outside of the part.
  */
 own_s: (number | null)
+/**
+ * `caused_s` over all waiting.
+ */
+share: number
 /**
  * `caused_s` / `own_s`.
  */
@@ -1672,6 +1760,10 @@ waiting_s: number
  * Time from then until its message had arrived.
  */
 delay_s: number
+/**
+ * That over all waiting.
+ */
+share: number
 /**
  * The same by rank: those that wait longest there, 16 at most.
  */
@@ -1799,6 +1891,10 @@ time_s: number
  * That of `as measured` less this, so that an error of the replay is on both sides.
  */
 saved_s: number
+/**
+ * That over the time of `as measured`.
+ */
+saved_share: number
 }
 /**
  * A note on the predictions.
@@ -1828,7 +1924,7 @@ parts: PathRow[]
 /**
  * The path by rank, the longest first.
  */
-ranks: RankSeconds[]
+ranks: PathRank[]
 }
 /**
  * A part of the critical path.
@@ -1847,6 +1943,10 @@ activity: (string | null)
  */
 time_s: number
 /**
+ * That over the path's length.
+ */
+share: number
+/**
  * The rank with most of it.
  */
 rank: number
@@ -1854,6 +1954,27 @@ rank: number
  * Its part.
  */
 rank_s: number
+/**
+ * That over the time.
+ */
+rank_share: number
+}
+/**
+ * The part of the critical path that is on a rank.
+ */
+export interface PathRank {
+/**
+ * The rank.
+ */
+rank: number
+/**
+ * Its time.
+ */
+time_s: number
+/**
+ * That over the path's length.
+ */
+share: number
 }
 /**
  * Dispersion of the ranks.
@@ -2104,6 +2225,14 @@ received_bytes: number
  */
 other_threads: Cell
 /**
+ * Time over ranks × elapsed time.
+ */
+share: number
+/**
+ * Mean of its time over ranks.
+ */
+mean_s: number
+/**
  * Longest time of a rank.
  */
 max_s: number
@@ -2112,9 +2241,21 @@ max_s: number
  */
 max_rank: number
 /**
+ * The mean over ranks of the time of threads other than the one that called `MPI_Init`.
+ */
+other_threads_mean_s: number
+/**
  * Time in which they could only wait; null if waiting was not analysed.
  */
 blocked_s: (number | null)
+/**
+ * The mean of `blocked_s` over ranks.
+ */
+blocked_mean_s: (number | null)
+/**
+ * `blocked_s` over the time of the ranks' first threads there.
+ */
+blocked_share: (number | null)
 /**
  * Bytes moved: sent and received.
  */
@@ -2161,6 +2302,10 @@ n: number
  * Sum of its values.
  */
 sum: number
+/**
+ * Their mean.
+ */
+mean: number
 /**
  * Minimum.
  */

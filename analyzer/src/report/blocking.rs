@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::serial;
-use crate::metrics::blocking::{BlockingSums, ByClass, Cause, PhaseCost, StateTimes, WaitPlace, sums};
+use crate::metrics::blocking::{BlockingSums, ByClass, Cause, PhaseCost, StateTimes, sums};
 use crate::metrics::imbalance::ImbalanceSplit;
 use crate::model::Model;
 use crate::model::followed::Counts;
@@ -24,6 +24,8 @@ const MOST_RANKS: usize = 16;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BlockingTable {
+    /// Waiting over ranks × elapsed time.
+    pub share: f64,
     /// All sums.
     #[serde(flatten, serialize_with = "serial::written_as::<_, Sums, _>")]
     #[cfg_attr(test, schemars(with = "Sums"))]
@@ -57,6 +59,8 @@ pub struct CauseRow {
     /// Whose work it is, and what it costs.
     #[serde(flatten)]
     pub cause: Cause,
+    /// `caused_s` over all waiting.
+    pub share: f64,
     /// `caused_s` / `own_s`.
     pub beta: Option<f64>,
 }
@@ -95,6 +99,8 @@ pub struct WaitRow {
     /// How long.
     #[serde(flatten)]
     pub times: StateTimes,
+    /// That over all waiting.
+    pub share: f64,
     /// The same by rank: those that wait longest there, 16 at most.
     #[serde(serialize_with = "longest_waiting")]
     #[cfg_attr(test, schemars(with = "Vec<RankTimes>"))]
@@ -109,6 +115,12 @@ struct Sums<'a> {
     total_s: f64,
     /// The same by what caused it.
     by_class: &'a ByClass,
+    /// That over all waiting.
+    by_class_share: ByClass,
+    /// Waiting caused by imbalance: the five classes `imbalance_…` together.
+    imbalance_s: f64,
+    /// That over all waiting.
+    imbalance_share: f64,
     /// Waiting by why a rank waits.
     states: Vec<StateRow>,
     /// Which rank waits because of which, the longest first, 10,000 at most.
@@ -121,7 +133,14 @@ impl<'a> From<&'a BlockingSums> for Sums<'a> {
         Sums {
             total_s: sums.total_s,
             by_class: &sums.by_class,
-            states: sums.states.iter().map(|(&state, &times)| StateRow { state, times }).collect(),
+            by_class_share: sums.by_class_share(),
+            imbalance_s: sums.by_class.imbalance_s(),
+            imbalance_share: sums.share(sums.by_class.imbalance_s()),
+            states: sums
+                .states
+                .iter()
+                .map(|(&state, &times)| StateRow { state, times, share: sums.share(times.blocked_s()) })
+                .collect(),
             pairs: pairs
                 .map(|&(waiting_rank, delay_source, time_s)| PairRow { waiting_rank, delay_source, time_s })
                 .collect(),
@@ -138,6 +157,8 @@ struct StateRow {
     /// How long.
     #[serde(flatten)]
     times: StateTimes,
+    /// That over all waiting.
+    share: f64,
 }
 
 /// How long one rank waits because of another.
@@ -207,6 +228,7 @@ impl BlockingTable {
             call: cause.call.map(call),
             activity: cause.activity,
             cause,
+            share: sums.share(cause.caused_s),
             beta: cause.own_s.filter(|&own_s| own_s > 0.0).map(|own_s| cause.caused_s / own_s),
         });
         let phases = sums.phases.iter().map(|&cost| PhaseRow {
@@ -215,10 +237,12 @@ impl BlockingTable {
             beta: cost.beta(),
             total_s: cost.total_s(),
         });
+        let whole = model.elapsed_s() * model.ranks.len() as f64;
         Some(BlockingTable {
+            share: if whole > 0.0 { sums.total_s / whole } else { 0.0 },
             causes: causes.collect(),
             phases: phases.collect(),
-            places: wait_rows(&sums.places, places, path),
+            places: wait_rows(&sums, places, path),
             counts: followed.counts,
             sums,
         })
@@ -256,6 +280,7 @@ impl BlockingTable {
 impl WaitRow {
     fn add(&mut self, other: &WaitRow) {
         self.times.add(&other.times);
+        self.share += other.share;
         for (&rank, times) in &other.ranks {
             self.ranks.entry(rank).or_default().add(times);
         }
@@ -263,10 +288,10 @@ impl WaitRow {
 }
 
 /// Calls on one source line are one place.
-fn wait_rows(waits: &[WaitPlace], places: &[CodePlace], path: impl Fn(u32) -> String) -> Vec<WaitRow> {
+fn wait_rows(sums: &BlockingSums, places: &[CodePlace], path: impl Fn(u32) -> String) -> Vec<WaitRow> {
     let first = first_on_line(places);
     let mut rows: Vec<WaitRow> = Vec::new();
-    for wait in waits {
+    for wait in &sums.places {
         let id = wait.site.map(|site| first.get(site as usize).copied().unwrap_or(site));
         let operation = if wait.operation == 0 { String::new() } else { operation_name(wait.operation) };
         let region = path(wait.region);
@@ -289,11 +314,13 @@ fn wait_rows(waits: &[WaitPlace], places: &[CodePlace], path: impl Fn(u32) -> St
                     region,
                     state: wait.state,
                     times: wait.times,
+                    share: 0.0,
                     ranks: wait.ranks.clone(),
                 });
             }
         }
     }
+    rows.iter_mut().for_each(|row| row.share = sums.share(row.times.blocked_s()));
     rows.sort_by(|a, b| b.times.blocked_s().total_cmp(&a.times.blocked_s()));
     rows
 }

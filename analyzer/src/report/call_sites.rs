@@ -31,12 +31,22 @@ pub struct SiteRow {
     pub sum: Cell,
     /// The same of threads other than the one that called `MPI_Init`, which the figures above leave out.
     pub other_threads: Cell,
+    /// Time over ranks × elapsed time.
+    pub share: f64,
+    /// Mean of its time over ranks.
+    pub mean_s: f64,
     /// Longest time of a rank.
     pub max_s: f64,
     /// That rank.
     pub max_rank: u32,
+    /// The mean over ranks of the time of threads other than the one that called `MPI_Init`.
+    pub other_threads_mean_s: f64,
     /// Time in which they could only wait; null if waiting was not analysed.
     pub blocked_s: Option<f64>,
+    /// The mean of `blocked_s` over ranks.
+    pub blocked_mean_s: Option<f64>,
+    /// `blocked_s` over the time of the ranks' first threads there.
+    pub blocked_share: Option<f64>,
     /// Bytes moved: sent and received.
     pub bytes: u64,
 }
@@ -60,10 +70,15 @@ pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
             operation: operation_name(key.operation),
             activity: key.activity,
             sum: Cell::default(),
+            share: 0.0,
+            mean_s: 0.0,
             max_s: 0.0,
             max_rank: rank.rank,
             other_threads: Cell::default(),
+            other_threads_mean_s: 0.0,
             blocked_s: None,
+            blocked_mean_s: None,
+            blocked_share: None,
             bytes: 0,
         };
         for (key, cell) in by_place(&rank.sites) {
@@ -78,7 +93,13 @@ pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
         }
     }
     let mut rows: Vec<SiteRow> = rows.into_values().collect();
-    rows.iter_mut().for_each(|row| row.bytes = row.sum.sent.saturating_add(row.sum.received));
+    let (n, whole) = (model.ranks.len().max(1) as f64, model.elapsed_s() * model.ranks.len() as f64);
+    for row in &mut rows {
+        row.share = if whole > 0.0 { row.sum.seconds / whole } else { 0.0 };
+        row.mean_s = row.sum.seconds / n;
+        row.other_threads_mean_s = row.other_threads.seconds / n;
+        row.bytes = row.sum.sent.saturating_add(row.sum.received);
+    }
     rows.sort_by(|a, b| {
         let time = |row: &SiteRow| (row.sum.seconds, row.other_threads.seconds);
         let ((a, a_others), (b, b_others)) = (time(a), time(b));
@@ -88,7 +109,12 @@ pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
 }
 
 /// Adds how long ranks wait at each place; `rows` are of the same call sites as `blocking`.
-pub(super) fn add_waiting(rows: &mut [SiteRow], blocking: Option<&BlockingTable>) {
+pub(super) fn add_waiting(rows: &mut [SiteRow], blocking: Option<&BlockingTable>, n_ranks: usize) {
     let Some(table) = blocking else { return };
-    rows.iter_mut().for_each(|row| row.blocked_s = Some(table.waits_at(row.id, &row.operation).blocked_s()));
+    for row in rows {
+        let blocked_s = table.waits_at(row.id, &row.operation).blocked_s();
+        row.blocked_s = Some(blocked_s);
+        row.blocked_mean_s = Some(blocked_s / n_ranks.max(1) as f64);
+        row.blocked_share = Some(if row.sum.seconds > 0.0 { blocked_s / row.sum.seconds } else { 0.0 });
+    }
 }

@@ -19,6 +19,8 @@ pub struct CounterRow {
     pub n: u64,
     /// Sum of its values.
     pub sum: f64,
+    /// Their mean.
+    pub mean: f64,
     /// Minimum.
     pub min: f64,
     /// Greatest value.
@@ -36,6 +38,7 @@ pub(super) fn rows(model: &Model) -> Vec<CounterRow> {
         region: model.regions[region as usize].path.clone(),
         n: totals.n,
         sum: totals.sum,
+        mean: totals.sum / totals.n.max(1) as f64,
         min: totals.min,
         max: totals.max,
     };

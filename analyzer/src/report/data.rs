@@ -27,12 +27,26 @@ pub struct DataFacts {
     pub dropped_events: u64,
     /// The recorder's own time.
     pub recorder_s: f64,
+    /// That over ranks × elapsed time.
+    pub recorder_share: f64,
     /// Time of ranks outside of their windows while others are within theirs.
     pub idle_s: f64,
+    /// That over ranks × elapsed time.
+    pub idle_share: f64,
+    /// The mean of `idle_s` over ranks.
+    pub idle_mean_s: f64,
     /// Time for which the program had paused recording.
     pub paused_s: f64,
+    /// That over ranks × elapsed time.
+    pub paused_share: f64,
+    /// The mean of `paused_s` over ranks.
+    pub paused_mean_s: f64,
     /// Time of no known activity: records are missing.
     pub unknown_s: f64,
+    /// That over ranks × elapsed time.
+    pub unknown_share: f64,
+    /// The mean of `unknown_s` over ranks.
+    pub unknown_mean_s: f64,
     /// Polls that found nothing, and the time between them, of all ranks.
     #[serde(skip)]
     pub polls: PollTimes,
@@ -52,6 +66,11 @@ impl DataFacts {
         let idle_s = sum(&|rank| rank.idle_s(window));
         let paused_s = sum(&|rank| rank.paused_s);
         let known_s = sum(&|rank| rank.inclusive(0).iter().sum::<f64>());
+        let whole = elapsed_s * model.ranks.len() as f64;
+        let unknown_s = (whole - idle_s - paused_s - known_s).max(0.0);
+        let recorder_s = sum(&|rank| rank.inclusive(0)[Activity::Recorder as usize]);
+        let share = |time_s: f64| if whole > 0.0 { time_s / whole } else { 0.0 };
+        let mean_s = |time_s: f64| time_s / model.ranks.len().max(1) as f64;
         let mut polls = PollTimes::default();
         model.ranks.iter().for_each(|rank| polls.add(&rank.polls));
         DataFacts {
@@ -62,10 +81,17 @@ impl DataFacts {
             events: model.ranks.iter().map(|rank| rank.records).fold(0, u64::saturating_add),
             calls: model.ranks.iter().map(|rank| rank.calls).fold(0, u64::saturating_add),
             dropped_events: model.ranks.iter().map(|rank| rank.dropped).fold(0, u64::saturating_add),
-            recorder_s: sum(&|rank| rank.inclusive(0)[Activity::Recorder as usize]),
+            recorder_s,
+            recorder_share: share(recorder_s),
             idle_s,
+            idle_share: share(idle_s),
+            idle_mean_s: mean_s(idle_s),
             paused_s,
-            unknown_s: (elapsed_s * model.ranks.len() as f64 - idle_s - paused_s - known_s).max(0.0),
+            paused_share: share(paused_s),
+            paused_mean_s: mean_s(paused_s),
+            unknown_s,
+            unknown_share: share(unknown_s),
+            unknown_mean_s: mean_s(unknown_s),
             polls,
             complete: problems.iter().all(|problem| problem.kind.severity() != Severity::Partial),
         }

@@ -153,12 +153,12 @@ impl Report {
             together: !clusters.are_apart(),
         });
         // Tables of times are of the selected activities; what is said of computation, and of losses, stays.
-        call_sites::add_waiting(&mut call_sites, blocking.as_ref());
+        call_sites::add_waiting(&mut call_sites, blocking.as_ref(), model.ranks.len());
         let only = model.facts.selected.activities.as_deref().map(|activities| only(model, activities));
         let times = only.as_ref().unwrap_or(model);
         if only.is_some() {
             (call_sites, regions) = (call_sites::rows(times, places), regions::rows(model, times));
-            call_sites::add_waiting(&mut call_sites, blocking.as_ref());
+            call_sites::add_waiting(&mut call_sites, blocking.as_ref(), model.ranks.len());
         }
         let dispersion = DispersionRows::new(times, choices.ranking, choices.groups);
         regions::add_dispersion(&mut regions, times, &dispersion);

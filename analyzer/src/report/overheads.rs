@@ -4,7 +4,7 @@ use lbprof_collector::Activity;
 use serde::Serialize;
 
 use super::efficiency::EfficiencyRow;
-use super::serial;
+use super::{largest, serial};
 use crate::metrics::imbalance::{IdealTimes, ImbalanceSplit, split};
 use crate::metrics::load_balance::is_above_elapsed;
 use crate::metrics::overhead::{self, Overheads, PhaseTime};
@@ -68,32 +68,50 @@ pub struct OverheadPhase {
     pub phase: &'static str,
     /// Time in it.
     pub time_s: f64,
-    /// That / `t_seq_s`.
+    /// Its mean over ranks.
+    pub mean_s: f64,
+    /// `time_s` / `t_seq_s`.
     pub ratio: Option<f64>,
     /// Time of each rank / (`t_seq_s` / ranks), in the order of `ranks`.
     pub ratio_by_rank: Option<Vec<f64>>,
+    /// The largest of these.
+    pub ratio_max: Option<f64>,
 }
 
 /// Waiting that follows from imbalance.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ImbalanceRow {
+    /// All parts that are known.
+    pub all_s: f64,
+    /// The mean of `all_s` over ranks.
+    pub all_mean_s: f64,
+    /// `all_s` / `t_seq_s`.
+    pub all_ratio: Option<f64>,
     /// Waiting while one rank works alone; null if that is not known.
     pub amdahl_s: Option<f64>,
-    /// That / `t_seq_s`.
+    /// The mean of `amdahl_s` over ranks.
+    pub amdahl_mean_s: Option<f64>,
+    /// `amdahl_s` / `t_seq_s`.
     pub amdahl_ratio: Option<f64>,
     /// Waiting because total computation differs between ranks, minus the above.
     pub global_s: f64,
-    /// That / `t_seq_s`.
+    /// The mean of `global_s` over ranks.
+    pub global_mean_s: f64,
+    /// `global_s` / `t_seq_s`.
     pub global_ratio: Option<f64>,
     /// Waiting because it differs within iterations, minus the above; null if no iterations are known.
     pub temporal_s: Option<f64>,
-    /// That / `t_seq_s`.
+    /// The mean of `temporal_s` over ranks.
+    pub temporal_mean_s: Option<f64>,
+    /// `temporal_s` / `t_seq_s`.
     pub temporal_ratio: Option<f64>,
     /// Waiting because ranks depend on each other within iterations: the rest of ranks × ideal time by replay; null if iterations or the replay
     /// are not known.
     pub chains_s: Option<f64>,
-    /// That / `t_seq_s`.
+    /// The mean of `chains_s` over ranks.
+    pub chains_mean_s: Option<f64>,
+    /// `chains_s` / `t_seq_s`.
     pub chains_ratio: Option<f64>,
 }
 
@@ -116,13 +134,26 @@ pub struct AloneRow {
 }
 
 impl OverheadFigures {
-    fn new(overheads: &Overheads, imbalance: &ImbalanceSplit, alone: Option<&Alone>) -> OverheadFigures {
+    fn new(
+        overheads: &Overheads,
+        imbalance: &ImbalanceSplit,
+        alone: Option<&Alone>,
+        n_ranks: usize,
+    ) -> OverheadFigures {
         let ratio = |seconds: Option<f64>| seconds.and_then(|seconds| overheads.ratio_of(seconds));
-        let phase = |phase: &PhaseTime| OverheadPhase {
-            phase: phase.phase.name(),
-            time_s: phase.total_s(),
-            ratio: overheads.ratio(phase),
-            ratio_by_rank: overheads.ratios_by_rank(phase),
+        let mean_s = |time_s: f64| time_s / n_ranks.max(1) as f64;
+        let known = [imbalance.amdahl_s, Some(imbalance.global_s), imbalance.temporal_s, imbalance.chains_s];
+        let all_s: f64 = known.into_iter().flatten().sum();
+        let phase = |phase: &PhaseTime| {
+            let ratio_by_rank = overheads.ratios_by_rank(phase);
+            OverheadPhase {
+                phase: phase.phase.name(),
+                time_s: phase.total_s(),
+                mean_s: mean_s(phase.total_s()),
+                ratio: overheads.ratio(phase),
+                ratio_max: ratio_by_rank.as_ref().and_then(|ratios| Some(ratios[largest(ratios)?])),
+                ratio_by_rank,
+            }
         };
         OverheadFigures {
             t_seq_s: overheads.t_seq_s,
@@ -131,13 +162,20 @@ impl OverheadFigures {
             speedup: overheads.speedup(),
             phases: overheads.phases.iter().map(phase).collect(),
             imbalance: ImbalanceRow {
+                all_s,
+                all_mean_s: mean_s(all_s),
+                all_ratio: ratio(Some(all_s)),
                 amdahl_s: imbalance.amdahl_s,
+                amdahl_mean_s: imbalance.amdahl_s.map(mean_s),
                 amdahl_ratio: ratio(imbalance.amdahl_s),
                 global_s: imbalance.global_s,
+                global_mean_s: mean_s(imbalance.global_s),
                 global_ratio: ratio(Some(imbalance.global_s)),
                 temporal_s: imbalance.temporal_s,
+                temporal_mean_s: imbalance.temporal_s.map(mean_s),
                 temporal_ratio: ratio(imbalance.temporal_s),
                 chains_s: imbalance.chains_s,
+                chains_mean_s: imbalance.chains_s.map(mean_s),
                 chains_ratio: ratio(imbalance.chains_s),
             },
             alone: alone.map(|alone| AloneRow {
@@ -185,7 +223,7 @@ impl OverheadTable {
         let computation = model.inclusive_s(0, Activity::Computation);
         let overheads = overhead::overheads(model, model.facts.t_seq_s);
         let imbalance = split(&computation, ideal, serial_s);
-        let figures = OverheadFigures::new(&overheads, &imbalance, alone.as_ref().ok());
+        let figures = OverheadFigures::new(&overheads, &imbalance, alone.as_ref().ok(), model.ranks.len());
         OverheadTable { overheads, imbalance, alone, figures }
     }
 }

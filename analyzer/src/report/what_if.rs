@@ -27,6 +27,8 @@ pub struct Prediction {
     pub time_s: f64,
     /// That of `as measured` less this, so that an error of the replay is on both sides.
     pub saved_s: f64,
+    /// That over the time of `as measured`.
+    pub saved_share: f64,
 }
 
 /// The kinds of what-if scenarios.
@@ -100,9 +102,7 @@ pub(super) struct CriticalPath<'a> {
     /// By region and activity, the longest first.
     parts: &'a [PathRow],
     /// The path by rank, the longest first.
-    #[serde(serialize_with = "serial::rows_as::<_, serial::RankSeconds, _>")]
-    #[cfg_attr(test, schemars(with = "Vec<serial::RankSeconds>"))]
-    ranks: &'a [(u32, f64)],
+    ranks: &'a [PathRank],
 }
 
 /// A part of the critical path.
@@ -122,10 +122,31 @@ pub struct PathRow {
     pub what: Option<&'static str>,
     /// Time on the path.
     pub time_s: f64,
+    /// That over the path's length.
+    pub share: f64,
     /// The rank with most of it.
     pub rank: u32,
     /// Its part.
     pub rank_s: f64,
+    /// That over the time.
+    pub rank_share: f64,
+}
+
+/// The part of the critical path that is on a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PathRank {
+    /// The rank.
+    pub rank: u32,
+    /// Its time.
+    pub time_s: f64,
+    /// That over the path's length.
+    pub share: f64,
+}
+
+/// A part of a whole that may be nothing.
+fn share_of(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
 }
 
 /// What is to be said of the predictions: why some are not there, or what is odd about them.
@@ -171,8 +192,8 @@ pub struct WhatIfTable {
     pub measured_s: Option<f64>,
     /// The critical path by region and activity, the longest first.
     pub path: Vec<PathRow>,
-    /// Seconds of the critical path on each rank, as (number, seconds), the longest first.
-    pub path_ranks: Vec<(u32, f64)>,
+    /// The critical path by rank, the longest first.
+    pub path_ranks: Vec<PathRank>,
     /// Its length in seconds.
     pub path_s: f64,
 }
@@ -194,18 +215,23 @@ impl WhatIfTable {
         let measured_s = time(WhatIf::Measured);
         let region = |region: u32| model.regions.get(region as usize).map(|one| one.path.clone());
         let rank = |rank: u32| model.ranks.get(rank as usize).map(|one| one.rank);
-        let row = |&(scenario, time_s): &(WhatIf, f64)| Prediction {
-            scenario,
-            region: match scenario {
-                WhatIf::Balanced(one) | WhatIf::BalancedEach(one) | WhatIf::Faster(one, _) => region(one),
-                _ => None,
-            },
-            rank: match scenario {
-                WhatIf::RankAsMean(one) => rank(one),
-                _ => None,
-            },
-            time_s: time_s.max(least_s(scenario)),
-            saved_s: measured_s.unwrap_or(time_s) - time_s.max(least_s(scenario)),
+        let row = |&(scenario, time_s): &(WhatIf, f64)| {
+            let time_s = time_s.max(least_s(scenario));
+            let saved_s = measured_s.unwrap_or(time_s) - time_s;
+            Prediction {
+                scenario,
+                region: match scenario {
+                    WhatIf::Balanced(one) | WhatIf::BalancedEach(one) | WhatIf::Faster(one, _) => region(one),
+                    _ => None,
+                },
+                rank: match scenario {
+                    WhatIf::RankAsMean(one) => rank(one),
+                    _ => None,
+                },
+                time_s,
+                saved_s,
+                saved_share: share_of(saved_s, measured_s.unwrap_or(0.0)),
+            }
         };
         let mut by_kind: BTreeMap<RegionState, BTreeMap<u32, f64>> = BTreeMap::new();
         let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
@@ -217,6 +243,7 @@ impl WhatIfTable {
         let mut path: Vec<PathRow> = by_kind
             .into_iter()
             .map(|(kind, ranks)| {
+                let time_s: f64 = ranks.values().sum();
                 let longest = ranks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map_or((0, 0.0), |(&rank, &s)| (rank, s));
                 PathRow {
                     region: followed
@@ -226,16 +253,21 @@ impl WhatIfTable {
                     activity: kind.activity(),
                     is_delay: kind.is_delay(),
                     what: if kind.is_delay() { Some("message delay") } else { kind.activity().map(Activity::name) },
-                    time_s: ranks.values().sum(),
+                    time_s,
+                    share: 0.0,
                     rank: longest.0,
                     rank_s: longest.1,
+                    rank_share: share_of(longest.1, time_s),
                 }
             })
             .collect();
         path.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
-        let mut path_ranks: Vec<(u32, f64)> = by_rank.into_iter().collect();
-        path_ranks.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let path_s = path_ranks.iter().map(|one| one.1).sum();
+        let mut path_ranks: Vec<PathRank> =
+            by_rank.into_iter().map(|(rank, time_s)| PathRank { rank, time_s, share: 0.0 }).collect();
+        path_ranks.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
+        let path_s = path_ranks.iter().map(|one| one.time_s).sum();
+        path.iter_mut().for_each(|row| row.share = share_of(row.time_s, path_s));
+        path_ranks.iter_mut().for_each(|row| row.share = share_of(row.time_s, path_s));
         let (all_is_known, on_demand) = (followed.counts.all_is_known(), followed.counts.hands_out_work);
         let is_known = |&&(scenario, _): &&(WhatIf, f64)| {
             // Who asks for it is answered.

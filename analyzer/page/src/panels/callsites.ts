@@ -26,14 +26,14 @@ export const callSites: Panel = {
         const fill = () => {
             const wanted = filter.value.toLowerCase();
             const rows = report.callsites.filter((site) => `${site.operation} ${sitePlace(site)} ${site.file ?? ""} ${site.activity}`.toLowerCase().includes(wanted));
-            place.replaceChildren(siteTable(rows, report.run.ranks_present));
+            place.replaceChildren(siteTable(rows));
         };
         fill();
         host.append(el("div", { class: "controls" }, field("only with", filter)), place);
     },
 };
 
-function siteTable(rows: SiteRow[], ranks: number): HTMLElement {
+function siteTable(rows: SiteRow[]): HTMLElement {
     return table<SiteRow>({
         caption: "Call sites; mean over ranks",
         rows,
@@ -41,8 +41,8 @@ function siteTable(rows: SiteRow[], ranks: number): HTMLElement {
         columns: [
             { title: "call", cell: (row) => row.operation },
             { title: "at", term: "call site", cell: (row) => el("span", { title: [row.function, row.file, row.module].filter(Boolean).join("\n") }, sitePlace(row)) },
-            { title: "mean", time: (row) => row.time_s / ranks, bar: (row) => stateColour(row.activity) },
-            { title: "waiting", term: "waiting", time: ({ blocked_s: waiting }) => (waiting === null ? null : waiting / ranks), suffix: (row) => (row.blocked_s === null ? "" : ` (${percent(row.time_s > 0 ? row.blocked_s / row.time_s : 0)})`) },
+            { title: "mean", time: (row) => row.mean_s, bar: (row) => stateColour(row.activity) },
+            { title: "waiting", term: "waiting", time: (row) => row.blocked_mean_s, suffix: (row) => (row.blocked_share === null ? "" : ` (${percent(row.blocked_share)})`) },
             { title: "longest", time: (row) => row.max_s },
             { title: "on rank", cell: (row) => String(row.max_rank), by: (row) => row.max_rank, right: true },
             { title: "calls", cell: (row) => count(row.calls), by: (row) => row.calls, right: true },

@@ -147,7 +147,7 @@ function counterTable(report: Report): HTMLElement {
             { title: "counter", cell: (row) => row.name },
             { title: "region", term: "region", cell: (row) => row.region },
             { title: "values", cell: (row) => count(row.n), by: (row) => row.n, right: true },
-            { title: "mean", cell: (row) => number(row.sum / row.n), by: (row) => row.sum / row.n, right: true },
+            { title: "mean", cell: (row) => number(row.mean), by: (row) => row.mean, right: true },
             { title: "least", cell: (row) => number(row.min), by: (row) => row.min, right: true },
             { title: "largest", cell: (row) => number(row.max), by: (row) => row.max, right: true },
         ],

@@ -36,7 +36,6 @@ function phaseColour(phase: string): string {
 }
 
 function phases(report: Report): HTMLElement {
-    const ranks = report.run.ranks_present;
     const rows = report.overheads.phases;
     const most = Math.max(...rows.map((row) => row.ratio ?? 0), 1e-12);
     return table<OverheadPhase>({
@@ -45,8 +44,8 @@ function phases(report: Report): HTMLElement {
         columns: [
             { title: "phase", cell: (row) => term(row.phase) },
             { title: "overhead ratio", term: "overhead ratio", cell: (row) => bar((row.ratio ?? 0) / most, percent(row.ratio), phaseColour(row.phase)), by: (row) => row.ratio },
-            { title: "mean of a rank", time: (row) => row.time_s / ranks },
-            { title: "largest ratio", cell: (row) => percent(row.ratio_by_rank ? Math.max(...row.ratio_by_rank) : null), by: (row) => (row.ratio_by_rank ? Math.max(...row.ratio_by_rank) : null), right: true },
+            { title: "mean of a rank", time: (row) => row.mean_s },
+            { title: "largest ratio", cell: (row) => percent(row.ratio_max), by: (row) => row.ratio_max, right: true },
         ],
     });
 }
@@ -56,14 +55,13 @@ const WORDS: Record<string, string> = { amdahl: "Amdahl", chains: "dependency ch
 function imbalance(report: Report): HTMLElement {
     const of = report.overheads.imbalance;
     const names = ["amdahl", "global", "temporal", "chains"] as const;
-    const parts = names.map((name) => ({ name: WORDS[name] ?? name, time: of[`${name}_s`], ratio: of[`${name}_ratio`] }));
-    const ranks = report.run.ranks_present;
+    const parts = names.map((name) => ({ name: WORDS[name] ?? name, time: of[`${name}_mean_s`], ratio: of[`${name}_ratio`] }));
     return table({
         caption: "Of that from imbalance: what ranks wait for others that compute",
         rows: parts,
         columns: [
             { title: "part", cell: (row) => term(row.name) },
-            { title: "mean of a rank", time: ({ time }) => (time === null ? null : time / ranks), bar: () => stateColour("waiting") },
+            { title: "mean of a rank", time: (row) => row.time, bar: () => stateColour("waiting") },
             { title: "ratio", term: "overhead ratio", cell: (row) => percent(row.ratio), by: (row) => row.ratio, right: true },
         ],
     });

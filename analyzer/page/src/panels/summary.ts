@@ -130,14 +130,14 @@ function whatIf(report: Report): HTMLElement {
         columns: [
             { title: "if", term: "what if", cell: (row) => panelLink("whatif", scenario(row)) },
             { title: "run", time: (row) => row.time_s, bar: () => SERIES[1], share: (row) => row.time_s / elapsed },
-            { title: "saved", time: (row) => row.saved_s, suffix: (row) => ` (${percent(row.saved_s / elapsed)})` },
+            { title: "saved", time: (row) => row.saved_s, suffix: (row) => ` (${percent(row.saved_share)})` },
         ],
     });
 }
 
 function dataLine({ run }: Report): HTMLElement {
     const ranks = run.ranks_present === run.ranks ? `all ${plural(run.ranks, "rank")}` : `${run.ranks_present} of ${plural(run.ranks, "rank")}`;
-    const share = run.recorder_s / Math.max(run.ranks_present * run.elapsed_s, 1e-12);
+    const share = run.recorder_share;
     const clock = run.hosts === 1 ? "one clock" : run.clock_error_s === null ? "clocks of hosts were not compared" : `clocks agree to ${seconds(run.clock_error_s)}`;
     const recorder = share > 0 && share < 0.001 ? `${(100 * share).toFixed(2)} %` : percent(share);
     return el(

@@ -21,7 +21,7 @@ export const waiting: Panel = {
         const { report } = data;
         const of = report.blocking as BlockingTable;
         const all = report.run.ranks_present * report.run.elapsed_s;
-        host.append(el("p", {}, `Ranks wait ${seconds(of.total_s)} of their ${seconds(all)} (${percent(of.total_s / all)}).`));
+        host.append(el("p", {}, `Ranks wait ${seconds(of.total_s)} of their ${seconds(all)} (${percent(of.share)}).`));
         const matrix = new Matrix(data, of);
         host.append(el("div", { class: "columns" }, classes(of), matrix.element), causes(of, report), phases(of), el("div", { class: "columns" }, states(of), waitsBySite(of, report)));
         return () => matrix.draw();
@@ -42,16 +42,16 @@ const PARTS: [key: "imbalance" | keyof ByClass, term: string, depth: number][] =
 ];
 
 function classes(of: BlockingTable): HTMLElement {
-    const by = of.by_class;
-    const imbalance = by.imbalance_amdahl + by.imbalance_global + by.imbalance_temporal + by.imbalance_chains + by.imbalance_unsplit;
-    const rows = PARTS.map(([name, word, depth]) => ({ word, depth, time: name === "imbalance" ? imbalance : by[name] })).filter((row) => row.time > 0);
+    const part = (name: "imbalance" | keyof ByClass) =>
+        name === "imbalance" ? { time: of.imbalance_s, share: of.imbalance_share } : { time: of.by_class[name], share: of.by_class_share[name] };
+    const rows = PARTS.map(([name, word, depth]) => ({ word, depth, ...part(name) })).filter((row) => row.time > 0);
     const element = table({
         caption: "By what it is caused",
         rows,
         columns: [
             { title: "cause", term: "cause", cell: (row) => el("span", { class: `depth${row.depth}` }, term(row.word)) },
             { title: "waiting", term: "waiting", time: (row) => row.time, bar: () => stateColour("waiting") },
-            { title: "share", cell: (row) => percent(row.time / of.total_s), by: (row) => row.time, right: true },
+            { title: "share", cell: (row) => percent(row.share), by: (row) => row.time, right: true },
         ],
     });
     element.id = "classes";
@@ -144,7 +144,7 @@ function causes(of: BlockingTable, report: Report): HTMLElement {
             { title: "rank", cell: (row) => (isSelected.has(row.rank) ? String(row.rank) : `${row.rank} (not selected)`), by: (row) => row.rank, right: true },
             { title: "class", cell: (row) => term(row.class) },
             { title: "waiting caused", term: "waiting", time: (row) => row.caused_s, bar: () => stateColour("waiting") },
-            { title: "share", cell: (row) => percent(row.caused_s / of.total_s), by: (row) => row.caused_s, right: true },
+            { title: "share", cell: (row) => percent(row.share), by: (row) => row.caused_s, right: true },
             { title: "own time", time: (row) => row.own_s },
             { title: "β", term: "β", cell: (row) => beta(row.beta), by: (row) => row.beta, right: true },
         ],

@@ -60,7 +60,7 @@ function replays(report: Report): HTMLElement {
             { title: "if", term: "what if", cell: scenario },
             { title: "run", time: (row) => row.time_s, bar: () => SERIES[1], share: (row) => row.time_s / measured },
             { title: "saved", time: (row) => row.saved_s },
-            { title: "share", cell: (row) => percent(row.saved_s / measured), by: (row) => row.saved_s, right: true },
+            { title: "share", cell: (row) => percent(row.saved_share), by: (row) => row.saved_s, right: true },
         ],
     });
 }
@@ -78,8 +78,8 @@ function parts(report: Report): HTMLElement {
         columns: [
             { title: "part", term: "critical path", cell: partName },
             { title: "time", time: (row) => row.time_s, bar: (row) => stateColour(row.activity ?? "") },
-            { title: "share", cell: (row) => percent(row.time_s / path.time_s), by: (row) => row.time_s, right: true },
-            { title: "most on", cell: (row) => `rank ${row.rank} (${percent(row.rank_s / row.time_s)})`, by: (row) => row.rank, right: true },
+            { title: "share", cell: (row) => percent(row.share), by: (row) => row.time_s, right: true },
+            { title: "most on", cell: (row) => `rank ${row.rank} (${percent(row.rank_share)})`, by: (row) => row.rank, right: true },
         ],
     });
 }
@@ -93,7 +93,7 @@ function ranks(report: Report): HTMLElement {
         columns: [
             { title: "rank", cell: (row) => String(row.rank), by: (row) => row.rank, right: true },
             { title: "time", time: (row) => row.time_s, bar: () => SERIES[0] },
-            { title: "share", cell: (row) => percent(row.time_s / path.time_s), by: (row) => row.time_s, right: true },
+            { title: "share", cell: (row) => percent(row.share), by: (row) => row.time_s, right: true },
         ],
     });
 }

@@ -92,6 +92,21 @@ pub struct ByClass {
 }
 
 impl ByClass {
+    /// The same of what `of` makes of each part.
+    pub(super) fn map(&self, of: impl Fn(f64) -> f64) -> ByClass {
+        ByClass {
+            communication_s: of(self.communication_s),
+            message_delay_s: of(self.message_delay_s),
+            control_s: of(self.control_s),
+            amdahl_s: of(self.amdahl_s),
+            global_s: of(self.global_s),
+            temporal_s: of(self.temporal_s),
+            chains_s: of(self.chains_s),
+            unsplit_s: of(self.unsplit_s),
+            recorder_s: of(self.recorder_s),
+        }
+    }
+
     pub(super) fn add(&mut self, class: Class, seconds: f64) {
         *match class {
             Class::Communication => &mut self.communication_s,

@@ -108,6 +108,18 @@ pub struct BlockingSums {
     pub pairs: Vec<(u32, u32, f64)>,
 }
 
+impl BlockingSums {
+    /// A part of all waiting over all of it; 0 where nobody waits.
+    pub fn share(&self, part_s: f64) -> f64 {
+        if self.total_s > 0.0 { part_s / self.total_s } else { 0.0 }
+    }
+
+    /// The classes as shares of all waiting.
+    pub fn by_class_share(&self) -> ByClass {
+        self.by_class.map(|part_s| self.share(part_s))
+    }
+}
+
 /// Sums up what `followed` found in `model`, whose waiting from imbalance splits as `split` says.
 pub fn sums(model: &Model, followed: &Followed, split: &ImbalanceSplit) -> BlockingSums {
     let mut sums = BlockingSums { pairs: pairs(followed), ..BlockingSums::default() };

@@ -26,18 +26,18 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
             if row.received > 0 { bytes(row.received) } else { String::new() },
         ]);
     }
-    let n = report.ranks.len().max(1) as f64;
+    let data = &report.data;
+    let others = [
+        ("idle", data.idle_share, data.idle_mean_s),
+        ("not recorded", data.paused_share, data.paused_mean_s),
+        ("unknown", data.unknown_share, data.unknown_mean_s),
+    ];
     // Beside selected activities time of no activity is only noise.
-    let whole = if report.facts.selected.activities.is_some() { 0.0 } else { report.data.elapsed_s * n };
-    for (name, time_s) in
-        [("idle", report.data.idle_s), ("not recorded", report.data.paused_s), ("unknown", report.data.unknown_s)]
-    {
-        if whole > 0.0 && time_s / whole >= 0.0005 {
-            let empty = String::new;
-            let cells = [percent(time_s / whole), unit.number(time_s / n)];
-            let [share, mean] = cells;
-            table.row(vec![name.to_owned(), share, mean, empty(), empty(), empty(), empty(), empty()]);
-        }
+    let is_shown = |share: f64| report.facts.selected.activities.is_none() && share >= 0.0005;
+    for (name, share, mean_s) in others.into_iter().filter(|&(_, share, _)| is_shown(share)) {
+        let empty = String::new;
+        let (share, mean) = (percent(share), unit.number(mean_s));
+        table.row(vec![name.to_owned(), share, mean, empty(), empty(), empty(), empty(), empty()]);
     }
     format!(
         "{BOLD}Activities{BOLD:#}\n{}\n",

@@ -32,9 +32,9 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         "{BOLD}Waiting{BOLD:#}  {DIM}{} of the ranks' {} ({}), by what it is caused by{DIM:#}\n",
         seconds_like(total, whole),
         seconds(whole),
-        percent(total / whole)
+        percent(table.share)
     );
-    if total > 0.0005 * whole {
+    if table.share > 0.0005 {
         text += &classes(table).render(options.columns, DIM);
         for line in [pairs(table), matching(table)].into_iter().flatten() {
             writeln!(text, "  {DIM}{}{DIM:#}", wrap(&line, options.columns - 2, 2)).ok();
@@ -60,26 +60,25 @@ fn not_known(report: &Report) -> String {
 
 /// A row for each class of causes.
 fn classes(table: &BlockingTable) -> Table {
-    let class = &table.sums.by_class;
-    let total = table.sums.total_s;
-    let unit = TimeUnit::for_max(total);
+    let (class, share) = (&table.sums.by_class, table.sums.by_class_share());
+    let unit = TimeUnit::for_max(table.sums.total_s);
     let rows = [
-        ("workload imbalance", class.imbalance_s()),
-        ("  Amdahl (one alone)", class.amdahl_s),
-        ("  global (in the sum)", class.global_s),
-        ("  temporal (slow in turn)", class.temporal_s),
-        ("  dependency chains", class.chains_s),
-        ("  not separated", class.unsplit_s),
-        ("communication", class.communication_s),
-        ("messages in transit", class.message_delay_s),
-        ("control of parallelism", class.control_s),
-        ("recorder", class.recorder_s),
+        ("workload imbalance", class.imbalance_s(), share.imbalance_s()),
+        ("  Amdahl (one alone)", class.amdahl_s, share.amdahl_s),
+        ("  global (in the sum)", class.global_s, share.global_s),
+        ("  temporal (slow in turn)", class.temporal_s, share.temporal_s),
+        ("  dependency chains", class.chains_s, share.chains_s),
+        ("  not separated", class.unsplit_s, share.unsplit_s),
+        ("communication", class.communication_s, share.communication_s),
+        ("messages in transit", class.message_delay_s, share.message_delay_s),
+        ("control of parallelism", class.control_s, share.control_s),
+        ("recorder", class.recorder_s, share.recorder_s),
     ];
     let caused = format!("caused\n[{}]", unit.symbol);
     let mut out = Table::new(&["<cause", &caused, "share"], 0);
-    for (name, part) in rows {
-        if part >= LEAST * total || (name == "workload imbalance") {
-            out.row(vec![name.to_owned(), unit.number(part), percent(part / total)]);
+    for (name, part, share) in rows {
+        if share >= LEAST || (name == "workload imbalance") {
+            out.row(vec![name.to_owned(), unit.number(part), percent(share)]);
         }
     }
     out
@@ -89,7 +88,8 @@ fn classes(table: &BlockingTable) -> Table {
 fn pairs(table: &BlockingTable) -> Option<String> {
     let total = table.sums.total_s;
     let (at, most) = table.sums.causes_s.iter().max_by(|a, b| a.1.total_cmp(b.1)).filter(|one| *one.1 > 0.0)?;
-    let mut text = format!("rank {} causes most: {} ({})", at, seconds_like(*most, total), percent(most / total));
+    let mut text =
+        format!("rank {} causes most: {} ({})", at, seconds_like(*most, total), percent(table.sums.share(*most)));
     let pairs = table.sums.pairs.iter().filter(|pair| pair.0 != pair.1).take(MOST_PAIRS);
     let pairs: Vec<String> = pairs
         .map(|&(waits, causes, time)| format!("{} for {}: {}", waits, causes, seconds_like(time, total)))
@@ -132,9 +132,7 @@ fn matching(table: &BlockingTable) -> Option<String> {
 }
 
 fn causes(table: &BlockingTable, options: &Options) -> String {
-    let total = table.sums.total_s;
-    let rows: Vec<&CauseRow> =
-        table.causes.iter().filter(|row| options.full || row.cause.caused_s >= LEAST * total).collect();
+    let rows: Vec<&CauseRow> = table.causes.iter().filter(|row| options.full || row.share >= LEAST).collect();
     let all = rows.len();
     let shown = if options.full { all } else { all.min(options.top.max(1)) };
     let unit = TimeUnit::for_max(rows.first().map_or(0.0, |row| row.cause.caused_s));
@@ -148,7 +146,7 @@ fn causes(table: &BlockingTable, options: &Options) -> String {
             format!("{what} in {}", clean(short_path(&row.region))),
             cause.rank.to_string(),
             unit.number(cause.caused_s),
-            percent(cause.caused_s / total),
+            percent(row.share),
             own_s.map_or_else(|| "–".to_owned(), |own_s| unit.number(own_s)),
             row.beta.map_or_else(|| "–".to_owned(), |beta| format!("{beta:.2}")),
         ]);
@@ -161,9 +159,8 @@ fn causes(table: &BlockingTable, options: &Options) -> String {
 }
 
 fn places(table: &BlockingTable, options: &Options) -> String {
-    let total = table.sums.total_s;
     let mut rows = table.waiting_calls();
-    rows.retain(|row| options.full || row.times.blocked_s() >= LEAST * total);
+    rows.retain(|row| options.full || row.share >= LEAST);
     let all = rows.len();
     let shown = if options.full { all } else { all.min(options.top.max(1)) };
     let unit = TimeUnit::for_max(rows.first().map_or(0.0, |row| row.times.blocked_s()));
@@ -178,7 +175,7 @@ fn places(table: &BlockingTable, options: &Options) -> String {
             count(row.times.count),
             unit.number(row.times.waiting_s),
             if row.times.delay_s > 0.0 { unit.number(row.times.delay_s) } else { "–".to_owned() },
-            percent(row.times.blocked_s() / total),
+            percent(row.share),
         ]);
     }
     format!(

@@ -28,19 +28,17 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     heads.extend(has_others.then_some(others.as_str()));
     heads.extend(["calls", "bytes"]);
     let mut table = Table::new(&heads, 1);
-    let n = report.ranks.len().max(1) as f64;
-    let whole = report.data.elapsed_s * n;
     for row in rows.into_iter().take(shown) {
         let place = if row.id.is_some() { clean(&row.place.label()) } else { "?".to_owned() };
         let mut cells = vec![
             row.operation.clone(),
             place,
-            if whole > 0.0 { percent(row.sum.seconds / whole) } else { "–".to_owned() },
-            unit.number(row.sum.seconds / n),
+            percent(row.share),
+            unit.number(row.mean_s),
             unit.number(row.max_s),
             if row.sum.calls > 0 { row.max_rank.to_string() } else { String::new() },
         ];
-        cells.extend(has_others.then(|| unit.number(row.other_threads.seconds / n)));
+        cells.extend(has_others.then(|| unit.number(row.other_threads_mean_s)));
         cells.push(count(row.sum.calls.saturating_add(row.other_threads.calls)));
         cells.push(if moved(row) > 0 { bytes(moved(row)) } else { String::new() });
         table.row(cells);

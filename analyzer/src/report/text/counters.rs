@@ -14,8 +14,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     let shown = if options.full { all } else { all.min(options.top.max(1)) };
     let mut table = Table::new(&["<counter", "<region", "values", "mean", "least", "largest"], 1);
     for row in report.counters.iter().take(shown) {
-        let mean = row.sum / row.n.max(1) as f64;
-        let numbers = [mean, row.min, row.max].map(quantity);
+        let numbers = [row.mean, row.min, row.max].map(quantity);
         let [mean, least, largest] = numbers;
         table.row(vec![
             shorten(&clean(&row.name), LONGEST_NAME),

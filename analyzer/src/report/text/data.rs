@@ -21,9 +21,8 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         0 => "none dropped".to_owned(),
         n => format!("{} dropped", count(n)),
     });
-    let whole = data.elapsed_s * data.ranks_present as f64;
-    let share = if whole > 0.0 { data.recorder_s / whole } else { 0.0 };
-    parts.push(format!("writing the logs took {} ({:.2} %)", seconds(data.recorder_s), 100.0 * share));
+    let (took, share) = (seconds(data.recorder_s), 100.0 * data.recorder_share);
+    parts.push(format!("writing the logs took {took} ({share:.2} %)"));
     parts.push(match (report.facts.common_clock, report.facts.clock_error_s) {
         (true, Some(error)) if error > 0.0 => format!("clocks agree within {}", seconds(error)),
         (true, _) => "one clock".to_owned(),

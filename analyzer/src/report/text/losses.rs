@@ -10,7 +10,7 @@ use crate::read::definitions::WHOLE_PROGRAM;
 use crate::report::doubts::Doubt;
 use crate::report::losses::{Loss, LossAt, LossKind};
 use crate::report::what_if::Prediction;
-use crate::report::words::{clean, percent, seconds_like, shorten, wrap};
+use crate::report::words::{clean, percent, percent_or_dash, seconds_like, shorten, wrap};
 use crate::report::{ProblemRow, Report};
 
 /// Losses on the first screen.
@@ -54,7 +54,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 pub fn sentence(report: &Report, loss: &Loss) -> String {
     let elapsed_s = report.verdict.elapsed_s;
     let seconds = |part: f64| seconds_like(part, elapsed_s);
-    let mut text = format!("{} ({}): {}", seconds(loss.lost_s), percent(loss.lost_s / elapsed_s), what(report, loss));
+    let mut text = format!("{} ({}): {}", seconds(loss.lost_s), percent_or_dash(loss.share), what(report, loss));
     match &loss.at {
         Some(at) => text.push_str(&where_it_is(loss.kind, at)),
         None => text.push('.'),

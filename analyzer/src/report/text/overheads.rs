@@ -39,33 +39,30 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 /// A row for each phase, and below those for the parts of waiting from imbalance.
 fn rows(report: &Report, options: &Options) -> Table {
     let overheads = &report.overheads.overheads;
-    let n = report.ranks.len().max(1) as f64;
-    let longest_s = overheads.phases.iter().map(|phase| phase.total_s() / n).fold(0.0, f64::max);
+    let longest_s = report.overheads.figures.phases.iter().map(|phase| phase.mean_s).fold(0.0, f64::max);
     let unit = TimeUnit::for_max(longest_s);
     let mean = format!("mean\n[{}]", unit.symbol);
     let mut rows = Table::new(&["<phase", &mean, "overhead\nratio", "largest\nratio", "on\nrank"], 0);
-    for phase in &overheads.phases {
-        let ratio = overheads.ratio(phase);
+    for (phase, row) in overheads.phases.iter().zip(&report.overheads.figures.phases) {
         // Against little work all is much, though it is no time.
-        let is_little = ratio.is_some_and(|ratio| ratio < LEAST) || phase.total_s() / n < LEAST * longest_s;
+        let is_little = row.ratio.is_some_and(|ratio| ratio < LEAST) || row.mean_s < LEAST * longest_s;
         if !options.full && !phase.phase.is_work() && is_little {
             continue;
         }
-        let by_rank = overheads.ratios_by_rank(phase).unwrap_or_default();
-        let largest = largest(&by_rank);
+        let largest = row.ratio_by_rank.as_deref().and_then(largest);
         rows.row(vec![
-            phase.phase.name().to_owned(),
-            unit.number(phase.total_s() / n),
-            percent_or_dash(ratio),
-            percent_or_dash(largest.and_then(|at| by_rank.get(at).copied())),
+            row.phase.to_owned(),
+            unit.number(row.mean_s),
+            percent_or_dash(row.ratio),
+            percent_or_dash(row.ratio_max),
             largest.and_then(|at| report.ranks.get(at)).map_or_else(|| "–".to_owned(), |row| row.rank.to_string()),
         ]);
     }
-    for (name, part_s) in waiting(&report.overheads) {
+    for (name, mean_s, ratio) in waiting(&report.overheads) {
         rows.row(vec![
             name.to_owned(),
-            part_s.map_or_else(|| "–".to_owned(), |part_s| unit.number(part_s / n)),
-            percent_or_dash(part_s.and_then(|part_s| overheads.ratio_of(part_s))),
+            mean_s.map_or_else(|| "–".to_owned(), |mean_s| unit.number(mean_s)),
+            percent_or_dash(ratio),
             String::new(),
             String::new(),
         ]);
@@ -73,21 +70,19 @@ fn rows(report: &Report, options: &Options) -> Table {
     rows
 }
 
-/// What ranks wait for others that compute, and its parts, summed over ranks; nothing where that is next to nothing.
-fn waiting(table: &OverheadTable) -> Vec<(&'static str, Option<f64>)> {
-    let parts = &table.imbalance;
-    let known = [parts.amdahl_s, Some(parts.global_s), parts.temporal_s, parts.chains_s];
-    let all_s: f64 = known.into_iter().flatten().sum();
-    if table.overheads.ratio_of(all_s).is_none_or(|ratio| ratio < LEAST) {
+/// What ranks wait for others that compute, and its parts: the mean over ranks, and the overhead ratio. Nothing where that is next to nothing.
+fn waiting(table: &OverheadTable) -> Vec<(&'static str, Option<f64>, Option<f64>)> {
+    let parts = &table.figures.imbalance;
+    if parts.all_ratio.is_none_or(|ratio| ratio < LEAST) {
         return Vec::new();
     }
     let mut rows = vec![
-        ("of that, from imbalance", Some(all_s)),
-        ("  Amdahl (one alone)", parts.amdahl_s),
-        ("  global (in the sum)", Some(parts.global_s)),
-        ("  temporal (slow in turn)", parts.temporal_s),
+        ("of that, from imbalance", Some(parts.all_mean_s), parts.all_ratio),
+        ("  Amdahl (one alone)", parts.amdahl_mean_s, parts.amdahl_ratio),
+        ("  global (in the sum)", Some(parts.global_mean_s), parts.global_ratio),
+        ("  temporal (slow in turn)", parts.temporal_mean_s, parts.temporal_ratio),
     ];
-    rows.extend(parts.chains_s.map(|chains_s| ("  dependency chains", Some(chains_s))));
+    rows.extend(parts.chains_mean_s.map(|mean_s| ("  dependency chains", Some(mean_s), parts.chains_ratio)));
     rows
 }
 

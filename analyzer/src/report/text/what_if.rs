@@ -42,7 +42,7 @@ fn predictions_of(report: &Report, options: &Options) -> String {
             scenario(row),
             unit.number(row.time_s),
             unit.number(row.saved_s).replace('-', "−"),
-            percent(row.saved_s / measured_s).replace('-', "−"),
+            percent(row.saved_share).replace('-', "−"),
         ]);
     }
     let error = measured_s / report.data.elapsed_s - 1.0;
@@ -130,7 +130,7 @@ fn critical_path(report: &Report, options: &Options) -> String {
     if total <= 0.0 {
         return String::new();
     }
-    let rows: Vec<_> = what_if.path.iter().filter(|row| options.full || row.time_s >= LEAST * total).collect();
+    let rows: Vec<_> = what_if.path.iter().filter(|row| options.full || row.share >= LEAST).collect();
     let all = rows.len();
     let shown = if options.full { all } else { all.min(options.top.max(1)) };
     let unit = TimeUnit::for_max(rows.first().map_or(0.0, |row| row.time_s));
@@ -141,16 +141,16 @@ fn critical_path(report: &Report, options: &Options) -> String {
         out.row(vec![
             format!("{what} in {}", clean(short_path(&row.region))),
             unit.number(row.time_s),
-            percent(row.time_s / total),
+            percent(row.share),
             row.rank.to_string(),
-            percent(row.rank_s / row.time_s),
+            percent(row.rank_share),
         ]);
     }
     let ranks: Vec<String> = what_if
         .path_ranks
         .iter()
         .take(MOST_RANKS)
-        .map(|&(rank, time_s)| format!("rank {rank} {} ({})", seconds_like(time_s, total), percent(time_s / total)))
+        .map(|one| format!("rank {} {} ({})", one.rank, seconds_like(one.time_s, total), percent(one.share)))
         .collect();
     let more = if what_if.path_ranks.len() > MOST_RANKS { " …" } else { "" };
     let line = format!("the chain of work, messages and calls that set the time, by rank: {}{more}", ranks.join(", "));

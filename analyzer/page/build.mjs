@@ -3,7 +3,7 @@
 //   node build.mjs           writes them (npm run build)
 //   node build.mjs --check   ends with 1 where they are not what the sources make
 //
-// Before that it makes the types of what the page of a run reads, src/*.generated.ts, from docs/*.schema.json.
+// Before that it makes the types of what the pages read, src/*.generated.ts, from docs/*.schema.json.
 import { readFile, mkdir, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 import { compile } from "json-schema-to-typescript";
@@ -30,6 +30,10 @@ async function types(document, name, imports = "") {
         if (value?.$ref === "#/$defs/Packed") {
             return { ...value, $ref: undefined, tsType: "Packed" };
         }
+        if (value?.prefixItems) {
+            // The name that the compiler knows a tuple's items by.
+            return { ...value, items: value.prefixItems, prefixItems: undefined };
+        }
         // A reference beside a description would be made an interface of its own, EfficiencyRow1.
         const { $ref, ...beside } = value ?? {};
         return $ref && Object.keys(beside).length > 0 ? { ...beside, allOf: [{ $ref }] } : value;
@@ -42,6 +46,7 @@ async function types(document, name, imports = "") {
 }
 await types("report", "Report");
 await types("page-data", "Views", '\nimport type { Packed } from "./packed";');
+await types("study-page-data", "StudyData");
 
 const result = await build({
     entryPoints: { page: "src/main.ts", study: "src/study/main.ts" },

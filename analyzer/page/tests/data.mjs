@@ -12,14 +12,19 @@ export function pagePath(name) {
     return join(FOLDER, `${name}.html`);
 }
 
+function element(name, id) {
+    const found = new RegExp(`<script[^>]*id="${id}"[^>]*>([^]*?)</script>`).exec(readFileSync(pagePath(name), "utf8"));
+    return JSON.parse(found[1]);
+}
+
 /** The two data elements of a page. */
 export function dataOf(name) {
-    const text = readFileSync(pagePath(name), "utf8");
-    const element = (id) => {
-        const found = new RegExp(`<script[^>]*id="${id}"[^>]*>([^]*?)</script>`).exec(text);
-        return JSON.parse(found[1]);
-    };
-    return { report: element("report"), views: element("views") };
+    return { report: element(name, "report"), views: element(name, "views") };
+}
+
+/** The data element of the page of a study. */
+export function studyOf(name) {
+    return element(name, "study");
 }
 
 /** The numbers of a packed array. */

@@ -1,10 +1,10 @@
 // Reports are as docs/report.schema.json says: those in the pages, of stored logs, and of real programs where their tests have run. The pages'
-// own data are as docs/page-data.schema.json says.
+// own data are as docs/page-data.schema.json and docs/study-page-data.schema.json say.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import Ajv from "ajv/dist/2020.js";
-import { FOLDER, dataOf } from "./data.mjs";
+import { FOLDER, dataOf, studyOf } from "./data.mjs";
 
 /** The first few places where a document is not as its schema says. */
 function checker(name) {
@@ -16,12 +16,21 @@ function checker(name) {
 
 const wrong = checker("report");
 const wrongViews = checker("page-data");
+const wrongStudy = checker("study-page-data");
 
 for (const name of ["small", "hostile", "sums", "gaps", "large"]) {
     test(`the data in the page of ${name} are as their schemas say`, () => {
         const { report, views } = dataOf(name);
         assert.deepEqual(wrong(report), []);
         assert.deepEqual(wrongViews(views), []);
+    });
+}
+
+for (const name of ["study", "hostile-study"]) {
+    test(`the data in the page of ${name} are as their schema says`, () => {
+        const study = studyOf(name);
+        assert.deepEqual(wrongStudy(study), []);
+        assert.notDeepEqual(wrongStudy({ ...study, runs: [{ ...study.runs[0], ranks: "2" }] }), []);
     });
 }
 

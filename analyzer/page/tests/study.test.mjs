@@ -1,20 +1,14 @@
 // The page of a study in a real browser: every panel draws, says what the data say, obeys nobody's names, and needs no mouse.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { cell, coloursIn, launch, open, show, widest } from "./browser.mjs";
-import { pagePath } from "./data.mjs";
+import { studyOf as dataOf } from "./data.mjs";
 
 const PANELS = ["runs", "scaling", "models", "causal"];
 
 let browser;
 before(async () => (browser = await launch()));
 after(() => browser.close());
-
-function dataOf(name) {
-    const text = readFileSync(pagePath(name), "utf8");
-    return JSON.parse(/<script[^>]*id="study">([^]*?)<\/script>/.exec(text)[1]);
-}
 
 for (const name of ["study", "hostile-study"]) {
     test(`every panel of ${name} draws, without a complaint`, async () => {

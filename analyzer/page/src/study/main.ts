@@ -6,7 +6,7 @@ import { Page, begin, read } from "../shell";
 import { installTips } from "../tip";
 import { plural } from "../words";
 import { causal } from "./causal";
-import type { StudyData } from "./data";
+import type { StudyData } from "../studydata.generated";
 import { models } from "./models";
 import { runs } from "./runs";
 import { scaling } from "./scaling";

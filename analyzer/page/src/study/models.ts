@@ -5,7 +5,7 @@ import type { PanelOf } from "../panel";
 import { table } from "../table";
 import { colour } from "../theme";
 import { bytes, percent, ratio, seconds } from "../words";
-import type { Program, RelationRow, StudyData } from "./data";
+import type { Program, RelationRow, StudyData } from "../studydata.generated";
 import { Plot, type PlotSpec } from "./plot";
 import { number } from "./runs";
 

@@ -2,7 +2,7 @@
 import type { PanelOf } from "../panel";
 import { table } from "../table";
 import { count, percent, seconds, secondsLike } from "../words";
-import type { RunRow, StudyData } from "./data";
+import type { RunRow, StudyData } from "../studydata.generated";
 
 export const runs: PanelOf<StudyData> = {
     id: "runs",

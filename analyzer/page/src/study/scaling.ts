@@ -4,7 +4,7 @@ import { SERIES } from "../palette";
 import type { PanelOf } from "../panel";
 import { colour } from "../theme";
 import { percent, ratio, seconds } from "../words";
-import type { Scaling, ScalingTable, Section, StudyData } from "./data";
+import type { Scaling, ScalingTable, SectionRow, StudyData } from "../studydata.generated";
 import { type PlotSpec, Plot, type Series } from "./plot";
 import { number } from "./runs";
 
@@ -54,8 +54,8 @@ export const scaling: PanelOf<StudyData> = {
 };
 
 /** The figures that any of the tables has, by section. */
-function lines(tables: ScalingTable[]): [Section, string][] {
-    const found = new Map<string, [Section, string]>();
+function lines(tables: ScalingTable[]): [SectionRow, string][] {
+    const found = new Map<string, [SectionRow, string]>();
     for (const section of tables.flatMap((table) => table.sections)) {
         for (const line of section.lines) {
             found.set(`${section.name}/${line.name}`, found.get(`${section.name}/${line.name}`) ?? [section, line.name]);
@@ -65,11 +65,11 @@ function lines(tables: ScalingTable[]): [Section, string][] {
 }
 
 /** Speedup first: it is what a study of ranks is made for. */
-function order(section: Section): number {
+function order(section: SectionRow): number {
     return ["Scaling", "Time", "Efficiency", "Overheads"].findIndex((name) => section.name.startsWith(name)) + 1 || 9;
 }
 
-function spec(of: Scaling, tables: ScalingTable[], section: Section, name: string): PlotSpec {
+function spec(of: Scaling, tables: ScalingTable[], section: SectionRow, name: string): PlotSpec {
     const text = { seconds, share: percent, ratio: (value: number) => ratio(value, 2) }[section.unit];
     const several = tables.length > 1;
     const series = tables.map((table, at): Series => {

@@ -11,7 +11,7 @@ pub(super) mod views;
 use std::io::{self, Write};
 
 use askama::Template;
-use serde_json::Value;
+use serde::Serialize;
 
 use super::Report;
 use super::json::{self, GENERATOR};
@@ -83,7 +83,7 @@ pub fn write(content: &Content, options: &text::Options, out: &mut dyn Write) ->
 
 /// A value as JSON that can stand in an HTML element: without `<`, `>`, `&`, control characters and U+2028, all of which occur in
 /// strings alone, where an escape stands for them.
-pub(crate) fn inert(value: &Value) -> io::Result<String> {
+pub(crate) fn inert(value: &impl Serialize) -> io::Result<String> {
     let mut bytes = Vec::new();
     json::write_compact(value, &mut bytes)?;
     let text = String::from_utf8(bytes).map_err(io::Error::other)?;
@@ -95,7 +95,7 @@ pub(crate) fn inert(value: &Value) -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

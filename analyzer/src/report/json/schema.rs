@@ -1,5 +1,5 @@
-//! The JSON Schemas of the report and of the page's own data, docs/{report,page-data}.schema.json, and the tables of docs/report-json.md and
-//! docs/page-data.md: all are made from the structs that are written, and their comments.
+//! The JSON Schemas of the report and of the data of both pages, docs/{report,page-data,study-page-data}.schema.json, and the tables of
+//! docs/report-json.md, docs/page-data.md and docs/study-page-data.md: all are made from the structs that are written, and their comments.
 //!
 //! `UPDATE_SCHEMA=1 cargo test -p lbprof-analyzer --lib schema` writes them; without it the tests fail where they are not what the rows make.
 //! `npm run build` in analyzer/page makes the types of the page from the schemas.
@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use super::Document;
 use crate::report::html::views::ViewsData;
+use crate::study::html::StudyData;
 
 /// The definition of an array whose keys docs/page-data.md describes once.
 const PACKED: &str = "Packed";
@@ -77,6 +78,13 @@ fn the_schema_of_the_pages_data_and_the_tables_of_its_keys_are_those_of_the_view
     let schema = schema::<ViewsData<'static>>();
     assert_is("page-data.schema.json", &format!("{schema:#}\n"));
     assert_tables("page-data.md", &schema);
+}
+
+#[test]
+fn the_schema_of_the_page_of_a_study_and_the_table_of_its_keys_are_those_of_its_rows() {
+    let schema = schema::<StudyData<'static>>();
+    assert_is("study-page-data.schema.json", &format!("{schema:#}\n"));
+    assert_tables("study-page-data.md", &schema);
 }
 
 /// The tables of keys.

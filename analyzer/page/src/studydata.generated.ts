@@ -1,0 +1,405 @@
+// Generated from docs/study-page-data.schema.json by `npm run build`; do not edit.
+
+/**
+ * A unit.
+ */
+export type UnitWord = ("seconds" | "share" | "ratio")
+/**
+ * What a quantity is.
+ */
+export type NodeWord = ("variable" | "work" | "phase" | "total" | "result")
+/**
+ * How a dependence is known.
+ */
+export type EdgeWord = ("fitted" | "defined" | "unknown")
+
+/**
+ * The data of the page of a study.
+ */
+export interface StudyData {
+/**
+ * `lbprof-study-page/1`.
+ */
+schema: string
+/**
+ * Name of the study's file.
+ */
+name: string
+/**
+ * Names of all parameters.
+ */
+params: string[]
+/**
+ * The runs, by number.
+ */
+runs: RunRow[]
+/**
+ * Figures against each thing in which runs differ that have everything else in common; ranks first.
+ */
+scaling: Scaling[]
+/**
+ * The models of each program.
+ */
+programs: Program[]
+/**
+ * Why some programs have no models.
+ */
+problems: string[]
+}
+/**
+ * A run. Its times and efficiencies are those of its report.
+ */
+export interface RunRow {
+/**
+ * Its number in the study.
+ */
+number: number
+/**
+ * Its program.
+ */
+program: string
+/**
+ * Its ranks.
+ */
+ranks: number
+/**
+ * The value of each of its parameters, by name.
+ */
+params: {
+[k: string]: number
+}
+/**
+ * Its hosts.
+ */
+hosts: string[]
+/**
+ * When it started, in seconds since 1970.
+ */
+started_unix_s: number
+/**
+ * Its command line.
+ */
+command: string[]
+/**
+ * Whether its data are complete.
+ */
+complete: boolean
+/**
+ * Elapsed time.
+ */
+elapsed_s: number
+/**
+ * Longest computation of a rank.
+ */
+max_computation_s: number
+/**
+ * Mean computation of the ranks.
+ */
+avg_computation_s: number
+/**
+ * Time on an ideal network; null if it is not known.
+ */
+t_ideal_s: (number | null)
+/**
+ * Parallel efficiency.
+ */
+parallel: (number | null)
+/**
+ * Load balance.
+ */
+load_balance: (number | null)
+/**
+ * Micro load balance.
+ */
+micro_load_balance: (number | null)
+/**
+ * Transfer efficiency.
+ */
+transfer: (number | null)
+}
+/**
+ * Figures against the ranks or a parameter.
+ */
+export interface Scaling {
+/**
+ * `ranks`, or the name of the parameter.
+ */
+by: string
+/**
+ * A table for each set of runs that have everything else in common.
+ */
+tables: ScalingTable[]
+}
+/**
+ * Runs that differ in one thing alone.
+ */
+export interface ScalingTable {
+/**
+ * Their program.
+ */
+program: string
+/**
+ * What they have in common.
+ */
+fixed: string
+/**
+ * The values of `by`, ascending.
+ */
+x: number[]
+/**
+ * The sections of `lb-report study show`.
+ */
+sections: SectionRow[]
+/**
+ * What is to be said of them.
+ */
+remarks: string[]
+}
+/**
+ * Figures of one unit.
+ */
+export interface SectionRow {
+/**
+ * What they are.
+ */
+name: string
+/**
+ * Their unit.
+ */
+unit: UnitWord
+/**
+ * The figures.
+ */
+lines: LineRow[]
+}
+/**
+ * A figure in each run.
+ */
+export interface LineRow {
+/**
+ * Its name.
+ */
+name: string
+/**
+ * Its value for each `x`; null if it is not known.
+ */
+values: (number | null)[]
+}
+/**
+ * The models of a program.
+ */
+export interface Program {
+/**
+ * The program.
+ */
+program: string
+/**
+ * What depends on what: those of all phases, then those of the whole run.
+ */
+relations: RelationRow[]
+/**
+ * The causal model.
+ */
+graph: GraphRow
+}
+/**
+ * What depends on what, in a region or in the whole run.
+ */
+export interface RelationRow {
+/**
+ * Path of the region; empty: the whole run.
+ */
+phase: string
+/**
+ * What `to` depends on.
+ */
+from: string
+/**
+ * What depends on it.
+ */
+to: string
+/**
+ * Whether `to` is in seconds.
+ */
+is_time: boolean
+/**
+ * The equation; null if there is none.
+ */
+equation: (string | null)
+/**
+ * Why there is none.
+ */
+problem: (string | null)
+/**
+ * Whether it is the linear law.
+ */
+is_law: boolean
+/**
+ * Whether no degree but 0 predicts better.
+ */
+independent: boolean
+/**
+ * Cross-validation error by the size of the values.
+ */
+relative_error: (number | null)
+/**
+ * R² of the equation.
+ */
+r_squared: (number | null)
+/**
+ * What all its runs have in common, where others differ.
+ */
+held: {
+[k: string]: number
+}
+/**
+ * The points that it was taken from, by `x`.
+ */
+points: PointRow[]
+/**
+ * Places of the curve, `[x, y]`; empty if there is no equation.
+ */
+curve: [number, number][]
+/**
+ * The chosen degree of the polynomial.
+ */
+degree: (number | null)
+/**
+ * The cross-validation error of each degree.
+ */
+errors: DegreeRow[]
+/**
+ * Runs beyond the law.
+ */
+leaving: LeavingRow[]
+}
+/**
+ * A run's place in a relation.
+ */
+export interface PointRow {
+/**
+ * The run's number in the study.
+ */
+run: (number | null)
+/**
+ * What the relation depends on.
+ */
+x: number
+/**
+ * What depends on it.
+ */
+y: number
+/**
+ * Whether the run is beyond the law.
+ */
+leaves: boolean
+/**
+ * `y` less the curve.
+ */
+residual: (number | null)
+}
+/**
+ * A degree of a polynomial.
+ */
+export interface DegreeRow {
+/**
+ * The degree.
+ */
+degree: number
+/**
+ * Its cross-validation error.
+ */
+error: number
+}
+/**
+ * A run beyond the law.
+ */
+export interface LeavingRow {
+/**
+ * Its number in the study.
+ */
+run: (number | null)
+/**
+ * What the law depends on.
+ */
+x: number
+/**
+ * Seconds that it takes beyond the law.
+ */
+excess_s: number
+/**
+ * Largest resident memory of a rank; null if it was not sampled.
+ */
+max_resident_bytes: (number | null)
+/**
+ * Largest swapped memory of a rank; null if it was not sampled.
+ */
+max_swapped_bytes: (number | null)
+}
+/**
+ * The causal model.
+ */
+export interface GraphRow {
+/**
+ * Quantities.
+ */
+nodes: NodeRow[]
+/**
+ * Which depends on which.
+ */
+edges: EdgeRow[]
+/**
+ * Pairs of which the first does not influence the second.
+ */
+independent: [string, string][]
+}
+/**
+ * A quantity.
+ */
+export interface NodeRow {
+/**
+ * Its name, which edges refer to.
+ */
+id: string
+/**
+ * Its name for a reader.
+ */
+label: string
+/**
+ * What it is.
+ */
+kind: NodeWord
+}
+/**
+ * That one quantity depends on another.
+ */
+export interface EdgeRow {
+/**
+ * On which.
+ */
+from: string
+/**
+ * Which.
+ */
+to: string
+/**
+ * How that is known.
+ */
+kind: EdgeWord
+/**
+ * The equation, or why there is none.
+ */
+text: string
+/**
+ * Cross-validation error of a fitted one.
+ */
+relative_error: (number | null)
+/**
+ * Runs that it was fitted to.
+ */
+n_runs: (number | null)
+/**
+ * What else is to be said.
+ */
+note: (string | null)
+}

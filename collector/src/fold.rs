@@ -566,6 +566,7 @@ impl<T: IterationTimes> Fold<T> {
         self.sites[self.last_call as usize].1.add(&cell);
     }
 
+    #[inline(never)]
     fn enter(&mut self, region: u32, iteration: u32, begin: u64) {
         let within = if iteration == NONE { self.iteration } else { iteration };
         if !self.walk.open.enter(region, iteration, begin) {
@@ -580,6 +581,7 @@ impl<T: IterationTimes> Fold<T> {
     }
 
     /// Ends a region, and those that were left open in it.
+    #[inline(never)]
     fn leave(&mut self, region: u32, end: u64) {
         let (regions, iterations) = (&mut self.regions, &mut self.rest.iterations);
         self.walk.open.leave(region, |left| {

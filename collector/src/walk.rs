@@ -143,10 +143,12 @@ impl ThreadTime {
     /// The same of a record that is known to be none. A part of a call leaves the thread in it.
     #[inline(always)]
     pub fn pass_marker(&mut self, record: &Record) {
-        match record.operation() {
-            _ if record.is_part() => {}
-            Some(Operation::Pause) => self.state = WalkState::Paused,
-            Some(Operation::Resume) => self.state = WalkState::Computing,
+        const PAUSE: u16 = Operation::Pause as u16;
+        const RESUME: u16 = Operation::Resume as u16;
+        match record.operation {
+            PAUSE => self.state = WalkState::Paused,
+            RESUME => self.state = WalkState::Computing,
+            number if Operation::is_part(number) => {}
             _ => self.end_call(),
         }
     }

@@ -280,7 +280,7 @@ impl RankSampler {
             let is_call = record.operation < Operation::FIRST_MARKER;
             if is_call && record.end != 0 && reached.state == WalkState::Computing {
                 self.call(WalkState::Computing, reached);
-            } else {
+            } else if !record.is_part() {
                 self.unusual(record, reached, &is_serial);
             }
         }
@@ -323,7 +323,7 @@ impl RankSampler {
         self.from = reached.end;
     }
 
-    /// Any record.
+    /// Any record but a part, which changes nothing.
     #[cold]
     fn unusual(&mut self, record: &Record, reached: Reached, is_serial: &impl Fn(u32) -> bool) {
         self.time.pass(record);
@@ -333,7 +333,7 @@ impl RankSampler {
                 WalkState::Computing => self.call(before, reached),
                 _ => self.leave(before, reached.begin),
             }
-        } else if before != after || !record.is_part() && cuts(record, is_serial) {
+        } else if before != after || cuts(record, is_serial) {
             self.leave(before, reached.begin);
         }
     }
@@ -405,7 +405,8 @@ impl RankSampler {
 
 /// Whether a marker begins or ends serial work.
 fn cuts(record: &Record, is_serial: &impl Fn(u32) -> bool) -> bool {
-    matches!(record.operation(), Some(Operation::RegionEnter | Operation::RegionLeave)) && is_serial(record.request)
+    let ends = [Operation::RegionEnter, Operation::RegionLeave];
+    ends.iter().any(|&one| one as u16 == record.operation) && is_serial(record.request)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use lbprof_collector::reader::Item;
 use lbprof_collector::record::{Flags, NO_PEER, NONE};
 use lbprof_collector::semantics::{Completes, EpochStep, On, Pattern, Semantics, SendMode};
 use lbprof_collector::walk::{Reached, Walk, WalkState};
-use lbprof_collector::{Operation, Record};
+use lbprof_collector::{Activity, Operation, Record};
 use rustc_hash::FxHashMap;
 
 use super::dense::Dense;
@@ -68,8 +68,8 @@ const LONGEST: Ns = 1 << 60;
 /// Where a thread is.
 struct ThreadSteps {
     walk: Walk,
-    /// Where the time since the last record is: the region's number, and its index.
-    placed: (u32, RegionIdx),
+    /// Where the time since the last record is: the region's number, and computation in it by its index.
+    placed: (u32, RegionState),
     /// The last call, where parts of it may follow.
     waiting: Option<Waiting>,
     /// That call, if its parts follow in the next batch, and the recorder's flushes after it; and what it and its parts do.
@@ -226,7 +226,7 @@ impl<'a> RankSteps<'a> {
         }
         let mut thread = ThreadSteps {
             walk: Walk::new(head),
-            placed: (NONE, 0),
+            placed: (NONE, RegionState::new(0, Activity::Computation)),
             waiting: None,
             steps: Vec::new(),
             events: Vec::new(),
@@ -246,7 +246,7 @@ impl<'a> RankSteps<'a> {
         thread.end_waiting(&mut out);
         thread.end_polls(&mut out);
         let reached = thread.walk.time.advance(next.previous_end);
-        thread.placed = (NONE, 0);
+        thread.placed = (NONE, RegionState::new(0, Activity::Computation));
         self.without_call(&mut thread, Reached { state: WalkState::Paused, ..reached }, &mut out);
         thread.walk.place(next, &[]);
         self.settle_place(&mut thread, None);
@@ -349,7 +349,7 @@ impl<'a> RankSteps<'a> {
             begin: self.time(reached.begin),
             end: self.time(reached.end),
             before: thread.before(reached),
-            kind: RegionState::new(thread.placed.1, record.activity()),
+            kind: RegionState::new(thread.placed.1.region(), record.activity()),
             site: self.site(record.call_site),
             operation: record.operation,
             events: 0,
@@ -608,7 +608,8 @@ impl<'a> RankSteps<'a> {
         let (region, _) = placed.unwrap_or(thread.walk.open.innermost());
         if thread.placed.0 != region {
             let (rank, definitions, places) = (self.rank, &self.definitions, &self.ids.places);
-            thread.placed = (region, *self.regions.of(region.into(), || places.region(rank, definitions, region)));
+            let idx = *self.regions.of(region.into(), || places.region(rank, definitions, region));
+            thread.placed = (region, RegionState::new(idx, Activity::Computation));
         }
     }
 }
@@ -617,10 +618,11 @@ impl ThreadSteps {
     /// What the time before a record was.
     #[inline(always)]
     fn before(&self, reached: Reached) -> RegionState {
-        let (_, region) = self.placed;
-        match reached.state.activity() {
-            Some(activity) => RegionState::new(region, activity),
-            None => RegionState::unknown(region),
+        let (_, computation) = self.placed;
+        match reached.state {
+            WalkState::Computing => computation,
+            WalkState::InCall(activity) => RegionState::new(computation.region(), activity),
+            WalkState::Paused => RegionState::unknown(computation.region()),
         }
     }
 

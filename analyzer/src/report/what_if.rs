@@ -6,6 +6,7 @@ use lbprof_collector::Activity;
 use serde::Serialize;
 
 use super::{Clusters, serial};
+use crate::model::followed::Followed;
 use crate::model::region_state::RegionState;
 use crate::model::what_if::WhatIf;
 use crate::model::{Model, OwnLoops};
@@ -149,6 +150,43 @@ fn share_of(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
+/// The critical path by region and activity, by rank, both the longest first, and its length in seconds.
+fn path_rows(followed: &Followed) -> (Vec<PathRow>, Vec<PathRank>, f64) {
+    let mut by_state: BTreeMap<RegionState, BTreeMap<u32, f64>> = BTreeMap::new();
+    let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
+    for part in &followed.critical_path {
+        let rank = followed.world_rank(part.thread);
+        *by_state.entry(part.kind).or_default().entry(rank).or_default() += part.ns * 1e-9;
+        *by_rank.entry(rank).or_default() += part.ns * 1e-9;
+    }
+    let mut path: Vec<PathRow> = by_state
+        .into_iter()
+        .map(|(state, ranks)| {
+            let time_s: f64 = ranks.values().sum();
+            let longest = ranks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map_or((0, 0.0), |(&rank, &s)| (rank, s));
+            PathRow {
+                region: followed.regions.get(state.region() as usize).map_or_else(String::new, |one| one.path.clone()),
+                activity: state.activity(),
+                is_delay: state.is_delay(),
+                what: if state.is_delay() { Some("message delay") } else { state.activity().map(Activity::name) },
+                time_s,
+                share: 0.0,
+                rank: longest.0,
+                rank_s: longest.1,
+                rank_share: share_of(longest.1, time_s),
+            }
+        })
+        .collect();
+    path.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
+    let mut path_ranks: Vec<PathRank> =
+        by_rank.into_iter().map(|(rank, time_s)| PathRank { rank, time_s, share: 0.0 }).collect();
+    path_ranks.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
+    let path_s = path_ranks.iter().map(|one| one.time_s).sum();
+    path.iter_mut().for_each(|row| row.share = share_of(row.time_s, path_s));
+    path_ranks.iter_mut().for_each(|row| row.share = share_of(row.time_s, path_s));
+    (path, path_ranks, path_s)
+}
+
 /// What is to be said of the predictions: why some are not there, or what is odd about them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
@@ -233,41 +271,7 @@ impl WhatIfTable {
                 saved_share: share_of(saved_s, measured_s.unwrap_or(0.0)),
             }
         };
-        let mut by_kind: BTreeMap<RegionState, BTreeMap<u32, f64>> = BTreeMap::new();
-        let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
-        for part in &followed.critical_path {
-            let rank = followed.world_rank(part.thread);
-            *by_kind.entry(part.kind).or_default().entry(rank).or_default() += part.ns * 1e-9;
-            *by_rank.entry(rank).or_default() += part.ns * 1e-9;
-        }
-        let mut path: Vec<PathRow> = by_kind
-            .into_iter()
-            .map(|(kind, ranks)| {
-                let time_s: f64 = ranks.values().sum();
-                let longest = ranks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map_or((0, 0.0), |(&rank, &s)| (rank, s));
-                PathRow {
-                    region: followed
-                        .regions
-                        .get(kind.region() as usize)
-                        .map_or_else(String::new, |one| one.path.clone()),
-                    activity: kind.activity(),
-                    is_delay: kind.is_delay(),
-                    what: if kind.is_delay() { Some("message delay") } else { kind.activity().map(Activity::name) },
-                    time_s,
-                    share: 0.0,
-                    rank: longest.0,
-                    rank_s: longest.1,
-                    rank_share: share_of(longest.1, time_s),
-                }
-            })
-            .collect();
-        path.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
-        let mut path_ranks: Vec<PathRank> =
-            by_rank.into_iter().map(|(rank, time_s)| PathRank { rank, time_s, share: 0.0 }).collect();
-        path_ranks.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
-        let path_s = path_ranks.iter().map(|one| one.time_s).sum();
-        path.iter_mut().for_each(|row| row.share = share_of(row.time_s, path_s));
-        path_ranks.iter_mut().for_each(|row| row.share = share_of(row.time_s, path_s));
+        let (path, path_ranks, path_s) = path_rows(followed);
         let (all_is_known, on_demand) = (followed.counts.all_is_known(), followed.counts.hands_out_work);
         let is_known = |&&(scenario, _): &&(WhatIf, f64)| {
             // Who asks for it is answered.

@@ -1,9 +1,9 @@
 //! All ranks' calls on one timeline.
 //!
 //! ```text
-//!   log ─→ steps.rs   a rank's records as steps: computation and the call at its end, in the ids of the run
-//!            │        (lists.rs: with which ranks an operation deals, of several; places.rs: where it is; probed.rs: what
-//!            │        probes find; dense.rs: what the log's numbers mean)
+//!   log ─→ steps.rs   a rank's records as steps: computation and the call at its end, in the ids of the run; steps/events.rs what it does with others
+//!            │        (steps/events.rs: what it does with other ranks; lists.rs: with which ranks an operation deals, of several;
+//!            │        places.rs: where it is; probed.rs: what probes find; dense.rs: what the log's numbers mean)
 //!            └→ source.rs  the steps of all ranks, read ahead in parallel
 //! ```
 

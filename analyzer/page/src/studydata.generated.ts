@@ -151,7 +151,7 @@ x: number[]
  */
 sections: SectionRow[]
 /**
- * What is to be said of them.
+ * Remarks on them.
  */
 remarks: string[]
 }
@@ -399,7 +399,7 @@ relative_error: (number | null)
  */
 n_runs: (number | null)
 /**
- * What else is to be said.
+ * A remark on it.
  */
 note: (string | null)
 }

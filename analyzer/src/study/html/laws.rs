@@ -161,7 +161,7 @@ struct EdgeRow {
     relative_error: Option<f64>,
     /// Runs that it was fitted to.
     n_runs: Option<usize>,
-    /// What else is to be said.
+    /// A remark on it.
     note: Option<String>,
 }
 

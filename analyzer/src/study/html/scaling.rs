@@ -30,7 +30,7 @@ struct ScalingTable {
     x: Vec<f64>,
     /// The sections of `lb-report study show`.
     sections: Vec<SectionRow>,
-    /// What is to be said of them.
+    /// Remarks on them.
     remarks: Vec<String>,
 }
 

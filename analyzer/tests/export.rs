@@ -241,6 +241,33 @@ fn a_trace_has_the_iterations_times_and_messages_of_the_report() {
     assert!((balance[0] - one_long).abs() < 1e-6 && (balance[4] - one_long).abs() < 1e-6, "{balance:?}");
 }
 
+/// A loop without markers, in which the ranks compute for different times.
+fn unmarked() -> Scenario {
+    Scenario::ranks(2).each(|rank, script| {
+        script.at("begin").barrier(0.5).repeat(24, move |step, script| {
+            let own = f64::from(1 + (step + rank) % 3);
+            script.compute(own).at("exchange").barrier(0.25).compute(1).at("sum").allreduce(64, 4.0 - own)
+        })
+    })
+}
+
+#[test]
+fn load_balance_over_time_is_that_of_the_report_where_it_is_known() {
+    for scenario in [steps(), unmarked()] {
+        let dir = written(scenario);
+        let output = Command::cargo_bin("lb-report").unwrap().arg(dir.path()).args(["--json", "--no-symbols"]).output();
+        let report: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+        let rows = report["iterations"]["per_iteration"].as_array().expect("iterations are known");
+        let expected: Vec<f64> = rows.iter().filter_map(|row| row["load_balance"].as_f64()).collect();
+        let found: Vec<f64> = trace(dir.path(), &[]).counters.iter().map(|counter| counter.2 / 100.0).collect();
+        assert_eq!(found.len(), expected.len(), "{found:?} {expected:?}");
+        assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9), "{found:?} {expected:?}");
+        if report["iterations"]["source"] == "found" {
+            assert!(expected.len() < rows.len(), "what is computed before the loop's first call is not known");
+        }
+    }
+}
+
 #[test]
 fn a_part_of_a_run_is_exported_alone() {
     let dir = written(steps());
@@ -271,9 +298,4 @@ fn what_cannot_be_exported_says_so_and_leaves_no_file() {
     assert!(!stacks(&exported(&["folded", text_of(dir.path())])).is_empty(), "the sums are enough");
     let events = written(steps());
     fails(&["perfetto", text_of(events.path()), "--limit", "3"], "calls, more than 3: select some with --ranks");
-    let report: Value = serde_json::from_slice(
-        &Command::cargo_bin("lb-report").unwrap().arg(events.path()).arg("--json").output().unwrap().stdout,
-    )
-    .unwrap();
-    assert_eq!(report["run"]["ranks"], 4, "the run itself is sound");
 }

@@ -168,9 +168,10 @@ impl<W: Write + Send> Perfetto<W> {
         track
     }
 
-    /// The load balance of each iteration of the main loop, as values over time.
+    /// The load balance of each iteration of the main loop, as values over time; none where what ranks compute in it is not known.
     fn load_balance(&mut self, model: &Model) {
         let Some(region) = model.main_loop() else { return };
+        let unknown = model.entering(region);
         let mut iterations: HashMap<u32, (f64, f64, f64)> = HashMap::new();
         for series in model.ranks.iter().filter_map(|rank| rank.series(region)) {
             for (at, &number) in series.numbers.iter().enumerate() {
@@ -179,8 +180,9 @@ impl<W: Write + Send> Perfetto<W> {
                 (*sum, *max, *first) = (*sum + seconds, max.max(seconds), first.min(begin));
             }
         }
+        let is_known = |number: u32, max: f64, first: f64| max > 0.0 && first.is_finite() && !unknown.contains(&number);
         let mut values: Vec<_> =
-            iterations.into_iter().filter(|(_, (_, max, first))| *max > 0.0 && first.is_finite()).collect();
+            iterations.into_iter().filter(|&(number, (_, max, first))| is_known(number, max, first)).collect();
         values.sort_by_key(|&(number, _)| number);
         let name = Some(format!("load balance of {}", self.path(region)));
         let counter = Some(Counter { unit: Some("%".to_owned()) });

@@ -21,7 +21,8 @@ use std::sync::atomic::{
 use crate::state::stage;
 use crate::state::thread::{self, Thread};
 use crate::system::clock::monotonic_ns;
-use crate::system::{process, sandbox};
+use crate::system::process::{self, Doing};
+use crate::system::sandbox;
 
 /// How long the end of the process waits for a lock that another thread holds.
 const PATIENCE_NS: u64 = 1_000_000_000;
@@ -260,7 +261,7 @@ impl Patience {
         }
         self.since_look = 0;
         let tries = lock.tries.load(Relaxed);
-        if std::mem::replace(&mut self.tries, tries) != tries || lock.holder_waits() {
+        if std::mem::replace(&mut self.tries, tries) != tries || lock.holder_is_at_work() {
             self.silent = 0;
         }
         if self.waited > LONGEST_NS {
@@ -284,17 +285,21 @@ struct Used {
 }
 
 impl Used {
-    /// Whether the holder waits in a system call that sections make; or in another one, further down the stack than it was then: a library may
-    /// stand between the recorder and its file. `false` also where that cannot be known.
-    fn holder_waits(&self) -> bool {
+    /// Whether the holder runs, maybe on a machine that has no core for it; or waits in a system call that sections make; or in another one,
+    /// further down the stack than it was then: a library may stand between the recorder and its file. `false` also where that cannot be
+    /// known.
+    fn holder_is_at_work(&self) -> bool {
         /// The stack that such a library takes.
         const DEPTH: usize = 1 << 20;
         let (id, frame) = (self.id.load(Relaxed), self.frame.load(Relaxed));
         if id == 0 || sandbox::is_filtered() {
             return false;
         }
-        process::waits_in(id).is_some_and(|(call, stack)| {
-            SLOW.contains(&call) || frame.checked_sub(stack).is_some_and(|depth| 0 < depth && depth < DEPTH)
+        process::doing(id).is_some_and(|doing| match doing {
+            Doing::Runs => true,
+            Doing::Waits(call, stack) => {
+                SLOW.contains(&call) || frame.checked_sub(stack).is_some_and(|depth| 0 < depth && depth < DEPTH)
+            }
         })
     }
 }

@@ -79,18 +79,29 @@ fn delayed_ns() -> u64 {
     schedstat.split_whitespace().nth(1).and_then(|delay| delay.parse().ok()).unwrap_or(0)
 }
 
-/// The system call in which a thread of this process waits, and its stack pointer; `None`: it is running, or waits in none, or the system
-/// does not say. Allocates nothing.
-pub fn waits_in(thread: i32) -> Option<(libc::c_long, usize)> {
+/// What a thread is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// It runs, or would if it had a core, or waits for a page of memory.
+    Runs,
+    /// It waits in a system call of this number, with this stack pointer.
+    Waits(libc::c_long, usize),
+}
+
+/// What a thread of this process is doing; `None`: there is none, or the system does not say. Allocates nothing.
+pub fn doing(thread: i32) -> Option<Doing> {
     let (mut path, mut bytes) = ([0; 64], [0; 256]);
     write!(&mut path[..], "/proc/self/task/{thread}/syscall").ok()?;
     let path = path.split(|&byte| byte == 0).next().and_then(|path| str::from_utf8(path).ok())?;
     let length = File::open(path).and_then(|mut file| file.read(&mut bytes)).ok()?;
-    // The call's number, its arguments, the stack pointer, where the program goes on (proc(5)); or "running".
+    // "running", or the call's number (-1: none), its arguments, the stack pointer, where the program goes on (proc(5)).
     let mut words = str::from_utf8(bytes.get(..length)?).ok()?.split_whitespace();
-    let call = words.next()?.parse().ok()?;
+    let call = words.next()?;
+    if ["running", "-1"].contains(&call) {
+        return Some(Doing::Runs);
+    }
     let stack = words.rev().nth(1)?.strip_prefix("0x")?;
-    Some((call, usize::from_str_radix(stack, 16).ok()?))
+    Some(Doing::Waits(call.parse().ok()?, usize::from_str_radix(stack, 16).ok()?))
 }
 
 /// Resident and swapped memory of the process, in bytes.

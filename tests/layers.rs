@@ -26,9 +26,10 @@ const ANALYZER: [&str; 12] = [
 ];
 
 /// The recorder's modules, likewise.
-const INTERPOSE: [&str; 14] = [
+const INTERPOSE: [&str; 15] = [
     "word",
     "system",
+    "unwind",
     "mpi",
     "state",
     "harmless",

@@ -24,7 +24,7 @@ const RECORD: u64 = 64;
 type Check = fn(&Mpi, &Path) -> anyhow::Result<()>;
 
 /// The tests, by the setting that they are of.
-const TESTS: [(&str, &str, Check); 13] = [
+const TESTS: [(&str, &str, Check); 15] = [
     ("LBPROF_DIR", "templates_are_filled_in", templates_are_filled_in),
     ("LBPROF_DIR", "the_default_is_named_after_the_job", the_default_is_named_after_the_job),
     ("LBPROF_DIR", "a_run_never_mixes_with_an_older_one", a_run_never_mixes_with_an_older_one),
@@ -37,6 +37,8 @@ const TESTS: [(&str, &str, Check); 13] = [
     ("LBPROF_PCONTROL", "labels_name_phases", labels_name_phases),
     ("LBPROF_CLOCK", "the_clock_asked_for_is_used", the_clock_asked_for_is_used),
     ("LBPROF_WAIT", "ranks_that_do_not_come_are_given_up", ranks_that_do_not_come_are_given_up),
+    ("LBPROF_DEPTH", "so_many_callers_are_recorded", so_many_callers_are_recorded),
+    ("LBPROF_CHECK", "call_paths_are_found_anew_for_every_call", call_paths_are_found_anew_for_every_call),
     ("LBPROF_VERBOSE", "verbose_says_where_the_logs_go", verbose_says_where_the_logs_go),
 ];
 
@@ -340,6 +342,45 @@ fn ranks_that_do_not_come_are_given_up(mpi: &Mpi, folder: &Path) -> anyhow::Resu
     Ok(())
 }
 
+/// A run of paths/shapes.c, where the paths of calls are long.
+fn shapes(mpi: &Mpi, folder: &Path, name: &str, value: &str) -> anyhow::Result<PathBuf> {
+    let program = Program::read(Path::new("paths/shapes.c"))?;
+    let job = Job::new(mpi, 2, &program.compiled(mpi)?, folder).with_env("PLUGINS", folder.as_os_str());
+    let job = job.with_env(name, value);
+    recorded(&job)?;
+    job.run_folder()
+}
+
+/// The path of a call has as many callers as asked for, and says that there are more.
+fn so_many_callers_are_recorded(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+    for depth in [0, 1] {
+        let folder = folder.join(depth.to_string());
+        fs::create_dir(&folder)?;
+        let dump = run::dump(&shapes(mpi, &folder, "LBPROF_DEPTH", &depth.to_string())?)?;
+        let definitions = dump.others.get("definition").context("definitions")?;
+        let site = |id: u64, rank: u32| {
+            let is_it = |line: &&Value| {
+                line["definition"] == "call_site" && line["value"]["id"] == id && line["rank"] == u64::from(rank)
+            };
+            definitions.iter().find(is_it).map(|line| &line["value"]).context("its definition")
+        };
+        for record in dump.records.iter().filter(|record| record.operation == "Sendrecv").step_by(17) {
+            let mut one = site(record.call_site.context("a call site")?, record.rank)?;
+            for _ in 0..depth {
+                one = site(one["parent"].as_u64().context("a caller")?, record.rank)?;
+            }
+            ensure!(one["parent"].is_null() && one["cut"] == true, "depth {depth}: {one}");
+        }
+    }
+    Ok(())
+}
+
+fn call_paths_are_found_anew_for_every_call(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+    let problems = run::problems(&run::report(&shapes(mpi, folder, "LBPROF_CHECK", "1")?)?);
+    ensure!(!problems.iter().any(|kind| kind == "CallPathWrong"), "{problems:?}");
+    Ok(())
+}
+
 fn verbose_says_where_the_logs_go(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     let job = mixed(mpi, folder)?;
     must_say(&recorded(&job.clone().with_env("LBPROF_VERBOSE", "0"))?, &[0])?;
@@ -362,6 +403,7 @@ fn options_equal_variables(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
         ("LBPROF_LIMIT", "1M"),
         ("LBPROF_RANKS", "0-2"),
         ("LBPROF_PCONTROL", "labels"),
+        ("LBPROF_DEPTH", "3"),
         ("LBPROF_VERBOSE", "1"),
     ];
     let flags: Vec<(&str, &str)> = SETTINGS.iter().filter_map(|one| Some((one.name, one.flag?))).collect();

@@ -88,7 +88,7 @@ fn sites(path: &Path, build_id: Vec<u8>, offsets: &[u64]) -> Sites {
     let path = path.to_str().unwrap().to_owned();
     definitions.add(Definition::Module(Module { id: 0, path, build_id, base: 0, end: u64::MAX }));
     for (id, &offset) in (0..).zip(offsets) {
-        definitions.add(Definition::CallSite(CallSite { id, module: 0, offset }));
+        definitions.add(Definition::CallSite(CallSite::alone(id, 0, offset)));
     }
     let mut sites = Sites::default();
     sites.enter(&definitions);

@@ -3,7 +3,11 @@
 //! A definition is written before, or in the same block as, the first record that refers to it. Ids are dense, from 0,
 //! by kind, and hold within one rank's log.
 
+use bincode::de::Decoder;
+use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
+
+use crate::record::NONE;
 
 /// One definition.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
@@ -63,8 +67,9 @@ pub struct Module {
     pub end: u64,
 }
 
-/// A place from which MPI is called.
-#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
+/// A place from which a function is called, and how the program got there: a node of the tree of call paths. Those that records refer to
+/// call MPI.
+#[derive(Clone, Copy, Debug, PartialEq, Encode)]
 pub struct CallSite {
     /// Dense id.
     pub id: u32,
@@ -72,7 +77,32 @@ pub struct CallSite {
     pub module: u32,
     /// Return address less the module's base; the raw address where there is no module.
     pub offset: u64,
+    /// Id of the site from which the function around this one was called; [`crate::record::NONE`]: it is the outermost known.
+    pub parent: u32,
+    /// Whether an outermost one was called from somewhere that is not known: its code does not say how to find it, or only so many callers
+    /// were asked for.
+    pub cut: bool,
 }
+
+impl CallSite {
+    /// A site of which no callers are known.
+    pub fn alone(id: u32, module: u32, offset: u64) -> Self {
+        CallSite { id, module, offset, parent: NONE, cut: true }
+    }
+}
+
+impl<Context> Decode<Context> for CallSite {
+    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
+        let site = CallSite::alone(u32::decode(decoder)?, u32::decode(decoder)?, u64::decode(decoder)?);
+        match u32::decode(decoder) {
+            Ok(parent) => Ok(CallSite { parent, cut: bool::decode(decoder)?, ..site }),
+            // Before version 3 it ended here.
+            Err(DecodeError::UnexpectedEnd { .. }) => Ok(site),
+            Err(error) => Err(error),
+        }
+    }
+}
+bincode::impl_borrow_decode!(CallSite);
 
 /// What a region's time is, for the overheads of METRICS.md §3.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]

@@ -75,6 +75,20 @@ pub const SETTINGS: &[Setting] = &[
         meaning: "How long MPI_Init waits for ranks that do not run under lb-run, if the launcher does not name its jobs.",
     },
     Setting {
+        name: "LBPROF_DEPTH",
+        flag: Some("depth"),
+        default: "all",
+        values: "0 to 255, or all",
+        meaning: "Callers recorded with each call: all of them up to main, or so many; 0: only where MPI is called.",
+    },
+    Setting {
+        name: "LBPROF_CHECK",
+        flag: None,
+        default: "0",
+        values: "0 | 1",
+        meaning: "1: find the callers of every call anew and compare; slow, for tests of lbprof.",
+    },
+    Setting {
         name: "LBPROF_VERBOSE",
         flag: Some("verbose"),
         default: "0",
@@ -85,6 +99,9 @@ pub const SETTINGS: &[Setting] = &[
 
 /// Least and most seconds of waiting for other ranks.
 pub const WAIT_S: std::ops::RangeInclusive<u64> = 1..=3600;
+
+/// Fewest and most callers recorded with a call, where they are limited.
+pub const DEPTH: std::ops::RangeInclusive<u64> = 0..=255;
 
 /// Least and most bytes of a ring.
 pub const BUFFER_BYTES: std::ops::RangeInclusive<u64> = 32 << 10..=16 << 20;
@@ -102,6 +119,7 @@ impl Setting {
             "LBPROF_DIR" => !value.is_empty(),
             "LBPROF_BUFFER" => bytes(value).is_some_and(|bytes| BUFFER_BYTES.contains(&bytes)),
             "LBPROF_LIMIT" => bytes(value).is_some(),
+            "LBPROF_DEPTH" => value == "all" || value.parse().is_ok_and(|callers| DEPTH.contains(&callers)),
             "LBPROF_WAIT" => value.parse().is_ok_and(|seconds| WAIT_S.contains(&seconds)),
             "LBPROF_RANKS" => value == "all" || ranks(value).is_some(),
             _ => self.values.split(" | ").any(|one| one == value),
@@ -179,6 +197,8 @@ mod tests {
             ("LBPROF_RANKS", "0-4294967295"),
             ("LBPROF_CLOCK", "wall"),
             ("LBPROF_VERBOSE", "2"),
+            ("LBPROF_DEPTH", "256"),
+            ("LBPROF_DEPTH", "main"),
         ] {
             let setting = Setting::named(name).unwrap();
             assert!(!setting.accepts(value), "{name}={value}");

@@ -153,6 +153,8 @@ problems! {
     EndedInInit = 43, Partial, "find out why the job ended there: the launcher's messages, or those of the rank, say more";
     /// The disk of the log did not answer for a minute while other threads waited, and recording stopped in the rank; the program was not touched.
     DiskSilent = 44, Partial, "point LBPROF_DIR to another disk";
+    /// A call path that was recorded differs from what another way of finding it gives (LBPROF_CHECK=1).
+    CallPathWrong = 45, Doubtful, "this is a fault of lbprof: please report it; set LBPROF_DEPTH=0 to record without call paths";
 }
 
 /// A problem of one rank, or of the whole run.

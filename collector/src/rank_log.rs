@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use crate::definition::{CallSite, Definition, Instant, Module, RankList};
 use crate::format::{
-    BatchHead, ClockSource, Header, Mode, VERSION, log_name, rank_and_thread_of_ring, rank_of_log, ring_name,
+    BatchHead, ClockSource, Header, Mode, VERSION, WITH_PATHS, log_name, rank_and_thread_of_ring, rank_of_log,
+    ring_name,
 };
 use crate::polling::{Lengths, PollSums, Polling, Polls};
 use crate::problem::{Problem, ProblemKind};
@@ -237,10 +238,10 @@ impl RankLog {
         let rank = self.header.rank;
         let mut n_records = 0;
         for ring in std::mem::take(&mut self.rings) {
-            let Salvage { mut head, mut records, .. } = ring;
+            let Salvage { version, mut head, mut records, .. } = ring;
             let lost = sequences.trim(&mut head, &mut records);
             n_records += records.len();
-            let new_sites = self.sites.resolve(&mut records);
+            let new_sites = self.sites.resolve(version, &mut records);
             if !new_sites.is_empty() {
                 self.waiting.push_back(Item::Definitions(new_sites));
             }
@@ -330,11 +331,12 @@ impl CallSites {
         self.next = self.next.max(site.id.saturating_add(1));
     }
 
-    /// Replaces the return addresses of `records` by ids of call sites; gives the definitions of those that are new.
-    fn resolve(&mut self, records: &mut [Record]) -> Vec<Definition> {
+    /// Replaces what a ring of this version has as the call sites of `records` by their ids; gives the definitions of those that are new.
+    fn resolve(&mut self, version: u16, records: &mut [Record]) -> Vec<Definition> {
         let mut new = Vec::new();
         for record in records {
             record.call_site = match record.call_site {
+                plus_one if version >= WITH_PATHS => plus_one.wrapping_sub(1),
                 0 | u64::MAX => u64::MAX,
                 address => u64::from(self.id(address, &mut new)),
             };
@@ -349,7 +351,7 @@ impl CallSites {
         *self.ids.entry((module, offset)).or_insert_with(|| {
             let id = self.next;
             self.next = self.next.saturating_add(1);
-            new.push(Definition::CallSite(CallSite { id, module, offset }));
+            new.push(Definition::CallSite(CallSite::alone(id, module, offset)));
             id
         })
     }

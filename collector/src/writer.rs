@@ -95,25 +95,20 @@ impl<W: Write> LogWriter<W> {
         &mut self,
         head: &BatchHead,
         records: &[Record],
-        mut site: impl FnMut(&Record) -> u64,
+        site: impl FnMut(&Record) -> u64,
     ) -> io::Result<()> {
-        self.records_and_sites(head, records, &mut Vec::new(), |record, _| site(record), || true).map(|_| ())
+        self.records_if(head, records, site, || true).map(|_| ())
     }
 
-    /// As [`LogWriter::records`], and defines what they are the first to refer to: `site` pushes the definitions of call sites
-    /// that the log does not have yet to `new`, which is written before the records, and then empty. `site` is asked for the
-    /// first record of each call site and operation alone, so this is cheaper than to look through the records beforehand.
+    /// As [`LogWriter::records`]. `whole` is asked when `records` were read for the last time: where it gives false, because they changed
+    /// meanwhile, nothing is written, and the result is false.
     ///
-    /// `whole` is asked when `records` were read for the last time: where it gives false, because they changed meanwhile, nothing is
-    /// written, and the result is false.
-    ///
-    /// Errors: as those of [`LogWriter::records`]; `new` is kept where it could not be written.
-    pub fn records_and_sites(
+    /// Errors: as those of [`LogWriter::records`].
+    pub fn records_if(
         &mut self,
         head: &BatchHead,
         records: &[Record],
-        new: &mut Vec<Definition>,
-        mut site: impl FnMut(&Record, &mut Vec<Definition>) -> u64,
+        site: impl FnMut(&Record) -> u64,
         whole: impl FnOnce() -> bool,
     ) -> io::Result<bool> {
         if records.len() > MAX_RECORDS {
@@ -122,12 +117,10 @@ impl<W: Write> LogWriter<W> {
         if records.is_empty() {
             return Ok(true);
         }
-        self.encoder.encode(head, records, |record| site(record, new));
+        self.encoder.encode(head, records, site);
         if !whole() {
             return Ok(false);
         }
-        self.definitions(new)?;
-        new.clear();
         let (plain, tail) = (self.encoder.plain(), self.encoder.tail());
         let compressor = (RECORDS_WORTH_A_BYTE * plain.len() >= records.len()).then_some(&mut self.compressor);
         self.bytes += write_block(&mut self.sink, compressor, &mut self.block, BlockKind::Records, plain, tail)?;

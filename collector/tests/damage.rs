@@ -139,11 +139,11 @@ fn a_truncated_header_is_distinguished_from_a_file_of_another_kind() {
     assert!(matches!(LogReader::new(&log[..30]), Err(OpenError::Short { found: 30, .. })));
     assert!(matches!(LogReader::new(&b"#!/bin/sh\necho a program"[..]), Err(OpenError::NotALog { .. })));
     let mut newer = log.clone();
-    newer[8] = 3;
+    newer[8] = 4;
     let Err(error) = LogReader::new(&newer[..]) else { panic!("a newer log was opened") };
     assert_eq!(
         error.to_string(),
-        "the log: log format 3, this lb-report reads 1 to 2: use the lb-report of the run's lbprof"
+        "the log: log format 4, this lb-report reads 1 to 3: use the lb-report of the run's lbprof"
     );
     let mut flipped = log.clone();
     flipped[25] ^= 1;

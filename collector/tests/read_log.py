@@ -83,7 +83,7 @@ def header(b):  # §3
 
 DEFINITIONS = {  # §5
     0: ("Module", lambda b: (b.uint(), b.string(), bytes(b.list(b.byte)), b.uint(), b.uint())),
-    1: ("CallSite", lambda b: (b.uint(), b.uint(), b.uint())),
+    1: ("CallSite", lambda b: (b.uint(), b.uint(), b.uint(), b.uint() if b.rest() else NONE, b.byte() if b.rest() else 1)),
     2: ("Region", lambda b: (b.uint(), b.uint(), b.string(), b.uint(), b.byte())),
     3: ("Communicator", lambda b: (b.uint(), b.uint(), b.uint(), b.uint(), rank_list(b), rank_list(b))),
     4: ("Object", lambda b: (b.uint(), b.uint(), b.uint(), b.string())),
@@ -282,14 +282,16 @@ class Found:
 
 
 def ring(data):  # §9
-    if data[:8] != b"LBPRING1" or int.from_bytes(data[8:12], "little") not in (1, 2):
+    if data[:8] != b"LBPRING1" or int.from_bytes(data[8:12], "little") not in (1, 2, 3):
         raise ValueError("not a ring")
+    old = data[8] < 3
     thread, capacity, first, previous_end = struct.unpack_from("<IIQQ", data, 24)
     records = []
     for slot in RECORD.iter_unpack(data[4096 : 4096 + 64 * capacity]):
         if slot[0] == 0:
             break
-        records.append(slot)
+        # Those of a log are ids, 2⁶⁴ − 1 for none; an old ring's are addresses, which its modules would have to be asked about.
+        records.append(slot if old else (*slot[:2], (slot[2] - 1) & M64, *slot[3:]))
     return {"thread": thread, "first": first, "previous_end": previous_end}, records
 
 
@@ -297,7 +299,7 @@ def main(log, ring_file=None):
     data = open(log, "rb").read()
     magic, version, length, crc = struct.unpack_from("<8sHII", data)
     content = data[18 : 18 + length]
-    if magic != b"LBPROFLG" or version not in (1, 2) or zlib.crc32(content, zlib.crc32(data[8:14])) != crc:
+    if magic != b"LBPROFLG" or version not in (1, 2, 3) or zlib.crc32(content, zlib.crc32(data[8:14])) != crc:
         raise ValueError("not a log")
     facts = header(Bytes(content))
     print("rank", facts["rank"], facts["n_ranks"], facts["host"], facts["clock"], facts["mode"])

@@ -10,7 +10,7 @@ use lbprof_collector::definition::{
 };
 use lbprof_collector::encode::Encoder;
 use lbprof_collector::fold::Fold;
-use lbprof_collector::format::{BatchHead, Header, MAX_DEFINITIONS, Mode};
+use lbprof_collector::format::{BLOCK_MAGIC, BatchHead, Header, MAX_DEFINITIONS, Mode};
 use lbprof_collector::reader::{Item, LogReader};
 use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::writer::{LogWriter, block_of};
@@ -103,7 +103,7 @@ fn a_batch_that_changed_while_it_was_encoded_is_not_written() {
     let before = log.bytes();
     let mut write = |whole: bool| {
         let head = BatchHead::default();
-        log.records_and_sites(&head, &batch, &mut Vec::new(), |_, _| 0, || whole).map(|written| (written, log.bytes()))
+        log.records_if(&head, &batch, |_| 0, || whole).map(|written| (written, log.bytes()))
     };
     assert_eq!(write(false).unwrap(), (false, before));
     let (written, after) = write(true).unwrap();
@@ -112,35 +112,27 @@ fn a_batch_that_changed_while_it_was_encoded_is_not_written() {
 }
 
 #[test]
-fn call_sites_that_a_batch_is_the_first_to_have_are_defined_before_it() {
-    let batch: Vec<_> =
-        (0..6).map(|i| Record { call_site: 100 + i % 3, ..Record::new(Operation::Send, 10 * i) }).collect();
+fn a_call_site_of_an_old_log_has_no_known_caller() {
+    // Written before call sites had parents: variant 1, id 7, module 0, offset 16.
+    let definition = [1, 7, 0, 16];
     let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
-    let (mut known, mut new) = (Vec::new(), Vec::new());
-    let mut asked = 0;
-    for first in [0, 6] {
-        let head = BatchHead { first, ..BatchHead::default() };
-        let site = |record: &Record, new: &mut Vec<Definition>| {
-            asked += 1;
-            let id = known.iter().position(|&site| site == record.call_site).unwrap_or_else(|| {
-                known.push(record.call_site);
-                let id = known.len() as u32 - 1;
-                new.push(Definition::CallSite(CallSite { id, module: NONE, offset: record.call_site }));
-                known.len() - 1
-            });
-            id as u64
-        };
-        assert!(log.records_and_sites(&head, &batch, &mut new, site, || true).unwrap());
-        assert!(new.is_empty());
+    log.definitions(&[Definition::CallSite(CallSite { id: 7, module: 0, offset: 16, parent: 3, cut: false })]).unwrap();
+    let items = items(&with_definition(&log.into_sink(), &definition));
+    assert_eq!(items, [Item::Definitions(vec![Definition::CallSite(CallSite::alone(7, 0, 16))])]);
+}
+
+/// The same log with the only definition of its only block replaced.
+fn with_definition(log: &[u8], definition: &[u8]) -> Vec<u8> {
+    let block = log.windows(4).rposition(|window| window == BLOCK_MAGIC).unwrap();
+    let plain: Vec<u8> = [&[definition.len() as u8], definition].concat();
+    let length = (plain.len() as u32).to_le_bytes();
+    let mut out = log[..block + 5].to_vec();
+    for field in [length, [0; 4], length, [0; 4]] {
+        out.extend_from_slice(&field);
     }
-    assert_eq!(asked, 6, "once a batch for each of three call sites");
-    let items = items(&log.into_sink());
-    let [Item::Definitions(sites), Item::Records { records, .. }, Item::Records { .. }] = &items[..] else {
-        panic!("{items:?}")
-    };
-    let site = |id: u32| Definition::CallSite(CallSite { id, module: NONE, offset: 100 + u64::from(id) });
-    assert_eq!(*sites, [site(0), site(1), site(2)]);
-    assert_eq!(records.iter().map(|record| record.call_site).collect::<Vec<_>>(), [0, 1, 2, 0, 1, 2]);
+    out.extend_from_slice(&plain);
+    scenario::mend_checksums(&mut out);
+    out
 }
 
 #[test]
@@ -153,7 +145,7 @@ fn every_definition_comes_back() {
             base: 1 << 47,
             end: u64::MAX,
         }),
-        Definition::CallSite(CallSite { id: 300, module: NONE, offset: u64::MAX }),
+        Definition::CallSite(CallSite::alone(300, NONE, u64::MAX)),
         Definition::Region(Region {
             id: 2,
             parent: 1,

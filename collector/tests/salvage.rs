@@ -78,10 +78,10 @@ fn a_rank_killed_between_writing_a_block_and_clearing_its_slots_has_no_record_tw
     // The ring still holds the last block, and two records more.
     let more = [Operation::Barrier, Operation::Bcast].map(|operation| Record {
         end: in_log[11].end + 9,
-        call_site: 0x40_0010,
+        call_site: 1,
         ..Record::new(operation, in_log[11].end + 5)
     });
-    let raw = in_log[8..].iter().map(|record| Record { call_site: 0x40_0010, ..*record });
+    let raw = in_log[8..].iter().map(|record| Record { call_site: record.call_site.wrapping_add(1), ..*record });
     let raw: Vec<_> = raw.chain(more).collect();
     let mut head = BatchHead { previous_end: scenario::START, ..BatchHead::default() };
     head.advance(&in_log[..8]);
@@ -130,14 +130,17 @@ fn a_call_in_which_the_rank_died_is_there_and_unfinished() {
 }
 
 #[test]
-fn call_sites_that_only_the_ring_has_are_resolved_through_the_modules() {
+fn call_sites_in_an_old_ring_are_resolved_through_the_modules() {
     let folder = one(|r| r.compute(1).send(1, 0, 8, 1).kill(0));
     let header = scenario::header(0, 1);
     let call = |call_site| Record { call_site, ..Record::new(Operation::Barrier, scenario::START + 9_000_000) };
     // A known place, a new one in the module twice, one outside of it, and none.
     let raw = [0x40_0010, 0x40_0ff0, 0x40_0ff0, 0x1234, 0].map(call);
     let head = BatchHead { first: 1, previous_end: scenario::START + 2_000_000, ..BatchHead::default() };
-    fs::write(folder.path().join(ring_name(0, 0)), scenario::ring(&header, &head, &raw, 0)).unwrap();
+    let mut ring = scenario::ring(&header, &head, &raw, 0);
+    // Rings had addresses in versions 1 and 2.
+    ring[std::mem::offset_of!(RingHead, version)] = 2;
+    fs::write(folder.path().join(ring_name(0, 0)), ring).unwrap();
     let items = left(folder.path());
     let sites: Vec<_> = records(&items)[1..].iter().map(|record| record.call_site).collect();
     assert_eq!(sites, [0, 1, 1, 2, u64::MAX]);
@@ -146,8 +149,8 @@ fn call_sites_that_only_the_ring_has_are_resolved_through_the_modules() {
     assert_eq!(
         items[defined],
         Item::Definitions(vec![
-            Definition::CallSite(CallSite { id: 1, module: 0, offset: 0xff0 }),
-            Definition::CallSite(CallSite { id: 2, module: NONE, offset: 0x1234 }),
+            Definition::CallSite(CallSite::alone(1, 0, 0xff0)),
+            Definition::CallSite(CallSite::alone(2, NONE, 0x1234)),
         ])
     );
     assert!(defined < position(&|item| matches!(item, Item::Records { .. })));

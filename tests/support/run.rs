@@ -27,6 +27,7 @@ pub struct Record {
     pub begin_s: f64,
     pub end_s: Option<f64>,
     pub place: Option<String>,
+    pub call_site: Option<u64>,
     pub comm_uid: Option<String>,
     pub comm_size: Option<u64>,
     pub peer: Option<u32>,

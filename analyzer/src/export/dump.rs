@@ -236,7 +236,11 @@ impl<'a> RankDump<'a> {
             Definition::CallSite(one) => {
                 let module = self.definitions.modules.get(&one.module).map(|module| &module.path);
                 let place = self.labels.get(&one.id);
-                ("call_site", json!({ "id": one.id, "module": module, "offset": one.offset, "place": place }))
+                let parent = (one.parent != NONE).then_some(one.parent);
+                let value = json!({
+                    "id": one.id, "module": module, "offset": one.offset, "place": place, "parent": parent, "cut": one.cut,
+                });
+                ("call_site", value)
             }
             Definition::Region(one) => {
                 let kind = format!("{:?}", one.kind).to_lowercase();

@@ -81,7 +81,7 @@ pub fn example_log() -> (Vec<u8>, Vec<Record>) {
     let header = scenario::header(3, 8);
     let mut log = LogWriter::new(Vec::new(), &header).expect("memory takes all");
     let module = Module { id: 0, path: "/bin/app".to_owned(), build_id: vec![1, 2, 3], base: 0x1000, end: 0x9000 };
-    let site = |id| Definition::CallSite(CallSite { id, module: 0, offset: 16 * u64::from(id) });
+    let site = |id| Definition::CallSite(CallSite::alone(id, 0, 16 * u64::from(id)));
     log.definitions(&[Definition::Module(module), site(0), site(1)]).expect("memory takes all");
     let mut all = Vec::new();
     let mut head = BatchHead { previous_end: scenario::START, ..BatchHead::default() };

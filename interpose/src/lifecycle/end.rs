@@ -7,7 +7,7 @@ use crate::lifecycle::{exit_status, finalize};
 use crate::log::{self, LOG, RankLog, closed};
 use crate::mpi::world;
 use crate::recording::flush::{self, DROPPED};
-use crate::recording::{close, in_finalize};
+use crate::recording::{call_path, close, in_finalize};
 use crate::run::offsets;
 use crate::state::stage::{self, State, set_state, state};
 use crate::state::thread::{self, Thread};
@@ -33,7 +33,8 @@ pub unsafe fn finalising(thread: *mut Thread) {
     unsafe {
         let end = ticks();
         let recorded = at_work() && {
-            let window_end = Record { call_site: (*thread).caller as u64, ..Record::new(Operation::Finalize, end) };
+            let window_end =
+                Record { call_site: call_path::current_or_none(thread), ..Record::new(Operation::Finalize, end) };
             if let Some(head) = guard::mirrored() {
                 head.window_end.store(end, Relaxed);
             }

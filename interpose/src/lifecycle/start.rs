@@ -10,7 +10,7 @@ use crate::log::{self, LOG, RankLog};
 use crate::markers::marks;
 use crate::mpi::call::call2;
 use crate::mpi::{abi, detect, nesting, world};
-use crate::recording::{close, registry};
+use crate::recording::{call_path, close, registry};
 use crate::run::agreement::{self, Agreement, Rank};
 use crate::run::place::Place;
 use crate::run::settings::Settings;
@@ -132,6 +132,7 @@ unsafe fn open(
     unsafe {
         forward::resolve_c();
         nesting::find_mpi();
+        call_path::configure(settings.depth, settings.check_paths);
         let header = header(settings, mode, place, rank, size);
         let log =
             match std::fs::create_dir_all(&place.dir).and_then(|()| RankLog::create(&place.dir, &header, settings)) {

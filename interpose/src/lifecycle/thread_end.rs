@@ -4,6 +4,7 @@ use std::ffi::c_void;
 
 use crate::harmless::enter;
 use crate::markers::stack;
+use crate::recording::call_path;
 use crate::recording::flush::{batch, close_ring, mend};
 use crate::recording::registry;
 use crate::state::buffers;
@@ -30,6 +31,7 @@ pub unsafe extern "C" fn end(thread: *mut c_void) {
         (*thread).limit = std::ptr::null_mut();
         (*thread).poll = std::ptr::null_mut();
         buffers::free(thread);
+        call_path::free(thread);
     }
 }
 

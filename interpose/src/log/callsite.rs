@@ -9,16 +9,22 @@ use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::NONE;
 
 use crate::harmless::guard;
+use crate::unwind::{End, Path};
 
-const CACHE: usize = 512;
 /// Call sites that a log may have: generated code could call from ever new places.
 const MAX_SITES: u32 = 1 << 20;
 
+/// What distinguishes call sites: from where the function around it was called, its return address, and, of the outermost, whether that is where
+/// the program begins.
+type Key = (u32, usize, bool);
+
 /// The call sites and modules that the log knows.
 pub struct Sites {
-    cache: Box<[(u64, u32); CACHE]>,
-    ids: HashMap<u64, u32, foldhash::fast::FixedState>,
+    ids: HashMap<Key, u32, foldhash::fast::FixedState>,
+    /// Modules by id, also those that were unloaded.
     modules: Vec<Module>,
+    /// Ids of those that are loaded.
+    loaded: Vec<u32>,
     /// How many objects were loaded and unloaded when the modules were last looked at.
     loads: (u64, u64),
     next_site: u32,
@@ -27,98 +33,86 @@ pub struct Sites {
 impl Sites {
     /// None yet.
     pub fn new() -> Self {
-        Sites {
-            cache: Box::new([(0, NONE); CACHE]),
-            ids: HashMap::default(),
-            modules: Vec::new(),
-            loads: (0, 0),
-            next_site: 0,
-        }
+        Sites { ids: HashMap::default(), modules: Vec::new(), loaded: Vec::new(), loads: (0, 0), next_site: 0 }
     }
 
-    /// The id of a call site; 0, no address, has none. Definitions that the log lacks are pushed to `new`.
-    #[inline]
-    pub fn id(&mut self, address: u64, new: &mut Vec<Definition>) -> u64 {
-        let slot = (address >> 2 ^ address >> 11) as usize & (CACHE - 1);
-        match self.cache.get(slot) {
-            Some(&(known, id)) if known == address && id != NONE => u64::from(id),
-            _ => self.look_up(address, slot, new),
+    /// The id of a path's innermost call site; `None`: there are too many. Definitions that the log lacks are pushed to `new`.
+    pub fn path(&mut self, path: &Path, new: &mut Vec<Definition>) -> Option<u32> {
+        self.refresh(new);
+        let mut cut = path.end == End::Cut;
+        let mut parent = NONE;
+        for &address in path.callers.iter().rev() {
+            parent = self.site((parent, address, std::mem::take(&mut cut)), new)?;
         }
+        Some(parent)
     }
 
-    #[cold]
-    #[inline(never)]
-    fn look_up(&mut self, address: u64, slot: usize, new: &mut Vec<Definition>) -> u64 {
-        if address == 0 {
-            return u64::MAX;
+    fn site(&mut self, key: Key, new: &mut Vec<Definition>) -> Option<u32> {
+        if let Some(&id) = self.ids.get(&key) {
+            return Some(id);
         }
-        let id = match self.ids.get(&address) {
-            Some(&id) => id,
-            None if self.next_site >= MAX_SITES => {
-                guard::report(
-                    ProblemKind::TooMany,
-                    format_args!("more than {MAX_SITES} call sites; further ones have no name"),
-                );
-                return u64::MAX;
-            }
-            None => {
-                self.refresh(new);
-                let module = self.modules.iter().rev().find(|module| (module.base..module.end).contains(&address));
-                let id = self.next_site;
-                self.next_site += 1;
-                self.ids.insert(address, id);
-                new.push(Definition::CallSite(CallSite {
-                    id,
-                    module: module.map_or(NONE, |module| module.id),
-                    offset: address - module.map_or(0, |module| module.base),
-                }));
-                id
-            }
-        };
-        if let Some(cached) = self.cache.get_mut(slot) {
-            *cached = (address, id);
+        if self.next_site >= MAX_SITES {
+            guard::report(
+                ProblemKind::TooMany,
+                format_args!("more than {MAX_SITES} call sites; further ones have no name"),
+            );
+            return None;
         }
-        u64::from(id)
+        let (parent, address, cut) = key;
+        let mut loaded = self.loaded.iter().filter_map(|&id| self.modules.get(id as usize));
+        let module = loaded.find(|module| (module.base..module.end).contains(&(address as u64)));
+        let id = self.next_site;
+        self.next_site += 1;
+        self.ids.insert(key, id);
+        let (module, base) = module.map_or((NONE, 0), |module| (module.id, module.base));
+        new.push(Definition::CallSite(CallSite { id, module, offset: address as u64 - base, parent, cut }));
+        Some(id)
     }
 
     /// Looks whether objects were loaded or unloaded; pushes new modules, and forgets sites whose addresses may have changed hands.
     pub fn refresh(&mut self, new: &mut Vec<Definition>) {
-        let mut found = Found { objects: Vec::new(), loads: (0, 0) };
+        let known = if self.modules.is_empty() { (0, 0) } else { self.loads };
+        let mut found = Found { objects: Vec::new(), loads: known };
         // SAFETY: the callback gets `found`, which lives here. The loader's lock is held meanwhile: the callback only copies.
-        unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut found).cast()) };
-        if found.loads == self.loads && !self.modules.is_empty() {
+        if unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut found).cast()) } != 0 {
             return;
         }
         if found.loads.1 != self.loads.1 {
-            self.cache.fill((0, NONE));
             self.ids.clear();
         }
         self.loads = found.loads;
+        self.loaded.clear();
         for object in found.objects {
-            let known = self
-                .modules
-                .iter()
-                .any(|known| known.base == object.base && known.end == object.end && known.path == object.path);
-            if !known {
-                let module = Module { id: self.modules.len() as u32, ..object };
+            let is_same =
+                |known: &&Module| known.base == object.base && known.end == object.end && known.path == object.path;
+            let id = self.modules.iter().find(is_same).map_or(self.modules.len() as u32, |known| known.id);
+            if id as usize == self.modules.len() {
+                let module = Module { id, ..object };
                 new.push(Definition::Module(module.clone()));
                 self.modules.push(module);
             }
+            self.loaded.push(id);
         }
     }
 }
 
 struct Found {
     objects: Vec<Module>,
+    /// As in [`Sites`]: at first, of the objects that are known.
     loads: (u64, u64),
 }
 
+/// Stops with 1 where nothing was loaded or unloaded.
 unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> i32 {
     // SAFETY: dl_iterate_phdr passes a valid description of a loaded object, and our own pointer.
     unsafe {
         let info = &*info;
         let found = &mut *found.cast::<Found>();
-        found.loads = (info.dlpi_adds, info.dlpi_subs);
+        let loads = (info.dlpi_adds, info.dlpi_subs);
+        if found.objects.is_empty() && found.loads == loads {
+            return 1;
+        }
+        found.loads = loads;
         let base = info.dlpi_addr;
         let mut end = base;
         let mut build_id = Vec::new();

@@ -24,6 +24,7 @@ use crate::log::callsite::Sites;
 use crate::log::file::LogFile;
 use crate::run::settings::Settings;
 use crate::system::{clock, process, sandbox};
+use crate::unwind::Path as CallPath;
 
 /// The log of this rank, while it records.
 pub static LOG: Lock<Option<RankLog>> = Lock::new(None);
@@ -181,14 +182,21 @@ impl RankLog {
         }
     }
 
+    /// The id of a path's innermost call site, which the log defines from here on; `None`: there are too many.
+    pub fn call_path(&mut self, path: &CallPath) -> Option<u32> {
+        let RankLog { sites, new, .. } = self;
+        let id = sites.path(path, new);
+        self.define_new();
+        id
+    }
+
     /// A fold of the records that follow `head`.
     pub fn new_fold(&self, head: &BatchHead) -> Fold {
         let polls = Polls::new(Polling::Auto, self.lengths, VERSION, head.previous_end);
         Fold::new(head.clone()).deciding(polls)
     }
 
-    /// Folds records into sums, and defines their call sites. `whole`: whether `records` have not changed until now, asked when they
-    /// were read.
+    /// Folds records into sums. `whole`: whether `records` have not changed until now, asked when they were read.
     pub fn fold(&mut self, fold: &mut Fold, records: &[Record], whole: impl FnOnce() -> bool) -> Batch {
         // What is folded once cannot be taken out again.
         self.copy.clear();
@@ -196,21 +204,13 @@ impl RankLog {
         if !whole() {
             return Batch::Changed;
         }
-        for record in &self.copy {
-            self.sites.id(record.call_site, &mut self.new);
-        }
-        self.define_new();
-        let RankLog { sites, new, copy, .. } = self;
-        fold.records(copy, |record| sites.id(record.call_site, new));
+        fold.records(&self.copy, site_of);
         Batch::Taken
     }
 
-    /// Writes a batch, and before it the call sites that are new. `whole`: as for [`RankLog::fold`]. Past the limit, later batches are
-    /// written as sums.
+    /// Writes a batch. `whole`: as for [`RankLog::fold`]. Past the limit, later batches are written as sums.
     pub fn records(&mut self, head: &BatchHead, records: &[Record], whole: impl FnOnce() -> bool) -> Batch {
-        let RankLog { writer, sites, new, .. } = self;
-        let site = |record: &Record, new: &mut Vec<_>| sites.id(record.call_site, new);
-        let batch = match writer.records_and_sites(head, records, new, site, whole) {
+        let batch = match self.writer.records_if(head, records, site_of, whole) {
             Ok(true) => Batch::Taken,
             Ok(false) => Batch::Changed,
             Err(error) => {
@@ -255,4 +255,9 @@ impl RankLog {
         );
         false
     }
+}
+
+/// The id of a record's call site: a ring has one more, as [`crate::recording::call_path`] has stored it.
+fn site_of(record: &Record) -> u64 {
+    record.call_site.wrapping_sub(1)
 }

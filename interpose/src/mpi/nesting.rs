@@ -11,6 +11,7 @@ use std::sync::atomic::{
 };
 
 use crate::mpi::symbols;
+use crate::unwind::runtime::{_Unwind_Backtrace, _Unwind_GetCFA, _Unwind_GetIP, Context};
 
 /// Addresses from the first on, as many as the second says.
 struct Code([AtomicUsize; 2]);
@@ -129,16 +130,6 @@ struct Search {
     /// Whether it has left this library, whose first frames are of the call that looks: they may lie where the canary once was.
     left: bool,
     there: bool,
-}
-
-/// What the unwinder knows of a frame.
-enum Context {}
-
-// Of unwind.h (Itanium C++ ABI, exception handling, §1.3), in the libraries that Rust's own panics need.
-unsafe extern "C" {
-    fn _Unwind_Backtrace(step: unsafe extern "C" fn(*mut Context, *mut c_void) -> c_int, data: *mut c_void) -> c_int;
-    fn _Unwind_GetIP(context: *mut Context) -> usize;
-    fn _Unwind_GetCFA(context: *mut Context) -> usize;
 }
 
 /// A frame reaches from the address that is given with it to the one that is given with its caller.

@@ -3,6 +3,7 @@
 //! A wrapper asks [`nested`] whether its call is made from inside another one, takes a slot from [`room`] and fills it by [`slot`]. Where
 //! the ring is full, [`room`] has [`flush`] empty it, and [`lost`] says which records are whole where its file was cut short; where the thread has none, [`registry`] gives it one. [`close`] ends recording.
 
+pub mod call_path;
 pub mod close;
 pub mod flush;
 pub mod in_finalize;

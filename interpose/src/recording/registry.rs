@@ -16,6 +16,7 @@ use lbprof_collector::ring::Ring;
 use crate::harmless::guard;
 use crate::harmless::signals::{self, Lock};
 use crate::log::{LOG, define};
+use crate::recording::call_path;
 use crate::state::phases::Phases;
 use crate::state::stage::{self, State, state};
 use crate::state::thread::{Thread, forget_comms};
@@ -120,6 +121,7 @@ pub unsafe fn attach(thread: *mut Thread) {
         (*thread).cursor = log.paused.take().unwrap_or(slots);
         (*thread).limit = log.limit();
         (*thread).poll = std::ptr::null_mut();
+        call_path::attach(thread);
         forget_comms(thread);
         (*thread).log = Box::into_raw(Box::new(log));
         threads.recording.push(thread);

@@ -7,6 +7,7 @@ use std::sync::atomic::{Ordering::Release, compiler_fence};
 
 use lbprof_collector::record::{Flags, NO_PEER, NONE, Record};
 
+use crate::recording::call_path;
 use crate::state::thread::Thread;
 use crate::system::clock::ticks;
 
@@ -50,7 +51,7 @@ pub unsafe fn open(thread: *mut Thread, slot: *mut Record, operation: u16, activ
     // SAFETY: the slot is this thread's own until the ring wraps.
     unsafe {
         // `end` is 0 since the slot was cleared.
-        (*slot).call_site = (*thread).caller as u64;
+        (*slot).call_site = call_path::current(thread);
         (*slot).sent = facts.sent;
         (*slot).received = facts.received;
         (*slot).peer = facts.peer;

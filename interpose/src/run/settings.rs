@@ -30,6 +30,10 @@ pub struct Settings {
     pub clock: Option<ClockSource>,
     /// How long to wait for ranks that may not run the library.
     pub wait: Duration,
+    /// Callers that a call path has besides the call site.
+    pub depth: usize,
+    /// Whether each call path is checked.
+    pub check_paths: bool,
     /// Whether to show what is done.
     pub verbose: bool,
     /// Variables that were not understood, with what was wrong.
@@ -58,6 +62,8 @@ impl Settings {
             pcontrol_labels: false,
             clock: None,
             wait: Duration::ZERO,
+            depth: 0,
+            check_paths: false,
             verbose: false,
             complaints: Vec::new(),
             given: Vec::new(),
@@ -115,6 +121,9 @@ impl Settings {
                 }
             }
             "LBPROF_WAIT" => self.wait = Duration::from_secs(value.parse().unwrap_or(*options::WAIT_S.start())),
+            // No number: all.
+            "LBPROF_DEPTH" => self.depth = value.parse().unwrap_or(usize::MAX),
+            "LBPROF_CHECK" => self.check_paths = value == "1",
             "LBPROF_VERBOSE" => self.verbose = value == "1",
             _ => {}
         }

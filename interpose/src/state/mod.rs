@@ -1,6 +1,7 @@
 //! Plain data: what the process does about recording, each thread's state, and what that refers to.
 
 pub mod buffers;
+pub mod call_paths;
 pub mod comm;
 pub mod phases;
 pub mod stage;

@@ -10,6 +10,7 @@ use std::sync::atomic::AtomicU32;
 
 use lbprof_collector::record::Record;
 
+use crate::state::call_paths::{CallPaths, KnownPath};
 use crate::state::comm::{CommInfo, UNKNOWN};
 use crate::state::thread_log::ThreadLog;
 
@@ -19,19 +20,25 @@ pub const CACHE: usize = 16;
 /// A word in a frame of this library: while a call, or the recorder, is at work there, it holds the address of the thread's state.
 pub type Canary = MaybeUninit<usize>;
 
-/// A thread's state. The first two fields are written by the entry stubs (wrappers/mod.rs) at these offsets.
+/// A thread's state. The first four fields are written by the entry stubs (wrappers/mod.rs) at these offsets.
 #[repr(C)]
 pub struct Thread {
     /// Return address of the call being entered: the call site.
     pub caller: usize,
     /// Address of the slot in `forward::NEXT` of the Fortran function being entered.
     pub next: usize,
+    /// The stack pointer at the return address of the call being entered.
+    pub sp: usize,
+    /// The frame pointer of the call being entered.
+    pub bp: usize,
     /// Address of the canary of the outermost call under way, 0 before the first.
     pub inside: usize,
     /// The next free slot of the ring; null while the thread does not record.
     pub cursor: *mut Record,
     /// One past the ring's last slot.
     pub limit: *mut Record,
+    /// The places of `paths`.
+    pub paths_by_place: *const *const KnownPath,
     /// The communicator last used, as a handle.
     pub comm_handle: usize,
     /// And what is known of it.
@@ -52,6 +59,8 @@ pub struct Thread {
     pub poll_ticks: u64,
     /// Status to pass where the program ignores it.
     pub status: [u64; 8],
+    /// The call paths that the thread has had; null while it has no ring.
+    pub paths: *mut CallPaths,
     /// What the thread needs when its ring is full; null before its first call.
     pub log: *mut ThreadLog,
     /// Communicators lately used, by a hash of their handles.

@@ -3,5 +3,6 @@
 pub mod clock;
 pub mod descriptors;
 pub mod faults;
+pub mod memory;
 pub mod process;
 pub mod sandbox;

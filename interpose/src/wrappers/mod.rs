@@ -28,6 +28,8 @@ macro_rules! entry {
                     "mov rax, qword ptr [rsp]",
                     "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
                     "mov qword ptr fs:[r11], rax",
+                    "mov qword ptr fs:[r11 + 16], rsp",
+                    "mov qword ptr fs:[r11 + 24], rbp",
                     "jmp {body}",
                     ".cfi_endproc",
                     body = sym $body,
@@ -38,6 +40,7 @@ macro_rules! entry {
 }
 
 pub mod special;
+mod unload;
 
 use std::arch::naked_asm;
 
@@ -167,6 +170,8 @@ macro_rules! fortran_wrapper {
                         "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
                         "mov rax, qword ptr [rsp]",
                         "mov qword ptr fs:[r11], rax",
+                        "mov qword ptr fs:[r11 + 16], rsp",
+                        "mov qword ptr fs:[r11 + 24], rbp",
                         "lea rax, [rip + {next} + {offset}]",
                         "mov qword ptr fs:[r11 + 8], rax",
                         "xor eax, eax",

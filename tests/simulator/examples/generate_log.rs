@@ -382,7 +382,7 @@ fn definitions(rank: u32, n_ranks: u32, marked: bool) -> Vec<Definition> {
     if marked {
         all.extend([region(STEP, 0, "step", true), region(EXCHANGE, STEP, "exchange", false)]);
     }
-    let site = |site: Site| CallSite { id: site as u32, module: 0, offset: 16 * (site as u64 + 1) };
+    let site = |site: Site| CallSite::alone(site as u32, 0, 16 * (site as u64 + 1));
     all.extend(Site::ALL.map(|one| Definition::CallSite(site(one))));
     all
 }

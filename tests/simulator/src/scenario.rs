@@ -647,7 +647,7 @@ impl RankScript {
         let next = self.site_ids.len() as u32;
         let id = *self.site_ids.entry(BASE + offset).or_insert(next);
         if id == next {
-            self.definitions.push(Definition::CallSite(CallSite { id, module: 0, offset }));
+            self.definitions.push(Definition::CallSite(CallSite::alone(id, 0, offset)));
         }
         BASE + offset
     }
@@ -718,7 +718,11 @@ impl RankScript {
 
         let end = ahead(self.now);
         match self.ending {
-            Ending::Killed { .. } => return Ok((log.into_sink(), Some(ring(&header, &head, ringed, self.dropped)))),
+            Ending::Killed { .. } => {
+                let in_ring = |record: &Record| Record { call_site: site_of(record).wrapping_add(1), ..*record };
+                let ringed: Vec<_> = ringed.iter().map(in_ring).collect();
+                return Ok((log.into_sink(), Some(ring(&header, &head, &ringed, self.dropped))));
+            }
             Ending::Finalize => {
                 self.later.extend(clock.offset(self.now));
                 self.later.extend([Definition::WindowEnd(end), Definition::End(EndReason::Finalize, end)]);
@@ -742,7 +746,7 @@ fn complete(record: &mut Record, start: &Record, received: u64) {
     record.flags = Flags::of(activity);
 }
 
-/// The bytes of a ring file with `records` after `head`, with place for as many again.
+/// The bytes of a ring file with `records` after `head`, with place for as many again. Their `call_site` is stored as it is.
 pub fn ring(header: &Header, head: &BatchHead, records: &[Record], dropped: u64) -> Vec<u8> {
     use std::mem::offset_of;
     let capacity = (2 * records.len()).max(16);

@@ -150,7 +150,7 @@ impl Log {
 }
 
 fn site(id: u32) -> Definition {
-    Definition::CallSite(CallSite { id, module: 0, offset: 16 * u64::from(id) + 16 })
+    Definition::CallSite(CallSite::alone(id, 0, 16 * u64::from(id) + 16))
 }
 
 fn region(id: u32, parent: u32, name: &str, iterated: bool) -> Definition {
@@ -369,7 +369,7 @@ fn strings(folder: &Path, n: u64) -> io::Result<()> {
 fn modules(folder: &Path, n: u64) -> io::Result<()> {
     let mut log = Log::new(folder, 0, 1)?;
     let module = |id: u32| Module { id, path: format!("/m/{id}"), build_id: vec![], base: 0, end: 0 };
-    let both = |id| [Definition::Module(module(id)), Definition::CallSite(CallSite { id, module: id, offset: 1 })];
+    let both = |id| [Definition::Module(module(id)), Definition::CallSite(CallSite::alone(id, id, 1))];
     log.out.definitions(&(1..=n as u32).flat_map(both).collect::<Vec<_>>())?;
     for id in 1..=n {
         log.record(Operation::Barrier, 10, |record| record.call_site = id)?;
@@ -385,8 +385,7 @@ fn same_file(folder: &Path, n: u64) -> io::Result<()> {
         let path = format!("{}{own}", "/.".repeat(id as usize));
         Module { id, path, build_id: vec![], base: 0, end: 0 }
     };
-    let both =
-        |id| [Definition::Module(module(id)), Definition::CallSite(CallSite { id, module: id, offset: 1 << 16 })];
+    let both = |id| [Definition::Module(module(id)), Definition::CallSite(CallSite::alone(id, id, 1 << 16))];
     log.out.definitions(&(1..=n as u32).flat_map(both).collect::<Vec<_>>())?;
     for id in 1..=n {
         log.record(Operation::Barrier, 10, |record| record.call_site = id)?;
@@ -520,7 +519,7 @@ fn redefined(folder: &Path, n: u64) -> io::Result<()> {
             .map(|at| match at % 3 {
                 0 => region(1, 0, &format!("r{at}"), at % 2 == 0),
                 1 => communicator(1, at, RankList(vec![(0, 1, at as u32)])),
-                _ => Definition::CallSite(CallSite { id: 1, module: 0, offset: at }),
+                _ => Definition::CallSite(CallSite::alone(1, 0, at)),
             })
             .collect();
         log.out.definitions(&all)?;

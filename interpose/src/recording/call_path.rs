@@ -1,0 +1,240 @@
+//! The call path of each call.
+//!
+//! A thread keeps the paths that it has had, by return address and stack pointer. One is this call's if the words of the stack that it was found
+//! from are unchanged: they are compared on every call, innermost first, so the path is right each time ([`crate::unwind`]). Where none is,
+//! the stack is unwound, and the log gets the path's definition at once, for the ring refers to it.
+//!
+//! What the tables for unwinding say changes only with what is loaded. Before another library can lie where one was, that one is unloaded:
+//! [`unloaded`] makes all paths found until then unknown.
+
+use std::sync::atomic::{
+    AtomicBool, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
+
+use lbprof_collector::problem::ProblemKind;
+
+use crate::harmless::signals::critical;
+use crate::harmless::{enter, guard};
+use crate::log::LOG;
+use crate::state::call_paths::{CallPaths, KnownPath, PLACES};
+use crate::state::thread::Thread;
+use crate::system::memory;
+use crate::unwind::{self, End, Entry, Path, StackWord};
+
+/// A path's key is the stack pointer with these bits: in those that no address has, how often something was unloaded; all others where
+/// paths are return addresses alone.
+static KEY: AtomicUsize = AtomicUsize::new(UNLOAD - 1);
+/// Frames of a path at most.
+static DEPTH: AtomicUsize = AtomicUsize::new(1);
+/// Whether each path is compared with what the C++ run-time's unwinder finds.
+static CHECKED: AtomicBool = AtomicBool::new(false);
+
+/// A table without paths.
+static NONE_KNOWN: Empty = Empty([std::ptr::null(); PLACES]);
+
+struct Empty([*const KnownPath; PLACES]);
+
+// SAFETY: nobody writes to it.
+unsafe impl Sync for Empty {}
+
+/// Addresses are less than this: a key counts above them.
+const UNLOAD: usize = 1 << 47;
+
+/// Paths that a thread keeps; then it begins anew.
+const MAX_KNOWN: usize = 2048;
+
+/// Sets how many callers a path has besides the call site, and whether all are checked.
+pub fn configure(depth: usize, checked: bool) {
+    KEY.store(if depth == 0 { UNLOAD - 1 } else { 0 }, Relaxed);
+    DEPTH.store(depth.saturating_add(1), Relaxed);
+    CHECKED.store(checked, Relaxed);
+}
+
+/// A shared object was unloaded.
+pub fn unloaded() {
+    KEY.fetch_add(UNLOAD, SeqCst);
+}
+
+/// What a record has as its call site in a ring: the id of the call's path plus 1, or 0 where it has none.
+///
+/// # Safety
+/// `thread` is the calling thread's state, with a table of paths, and has been entered by a stub of the wrappers.
+#[inline(always)]
+pub unsafe fn current(thread: *mut Thread) -> u64 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match find((*thread).paths_by_place, (*thread).caller, (*thread).sp | KEY.load(Relaxed)).as_ref() {
+            Some(known) => known.id,
+            None => learn(thread),
+        }
+    }
+}
+
+/// The path of this return address and key in a table whose words are as they were; null: there is none.
+///
+/// # Safety
+/// The first of [`PLACES`] places; the key is that of a call under way on this thread.
+#[inline(always)]
+unsafe fn find(places: *const *const KnownPath, caller: usize, key: usize) -> *const KnownPath {
+    // SAFETY: the caller's promise; known paths live as long as they are in the table.
+    unsafe {
+        let mut known = *places.add(place(caller, key));
+        while !known.is_null() {
+            if (*known).caller == caller && (*known).key == key && holds((*known).end, (*known).before) {
+                break;
+            }
+            known = (*known).next;
+        }
+        known
+    }
+}
+
+/// As [`current`], for a thread that may have no table and may be anywhere in the recorder: 0 where it is not known.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn current_or_none(thread: *mut Thread) -> u64 {
+    // SAFETY: the caller's promise.
+    unsafe { if (*thread).busy != 0 || (*thread).paths.is_null() { 0 } else { current(thread) } }
+}
+
+/// Where in the table a path is.
+#[inline(always)]
+fn place(caller: usize, key: usize) -> usize {
+    // The lower halves alone: the upper ones seldom differ.
+    let hash = (caller as u32 ^ (key as u32) << 7).wrapping_mul(0x9e37_79b1);
+    (hash >> (u32::BITS - PLACES.ilog2())) as usize
+}
+
+/// Whether the words are as they were.
+///
+/// # Safety
+/// The return address and the stack pointer are.
+#[inline(always)]
+unsafe fn holds(end: *const StackWord, mut before: isize) -> bool {
+    // SAFETY: words of a known path; each one's address follows from those before it, which were found equal.
+    unsafe {
+        while before != 0 {
+            let word = end.byte_offset(before);
+            if ((*word).address as *const usize).read() != (*word).value {
+                return false;
+            }
+            before += size_of::<StackWord>() as isize;
+        }
+    }
+    true
+}
+
+/// Unwinds the stack.
+///
+/// # Safety
+/// As [`current`].
+#[cold]
+#[inline(never)]
+unsafe fn learn(thread: *mut Thread) -> u64 {
+    let mut id = 0;
+    // SAFETY: the thread's own state. A handler that comes meanwhile interrupts a call, so what it calls is not recorded.
+    unsafe {
+        let Some(paths) = (*thread).paths.as_mut() else { return 0 };
+        enter::recording(thread, || critical(|| id = unwound(thread, paths)));
+    }
+    id
+}
+
+/// # Safety
+/// As [`current`]; `paths` is the thread's table.
+unsafe fn unwound(thread: *mut Thread, paths: &mut CallPaths) -> u64 {
+    let unloads = KEY.load(Relaxed);
+    if paths.unloads != unloads || paths.known.len() >= MAX_KNOWN {
+        paths.places.fill(std::ptr::null());
+        paths.known.clear();
+        if paths.unloads != unloads {
+            paths.rules = unwind::Rules::default();
+        }
+        paths.unloads = unloads;
+    }
+    // SAFETY: the thread's own state.
+    let (caller, sp, bp) = unsafe { ((*thread).caller, (*thread).sp, (*thread).bp) };
+    // SAFETY: only the address is taken.
+    let bp = StackWord { address: unsafe { &raw const (*thread).bp } as usize, value: bp };
+    let mut stack = memory::Readable::default();
+    let path = unwind::walk(Entry { caller, sp, bp }, DEPTH.load(Relaxed), &mut paths.rules, |at| stack.word(at));
+    let Some(id) = LOG.lock().as_deref_mut().and_then(Option::as_mut).and_then(|log| log.call_path(&path)) else {
+        return 0;
+    };
+    let id = u64::from(id) + 1;
+    if CHECKED.load(Relaxed) {
+        // SAFETY: the caller's promise.
+        unsafe { check(thread, paths, &path, id) };
+    } else {
+        keep(thread, paths, &path, id);
+    }
+    id
+}
+
+/// Enters a path into the thread's table.
+fn keep(thread: *mut Thread, paths: &mut CallPaths, path: &Path, id: u64) {
+    // SAFETY: the thread's own state.
+    let (caller, sp) = unsafe { ((*thread).caller, (*thread).sp) };
+    let key = sp | paths.unloads;
+    let words: Box<[StackWord]> = path.words.as_slice().into();
+    let (end, before) = (words.as_ptr_range().end, -(size_of_val(&*words) as isize));
+    let Some(place) = paths.places.get_mut(place(caller, key)) else { return };
+    let known = Box::new(KnownPath { caller, key, end, before, id, next: *place, _words: words });
+    *place = &raw const *known;
+    paths.known.push(known);
+}
+
+/// Gives the thread a table of paths.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn attach(thread: *mut Thread) {
+    // SAFETY: the thread's own state.
+    unsafe {
+        if (*thread).paths.is_null() {
+            let paths = Box::new(CallPaths::new());
+            // Where all are checked none is found.
+            let places = if CHECKED.load(Relaxed) { NONE_KNOWN.0.as_ptr() } else { paths.places.as_ptr() };
+            (*thread).paths_by_place = places;
+            (*thread).paths = Box::into_raw(paths);
+        }
+    }
+}
+
+/// The thread ends, and its table with it.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+pub unsafe fn free(thread: *mut Thread) {
+    // SAFETY: the thread's own table, made by `attach`, or null.
+    unsafe {
+        let paths = std::mem::replace(&mut (*thread).paths, std::ptr::null_mut());
+        (*thread).paths_by_place = std::ptr::null();
+        if !paths.is_null() {
+            enter::quiet(thread, || critical(|| drop(Box::from_raw(paths))));
+        }
+    }
+}
+
+/// Compares a path that was unwound with what another unwinder finds, and its id with that of the path that would have been taken for it.
+///
+/// # Safety
+/// As [`current`]; `paths` is the thread's table.
+unsafe fn check(thread: *mut Thread, paths: &mut CallPaths, path: &Path, id: u64) {
+    // Around main are up to three functions of the C library's and the program's start.
+    const START: usize = 4;
+    let mut others = unwind::runtime::frames();
+    let first = path.callers.first().and_then(|caller| others.iter().position(|other| other == caller));
+    others.drain(..first.unwrap_or(others.len()));
+    let is_whole = path.end == End::Cut || others.len() <= path.callers.len() + START;
+    // SAFETY: the thread's own table.
+    let taken = unsafe { find(paths.places.as_ptr(), (*thread).caller, (*thread).sp | KEY.load(Relaxed)).as_ref() };
+    if !others.starts_with(&path.callers) || !is_whole || taken.is_some_and(|taken| taken.id != id) {
+        guard::count(ProblemKind::CallPathWrong, 1);
+    }
+    if taken.is_none() {
+        keep(thread, paths, path, id);
+    }
+}

@@ -1,0 +1,49 @@
+//! The call paths that a thread has had so far.
+
+use crate::unwind::{Rules, StackWord};
+
+/// Places in a thread's table of paths.
+pub const PLACES: usize = 512;
+
+/// A path that was found by unwinding, and what shows that it is still the one: the words of the stack that it follows from.
+pub struct KnownPath {
+    /// The return address of the call.
+    pub caller: usize,
+    /// The stack pointer at the call, mixed with how often something was unloaded by then ([`crate::recording::call_path`]).
+    pub key: usize,
+    /// One past the last of the words.
+    pub end: *const StackWord,
+    /// The first one, in bytes from there.
+    pub before: isize,
+    /// The id of the path's call site in the log plus 1; 0: it has none.
+    pub id: u64,
+    /// Another path in the same place of the table.
+    pub next: *const KnownPath,
+    /// The words.
+    pub _words: Box<[StackWord]>,
+}
+
+/// A thread's table of paths.
+pub struct CallPaths {
+    /// The newest path in each place, or null. [`crate::state::thread::Thread`] has its address.
+    pub places: Box<[*const KnownPath]>,
+    /// The paths in the table.
+    #[expect(clippy::vec_box, reason = "places point to them, so they must not move")]
+    pub known: Vec<Box<KnownPath>>,
+    /// How to unwind from the instructions met so far.
+    pub rules: Rules,
+    /// How often something was unloaded when `rules` and `known` were found.
+    pub unloads: usize,
+}
+
+impl CallPaths {
+    /// None yet.
+    pub fn new() -> Self {
+        CallPaths {
+            places: vec![std::ptr::null(); PLACES].into_boxed_slice(),
+            known: Vec::new(),
+            rules: Rules::default(),
+            unloads: 0,
+        }
+    }
+}

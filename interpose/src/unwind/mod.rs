@@ -1,0 +1,193 @@
+//! Call paths: the return addresses on the calling thread's stack, from the tables that compilers write for exceptions (`.eh_frame`).
+//!
+//! [`walk`] also gives every word of the stack that it has read, in order. What it finds follows from these words, the first return address and
+//! the stack pointer alone, and the address of each word follows from the words before it. So while all of them are as they were, the path is the
+//! same, and comparing them in their order never reads a word that a walk would not read itself.
+
+mod objects;
+mod rule;
+pub mod runtime;
+
+pub use rule::Rules;
+
+use rule::{Base, Location, Saved};
+
+/// Frames of a path at most: what is further out is cut off.
+pub const MAX_DEPTH: usize = 256;
+
+/// A word of the stack and what it held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct StackWord {
+    /// Where it is.
+    pub address: usize,
+    /// What it holds.
+    pub value: usize,
+}
+
+/// The registers with which a function of this library was entered.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The return address.
+    pub caller: usize,
+    /// The stack pointer, at the return address.
+    pub sp: usize,
+    /// The frame pointer, and the address of a copy of it.
+    pub bp: StackWord,
+}
+
+/// Why a path goes no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It is whole: the outermost frame is that of main, or of what a thread runs.
+    Outermost,
+    /// The outermost frame does not show who called it, or there are more frames than asked for.
+    Cut,
+}
+
+/// A walk's result.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// Return addresses, the innermost first; there is one at least.
+    pub callers: Vec<usize>,
+    /// What was read for that, in order.
+    pub words: Vec<StackWord>,
+    /// Why there are no more.
+    pub end: End,
+}
+
+/// What is known of the frame pointer of a frame.
+#[derive(Clone, Copy)]
+enum FramePointer {
+    /// It is as it was on entry.
+    AsOnEntry,
+    /// It is in this word, which was not read yet.
+    In(usize),
+    /// It is this, from a word that was read.
+    Is(usize),
+    Unknown,
+}
+
+struct Frame {
+    /// Where its code goes on.
+    pc: usize,
+    sp: usize,
+    bp: FramePointer,
+    /// Whether a signal has interrupted it: `pc` is no return address.
+    interrupted: bool,
+}
+
+/// The calling thread's path, of at most `depth` frames.
+///
+/// `read` gives the word at an address, `None` where there is no memory.
+pub fn walk(entry: Entry, depth: usize, rules: &mut Rules, read: impl FnMut(usize) -> Option<usize>) -> Path {
+    let path = Path { callers: Vec::with_capacity(16), words: Vec::with_capacity(16), end: End::Cut };
+    let mut walk = Walk { path, bp: entry.bp, read };
+    walk.path.callers.push(entry.caller);
+    let mut frame = Frame { pc: entry.caller, sp: entry.sp + 8, bp: FramePointer::AsOnEntry, interrupted: false };
+    while walk.path.callers.len() < depth.min(MAX_DEPTH) {
+        match walk.step(&frame, rules) {
+            Step::To(outer) => {
+                frame = outer;
+                walk.path.callers.push(frame.pc);
+            }
+            Step::Stop(end) => {
+                walk.path.end = end;
+                break;
+            }
+        }
+    }
+    walk.path.without_start(rules)
+}
+
+enum Step {
+    To(Frame),
+    Stop(End),
+}
+
+struct Walk<Read> {
+    path: Path,
+    bp: StackWord,
+    read: Read,
+}
+
+impl<Read: FnMut(usize) -> Option<usize>> Walk<Read> {
+    /// Goes to the frame of the caller.
+    fn step(&mut self, frame: &Frame, rules: &mut Rules) -> Step {
+        // A call may be a function's last instruction: what follows it is another function.
+        let Some(rule) = rules.at(frame.pc - usize::from(!frame.interrupted)) else {
+            // The C library's code has tables but where a stack begins: a thread's, or one of makecontext's.
+            return Step::Stop(if rules.is_start(frame.pc) { End::Outermost } else { End::Cut });
+        };
+        let Some(caller) = rule.caller else { return Step::Stop(End::Outermost) };
+        self.caller(frame, rule, caller).map_or(Step::Stop(End::Cut), |frame| match frame.pc {
+            0 => Step::Stop(End::Outermost),
+            _ => Step::To(frame),
+        })
+    }
+
+    fn caller(&mut self, frame: &Frame, rule: rule::Rule, caller: Location) -> Option<Frame> {
+        let mut bp = frame.bp;
+        let mut cfa = self.at(frame, &mut bp, 0, rule.cfa)?;
+        if rule.cfa_is_there {
+            cfa = self.word(cfa)?;
+        }
+        let address = self.at(frame, &mut bp, cfa, caller)?;
+        let pc = self.word(address)?;
+        let outer = match rule.bp {
+            Saved::No => bp,
+            Saved::In(location) => FramePointer::In(self.at(frame, &mut bp, cfa, location)?),
+            Saved::Unknown => FramePointer::Unknown,
+        };
+        Some(Frame { pc, sp: cfa, bp: outer, interrupted: rule.is_signal })
+    }
+
+    /// The address that a location stands for. Where that takes the frame pointer, it is read.
+    fn at(&mut self, frame: &Frame, bp: &mut FramePointer, cfa: usize, location: Location) -> Option<usize> {
+        let base = match location.base {
+            Base::StackPointer => frame.sp,
+            Base::Cfa => cfa,
+            Base::FramePointer => {
+                let value = match *bp {
+                    FramePointer::AsOnEntry => self.word_is(self.bp),
+                    FramePointer::In(address) => self.word(address)?,
+                    FramePointer::Is(value) => value,
+                    FramePointer::Unknown => return None,
+                };
+                *bp = FramePointer::Is(value);
+                value
+            }
+        };
+        base.checked_add_signed(location.offset as isize)
+    }
+
+    fn word(&mut self, address: usize) -> Option<usize> {
+        if !address.is_multiple_of(size_of::<usize>()) {
+            return None;
+        }
+        let value = (self.read)(address)?;
+        Some(self.word_is(StackWord { address, value }))
+    }
+
+    fn word_is(&mut self, word: StackWord) -> usize {
+        self.path.words.push(word);
+        word.value
+    }
+}
+
+impl Path {
+    /// The same without the C library's frames around main or a thread's function, and the program's own start. The first of these shows that
+    /// the path ends there: the words read beyond it do not matter.
+    fn without_start(mut self, rules: &mut Rules) -> Path {
+        if self.end != End::Outermost {
+            return self;
+        }
+        let inner = self.callers.iter().rposition(|&caller| !rules.is_start(caller)).map_or(1, |last| last + 1);
+        if let Some(&first_start) = self.callers.get(inner) {
+            let last = self.words.iter().rposition(|word| word.value == first_start);
+            self.words.truncate(last.map_or(usize::MAX, |last| last + 1));
+        }
+        self.callers.truncate(inner);
+        self
+    }
+}

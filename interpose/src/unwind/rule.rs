@@ -1,0 +1,176 @@
+//! How to find the frame of a function's caller: what the tables for unwinding say of one instruction.
+
+use std::collections::HashMap;
+
+use gimli::{
+    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, Expression, LittleEndian, Operation, Register,
+    RegisterRule, UnwindContext, UnwindContextStorage, UnwindExpression, UnwindSection, UnwindTableRow, X86_64,
+};
+
+use super::objects::{Object, Objects};
+
+/// What a location is counted from. A frame's CFA (canonical frame address) is its caller's stack pointer after the call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    StackPointer,
+    FramePointer,
+    Cfa,
+}
+
+/// An address: so many bytes from a base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Location {
+    pub base: Base,
+    pub offset: i32,
+}
+
+/// What became of the caller's frame pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Saved {
+    /// The frame has not changed it.
+    No,
+    /// It is there.
+    In(Location),
+    /// The tables do not say, or in a way that is not known here.
+    Unknown,
+}
+
+/// How to find the caller's frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The CFA.
+    pub cfa: Location,
+    /// Whether the CFA is not that address itself but the word there.
+    pub cfa_is_there: bool,
+    /// Where the return address is; `None`: nobody has called this frame.
+    pub caller: Option<Location>,
+    /// The caller's frame pointer.
+    pub bp: Saved,
+    /// Whether the frame is one that the system makes when it calls a signal's handler.
+    pub is_signal: bool,
+}
+
+/// The rules of instructions, each looked up once.
+#[derive(Default)]
+pub struct Rules {
+    known: HashMap<usize, Option<Rule>, foldhash::fast::FixedState>,
+    objects: Objects,
+    /// Where the C library and the program's start are, once looked for.
+    start: Option<[(usize, usize); 2]>,
+}
+
+/// More are not kept.
+const MAX_RULES: usize = 16_384;
+
+impl Rules {
+    /// The rule at an instruction; `None`: there is none, or one that is not known here.
+    pub fn at(&mut self, pc: usize) -> Option<Rule> {
+        if let Some(&rule) = self.known.get(&pc) {
+            return rule;
+        }
+        let rule = self.objects.at(pc).and_then(|object| look_up(&object, pc));
+        if self.known.len() >= MAX_RULES {
+            self.known.clear();
+        }
+        self.known.insert(pc, rule);
+        rule
+    }
+
+    /// Whether an address lies in the C library, which calls main and the functions of threads, or in what has called that.
+    pub fn is_start(&mut self, address: usize) -> bool {
+        let start = self.start.get_or_insert_with(|| {
+            let libc = self.objects.at(libc::abort as *const () as usize).map_or((0, 0), |libc| (libc.begin, libc.end));
+            // SAFETY: a plain query.
+            let entry = unsafe { libc::getauxval(libc::AT_ENTRY) } as usize;
+            // `_start` calls its only function at once.
+            const START_BYTES: usize = 64;
+            [libc, (entry, entry + START_BYTES)]
+        });
+        start.iter().any(|(begin, end)| (*begin..*end).contains(&address))
+    }
+}
+
+type Tables = EndianSlice<'static, LittleEndian>;
+
+/// Room for the rules of one function: on x86-64 six registers are kept, and all seventeen where a signal has come.
+struct Storage;
+
+impl UnwindContextStorage<usize> for Storage {
+    type Rules = [(Register, RegisterRule<usize>); 24];
+    type Stack = [UnwindTableRow<usize, Self>; 4];
+}
+
+fn look_up(object: &Object, pc: usize) -> Option<Rule> {
+    let header_at = object.header.as_ptr() as u64;
+    let bases = BaseAddresses::default().set_eh_frame_hdr(header_at);
+    let header = EhFrameHdr::new(object.header, LittleEndian).parse(&bases, 8).ok()?;
+    let tables_at = header.eh_frame_ptr().direct().ok()? as usize;
+    if !(object.begin..object.tables_end).contains(&tables_at) {
+        return None;
+    }
+    // SAFETY: a part of a loaded segment, which nobody writes to.
+    let tables = unsafe { std::slice::from_raw_parts(tables_at as *const u8, object.tables_end - tables_at) };
+    let (tables, bases) = (EhFrame::new(tables, LittleEndian), bases.set_eh_frame(tables_at as u64));
+    let function = header.table()?.fde_for_address(&tables, &bases, pc as u64, EhFrame::cie_from_offset).ok()?;
+    let mut context = Box::new(UnwindContext::<usize, Storage>::new_in());
+    let row = function.unwind_info_for_address(&tables, &bases, &mut context, pc as u64).ok()?;
+    rule(row, &tables, function.is_signal_trampoline(), function.cie().encoding())
+}
+
+fn rule(
+    row: &UnwindTableRow<usize, Storage>,
+    tables: &EhFrame<Tables>,
+    is_signal: bool,
+    encoding: gimli::Encoding,
+) -> Option<Rule> {
+    let (cfa, cfa_is_there) = match row.cfa() {
+        CfaRule::RegisterAndOffset { register, offset } => (based(*register, *offset)?, false),
+        CfaRule::Expression(expression) => location(expression, tables, encoding)?,
+    };
+    let saved = |register| match row.register(register) {
+        None | Some(RegisterRule::SameValue) => Saved::No,
+        Some(RegisterRule::Offset(offset)) => {
+            i32::try_from(offset).map_or(Saved::Unknown, |offset| Saved::In(Location { base: Base::Cfa, offset }))
+        }
+        Some(RegisterRule::Expression(expression)) => match location(&expression, tables, encoding) {
+            Some((location, false)) => Saved::In(location),
+            _ => Saved::Unknown,
+        },
+        Some(_) => Saved::Unknown,
+    };
+    let caller = match (row.register(X86_64::RA), saved(X86_64::RA)) {
+        (Some(RegisterRule::Undefined), _) => None,
+        (_, Saved::In(location)) => Some(location),
+        _ => return None,
+    };
+    Some(Rule { cfa, cfa_is_there, caller, bp: saved(X86_64::RBP), is_signal })
+}
+
+fn based(register: Register, offset: i64) -> Option<Location> {
+    let base = match register {
+        X86_64::RSP => Base::StackPointer,
+        X86_64::RBP => Base::FramePointer,
+        _ => return None,
+    };
+    Some(Location { base, offset: i32::try_from(offset).ok()? })
+}
+
+/// The address that an expression of the forms that compilers write gives, and whether what counts is the word there: a register and an
+/// offset, in functions that align their stack and in frames of signals.
+fn location(
+    expression: &UnwindExpression<usize>,
+    tables: &EhFrame<Tables>,
+    encoding: gimli::Encoding,
+) -> Option<(Location, bool)> {
+    let expression: Expression<Tables> = expression.get(tables).ok()?;
+    let mut operations = expression.operations(encoding);
+    let first = match operations.next().ok()?? {
+        Operation::RegisterOffset { register, offset, .. } => based(register, offset)?,
+        _ => return None,
+    };
+    match operations.next().ok()? {
+        None => Some((first, false)),
+        Some(Operation::Deref { size: 8, .. }) => operations.next().ok()?.is_none().then_some((first, true)),
+        Some(_) => None,
+    }
+}

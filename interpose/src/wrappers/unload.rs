@@ -1,0 +1,31 @@
+//! `dlclose`: from then on other code may lie where call paths have been found.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::recording::call_path;
+
+/// The C library's.
+static NEXT: AtomicUsize = AtomicUsize::new(0);
+
+/// Unloads as the C library does, then forgets the call paths found so far.
+#[unsafe(export_name = "dlclose")]
+unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
+    let mut next = NEXT.load(Relaxed);
+    if next == 0 {
+        // SAFETY: a look-up by name.
+        next = unsafe { libc::dlsym(libc::RTLD_NEXT, c"dlclose".as_ptr()) } as usize;
+        NEXT.store(next, Relaxed);
+    }
+    if next == 0 {
+        // There is nothing that could have loaded it.
+        return -1;
+    }
+    // SAFETY: the function of this name; the program's own argument.
+    let result = unsafe {
+        let next: unsafe extern "C-unwind" fn(*mut c_void) -> c_int = std::mem::transmute(next);
+        next(handle)
+    };
+    call_path::unloaded();
+    result
+}

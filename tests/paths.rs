@@ -1,0 +1,79 @@
+//! Programs that say by which functions they came to each of their calls.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+use anyhow::{Context, ensure};
+use lbprof_tests::launch::Job;
+use lbprof_tests::suite::{self, Case, Company};
+use lbprof_tests::{place, run};
+use serde_json::Value;
+
+/// A function without a name; a path that goes no further.
+const NAMELESS: &str = "?";
+const CUT: &str = "!";
+
+/// What a `path:` line says: a tag, and the functions.
+fn expected(case: &Case) -> anyhow::Result<BTreeMap<i32, String>> {
+    let line = |line: &str| {
+        let (tag, path) = line.split_once(' ').context("a tag and a path")?;
+        Ok((tag.parse()?, path.to_owned()))
+    };
+    case.program.values("path").map(line).collect()
+}
+
+/// The paths of the calls with each tag, as a run's dump has them.
+fn found(folder: &Path) -> anyhow::Result<BTreeMap<i32, BTreeSet<String>>> {
+    let dump = run::dump(folder)?;
+    let mut sites: HashMap<(u64, u64), &Value> = HashMap::new();
+    for line in dump.others.get("definition").into_iter().flatten() {
+        if line["definition"] == "call_site" {
+            let (rank, id) = (line["rank"].as_u64(), line["value"]["id"].as_u64());
+            sites.insert((rank.context("a rank")?, id.context("an id")?), &line["value"]);
+        }
+    }
+    let mut found: BTreeMap<i32, BTreeSet<String>> = BTreeMap::new();
+    for record in dump.records.iter().filter(|record| record.operation == "Sendrecv") {
+        let mut functions = Vec::new();
+        let mut at = record.call_site;
+        while let Some(id) = at {
+            let site = sites.get(&(u64::from(record.rank), id)).context("a call site's definition")?;
+            let function = site["place"].as_str().and_then(|place| place.split_once(" ("));
+            let is_libc = site["module"].as_str().is_none_or(|module| module.contains("/libc.so"));
+            functions.push(function.filter(|_| !is_libc).map_or(NAMELESS, |(name, _)| name));
+            at = site["parent"].as_u64();
+            if at.is_none() && site["cut"] == true {
+                functions.push(CUT);
+            }
+        }
+        functions.reverse();
+        functions.dedup_by(|a, b| *a == NAMELESS && *b == NAMELESS);
+        found.entry(record.tag.context("a tag")?).or_default().insert(functions.join(" > "));
+    }
+    Ok(found)
+}
+
+fn every_call_has_its_path(case: &Case) -> anyhow::Result<()> {
+    let program = case.program.compiled(&case.mpi)?;
+    let expected = expected(case)?;
+    for check in ["0", "1"] {
+        let folder = place::fresh_folder(&format!("{}-{check}", case.name))?;
+        let job = Job::new(&case.mpi, case.ranks, &program, &folder)
+            .with_env_of(&case.program)
+            .with_env("PLUGINS", folder.as_os_str())
+            .with_env("LBPROF_CHECK", check);
+        let bare = job.bare()?.must_succeed()?;
+        job.recorded()?.must_succeed()?.must_equal(&bare, &case.mpi)?;
+        let problems = run::problems(&run::report(&job.run_folder()?)?);
+        ensure!(!problems.iter().any(|kind| kind == "CallPathWrong"), "LBPROF_CHECK={check}: {problems:?}");
+        for (tag, paths) in found(&job.run_folder()?)? {
+            let one = BTreeSet::from([expected.get(&tag).with_context(|| format!("tag {tag}"))?.clone()]);
+            ensure!(paths == one, "tag {tag}: {paths:#?} where {one:#?} was expected");
+        }
+    }
+    Ok(())
+}
+
+fn main() {
+    suite::main(Company::Welcome, suite::cases("paths", "paths", Company::Welcome, every_call_has_its_path));
+}

@@ -151,8 +151,8 @@ fn has_the_regions(report: &Value) -> anyhow::Result<()> {
     counters.sort_by_key(|counter| counter["region"].to_string());
     // pairs: 1.5·i + rank, i = 0, 1, 2, ranks 0 and 1: 0, 1.5, 3, 1, 2.5, 4
     let expected = [
-        json!({ "name": "pairs", "region": "main/all", "n": 2, "sum": -2.0, "min": -1.0, "max": -1.0 }),
-        json!({ "name": "pairs", "region": "main/all/step/force", "n": 6, "sum": 12.0, "min": 0.0, "max": 4.0 }),
+        json!({ "name": "pairs", "region": "main/all", "n": 2, "sum": -2.0, "mean": -1.0, "min": -1.0, "max": -1.0 }),
+        json!({ "name": "pairs", "region": "main/all/step/force", "n": 6, "sum": 12.0, "mean": 2.0, "min": 0.0, "max": 4.0 }),
     ];
     ensure!(counters == expected, "counters: {counters:?}");
     let iterations = &report["iterations"];

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `word` | a register-wide argument |
 //! | `system` | what the operating system gives: time, descriptors, facts of the process, system call filters, faults of a ring's pages |
-//! | `unwind` | call paths from the stack
+//! | `unwind` | call paths, from the words on the stack |
 //! | `mpi` | the MPI library of the process: its functions, its binary interface, how arguments are read |
 //! | `state` | plain data: each thread's state, whether the process records |
 //! | `harmless` | no panic leaves, memory may run out, a handler may come at any instant |

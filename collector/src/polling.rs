@@ -8,6 +8,7 @@
 //!   waits      |Test|.|Test|.|Test|.|Test ok|                  gaps of less than 20 µs: one wait, from the first poll to the success
 //!   computes   |Test|=================|Test|==============     longer ones: computation
 //!   waits      |Test|.|Test|.… 50 polls …|..........|Test ok|  one long gap in the midst of a wait, up to 20 ms: it lost its core
+//!   waits      |Test|.… 100 polls …|..|Test|.|Test|..|Test ok| two of 20 to 100 µs, close together: interrupts, each for 50 polls before
 //!   waits      |Test|.|Wait null|.|Test|.|Wait null|.|Test ok|  calls that complete nothing neither begin a wait nor end one
 //! ```
 //!
@@ -78,6 +79,9 @@ pub const WAITING_NS: u64 = 20_000;
 pub const LONG_NS: u64 = 100_000;
 /// After so many polls with short gaps the thread has nothing else to do: a longer gap is the loss of its core, or a sleep.
 pub const SPINNING: u64 = 50;
+/// Polls that count towards interrupts at most. Each gap of less than [`LONG_NS`] takes [`SPINNING`] of them, but these need not lie
+/// directly before it: the system's timer interrupts a thread twice in 0.1 ms, every 4 ms.
+pub const SPARE: u64 = 4 * SPINNING;
 /// As long as a core is lost to others at a time: a few slices of the scheduler.
 pub const LOST_CORE_NS: u64 = 20_000_000;
 
@@ -142,10 +146,19 @@ impl Lengths {
 struct Phase {
     /// Polls since the last long gap.
     polls: u64,
+    /// Polls that no interrupt has taken yet, at most [`SPARE`].
+    spare: u64,
     /// Gaps between what the last record describes and the next one: more than one in old logs.
     gaps: u64,
     /// Whether a gap of it was waiting.
     waits: bool,
+}
+
+impl Phase {
+    /// No polls since the last computation.
+    fn computing() -> Phase {
+        Phase { polls: 0, spare: 0, gaps: 1, waits: false }
+    }
 }
 
 /// Says of one thread's records, in their order, what the time between polls is.
@@ -223,12 +236,13 @@ impl Polls {
             }
             Answer::Nothing => {}
         }
-        let before = before.unwrap_or(Phase { polls: 0, gaps: 1, waits: false });
+        let before = before.unwrap_or(Phase::computing());
         let polls = 1 + u64::from(record.count);
         self.sums.polls = self.sums.polls.saturating_add(polls);
         self.sums.waits += u64::from(inner_wait && !before.waits);
         self.phase = Some(Phase {
             polls: before.polls.saturating_add(polls),
+            spare: before.spare.saturating_add(polls).min(SPARE),
             gaps: if self.has_gaps { 1 } else { polls },
             waits: before.waits || inner_wait,
         });
@@ -241,17 +255,18 @@ impl Polls {
         let each = gap / phase.gaps;
         let is_auto = self.polling == Polling::Auto;
         let is_brief = each < self.lengths.waiting;
-        let lost_core = asks && phase.polls >= SPINNING && gap < self.lengths.lost_core;
+        let interrupted = phase.spare >= SPINNING && gap < self.lengths.long;
+        let lost_core = phase.polls >= SPINNING && gap < self.lengths.lost_core;
         let waits = match self.polling {
             Polling::Computation => false,
             Polling::Waiting => is_brief || asks,
-            Polling::Auto => is_brief || lost_core,
+            Polling::Auto => is_brief || asks && (interrupted || lost_core),
         };
         if !waits {
             let may_wait = is_auto && asks && each < self.lengths.long;
             self.sums.computation = self.sums.computation.saturating_add(gap);
             self.sums.maybe_waiting = self.sums.maybe_waiting.saturating_add(if may_wait { gap } else { 0 });
-            return Phase { polls: 0, gaps: 1, waits: false };
+            return Phase::computing();
         }
         // An old log has the sum of several gaps only.
         let may_compute = is_auto && (each >= self.lengths.short || phase.gaps > 1);
@@ -260,7 +275,10 @@ impl Polls {
         self.sums.waits += u64::from(!phase.waits);
         record.begin = self.previous_end;
         record.flags |= Flags::POLLED;
-        Phase { polls: if is_brief { phase.polls } else { 0 }, gaps: 1, waits: true }
+        match is_brief {
+            true => Phase { gaps: 1, waits: true, ..phase },
+            false => Phase { polls: 0, spare: phase.spare.saturating_sub(SPINNING), gaps: 1, waits: true },
+        }
     }
 
     /// Decides the gaps within a record of polls that were folded, and takes out of it what describes them; whether it is a wait.

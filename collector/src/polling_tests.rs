@@ -89,6 +89,27 @@ fn a_core_lost_amid_a_wait_is_part_of_the_wait() {
 }
 
 #[test]
+fn interrupts_close_together_are_part_of_the_wait() {
+    // Interrupts of 30 µs with 20 polls between, after 100: each takes 50 polls.
+    let interrupted = |polls| {
+        let again = folded(20, (70_000, 110_000), 2_000, 0);
+        decide(&[folded(polls, (0, 40_000), 4_000, 0), again, nothing(140_000, 140_100)])
+    };
+    let (records, sums) = interrupted(100);
+    assert_eq!(times(&records), [(0, 40_000, false), (40_000, 110_000, true), (110_000, 140_100, true)]);
+    assert_eq!((sums.waits, sums.maybe_computation, sums.computation), (1, 60_000, 0));
+    // 60 and 20 are not enough for two, and of a million no more count than for four.
+    assert_eq!(times(&interrupted(60).0)[1..], [(40_000, 110_000, true), (140_000, 140_100, false)]);
+    let mut many = vec![folded(1_000_000, (0, 40_000), 4_000, 0)];
+    many.extend((0..6).map(|k| nothing(70_000 + 30_100 * k, 70_100 + 30_100 * k)));
+    let goes_on: Vec<bool> = times(&decide(&many).0).iter().map(|time| time.2).collect();
+    assert_eq!(goes_on, [false, true, true, true, true, false, false]);
+    // What takes longer than an interrupt needs its own 50 polls directly before it.
+    let polls = [folded(200, (0, 40_000), 4_000, 0), nothing(70_000, 70_100), nothing(570_100, 570_200)];
+    assert_eq!(times(&decide(&polls).0)[2], (570_100, 570_200, false));
+}
+
+#[test]
 fn the_call_behind_the_polls_goes_on_with_the_wait_if_it_waits_itself() {
     for (operation, goes_on) in [
         (Operation::Wait, true),

@@ -98,8 +98,7 @@ impl<'a> EndedCall<'a> {
     #[inline]
     fn find_wait(&self) -> Option<CallWait<'a>> {
         let alone = Operation::completes(self.step.operation) == Completes::Some;
-        let is_known = self.needs.len() >= usize::from(self.step.events);
-        if alone && (!is_known || self.needs.iter().any(|need| need.by.at <= self.time.begin)) {
+        if alone && self.needs.iter().any(|need| need.by.at <= self.time.begin) {
             // One of those that it completed was there already.
             return None;
         }

@@ -5,8 +5,9 @@ use lbprof_analyzer::model::what_if::WhatIf;
 use lbprof_analyzer::report::blocking::WaitRow;
 use lbprof_analyzer::report::{Doubt, text};
 use lbprof_collector::polling::Polling;
+use lbprof_collector::record::{Flags, NONE};
 use lbprof_collector::{Operation, ProblemKind};
-use lbprof_simulator::scenario::Scenario;
+use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_simulator::script::Script;
 
 use crate::run::Run;
@@ -63,6 +64,39 @@ fn a_loop_of_polls_waits_as_one_call_does() {
             let (one, other) = (run.replay_ms(scenario), waits.replay_ms(scenario));
             assert!((one - other).abs() < 0.004, "{polls}: {one} ms instead of {other} ms, {scenario:?}");
         }
+    }
+}
+
+/// rank 0  |=========== 10 ===========|Isend|
+/// rank 1  |=== 3 ===|Irecv|Isend|Testsome|… |Testsome: both|      an eager send that is complete only when its receiver comes into MPI
+#[test]
+fn a_small_send_that_is_complete_with_a_receive_does_not_hide_the_wait_for_it() {
+    for polls in [0, 7000] {
+        let run = Run::of_scenario(Scenario::ranks(2).each(|rank, script| {
+            let script = script.compute(if rank == 0 { 10 } else { 3 });
+            if rank == 0 {
+                return script.send(1, 7, 8, 0.001).recv(1, 7, 8, 0.001);
+            }
+            let script = script.irecv(0, 7, 0).isend(0, 7, 8, 0);
+            let waits_ms = if polls == 0 { 7.001 } else { 0.001 };
+            let script = match polls {
+                0 => script,
+                polls => script.call(Operation::Testsome, 7, |poll| {
+                    (poll.count, poll.sent, poll.comm) = (polls - 1, poll.end - poll.begin, NONE);
+                    poll.flags |= Flags::NOTHING;
+                }),
+            };
+            let operation = if polls == 0 { Operation::Waitsome } else { Operation::Testsome };
+            let both = script.call(operation, waits_ms, |call| (call.comm, call.count) = (NONE, 2));
+            let part = |script: RankScript, request, received| {
+                script.call(Operation::Completed, 0, |part| {
+                    (part.peer, part.tag, part.request, part.received) = (0, 7, request, received);
+                })
+            };
+            part(part(both, 0, 8), 1, 0)
+        }));
+        assert!((run.waits(LateSender) - 7.001).abs() < 1e-6, "{polls} polls: {} ms", run.waits(LateSender));
+        assert!((caused_ms(&run) - 7.0).abs() < 0.01, "{polls} polls: {} ms", caused_ms(&run));
     }
 }
 

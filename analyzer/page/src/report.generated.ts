@@ -10,13 +10,13 @@ export type Severe = ("note" | "partial" | "doubtful")
 export type PollingRule = ("auto" | "waiting" | "computation")
 export type ActivityName = ("computation" | "point-to-point" | "collective" | "synchronization" | "one-sided" | "io" | "management" | "recorder")
 /**
- * The largest loss.
- */
-export type VerdictKind = ("nothing" | "good" | "doubtful" | "imbalance" | "slow in turn" | "dependency chains" | "serialization" | "communication")
-/**
  * What is lost by.
  */
 export type LossKind = ("imbalance" | "slow in turn" | "dependency chains" | "serialization" | "control of parallelism" | "communication" | "recorder")
+/**
+ * The largest loss.
+ */
+export type VerdictKind = ("nothing" | "good" | "doubtful" | "imbalance" | "slow in turn" | "dependency chains" | "serialization" | "communication")
 /**
  * Where the time on one rank comes from.
  */
@@ -131,6 +131,10 @@ blocking: (BlockingTable | null)
  */
 predictions: Prediction[]
 /**
+ * Error of the replay with everything as it was: time of `as measured` / `run.elapsed_s` − 1; null if the run was not replayed.
+ */
+replay_error: (number | null)
+/**
  * Why some predictions are missing, or what is odd about them.
  */
 prediction_notes: NoteInWords[]
@@ -243,6 +247,10 @@ unknown_share: number
  * The mean of `unknown_s` over ranks.
  */
 unknown_mean_s: number
+/**
+ * Time of which there are no records: `paused_s` + `unknown_s`, rounded to nanoseconds, so that sums that cancel out are 0.
+ */
+without_records_s: number
 /**
  * Whether the data are complete: no problem is `partial`.
  */
@@ -414,9 +422,21 @@ waits_for_others_s: (number | null)
  */
 not_recorded_s: number
 /**
+ * Elapsed time of these ranks, recorded or not: from the first begin of their windows to the last end.
+ */
+window_s: number
+/**
  * Recorded elapsed time minus the mean computation; a mean over ranks, like all times of the verdict.
  */
 lost_s: number
+/**
+ * `lost_s` / recorded elapsed time; null if nothing was recorded.
+ */
+lost_share: (number | null)
+/**
+ * What it is lost to, the largest part first: the figures below, without those that are 0. They add up to `lost_s`.
+ */
+parts: VerdictPart[]
 /**
  * Part of it: longest minus mean computation.
  */
@@ -467,6 +487,23 @@ doubts: DoubtInWords[]
 advised: boolean
 }
 /**
+ * A part of what is lost.
+ */
+export interface VerdictPart {
+/**
+ * What is lost by.
+ */
+kind: LossKind
+/**
+ * How much, a mean over ranks.
+ */
+lost_s: number
+/**
+ * `lost_s` / recorded elapsed time.
+ */
+share: number
+}
+/**
  * The rank that computes longest.
  */
 export interface Worst {
@@ -479,7 +516,11 @@ rank: number
  */
 computation_s: number
 /**
- * Minus the mean of all ranks.
+ * The mean computation of all ranks.
+ */
+mean_s: number
+/**
+ * `computation_s` − `mean_s`.
  */
 over_mean_s: number
 /**
@@ -577,6 +618,10 @@ share: (number | null)
  * What would be gained without it, no more than is lost: by the replay of `predictions` with that region balanced, that rank as the mean, or an ideal network; null if none was asked, or no advice is given (`verdict.advised`).
  */
 saved_s: (number | null)
+/**
+ * `saved_s` / time of `as measured` in `predictions`.
+ */
+saved_share: (number | null)
 /**
  * The same as a sentence.
  */
@@ -709,6 +754,14 @@ t_ideal_phase_profile_bound_s: (number | null)
  */
 t_ideal_phase_profile_above_elapsed: boolean
 /**
+ * Whether the estimate is too short by at most 5 % of the elapsed time: `t_ideal_phase_profile_bound_s` / `elapsed_s` ≤ 0.05; null if there is none.
+ */
+t_ideal_phase_profile_close: (boolean | null)
+/**
+ * By how much the estimate differs from the ideal time by replay: `t_ideal_phase_profile_s` / `t_ideal_replay_s` − 1; null if one of the two is not known, or the estimate is above the elapsed time.
+ */
+t_ideal_phase_profile_against_replay: (number | null)
+/**
  * The ideal time from a replay on an ideal network; of the whole program only, and null if not all that ranks wait for is known.
  */
 t_ideal_replay_s: (number | null)
@@ -774,6 +827,10 @@ ratio_by_rank: (number[] | null)
  * The largest of these.
  */
 ratio_max: (number | null)
+/**
+ * The rank with that, the lowest of several.
+ */
+ratio_max_rank: (number | null)
 }
 /**
  * Waiting that follows from imbalance.
@@ -933,6 +990,10 @@ activities: {
 [k: string]: number
 }
 /**
+ * Time in MPI: that of all activities but computation and the recorder.
+ */
+mpi_s: number
+/**
  * Time outside of its window while others are in theirs.
  */
 idle_s: number
@@ -968,6 +1029,10 @@ imbalanced_regions: number
  * Its time in those.
  */
 imbalanced_s: number
+/**
+ * Whether it divides its time notably differently from the others: in the one of those regions with most of its time, its ID_P is at least 0.05, and its time at least 2 % of the elapsed time.
+ */
+deviates: boolean
 /**
  * Threads beside the first that called MPI.
  */
@@ -1072,6 +1137,10 @@ mean_s: number
  */
 max_s: number
 /**
+ * `max_s` − `mean_s`.
+ */
+over_mean_s: number
+/**
  * That rank, the lowest of several.
  */
 max_rank: number
@@ -1099,6 +1168,10 @@ sid_a: (number | null)
  * Whether `sid_a` is severe by `dispersion.rank_by`.
  */
 severe: boolean
+/**
+ * Whether the ranks differ in it by 2 % of the elapsed time: their standard deviation, √P × `sid_a`, or `over_mean_s`.
+ */
+differs: boolean
 /**
  * Path of the region with most of its time.
  */
@@ -1137,6 +1210,10 @@ time_s: number
  */
 share: number
 /**
+ * The mean of `time_s` over ranks.
+ */
+mean_s: number
+/**
  * Time in it and its inner regions.
  */
 inclusive_s: number
@@ -1147,11 +1224,15 @@ activities: {
 [k: string]: RegionActivity
 }
 /**
+ * Its share of the elapsed time, inner regions excluded, the recorder's own time left out; null if no time is spent in the region alone.
+ */
+share_c: (number | null)
+/**
  * ID_C: mean of the indices of its activities, weighted by time; null if no time is spent in the region alone.
  */
 id_c: (number | null)
 /**
- * SID_C: that times its share.
+ * SID_C: `id_c` × `share_c`.
  */
 sid_c: (number | null)
 /**
@@ -1174,6 +1255,10 @@ efficiency: EfficiencyRow
  * The rank that computes longest in it.
  */
 slowest_rank: (number | null)
+/**
+ * Whether that is more than noise: its computation exceeds the mean by more than 1 % of itself.
+ */
+slowest_stands_out: boolean
 /**
  * Iterations of the rank with most; null if it is not iterated.
  */
@@ -1206,6 +1291,14 @@ max_resident_bytes: number
  * Largest swapped memory, likewise.
  */
 max_swapped_bytes: number
+/**
+ * `operations` per second of computation of all ranks in it, inner regions included; null if nothing is computed.
+ */
+operations_per_s: (number | null)
+/**
+ * `quanta` per second of that.
+ */
+quanta_per_s: (number | null)
 /**
  * Times it was entered, all ranks together; null if no entry was seen: for the whole program, and in a part of the time if ranks had entered the region before, or if it is a loop inside the main one, whose iterations are counted in the whole run only.
  */
@@ -1368,6 +1461,30 @@ per_iteration: GroupRow[]
  */
 whole: number
 /**
+ * Of how many of them the computation is known: what follows is of these.
+ */
+known: number
+/**
+ * Of how many it is not: before them ranks enter a loop that was found in the calls.
+ */
+unknown: number
+/**
+ * The number of the first of those.
+ */
+first_unknown: (number | null)
+/**
+ * Longest computation of a rank in an iteration, the mean over iterations.
+ */
+slowest_mean_s: number
+/**
+ * Longest computation of a rank in any iteration.
+ */
+slowest_max_s: number
+/**
+ * Mean imbalance of an iteration (longest less mean computation) / `slowest_mean_s`; null if nothing is computed. Up to 0.01 ranks differ by noise alone, so that `slowest` means nothing.
+ */
+imbalance_share: (number | null)
+/**
  * Ranks by how often each is the slowest, the most first.
  */
 slowest: SlowestRank[]
@@ -1523,9 +1640,21 @@ p_value: number
  */
 export interface BlockingTable {
 /**
- * Waiting over ranks × elapsed time.
+ * The ranks' time: ranks × elapsed time.
+ */
+ranks_time_s: number
+/**
+ * Waiting over that.
  */
 share: number
+/**
+ * Waiting because of ranks that are not selected.
+ */
+not_selected_s: number
+/**
+ * The rank that causes most waiting; null if nobody waits.
+ */
+most_by: (CausingRank | null)
 /**
  * Time in which ranks could only wait.
  */
@@ -1570,6 +1699,23 @@ waits: WaitRow[]
  * How well calls could be matched.
  */
 matching: Counts
+}
+/**
+ * How much waiting a rank causes.
+ */
+export interface CausingRank {
+/**
+ * The rank.
+ */
+rank: number
+/**
+ * Waiting of all ranks that it causes.
+ */
+caused_s: number
+/**
+ * That over all waiting.
+ */
+share: number
 }
 /**
  * Seconds of waiting by what they are caused by. They sum to all waiting.
@@ -1632,6 +1778,10 @@ waiting_s: number
  * Time from then until its message had arrived.
  */
 delay_s: number
+/**
+ * All of that: `waiting_s` + `delay_s`.
+ */
+blocked_s: number
 /**
  * That over all waiting.
  */
@@ -1760,6 +1910,10 @@ waiting_s: number
  * Time from then until its message had arrived.
  */
 delay_s: number
+/**
+ * All of that: `waiting_s` + `delay_s`.
+ */
+blocked_s: number
 /**
  * That over all waiting.
  */
@@ -2004,6 +2158,22 @@ elapsed_s: number
  * Path of the region with most time, inner regions excluded.
  */
 heaviest_region: (string | null)
+/**
+ * The activity in which ranks differ most, weighted with time: that with the largest SID_A; computation where its SID_A is at least 98 % of that, because it is the cause of what others wait.
+ */
+most_dispersed_activity: (ActivityName | null)
+/**
+ * Path of the region that adds most to the dispersion of that activity: the largest mean time × ID.
+ */
+most_dispersed_region: (string | null)
+/**
+ * The largest that an index of dispersion can be, √(1 − 1/P) of P ranks: one rank has all the time.
+ */
+id_max: number
+/**
+ * Regions in which time is spent, the recorder's own left out.
+ */
+regions_with_time: number
 /**
  * The rank that has the largest ID_P in most regions.
  */

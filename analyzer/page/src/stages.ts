@@ -1,6 +1,8 @@
-// Attributes by stage and rank: F(s, p) of Sinha and Kalé, from matrices by iteration or by slice of time.
+// Attributes by stage and rank: F(s, p) of Sinha and Kalé, from matrices by iteration or by slice of time. Which stages and ranks are added up
+// is the reader's choice, so that no field of the report can hold it: all sums over a choice are made here, and nowhere else.
 import type { Packed } from "./packed";
-import { attributes, iterationsIn, lastIn, ranksIn, type Views } from "./views";
+import type { Data } from "./panel";
+import { attributes, iterationsIn, lastIn, ranksIn, rowOf, type Views } from "./views";
 
 /** Matrices over the same columns: iterations of the main loop, or slices of time. */
 export interface Source {
@@ -86,4 +88,76 @@ export function stagesOf(source: Source, attribute: string, columns: number, vie
         }
     }
     return { count, columns, seconds, elapsed };
+}
+
+/** What ranks did in the chosen stages, in seconds. */
+export interface StageTotal {
+    /** Of all chosen ranks together. */
+    sum_s: number;
+    /** The mean of a rank: `sum_s` / ranks. */
+    mean_s: number;
+    /** `sum_s` / (ranks × elapsed time of the stages). */
+    share: number;
+    /** The longest of a rank; of a row of several ranks their mean. */
+    longest_s: number;
+    /** Its row; undefined where none is chosen. */
+    longest_row: number | undefined;
+}
+
+/** Chosen rows and stages of an attribute. */
+export class ChosenStages {
+    /** Ranks in the rows. */
+    readonly ranks: number;
+    /** Seconds that the stages are long together. */
+    readonly elapsed_s: number;
+
+    constructor(
+        private readonly views: Views,
+        private readonly of: Stages,
+        private readonly rows: number[],
+        private readonly stages: number[],
+    ) {
+        this.ranks = rows.reduce((sum, row) => sum + ranksIn(views, row), 0);
+        this.elapsed_s = stages.reduce((all, stage) => all + of.elapsed[stage], 0);
+    }
+
+    private at(stage: number, row: number): number {
+        return this.of.seconds[stage * this.views.ranks.rows + row];
+    }
+
+    /** Seconds of all chosen ranks in a stage. */
+    inStage(stage: number): number {
+        return this.rows.reduce((all, row) => all + this.at(stage, row), 0);
+    }
+
+    /** The same over ranks × the stage's elapsed time. */
+    shareOfStage(stage: number): number {
+        return this.inStage(stage) / (this.ranks * this.of.elapsed[stage]);
+    }
+
+    /** Seconds of all ranks of a row in the chosen stages. */
+    inRow(row: number): number {
+        return this.stages.reduce((all, stage) => all + this.at(stage, row), 0);
+    }
+
+    /** The same over the row's ranks × elapsed time. */
+    shareOfRow(row: number): number {
+        return this.inRow(row) / (this.elapsed_s * ranksIn(this.views, row));
+    }
+
+    /** All of it. */
+    total(): StageTotal {
+        const byRow = this.rows.map((row) => this.inRow(row));
+        const each = byRow.map((time, at) => time / ranksIn(this.views, this.rows[at]));
+        const most = each.reduce((best, time, at) => (time > each[best] ? at : best), 0);
+        const sum_s = byRow.reduce((all, time) => all + time, 0);
+        return { sum_s, mean_s: sum_s / this.ranks, share: sum_s / (this.ranks * this.elapsed_s), longest_s: each[most] ?? 0, longest_row: this.rows[most] };
+    }
+}
+
+/** Seconds of the same ranks over all of their time, by the report's rows. */
+export function wholeRun(data: Data, rows: number[], attribute: string): number {
+    const wanted = new Set(rows);
+    const ranks = data.report.ranks.filter((rank) => wanted.has(rowOf(data, rank.rank)));
+    return ranks.reduce((sum, rank) => sum + (attribute === "waiting" ? (rank.blocked_s ?? NaN) : (rank.activities[attribute] ?? 0)), 0);
 }

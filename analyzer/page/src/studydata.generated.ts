@@ -147,6 +147,10 @@ fixed: string
  */
 x: number[]
 /**
+ * For each `x` the speedup of a program that scales ideally, against the fewest ranks: `x` / its first; null if `by` is not `ranks`.
+ */
+ideal_speedup: (number[] | null)
+/**
  * The sections of `lb-report study show`.
  */
 sections: SectionRow[]

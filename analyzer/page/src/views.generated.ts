@@ -100,7 +100,7 @@ begin_s: Packed
  */
 passes: Packed
 /**
- * Rows × columns: computation of an iteration; none where it is not known, as of the first iteration of a loop that was found in the calls; the same in `max`, `mean` and `micro_load_balance`, which leave such iterations out.
+ * Rows × columns: computation of an iteration; none where it is not known, as of the first iteration of a loop that was found in the calls; the same in `max`, `mean`, `load_balance` and `micro_load_balance`, which leave such iterations out.
  */
 computation: Packed
 /**
@@ -126,7 +126,11 @@ max: Packed
  */
 mean: Packed
 /**
- * By column: that of all iterations up to its end, the longest computation of a rank in them over the sum of the longest in each.
+ * By column: load balance of an iteration, `mean` / `max`.
+ */
+load_balance: Packed
+/**
+ * By column: micro load balance of all iterations up to its end, the longest computation of a rank in them over the sum of the longest in each.
  */
 micro_load_balance: Packed
 }

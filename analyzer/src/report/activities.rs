@@ -23,6 +23,8 @@ pub struct ActivityRow {
     pub mean_s: f64,
     /// Its longest of a rank.
     pub max_s: f64,
+    /// `max_s` − `mean_s`.
+    pub over_mean_s: f64,
     /// That rank, the lowest of several.
     pub max_rank: u32,
     /// Calls; of computation: intervals between calls.
@@ -39,6 +41,8 @@ pub struct ActivityRow {
     pub sid_a: Option<f64>,
     /// Whether `sid_a` is severe by `dispersion.rank_by`.
     pub severe: bool,
+    /// Whether the ranks differ in it by 2 % of the elapsed time: their standard deviation, √P × `sid_a`, or `over_mean_s`.
+    pub differs: bool,
     /// Path of the region with most of its time.
     pub worst_region: Option<String>,
     /// Path of the region with the least time in it, among those that perform it.
@@ -66,12 +70,15 @@ pub(super) fn rows(model: &Model, dispersion: &DispersionRows) -> Vec<ActivityRo
         let index = dispersion.views.activities[activity as usize];
         let extremes = dispersion.extremes[activity as usize];
         let path = |region: usize| model.regions.get(region).map(|one| one.path.clone());
+        let mean_s = sum.seconds / model.ranks.len().max(1) as f64;
+        let over_mean_s = max_s - mean_s;
         rows.push(ActivityRow {
             activity,
             time_s: sum.seconds,
             share: if whole > 0.0 { sum.seconds / whole } else { 0.0 },
-            mean_s: sum.seconds / model.ranks.len().max(1) as f64,
+            mean_s,
             max_s,
+            over_mean_s,
             max_rank,
             calls: sum.calls,
             sent: sum.sent,
@@ -79,6 +86,7 @@ pub(super) fn rows(model: &Model, dispersion: &DispersionRows) -> Vec<ActivityRo
             id_a: index.map(|index| index.id),
             sid_a: index.and_then(|index| index.sid),
             severe: dispersion.severe_activities[activity as usize],
+            differs: dispersion.differs(activity, over_mean_s, model.ranks.len()),
             worst_region: extremes.and_then(|found| path(found.worst)),
             best_region: extremes.and_then(|found| path(found.best)),
         });

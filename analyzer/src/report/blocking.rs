@@ -1,7 +1,7 @@
 //! Why ranks wait: where, for whom, caused by what.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::serial;
 use crate::metrics::blocking::{BlockingSums, ByClass, Cause, PhaseCost, StateTimes, sums};
@@ -24,8 +24,14 @@ const MOST_RANKS: usize = 16;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BlockingTable {
-    /// Waiting over ranks × elapsed time.
+    /// The ranks' time: ranks × elapsed time.
+    pub ranks_time_s: f64,
+    /// Waiting over that.
     pub share: f64,
+    /// Waiting because of ranks that are not selected.
+    pub not_selected_s: f64,
+    /// The rank that causes most waiting; null if nobody waits.
+    pub most_by: Option<CausingRank>,
     /// All sums.
     #[serde(flatten, serialize_with = "serial::written_as::<_, Sums, _>")]
     #[cfg_attr(test, schemars(with = "Sums"))]
@@ -40,6 +46,18 @@ pub struct BlockingTable {
     /// How well calls could be matched.
     #[serde(rename = "matching")]
     pub counts: Counts,
+}
+
+/// How much waiting a rank causes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CausingRank {
+    /// The rank.
+    pub rank: u32,
+    /// Waiting of all ranks that it causes.
+    pub caused_s: f64,
+    /// That over all waiting.
+    pub share: f64,
 }
 
 /// A cause of waiting.
@@ -99,6 +117,8 @@ pub struct WaitRow {
     /// How long.
     #[serde(flatten)]
     pub times: StateTimes,
+    /// All of that: `waiting_s` + `delay_s`.
+    pub blocked_s: f64,
     /// That over all waiting.
     pub share: f64,
     /// The same by rank: those that wait longest there, 16 at most.
@@ -139,7 +159,10 @@ impl<'a> From<&'a BlockingSums> for Sums<'a> {
             states: sums
                 .states
                 .iter()
-                .map(|(&state, &times)| StateRow { state, times, share: sums.share(times.blocked_s()) })
+                .map(|(&state, &times)| {
+                    let blocked_s = times.blocked_s();
+                    StateRow { state, times, blocked_s, share: sums.share(blocked_s) }
+                })
                 .collect(),
             pairs: pairs
                 .map(|&(waiting_rank, delay_source, time_s)| PairRow { waiting_rank, delay_source, time_s })
@@ -157,6 +180,8 @@ struct StateRow {
     /// How long.
     #[serde(flatten)]
     times: StateTimes,
+    /// All of that: `waiting_s` + `delay_s`.
+    blocked_s: f64,
     /// That over all waiting.
     share: f64,
 }
@@ -237,9 +262,16 @@ impl BlockingTable {
             beta: cost.beta(),
             total_s: cost.total_s(),
         });
-        let whole = model.elapsed_s() * model.ranks.len() as f64;
+        let ranks_time_s = model.elapsed_s() * model.ranks.len() as f64;
+        let most = sums.causes_s.iter().max_by(|a, b| a.1.total_cmp(b.1)).filter(|one| *one.1 > 0.0);
+        let causing = |(&rank, &caused_s)| CausingRank { rank, caused_s, share: sums.share(caused_s) };
+        let selected: BTreeSet<u32> = model.ranks.iter().map(|one| one.rank).collect();
+        let by_others = sums.pairs.iter().filter(|pair| !selected.contains(&pair.0) || !selected.contains(&pair.1));
         Some(BlockingTable {
-            share: if whole > 0.0 { sums.total_s / whole } else { 0.0 },
+            ranks_time_s,
+            share: if ranks_time_s > 0.0 { sums.total_s / ranks_time_s } else { 0.0 },
+            not_selected_s: by_others.map(|pair| pair.2).sum(),
+            most_by: most.map(causing),
             causes: causes.collect(),
             phases: phases.collect(),
             places: wait_rows(&sums, places, path),
@@ -280,6 +312,7 @@ impl BlockingTable {
 impl WaitRow {
     fn add(&mut self, other: &WaitRow) {
         self.times.add(&other.times);
+        self.blocked_s = self.times.blocked_s();
         self.share += other.share;
         for (&rank, times) in &other.ranks {
             self.ranks.entry(rank).or_default().add(times);
@@ -314,13 +347,17 @@ fn wait_rows(sums: &BlockingSums, places: &[CodePlace], path: impl Fn(u32) -> St
                     region,
                     state: wait.state,
                     times: wait.times,
+                    blocked_s: 0.0,
                     share: 0.0,
                     ranks: wait.ranks.clone(),
                 });
             }
         }
     }
-    rows.iter_mut().for_each(|row| row.share = sums.share(row.times.blocked_s()));
+    for row in &mut rows {
+        row.blocked_s = row.times.blocked_s();
+        row.share = sums.share(row.blocked_s);
+    }
     rows.sort_by(|a, b| b.times.blocked_s().total_cmp(&a.times.blocked_s()));
     rows
 }

@@ -47,6 +47,8 @@ pub struct DataFacts {
     pub unknown_share: f64,
     /// The mean of `unknown_s` over ranks.
     pub unknown_mean_s: f64,
+    /// Time of which there are no records: `paused_s` + `unknown_s`, rounded to nanoseconds, so that sums that cancel out are 0.
+    pub without_records_s: f64,
     /// Polls that found nothing, and the time between them, of all ranks.
     #[serde(skip)]
     pub polls: PollTimes,
@@ -92,6 +94,7 @@ impl DataFacts {
             unknown_s,
             unknown_share: share(unknown_s),
             unknown_mean_s: mean_s(unknown_s),
+            without_records_s: (1e9 * (paused_s + unknown_s)).round() / 1e9,
             polls,
             complete: problems.iter().all(|problem| problem.kind.severity() != Severity::Partial),
         }

@@ -13,6 +13,15 @@ use crate::model::{Model, RegionIdx};
 /// Most regions of which there are patterns, for each activity those with most of its time.
 pub const MOST_PATTERNS: usize = 64;
 
+/// Share of the elapsed time by which ranks must differ in an activity for that to matter.
+const MIN_SPREAD: f64 = 0.02;
+
+/// ID_P from which on a rank deviates: that part of its time it divides differently.
+pub const MIN_DEVIATION: f64 = 0.05;
+
+/// Share of the largest SID_A from which on computation is taken for the activity in which ranks differ most.
+const AS_GOOD: f64 = 0.98;
+
 /// Silhouette from which on groups that nobody asked for are worth showing: regions lie well within their groups.
 const CLEAR: f64 = 0.5;
 
@@ -37,9 +46,6 @@ pub struct DispersionRows {
     #[serde(rename = "dominant_activity", serialize_with = "serial::known_activity")]
     #[cfg_attr(test, schemars(with = "Option<serial::ActivityName>"))]
     pub dominant: Option<Activity>,
-    /// The region with most time.
-    #[serde(skip)]
-    pub heaviest: Option<RegionIdx>,
     /// Of each activity the regions with most and with least of its time.
     #[serde(skip)]
     pub extremes: PerActivity<Extremes>,
@@ -51,6 +57,17 @@ pub struct DispersionRows {
     pub elapsed_s: f64,
     /// Path of the region with most time, inner regions excluded.
     pub heaviest_region: Option<String>,
+    /// The activity in which ranks differ most, weighted with time: that with the largest SID_A; computation where its SID_A is at least 98 % of that,
+    /// because it is the cause of what others wait.
+    #[serde(serialize_with = "serial::known_activity")]
+    #[cfg_attr(test, schemars(with = "Option<serial::ActivityName>"))]
+    pub most_dispersed_activity: Option<Activity>,
+    /// Path of the region that adds most to the dispersion of that activity: the largest mean time × ID.
+    pub most_dispersed_region: Option<String>,
+    /// The largest that an index of dispersion can be, √(1 − 1/P) of P ranks: one rank has all the time.
+    pub id_max: f64,
+    /// Regions in which time is spent, the recorder's own left out.
+    pub regions_with_time: usize,
     /// The rank that has the largest ID_P in most regions.
     pub most_frequently_imbalanced_rank: Option<u32>,
     /// The rank with most time in the regions in which it has the largest ID_P.
@@ -132,17 +149,22 @@ impl DispersionRows {
         let mut severe_activities = [false; Activity::COUNT];
         severe_activities.copy_from_slice(&ranking.severe(&activities));
         let heaviest = dispersion::heaviest(&views.rows).map(|at| at as RegionIdx);
+        let most_dispersed = most_dispersed(&views);
+        let path = |region: RegionIdx| model.regions.get(region as usize).map(|one| one.path.clone());
         let number = |rank: Option<usize>| rank.and_then(|at| model.ranks.get(at)).map(|one| one.rank);
         DispersionRows {
             ranking,
             elapsed_s: views.elapsed_s,
-            heaviest_region: heaviest.and_then(|at| Some(model.regions.get(at as usize)?.path.clone())),
+            heaviest_region: heaviest.and_then(path),
+            most_dispersed_activity: most_dispersed,
+            most_dispersed_region: most_dispersed.and_then(|of| most_dispersed_in(&views, of)).and_then(path),
+            id_max: (1.0 - 1.0 / model.ranks.len().max(1) as f64).sqrt(),
+            regions_with_time: views.regions.iter().flatten().count(),
             most_frequently_imbalanced_rank: number(views.ranks.most_frequent()),
             longest_imbalanced_rank: number(views.ranks.longest()),
             severe_activities,
             severe_regions: ranking.severe(&regions),
             dominant: dispersion::dominant(&breakdown(&views.rows)),
-            heaviest,
             extremes: Activity::ALL.map(|activity| extremes(&views.rows, activity)),
             groups: group_rows(&views, groups),
             patterns: patterns(model, &views),
@@ -150,12 +172,39 @@ impl DispersionRows {
         }
     }
 
-    /// The most imbalanced region of a rank: that with most of its time of those in which it is the most imbalanced one.
-    pub fn most_imbalanced_in(&self, rank: usize) -> Option<(RegionIdx, MostImbalanced)> {
-        let own = (0..).zip(&self.views.most_imbalanced).filter_map(|(region, found)| Some((region, (*found)?)));
-        let own = own.filter(|(_, found)| found.rank == rank);
-        own.reduce(|most, next| if next.1.time_s > most.1.time_s { next } else { most })
+    /// Whether the ranks' standard deviation in an activity (that is SID_A · √P), or what the longest takes above the mean, is a part of the
+    /// elapsed time that matters.
+    pub(super) fn differs(&self, activity: Activity, over_mean_s: f64, n_ranks: usize) -> bool {
+        let sid = self.views.activities[activity as usize].and_then(|index| index.sid);
+        let is_wide = |sid: f64| sid * (n_ranks as f64).sqrt() >= MIN_SPREAD;
+        sid.is_some_and(|sid| is_wide(sid) || over_mean_s > MIN_SPREAD * self.elapsed_s)
     }
+
+    /// Whether a rank divides its time notably differently from the others: by as much, and for as long, in the region with most of its time of
+    /// those in which it is the most imbalanced one.
+    pub(super) fn deviates(&self, rank: usize) -> bool {
+        let own = self.views.most_imbalanced.iter().flatten().filter(|found| found.rank == rank);
+        let longest: Option<&MostImbalanced> =
+            own.reduce(|most, next| if next.time_s > most.time_s { next } else { most });
+        longest.is_some_and(|found| found.id >= MIN_DEVIATION && found.time_s >= MIN_SPREAD * self.elapsed_s)
+    }
+}
+
+/// The activity in which ranks differ most, by weight in time: computation where it is as good as any other, for it is the cause of what
+/// others wait.
+fn most_dispersed(views: &Dispersion) -> Option<Activity> {
+    let sid = |activity: Activity| views.activities[activity as usize]?.sid;
+    let known = Activity::ALL.into_iter().filter_map(|activity| Some((activity, sid(activity)?)));
+    known.reduce(|most, next| if AS_GOOD * next.1 > most.1 { next } else { most }).map(|(activity, _)| activity)
+}
+
+/// The region that adds most to the dispersion of an activity.
+fn most_dispersed_in(views: &Dispersion, activity: Activity) -> Option<RegionIdx> {
+    let cells = (0..).zip(&views.rows).filter_map(|(region, row)| {
+        let cell = row[activity as usize]?;
+        Some((region, cell.mean_s * cell.id))
+    });
+    cells.reduce(|most, next| if next.1 > most.1 { next } else { most }).map(|(region, _)| region)
 }
 
 fn group_rows(views: &Dispersion, given: Option<usize>) -> Option<GroupRows> {

@@ -63,10 +63,8 @@ pub enum Doubt {
     },
     /// It is not clear what the time between unsuccessful polls is.
     Polling {
-        /// Seconds of all ranks that count as waiting and may be computation.
-        maybe_computation_s: f64,
-        /// Seconds of all ranks that count as computation and may be waiting.
-        maybe_waiting_s: f64,
+        /// Seconds of all ranks that count as waiting and may be computation, or count as computation and may be waiting.
+        unclear_s: f64,
         /// The parallel efficiency if all of them are waiting, and if all are computation, 0..=1.
         efficiency: (f64, f64),
     },
@@ -172,7 +170,7 @@ fn polling(model: &Model) -> Option<Doubt> {
     }
     let share = |seconds: f64| (seconds / all_s).clamp(0.0, 1.0);
     let efficiency = (share(computation_s - maybe_waiting_s), share(computation_s + maybe_computation_s));
-    Some(Doubt::Polling { maybe_computation_s, maybe_waiting_s, efficiency })
+    Some(Doubt::Polling { unclear_s, efficiency })
 }
 
 fn few_calls(model: &Model) -> Option<Doubt> {

@@ -47,6 +47,12 @@ pub struct EfficiencyRow {
     /// Whether the estimate is above the elapsed time, by more than the 0.5 % that clocks may differ by: ranks do not wait for each other at
     /// the end of each iteration, and it is not used.
     pub t_ideal_phase_profile_above_elapsed: bool,
+    /// Whether the estimate is too short by at most 5 % of the elapsed time: `t_ideal_phase_profile_bound_s` / `elapsed_s` ≤ 0.05; null if
+    /// there is none.
+    pub t_ideal_phase_profile_close: Option<bool>,
+    /// By how much the estimate differs from the ideal time by replay: `t_ideal_phase_profile_s` / `t_ideal_replay_s` − 1; null if one of the two
+    /// is not known, or the estimate is above the elapsed time.
+    pub t_ideal_phase_profile_against_replay: Option<f64>,
     /// The ideal time from a replay on an ideal network; of the whole program only, and null if not all that ranks wait for is known.
     pub t_ideal_replay_s: Option<f64>,
 }
@@ -75,7 +81,9 @@ impl EfficiencyRow {
     pub(super) fn of(times: Times, estimate: Option<PhaseProfileIdeal>, replay_s: Option<f64>) -> EfficiencyRow {
         let elapsed_s = times.elapsed_s;
         let is_above = estimate.is_some_and(|ideal| is_above_elapsed(ideal.seconds, elapsed_s));
-        let is_close = estimate.is_some_and(|ideal| !is_above && ideal.bound_s <= UNCERTAIN * elapsed_s);
+        let close = estimate.map(|ideal| ideal.bound_s <= UNCERTAIN * elapsed_s);
+        let is_close = close == Some(true) && !is_above;
+        let against = |replay_s: f64| Some(estimate.filter(|_| !is_above)?.seconds / replay_s - 1.0);
         // The longest that the ideal time may be: no more than the elapsed time.
         let longest = |ideal: PhaseProfileIdeal| (ideal.seconds + ideal.bound_s).min(elapsed_s).max(ideal.seconds);
         let max_s = match estimate.filter(|_| !is_above) {
@@ -102,6 +110,8 @@ impl EfficiencyRow {
             t_ideal_phase_profile_error_s: estimate.map(|ideal| ideal.error_s),
             t_ideal_phase_profile_bound_s: estimate.map(|ideal| ideal.bound_s),
             t_ideal_phase_profile_above_elapsed: is_above,
+            t_ideal_phase_profile_close: close,
+            t_ideal_phase_profile_against_replay: replay_s.filter(|&replay_s| replay_s > 0.0).and_then(against),
             t_ideal_replay_s: replay_s,
         }
     }
@@ -143,6 +153,15 @@ mod tests {
         assert_eq!(ranges(&known), [Some(6.0 / 7.0), Some(6.0 / 7.0), Some(0.7), Some(0.7)]);
         let replayed = row(99.0, 0.0, Some(8.0));
         assert!(replayed.t_ideal_certain && replayed.t_ideal_phase_profile_above_elapsed);
+        assert_eq!(
+            replayed.t_ideal_phase_profile_against_replay, None,
+            "what is above the elapsed time is not compared"
+        );
+        assert_eq!(row(6.0, 0.6, Some(8.0)).t_ideal_phase_profile_against_replay, Some(-0.25));
+        assert_eq!(
+            (known.t_ideal_phase_profile_close, row(6.0, 0.6, None).t_ideal_phase_profile_close),
+            (Some(true), Some(false))
+        );
         assert_eq!(ranges(&replayed), [Some(0.75), Some(0.75), Some(0.8), Some(0.8)]);
     }
 

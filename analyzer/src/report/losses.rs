@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::blocking::BlockingTable;
 use super::serial;
-use super::verdict::Verdict;
+use super::verdict::{LossKind, Verdict};
 use super::what_if::{Prediction, WhatIfTable};
 use super::{RegionRow, SiteRow};
 use crate::metrics::blocking::{Class, waited_because_of};
@@ -29,33 +29,6 @@ const LEAST: f64 = 0.01;
 
 /// Most ranks of a loss that are named.
 const MOST_RANKS: usize = 8;
-
-/// What is lost by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub enum LossKind {
-    /// Load imbalance: a rank computes longer than the mean. By cause: ranks wait for another's computation.
-    #[serde(rename = "imbalance")]
-    Imbalance,
-    /// Serialization: in different iterations different ranks are the slowest.
-    #[serde(rename = "slow in turn")]
-    SlowInTurn,
-    /// Serialization: ranks depend on each other in chains within iterations.
-    #[serde(rename = "dependency chains")]
-    DependencyChains,
-    /// Serialization of which it is not known which of the two it is.
-    #[serde(rename = "serialization")]
-    Serialization,
-    /// The same as `Imbalance` in computation that only parallel work needs.
-    #[serde(rename = "control of parallelism")]
-    Control,
-    /// Data transfer, and calls besides waiting; where the ideal time is not known, all waiting that is not due to imbalance, too.
-    #[serde(rename = "communication")]
-    Communication,
-    /// Writing the log, and waiting for ranks that do, or of which nothing is known.
-    #[serde(rename = "recorder")]
-    Recorder,
-}
 
 /// A loss.
 #[derive(Clone, Debug, Serialize)]
@@ -87,6 +60,8 @@ pub struct Loss {
     /// What would be gained without it, no more than is lost: by the replay of `predictions` with that region balanced, that rank as the mean,
     /// or an ideal network; null if none was asked, or no advice is given (`verdict.advised`).
     pub saved_s: Option<f64>,
+    /// `saved_s` / time of `as measured` in `predictions`.
+    pub saved_share: Option<f64>,
 }
 
 /// A rank and its share of a loss.
@@ -119,6 +94,11 @@ pub struct LossAt {
 }
 
 impl Loss {
+    /// Takes back what would be gained without it.
+    pub(super) fn take_remedy(&mut self) {
+        (self.remedy, self.saved_s, self.saved_share) = (None, None, None);
+    }
+
     /// A loss of which no more is known, by the ranks' sums.
     fn bare(kind: LossKind, lost_s: f64) -> Loss {
         Loss {
@@ -132,6 +112,7 @@ impl Loss {
             remedy: None,
             share: None,
             saved_s: None,
+            saved_share: None,
         }
     }
 }
@@ -169,8 +150,9 @@ pub(super) fn rows(parts: &Parts) -> Vec<Loss> {
     for loss in &mut losses {
         // What a change gains beyond a loss it gains of others.
         let lost_s = loss.lost_s;
-        loss.remedy.iter_mut().for_each(|remedy| remedy.saved_s = remedy.saved_s.min(lost_s));
+        loss.remedy.iter_mut().for_each(|remedy| parts.what_if.limit(remedy, lost_s));
         loss.saved_s = loss.remedy.as_ref().map(|remedy| remedy.saved_s);
+        loss.saved_share = loss.remedy.as_ref().map(|remedy| remedy.saved_share);
         loss.share = (parts.verdict.elapsed_s > 0.0).then(|| lost_s / parts.verdict.elapsed_s);
     }
     losses.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s).then(a.kind.cmp(&b.kind)).then(a.region.cmp(&b.region)));
@@ -298,7 +280,7 @@ fn by_region(parts: &Parts, causes: Option<&BlockingTable>) -> Vec<Loss> {
     let Some(worst) = verdict.worst.as_ref() else { return Vec::new() };
     let rank = parts.model.ranks.iter().find(|one| one.rank == worst.rank);
     let excess_s = |row: &RegionRow| match rank {
-        Some(rank) => rank.exclusive(row.idx)[Activity::Computation as usize] - row.mean_s(Activity::Computation),
+        Some(rank) => rank.exclusive(row.idx)[Activity::Computation as usize] - row.mean_in_s(Activity::Computation),
         None => 0.0,
     };
     let excesses: Vec<(&RegionRow, f64)> =

@@ -192,12 +192,12 @@ impl Report {
             counters: counters::rows(model),
         };
         if report.is_only_described() {
-            report.losses.iter_mut().for_each(|loss| (loss.remedy, loss.saved_s) = (None, None));
+            report.losses.iter_mut().for_each(Loss::take_remedy);
         }
         // What a network without costs would save is then mostly that ranks have no core.
         if report.doubts.iter().any(Doubt::is_of_cores) {
-            let of_network = report.losses.iter_mut().filter(|loss| loss.kind == losses::LossKind::Communication);
-            of_network.for_each(|loss| (loss.remedy, loss.saved_s) = (None, None));
+            let of_network = report.losses.iter_mut().filter(|loss| loss.kind == verdict::LossKind::Communication);
+            of_network.for_each(Loss::take_remedy);
         }
         if report.verdict.kind == VerdictKind::Good && (!report.doubts.is_empty() || report.is_only_described()) {
             report.verdict.kind = VerdictKind::Doubtful;

@@ -8,8 +8,8 @@ use super::{largest, serial};
 use crate::metrics::imbalance::{IdealTimes, ImbalanceSplit, split};
 use crate::metrics::load_balance::is_above_elapsed;
 use crate::metrics::overhead::{self, Overheads, PhaseTime};
-use crate::model::Model;
 use crate::model::alone::Alone;
+use crate::model::{Model, RankModel};
 
 /// Overheads of the run.
 #[derive(Clone, Debug, Serialize)]
@@ -76,6 +76,8 @@ pub struct OverheadPhase {
     pub ratio_by_rank: Option<Vec<f64>>,
     /// The largest of these.
     pub ratio_max: Option<f64>,
+    /// The rank with that, the lowest of several.
+    pub ratio_max_rank: Option<u32>,
 }
 
 /// Waiting that follows from imbalance.
@@ -138,20 +140,22 @@ impl OverheadFigures {
         overheads: &Overheads,
         imbalance: &ImbalanceSplit,
         alone: Option<&Alone>,
-        n_ranks: usize,
+        ranks: &[RankModel],
     ) -> OverheadFigures {
         let ratio = |seconds: Option<f64>| seconds.and_then(|seconds| overheads.ratio_of(seconds));
-        let mean_s = |time_s: f64| time_s / n_ranks.max(1) as f64;
+        let mean_s = |time_s: f64| time_s / ranks.len().max(1) as f64;
         let known = [imbalance.amdahl_s, Some(imbalance.global_s), imbalance.temporal_s, imbalance.chains_s];
         let all_s: f64 = known.into_iter().flatten().sum();
         let phase = |phase: &PhaseTime| {
             let ratio_by_rank = overheads.ratios_by_rank(phase);
+            let at = ratio_by_rank.as_deref().and_then(largest);
             OverheadPhase {
                 phase: phase.phase.name(),
                 time_s: phase.total_s(),
                 mean_s: mean_s(phase.total_s()),
                 ratio: overheads.ratio(phase),
-                ratio_max: ratio_by_rank.as_ref().and_then(|ratios| Some(ratios[largest(ratios)?])),
+                ratio_max: at.and_then(|at| ratio_by_rank.as_ref()?.get(at).copied()),
+                ratio_max_rank: at.and_then(|at| Some(ranks.get(at)?.rank)),
                 ratio_by_rank,
             }
         };
@@ -223,7 +227,7 @@ impl OverheadTable {
         let computation = model.inclusive_s(0, Activity::Computation);
         let overheads = overhead::overheads(model, model.facts.t_seq_s);
         let imbalance = split(&computation, ideal, serial_s);
-        let figures = OverheadFigures::new(&overheads, &imbalance, alone.as_ref().ok(), model.ranks.len());
+        let figures = OverheadFigures::new(&overheads, &imbalance, alone.as_ref().ok(), &model.ranks);
         OverheadTable { overheads, imbalance, alone, figures }
     }
 }

@@ -45,6 +45,8 @@ pub struct RankRow {
     #[serde(rename = "activities", serialize_with = "serial::by_activity")]
     #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, f64>"))]
     pub seconds: Seconds,
+    /// Time in MPI: that of all activities but computation and the recorder.
+    pub mpi_s: f64,
     /// Time outside of its window while others are in theirs.
     pub idle_s: f64,
     /// Time for which recording was stopped.
@@ -63,6 +65,9 @@ pub struct RankRow {
     pub imbalanced_regions: u32,
     /// Its time in those.
     pub imbalanced_s: f64,
+    /// Whether it divides its time notably differently from the others: in the one of those regions with most of its time, its ID_P is at least
+    /// 0.05, and its time at least 2 % of the elapsed time.
+    pub deviates: bool,
     /// Threads beside the first that called MPI.
     pub other_threads: u32,
     /// Time that they spent in MPI; in no other figure of the rank.
@@ -132,6 +137,7 @@ pub(super) fn rows(parts: &Parts) -> Vec<RankRow> {
         let imbalanced = &parts.dispersion.views.ranks;
         let seconds = times.inclusive(0);
         let compared_s = compared(times);
+        let in_mpi = Activity::ALL.into_iter().filter(|of| !matches!(of, Activity::Computation | Activity::Recorder));
         RankRow {
             rank: rank.rank,
             host: rank.host.clone(),
@@ -147,6 +153,7 @@ pub(super) fn rows(parts: &Parts) -> Vec<RankRow> {
             computation_s: rank.inclusive(0)[Activity::Computation as usize],
             compared_s,
             seconds,
+            mpi_s: in_mpi.map(|activity| seconds[activity as usize]).sum(),
             idle_s: rank.idle_s(window),
             paused_s: rank.paused_s,
             over_mean: (mean > 0.0).then(|| compared_s / mean - 1.0),
@@ -156,6 +163,7 @@ pub(super) fn rows(parts: &Parts) -> Vec<RankRow> {
             cluster: parts.clusters.of.get(at).copied().flatten(),
             imbalanced_regions: imbalanced.regions.get(at).copied().unwrap_or(0),
             imbalanced_s: imbalanced.seconds.get(at).copied().unwrap_or(0.0),
+            deviates: parts.dispersion.deviates(at),
             other_threads: rank.other_threads,
             other_threads_mpi_s: rank.other_threads_mpi_s,
             usage: rank.usage,

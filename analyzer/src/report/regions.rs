@@ -12,6 +12,9 @@ use super::largest;
 use super::serial;
 use crate::model::{Model, OwnLoops, RegionIdx, Seconds, Totals};
 
+/// Share of the slowest rank's computation up to which it exceeds the mean by noise alone.
+const NOISE: f64 = 0.01;
+
 /// A region.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -41,6 +44,8 @@ pub struct RegionRow {
     pub time_s: f64,
     /// That over ranks × elapsed time.
     pub share: f64,
+    /// The mean of `time_s` over ranks.
+    pub mean_s: f64,
     /// Time in it and its inner regions.
     pub inclusive_s: f64,
     /// By activity, inner regions excluded.
@@ -55,6 +60,8 @@ pub struct RegionRow {
     pub efficiency: EfficiencyRow,
     /// The rank that computes longest in it.
     pub slowest_rank: Option<u32>,
+    /// Whether that is more than noise: its computation exceeds the mean by more than 1 % of itself.
+    pub slowest_stands_out: bool,
     /// Iterations of the rank with most; null if it is not iterated.
     pub iterations: Option<usize>,
     /// The time by which ranks are compared, inner regions included.
@@ -63,6 +70,10 @@ pub struct RegionRow {
     /// Invocations and work summed over ranks, memory the largest of any.
     #[serde(flatten)]
     pub totals: Totals,
+    /// `operations` per second of computation of all ranks in it, inner regions included; null if nothing is computed.
+    pub operations_per_s: Option<f64>,
+    /// `quanta` per second of that.
+    pub quanta_per_s: Option<f64>,
     /// Times it was entered, all ranks together; null if no entry was seen: for the whole program, and in a part of the time if ranks had
     /// entered the region before, or if it is a loop inside the main one, whose iterations are counted in the whole run only.
     pub invocations: Option<u64>,
@@ -139,9 +150,11 @@ impl From<&RegionKind> for RegionMark {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RegionDispersion {
+    /// Its share of the elapsed time, inner regions excluded, the recorder's own time left out; null if no time is spent in the region alone.
+    pub share_c: Option<f64>,
     /// ID_C: mean of the indices of its activities, weighted by time; null if no time is spent in the region alone.
     pub id_c: Option<f64>,
-    /// SID_C: that times its share.
+    /// SID_C: `id_c` × `share_c`.
     pub sid_c: Option<f64>,
     /// Whether `sid_c` is severe by `dispersion.rank_by`.
     pub severe: bool,
@@ -174,6 +187,7 @@ pub(super) fn add_dispersion(rows: &mut [RegionRow], model: &Model, dispersion: 
         row.activities.iter_mut().for_each(|one| one.id = cells[one.activity as usize].map(|cell| cell.id));
         let most_imbalanced = dispersion.views.most_imbalanced.get(at).copied().flatten();
         row.dispersion = RegionDispersion {
+            share_c: index.filter(|_| dispersion.elapsed_s > 0.0).map(|index| index.time_s / dispersion.elapsed_s),
             id_c: index.map(|index| index.id),
             sid_c: index.and_then(|index| index.sid),
             severe: dispersion.severe_regions.get(at).copied().unwrap_or(false),
@@ -193,7 +207,7 @@ impl RegionRow {
     }
 
     /// Time in it alone in `activity`, the mean over ranks.
-    pub fn mean_s(&self, activity: Activity) -> f64 {
+    pub fn mean_in_s(&self, activity: Activity) -> f64 {
         self.activities.iter().find(|one| one.activity == activity).map_or(0.0, |one| one.mean_s)
     }
 }
@@ -228,6 +242,13 @@ fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> Re
     let time_s: f64 = sums.iter().sum();
     let compared = Compared::new(times, idx);
     let computation = model.inclusive_s(idx, Activity::Computation);
+    let computation_s: f64 = computation.iter().sum();
+    let per_s = |work: f64| (computation_s > 0.0).then(|| work / computation_s);
+    let efficiency = match own_loops.ranks_in(model, idx) {
+        Some(ranks) => EfficiencyRow::of_ranks(model, ranks, idx),
+        None => EfficiencyRow::new(model, idx),
+    };
+    let longest_s = efficiency.times.max_computation_s;
     let occurring = Activity::ALL.into_iter().filter(|&activity| sums[activity as usize] > 0.0);
     RegionRow {
         idx,
@@ -238,19 +259,20 @@ fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> Re
         kind: facts.kind,
         iterated: facts.iterated,
         time_s,
+        mean_s: time_s / n,
         share: if whole > 0.0 { time_s / whole } else { 0.0 },
         inclusive_s: times.ranks.iter().map(|rank| rank.inclusive(idx).iter().sum::<f64>()).sum(),
         activities: occurring.map(|of| RegionActivity::new(of, sums[of as usize] / n, longest[of as usize])).collect(),
         dispersion: RegionDispersion::default(),
-        efficiency: match own_loops.ranks_in(model, idx) {
-            Some(ranks) => EfficiencyRow::of_ranks(model, ranks, idx),
-            None => EfficiencyRow::new(model, idx),
-        },
+        slowest_stands_out: longest_s - efficiency.times.avg_computation_s > NOISE * longest_s,
+        efficiency,
         slowest_rank: largest(&computation).map(|at| model.ranks[at].rank),
         iterations: facts.iterated.then(|| {
             model.ranks.iter().filter_map(|rank| rank.series(idx)).map(|series| series.numbers.len()).max().unwrap_or(0)
         }),
         compared,
+        operations_per_s: per_s(totals.operations),
+        quanta_per_s: per_s(totals.quanta),
         invocations: Some(totals.invocations).filter(|&entered| entered > 0),
         totals,
     }

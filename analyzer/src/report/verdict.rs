@@ -43,8 +43,14 @@ pub struct Verdict {
     pub elapsed_s: f64,
     /// Elapsed time for which no rank has records: for all ranks `run.elapsed_s` minus `efficiency.elapsed_s`.
     pub not_recorded_s: f64,
+    /// Elapsed time of these ranks, recorded or not: from the first begin of their windows to the last end.
+    pub window_s: f64,
     /// Recorded elapsed time minus the mean computation; a mean over ranks, like all times of the verdict.
     pub lost_s: f64,
+    /// `lost_s` / recorded elapsed time; null if nothing was recorded.
+    pub lost_share: Option<f64>,
+    /// What it is lost to, the largest part first: the figures below, without those that are 0. They add up to `lost_s`.
+    pub parts: Vec<VerdictPart>,
     /// Part of it: longest minus mean computation.
     pub imbalance_s: f64,
     /// To serialization, T_ideal − max T_p, and how much of it is of which kind. `None` where T_ideal is not known well.
@@ -119,6 +125,59 @@ pub enum VerdictKind {
     Communication,
 }
 
+/// What is lost by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum LossKind {
+    /// Load imbalance: a rank computes longer than the mean. By cause: ranks wait for another's computation.
+    #[serde(rename = "imbalance")]
+    Imbalance,
+    /// Serialization: in different iterations different ranks are the slowest.
+    #[serde(rename = "slow in turn")]
+    SlowInTurn,
+    /// Serialization: ranks depend on each other in chains within iterations.
+    #[serde(rename = "dependency chains")]
+    DependencyChains,
+    /// Serialization of which it is not known which of the two it is.
+    #[serde(rename = "serialization")]
+    Serialization,
+    /// The same as `Imbalance` in computation that only parallel work needs.
+    #[serde(rename = "control of parallelism")]
+    Control,
+    /// Data transfer, and calls besides waiting; where the ideal time is not known, all waiting that is not due to imbalance, too.
+    #[serde(rename = "communication")]
+    Communication,
+    /// Writing the log, and waiting for ranks that do, or of which nothing is known.
+    #[serde(rename = "recorder")]
+    Recorder,
+}
+
+impl LossKind {
+    /// The verdict where most is lost so; `None` for what is no fault of the program.
+    fn of_verdict(self) -> Option<VerdictKind> {
+        match self {
+            LossKind::Imbalance | LossKind::Control => Some(VerdictKind::Imbalance),
+            LossKind::SlowInTurn => Some(VerdictKind::SlowInTurn),
+            LossKind::DependencyChains => Some(VerdictKind::DependencyChains),
+            LossKind::Serialization => Some(VerdictKind::Serialization),
+            LossKind::Communication => Some(VerdictKind::Communication),
+            LossKind::Recorder => None,
+        }
+    }
+}
+
+/// A part of what is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct VerdictPart {
+    /// What is lost by.
+    pub kind: LossKind,
+    /// How much, a mean over ranks.
+    pub lost_s: f64,
+    /// `lost_s` / recorded elapsed time.
+    pub share: f64,
+}
+
 /// The rank that computes longest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -127,7 +186,9 @@ pub struct Worst {
     pub rank: u32,
     /// Its computation.
     pub computation_s: f64,
-    /// Minus the mean of all ranks.
+    /// The mean computation of all ranks.
+    pub mean_s: f64,
+    /// `computation_s` − `mean_s`.
     pub over_mean_s: f64,
     /// What of it was waiting for a core, where it was preempted.
     #[serde(skip)]
@@ -266,17 +327,34 @@ impl Verdict {
         let recorder = model.inclusive_s(0, Activity::Recorder);
         let recorder_s = (recorder.iter().sum::<f64>() / recorder.len().max(1) as f64).min(rest_s).max(0.0);
         let communication_s = (rest_s - recorder_s).max(0.0);
+        let share = |part_s: f64| (elapsed_s > 0.0).then(|| part_s / elapsed_s);
+        let part = |(kind, lost_s): (LossKind, f64)| VerdictPart { kind, lost_s, share: share(lost_s).unwrap_or(0.0) };
+        let divided = serialization.unwrap_or_default();
+        // Of equals the first comes first.
+        let parts = [
+            (LossKind::Imbalance, imbalance_s),
+            (LossKind::SlowInTurn, divided.slow_in_turn_s.unwrap_or(0.0)),
+            (LossKind::DependencyChains, divided.chains_s.unwrap_or(0.0)),
+            (LossKind::Serialization, divided.undivided_s()),
+            (LossKind::Communication, communication_s),
+            (LossKind::Recorder, recorder_s),
+        ];
+        let mut parts: Vec<VerdictPart> = parts.into_iter().filter(|part| part.1 > 0.0).map(part).collect();
+        parts.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s));
         Verdict {
             cluster: None,
             efficiency: *efficiency,
             elapsed_s,
             not_recorded_s: (model.elapsed_s() - elapsed_s).max(0.0),
+            window_s: model.elapsed_s().max(elapsed_s),
             lost_s: elapsed_s - mean_s,
+            lost_share: share(elapsed_s - mean_s),
             imbalance_s,
             serialization,
             recorder_s,
             communication_s,
-            kind: kind(times, serialization, communication_s),
+            kind: kind(times, &parts),
+            parts,
             worst: worst(model, mean_s, regions),
             waits_at: waits_at(model, call_sites),
         }
@@ -313,30 +391,22 @@ impl Waits {
     }
 }
 
-/// The largest loss; of equals the first.
-fn kind(times: &Times, serialization: Option<Serialization>, communication_s: f64) -> VerdictKind {
-    let Some(parallel) = times.parallel().filter(|parallel| *parallel > 0.0) else { return VerdictKind::Nothing };
-    if parallel >= GOOD_EFFICIENCY {
-        return VerdictKind::Good;
+/// The largest loss besides writing the log.
+fn kind(times: &Times, parts: &[VerdictPart]) -> VerdictKind {
+    match times.parallel().filter(|parallel| *parallel > 0.0) {
+        None => VerdictKind::Nothing,
+        Some(parallel) if parallel >= GOOD_EFFICIENCY => VerdictKind::Good,
+        Some(_) => parts.iter().find_map(|part| part.kind.of_verdict()).unwrap_or(VerdictKind::Imbalance),
     }
-    let serialization = serialization.unwrap_or_default();
-    let largest = [
-        (times.max_computation_s - times.avg_computation_s, VerdictKind::Imbalance),
-        (serialization.slow_in_turn_s.unwrap_or(0.0), VerdictKind::SlowInTurn),
-        (serialization.chains_s.unwrap_or(0.0), VerdictKind::DependencyChains),
-        (serialization.undivided_s(), VerdictKind::Serialization),
-        (communication_s, VerdictKind::Communication),
-    ];
-    let first = |a: (f64, VerdictKind), b: (f64, VerdictKind)| if b.0 > a.0 { b } else { a };
-    largest.into_iter().reduce(first).map_or(VerdictKind::Nothing, |(_, kind)| kind)
 }
 
 fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<Worst> {
     let computation = model.inclusive_s(0, Activity::Computation);
     let at = largest(&computation).filter(|_| computation.len() > 1)?;
     let rank = &model.ranks[at];
-    let excess =
-        |row: &RegionRow| rank.exclusive(row.idx)[Activity::Computation as usize] - row.mean_s(Activity::Computation);
+    let excess = |row: &RegionRow| {
+        rank.exclusive(row.idx)[Activity::Computation as usize] - row.mean_in_s(Activity::Computation)
+    };
     let by_excess = regions.iter().map(|row| WorstRegion {
         path: row.path.clone(),
         name: row.name.clone(),
@@ -347,7 +417,8 @@ fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<Worst> {
         .max_by(|a, b| a.excess_s.total_cmp(&b.excess_s))
         .filter(|worst| regions.len() > 1 && worst.excess_s > 0.0);
     let over_mean_s = computation[at] - mean_s;
-    Some(Worst { rank: rank.rank, computation_s: computation[at], over_mean_s, preempted: preemption(rank), region })
+    let (computation_s, preempted) = (computation[at], preemption(rank));
+    Some(Worst { rank: rank.rank, computation_s, mean_s, over_mean_s, preempted, region })
 }
 
 fn waits_at(model: &Model, call_sites: &[SiteRow]) -> Option<WaitsAt> {

@@ -228,6 +228,8 @@ pub struct WhatIfTable {
     pub notes: Vec<Note>,
     /// Seconds of the run as measured, replayed with everything as it was; `None` where the ranks were not followed.
     pub measured_s: Option<f64>,
+    /// The error of that: over the run's elapsed time, less 1.
+    pub replay_error: Option<f64>,
     /// The critical path by region and activity, the longest first.
     pub path: Vec<PathRow>,
     /// The critical path by rank, the longest first.
@@ -280,7 +282,10 @@ impl WhatIfTable {
         };
         let mut rows: Vec<Prediction> = followed.replays.iter().filter(is_known).map(row).collect();
         rows.sort_by_key(place);
-        let mut table = WhatIfTable { rows, measured_s, path, path_ranks, path_s, ..WhatIfTable::default() };
+        let elapsed_s = model.elapsed_s();
+        let replay_error = measured_s.filter(|_| elapsed_s > 0.0).map(|measured_s| measured_s / elapsed_s - 1.0);
+        let mut table =
+            WhatIfTable { rows, measured_s, replay_error, path, path_ranks, path_s, ..WhatIfTable::default() };
         table.notes = match (all_is_known, on_demand) {
             _ if measured_s.is_none() => Vec::new(),
             (false, _) => vec![Note::NotAllIsKnown],
@@ -307,6 +312,12 @@ impl WhatIfTable {
                 .map(|(outer, inner)| Note::OuterGainsLess(outer.to_owned(), inner.to_owned())),
         );
         notes
+    }
+
+    /// Makes a prediction save no more than `most_s` seconds.
+    pub(super) fn limit(&self, row: &mut Prediction, most_s: f64) {
+        row.saved_s = row.saved_s.min(most_s);
+        row.saved_share = share_of(row.saved_s, self.measured_s.unwrap_or(0.0));
     }
 
     /// Whether balance of some work would save this share of the run's time.

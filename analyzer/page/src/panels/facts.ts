@@ -74,7 +74,7 @@ function factTable(run: RunRow, report: Report): HTMLElement {
         ["records", `${count(run.events)}, of ${count(run.calls)} MPI calls and what else happened; ${count(run.dropped_events)} dropped`],
         [term("recorder", "recorder's own time"), seconds(run.recorder_s)],
         [term("idle"), seconds(run.idle_s)],
-        [term("not recorded"), seconds(Math.round(1e9 * (run.paused_s + run.unknown_s)) / 1e9)],
+        [term("not recorded"), seconds(run.without_records_s)],
         [term("clock error"), run.hosts === 1 ? "none: one clock" : run.clock_error_s === null ? "clocks of hosts were not compared" : seconds(run.clock_error_s)],
         ["data", run.complete ? "complete" : "incomplete"],
         ["settings", run.settings.join("  ") || "–"],
@@ -90,7 +90,6 @@ function factTable(run: RunRow, report: Report): HTMLElement {
 }
 
 function rankTable(report: Report): HTMLElement {
-    const mpi = (rank: RankRow) => Object.entries(rank.activities).reduce((sum, [name, time]) => (name === "computation" || name === "recorder" ? sum : sum + time), 0);
     return table<RankRow>({
         caption: "Ranks",
         rows: report.ranks,
@@ -100,7 +99,7 @@ function rankTable(report: Report): HTMLElement {
             { title: "cluster", term: "cluster", cell: (row) => (row.cluster === null ? "–" : String(row.cluster)), by: (row) => row.cluster, right: true },
             { title: "computation", term: "computation", time: (row) => row.computation_s, bar: () => stateColour("computation") },
             { title: "over mean", cell: (row) => signedPercent(row.over_mean), by: (row) => row.over_mean, right: true },
-            { title: "in MPI", time: mpi },
+            { title: "in MPI", time: (row) => row.mpi_s },
             { title: "waits", term: "waiting", time: (row) => row.blocked_s },
             { title: "causes waiting", term: "cause", time: (row) => row.blocking_caused_s },
         ],

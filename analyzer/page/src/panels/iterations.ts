@@ -53,8 +53,7 @@ class HeatMap {
         if (views.cluster_of_row) {
             orders.push(["cluster", "cluster"]);
         }
-        const { efficiency: whole } = this.data.report;
-        const known = (whole.t_ideal_phase_profile_bound_s ?? 0) <= 0.05 * whole.elapsed_s;
+        const close = this.data.report.efficiency.t_ideal_phase_profile_close ?? true;
         const loop = doubt(this.data.report);
         if (loop) {
             host.append(loop);
@@ -73,7 +72,7 @@ class HeatMap {
             this.picture.element,
             el("h3", {}, term("computation"), " by iteration: longest of a rank, and mean of all"),
             this.times.element,
-            el("h3", {}, term("load balance"), " of each iteration, and ", term("micro load balance"), ` of all up to it, ${known ? "by iterations" : "at most: ranks also wait within them"}`),
+            el("h3", {}, term("load balance"), " of each iteration, and ", term("micro load balance"), ` of all up to it, ${close ? "by iterations" : "at most: ranks also wait within them"}`),
             this.balance.element,
             el("p", { class: "hint" }, "Wheel: zoom along iterations, with Shift along ranks. Drag: zoom to the part; with Shift: move. Double click: all. In the charts, drag zooms, too."),
         );
@@ -193,13 +192,13 @@ class HeatMap {
 
     private balanceSpec() {
         const { of } = this;
-        const column = (value: (i: number) => number) => Array.from({ length: of.columns }, (_, i) => value(i));
+        const list = (packed: Packed) => Array.from({ length: of.columns }, (_, i) => packed.at(i));
         return {
             ...this.axis(),
             label: "Load balance of each iteration and micro load balance",
             series: [
-                { name: "load balance (mean / longest)", values: column((i) => of.mean.at(i) / of.max.at(i)), colour: SERIES[2] },
-                { name: "micro load balance", values: column((i) => of.micro_load_balance.at(i)), colour: SERIES[3] },
+                { name: "load balance (mean / longest)", values: list(of.load_balance), colour: SERIES[2] },
+                { name: "micro load balance", values: list(of.micro_load_balance), colour: SERIES[3] },
             ],
             height: 160,
             range: [0, 1.02] as [number, number],

@@ -154,7 +154,7 @@ function regionTable(report: Report): HTMLElement {
         first: 15,
         columns: [
             { title: "region", term: "region", cell: (row) => shortPath(row.path) },
-            { title: "mean of a rank", time: (row) => row.time_s / report.run.ranks_present, bar: () => stateColour("management") },
+            { title: "mean of a rank", time: (row) => row.mean_s, bar: () => stateColour("management") },
             { title: "share", cell: (row) => percent(row.share), by: (row) => row.share, right: true },
             { title: "ID_C", term: "ID_C", cell: (row) => ratio(row.id_c), by: (row) => row.id_c, right: true },
             { title: "SID_C", term: "SID_C", cell: (row) => star(row.severe, ratio(row.sid_c, 4)), by: (row) => row.sid_c, right: true },
@@ -166,8 +166,7 @@ function regionTable(report: Report): HTMLElement {
 
 /** The rank that computes longest, where that is more than noise. */
 function slowest(row: RegionRow): number | null {
-    const { max_computation_s: longest, avg_computation_s: mean } = row.efficiency;
-    return longest - mean > 0.01 * longest ? row.slowest_rank : null;
+    return row.slowest_stands_out ? row.slowest_rank : null;
 }
 
 function efficiencyTable(report: Report): HTMLElement {

@@ -4,10 +4,10 @@ import { button, choice, el, field } from "../dom";
 import { stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
 import { parseRange, parseRanks } from "../ranklist";
-import { sources, stagesOf, type Source, type Stages } from "../stages";
+import { ChosenStages, sources, stagesOf, wholeRun, type Source, type Stages } from "../stages";
 import { table } from "../table";
 import { term } from "../tip";
-import { ranksIn, rowName, rowOf } from "../views";
+import { rowName, rowOf } from "../views";
 import { percent, plural, seconds, secondsLike } from "../words";
 
 export const sinhaKale: Panel = {
@@ -147,22 +147,14 @@ class StagesAndRanks {
         return end > source.begin(first) ? `stage ${stage} (iterations ${source.begin(first)} to ${end})` : `stage ${stage} (iteration ${source.begin(first)})`;
     }
 
-    private at(stage: number, row: number): number {
-        return this.stages.seconds[stage * this.data.views.ranks.rows + row];
-    }
-
-    private ranksOf(rows: number[]): number {
-        return rows.reduce((sum, row) => sum + ranksIn(this.data.views, row), 0);
+    private chosen(rows: number[], stages: number[]): ChosenStages {
+        return new ChosenStages(this.data.views, this.stages, rows, stages);
     }
 
     private stageSpec(): ChartSpec {
-        const rows = this.rows();
         const stages = this.oneStage === null ? this.chosenStages() : Array.from({ length: this.stages.count }, (_, stage) => stage);
-        const ranks = this.ranksOf(rows);
-        const values = stages.map((stage) => {
-            const sum = rows.reduce((all, row) => all + this.at(stage, row), 0);
-            return this.share ? sum / (ranks * this.stages.elapsed[stage]) : sum;
-        });
+        const chosen = this.chosen(this.rows(), stages);
+        const values = stages.map((stage) => (this.share ? chosen.shareOfStage(stage) : chosen.inStage(stage)));
         return {
             label: `${this.attribute} by stage`,
             x: stages,
@@ -177,12 +169,8 @@ class StagesAndRanks {
 
     private rankSpec(): ChartSpec {
         const rows = this.oneRow === null ? this.rows() : Array.from({ length: this.data.views.ranks.rows }, (_, row) => row);
-        const stages = this.chosenStages();
-        const elapsed = stages.reduce((all, stage) => all + this.stages.elapsed[stage], 0);
-        const values = rows.map((row) => {
-            const sum = stages.reduce((all, stage) => all + this.at(stage, row), 0);
-            return this.share ? sum / (elapsed * ranksIn(this.data.views, row)) : sum;
-        });
+        const chosen = this.chosen(rows, this.chosenStages());
+        const values = rows.map((row) => (this.share ? chosen.shareOfRow(row) : chosen.inRow(row)));
         return {
             label: `${this.attribute} by rank`,
             x: rows.map((row) => this.data.views.ranks.first[row]),
@@ -213,7 +201,7 @@ class StagesAndRanks {
         const ranks = parseRanks(this.rankText, report);
         this.wrong.textContent = typeof ranks === "string" ? ranks : stages.length === 0 ? "no stage is in this list: 3, 8-15, 12-, 0-63:4" : "";
         const of = this.share ? "share of the time that is" : "time in";
-        const who = this.oneRow === null ? `of ${plural(this.ranksOf(rows), "rank")} together` : `of ${rowName(views, this.oneRow)}`;
+        const who = this.oneRow === null ? `of ${plural(this.chosen(rows, stages).ranks, "rank")} together` : `of ${rowName(views, this.oneRow)}`;
         const when = this.oneStage === null ? `over ${plural(stages.length, "stage")}` : `in ${this.stageName(this.oneStage)}`;
         this.stageTitle.replaceChildren(`By `, term("stage"), `: ${of} ${this.attribute}, ${who}`);
         this.rankTitle.replaceChildren(`By rank: ${of} ${this.attribute}, ${when}`);
@@ -239,24 +227,20 @@ class StagesAndRanks {
 
     private totalTable(rows: number[], stages: number[]): HTMLElement {
         const { views } = this.data;
-        const ranks = this.ranksOf(rows);
-        const elapsed = stages.reduce((all, stage) => all + this.stages.elapsed[stage], 0);
         const of = this.source.attributes.map(({ name }) => {
-            const { seconds: times } = name === this.attribute ? this.stages : stagesOf(this.source, name, this.length, views);
-            const byRow = rows.map((row) => stages.reduce((all, stage) => all + times[stage * views.ranks.rows + row], 0));
-            const most = byRow.reduce((best, time, at) => (time / ranksIn(views, rows[at]) > byRow[best] / ranksIn(views, rows[best]) ? at : best), 0);
-            return { name, sum: byRow.reduce((all, time) => all + time, 0), most: rows[most], longest: byRow[most] / ranksIn(views, rows[most] ?? 0), whole: wholeRun(this.data, rows, name) };
+            const all = name === this.attribute ? this.stages : stagesOf(this.source, name, this.length, views);
+            return { name, ...new ChosenStages(views, all, rows, stages).total(), whole_s: wholeRun(this.data, rows, name) };
         });
         return table({
-            caption: `What was chosen: ${plural(ranks, "rank")}, ${plural(stages.length, "stage")} of ${this.stageLength()} each`,
+            caption: `What was chosen: ${plural(this.chosen(rows, stages).ranks, "rank")}, ${plural(stages.length, "stage")} of ${this.stageLength()} each`,
             rows: of,
             columns: [
                 { title: "attribute", cell: (row) => term(row.name) },
-                { title: "all ranks", time: (row) => row.sum },
-                { title: "mean of a rank", time: (row) => row.sum / ranks },
-                { title: "share of their time", cell: (row) => percent(row.sum / (ranks * elapsed)), by: (row) => row.sum, right: true },
-                { title: "longest", time: (row) => (row.sum > 0 ? row.longest : null), suffix: (row) => (row.sum > 0 ? ` (${rowName(views, row.most)})` : "") },
-                { title: "these ranks in the whole run", time: (row) => row.whole },
+                { title: "all ranks", time: (row) => row.sum_s },
+                { title: "mean of a rank", time: (row) => row.mean_s },
+                { title: "share of their time", cell: (row) => percent(row.share), by: (row) => row.sum_s, right: true },
+                { title: "longest", time: (row) => (row.sum_s > 0 ? row.longest_s : null), suffix: (row) => (row.sum_s > 0 ? ` (${rowName(views, row.longest_row ?? 0)})` : "") },
+                { title: "these ranks in the whole run", time: (row) => row.whole_s },
             ],
         });
     }
@@ -265,11 +249,4 @@ class StagesAndRanks {
 /** About 100 stages at first. */
 function defaultLength(source: Source): number {
     return source.unitName === "s" ? Math.max(1, Math.round(source.columns / 100)) : 1;
-}
-
-/** What the report says of the same ranks, over all of their time. */
-function wholeRun(data: Data, rows: number[], attribute: string): number {
-    const wanted = new Set(rows);
-    const ranks = data.report.ranks.filter((rank) => wanted.has(rowOf(data, rank.rank)));
-    return ranks.reduce((sum, rank) => sum + (attribute === "waiting" ? (rank.blocked_s ?? NaN) : (rank.activities[attribute] ?? 0)), 0);
 }

@@ -20,8 +20,7 @@ export const waiting: Panel = {
     build(host, data) {
         const { report } = data;
         const of = report.blocking as BlockingTable;
-        const all = report.run.ranks_present * report.run.elapsed_s;
-        host.append(el("p", {}, `Ranks wait ${seconds(of.total_s)} of their ${seconds(all)} (${percent(of.share)}).`));
+        host.append(el("p", {}, `Ranks wait ${seconds(of.total_s)} of their ${seconds(of.ranks_time_s)} (${percent(of.share)}).`));
         const matrix = new Matrix(data, of);
         host.append(el("div", { class: "columns" }, classes(of), matrix.element), causes(of, report), phases(of), el("div", { class: "columns" }, states(of), waitsBySite(of, report)));
         return () => matrix.draw();
@@ -85,12 +84,11 @@ class Matrix {
         const n = data.views.ranks.rows;
         const isShown = (pair: PairRow) => rowOf(data, pair.waiting_rank) >= 0 && rowOf(data, pair.delay_source) >= 0;
         const most = of.pairs.filter(isShown).reduce((all, pair) => Math.max(all, pair.time_s), 0);
-        const others = of.pairs.filter((pair) => !isShown(pair)).reduce((sum, pair) => sum + pair.time_s, 0);
         this.picture = new Picture(this.scene(matrix, n, most), pictureHeight(n, 44, 14, 430));
         const scale = el("span", { class: "scale" });
         scale.style.background = scaleGradient("viridis");
         const legend = el("div", { class: "legend" }, "0 s", scale, seconds(most));
-        this.element = el("div", { class: "matrix" }, el("h3", {}, "Who (row) waits for whom (column)"), legend, this.picture.element, others > 0 && el("p", { class: "hint" }, `Ranks that are not selected are waited for ${seconds(others)}.`));
+        this.element = el("div", { class: "matrix" }, el("h3", {}, "Who (row) waits for whom (column)"), legend, this.picture.element, of.not_selected_s > 0 && el("p", { class: "hint" }, `Ranks that are not selected are waited for ${seconds(of.not_selected_s)}.`));
     }
 
     draw(): void {
@@ -193,10 +191,10 @@ function costBar(row: PhaseRow, most: number, text: string): HTMLElement {
 function states(of: BlockingTable): HTMLElement {
     return table({
         caption: "Why ranks wait",
-        rows: [...of.states].sort((a, b) => b.waiting_s + b.delay_s - a.waiting_s - a.delay_s),
+        rows: [...of.states].sort((a, b) => b.blocked_s - a.blocked_s),
         columns: [
             { title: "why", term: "waiting", cell: (row) => term(row.state) },
-            { title: "time", time: (row) => row.waiting_s + row.delay_s, bar: () => stateColour("waiting") },
+            { title: "time", time: (row) => row.blocked_s, bar: () => stateColour("waiting") },
             { title: "of that transit", term: "transit", time: (row) => row.delay_s || null },
             { title: "count", cell: (row) => count(row.count), by: (row) => row.count, right: true },
         ],
@@ -215,7 +213,7 @@ function waitsBySite(of: BlockingTable, report: Report): HTMLElement {
             { title: "at", term: "call site", cell: place },
             { title: "in", term: "region", cell: (row) => shortPath(row.region) },
             { title: "why", term: "waiting", cell: (row) => term(row.state) },
-            { title: "time", time: (row) => row.waiting_s + row.delay_s, bar: () => stateColour("waiting") },
+            { title: "time", time: (row) => row.blocked_s, bar: () => stateColour("waiting") },
             { title: "count", cell: (row) => count(row.count), by: (row) => row.count, right: true },
         ],
     });

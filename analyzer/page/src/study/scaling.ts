@@ -3,7 +3,7 @@ import { choice, el, field } from "../dom";
 import { SERIES } from "../palette";
 import type { PanelOf } from "../panel";
 import { colour } from "../theme";
-import { percent, ratio, seconds } from "../words";
+import { percent, plural, ratio, seconds } from "../words";
 import type { Scaling, ScalingTable, SectionRow, StudyData } from "../studydata.generated";
 import { type PlotSpec, Plot, type Series } from "./plot";
 import { number } from "./runs";
@@ -69,6 +69,21 @@ function order(section: SectionRow): number {
     return ["Scaling", "Time", "Efficiency", "Overheads"].findIndex((name) => section.name.startsWith(name)) + 1 || 9;
 }
 
+/** Ideal speedups: one line for all tables that begin with as many ranks. */
+function ideals(tables: ScalingTable[]): Series[] {
+    const lines = new Map<number, Map<number, number>>();
+    for (const { x, ideal_speedup: ideal } of tables) {
+        const line = lines.get(x[0]) ?? new Map<number, number>();
+        x.forEach((ranks, at) => ideal && line.set(ranks, ideal[at]));
+        lines.set(x[0], line);
+    }
+    return [...lines].filter(([, line]) => line.size > 0).map(([first, line]): Series => {
+        const x = [...line.keys()].sort((a, b) => a - b);
+        const name = lines.size === 1 ? "ideal" : `ideal, from ${plural(first, "rank")}`;
+        return { name, x, y: x.map((ranks) => line.get(ranks) ?? null), colour: colour("dim"), kind: "line", dashed: true };
+    });
+}
+
 function spec(of: Scaling, tables: ScalingTable[], section: SectionRow, name: string): PlotSpec {
     const text = { seconds, share: percent, ratio: (value: number) => ratio(value, 2) }[section.unit];
     const several = tables.length > 1;
@@ -77,9 +92,8 @@ function spec(of: Scaling, tables: ScalingTable[], section: SectionRow, name: st
         return { name: several ? table.fixed || table.program : name, x: table.x, y: values ?? table.x.map(() => null), colour: SERIES[at % SERIES.length], kind: "both" };
     });
     const places = [...new Set(tables.flatMap((table) => table.x))].sort((a, b) => a - b);
-    if (of.by === "ranks" && name === "speedup") {
-        // Against the fewest ranks.
-        series.push({ name: "ideal", x: places, y: places.map((ranks) => ranks / places[0]), colour: colour("dim"), kind: "line", dashed: true });
+    if (name === "speedup") {
+        series.push(...ideals(tables));
     }
     return { label: `${section.name.toLowerCase()}: ${name}`, series, height: 230, text, xText: (x) => `${of.by === "ranks" ? "" : `${of.by} `}${number(x)}`, places: places.length <= 12 ? places : undefined };
 }

@@ -73,7 +73,7 @@ struct IterationsData<'a> {
     /// computation that is not known.
     passes: Packed,
     /// Rows × columns: computation of an iteration; none where it is not known, as of the first iteration of a loop that was found in the
-    /// calls; the same in `max`, `mean` and `micro_load_balance`, which leave such iterations out.
+    /// calls; the same in `max`, `mean`, `load_balance` and `micro_load_balance`, which leave such iterations out.
     computation: Packed,
     /// Rows × columns: waiting in any activity; null if `timeline` is.
     blocking: Option<Packed>,
@@ -86,7 +86,9 @@ struct IterationsData<'a> {
     max: Packed,
     /// By column: mean computation of an iteration.
     mean: Packed,
-    /// By column: that of all iterations up to its end, the longest computation of a rank in them over the sum of the longest in each.
+    /// By column: load balance of an iteration, `mean` / `max`.
+    load_balance: Packed,
+    /// By column: micro load balance of all iterations up to its end, the longest computation of a rank in them over the sum of the longest in each.
     micro_load_balance: Packed,
 }
 
@@ -148,6 +150,7 @@ fn iterations(view: &IterationView) -> io::Result<IterationsData<'_>> {
         elapsed: numbers(&view.elapsed)?,
         max: numbers(&view.max)?,
         mean: numbers(&view.mean)?,
+        load_balance: numbers(&view.load_balance)?,
         micro_load_balance: numbers(&view.micro_load_balance)?,
     })
 }

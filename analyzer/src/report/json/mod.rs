@@ -66,6 +66,8 @@ struct Document<'a> {
     /// How long the run would take under other conditions: `as measured`, `ideal network`, then the others, largest saving first; empty if
     /// `blocking` is null, not all that ranks wait for is known, or a region is selected.
     predictions: &'a [Prediction],
+    /// Error of the replay with everything as it was: time of `as measured` / `run.elapsed_s` − 1; null if the run was not replayed.
+    replay_error: Option<f64>,
     /// Why some predictions are missing, or what is odd about them.
     prediction_notes: Vec<NoteInWords>,
     /// The chain of work, messages and calls that set the run's time; null if `blocking` is null, or a region is selected.
@@ -162,6 +164,7 @@ pub fn document(report: &Report) -> Value {
         iterations: report.iterations.as_ref().unwrap_or(&none),
         blocking: report.blocking.as_ref(),
         predictions: &report.what_if.rows,
+        replay_error: report.what_if.replay_error,
         prediction_notes: report.what_if.notes.iter().map(note).collect(),
         critical_path: report.what_if.critical_path(),
         dispersion: &report.dispersion,

@@ -23,8 +23,7 @@ const SPARE: &[&[&str]] = &[&["count"], &["own"], &["transit"]];
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let Some(table) = &report.blocking else { return not_known(report) };
-    let whole = report.data.elapsed_s * report.ranks.len() as f64;
-    let total = table.sums.total_s;
+    let (whole, total) = (table.ranks_time_s, table.sums.total_s);
     if whole <= 0.0 || report.ranks.len() < 2 {
         return String::new();
     }
@@ -87,9 +86,9 @@ fn classes(table: &BlockingTable) -> Table {
 /// Who waits for whom most.
 fn pairs(table: &BlockingTable) -> Option<String> {
     let total = table.sums.total_s;
-    let (at, most) = table.sums.causes_s.iter().max_by(|a, b| a.1.total_cmp(b.1)).filter(|one| *one.1 > 0.0)?;
-    let mut text =
-        format!("rank {} causes most: {} ({})", at, seconds_like(*most, total), percent(table.sums.share(*most)));
+    let most = table.most_by?;
+    let caused = seconds_like(most.caused_s, total);
+    let mut text = format!("rank {} causes most: {caused} ({})", most.rank, percent(most.share));
     let pairs = table.sums.pairs.iter().filter(|pair| pair.0 != pair.1).take(MOST_PAIRS);
     let pairs: Vec<String> = pairs
         .map(|&(waits, causes, time)| format!("{} for {}: {}", waits, causes, seconds_like(time, total)))
@@ -163,7 +162,7 @@ fn places(table: &BlockingTable, options: &Options) -> String {
     rows.retain(|row| options.full || row.share >= LEAST);
     let all = rows.len();
     let shown = if options.full { all } else { all.min(options.top.max(1)) };
-    let unit = TimeUnit::for_max(rows.first().map_or(0.0, |row| row.times.blocked_s()));
+    let unit = TimeUnit::for_max(rows.first().map_or(0.0, |row| row.blocked_s));
     let (waiting, delay) = (format!("waiting\n[{}]", unit.symbol), format!("transit\n[{}]", unit.symbol));
     let mut out = Table::new(&["<why", "<call", "<at", "count", &waiting, &delay, "share"], 2);
     for row in rows.into_iter().take(shown) {

@@ -58,8 +58,7 @@ pub(super) fn bars(iterations: &Iterations, columns: usize) -> String {
 pub(super) fn sentences(iterations: &Iterations) -> String {
     let course = &iterations.course;
     let Some(trends) = &course.trends else { return String::new() };
-    let n = course.known.max(1) as f64;
-    let typical_s = known(&iterations.rows).map(|row| row.max_s).sum::<f64>() / n;
+    let typical_s = course.slowest_mean_s;
     let matters = |change_s: f64| change_s.abs() >= LEAST * typical_s && change_s != 0.0;
     let seconds = |part_s: f64| seconds_like(part_s, typical_s);
     let mut text = String::new();

@@ -34,10 +34,10 @@ pub fn sentence(report: &Report, doubt: &Doubt) -> String {
             seconds(found.asleep_s),
             seconds(found.computation_s),
         ),
-        Doubt::Polling { maybe_computation_s, maybe_waiting_s, efficiency: (low, high) } => format!(
+        Doubt::Polling { unclear_s, efficiency: (low, high) } => format!(
             "Ranks poll, and it is not clear what {} of their time between polls is, waiting or computation: parallel efficiency is \
              from {} to {}.",
-            seconds(maybe_computation_s + maybe_waiting_s),
+            seconds(*unclear_s),
             percent(*low),
             percent(*high),
         ),

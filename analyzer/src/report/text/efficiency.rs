@@ -122,7 +122,7 @@ fn ideal_time(report: &Report) -> String {
     let row = &report.efficiency;
     let seconds = |part: f64| seconds_like(part, row.times.elapsed_s);
     if let Some(replay_s) = row.t_ideal_replay_s {
-        let estimate = beside_replay(iterations(report), row, replay_s);
+        let estimate = beside_replay(iterations(report), row);
         return format!("ideal: all calls replayed on an ideal network, {}{estimate}", seconds(replay_s));
     }
     let Some(ideal_s) = row.t_ideal_phase_profile_s else {
@@ -162,7 +162,7 @@ fn ideal_time(report: &Report) -> String {
 }
 
 /// What follows the ideal time by replay: the estimate from `iterations`. One that is above the elapsed time is not compared.
-fn beside_replay(iterations: &str, row: &EfficiencyRow, replay_s: f64) -> String {
+fn beside_replay(iterations: &str, row: &EfficiencyRow) -> String {
     let Some(estimate_s) = row.t_ideal_phase_profile_s else { return String::new() };
     let estimate = seconds_like(estimate_s, row.times.elapsed_s);
     if row.t_ideal_phase_profile_above_elapsed {
@@ -171,7 +171,8 @@ fn beside_replay(iterations: &str, row: &EfficiencyRow, replay_s: f64) -> String
              at the end of each, and is not used"
         );
     }
-    format!("; the estimate from {iterations} is {estimate} ({})", signed_percent(estimate_s / replay_s - 1.0))
+    let difference = row.t_ideal_phase_profile_against_replay.map_or_else(String::new, signed_percent);
+    format!("; the estimate from {iterations} is {estimate} ({difference})")
 }
 
 /// What an estimate is made from. A region alone does not show which iterations it is in.
@@ -205,9 +206,9 @@ mod tests {
             let estimate = PhaseProfileIdeal { seconds: estimate_s, ..PhaseProfileIdeal::default() };
             EfficiencyRow::of(times, Some(estimate), Some(5.5))
         };
-        let text = beside_replay("found iterations", &row(7.47), 5.52);
+        let text = beside_replay("found iterations", &row(7.47));
         assert!(text.contains("7.47 s, is above the elapsed time") && !text.contains('%'), "{text}");
-        let text = beside_replay("found iterations", &row(5.55), 5.50);
+        let text = beside_replay("found iterations", &row(5.55));
         assert_eq!(text, "; the estimate from found iterations is 5.55 s (+0.9 %)");
     }
 

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::{BOLD, DIM, Options, course};
+use super::{BOLD, DIM, Options};
 use crate::report::Report;
-use crate::report::course::{SlowestRank, known, whole};
+use crate::report::course::{Course, SlowestRank};
 use crate::report::iterations::Iterations;
 use crate::report::words::{clean, count, percent, plural, seconds, wrap};
 
@@ -13,27 +13,25 @@ const MOST_RANKS: usize = 3;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let Some(iterations) = &report.iterations else { return String::new() };
-    let n = iterations.course.known as f64;
-    let longest = known(&iterations.rows).map(|row| row.max_s).fold(0.0, f64::max);
-    let mean = known(&iterations.rows).map(|row| row.max_s).sum::<f64>() / n.max(1.0);
+    let course = &iterations.course;
     // Where ranks differ by noise alone it means nothing which one is the slowest.
-    let differ = known(&iterations.rows).map(|row| row.imbalance_s()).sum::<f64>() > 0.01 * mean * n;
+    let differ = course.imbalance_share.is_some_and(|share| share > 0.01);
     let text = format!(
         "{} of {}: the slowest rank computes {} on average, {} at most{}{}",
-        plural(iterations.course.iterations as u64, "iteration"),
+        plural(course.iterations as u64, "iteration"),
         clean(&iterations.region),
-        seconds(mean),
-        seconds(longest),
+        seconds(course.slowest_mean_s),
+        seconds(course.slowest_max_s),
         if differ { slowest(iterations) } else { String::new() },
-        unknown(iterations),
+        unknown(course),
     );
     let room = options.columns - 2;
     let mut section = format!("{BOLD}Iterations{BOLD:#}\n  {}\n", wrap(&text, room, 2));
-    let sentences = course::sentences(iterations);
+    let sentences = super::course::sentences(iterations);
     if !sentences.is_empty() {
         writeln!(section, "  {}", wrap(&sentences, room, 2)).ok();
     }
-    for line in course::bars(iterations, room).lines() {
+    for line in super::course::bars(iterations, room).lines() {
         writeln!(section, "  {DIM}{line}{DIM:#}").ok();
     }
     section.push('\n');
@@ -41,12 +39,11 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 }
 
 /// Of which iterations the computation is not known.
-fn unknown(iterations: &Iterations) -> String {
-    let mut rows = whole(&iterations.rows).filter(|row| !row.is_known);
-    let Some(first) = rows.next() else { return String::new() };
-    let which = match rows.count() as u64 {
-        0 => format!("iteration {}", first.iteration),
-        more => plural(more + 1, "iteration"),
+fn unknown(course: &Course) -> String {
+    let Some(first) = course.first_unknown else { return String::new() };
+    let which = match course.unknown {
+        1 => format!("iteration {first}"),
+        several => plural(several as u64, "iteration"),
     };
     format!("; the computation of {which}, before which ranks enter the loop, is not known")
 }

@@ -8,7 +8,8 @@ use super::{BOLD, DIM, LONGEST_NAME, Options, region_name};
 use crate::model::what_if::WhatIf;
 use crate::read::definitions::WHOLE_PROGRAM;
 use crate::report::doubts::Doubt;
-use crate::report::losses::{Loss, LossAt, LossKind};
+use crate::report::losses::{Loss, LossAt};
+use crate::report::verdict::LossKind;
 use crate::report::what_if::Prediction;
 use crate::report::words::{clean, percent, percent_or_dash, seconds_like, shorten, wrap};
 use crate::report::{ProblemRow, Report};
@@ -60,7 +61,6 @@ pub fn sentence(report: &Report, loss: &Loss) -> String {
         None => text.push('.'),
     }
     let is_advised = !report.is_only_described();
-    let whole_s = report.what_if.measured_s.unwrap_or(elapsed_s);
     if is_advised {
         text.push_str(advice(report, loss));
     }
@@ -75,11 +75,11 @@ pub fn sentence(report: &Report, loss: &Loss) -> String {
             (WhatIf::Ideal, ..) => "An ideal network would save".to_owned(),
             (WhatIf::RankAsMean(_), _, Some(rank)) => format!("Bringing rank {rank} down to the mean would save"),
             (WhatIf::RunBalancedEach, ..) => "Balancing each iteration would save".to_owned(),
-            _ if !gains(report, row) => "Balancing it alone would save".to_owned(),
+            _ if !gains(row) => "Balancing it alone would save".to_owned(),
             _ => "Balancing it would save".to_owned(),
         };
-        match gains(report, row) {
-            true => write!(text, " {what} about {} ({}).", seconds(row.saved_s), percent(row.saved_s / whole_s)).ok(),
+        match gains(row) {
+            true => write!(text, " {what} about {} ({}).", seconds(row.saved_s), percent(row.saved_share)).ok(),
             false => write!(text, " {what} nothing.").ok(),
         };
     }
@@ -87,8 +87,8 @@ pub fn sentence(report: &Report, loss: &Loss) -> String {
 }
 
 /// Whether a prediction saves anything, as far as words go.
-pub(super) fn gains(report: &Report, row: &Prediction) -> bool {
-    row.saved_s > NOTHING * report.what_if.measured_s.unwrap_or(report.verdict.elapsed_s)
+pub(super) fn gains(row: &Prediction) -> bool {
+    row.saved_share > NOTHING
 }
 
 /// What is lost by, and through whom.
@@ -127,7 +127,7 @@ fn what(report: &Report, loss: &Loss) -> String {
 fn advice(report: &Report, loss: &Loss) -> &'static str {
     match loss.kind {
         // A replay says that it would gain nothing.
-        LossKind::SlowInTurn if loss.remedy.as_ref().is_some_and(|row| !gains(report, row)) => "",
+        LossKind::SlowInTurn if loss.remedy.as_ref().is_some_and(|row| !gains(row)) => "",
         LossKind::SlowInTurn => " Balance the work within each iteration; balancing the sums does not help.",
         LossKind::DependencyChains if report.what_if.balance_gains(LEAST) => {
             " Shorten the chains or let their steps overlap."

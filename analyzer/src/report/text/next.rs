@@ -6,7 +6,7 @@ use lbprof_collector::ProblemKind;
 
 use super::{BOLD, DIM, Options};
 use crate::read::definitions::WHOLE_PROGRAM;
-use crate::report::losses::LossKind;
+use crate::report::verdict::LossKind;
 use crate::report::verdict::VerdictKind;
 use crate::report::words::{clean, width};
 use crate::report::{ProblemRow, Report};

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use super::{BOLD, DIM, Options};
+use crate::report::Report;
 use crate::report::overheads::{NotAlone, OverheadTable};
 use crate::report::table::Table;
 use crate::report::words::{TimeUnit, percent, percent_or_dash, plural, seconds, seconds_like, wrap};
-use crate::report::{Report, largest};
 
 /// Share of the time on one rank, and of the longest phase, from which on a part is reported.
 const LEAST: f64 = 0.0005;
@@ -49,13 +49,12 @@ fn rows(report: &Report, options: &Options) -> Table {
         if !options.full && !phase.phase.is_work() && is_little {
             continue;
         }
-        let largest = row.ratio_by_rank.as_deref().and_then(largest);
         rows.row(vec![
             row.phase.to_owned(),
             unit.number(row.mean_s),
             percent_or_dash(row.ratio),
             percent_or_dash(row.ratio_max),
-            largest.and_then(|at| report.ranks.get(at)).map_or_else(|| "–".to_owned(), |row| row.rank.to_string()),
+            row.ratio_max_rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string()),
         ]);
     }
     for (name, mean_s, ratio) in waiting(&report.overheads) {

@@ -3,7 +3,7 @@
 use anstyle::{AnsiColor, Style};
 use lbprof_collector::Activity;
 
-use super::dispersion::{differ, differs, most_dispersed, path};
+use super::dispersion::{differ, differs, path};
 use super::{BOLD, DIM, Options};
 use crate::metrics::dispersion::Level;
 use crate::report::Report;
@@ -32,7 +32,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     // Computation is the cause; what ranks wait for it is its mirror image.
     let wanted = match differs(report, Activity::Computation) {
         true => Some(Activity::Computation),
-        false => most_dispersed(report),
+        false => report.dispersion.most_dispersed_activity,
     };
     let activities = Activity::ALL.into_iter().filter(|&activity| options.full || Some(activity) == wanted);
     activities.map(|activity| pattern(report, options, activity)).collect()

@@ -10,8 +10,7 @@ use super::{LONGEST_NAME, Options, clusters, doubts, losses, region_name};
 use crate::model::what_if::WhatIf;
 use crate::read::definitions::WHOLE_PROGRAM;
 use crate::read::open::ranges;
-use crate::report::losses::LossKind;
-use crate::report::verdict::{Chosen, GOOD_BALANCE, VerdictKind, WorstRegion};
+use crate::report::verdict::{Chosen, GOOD_BALANCE, LossKind, VerdictKind, WorstRegion};
 use crate::report::words::{clean, percent, percent_or_dash, plural, seconds, seconds_like, shorten, wrap};
 use crate::report::{Report, Verdict};
 
@@ -46,7 +45,7 @@ pub fn verdict(report: &Report) -> String {
     let mut text = first + &of_what(report) + &of_whom(report) + &loss(report) + &waiting_for_others(report);
     let worth_naming = verdict.imbalance_s > 0.01 * verdict.elapsed_s && verdict.kind != VerdictKind::Nothing;
     if let Some(worst) = verdict.worst.as_ref().filter(|_| worth_naming) {
-        let (longest, mean) = (seconds(worst.computation_s), seconds(worst.computation_s - worst.over_mean_s));
+        let (longest, mean) = (seconds(worst.computation_s), seconds(worst.mean_s));
         write!(text, " Rank {} computes longest: {longest}", worst.rank).ok();
         if let Some(lost) = worst.preempted {
             let how = if lost.certain { "at least" } else { "about" };
@@ -83,7 +82,7 @@ fn gain(report: &Report) -> String {
     };
     format!(
         " {what} would save about {} (from {} to {}).",
-        percent(best.saved_s / measured_s),
+        percent(best.saved_share),
         seconds(measured_s),
         seconds_like(best.time_s, measured_s)
     )
@@ -144,9 +143,8 @@ fn of_what(report: &Report) -> String {
         write!(text, "Of {} of {}: ", data.ranks_recorded, plural(u64::from(report.facts.n_ranks), "rank")).ok();
     }
     let verdict = &report.verdict;
-    let elapsed_s = verdict.elapsed_s + verdict.not_recorded_s;
-    if verdict.not_recorded_s > 0.01 * elapsed_s {
-        write!(text, "Recorded are {} of {}. ", seconds(verdict.elapsed_s), seconds(elapsed_s)).ok();
+    if verdict.not_recorded_s > 0.01 * verdict.window_s {
+        write!(text, "Recorded are {} of {}. ", seconds(verdict.elapsed_s), seconds(verdict.window_s)).ok();
     }
     text
 }
@@ -188,13 +186,10 @@ fn loss(report: &Report) -> String {
     let verdict = &report.verdict;
     let times = &verdict.efficiency.times;
     let seconds = |part: f64| seconds_like(part, verdict.elapsed_s);
-    let share = |part: f64| if verdict.elapsed_s > 0.0 { percent(part / verdict.elapsed_s) } else { "–".to_owned() };
-    let lost = format!("{} of {} ({})", seconds(verdict.lost_s), seconds(verdict.elapsed_s), share(verdict.lost_s));
+    let (lost_s, elapsed_s) = (seconds(verdict.lost_s), seconds(verdict.elapsed_s));
+    let lost = format!("{lost_s} of {elapsed_s} ({})", percent_or_dash(verdict.lost_share));
     match verdict.kind {
-        VerdictKind::Nothing
-            if report.ranks.is_empty()
-                || report.data.unknown_s > 0.5 * report.data.elapsed_s * report.ranks.len() as f64 =>
-        {
+        VerdictKind::Nothing if report.ranks.is_empty() || report.data.unknown_share > 0.5 => {
             "Nothing is known of most of the time.".to_owned()
         }
         VerdictKind::Nothing => {
@@ -249,23 +244,21 @@ fn why(report: &Report, balanced: bool) -> String {
 /// Whether balance in each iteration gains anything, unless a replay says that it does not.
 fn each_gains(report: &Report) -> bool {
     let slow_in_turn = report.losses.iter().filter(|loss| loss.kind == LossKind::SlowInTurn);
-    !slow_in_turn.filter_map(|loss| loss.remedy.as_ref()).any(|row| !losses::gains(report, row))
+    !slow_in_turn.filter_map(|loss| loss.remedy.as_ref()).any(|row| !losses::gains(row))
 }
 
 /// What is lost to what, the largest part first, those of less than 1 % of the time left out.
 fn parts_of_loss(verdict: &Verdict) -> Vec<String> {
-    let serialization = verdict.serialization.unwrap_or_default();
-    let mut parts = [
-        (verdict.imbalance_s, "load imbalance between ranks"),
-        (serialization.slow_in_turn_s.unwrap_or(0.0), "serialization (different ranks slow in turn)"),
-        (serialization.chains_s.unwrap_or(0.0), "serialization (dependency chains)"),
-        (serialization.undivided_s(), "serialization"),
-        (verdict.communication_s, "communication and waiting"),
-        (verdict.recorder_s, "writing the log"),
-    ];
-    parts.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let shown = parts.iter().enumerate().filter(|(at, (part, _))| *at == 0 || *part > 0.01 * verdict.elapsed_s);
-    shown.map(|(_, (part, what))| format!("{} to {what}", seconds_like(*part, verdict.elapsed_s))).collect()
+    let words = |kind| match kind {
+        LossKind::Imbalance | LossKind::Control => "load imbalance between ranks",
+        LossKind::SlowInTurn => "serialization (different ranks slow in turn)",
+        LossKind::DependencyChains => "serialization (dependency chains)",
+        LossKind::Serialization => "serialization",
+        LossKind::Communication => "communication and waiting",
+        LossKind::Recorder => "writing the log",
+    };
+    let shown = verdict.parts.iter().enumerate().filter(|(at, part)| *at == 0 || part.share > 0.01);
+    shown.map(|(_, part)| format!("{} to {}", seconds_like(part.lost_s, verdict.elapsed_s), words(part.kind))).collect()
 }
 
 /// What is missing, in few words.
@@ -275,9 +268,8 @@ fn incomplete(report: &Report) -> String {
     if missing {
         parts.push(format!("{} of {}", report.data.ranks_present, plural(report.data.ranks_recorded, "rank")));
     }
-    let whole = report.data.elapsed_s * report.ranks.len() as f64;
-    if report.data.unknown_s > 0.005 * whole {
-        parts.push(format!("{} of the time is unknown", percent(report.data.unknown_s / whole)));
+    if report.data.unknown_share > 0.005 {
+        parts.push(format!("{} of the time is unknown", percent(report.data.unknown_share)));
     }
     if report.data.dropped_events > 0 {
         parts.push(format!("{} dropped", plural(report.data.dropped_events, "event")));

@@ -45,11 +45,10 @@ fn predictions_of(report: &Report, options: &Options) -> String {
             percent(row.saved_share).replace('-', "−"),
         ]);
     }
-    let error = measured_s / report.data.elapsed_s - 1.0;
     let how = format!(
         "every call replayed in its order, waiting computed anew; with everything as it was the replay takes {}, {} off",
         seconds(measured_s),
-        signed_percent(error)
+        what_if.replay_error.map_or_else(String::new, signed_percent)
     );
     let mut text = format!("{BOLD}What if{BOLD:#}\n{}", rows.render(options.columns, DIM));
     writeln!(text, "  {DIM}{}{DIM:#}", wrap(&how, options.columns - 2, 2)).ok();

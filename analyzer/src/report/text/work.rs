@@ -15,10 +15,14 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     let shown = if options.full { rows.len() } else { rows.len().min(options.top.max(1)) };
     let mut table = Table::new(&["<region", "operations", "quanta", "operations\na second", "quanta\na second"], 0);
     for row in rows.iter().take(shown) {
-        let computation_s = row.efficiency.times.avg_computation_s * report.ranks.len() as f64;
-        let rate = |of: f64| if computation_s > 0.0 { quantity(of / computation_s) } else { "–".to_owned() };
-        let (operations, quanta) = (row.totals.operations, row.totals.quanta);
-        table.row(vec![clean(&row.path), quantity(operations), quantity(quanta), rate(operations), rate(quanta)]);
+        let rate = |per_s: Option<f64>| per_s.map_or_else(|| "–".to_owned(), quantity);
+        table.row(vec![
+            clean(&row.path),
+            quantity(row.totals.operations),
+            quantity(row.totals.quanta),
+            rate(row.operations_per_s),
+            rate(row.quanta_per_s),
+        ]);
     }
     format!("{}{}\n", title("Work", shown, rows.len()), table.render(options.columns, DIM))
 }

@@ -40,6 +40,8 @@ pub struct IterationView {
     pub max: Vec<f32>,
     /// Mean computation of all ranks in an iteration, in seconds; NaN as that.
     pub mean: Vec<f32>,
+    /// Load balance: `mean` / `max`; NaN where one of them is, or nothing is computed.
+    pub load_balance: Vec<f32>,
     /// Micro load balance of all iterations up to and with those of the column: the longest computation of a rank in them over
     /// the sum of the longest in each (METRICS §1, by phase profile); NaN where nothing is computed.
     pub micro_load_balance: Vec<f32>,
@@ -246,9 +248,10 @@ impl<'a> Sums<'a> {
             .collect();
         // 0 of 0, where nothing is known, is no number.
         let sizes = columns.sizes_without(&self.entering);
-        let max = longest_s.iter().zip(&sizes).map(|(sum, size)| (sum / size) as f32);
+        let max: Vec<f32> = longest_s.iter().zip(&sizes).map(|(sum, size)| (sum / size) as f32).collect();
         let ranks = model.ranks.len().max(1) as f64;
         let mean = self.computation_s.iter().zip(&sizes).map(|(sum, size)| (sum / ranks / size) as f32);
+        let mean: Vec<f32> = mean.collect();
         let mut all_s = 0.0;
         let micro = longest_s.iter().zip(&self.longest_s).map(|(column_s, until_s)| {
             all_s += column_s;
@@ -260,8 +263,9 @@ impl<'a> Sums<'a> {
             columns: columns.clone(),
             begin_s: self.begin_s,
             elapsed: elapsed.collect(),
-            max: max.collect(),
-            mean: mean.collect(),
+            load_balance: mean.iter().zip(&max).map(|(mean, max)| mean / max).collect(),
+            max,
+            mean,
             micro_load_balance: micro.collect(),
             activities: self.activities,
             blocking: None,
@@ -335,6 +339,7 @@ mod tests {
         assert_eq!((view.activities[1].0, &view.activities[1].1.values), (Activity::Collective, &vec![1.0; 4]));
         assert_eq!((view.max, view.mean, view.begin_s), (vec![3.0, 2.0], vec![2.0, 2.0], vec![0.0, 10.0]));
         assert_eq!(view.elapsed, [3.0, 3.0]);
+        assert_eq!(view.load_balance, [2.0 / 3.0, 1.0]);
         // Up to the end 5 s of rank 1 over 3 s + 2 s.
         assert_eq!(view.micro_load_balance, [1.0, 1.0]);
     }

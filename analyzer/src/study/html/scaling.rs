@@ -28,6 +28,8 @@ struct ScalingTable {
     fixed: String,
     /// The values of `by`, ascending.
     x: Vec<f64>,
+    /// For each `x` the speedup of a program that scales ideally, against the fewest ranks: `x` / its first; null if `by` is not `ranks`.
+    ideal_speedup: Option<Vec<f64>>,
     /// The sections of `lb-report study show`.
     sections: Vec<SectionRow>,
     /// Remarks on them.
@@ -78,12 +80,13 @@ pub(super) fn views(runs: &[Kept]) -> Vec<Scaling> {
 fn view(runs: &[Kept], by: String) -> Option<Scaling> {
     let wanted = Wanted { by: vec![by.clone()], ..Wanted::default() };
     let tables = tables(runs, &wanted).unwrap_or_default();
-    let tables: Vec<ScalingTable> = tables.iter().filter(|table| table.columns.len() > 1).filter_map(one).collect();
+    let tables: Vec<ScalingTable> =
+        tables.iter().filter(|table| table.columns.len() > 1).filter_map(|table| one(table, &by)).collect();
     (!tables.is_empty()).then_some(Scaling { by, tables })
 }
 
 /// A table whose columns have a number each; `None` where fewer than two have.
-fn one(table: &Table) -> Option<ScalingTable> {
+fn one(table: &Table, by: &str) -> Option<ScalingTable> {
     let number = |values: &[Option<key::Value>]| match values {
         [Some(key::Value::Number(number))] => Some(*number),
         _ => None,
@@ -92,10 +95,12 @@ fn one(table: &Table) -> Option<ScalingTable> {
         table.columns.iter().enumerate().filter_map(|(at, column)| Some((at, number(&column.values)?))).collect();
     columns.sort_by(|a, b| a.1.total_cmp(&b.1));
     let fixed = table.fixed.iter().map(|(key, value)| text::named(key, value)).collect::<Vec<_>>().join(", ");
+    let first = columns.first().map(|(_, x)| *x).filter(|x| by == RANKS && *x > 0.0);
     (columns.len() > 1).then(|| ScalingTable {
         program: clean(&table.program),
         fixed,
         x: columns.iter().map(|(_, x)| *x).collect(),
+        ideal_speedup: first.map(|first| columns.iter().map(|(_, x)| x / first).collect()),
         sections: table.sections.iter().map(|one| section(one, &columns)).collect(),
         remarks: text::sentences(table),
     })

@@ -21,10 +21,31 @@ use crate::structure::symbols::CodePlace;
 /// What stacks are weighted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
-    /// The time that is spent there.
+    /// The time spent there.
     Time,
-    /// The time that is waited there, for other ranks and for messages in transit.
+    /// The time spent waiting there, for other ranks and for messages in transit.
     Waiting,
+}
+
+impl Weight {
+    /// All of them.
+    pub const ALL: [Weight; 2] = [Weight::Time, Weight::Waiting];
+
+    /// The name that asks for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Weight::Time => "time",
+            Weight::Waiting => "waiting",
+        }
+    }
+
+    /// What it is.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Weight::Time => "The time spent there",
+            Weight::Waiting => "The time spent waiting there",
+        }
+    }
 }
 
 /// Writes the stacks of `model`; `places` are those of its call sites. `by_rank`: those of each rank under a frame of its own.

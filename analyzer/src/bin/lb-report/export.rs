@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use lbprof_analyzer::analyse::{self, Analysis, Stage};
 use lbprof_analyzer::export::Format as Stream;
@@ -17,8 +18,7 @@ use lbprof_collector::format::Mode;
 use crate::exit::Exit;
 use crate::output::{Common, write_file};
 use crate::processor;
-use crate::progress::Bar;
-use crate::run::{analysed, open};
+use crate::run::{analysed, open, passes};
 
 /// Of what, which part, and how.
 #[derive(Args)]
@@ -50,8 +50,8 @@ pub struct ExportArguments {
     region: Option<String>,
 
     /// Folded: what stacks are weighted by [default: time].
-    #[arg(long, value_name = "WHAT", hide_default_value = true, default_value = "time")]
-    weight: WeightedBy,
+    #[arg(long, value_name = "WHAT", hide_default_value = true, default_value = Weight::Time.name(), value_parser = weights())]
+    weight: Weight,
 
     /// Folded: each rank under a frame of its own.
     #[arg(long)]
@@ -74,13 +74,11 @@ enum Format {
     Perfetto,
 }
 
-/// What stacks are weighted by.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum WeightedBy {
-    /// The time that is spent there.
-    Time,
-    /// The time that is waited there.
-    Waiting,
+/// What stacks can be weighted by.
+fn weights() -> impl TypedValueParser<Value = Weight> {
+    let value = |weight: Weight| PossibleValue::new(weight.name()).help(weight.meaning());
+    PossibleValuesParser::new(Weight::ALL.map(value))
+        .try_map(|name| Weight::ALL.into_iter().find(|weight| weight.name() == name).ok_or("no weight has this name"))
 }
 
 /// Writes it.
@@ -114,10 +112,7 @@ fn only_sums(run: &Run) -> anyhow::Result<()> {
 }
 
 fn folded(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
-    let weight = match arguments.weight {
-        WeightedBy::Time => Weight::Time,
-        WeightedBy::Waiting => Weight::Waiting,
-    };
+    let weight = arguments.weight;
     if weight == Weight::Waiting {
         only_sums(run)?;
     }
@@ -129,26 +124,22 @@ fn folded(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyh
 
 fn perfetto(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     only_sums(run)?;
-    let options = analyse::Options { names_within: processor::for_names(), ..options(arguments, true) };
-    let bar = Bar::new(run, arguments.common.quiet);
-    let show = |stage: Stage| {
-        match stage {
-            // Records are only passed on from here.
-            Stage::Following(_) => processor::unbounded(),
-            before => processor::allow_for(before),
-        }
-        bar.show(stage);
+    let allow = |stage: Stage| match stage {
+        // Records are only passed on from here.
+        Stage::Following(_) => processor::unbounded(),
+        before => processor::allow_for(before),
     };
     let mut analysis = None;
-    let written = write_file(&arguments.file(), |out| {
-        let mut trace = Perfetto::new(out, Some(arguments.limit).filter(|&limit| limit > 0));
-        let result = analyse::export_part(run, selection, &options, &mut trace, show);
-        // Without a part there is no file.
-        let done = if result.is_ok() { trace.ends() } else { Err(io::Error::other("no part")) };
-        analysis = Some(result);
-        done
+    let written = passes(run, &options(arguments, true), &arguments.common, allow, |options, show| {
+        write_file(&arguments.file(), |out| {
+            let mut trace = Perfetto::new(out, Some(arguments.limit).filter(|&limit| limit > 0));
+            let result = analyse::export_part(run, selection, options, &mut trace, show);
+            // Without a part there is no file.
+            let done = if result.is_ok() { trace.ends() } else { Err(io::Error::other("no part")) };
+            analysis = Some(result);
+            done
+        })
     });
-    bar.finish();
     match analysis {
         Some(Err(error)) => Err(error.into()),
         Some(Ok(analysis)) => written.map(|()| analysis),

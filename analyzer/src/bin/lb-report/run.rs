@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use lbprof_analyzer::analyse::{self, Analysis};
+use lbprof_analyzer::analyse::{self, Analysis, Stage};
 use lbprof_analyzer::read::open::Run;
 use lbprof_analyzer::report::{Report, text};
 use lbprof_analyzer::select::Selection;
@@ -45,15 +45,29 @@ pub fn analysed(
     options: &analyse::Options,
     common: &Common,
 ) -> anyhow::Result<Analysis> {
+    let analysis = passes(run, options, common, processor::allow_for, |options, show| {
+        analyse::analyse_part(run, selection, options, show)
+    });
+    processor::writes();
+    Ok(analysis?)
+}
+
+/// Runs passes over a run: with progress on the terminal, and within the time that `allow` gives each stage.
+pub fn passes<T>(
+    run: &Run,
+    options: &analyse::Options,
+    common: &Common,
+    allow: fn(Stage),
+    passes: impl FnOnce(&analyse::Options, &(dyn Fn(Stage) + Sync)) -> T,
+) -> T {
     let bar = Bar::new(run, common.quiet);
     let options = analyse::Options { names_within: processor::for_names(), ..options.clone() };
-    let analysis = analyse::analyse_part(run, selection, &options, |stage| {
-        processor::allow_for(stage);
+    let done = passes(&options, &|stage| {
+        allow(stage);
         bar.show(stage);
     });
     bar.finish();
-    processor::writes();
-    Ok(analysis?)
+    done
 }
 
 /// The figures of the run in `dir`, as its report has them.

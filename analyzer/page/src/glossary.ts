@@ -36,7 +36,7 @@ export const GLOSSARY: Record<string, string> = {
     "global": "Waiting because ranks have differently much to do in the sum. Distribute the work better.",
     "temporal": "Waiting because ranks are slow in turn: in different iterations different ranks have more to do. Balance the work within each iteration.",
     "dependency chains": "Waiting because within an iteration one rank computes what the next needs, as in a pipeline. Shorten the chains, or let their steps overlap; balance does not help.",
-    "not separated": "Waiting of which it is not known whether ranks are slow in turn or depend on each other: no iterations are known.",
+    "not separated": "Waiting of which it is not known whether ranks are slow in turn or depend on each other: no iterations are known, or the loop found is unsure.",
     "serialization": "Ideal time less the longest computation: ranks wait for each other though none computes that long in the sum, because they are slow in turn or depend on each other in chains (POP).",
     "communication": "Waiting caused by time in MPI that is no waiting itself.",
     "message delay": "Waiting caused by messages in transit: to the rank itself, or to a rank that delays it in turn.",

@@ -14,6 +14,10 @@ export type ActivityName = ("computation" | "point-to-point" | "collective" | "s
  */
 export type LossKind = ("imbalance" | "slow in turn" | "dependency chains" | "serialization" | "control of parallelism" | "communication" | "recorder")
 /**
+ * Why it is not known how much serialization is of which kind.
+ */
+export type Undivided = ("no iterations" | "unsure loop")
+/**
  * The largest loss.
  */
 export type VerdictKind = ("nothing" | "good" | "doubtful" | "imbalance" | "slow in turn" | "dependency chains" | "serialization" | "communication")
@@ -446,13 +450,17 @@ imbalance_s: number
  */
 serialization_s: (number | null)
 /**
- * Part of it: different ranks are the slowest in different iterations: sum over iterations of the longest computation, minus the longest total computation; null if no iterations are known.
+ * Part of it: different ranks are the slowest in different iterations: sum over iterations of the longest computation, minus the longest total computation; null if no iterations are known, or the found loop is unsure (`serialization_undivided`).
  */
 slow_in_turn_s: (number | null)
 /**
- * The rest: ranks depend on each other within iterations: ideal time by replay minus that sum; null if iterations or the replay are not known.
+ * The rest: ranks depend on each other within iterations: ideal time by replay minus that sum; null if iterations, likewise, or the replay are not known.
  */
 dependency_chains_s: (number | null)
+/**
+ * Why it is not known which kind of serialization it is; null if it is known, or there is none.
+ */
+serialization_undivided: (Undivided | null)
 /**
  * The recorder's own time.
  */
@@ -615,7 +623,7 @@ waits_at: (LossAt | null)
  */
 share: (number | null)
 /**
- * What would be gained without it, no more than is lost: by the replay of `predictions` with that region balanced, that rank as the mean, or an ideal network; null if none was asked, or no advice is given (`verdict.advised`).
+ * What would be gained without it, no more than is lost: by the replay of `predictions` with that region balanced, that rank as the mean, all iterations balanced, or an ideal network; null if none was asked, or no advice is given (`verdict.advised`). Of `communication` also null if ranks had no core for much of the time (`verdict.doubts`: `no core`): an ideal network would not give them one.
  */
 saved_s: (number | null)
 /**
@@ -873,7 +881,7 @@ global_mean_s: number
  */
 global_ratio: (number | null)
 /**
- * Waiting because it differs within iterations, minus the above; null if no iterations are known.
+ * Waiting because it differs within iterations, minus the above; null if no iterations are known, or the found loop is unsure.
  */
 temporal_s: (number | null)
 /**
@@ -885,7 +893,7 @@ temporal_mean_s: (number | null)
  */
 temporal_ratio: (number | null)
 /**
- * Waiting because ranks depend on each other within iterations: the rest of ranks × ideal time by replay; null if iterations or the replay are not known.
+ * Waiting because ranks depend on each other within iterations: the rest of ranks × ideal time by replay; null if iterations, likewise, or the replay are not known.
  */
 chains_s: (number | null)
 /**
@@ -896,6 +904,18 @@ chains_mean_s: (number | null)
  * `chains_s` / `t_seq_s`.
  */
 chains_ratio: (number | null)
+/**
+ * Waiting for one of these two reasons, of which it is not known which; null if they are known, or the ideal time is not.
+ */
+unsplit_s: (number | null)
+/**
+ * The mean of `unsplit_s` over ranks.
+ */
+unsplit_mean_s: (number | null)
+/**
+ * `unsplit_s` / `t_seq_s`.
+ */
+unsplit_ratio: (number | null)
 }
 /**
  * How long one rank alone computes.
@@ -2055,7 +2075,7 @@ saved_share: number
  */
 export interface NoteInWords {
 /**
- * `not all known`: no prediction, because the logs do not show what some calls waited for; `on demand`: none about balancing, because work is handed out to whoever is ready first; `own loops`, `other code`: none that would balance ranks with different loops, or clusters of ranks that run different code in iterations of their own; `iterations unknown`: none about balance in each iteration, because ranks end theirs with different calls and it matters which of them are the same one; `outer gains less`: a region gains less by being balanced than one within it.
+ * `not all known`: no prediction, because the logs do not show what some calls waited for; `on demand`: none about balancing, because work is handed out to whoever is ready first; `own loops`, `other code`: none that would balance ranks with different loops, or clusters of ranks that run different code in iterations of their own; `iterations unknown`: none about balance in each iteration, because ranks end theirs with different calls, or go through different numbers of them, and it matters which are the same one; `outer gains less`: a region gains less by being balanced than one within it.
  */
 kind: string
 /**

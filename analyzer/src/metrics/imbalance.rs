@@ -12,7 +12,7 @@
 //! with the others and only has more to do. [`crate::profile::concurrency`] distinguishes the two.
 //!
 //! Were the ideal time by replay 9 s, not 8, then ranks would also wait for each other within iterations: 3 · 1 s more, in chains
-//! ([`super::serialization`]).
+//! ([`super::serialization`]). Where iterations are not known, or not for sure, 6 + 3 s are not separated.
 
 /// Seconds that ranks wait for others that compute, summed over ranks, by why they do. None is negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -21,10 +21,12 @@ pub struct ImbalanceSplit {
     pub amdahl_s: Option<f64>,
     /// Global: because the ranks' computation differs in the sum. With Amdahl's part where that is not known.
     pub global_s: f64,
-    /// Temporal: because it differs by iteration, though less in the sum. `None` where no iterations are known.
+    /// Temporal: because it differs by iteration, though less in the sum. `None` where no iterations are known for sure.
     pub temporal_s: Option<f64>,
     /// Chains: because ranks depend on each other within iterations. `None` where iterations or the ideal time by replay are not known.
     pub chains_s: Option<f64>,
+    /// Temporal or chains. `None` where these are known, or the ideal time is not.
+    pub unsplit_s: Option<f64>,
 }
 
 /// What is known of the ideal time, in seconds.
@@ -34,6 +36,8 @@ pub struct IdealTimes {
     pub by_iteration_s: Option<f64>,
     /// By replay.
     pub replay_s: Option<f64>,
+    /// Whether iterations are known for sure: else what the estimate says depends on which loop was found.
+    pub is_sure: bool,
 }
 
 /// Splits the waiting that follows from imbalance.
@@ -54,9 +58,11 @@ pub fn split(computation: &[f64], ideal: IdealTimes, serial_s: Option<f64>) -> I
     let global_s = (n * max - sum - amdahl).max(0.0);
     let replay_s = ideal.replay_s.unwrap_or(f64::INFINITY);
     let left_s = |ideal_s: f64| (n * ideal_s - sum - amdahl - global_s).max(0.0);
-    let temporal_s = ideal.by_iteration_s.map(|by_iteration_s| left_s(by_iteration_s.min(replay_s)));
+    let by_iteration_s = ideal.by_iteration_s.filter(|_| ideal.is_sure);
+    let temporal_s = by_iteration_s.map(|by_iteration_s| left_s(by_iteration_s.min(replay_s)));
     let chains_s = temporal_s.zip(ideal.replay_s).map(|(temporal_s, replay_s)| left_s(replay_s) - temporal_s);
-    ImbalanceSplit { amdahl_s, global_s, temporal_s, chains_s }
+    let unsplit_s = ideal.replay_s.or(ideal.by_iteration_s).filter(|_| temporal_s.is_none()).map(left_s);
+    ImbalanceSplit { amdahl_s, global_s, temporal_s, chains_s, unsplit_s }
 }
 
 #[cfg(test)]
@@ -66,42 +72,81 @@ mod tests {
     use super::*;
 
     fn by_iteration(seconds: f64) -> IdealTimes {
-        IdealTimes { by_iteration_s: Some(seconds), replay_s: None }
+        IdealTimes { by_iteration_s: Some(seconds), replay_s: None, is_sure: true }
     }
 
     #[test]
     fn the_example_at_the_head_of_this_file() {
         let parts = split(&[6.0, 4.0, 4.0], by_iteration(8.0), Some(2.0));
-        assert_eq!(parts, ImbalanceSplit { amdahl_s: Some(4.0), global_s: 0.0, temporal_s: Some(6.0), chains_s: None });
+        assert_eq!(
+            parts,
+            ImbalanceSplit {
+                amdahl_s: Some(4.0),
+                global_s: 0.0,
+                temporal_s: Some(6.0),
+                chains_s: None,
+                unsplit_s: None
+            }
+        );
     }
 
     #[test]
     fn a_rank_that_always_has_more_is_global() {
         let parts = split(&[4.0, 1.0], by_iteration(4.0), Some(0.0));
-        assert_eq!(parts, ImbalanceSplit { amdahl_s: Some(0.0), global_s: 3.0, temporal_s: Some(0.0), chains_s: None });
+        assert_eq!(
+            parts,
+            ImbalanceSplit {
+                amdahl_s: Some(0.0),
+                global_s: 3.0,
+                temporal_s: Some(0.0),
+                chains_s: None,
+                unsplit_s: None
+            }
+        );
     }
 
     #[test]
     fn what_is_not_known_is_reported_and_not_guessed() {
         let parts = split(&[4.0, 1.0], IdealTimes::default(), None);
-        assert_eq!(parts, ImbalanceSplit { amdahl_s: None, global_s: 3.0, temporal_s: None, chains_s: None });
+        assert_eq!(
+            parts,
+            ImbalanceSplit { amdahl_s: None, global_s: 3.0, temporal_s: None, chains_s: None, unsplit_s: None }
+        );
     }
 
     #[test]
     fn one_rank_waits_for_nobody() {
         let parts = split(&[4.0], by_iteration(4.0), Some(4.0));
-        assert_eq!(parts, ImbalanceSplit { amdahl_s: Some(0.0), global_s: 0.0, temporal_s: Some(0.0), chains_s: None });
+        assert_eq!(
+            parts,
+            ImbalanceSplit {
+                amdahl_s: Some(0.0),
+                global_s: 0.0,
+                temporal_s: Some(0.0),
+                chains_s: None,
+                unsplit_s: None
+            }
+        );
     }
 
     #[test]
     fn what_the_replay_takes_longer_than_the_iterations_is_chains() {
         // 2 ranks compute 1 s each in 2 iterations, rank 1 after rank 0: 4 s in all, so that each waits for 2 s.
-        let ideal = IdealTimes { by_iteration_s: Some(2.0), replay_s: Some(4.0) };
+        let ideal = IdealTimes { by_iteration_s: Some(2.0), replay_s: Some(4.0), is_sure: true };
         let parts = split(&[2.0, 2.0], ideal, Some(0.0));
         assert_eq!((parts.temporal_s, parts.chains_s), (Some(0.0), Some(4.0)));
         // They meet less often than once an iteration: an estimate of 3 s, and a replay of 2.
-        let ideal = IdealTimes { by_iteration_s: Some(3.0), replay_s: Some(2.0) };
+        let ideal = IdealTimes { by_iteration_s: Some(3.0), replay_s: Some(2.0), is_sure: true };
         assert_eq!(split(&[2.0, 2.0], ideal, Some(0.0)).temporal_s, Some(0.0));
+    }
+
+    #[test]
+    fn what_depends_on_an_unsure_loop_is_not_split() {
+        let ideal = IdealTimes { by_iteration_s: Some(3.0), replay_s: Some(4.0), is_sure: false };
+        let parts = split(&[2.0, 2.0], ideal, Some(0.0));
+        assert_eq!((parts.temporal_s, parts.chains_s, parts.unsplit_s), (None, None, Some(4.0)));
+        let estimate = IdealTimes { replay_s: None, ..ideal };
+        assert_eq!(split(&[2.0, 2.0], estimate, Some(0.0)).unsplit_s, Some(2.0));
     }
 
     proptest! {
@@ -132,10 +177,13 @@ mod tests {
             let max = computation.iter().copied().fold(0.0, f64::max);
             let waited = n * (max + longer) - computation.iter().sum::<f64>();
             let alone = share * waited / (n - 1.0).max(1.0);
-            let ideal = IdealTimes { by_iteration_s: Some(max + estimate * longer), replay_s: Some(max + longer) };
-            let parts = split(&computation, ideal, Some(alone));
+            let (by_iteration_s, replay_s) = (Some(max + estimate * longer), Some(max + longer));
+            let parts = split(&computation, IdealTimes { by_iteration_s, replay_s, is_sure: true }, Some(alone));
             let sum = parts.amdahl_s.unwrap() + parts.global_s + parts.temporal_s.unwrap() + parts.chains_s.unwrap();
             prop_assert!(parts.global_s >= 0.0 && parts.temporal_s.unwrap() >= 0.0 && parts.chains_s.unwrap() >= 0.0);
+            prop_assert!((sum - waited).abs() <= 1e-9 || n == 1.0);
+            let unsure = split(&computation, IdealTimes { by_iteration_s, replay_s, is_sure: false }, Some(alone));
+            let sum = unsure.amdahl_s.unwrap() + unsure.global_s + unsure.unsplit_s.unwrap();
             prop_assert!((sum - waited).abs() <= 1e-9 || n == 1.0);
         }
     }

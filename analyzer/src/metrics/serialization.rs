@@ -20,10 +20,10 @@
 pub struct Serialization {
     /// All of it: T_ideal − max_p T_p.
     pub total_s: f64,
-    /// Different ranks are slow in turn: Σ_k max_p t_pk − max_p T_p, at most all. `None` where no iterations are known.
+    /// Different ranks are slow in turn: Σ_k max_p t_pk − max_p T_p, at most all. `None` where no iterations are known for sure.
     pub slow_in_turn_s: Option<f64>,
-    /// Ranks depend on each other in chains within iterations: T_ideal by replay − Σ_k max_p t_pk. `None` where iterations or the
-    /// replay are not known.
+    /// Ranks depend on each other in chains within iterations: T_ideal by replay − Σ_k max_p t_pk. `None` where iterations, likewise,
+    /// or the replay are not known.
     pub chains_s: Option<f64>,
 }
 
@@ -37,7 +37,8 @@ impl Serialization {
 /// The serialization of ranks of which the longest computes `max_s`.
 ///
 /// - `ideal_s`: T_ideal, by replay where `is_replay`, else estimated from iterations.
-/// - `by_iteration_s`: Σ_k max_p t_pk with what lies outside of iterations, where iterations are known.
+/// - `by_iteration_s`: Σ_k max_p t_pk with what lies outside of iterations, where iterations are known for sure: of another loop the
+///   sum is another one.
 ///
 /// Source: the denominator of METRICS §1, eq. 4, by both ways in which the section computes T_ideal.
 pub fn serialization(max_s: f64, ideal_s: f64, is_replay: bool, by_iteration_s: Option<f64>) -> Serialization {

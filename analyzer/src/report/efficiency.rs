@@ -122,12 +122,13 @@ impl EfficiencyRow {
         self.t_ideal_replay_s.or(self.t_ideal_phase_profile_s).filter(|_| self.t_ideal_certain)
     }
 
-    /// What the ideal time exceeds the longest computation by, where it is known well.
-    pub fn serialization(&self) -> Option<Serialization> {
+    /// What the ideal time exceeds the longest computation by, where it is known well. `is_sure`: iterations are known for sure, if any are.
+    pub fn serialization(&self, is_sure: bool) -> Option<Serialization> {
         let Times { elapsed_s, max_computation_s, .. } = self.times;
         let ideal_s = self.certain_ideal()?.min(elapsed_s);
         let by_replay = self.t_ideal_replay_s.is_some();
-        Some(serialization(max_computation_s, ideal_s, by_replay, self.t_ideal_phase_profile_s))
+        let by_iteration_s = self.t_ideal_phase_profile_s.filter(|_| is_sure);
+        Some(serialization(max_computation_s, ideal_s, by_replay, by_iteration_s))
     }
 }
 

@@ -318,6 +318,17 @@ impl Loops {
     }
 }
 
+impl Loops {
+    /// Whether what follows from the iterations of `ranks`, ascending, follows from a loop that is not unsure, or from marked ones. Of several
+    /// loops those count whose iterations the report is about, where these ranks go through one of them.
+    pub(super) fn are_sure_of(&self, ranks: &[u32]) -> bool {
+        let is_theirs = |row: &&LoopRow| row.main && row.ranks.iter().any(|rank| ranks.binary_search(rank).is_ok());
+        let of_report = self.rows.iter().any(|row| is_theirs(&row) && row.in_report);
+        let mut theirs = self.rows.iter().filter(is_theirs).filter(|row| row.in_report || !of_report);
+        !theirs.any(|row| row.confidence == Some(Confidence::Unsure))
+    }
+}
+
 fn row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
     let ranks: Vec<&RankModel> =
         model.ranks.iter().filter(|rank| rank.found.is_some() && one.ranks.binary_search(&rank.rank).is_ok()).collect();

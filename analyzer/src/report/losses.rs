@@ -58,7 +58,8 @@ pub struct Loss {
     /// Of the elapsed time that was recorded.
     pub share: Option<f64>,
     /// What would be gained without it, no more than is lost: by the replay of `predictions` with that region balanced, that rank as the mean,
-    /// or an ideal network; null if none was asked, or no advice is given (`verdict.advised`).
+    /// all iterations balanced, or an ideal network; null if none was asked, or no advice is given (`verdict.advised`). Of `communication` also
+    /// null if ranks had no core for much of the time (`verdict.doubts`: `no core`): an ideal network would not give them one.
     pub saved_s: Option<f64>,
     /// `saved_s` / time of `as measured` in `predictions`.
     pub saved_share: Option<f64>,

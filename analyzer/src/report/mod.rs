@@ -137,9 +137,12 @@ impl Report {
             Some(_) => Clusters::none(model.ranks.len()),
             None => Clusters::new(model, places, choices.cluster_radius),
         };
-        let verdict = Verdict::of_cluster(model, places, &clusters)
-            .unwrap_or_else(|| Verdict::new(model, &efficiency, &regions, &call_sites));
-        let overheads = OverheadTable::new(model, &efficiency);
+        let loops = Loops::new(model, places);
+        let ranks: Vec<u32> = model.ranks.iter().map(|rank| rank.rank).collect();
+        let is_sure = loops.are_sure_of(&ranks);
+        let verdict = Verdict::of_cluster(model, places, &clusters, &loops)
+            .unwrap_or_else(|| Verdict::new(model, &efficiency, &regions, &call_sites, is_sure));
+        let overheads = OverheadTable::new(model, &efficiency, is_sure);
         let blocking = BlockingTable::new(model, places, &overheads.imbalance);
         let what_if = WhatIfTable::new(model, &clusters);
         let losses = losses::rows(&losses::Parts {
@@ -184,7 +187,7 @@ impl Report {
             blocking,
             what_if,
             overheads,
-            loops: Loops::new(model, places),
+            loops,
             dispersion,
             clusters,
             iterations: Iterations::new(model, if choices.all_iterations { usize::MAX } else { grouped::MOST_ROWS }),

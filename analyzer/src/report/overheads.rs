@@ -102,19 +102,25 @@ pub struct ImbalanceRow {
     pub global_mean_s: f64,
     /// `global_s` / `t_seq_s`.
     pub global_ratio: Option<f64>,
-    /// Waiting because it differs within iterations, minus the above; null if no iterations are known.
+    /// Waiting because it differs within iterations, minus the above; null if no iterations are known, or the found loop is unsure.
     pub temporal_s: Option<f64>,
     /// The mean of `temporal_s` over ranks.
     pub temporal_mean_s: Option<f64>,
     /// `temporal_s` / `t_seq_s`.
     pub temporal_ratio: Option<f64>,
-    /// Waiting because ranks depend on each other within iterations: the rest of ranks × ideal time by replay; null if iterations or the replay
-    /// are not known.
+    /// Waiting because ranks depend on each other within iterations: the rest of ranks × ideal time by replay; null if iterations, likewise, or
+    /// the replay are not known.
     pub chains_s: Option<f64>,
     /// The mean of `chains_s` over ranks.
     pub chains_mean_s: Option<f64>,
     /// `chains_s` / `t_seq_s`.
     pub chains_ratio: Option<f64>,
+    /// Waiting for one of these two reasons, of which it is not known which; null if they are known, or the ideal time is not.
+    pub unsplit_s: Option<f64>,
+    /// The mean of `unsplit_s` over ranks.
+    pub unsplit_mean_s: Option<f64>,
+    /// `unsplit_s` / `t_seq_s`.
+    pub unsplit_ratio: Option<f64>,
 }
 
 /// How long one rank alone computes.
@@ -144,7 +150,8 @@ impl OverheadFigures {
     ) -> OverheadFigures {
         let ratio = |seconds: Option<f64>| seconds.and_then(|seconds| overheads.ratio_of(seconds));
         let mean_s = |time_s: f64| time_s / ranks.len().max(1) as f64;
-        let known = [imbalance.amdahl_s, Some(imbalance.global_s), imbalance.temporal_s, imbalance.chains_s];
+        let ImbalanceSplit { amdahl_s, global_s, temporal_s, chains_s, unsplit_s } = *imbalance;
+        let known = [amdahl_s, Some(global_s), temporal_s, chains_s, unsplit_s];
         let all_s: f64 = known.into_iter().flatten().sum();
         let phase = |phase: &PhaseTime| {
             let ratio_by_rank = overheads.ratios_by_rank(phase);
@@ -181,6 +188,9 @@ impl OverheadFigures {
                 chains_s: imbalance.chains_s,
                 chains_mean_s: imbalance.chains_s.map(mean_s),
                 chains_ratio: ratio(imbalance.chains_s),
+                unsplit_s: imbalance.unsplit_s,
+                unsplit_mean_s: imbalance.unsplit_s.map(mean_s),
+                unsplit_ratio: ratio(imbalance.unsplit_s),
             },
             alone: alone.map(|alone| AloneRow {
                 alone_s: alone.alone_s,
@@ -207,8 +217,8 @@ pub enum NotAlone {
 }
 
 impl OverheadTable {
-    /// The overheads of `model`, whose efficiencies are `efficiency`.
-    pub(super) fn new(model: &Model, efficiency: &EfficiencyRow) -> OverheadTable {
+    /// The overheads of `model`, whose efficiencies are `efficiency`. `is_sure`: iterations are known for sure, if any are.
+    pub(super) fn new(model: &Model, efficiency: &EfficiencyRow, is_sure: bool) -> OverheadTable {
         let alone = match &model.alone {
             _ if model.ranks.len() < 2 => Err(NotAlone::OneRank),
             Some(alone) => Ok(alone.clone()),
@@ -223,7 +233,8 @@ impl OverheadTable {
         let by_iteration_s = efficiency.t_ideal_phase_profile_s;
         let by_iteration_s =
             by_iteration_s.filter(|ideal_s| replay_s.is_some() || !is_above_elapsed(*ideal_s, elapsed_s));
-        let ideal = IdealTimes { by_iteration_s: by_iteration_s.map(|ideal_s| ideal_s.min(elapsed_s)), replay_s };
+        let by_iteration_s = by_iteration_s.map(|ideal_s| ideal_s.min(elapsed_s));
+        let ideal = IdealTimes { by_iteration_s, replay_s, is_sure };
         let computation = model.inclusive_s(0, Activity::Computation);
         let overheads = overhead::overheads(model, model.facts.t_seq_s);
         let imbalance = split(&computation, ideal, serial_s);

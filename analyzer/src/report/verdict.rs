@@ -6,7 +6,7 @@ use lbprof_collector::Activity;
 use serde::Serialize;
 
 use super::serial;
-use super::{ClusterRow, Clusters, EfficiencyRow, RegionRow, SiteRow, call_sites, largest, regions};
+use super::{ClusterRow, Clusters, EfficiencyRow, Loops, RegionRow, SiteRow, call_sites, largest, regions};
 use crate::metrics::blocking::pairs;
 use crate::metrics::load_balance::Times;
 use crate::metrics::preemption::{Preemption, preemption};
@@ -19,6 +19,9 @@ pub const GOOD_EFFICIENCY: f64 = 0.95;
 
 /// Share of a cluster's computation below which its waiting for other clusters is not worth a word.
 const LITTLE: f64 = 0.01;
+
+/// Seconds that are nothing but rounding.
+const ROUNDING_S: f64 = 1e-9;
 
 /// Load balance from which on ranks are called balanced.
 pub const GOOD_BALANCE: f64 = 0.97;
@@ -57,6 +60,9 @@ pub struct Verdict {
     #[serde(flatten, serialize_with = "serial::written_as::<_, SerializationOfVerdict, _>")]
     #[cfg_attr(test, schemars(with = "SerializationOfVerdict"))]
     pub serialization: Option<Serialization>,
+    /// Why it is not known which kind of serialization it is; null if it is known, or there is none.
+    #[serde(rename = "serialization_undivided")]
+    pub undivided: Option<Undivided>,
     /// The recorder's own time.
     pub recorder_s: f64,
     /// The rest. `imbalance_s`, `serialization_s`, `recorder_s` and this add up to `lost_s`.
@@ -178,6 +184,18 @@ pub struct VerdictPart {
     pub share: f64,
 }
 
+/// Why it is not known how much serialization is of which kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum Undivided {
+    /// No iterations are known, found or marked, on all ranks that compute.
+    #[serde(rename = "no iterations")]
+    NoIterations,
+    /// The loop found is unsure (`loops[].confidence`): with another one the kinds would have other sizes.
+    #[serde(rename = "unsure loop")]
+    UnsureLoop,
+}
+
 /// The rank that computes longest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -256,10 +274,10 @@ struct SerializationOfVerdict {
     /// Ideal time minus longest computation; null if the ideal time is not reliable.
     serialization_s: Option<f64>,
     /// Part of it: different ranks are the slowest in different iterations: sum over iterations of the longest computation, minus the longest
-    /// total computation; null if no iterations are known.
+    /// total computation; null if no iterations are known, or the found loop is unsure (`serialization_undivided`).
     slow_in_turn_s: Option<f64>,
-    /// The rest: ranks depend on each other within iterations: ideal time by replay minus that sum; null if iterations or the replay are not
-    /// known.
+    /// The rest: ranks depend on each other within iterations: ideal time by replay minus that sum; null if iterations, likewise, or the
+    /// replay are not known.
     dependency_chains_s: Option<f64>,
 }
 
@@ -294,7 +312,7 @@ impl<'a> From<&'a Option<WorstRegion>> for RegionOfWorst<'a> {
 
 impl Verdict {
     /// The verdict on the cluster of a run that loses most, where its ranks do not share one work. `None`: they do.
-    pub fn of_cluster(model: &Model, places: &[CodePlace], clusters: &Clusters) -> Option<Verdict> {
+    pub fn of_cluster(model: &Model, places: &[CodePlace], clusters: &Clusters, loops: &Loops) -> Option<Verdict> {
         let waits = Waits::of(model);
         let rows = || clusters.rows.iter().filter(|_| clusters.are_apart());
         let computation_s = |row: &ClusterRow| row.efficiency.times.avg_computation_s * row.ranks.len() as f64;
@@ -312,16 +330,27 @@ impl Verdict {
         let waits_for_others_s = waits.for_others_s(row) / row.ranks.len().max(1) as f64;
         let part = model.sums_of(&row.ranks);
         let (regions, call_sites) = (regions::rows(&part, &part), call_sites::rows(&part, places));
-        let verdict = Verdict::new(&part, &row.efficiency, &regions, &call_sites);
+        let verdict = Verdict::new(&part, &row.efficiency, &regions, &call_sites, loops.are_sure_of(&row.ranks));
         let cluster = VerdictCluster { id: row.id, ranks: row.ranks.clone(), chosen, waits_for_others_s };
         Some(Verdict { cluster: Some(cluster), ..verdict })
     }
 
-    /// The verdict on all ranks of a run.
-    pub fn new(model: &Model, efficiency: &EfficiencyRow, regions: &[RegionRow], call_sites: &[SiteRow]) -> Verdict {
+    /// The verdict on all ranks of a run. `is_sure`: iterations are known for sure, if any are.
+    pub fn new(
+        model: &Model,
+        efficiency: &EfficiencyRow,
+        regions: &[RegionRow],
+        call_sites: &[SiteRow],
+        is_sure: bool,
+    ) -> Verdict {
         let times = &efficiency.times;
         let (mean_s, max_s, elapsed_s) = (times.avg_computation_s, times.max_computation_s, times.elapsed_s);
-        let serialization = efficiency.serialization();
+        let serialization = efficiency.serialization(is_sure);
+        let is_undivided = serialization.is_some_and(|all| all.undivided_s() > ROUNDING_S);
+        let undivided = match efficiency.t_ideal_phase_profile_s {
+            Some(_) => Undivided::UnsureLoop,
+            None => Undivided::NoIterations,
+        };
         let imbalance_s = max_s - mean_s;
         let rest_s = elapsed_s - max_s - serialization.map_or(0.0, |all| all.total_s);
         let recorder = model.inclusive_s(0, Activity::Recorder);
@@ -351,6 +380,7 @@ impl Verdict {
             lost_share: share(elapsed_s - mean_s),
             imbalance_s,
             serialization,
+            undivided: is_undivided.then_some(undivided),
             recorder_s,
             communication_s,
             kind: kind(times, &parts),

@@ -4,9 +4,12 @@
 //! waits in question has causes.
 
 use lbprof_analyzer::metrics::blocking::{ByClass, Class};
+use lbprof_analyzer::report::loops::Confidence;
+use lbprof_analyzer::report::text;
+use lbprof_analyzer::report::verdict::Undivided;
 
 use crate::run::Run;
-use crate::support::report_on;
+use crate::support::{json, plain, report_on};
 use Class::{Communication, Control, Imbalance, MessageDelay};
 
 /// The causes that are to be found, in milliseconds: rank, region, class.
@@ -209,6 +212,45 @@ fn what_a_rank_always_does_more_is_global() {
         "ranks 2\nrank *: repeat 5; iteration step; compute 10+10*$r; barrier; end; end\n",
         (0.0, 0.05, 0.0),
     );
+}
+
+/// Ranks that are slow in turn, 6 ms and 3 ms, in 40 steps without markers, each ended by a sum of so many bytes. It looks like a function
+/// that is called from several places where the amounts differ much.
+#[test]
+fn what_depends_on_a_loop_that_is_unsure_is_not_divided() {
+    let report = |bytes: &str| {
+        let text =
+            format!("ranks 2\nrank *: barrier; repeat 40; compute 3+3*(($i+$r)%2); allreduce {bytes}; end; barrier\n");
+        let run = Run::found(&text);
+        (by_class(&run), report_on(&run.model))
+    };
+    // The longest computes 20 · 9 = 180 ms, and 240 ms are the sum of the slowest.
+    let (classes, known) = report("8");
+    assert_eq!(known.loops.rows[0].confidence, Some(Confidence::Likely));
+    let serialization = known.verdict.serialization.unwrap();
+    let slow_in_turn_s = serialization.slow_in_turn_s.unwrap();
+    assert!((slow_in_turn_s - 0.060).abs() < 1e-6 && known.verdict.undivided.is_none(), "{:?}", known.verdict);
+    assert!(classes.temporal_s > 0.119 && classes.unsplit_s == 0.0, "{classes:?}");
+    let (classes, unsure) = report("8*(1+99*($i%3))");
+    assert_eq!(unsure.loops.rows[0].confidence, Some(Confidence::Unsure));
+    let serialization = unsure.verdict.serialization.unwrap();
+    assert!((serialization.total_s - 0.060).abs() < 1e-6, "{serialization:?}");
+    assert_eq!((serialization.slow_in_turn_s, serialization.chains_s), (None, None));
+    assert_eq!(unsure.verdict.undivided, Some(Undivided::UnsureLoop));
+    assert!(classes.unsplit_s > 0.119 && classes.temporal_s + classes.chains_s == 0.0, "{classes:?}");
+    let parts = unsure.overheads.figures.imbalance;
+    assert!(parts.temporal_s.is_none() && (parts.unsplit_s.unwrap() - 0.120).abs() < 1e-6, "{parts:?}");
+    let loss = text::loss(&unsure, &unsure.losses[0]);
+    assert!(loss.contains("serialization (slow in turn or dependency chains: the loop found is unsure)"), "{loss}");
+    let words = text::verdict(&unsure);
+    assert!(words.contains("in chains is not known, for the loop found is unsure"), "{words}");
+    // The tables, the page and JSON say the same.
+    let json: serde_json::Value = serde_json::from_str(&json(&unsure)).unwrap();
+    let (verdict, imbalance) = (&json["verdict"], &json["overheads"]["imbalance"]);
+    assert_eq!(verdict["serialization_undivided"], "unsure loop");
+    assert!(verdict["slow_in_turn_s"].is_null() && imbalance["temporal_s"].is_null(), "{verdict}");
+    let tables = plain(&unsure, 100);
+    assert!(tables.contains("  not separated") && !tables.contains("slow in turn)"), "{tables}");
 }
 
 #[test]

@@ -50,11 +50,11 @@ function phases(report: Report): HTMLElement {
     });
 }
 
-const WORDS: Record<string, string> = { amdahl: "Amdahl", chains: "dependency chains" };
+const WORDS: Record<string, string> = { amdahl: "Amdahl", chains: "dependency chains", unsplit: "not separated" };
 
 function imbalance(report: Report): HTMLElement {
     const of = report.overheads.imbalance;
-    const names = ["amdahl", "global", "temporal", "chains"] as const;
+    const names = of.unsplit_s === null ? (["amdahl", "global", "temporal", "chains"] as const) : (["amdahl", "global", "unsplit"] as const);
     const parts = names.map((name) => ({ name: WORDS[name] ?? name, time: of[`${name}_mean_s`], ratio: of[`${name}_ratio`] }));
     return table({
         caption: "Of that from imbalance: what ranks wait for others that compute",

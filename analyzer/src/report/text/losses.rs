@@ -9,7 +9,7 @@ use crate::model::what_if::WhatIf;
 use crate::read::definitions::WHOLE_PROGRAM;
 use crate::report::doubts::Doubt;
 use crate::report::losses::{Loss, LossAt};
-use crate::report::verdict::LossKind;
+use crate::report::verdict::{LossKind, Undivided};
 use crate::report::what_if::Prediction;
 use crate::report::words::{clean, percent, percent_or_dash, seconds_like, shorten, wrap};
 use crate::report::{ProblemRow, Report};
@@ -112,7 +112,13 @@ fn what(report: &Report, loss: &Loss) -> String {
             )
         }
         LossKind::Serialization => {
-            format!("serialization: waiting for the computation of {of}, though none computes that long in the sum")
+            let kind = match report.verdict.undivided {
+                Some(Undivided::UnsureLoop) => "slow in turn or dependency chains: the loop found is unsure",
+                _ => "slow in turn or dependency chains: iterations are not known on all ranks",
+            };
+            format!(
+                "serialization ({kind}): waiting for the computation of {of}, though none computes that long in the sum"
+            )
         }
         LossKind::Control => format!("waiting for the control of parallelism by {of}{region}"),
         LossKind::Communication if loss.by_cause || report.verdict.serialization.is_some() => {

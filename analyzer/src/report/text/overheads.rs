@@ -79,9 +79,12 @@ fn waiting(table: &OverheadTable) -> Vec<(&'static str, Option<f64>, Option<f64>
         ("of that, from imbalance", Some(parts.all_mean_s), parts.all_ratio),
         ("  Amdahl (one alone)", parts.amdahl_mean_s, parts.amdahl_ratio),
         ("  global (in the sum)", Some(parts.global_mean_s), parts.global_ratio),
-        ("  temporal (slow in turn)", parts.temporal_mean_s, parts.temporal_ratio),
     ];
+    if parts.unsplit_s.is_none() {
+        rows.push(("  temporal (slow in turn)", parts.temporal_mean_s, parts.temporal_ratio));
+    }
     rows.extend(parts.chains_mean_s.map(|mean_s| ("  dependency chains", Some(mean_s), parts.chains_ratio)));
+    rows.extend(parts.unsplit_mean_s.map(|mean_s| ("  not separated", Some(mean_s), parts.unsplit_ratio)));
     rows
 }
 

@@ -10,7 +10,7 @@ use super::{LONGEST_NAME, Options, clusters, doubts, losses, region_name};
 use crate::model::what_if::WhatIf;
 use crate::read::definitions::WHOLE_PROGRAM;
 use crate::read::open::ranges;
-use crate::report::verdict::{Chosen, GOOD_BALANCE, LossKind, VerdictKind, WorstRegion};
+use crate::report::verdict::{Chosen, GOOD_BALANCE, LossKind, Undivided, VerdictKind, WorstRegion};
 use crate::report::words::{clean, percent, percent_or_dash, plural, seconds, seconds_like, shorten, wrap};
 use crate::report::{Report, Verdict};
 
@@ -234,9 +234,18 @@ fn why(report: &Report, balanced: bool) -> String {
         VerdictKind::DependencyChains => format!(
             " Within iterations ranks wait for one another in chains{though}: shorten the chains or let their steps overlap."
         ),
-        VerdictKind::Serialization => format!(
-            " Ranks wait for one another{though}; whether they are slow in turn or depend on each other in chains is known where iterations are (LBPROF_ITERATION_BEGIN)."
-        ),
+        VerdictKind::Serialization => {
+            let unknown = match report.verdict.undivided {
+                Some(Undivided::UnsureLoop) => {
+                    "is not known, for the loop found is unsure: mark the iterations (LBPROF_ITERATION_BEGIN), or name a call that ends one \
+                     (--loop CALLSITE)"
+                }
+                _ => "is known where iterations are (LBPROF_ITERATION_BEGIN)",
+            };
+            format!(
+                " Ranks wait for one another{though}; whether they are slow in turn or depend on each other in chains {unknown}."
+            )
+        }
         _ => String::new(),
     }
 }
@@ -253,12 +262,20 @@ fn parts_of_loss(verdict: &Verdict) -> Vec<String> {
         LossKind::Imbalance | LossKind::Control => "load imbalance between ranks",
         LossKind::SlowInTurn => "serialization (different ranks slow in turn)",
         LossKind::DependencyChains => "serialization (dependency chains)",
-        LossKind::Serialization => "serialization",
+        LossKind::Serialization => undivided(verdict),
         LossKind::Communication => "communication and waiting",
         LossKind::Recorder => "writing the log",
     };
     let shown = verdict.parts.iter().enumerate().filter(|(at, part)| *at == 0 || part.share > 0.01);
     shown.map(|(_, part)| format!("{} to {}", seconds_like(part.lost_s, verdict.elapsed_s), words(part.kind))).collect()
+}
+
+/// Serialization of which it is not known which kind it is.
+fn undivided(verdict: &Verdict) -> &'static str {
+    match verdict.undivided {
+        Some(Undivided::UnsureLoop) => "serialization (of which kind is not known: the loop is unsure)",
+        _ => "serialization",
+    }
 }
 
 /// What is missing, in few words.

@@ -75,8 +75,8 @@ pub fn note(note: &Note) -> String {
              cluster"
         }
         Note::EachIsUnknown => {
-            "balance in each iteration is not predicted: ranks end their iterations with different calls, so it is not known which of \
-             them are the same one; mark iterations (LBPROF_ITERATION_BEGIN) to get a prediction"
+            "balance in each iteration is not predicted: ranks end their iterations with different calls, or go through different \
+             numbers of them, so it is not known which of them are the same one; mark iterations (LBPROF_ITERATION_BEGIN) to get a prediction"
         }
         Note::OuterGainsLess(outer, inner) => {
             let [outer, inner] = [outer, inner].map(|path| clean(short_path(path)));

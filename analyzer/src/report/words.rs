@@ -129,7 +129,7 @@ pub(crate) fn separators(path: &str) -> impl Iterator<Item = usize> {
 }
 
 /// `text` in at most `columns`, its middle left out where it is longer: the begin says what it is, the end where. Of names of code,
-/// `solve (cg.c:120) → halo (halo.c:7)`, files and lines stay, which distinguish them.
+/// `solve (cg.c:120) → halo (halo.c:7)`, files and lines stay, which distinguish them, and a bit of each function.
 pub fn shorten(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -169,14 +169,14 @@ fn shared_begin(one: &str, other: &str) -> usize {
     if one == other { usize::MAX } else { one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count() }
 }
 
-/// A name of code with its functions shortened; `None` where it has no file and line, or too little room beside them.
+/// A name of code with its functions shortened; `None` where it is a function without file and line, or has too little room beside them.
 fn shortened_names(text: &str, columns: usize) -> Option<String> {
     const LEAST: usize = 5;
     let names: Vec<(&str, &str)> = text.split(" → ").map(|name| name.rsplit_once(" (").unwrap_or((name, ""))).collect();
     let kept = |place: &str| if place.is_empty() { 0 } else { width(place) + 2 };
     let arrows = 3 * (names.len() - 1);
     let room = columns.checked_sub(names.iter().map(|(_, place)| kept(place)).sum::<usize>() + arrows)?;
-    if names.iter().all(|(_, place)| place.is_empty()) || room < LEAST * names.len() {
+    if matches!(names[..], [(_, "")]) || room < LEAST * names.len() {
         return None;
     }
     // Short names leave their room to the long ones.
@@ -293,6 +293,8 @@ mod tests {
             "exc…ghbours (halo.c:120) → sum (sum.c:7)"
         );
         assert_eq!(shorten("exchange_with_all_neighbours (halo.c:120 → 130)", 30).chars().count(), 30);
+        // Programs without lines: code between two functions does not read like one.
+        assert_eq!(shorten("pressure::norm → exchange_with_all_neighbours", 30), "pressure::norm → exch…ighbours");
     }
 
     #[test]

@@ -47,7 +47,7 @@ fn read_all(dir: &std::path::Path) {
     assert!(!plain(&report, 80).is_empty());
     assert!(serde_json::from_str::<serde_json::Value>(&json(&report)).is_ok());
     let mut lines = Vec::new();
-    dump(&run, &model, &symbols::unresolved(&model.sites), None, &mut lines)
+    dump(&run, &model, &symbols::unnamed(&model.sites).places, None, &mut lines)
         .expect("the logs can be read a second time");
     let text = String::from_utf8(lines).expect("JSON is UTF-8");
     assert!(text.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()));

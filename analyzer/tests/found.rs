@@ -67,6 +67,65 @@ fn a_found_loop_gives_the_figures_of_the_marked_one() {
     }
 }
 
+/// Twenty steps that exchange through one function from three places, of which the ranks compute `work` before the second; what it
+/// carries differs by the place.
+fn steps_through_a_function(work: impl Fn(u32) -> f64 + Copy + 'static) -> Scenario {
+    Scenario::ranks(4).each(move |rank, script| {
+        let script = script.through(&["main"]).at("start").barrier(0.5);
+        let exchange = |script: RankScript, from: &str, bytes: u64, ms: f64| {
+            let script = script.through(&["main too", from]);
+            script.at("send").send(0, 1, bytes, 0.125).at("recv").recv(0, 1, bytes, 0.125).at("meet").barrier(ms)
+        };
+        script.repeat(20, move |_, script| {
+            let script = exchange(script.compute(1), "predict", 10_000, 0.25);
+            let script = exchange(script.compute(work(rank)), "correct", 100, 8.25 - work(rank));
+            exchange(script.compute(0.5), "finish", 1_000, 0.25)
+        })
+    })
+}
+
+#[test]
+fn a_function_that_is_called_from_several_places_of_a_step_makes_no_steps_of_its_own() {
+    let model = found_model(steps_through_a_function(|rank| if rank == 2 { 8.0 } else { 2.0 }));
+    assert_eq!(iterations(&model), [Some(20); 4]);
+    let row = &report_on(&model).loops.rows[0];
+    assert_eq!((row.confidence, row.possible, &row.doubt), (Some(Confidence::Sure), Some((20.0, 20.0)), &None));
+    // Without the calls around them, the function's calls are all that there is.
+    let alone = Scenario::ranks(4).each(|rank, script| {
+        let step = move |_, script: RankScript| {
+            let ms = if rank == 2 { 0.25 } else { 6.25 };
+            let exchange = |script: RankScript, bytes, ms: f64| {
+                script.at("send").send(0, 1, bytes, 0.125).at("recv").recv(0, 1, bytes, 0.125).at("meet").barrier(ms)
+            };
+            let script = exchange(script.compute(1), 10_000, 0.25);
+            let script = exchange(script.compute(if rank == 2 { 8.0 } else { 2.0 }), 100, ms);
+            exchange(script.compute(0.5), 1_000, 0.25)
+        };
+        script.repeat(20, step)
+    });
+    let report = report_on(&found_model(alone));
+    assert_ne!(report.loops.rows[0].confidence, Some(Confidence::Sure));
+}
+
+#[test]
+fn code_between_calls_is_that_of_the_function_around_both() {
+    let work = |rank| if rank == 2 { 8.0 } else { 2.0 };
+    let model = found_model(steps_through_a_function(work));
+    let computation = |path: &str| model.inclusive_s(region(&model, path), Activity::Computation);
+    // The step's own code, between the calls in it that exchange; that of the function is a region for each of them.
+    let is_own = |path: &&str| path.starts_with("main/loop/") && path.contains('→') && path.matches('/').count() == 2;
+    let computes = |path: &&str| computation(path).iter().any(|&ms| ms > 0.0);
+    let own: Vec<&str> = paths(&model).into_iter().filter(is_own).filter(computes).collect();
+    assert_eq!(own.len(), 3, "{own:?}");
+    let step = own.iter().map(|path| computation(path)).collect::<Vec<_>>();
+    let mut longest: Vec<f64> = step.iter().map(|ranks| ranks.iter().copied().fold(0.0, f64::max)).collect();
+    longest.sort_by(f64::total_cmp);
+    // The first step's first part lies outside of the loop.
+    assert_near(longest[0], 20.0 * 0.000_5);
+    assert_near(longest[1], 19.0 * 0.001);
+    assert_near(longest[2], 20.0 * 0.008);
+}
+
 /// Paths of the regions that have a time, in their order.
 fn paths(model: &Model) -> Vec<&str> {
     model.regions.iter().map(|region| region.path.as_str()).collect()

@@ -236,13 +236,20 @@ fn what_changes_over_the_run_and_what_it_costs_is_reported() {
 #[test]
 fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
     let mut produced = std::collections::BTreeSet::new();
-    let hung = Scenario::ranks(1).rank(0, |script| script.compute(1.0).kill_in(Operation::Recv, 1));
+    let hung = Scenario::ranks(1).rank(0, |script| {
+        let script = script.compute(1.0).through(&["solve"]).at("recv").recv(0, 1, 8, 1);
+        script.compute(1.0).through(&["output"]).at("recv").kill_in(Operation::Recv, 1)
+    });
     let part = Selection { ranks: Some("0".parse().unwrap()), ..Selection::default() };
     let part = report_on(&part_in(written(one_slow_rank()).path(), &part));
     let damaged = report_on(&model_in(damaged().path()));
-    let found = report_on(&found_model(
-        Scenario::ranks(2).each(|_, script| script.repeat(5, |_, script| script.compute(1).at("meet").allreduce(8, 1))),
-    ));
+    // A function that is called from two places.
+    let found = report_on(&found_model(Scenario::ranks(2).each(|rank, script| {
+        script.repeat(5, move |_, script| {
+            let script = script.compute(1).through(&["solve"]).at("meet").allreduce(8, 1);
+            script.compute(1 + rank).through(&["output"]).at("meet").allreduce(8, 2 - rank)
+        })
+    })));
     // Rank 0 is of no cluster, for it runs other code than the others.
     let server = Scenario::ranks(4).each(|rank, script| {
         let name = if rank == 0 { "serve" } else { "work" };

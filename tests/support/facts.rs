@@ -22,6 +22,7 @@
 //! | `loops` | rows of main loops that were found |
 //! | `loop[KEY]`, `loop[KEY][q]` | of the main loop of the report, or of rank q: `iterations` (most of a rank), `possible_min`, `possible_max`, `confidence` (sure 2, likely 1, unsure 0) |
 //! | `region_load_balance[REGION]` | of the region, inner ones included |
+//! | `longest[REGION]` | longest computation of a rank in the region, inner ones included |
 //! | `violations` | calls that ended before what they waited for, by the clocks |
 //! | anything else | a value of `efficiency` |
 //!
@@ -159,12 +160,8 @@ fn find(report: &Value, name: &str, brackets: &[&str]) -> anyhow::Result<(f64, O
                 |one: &&Value| one["ranks"].as_array().is_some_and(|ranks| ranks.iter().any(|rank| *rank == q));
             Ok((0.0, main_loops(report).find(has_rank).and_then(|one| of_loop(one, key))))
         }
-        ("region_load_balance", [path]) => {
-            let regions = report["regions"].as_array().into_iter().flatten();
-            let balance =
-                regions.filter(|one| one["path"] == *path).find_map(|one| one["efficiency"]["load_balance"].as_f64());
-            Ok((TOLERANCE, balance))
-        }
+        ("region_load_balance", [path]) => Ok((TOLERANCE, of_region(report, path, "load_balance"))),
+        ("longest", [path]) => Ok((TOLERANCE, of_region(report, path, "max_computation_s"))),
         ("violations", []) => Ok((0.0, blocking["matching"]["violations"].as_f64())),
         ("computation", [p]) => Ok((TOLERANCE, rank(report, p)?["computation_s"].as_f64())),
         (activity, [p]) => Ok((TOLERANCE, Some(rank(report, p)?["activities"][activity].as_f64().unwrap_or(0.0)))),
@@ -176,6 +173,12 @@ fn find(report: &Value, name: &str, brackets: &[&str]) -> anyhow::Result<(f64, O
         },
         _ => bail!("an unknown fact: {name}{brackets:?}"),
     }
+}
+
+/// A value of a region's efficiency.
+fn of_region(report: &Value, path: &str, key: &str) -> Option<f64> {
+    let regions = report["regions"].as_array().into_iter().flatten();
+    regions.filter(|one| one["path"] == path).find_map(|one| one["efficiency"][key].as_f64())
 }
 
 /// The main loops that were found.

@@ -569,6 +569,10 @@ module: (string | null)
  */
 offset: (number | null)
 /**
+ * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known.
+ */
+callers: Caller[]
+/**
  * Whether it has other call sites.
  */
 several: boolean
@@ -576,6 +580,31 @@ several: boolean
  * Time spent there, the mean over ranks.
  */
 mean_s: number
+}
+/**
+ * A call by which the program gets to a place.
+ */
+export interface Caller {
+/**
+ * The function that calls.
+ */
+function: (string | null)
+/**
+ * Its source file.
+ */
+file: (string | null)
+/**
+ * The line.
+ */
+line: (number | null)
+/**
+ * Path of the executable or library; null where the address lies in none.
+ */
+module: (string | null)
+/**
+ * The address that the call returns to, where the line is not known.
+ */
+offset: (number | null)
 }
 /**
  * A doubt about the figures.
@@ -676,6 +705,10 @@ module: (string | null)
  * The address that the call returns to, as the module's own tables state it; the raw address where there is no module; null if it is not known.
  */
 offset: (number | null)
+/**
+ * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known.
+ */
+callers: Caller[]
 /**
  * The share of the waiting for these ranks, or of all communication, that is there; null where it is not known.
  */
@@ -1094,6 +1127,10 @@ module: (string | null)
  * The address that the call returns to, as the module's own tables state it; the raw address where there is no module; null if it is not known.
  */
 offset: (number | null)
+/**
+ * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known.
+ */
+callers: Caller[]
 }
 /**
  * Resources used between two samples.
@@ -1451,6 +1488,10 @@ module: (string | null)
  * The address that the call returns to, as the module's own tables state it; the raw address where there is no module; null if it is not known.
  */
 offset: (number | null)
+/**
+ * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known.
+ */
+callers: Caller[]
 /**
  * Whether an uninterrupted run of such calls ends only one iteration.
  */
@@ -2386,6 +2427,10 @@ module: (string | null)
  * The address that the call returns to, as the module's own tables state it; the raw address where there is no module; null if it is not known.
  */
 offset: (number | null)
+/**
+ * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known.
+ */
+callers: Caller[]
 /**
  * The MPI function, without `MPI_`.
  */

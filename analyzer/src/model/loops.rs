@@ -23,6 +23,11 @@ pub struct Loop {
     pub ends: Ends,
     /// How well the number of iterations is known; of the main loop alone.
     pub count: Count,
+    /// Whether no other code of the program makes the calls that come once in each iteration, as far as their paths show; of the main
+    /// loop alone.
+    pub is_unique: bool,
+    /// Whether one of the calls that come once in each iteration is in `main`; of the main loop alone.
+    pub is_in_main: bool,
     /// Whether nothing but its rhythm makes it a loop around an inner one, whose iterations may be the program's.
     pub by_rhythm: bool,
     /// The iterations of other ranks that exchange messages with these, where they are as many ranks or more and make another number of

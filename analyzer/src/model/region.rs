@@ -20,6 +20,11 @@ pub struct Region {
     pub iterated: bool,
     /// Whether it was found in the calls, not marked.
     pub found: bool,
+    /// Whether it is a function around code between calls.
+    pub is_function: bool,
+    /// Of code between calls: those after and before which it comes, in the innermost region around it that is a loop or marked; both are
+    /// one where it lies in what that one calls.
+    pub ends: Option<(String, String)>,
 }
 
 /// `region` and those around it in a table in which 0 is the outermost of all; innermost first.

@@ -1,8 +1,12 @@
 //! The files that a run's calls come from, and the call sites in them: each once, whatever ids the ranks' logs give them.
 //!
-//! A module is the same on all ranks by its build id, or by its path where it has none; a call site by its module and offset.
+//! A module is the same on all ranks by its build id, or by its path where it has none; a call site by its module and offset, and by the
+//! site from which the function around it was called: call sites are the nodes of the tree of call paths.
 
 use std::collections::HashMap;
+
+use lbprof_collector::definition;
+use lbprof_collector::record::NONE;
 
 use crate::read::definitions::Definitions;
 
@@ -11,11 +15,14 @@ use crate::read::definitions::Definitions;
 pub struct Sites {
     /// Files, by path once sorted.
     pub modules: Vec<Module>,
-    /// Call sites, by module and offset once sorted; those in no module last.
+    /// Call sites, each after its parent; by module and offset once [`Sites::sorted`], those in no module last.
     pub call_sites: Vec<CallSite>,
     modules_by_key: HashMap<Vec<u8>, u32>,
-    sites_by_key: HashMap<(Option<u32>, u64), u32>,
+    sites_by_key: HashMap<CallSite, u32>,
 }
+
+/// Most call sites of a path: more than the recorder has. Of a longer one the site is not known.
+const MAX_DEPTH: usize = 1024;
 
 impl Sites {
     /// The index of a module, entered where it is new.
@@ -28,7 +35,7 @@ impl Sites {
 
     /// The index of a call site, entered where it is new.
     fn site(&mut self, site: CallSite) -> u32 {
-        *self.sites_by_key.entry((site.module, site.offset)).or_insert_with(|| {
+        *self.sites_by_key.entry(site).or_insert_with(|| {
             self.call_sites.push(site);
             self.call_sites.len() as u32 - 1
         })
@@ -37,30 +44,51 @@ impl Sites {
     /// Enters the call sites that a rank's log defines: their indices by the log's ids.
     pub fn enter(&mut self, definitions: &Definitions) -> HashMap<u32, u32> {
         let mut indices = HashMap::new();
+        let mut depths: HashMap<u32, usize> = HashMap::new();
         for (&id, site) in &definitions.call_sites {
+            let parent = parent_of(id, site).filter(|parent| definitions.call_sites.contains_key(parent));
+            let depth = parent.map_or(Some(0), |parent| Some(depths.get(&parent)? + 1));
+            let Some(depth) = depth.filter(|&depth| depth < MAX_DEPTH) else { continue };
+            depths.insert(id, depth);
+            let parent = parent.and_then(|parent| indices.get(&parent).copied());
             let module =
                 definitions.modules.get(&site.module).map(|module| self.module(&module.path, &module.build_id));
-            indices.insert(id, self.site(CallSite { module, offset: site.offset }));
+            indices.insert(id, self.site(CallSite::new(module, site, parent)));
         }
         indices
     }
 
     /// The index of the call site that a rank's log defines as `id`; `None` where it is not here.
     pub fn find(&self, definitions: &Definitions, id: u32) -> Option<u32> {
-        let site = definitions.call_sites.get(&id)?;
-        let module = match definitions.modules.get(&site.module) {
-            Some(module) => Some(*self.modules_by_key.get(key(&module.path, &module.build_id))?),
-            None => None,
-        };
-        self.sites_by_key.get(&(module, site.offset)).copied()
+        let mut path = Vec::new();
+        let mut next = Some(id);
+        while let Some((id, site)) = next.and_then(|id| Some((id, definitions.call_sites.get(&id)?))) {
+            path.push(site);
+            next = parent_of(id, site).filter(|_| path.len() <= MAX_DEPTH);
+        }
+        if path.len() > MAX_DEPTH {
+            return None;
+        }
+        path.into_iter().rev().try_fold(None, |parent, site| {
+            let module = match definitions.modules.get(&site.module) {
+                Some(module) => Some(*self.modules_by_key.get(key(&module.path, &module.build_id))?),
+                None => None,
+            };
+            Some(Some(*self.sites_by_key.get(&CallSite::new(module, site, parent))?))
+        })?
     }
 
     /// Enters those of `other`: their indices here.
     pub fn merge(&mut self, other: &Sites) -> Vec<u32> {
         let modules: Vec<u32> =
             other.modules.iter().map(|module| self.module(&module.path, &module.build_id)).collect();
-        let place = |site: &CallSite| CallSite { module: site.module.map(|module| modules[module as usize]), ..*site };
-        other.call_sites.iter().map(|site| self.site(place(site))).collect()
+        let mut indices: Vec<u32> = Vec::with_capacity(other.call_sites.len());
+        for site in &other.call_sites {
+            let module = site.module.map(|module| modules[module as usize]);
+            let parent = site.parent.map(|parent| indices[parent as usize]);
+            indices.push(self.site(CallSite { module, parent, ..*site }));
+        }
+        indices
     }
 
     /// The same in an order that does not depend on that of entering, and the new index of each old one.
@@ -75,13 +103,45 @@ impl Sites {
             let module = site.module.map(|module| &self.modules[module as usize]);
             site.module = module.map(|module| all.module(&module.path, &module.build_id));
         }
-        let mut order = self.call_sites.clone();
-        order.sort_by_key(|site| (site.module.is_none(), site.module, site.offset));
-        for site in order {
-            all.site(site);
+        let places = self.places_by_level();
+        let own = |at: &u32| {
+            let site = &self.call_sites[*at as usize];
+            (site.module.is_none(), site.module, site.offset, places[*at as usize])
+        };
+        let mut order: Vec<u32> = (0..self.call_sites.len() as u32).collect();
+        order.sort_by_key(own);
+        let mut indices = vec![0; order.len()];
+        (0..).zip(&order).for_each(|(new, &old)| indices[old as usize] = new);
+        all.call_sites = order.iter().map(|&old| self.call_sites[old as usize]).collect();
+        for site in &mut all.call_sites {
+            site.parent = site.parent.map(|parent| indices[parent as usize]);
         }
-        let indices = self.call_sites.iter().map(|site| all.site(*site)).collect();
+        all.sites_by_key = all.call_sites.iter().copied().zip(0..).collect();
         (all, indices)
+    }
+
+    /// For each call site how many are around it, and its place among those with as many: by what it is, then by the place of the one that it
+    /// was called from.
+    fn places_by_level(&self) -> Vec<(u32, u32)> {
+        let mut places: Vec<(u32, u32)> = Vec::with_capacity(self.call_sites.len());
+        let mut levels: Vec<Vec<u32>> = Vec::new();
+        for (at, site) in (0..).zip(&self.call_sites) {
+            let level = site.parent.map_or(0, |parent| places[parent as usize].0 + 1);
+            places.push((level, 0));
+            if level as usize == levels.len() {
+                levels.push(Vec::new());
+            }
+            levels[level as usize].push(at);
+        }
+        for mut level in levels {
+            level.sort_by_key(|&at| {
+                let site = &self.call_sites[at as usize];
+                let around = site.parent.map(|parent| places[parent as usize].1);
+                (site.module.is_none(), site.module, site.offset, site.cut, around)
+            });
+            (0..).zip(level).for_each(|(place, at)| places[at as usize].1 = place);
+        }
+        places
     }
 }
 
@@ -99,11 +159,92 @@ pub struct Module {
     pub build_id: Vec<u8>,
 }
 
-/// A place from which MPI is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A place from which a function is called, and how the program got there. Those that records refer to call MPI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CallSite {
     /// Index in [`Sites::modules`]; `None` where the address lies in none.
     pub module: Option<u32>,
     /// Return address as the module's own tables state it; the raw address where there is no module.
     pub offset: u64,
+    /// Index of the site from which the function around this one was called; `None`: it is the outermost known.
+    pub parent: Option<u32>,
+    /// Whether an outermost one was called from somewhere that is not known.
+    pub cut: bool,
+}
+
+impl CallSite {
+    fn new(module: Option<u32>, site: &definition::CallSite, parent: Option<u32>) -> CallSite {
+        let is_lost = parent.is_none() && site.parent != NONE;
+        CallSite { module, offset: site.offset, parent, cut: is_lost || parent.is_none() && site.cut }
+    }
+}
+
+/// The id of the site that one was called from. A site is defined after that one, so ids grow inwards; anything else may be a circle.
+fn parent_of(id: u32, site: &definition::CallSite) -> Option<u32> {
+    Some(site.parent).filter(|&parent| parent < id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sites of a log that defines these: offset and parent, by id.
+    fn defined(sites: &[(u64, u32)]) -> Definitions {
+        let mut definitions = Definitions::default();
+        for (id, &(offset, parent)) in (0..).zip(sites) {
+            let site = definition::CallSite { parent, cut: false, ..definition::CallSite::alone(id, 0, offset) };
+            definitions.call_sites.insert(id, site);
+        }
+        definitions
+    }
+
+    fn path(sites: &Sites, at: u32) -> Vec<u64> {
+        let mut path = Vec::new();
+        let mut next = Some(at);
+        while let Some(at) = next {
+            path.push(sites.call_sites[at as usize].offset);
+            next = sites.call_sites[at as usize].parent;
+        }
+        path
+    }
+
+    #[test]
+    fn paths_are_the_same_on_ranks_that_define_them_in_another_order() {
+        let one = defined(&[(1, NONE), (5, 0), (9, 1), (6, 0), (9, 3)]);
+        let other = defined(&[(1, NONE), (6, 0), (9, 1), (5, 0), (9, 3), (9, 0)]);
+        let mut sites = Sites::default();
+        let of_one = sites.enter(&one);
+        let mut others = Sites::default();
+        others.enter(&other);
+        let merged = sites.merge(&others);
+        assert_eq!((sites.call_sites.len(), merged.len()), (6, 6));
+        let (sites, indices) = sites.sorted();
+        for (id, expected) in [(2, [9, 5, 1]), (4, [9, 6, 1])] {
+            let found = sites.find(&one, id).unwrap();
+            assert_eq!(path(&sites, found), expected);
+            assert_eq!(indices[of_one[&id] as usize], found);
+        }
+        assert_eq!(sites.find(&one, 2), sites.find(&other, 4));
+        let mut again = Sites::default();
+        again.enter(&other);
+        again.enter(&one);
+        assert_eq!(again.sorted().0.call_sites, sites.call_sites);
+    }
+
+    #[test]
+    fn circles_and_endless_paths_end() {
+        let circle = defined(&[(1, 1), (2, 0), (3, 2)]);
+        let mut sites = Sites::default();
+        let entered = sites.enter(&circle);
+        assert_eq!(path(&sites, sites.find(&circle, 1).unwrap()), [2, 1]);
+        assert_eq!(path(&sites, entered[&2]), [3]);
+        let deep: Vec<(u64, u32)> = (0..3000).map(|id: u32| (u64::from(id), id.wrapping_sub(1))).collect();
+        let deep = defined(&deep);
+        let mut sites = Sites::default();
+        let entered = sites.enter(&deep);
+        assert_eq!(path(&sites, entered[&1023]).len(), MAX_DEPTH);
+        assert_eq!(sites.find(&deep, 1023), Some(entered[&1023]));
+        assert_eq!((sites.find(&deep, 1024), entered.get(&1024)), (None, None), "too long");
+        assert_eq!((sites.find(&deep, 2999), entered.get(&2999)), (None, None));
+    }
 }

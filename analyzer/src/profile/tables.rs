@@ -34,6 +34,8 @@ impl Default for Tables {
             kind: RegionKind::Useful,
             iterated: false,
             found: false,
+            is_function: false,
+            ends: None,
         };
         Tables {
             regions: vec![whole],
@@ -49,16 +51,18 @@ impl Default for Tables {
 impl Tables {
     /// The region of this name within `parent`; `None`: there are too many.
     pub(super) fn region(&mut self, parent: RegionIdx, part: &PathPart) -> Option<RegionIdx> {
-        let PathPart { name, kind, iterated, found } = part.clone();
+        let PathPart { name, kind, iterated, found, is_function, ends } = part.clone();
         let key = (parent, name.clone());
         if let Some(&idx) = self.regions_by_name.get(&key) {
-            self.regions[idx as usize].iterated |= iterated;
+            let known = &mut self.regions[idx as usize];
+            known.iterated |= iterated;
+            known.ends = known.ends.take().or(ends);
             return Some(idx);
         }
         let path = format!("{}/{}", self.regions[parent as usize].path, path_part(&name));
         self.path_bytes = Some(self.path_bytes + path.len()).filter(|&bytes| bytes <= MAX_PATH_BYTES)?;
         let idx = self.regions.len() as RegionIdx;
-        self.regions.push(Region { name, path, parent, kind, iterated, found });
+        self.regions.push(Region { name, path, parent, kind, iterated, found, is_function, ends });
         self.regions_by_name.insert(key, idx);
         Some(idx)
     }

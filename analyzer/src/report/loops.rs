@@ -261,18 +261,18 @@ impl Doubt {
         }
         let all: f64 = iterations.iter().copied().map(f64::from).sum();
         let is_of_interpreter = |module: &str| INTERPRETERS.iter().any(|part| module.contains(part));
-        // What is called in main is called from one place.
-        let of_function = !one.is_certain;
+        // A call whose path is known, or one in main, is called from one place.
+        let of_function = !one.is_certain && !one.is_unique;
         let little = sum(|one| one.bytes) <= BYTES_OF_A_NUMBER * calls;
         let doubts = [
-            (sum(|one| u64::from(one.alike)) < LEAST_LIKE_AMOUNTS * all).then_some(Doubt::Amounts),
+            (!one.is_unique && sum(|one| u64::from(one.alike)) < LEAST_LIKE_AMOUNTS * all).then_some(Doubt::Amounts),
             (MOST_OTHER_CALLS * calls <= sum(|one| one.foreign)).then_some(Doubt::OtherCalls),
             one.module.is_some_and(is_of_interpreter).then_some(Doubt::Interpreter),
             one.rhythm.map(Doubt::Rhythm),
             one.partners.map(Doubt::Partners),
             (of_function && one.kinds < LEAST_KINDS).then_some(Doubt::FewKinds(one.kinds, one.is_mostly_inner)),
-            (of_function && little).then_some(Doubt::LittleCarried),
-            of_function.then_some(Doubt::Ends),
+            (!one.is_in_main && little).then_some(Doubt::LittleCarried),
+            (!one.is_certain).then_some(Doubt::Ends),
         ];
         doubts.into_iter().flatten().collect()
     }
@@ -293,6 +293,10 @@ struct Facts<'a> {
     is_mostly_inner: bool,
     /// Whether the number of its iterations is certain.
     is_certain: bool,
+    /// Whether the paths of its calls show that no other code of the program makes them.
+    is_unique: bool,
+    /// Whether one of them is in `main`.
+    is_in_main: bool,
 }
 
 impl Loops {
@@ -399,6 +403,8 @@ fn doubts(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<
         rhythm: longest_inner(model, one).filter(|_| one.by_rhythm).map(|inner| inner.for_each_main.round() as u32),
         is_mostly_inner: longest_inner(model, one).is_some_and(|inner| inner.share_of_main >= MOSTLY_INNER),
         is_certain: one.count == Count::default(),
+        is_unique: one.is_unique,
+        is_in_main: one.is_in_main,
     };
     Doubt::all(&carried, &iterations, &facts)
 }
@@ -531,7 +537,7 @@ mod tests {
     #[test]
     fn a_call_in_main_is_in_no_function_that_is_called_from_many_places() {
         let carried = Carried { alike: 100, calls: 200, foreign: 0, bytes: 0 };
-        let certain = Facts { kinds: 2, is_certain: true, ..Facts::default() };
+        let certain = Facts { kinds: 2, is_certain: true, is_in_main: true, ..Facts::default() };
         assert_eq!(Doubt::all(&[carried], &[100], &certain), []);
         let by_rhythm = Facts { rhythm: Some(3), partners: Some(80), ..certain };
         assert_eq!(Doubt::all(&[carried], &[100], &by_rhythm), [Doubt::Rhythm(3), Doubt::Partners(80)]);

@@ -10,11 +10,14 @@
 //!   F R F R F R        three steps; or one to warm up, and two
 //! ```
 //!
-//! What settles it is a call in `main`: `main` runs once, so that its loop makes each of these calls.
+//! What settles it is a call in `main`: `main` runs once, so that its loop makes each of these calls. A call of which the whole path is
+//! known is nearly as good: no other code of the program makes it. Where all such calls are made equally often, that is how often the loop
+//! runs; where they are not, some are left out of an iteration, or are made again in one.
 
 use super::groups::Candidate;
 use crate::model::loops::Count;
 use crate::model::loops::Ends;
+use crate::structure::call_tree::CallTree;
 use crate::structure::iterations::found::{Anchor, FoundLoop};
 use crate::structure::survey::{RankSurvey, Survey};
 
@@ -29,12 +32,23 @@ pub(super) struct Evidence<'a> {
     pub survey: &'a Survey,
     /// Whether each call site is in `main`.
     pub in_main: &'a [bool],
+    /// The calls of the source that call sites are.
+    pub calls: &'a CallTree,
 }
 
 impl Evidence<'_> {
-    fn is_in_main(&self, token: u32) -> bool {
-        let site = self.survey.tokens.get(token as usize).and_then(|token| token.site);
-        site.is_some_and(|site| self.in_main.get(site as usize).copied().unwrap_or(false))
+    fn site(&self, token: u32) -> Option<u32> {
+        self.survey.tokens.get(token as usize).and_then(|token| token.site)
+    }
+
+    /// Whether a call is in `main`.
+    pub fn is_in_main(&self, token: u32) -> bool {
+        self.site(token).is_some_and(|site| self.in_main.get(site as usize).copied().unwrap_or(false))
+    }
+
+    /// Whether no other code of the program makes this call.
+    pub fn is_unique(&self, token: u32) -> bool {
+        self.is_in_main(token) || self.site(token).is_some_and(|site| self.calls.is_whole(site))
     }
 
     /// How many of the ranks make this call as often as one that makes it `count` times.
@@ -73,11 +87,17 @@ impl Evidence<'_> {
         let near: Vec<(u32, u64)> =
             counts.filter(|&(_, count)| count.abs_diff(u64::from(iterations)) <= ASTRAY).collect();
         let most = near.iter().map(|&(_, count)| count).max().unwrap_or(u64::from(iterations));
-        if let Some(&(token, _)) = near.iter().find(|&&(token, count)| count == most && self.is_in_main(token)) {
-            let certain = Anchor { tokens: vec![token], run: false };
-            return (Count::default(), (most != u64::from(iterations)).then_some(certain));
+        let is_most = |what: fn(&Self, u32) -> bool| {
+            near.iter().find(|&&(token, count)| count == most && what(self, token)).map(|&(token, _)| token)
+        };
+        let end_at = |token: u32| (most != u64::from(iterations)).then(|| Anchor { tokens: vec![token], run: false });
+        if let Some(token) = is_most(Self::is_in_main) {
+            return (Count::default(), end_at(token));
         }
         let least = near.iter().map(|&(_, count)| count).min().unwrap_or(u64::from(iterations));
+        if let Some(token) = is_most(Self::is_unique).filter(|_| near.iter().all(|&(token, _)| self.is_unique(token))) {
+            return (Count { fewer: (most - least) as u32, more: 0 }, end_at(token));
+        }
         let below = |count: u64| u64::from(iterations).saturating_sub(count) as u32;
         let above = most.saturating_sub(u64::from(iterations)) as u32;
         // What is made as often in all calls may be made once to warm up.
@@ -131,7 +151,8 @@ mod tests {
     /// The count of a loop of calls 0 and 1, which rank 0 makes so often, with call 0 in `main` or not.
     fn count(counts: &[u64], in_main: bool, iterations: u32) -> (Count, Option<u32>) {
         let survey = survey(&[counts]);
-        let evidence = Evidence { survey: &survey, in_main: &[in_main, false, false, false] };
+        let evidence =
+            Evidence { survey: &survey, in_main: &[in_main, false, false, false], calls: &CallTree::default() };
         let (count, anchor) = evidence.count(&found(1, &[0, 1]), &survey.ranks[0], iterations);
         (count, anchor.map(|anchor| anchor.tokens[0]))
     }
@@ -159,7 +180,7 @@ mod tests {
     #[test]
     fn an_iteration_ends_with_what_most_ranks_call_once_in_each() {
         let survey = survey(&[&[60, 60, 0, 60], &[60, 0, 180, 60], &[60, 60, 0, 60]]);
-        let evidence = Evidence { survey: &survey, in_main: &[] };
+        let evidence = Evidence { survey: &survey, in_main: &[], calls: &CallTree::default() };
         let end = |core: &[u32], collective: u32| {
             let end = evidence.shared_end(&found(1, core), &survey.ranks[0], 60, |token| token == collective);
             end.map(|anchor| anchor.tokens[0])

@@ -27,6 +27,10 @@ pub(super) struct Group<'a> {
     pub(super) ends: Ends,
     /// How well their number is known.
     pub(super) count: Count,
+    /// Whether no other code of the program makes the calls that come once in each.
+    pub(super) is_unique: bool,
+    /// Whether one of these calls is in `main`.
+    pub(super) is_in_main: bool,
     /// Every so manieth anchor of the main loop ends one.
     pub(super) every: NonZeroU32,
     /// What is found in the calls where the user named what ends an iteration.
@@ -51,6 +55,8 @@ impl<'a> Group<'a> {
             iterations: 0,
             ends: Ends::Found,
             count: Count::default(),
+            is_unique: false,
+            is_in_main: false,
             every: NonZeroU32::MIN,
             detected: None,
             chosen,
@@ -77,6 +83,9 @@ impl<'a> Group<'a> {
             self.found[self.main].anchor = shared;
             self.iterations = count(self);
         }
+        self.is_unique =
+            self.main().core.iter().all(|&token| evidence.is_unique(token)) && !self.main().core.is_empty();
+        self.is_in_main = self.main().core.iter().any(|&token| evidence.is_in_main(token));
         let (known, certain) = evidence.count(self.main(), calls.rank, self.iterations);
         self.count = known;
         if let Some(anchor) = certain {

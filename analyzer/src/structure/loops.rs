@@ -37,7 +37,7 @@ const REGION_SHARE: f64 = 0.05;
 pub fn find(run: &Run, survey: &Survey, names: &Resolved, wanted: &Wanted, tokens: &HashMap<Token, u32>) -> Vec<Loop> {
     let places = &names.places;
     let named = wanted.loop_at.as_deref().map(|text| LoopAt::new(text, survey, places));
-    let evidence = Evidence { survey, in_main: &names.in_main };
+    let evidence = Evidence { survey, in_main: &names.in_main, calls: &names.calls };
     let mut groups = groups(named.as_ref(), evidence, |rank| Calls { run, survey, tokens, rank });
     agree(&mut groups);
     // The teams by the numbers of their names, each with one group of it.
@@ -175,6 +175,8 @@ fn to_loop(
         anchors: if one.main { group.anchors() } else { Anchors { run: one.anchor.run, ..Anchors::default() } },
         ends: if one.main { group.ends } else { Ends::Found },
         count: group.count,
+        is_unique: one.main && group.is_unique,
+        is_in_main: one.main && group.is_in_main,
         by_rhythm: one.by_rhythm,
         others: None,
         detected: group.detected.clone().filter(|_| one.main),

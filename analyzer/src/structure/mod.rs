@@ -13,9 +13,12 @@
 
 mod anchors;
 pub mod call_kinds;
+pub mod call_tree;
 mod calls;
+pub mod code_place;
 mod copies;
 mod distribution;
+mod frames;
 mod group;
 mod groups;
 pub mod iterations;
@@ -40,7 +43,7 @@ use crate::read::open::Run;
 use crate::structure::survey::{Survey, Token};
 use crate::structure::symbols::Resolved;
 use segments::Segments;
-pub use segments::{OTHER, ends_of};
+pub use segments::{CodePath, OTHER};
 
 /// What the user wants found.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,13 +71,14 @@ pub struct Structure {
     /// The main loop of each rank that has one, as an index in `loops`.
     main_of: HashMap<u32, usize>,
     segments: Option<Segments>,
+    /// Of each loop the call of the innermost function around all its calls; `None` where there is none, or it is not known.
+    loop_calls: Vec<Option<u32>>,
     tokens: HashMap<Token, u32>,
 }
 
 impl Structure {
     /// Finds loops and regions in `run`, of whose call sites `names` are known.
     pub fn find(run: &Run, survey: &Survey, names: &Resolved, wanted: &Wanted) -> Structure {
-        let places = &names.places;
         let (tokens, counted) = copies::as_one(survey, &names.first_copy);
         let mut structure = Structure { tokens, without: without(survey, wanted), ..Structure::default() };
         if structure.without == Without::Nothing {
@@ -89,8 +93,9 @@ impl Structure {
                 structure.main_of.extend(one.ranks.iter().map(|&rank| (rank, at)));
             }
         }
+        structure.loop_calls = structure.loops.iter().map(|one| around_calls(one, survey, names)).collect();
         if wanted.detect && !survey.marked_phases && !survey.profiles {
-            structure.segments = Some(Segments::new(survey, places));
+            structure.segments = Some(Segments::new(survey, names));
         }
         structure
     }
@@ -112,10 +117,20 @@ impl Structure {
         path
     }
 
-    /// The name of code between calls.
-    pub fn segment_name(&self, segment: u32) -> &str {
-        self.segments.as_ref().and_then(|segments| segments.name(segment)).unwrap_or(segments::OTHER)
+    /// Code between calls with the functions around it, as far as they lie in this loop.
+    pub fn code_path(&self, in_loop: Option<usize>, segment: u32) -> CodePath {
+        let call = in_loop.and_then(|at| self.loop_calls.get(at).copied().flatten());
+        let found = self.segments.as_ref().and_then(|segments| segments.path(segment, call));
+        found.unwrap_or_else(|| CodePath { names: vec![OTHER.to_owned()], ..CodePath::default() })
     }
+}
+
+/// The call of the innermost function around all calls of a loop.
+fn around_calls(one: &Loop, survey: &Survey, names: &Resolved) -> Option<u32> {
+    let is_of_loop = |(at, _): &(u32, &Token)| one.has(*at);
+    let tokens = (0..).zip(&survey.tokens).filter(is_of_loop);
+    let calls = tokens.map(|(_, token)| names.calls.node(names.calls.node_of(token.site?)?)?.parent);
+    calls.reduce(|one, other| names.calls.common(one, other)).flatten()
 }
 
 fn without(survey: &Survey, wanted: &Wanted) -> Without {

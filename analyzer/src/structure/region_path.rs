@@ -4,7 +4,7 @@ use lbprof_collector::definition::RegionKind;
 
 use crate::model::Region;
 use crate::read::definitions::Definitions;
-use crate::structure::{FoundRegion, Structure};
+use crate::structure::{CodePath, FoundRegion, Structure};
 
 /// A part of a region's path.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,17 +17,46 @@ pub struct PathPart {
     pub iterated: bool,
     /// Whether it was found in the calls, not marked.
     pub found: bool,
+    /// Whether it is a function around code between calls.
+    pub is_function: bool,
+    /// Of code between calls: those after and before which it comes, in the innermost region around it that is a loop or marked; both are
+    /// one where it lies in what that one calls.
+    pub ends: Option<(String, String)>,
 }
 
 impl PathPart {
     /// That of a region of a model.
     pub fn of(region: &Region) -> Self {
-        PathPart { name: region.name.clone(), kind: region.kind, iterated: region.iterated, found: region.found }
+        PathPart {
+            name: region.name.clone(),
+            kind: region.kind,
+            iterated: region.iterated,
+            found: region.found,
+            is_function: region.is_function,
+            ends: region.ends.clone(),
+        }
     }
 
     /// A region that was found, and whether it is iterated.
     fn found((name, iterated): (&str, bool)) -> Self {
-        PathPart { name: name.to_owned(), kind: RegionKind::Useful, iterated, found: true }
+        PathPart {
+            name: name.to_owned(),
+            kind: RegionKind::Useful,
+            iterated,
+            found: true,
+            is_function: false,
+            ends: None,
+        }
+    }
+
+    /// Code between calls and the functions around it.
+    fn code(code: CodePath) -> impl Iterator<Item = Self> {
+        let last = code.names.len().saturating_sub(1);
+        let part = move |(at, name): (usize, String)| {
+            let ends = code.ends.clone().filter(|_| at == last);
+            PathPart { is_function: at < code.n_functions, ends, ..PathPart::found((name.as_str(), false)) }
+        };
+        code.names.into_iter().enumerate().map(part)
     }
 }
 
@@ -35,13 +64,13 @@ impl PathPart {
 pub fn region_path(structure: &Structure, definitions: &Definitions, rank: u32, number: u32) -> Vec<PathPart> {
     let in_loop = |at: Option<usize>| at.map_or_else(Vec::new, |at| loop_path(structure, at));
     let marked = |number: u32| marked_path(definitions, number);
-    let segment = |segment: u32| PathPart::found((structure.segment_name(segment), false));
+    let code = |in_loop: Option<usize>, segment: u32| PathPart::code(structure.code_path(in_loop, segment));
     match FoundRegion::of_number(number) {
         None => marked(number).collect(),
         Some(FoundRegion::Found { in_loop: at, segment: of }) => {
-            in_loop(at).into_iter().chain(of.map(segment)).collect()
+            in_loop(at).into_iter().chain(of.into_iter().flat_map(|of| code(at, of))).collect()
         }
-        Some(FoundRegion::InMarked(region, of)) => marked(region).chain([segment(of)]).collect(),
+        Some(FoundRegion::InMarked(region, of)) => marked(region).chain(code(None, of)).collect(),
         Some(FoundRegion::MarkedInLoop(region)) => {
             in_loop(structure.main_loop(rank)).into_iter().chain(marked(region)).collect()
         }
@@ -57,6 +86,6 @@ fn marked_path(definitions: &Definitions, number: u32) -> impl Iterator<Item = P
     definitions.region_chain(number).into_iter().rev().map(|id| {
         let defined = definitions.regions.get(&id);
         let (kind, iterated) = defined.map_or((RegionKind::Useful, false), |region| (region.kind, region.iterated));
-        PathPart { name: definitions.region_name(id), kind, iterated, found: false }
+        PathPart { name: definitions.region_name(id), kind, iterated, found: false, is_function: false, ends: None }
     })
 }

@@ -1,25 +1,36 @@
-//! The code between two call sites as regions.
+//! The code between two calls as regions, and the functions around it.
+//!
+//! Between two calls runs the innermost function around both, with what it calls on the way: where the call paths part, there is the code.
 //!
 //! ```text
-//!   exchange (halo.c:20)          Waitall
-//!        │  computation            ┐
-//!        ▼                         ├ region "exchange (halo.c:20) → main (app.c:31)"
-//!   main (app.c:31)               Allreduce, its time included
+//!   main (app.c:9) ─ step (app.c:55) ─ exchange (halo.c:20)        Waitall
+//!                         │  computation                           ┐
+//!                         ▼                                        ├ region "step (app.c:55 → 61)"
+//!   main (app.c:9) ─ step (app.c:61) ─ norm (norm.c:7)             Allreduce, its time included
 //! ```
 //!
-//! Call sites on one source line are one place; where lines are not known, all those of a function are, so that an
-//! optimised library without debug information gives a region for each function and each step from one to another.
+//! A function in which enough time goes by is a region around those in it, for each way in which it is called. Calls on one source line are
+//! one place; where lines are not known, all those of a function are, and calls of other functions are distinguished by these. Without
+//! call paths each of the two calls is all that is known: "exchange (halo.c:20) → norm (norm.c:7)".
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::structure::call_tree::CallTree;
+use crate::structure::code_place::{CodePlace, base_name, short};
 use crate::structure::survey::Survey;
-use crate::structure::symbols::{CodePlace, base_name};
+use crate::structure::symbols::Resolved;
 
-/// Share of all ranks' time from which on code between two places is a region of its own. Others are one region together:
-/// hundreds of regions, each of next to nothing, would hide the few that matter.
+/// Share of all ranks' time from which on code between two places is a region of its own, and a function around it. Others are one region
+/// together: hundreds of regions, each of next to nothing, would hide the few that matter.
 const LEAST_SHARE: f64 = 0.005;
 
-/// Most regions; those that take most time.
+/// Share of the time from which on a function is what the program does, and no part of it.
+const WHOLE_SHARE: f64 = 0.9;
+
+/// Share of a function's time from which on the code between two calls in it is no other region than it.
+const WHOLE_FUNCTION: f64 = 0.9;
+
+/// Most regions of code between calls, and of functions around it; those that take most time.
 const MOST: usize = 200;
 
 /// The name of all code between places that has no region of its own.
@@ -28,18 +39,78 @@ pub const OTHER: &str = "other code between calls";
 /// Regions by the places before and after them.
 #[derive(Clone, Debug, Default)]
 pub struct Segments {
+    calls: CallTree,
     /// The place of each call site: 0 where it is not known.
     place_of_site: Vec<u32>,
     /// The region between two places; place 0 is also the begin of the program.
     between: HashMap<(u32, u32), u32>,
-    /// Names of regions; the first is [`OTHER`].
-    names: Vec<String>,
+    /// The first is [`OTHER`].
+    segments: Vec<Segment>,
+    /// Each after the one around it.
+    functions: Vec<Function>,
+}
+
+/// Code between calls.
+#[derive(Clone, Debug, Default)]
+struct Segment {
+    /// Its name; `None`: it is the function around it.
+    name: Option<String>,
+    /// The innermost function around it that is a region, as an index.
+    function: Option<usize>,
+    /// The nodes of the calls before and after it; of the first one `None` at the begin of the program.
+    calls: Option<(Option<u32>, u32)>,
+}
+
+/// A function that is a region.
+#[derive(Clone, Debug)]
+struct Function {
+    name: String,
+    parent: Option<usize>,
+    /// The call by which it is called.
+    call: u32,
+}
+
+/// Code between calls, as a part of the regions around it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CodePath {
+    /// The names of the functions around it that are regions, the outermost first, and then its own.
+    pub names: Vec<String>,
+    /// How many of them are functions.
+    pub n_functions: usize,
+    /// The calls in the code around the outermost of them after and before which it comes; both are one where it lies in what that
+    /// one calls. `None` where it is not the code between two places.
+    pub ends: Option<(String, String)>,
+}
+
+/// What distinguishes the code between two calls: the call of the innermost function around both, and what this one calls.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    function: Option<u32>,
+    from: Option<Point>,
+    to: Point,
+}
+
+/// A place in a function, and the function that is called there, where the line is not known and it is no call of MPI.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Point {
+    place: CodePlace,
+    calls: Option<String>,
+}
+
+/// What is known of the code of a key.
+#[derive(Clone, Debug, Default)]
+struct Code {
+    ns: u64,
+    /// The places before and after it.
+    pairs: Vec<(u32, u32)>,
+    calls: (Option<u32>, u32),
 }
 
 impl Segments {
-    /// The regions of a surveyed run.
-    pub fn new(survey: &Survey, places: &[CodePlace]) -> Segments {
-        let (place_of_site, labels) = places_of(places);
+    /// The regions of a surveyed run, of whose call sites `names` are known.
+    pub fn new(survey: &Survey, names: &Resolved) -> Segments {
+        let calls = names.calls.clone();
+        let (place_of_site, nodes) = places_of(&calls, names.places.len());
         let place = |site: Option<u32>| site.map_or(0, |site| place_of_site.get(site as usize).copied().unwrap_or(0));
         let mut times: BTreeMap<(u32, u32), u64> = BTreeMap::new();
         let mut all = 0_u64;
@@ -48,17 +119,53 @@ impl Segments {
             *time = time.saturating_add(pair.ns);
             all = all.saturating_add(pair.ns);
         }
-        let mut heavy: Vec<((u32, u32), u64)> =
-            times.into_iter().filter(|&(_, ns)| ns as f64 >= LEAST_SHARE * all as f64 && ns > 0).collect();
-        heavy.sort_by_key(|&(key, ns)| (std::cmp::Reverse(ns), key));
-        heavy.truncate(MOST);
-        let mut names = vec![OTHER.to_owned()];
-        let mut between = HashMap::new();
-        for ((from, to), _) in heavy {
-            between.insert((from, to), names.len() as u32);
-            names.push(name(labels.get(from as usize).copied().flatten(), labels.get(to as usize).copied().flatten()));
+        let paths = Paths { calls: &calls, callers: names.calls.callers() };
+        let mut codes: BTreeMap<Key, Code> = BTreeMap::new();
+        for (pair, ns) in times {
+            let node = |place: u32| nodes.get(place as usize).copied().flatten();
+            let Some(to) = node(pair.1) else { continue };
+            let code = codes.entry(paths.key(node(pair.0), to)).or_default();
+            if code.pairs.is_empty() {
+                code.calls = (node(pair.0), to);
+            }
+            code.ns = code.ns.saturating_add(ns);
+            code.pairs.push(pair);
         }
-        Segments { place_of_site, between, names }
+        let functions = functions(&calls, &codes, all);
+        let mut found = Segments {
+            calls: calls.clone(),
+            place_of_site,
+            functions: functions.regions.clone(),
+            ..Segments::default()
+        };
+        found.segments.push(Segment { name: Some(OTHER.to_owned()), ..Segment::default() });
+        let is_heavy = |ns: u64| ns as f64 >= LEAST_SHARE * all as f64 && ns > 0;
+        let mut order: Vec<(Key, Code)> = codes.into_iter().collect();
+        order.sort_by(|a, b| b.1.ns.cmp(&a.1.ns).then_with(|| a.0.cmp(&b.0)));
+        // The code of functions that is no region of its own, by the function.
+        let mut rest: HashMap<usize, u32> = HashMap::new();
+        for (at, (key, code)) in order.into_iter().enumerate() {
+            let function = functions.around(&calls, key.function);
+            let is_function = function.is_some_and(|at| {
+                let one = &found.functions[at];
+                Some(one.call) == key.function && code.ns as f64 >= WHOLE_FUNCTION * functions.ns[at] as f64
+            });
+            let segment = match function {
+                _ if is_heavy(code.ns) && at < MOST && !is_function => {
+                    let name = Some(name(key.from.as_ref(), &key.to));
+                    found.segments.push(Segment { name, function, calls: Some(code.calls) });
+                    found.segments.len() as u32 - 1
+                }
+                Some(function) => *rest.entry(function).or_insert_with(|| {
+                    let calls = Some(code.calls).filter(|_| is_function);
+                    found.segments.push(Segment { name: None, function: Some(function), calls });
+                    found.segments.len() as u32 - 1
+                }),
+                None => 0,
+            };
+            found.between.extend(code.pairs.into_iter().filter(|_| segment > 0).map(|pair| (pair, segment)));
+        }
+        found
     }
 
     /// The place of a call site.
@@ -71,23 +178,44 @@ impl Segments {
         self.between.get(&(from, to)).copied().unwrap_or(0)
     }
 
-    /// The name of a region.
-    pub fn name(&self, segment: u32) -> Option<&str> {
-        self.names.get(segment as usize).map(String::as_str)
+    /// The name of a region and of the functions around it, up to that which `call` calls (all where it is `None`).
+    pub fn path(&self, segment: u32, call: Option<u32>) -> Option<CodePath> {
+        let segment = self.segments.get(segment as usize)?;
+        let outside = call.map_or_else(Vec::new, |call| self.calls.path(call));
+        let mut names = Vec::new();
+        let mut next = segment.function.and_then(|at| self.functions.get(at));
+        while let Some(one) = next.filter(|one| !outside.contains(&one.call)) {
+            names.push(one.name.clone());
+            next = one.parent.and_then(|at| self.functions.get(at));
+        }
+        names.reverse();
+        let n_functions = names.len();
+        names.extend(segment.name.clone());
+        if names.is_empty() {
+            names.push(OTHER.to_owned());
+        }
+        let label = |node: u32| {
+            let path = self.calls.path(node);
+            let within = path.iter().position(|at| !outside.contains(at)).and_then(|at| path.get(at));
+            self.calls.node(*within.unwrap_or(&node)).map(|node| label(&node.place)).unwrap_or_default()
+        };
+        let ends = segment.calls.map(|(from, to)| (from.map_or_else(|| START.to_owned(), label), label(to)));
+        Some(CodePath { names, n_functions, ends })
     }
 }
 
-/// The place of each call site, from 1, and the first call site of each place; of place 0 there is none.
-fn places_of(places: &[CodePlace]) -> (Vec<u32>, Vec<Option<&CodePlace>>) {
-    let mut numbers: BTreeMap<CodePlace, u32> = BTreeMap::new();
+/// The begin of the program in the names of regions.
+const START: &str = "start";
+
+/// The place of each call site, from 1, and the node of the first call site of each place; of place 0 there is none.
+fn places_of(calls: &CallTree, n_sites: usize) -> (Vec<u32>, Vec<Option<u32>>) {
+    let mut numbers: BTreeMap<(Option<u32>, CodePlace), u32> = BTreeMap::new();
     let mut first = vec![None];
-    let of_site = places
-        .iter()
-        .map(|place| {
-            let known = place.line.is_some() || place.function.is_some();
-            let key = CodePlace { offset: if known { 0 } else { place.offset }, ..place.clone() };
-            *numbers.entry(key).or_insert_with(|| {
-                first.push(Some(place));
+    let of_site = (0..n_sites as u32)
+        .map(|site| {
+            let Some((at, node)) = calls.node_of(site).and_then(|at| Some((at, calls.node(at)?))) else { return 0 };
+            *numbers.entry((node.parent, without_offset(&node.place))).or_insert_with(|| {
+                first.push(Some(at));
                 first.len() as u32 - 1
             })
         })
@@ -95,62 +223,169 @@ fn places_of(places: &[CodePlace]) -> (Vec<u32>, Vec<Option<&CodePlace>>) {
     (of_site, first)
 }
 
-/// The name of the code between two places; `None`: the begin of the program, or a call site that is not known.
-fn name(from: Option<&CodePlace>, to: Option<&CodePlace>) -> String {
-    let Some(to) = to else { return format!("{} → ?", from.map_or_else(|| "start".to_owned(), label)) };
-    let Some(from) = from else { return format!("start → {}", label(to)) };
-    if from == to {
-        return label(to);
+/// A place by its line or else its function, where one of them is known.
+fn without_offset(place: &CodePlace) -> CodePlace {
+    let known = place.line.is_some() || place.function.is_some();
+    CodePlace { offset: if known { 0 } else { place.offset }, ..place.clone() }
+}
+
+/// Paths of calls, and where the code between two of them is.
+struct Paths<'a> {
+    calls: &'a CallTree,
+    /// By leaf: the calls around it that distinguish it, the innermost first.
+    callers: HashMap<u32, Vec<u32>>,
+}
+
+impl Paths<'_> {
+    fn key(&self, from: Option<u32>, to: u32) -> Key {
+        let Some(from) = from else { return Key { function: None, from: None, to: self.point(to, to) } };
+        let (function, first, last) = match self.callers.get(&to).and_then(|callers| callers.last()) {
+            // The same call again: where the program loops is not known, but that it does not in a function called from several places is likely.
+            Some(&caller) if from == to => (self.calls.node(caller).and_then(|node| node.parent), caller, caller),
+            _ => self.calls.meeting(from, to),
+        };
+        Key { function, from: Some(self.point(first, from)), to: self.point(last, to) }
     }
-    let same_function = from.function.is_some() && from.function == to.function && from.file == to.file;
-    match (from.line, to.line, to.file.as_deref()) {
-        (Some(first), Some(last), Some(file)) if same_function => {
-            format!("{} ({}:{first} → {last})", short(to.function_label()), base_name(file))
+
+    /// The place of a node on the path to a leaf.
+    fn point(&self, at: u32, leaf: u32) -> Point {
+        let place = self.calls.node(at).map(|node| node.place.clone()).unwrap_or_default();
+        let path = self.calls.path(leaf);
+        let next = path.iter().position(|&on_path| on_path == at).and_then(|place| path.get(place + 1));
+        let next = next.and_then(|&next| self.calls.node(next)).filter(|_| place.line.is_none());
+        let calls = next.map(|node| called(&node.place)).filter(|name| !name.is_empty());
+        Point { place: without_offset(&place), calls }
+    }
+}
+
+/// The short name of the function of a place, as of one that is called; empty where it is not known.
+fn called(place: &CodePlace) -> String {
+    short(place.function_label()).to_owned()
+}
+
+/// The functions that are regions.
+#[derive(Default)]
+struct Functions {
+    regions: Vec<Function>,
+    /// The time that goes by in each, with those in it.
+    ns: Vec<u64>,
+    /// Their indices by the call.
+    of_call: HashMap<u32, usize>,
+}
+
+impl Functions {
+    /// The innermost of them around the function that `call` calls, itself among them.
+    fn around(&self, calls: &CallTree, call: Option<u32>) -> Option<usize> {
+        let mut path = std::iter::successors(call, |&at| calls.node(at)?.parent);
+        path.find_map(|at| self.of_call.get(&at).copied())
+    }
+}
+
+/// The functions in which enough time goes by between calls, if it is not the whole program's: in themselves, or in several of them that
+/// they call.
+fn functions(calls: &CallTree, codes: &BTreeMap<Key, Code>, all: u64) -> Functions {
+    let mut own: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut with_callees: BTreeMap<u32, u64> = BTreeMap::new();
+    for (key, code) in codes {
+        for (at, call) in key.function.map_or_else(Vec::new, |call| calls.path(call)).into_iter().rev().enumerate() {
+            let times = [Some(&mut with_callees), Some(&mut own).filter(|_| at == 0)];
+            for times in times.into_iter().flatten() {
+                let time = times.entry(call).or_default();
+                *time = time.saturating_add(code.ns);
+            }
         }
-        _ => format!("{} → {}", label(from), without_class_of(from, &label(to))),
+    }
+    let is_heavy = |ns: u64| ns as f64 >= LEAST_SHARE * all as f64 && ns > 0;
+    let depth = |call: u32| calls.node(call).map_or(0, |node| node.depth);
+    let mut inner_first: Vec<u32> = with_callees.keys().copied().collect();
+    inner_first.sort_by_key(|&call| std::cmp::Reverse((depth(call), call)));
+    // How many regions there are in what each calls, that are in no other region in it.
+    let mut in_it: HashMap<u32, usize> = HashMap::new();
+    let mut kept: Vec<u32> = Vec::new();
+    for call in inner_first {
+        let time = with_callees[&call];
+        let several = in_it.get(&call).copied().unwrap_or(0);
+        let is_kept = is_heavy(time)
+            && (time as f64) < WHOLE_SHARE * all as f64
+            && (is_heavy(own.get(&call).copied().unwrap_or(0)) || several > 1);
+        if let Some(parent) = calls.node(call).and_then(|node| node.parent) {
+            *in_it.entry(parent).or_default() += if is_kept { 1 } else { several };
+        }
+        kept.extend(is_kept.then_some(call));
+    }
+    kept.sort_by_key(|&call| (std::cmp::Reverse(with_callees[&call]), depth(call), call));
+    kept.truncate(MOST);
+    kept.sort_by_key(|&call| (depth(call), call));
+    let mut found = Functions::default();
+    for &call in &kept {
+        let parent = found.around(calls, calls.node(call).and_then(|node| node.parent));
+        found.of_call.insert(call, found.regions.len());
+        found.ns.push(with_callees[&call]);
+        found.regions.push(Function { name: function_of(calls, codes, call), parent, call });
+    }
+    let names: Vec<(Option<usize>, String)> = found.regions.iter().map(|one| (one.parent, one.name.clone())).collect();
+    for (one, own) in found.regions.iter_mut().zip(&names) {
+        if let Some(node) = calls.node(one.call).filter(|_| names.iter().filter(|other| *other == own).count() > 1) {
+            one.name = format!("{} from {}", one.name, label_of_call(&node.place));
+        }
+    }
+    found
+}
+
+/// The name of the function that is called by `call`.
+fn function_of(calls: &CallTree, codes: &BTreeMap<Key, Code>, call: u32) -> String {
+    let on_path = |leaf: u32| {
+        let path = calls.path(leaf);
+        let at = path.iter().position(|&at| at == call)?;
+        calls.node(*path.get(at + 1)?).map(|node| called(&node.place)).filter(|name| !name.is_empty())
+    };
+    codes.values().find_map(|code| on_path(code.calls.1)).unwrap_or_else(|| "code".to_owned())
+}
+
+/// A call of a function by where it is; the offset distinguishes several where the line is not known.
+fn label_of_call(place: &CodePlace) -> String {
+    let function = place.function.as_ref().map(|_| short(place.function_label()).to_owned());
+    CodePlace { function, callers: Vec::new(), ..place.clone() }.label()
+}
+
+/// The name of the code between two places of a function, or of several where no more is known; `None`: the begin of the program.
+fn name(from: Option<&Point>, to: &Point) -> String {
+    let Some(from) = from else { return format!("{START} → {}", label(&to.place)) };
+    let (first, last) = (&from.place, &to.place);
+    let same_function = first.function.is_some() && first.function == last.function && first.file == last.file;
+    match (first.line, last.line, last.file.as_deref()) {
+        _ if first == last && from.calls.is_none() && to.calls.is_none() => label(last),
+        (Some(begin), Some(end), Some(file)) if same_function => {
+            format!("{} ({}:{begin} → {end})", short(last.function_label()), base_name(file))
+        }
+        (None, None, _) if same_function => {
+            let function = short(last.function_label());
+            match (&from.calls, &to.calls) {
+                (Some(begin), Some(end)) if begin == end => format!("{function} ({begin})"),
+                (Some(begin), Some(end)) => format!("{function} ({begin} → {})", without_class_of(begin, end)),
+                (Some(begin), None) => format!("{function} ({begin} →)"),
+                (None, Some(end)) => format!("{function} (→ {end})"),
+                (None, None) => function.to_owned(),
+            }
+        }
+        _ => format!("{} → {}", label(first), without_class_of(short(first.function_label()), &label(last))),
     }
 }
 
-/// The places before and after the code of this name, by their labels; the reverse of [`name`] but for a class that both share.
-pub fn ends_of(name: &str) -> (String, String) {
-    let Some((from, to)) = name.split_once(" → ") else { return (name.to_owned(), name.to_owned()) };
-    match (from.rfind('('), from.rsplit_once(':')) {
-        // Lines of one function.
-        (Some(open), Some((file, _))) if !from[open..].contains(')') => (format!("{from})"), format!("{file}:{to}")),
-        _ => (from.to_owned(), to.to_owned()),
-    }
-}
-
-/// The label of a place without the class that it shares with the place before.
-fn without_class_of(from: &CodePlace, to: &str) -> String {
-    let class = short(from.function_label()).rsplit_once("::").map(|(class, _)| format!("{class}::"));
+/// The label of a place without the class that it shares with the function before.
+fn without_class_of(function: &str, to: &str) -> String {
+    let class = function.rsplit_once("::").map(|(class, _)| format!("{class}::"));
     class.and_then(|class| to.strip_prefix(class.as_str())).unwrap_or(to).to_owned()
 }
 
 /// A place by its short name, without its offset where more is known.
 pub fn label(place: &CodePlace) -> String {
     let function = place.function.as_ref().map(|_| short(place.function_label()).to_owned());
-    match place.line {
+    let own = match place.line {
         None if place.function.is_some() => function.unwrap_or_default(),
-        _ => CodePlace { function, ..place.clone() }.label(),
-    }
-}
-
-/// A qualified name of C++ by its last two parts: `LAMMPS_NS::CommBrick::exchange` is `CommBrick::exchange`.
-fn short(function: &str) -> &str {
-    let mut depth = 0_i32;
-    let mut parts = Vec::new();
-    for (at, byte) in function.bytes().enumerate() {
-        match byte {
-            b'<' | b'(' => depth += 1,
-            b'>' | b')' => depth -= 1,
-            b':' if depth == 0 && function.as_bytes().get(at + 1) == Some(&b':') => parts.push(at + 2),
-            _ => {}
-        }
-    }
-    // The last part, and the one before it.
-    let from = parts.len().checked_sub(2).and_then(|at| parts.get(at)).copied().unwrap_or(0);
-    function.get(from..).unwrap_or(function)
+        _ => CodePlace { function, callers: Vec::new(), ..place.clone() }.label(),
+    };
+    place.through(&own)
 }
 
 #[cfg(test)]
@@ -159,50 +394,36 @@ mod tests {
 
     fn at(function: &str, line: Option<u32>) -> CodePlace {
         let file = line.map(|_| "src/halo.c".to_owned());
-        CodePlace { function: Some(function.to_owned()), file, line, module: Some("app".to_owned()), offset: 0x10 }
+        CodePlace {
+            function: Some(function.to_owned()),
+            file,
+            line,
+            module: Some("app".to_owned()),
+            offset: 0x10,
+            callers: Vec::new(),
+        }
+    }
+
+    fn point(place: &CodePlace, calls: Option<&str>) -> Point {
+        Point { place: without_offset(place), calls: calls.map(str::to_owned) }
     }
 
     #[test]
     fn code_between_calls_is_named_by_them() {
         let (send, wait, solve) = (at("halo", Some(20)), at("halo", Some(25)), at("solve", Some(7)));
-        assert_eq!(name(Some(&send), Some(&wait)), "halo (halo.c:20 → 25)");
-        assert_eq!(name(Some(&wait), Some(&solve)), "halo (halo.c:25) → solve (halo.c:7)");
-        assert_eq!(name(Some(&send), Some(&send)), "halo (halo.c:20)");
-        assert_eq!(name(None, Some(&send)), "start → halo (halo.c:20)");
-        assert_eq!(name(Some(&at("exchange", None)), Some(&at("reverse", None))), "exchange → reverse");
+        let between = |from: &CodePlace, to: &CodePlace| name(Some(&point(from, None)), &point(to, None));
+        assert_eq!(between(&send, &wait), "halo (halo.c:20 → 25)");
+        assert_eq!(between(&wait, &solve), "halo (halo.c:25) → solve (halo.c:7)");
+        assert_eq!(between(&send, &send), "halo (halo.c:20)");
+        assert_eq!(name(None, &point(&send, None)), "start → halo (halo.c:20)");
+        assert_eq!(between(&at("exchange", None), &at("reverse", None)), "exchange → reverse");
         let of_class = |name: &str| at(&format!("md::Comm::{name}"), None);
-        assert_eq!(name(Some(&of_class("forward")), Some(&of_class("reverse"))), "Comm::forward → reverse");
-        let unknown = CodePlace { module: Some("/bin/app".to_owned()), offset: 0x40, ..CodePlace::default() };
-        assert_eq!(name(Some(&unknown), None), "app+0x40 → ?");
-    }
-
-    #[test]
-    fn a_name_says_which_calls_the_code_is_between() {
-        let places = [("halo", Some(20)), ("halo", Some(25)), ("solve", Some(7)), ("md::Comm::reverse", None)];
-        let places = places.map(|(function, line)| at(function, line));
-        for (from, to) in places.iter().flat_map(|from| places.iter().map(move |to| (from, to))) {
-            assert_eq!(ends_of(&name(Some(from), Some(to))), (label(from), label(to)));
-        }
-        assert_eq!(ends_of(&name(None, Some(&places[0]))), ("start".to_owned(), label(&places[0])));
-    }
-
-    #[test]
-    fn the_last_two_parts_of_a_qualified_name_are_enough() {
-        assert_eq!(short("LAMMPS_NS::CommBrick::exchange"), "CommBrick::exchange");
-        assert_eq!(short("CommBrick::exchange"), "CommBrick::exchange");
-        assert_eq!(short("a::b::Solver<std::vector<int>>::run"), "Solver<std::vector<int>>::run");
-        assert_eq!(short("solve_"), "solve_");
-    }
-
-    #[test]
-    fn call_sites_are_one_place_by_line_or_else_by_function() {
-        let other = CodePlace { offset: 0x20, ..at("halo", Some(20)) };
-        let without_lines = [at("halo", None), CodePlace { offset: 0x30, ..at("halo", None) }];
-        let unknown = CodePlace { offset: 0x40, ..CodePlace::default() };
-        let more = CodePlace { offset: 0x50, ..CodePlace::default() };
-        let all = [vec![at("halo", Some(20)), other], without_lines.to_vec(), vec![unknown, more]].concat();
-        let (of_site, first) = places_of(&all);
-        assert_eq!(of_site, [1, 1, 2, 2, 3, 4]);
-        assert_eq!(first.len(), 5);
+        assert_eq!(between(&of_class("forward"), &of_class("reverse")), "Comm::forward → reverse");
+        let run = at("md::Verlet::run", None);
+        let calls = |from, to| name(Some(&point(&run, from)), &point(&run, to));
+        assert_eq!(calls(Some("Comm::forward"), Some("Comm::reverse")), "Verlet::run (Comm::forward → reverse)");
+        assert_eq!(calls(Some("Comm::forward"), Some("Comm::forward")), "Verlet::run (Comm::forward)");
+        assert_eq!(calls(None, Some("Comm::forward")), "Verlet::run (→ Comm::forward)");
+        assert_eq!(calls(Some("Comm::forward"), None), "Verlet::run (Comm::forward →)");
     }
 }

@@ -14,7 +14,7 @@
 //! Names are worth only so much time: a log may name any file of this machine, each by as many paths as it likes. Once that time is over,
 //! the call sites that are left have no names, and the report says so.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,83 +27,13 @@ use object::Object;
 use object::read::ReadCache;
 use rayon::prelude::*;
 use rustix::time::{ClockId, clock_gettime};
-use serde::{Serialize, Serializer};
 
 use crate::model::Module;
 use crate::model::sites::Sites;
-
-/// What is known of a place in a program.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct CodePlace {
-    /// The function that calls.
-    pub function: Option<String>,
-    /// Its source file.
-    pub file: Option<String>,
-    /// The line.
-    pub line: Option<u32>,
-    /// Path of the executable or library; null where the address lies in none.
-    pub module: Option<String>,
-    /// The address that the call returns to, as the module's own tables state it; the raw address where there is no module; null if it is
-    /// not known.
-    #[serde(serialize_with = "known_address")]
-    #[cfg_attr(test, schemars(with = "Option<u64>"))]
-    pub offset: u64,
-}
-
-/// An address; no call returns to 0, which stands for none.
-fn known_address<S: Serializer>(address: &u64, serializer: S) -> Result<S::Ok, S::Error> {
-    Some(*address).filter(|&address| address > 0).serialize(serializer)
-}
-
-impl CodePlace {
-    /// The function's name without return type and parameters; empty where it is not known.
-    pub fn function_label(&self) -> &str {
-        self.function.as_deref().map_or("", name_alone)
-    }
-
-    /// The shortest name that distinguishes it from others: `force (lj.c:120)`, `force (+0x1234)` where the line is not known, or
-    /// `lmp+0x1234`. The function's return type and parameters are left out.
-    pub fn label(&self) -> String {
-        let source = self.file.as_deref().map(|file| match self.line {
-            Some(line) => format!("{}:{line}", base_name(file)),
-            None => base_name(file).to_owned(),
-        });
-        let module = self.module.as_deref().map(base_name);
-        match (self.function.as_deref().map(name_alone), source, module) {
-            (Some(function), Some(source), _) => format!("{function} ({source})"),
-            (Some(function), None, _) => format!("{function} (+{:#x})", self.offset),
-            (None, Some(source), _) => source,
-            (None, None, Some(module)) => format!("{module}+{:#x}", self.offset),
-            (None, None, None) => format!("{:#x}", self.offset),
-        }
-    }
-}
-
-/// A function's name as its source has it: without return type, parameters, and what a compiler appends to the name of a copy:
-/// `double sum<double>(double const*) [clone .isra.0]` is `sum<double>`.
-fn name_alone(function: &str) -> &str {
-    const COPIES: [&str; 5] = [" [clone", ".constprop.", ".isra.", ".part.", ".cold"];
-    let end = COPIES.iter().filter_map(|mark| function.find(mark)).filter(|&at| at > 0).min();
-    without_return_type(without_arguments(&function[..end.unwrap_or(function.len())]))
-}
-
-/// A qualified name without the type before it, as names of C++ templates have it.
-fn without_return_type(name: &str) -> &str {
-    // Operators have blanks and brackets of their own.
-    let end = name.rfind("operator").unwrap_or(name.len());
-    let mut depth = 0_i32;
-    let mut from = 0;
-    for (at, byte) in name.bytes().enumerate().take(end) {
-        match byte {
-            b'<' | b'(' | b'{' | b'[' => depth += 1,
-            b'>' | b')' | b'}' | b']' => depth -= 1,
-            b' ' if depth == 0 => from = at + 1,
-            _ => {}
-        }
-    }
-    if depth == 0 { name[from..].trim_start_matches(['*', '&']) } else { name }
-}
+use crate::structure::call_tree::CallTree;
+use crate::structure::code_place::Position;
+pub use crate::structure::code_place::{Caller, CodePlace, base_name, first_on_line};
+use crate::structure::frames::is_system_file;
 
 /// The name that gfortran gives to a procedure of a module, `__module_MOD_procedure`, as `module::procedure`; others as they are.
 fn fortran_name(name: String) -> String {
@@ -114,51 +44,18 @@ fn fortran_name(name: String) -> String {
     }
 }
 
-/// A function's name without the list of its arguments, as C++ names have it: `Pair::compute(int) const` is `Pair::compute`.
-fn without_arguments(function: &str) -> &str {
-    let name = function.strip_suffix(" const").unwrap_or(function);
-    if !name.ends_with(')') {
-        return function;
-    }
-    let mut depth = 0;
-    for (at, char) in name.char_indices().rev() {
-        match char {
-            ')' => depth += 1,
-            '(' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return if at > 0 { &name[..at] } else { function };
-        }
-    }
-    function
-}
-
-/// The last part of a path.
-pub fn base_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
-/// For each place the index of the first one on its source line; its own where the line is not known.
-pub fn first_on_line(places: &[CodePlace]) -> Vec<u32> {
-    let mut first: BTreeMap<CodePlace, u32> = BTreeMap::new();
-    let index = |(at, place): (u32, &CodePlace)| match place.line {
-        Some(_) => *first.entry(CodePlace { offset: 0, ..place.clone() }).or_insert(at),
-        None => at,
-    };
-    (0..).zip(places).map(index).collect()
-}
-
 /// What is known of call sites.
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
     /// Their places, at the same indices.
     pub places: Vec<CodePlace>,
-    /// For each the first one that is the same call of the source, inlined into the same calls: compilers copy a call where they
-    /// unroll a loop or let branches end apart. Its own index where the line is not known.
+    /// The calls of the source that they are.
+    pub calls: CallTree,
+    /// For each the first one that is the same call of the source, reached in the same way: compilers copy a call where they unroll a loop
+    /// or let branches end apart. Its own index where the line is not known.
     pub first_copy: Vec<u32>,
-    /// Whether each of them is in `main`, functions inlined into it included: `main` runs once, so that what is called there is called
-    /// from one place of the program's run. Not where that is not known.
+    /// Whether each of them is in `main`, functions inlined into it included: `main` runs once, so that its loop makes each of these calls.
+    /// Not where that is not known.
     pub in_main: Vec<bool>,
     /// What kept names from being found.
     pub problems: Vec<Problem>,
@@ -190,52 +87,66 @@ impl Deadline {
 pub fn resolve(all: &Sites, within: Duration) -> Resolved {
     let deadline = Deadline::within(within);
     let mut places = unresolved(all);
-    let mut first_copy: Vec<u32> = (0..places.len() as u32).collect();
-    let mut in_main = vec![false; places.len()];
-    let mut by_module: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    for (idx, site) in all.call_sites.iter().enumerate() {
+    let mut by_module: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
+    for site in &all.call_sites {
         if let Some(module) = site.module {
-            by_module.entry(module).or_default().push(idx);
+            by_module.entry(module).or_default().insert(site.offset);
         }
     }
-    let modules: Vec<(u32, Vec<usize>)> = by_module.into_iter().collect();
+    let modules: Vec<(u32, Vec<u64>)> =
+        by_module.into_iter().map(|(module, offsets)| (module, offsets.into_iter().collect())).collect();
     let found: Vec<_> = modules
         .par_iter()
-        .map(|(module, sites)| {
-            let offsets: Vec<u64> = sites.iter().map(|&site| places[site].offset).collect();
-            all.modules.get(*module as usize).map(|module| resolve_module(module, &offsets, deadline))
+        .map(|(module, offsets)| {
+            all.modules.get(*module as usize).map(|module| resolve_module(module, offsets, deadline))
         })
         .collect();
     let mut problems = Vec::new();
-    for ((_, sites), result) in modules.iter().zip(found) {
+    let mut known: HashMap<(u32, u64), Found> = HashMap::new();
+    for ((module, offsets), result) in modules.into_iter().zip(found) {
         match result {
-            Some(Ok(names)) => {
-                let mut first: BTreeMap<Position, u32> = BTreeMap::new();
-                for (&site, Found { place: name, position, is_in_main }) in sites.iter().zip(names) {
-                    in_main[site] = is_in_main;
-                    places[site] =
-                        CodePlace { module: places[site].module.take(), offset: places[site].offset, ..name };
-                    if position.first().is_some_and(|(place, _)| place.line.is_some()) {
-                        first_copy[site] = *first.entry(position).or_insert(site as u32);
-                    }
-                }
-            }
-            Some(Err(problem)) => problems.push(Problem { count: sites.len() as u64, ..problem }),
+            Some(Ok(names)) => known.extend(offsets.into_iter().map(|offset| (module, offset)).zip(names)),
+            Some(Err(problem)) => problems.push(Problem { count: offsets.len() as u64, ..problem }),
             None => {}
         }
     }
-    Resolved { places, first_copy, in_main, problems }
+    let of = |at: usize| {
+        let site = all.call_sites.get(at)?;
+        known.get(&(site.module?, site.offset))
+    };
+    for (at, place) in places.iter_mut().enumerate() {
+        if let Some(found) = of(at) {
+            *place = CodePlace { module: place.module.take(), offset: place.offset, ..found.place.clone() };
+        }
+    }
+    let is_in_main = |at: usize| of(at).is_some_and(|found| found.is_in_main);
+    let position = |at: usize| of(at).map_or(const { &Vec::new() }, |found| &found.position);
+    Resolved { problems, ..known_calls(all, places, position, is_in_main) }
 }
 
 /// The same where no names are to be looked up.
 pub fn unnamed(all: &Sites) -> Resolved {
-    let places = unresolved(all);
-    let n = places.len();
-    Resolved { first_copy: (0..n as u32).collect(), places, in_main: vec![false; n], problems: Vec::new() }
+    known_calls(all, unresolved(all), |_| const { &Vec::new() }, |_| false)
+}
+
+fn known_calls<'a>(
+    all: &Sites,
+    mut places: Vec<CodePlace>,
+    position: impl Fn(usize) -> &'a Position,
+    is_in_main: impl Fn(usize) -> bool,
+) -> Resolved {
+    let calls = CallTree::new(all, |at| (&places[at], position(at)));
+    let callers = calls.callers();
+    for (site, place) in (0..).zip(&mut places) {
+        let around = calls.node_of(site).and_then(|node| callers.get(&node)).into_iter().flatten();
+        place.callers = around.filter_map(|&at| calls.node(at)).map(|node| Caller::of(&node.place)).collect();
+    }
+    let in_main = (0..places.len()).map(is_in_main).collect();
+    Resolved { first_copy: calls.first_copies(), calls, places, in_main, problems: Vec::new() }
 }
 
 /// The places of call sites by module and offset alone.
-pub fn unresolved(all: &Sites) -> Vec<CodePlace> {
+fn unresolved(all: &Sites) -> Vec<CodePlace> {
     let module = |idx: u32| all.modules.get(idx as usize).map(|module| module.path.clone());
     let place = |site: &crate::model::CallSite| CodePlace {
         module: site.module.and_then(module),
@@ -244,10 +155,6 @@ pub fn unresolved(all: &Sites) -> Vec<CodePlace> {
     };
     all.call_sites.iter().map(place).collect()
 }
-
-/// Where a call stands in the source: its place and column, then those of the calls that it was inlined into, up to a function
-/// of the program. Places are without module and offset.
-type Position = Vec<(CodePlace, Option<u32>)>;
 
 /// What is found of a call site.
 struct Found {
@@ -319,7 +226,7 @@ impl Sources {
         let loaders = || self.debug.iter().chain(&self.own);
         let position =
             loaders().map(|loader| dwarf_position(loader, address)).find(|position| own_place(position).is_some());
-        let position = position.unwrap_or_default();
+        let mut position = position.unwrap_or_default();
         let mut place = own_place(&position).cloned().unwrap_or_default();
         let symbol = loaders().find_map(|loader| loader.find_symbol(address));
         // A symbol alone may be the nearest that a stripped file has kept.
@@ -327,8 +234,10 @@ impl Sources {
         let is_in_main = outermost.is_some_and(|name| {
             name == "main" || name.ends_with("::main") || symbol.is_some_and(|symbol| MAIN_PROGRAMS.contains(&symbol))
         });
-        if place.function.is_none() {
-            place.function = symbol.map(|name| fortran_name(addr2line::demangle_auto(name.into(), None).into_owned()));
+        let symbol = symbol.map(|name| fortran_name(addr2line::demangle_auto(name.into(), None).into_owned()));
+        place.function = place.function.or_else(|| symbol.clone());
+        if let Some((outermost, _)) = position.last_mut().filter(|(frame, _)| frame.function.is_none()) {
+            outermost.function = symbol;
         }
         Found { place, position, is_in_main }
     }
@@ -358,13 +267,6 @@ fn own_place(position: &Position) -> Option<&CodePlace> {
     let mut places = position.iter().map(|(place, _)| place);
     let own = places.clone().find(is_own).or_else(|| places.next());
     own.filter(|place| **place != CodePlace::default())
-}
-
-/// Whether a source file belongs to a library or a compiler: MPI's inline C++ bindings, Rust crates, system headers.
-fn is_system_file(file: &str) -> bool {
-    const PARTS: [&str; 6] =
-        ["/usr/include/", "/usr/lib/", "/include/openmpi/", "/rustc/", "/.cargo/registry/", "/.rustup/toolchains/"];
-    PARTS.iter().any(|part| file.contains(part))
 }
 
 /// Where debug information may be, as a file says itself.
@@ -444,30 +346,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_says_the_best_that_is_known() {
-        let mut place = CodePlace { module: Some("/opt/app/lmp".into()), offset: 0x1234, ..CodePlace::default() };
-        assert_eq!(place.label(), "lmp+0x1234");
-        place.function = Some("force".into());
-        assert_eq!(place.label(), "force (+0x1234)");
-        place.file = Some("/home/u/app/src/lj.c".into());
-        place.line = Some(120);
-        assert_eq!(place.label(), "force (lj.c:120)");
-    }
-
-    #[test]
-    fn a_name_stands_alone() {
-        assert_eq!(name_alone("void sum<double>(double const*, int)"), "sum<double>");
-        assert_eq!(name_alone("std::vector<int, std::allocator<int> > a::f<int>(int)"), "a::f<int>");
-        assert_eq!(name_alone("(anonymous namespace)::halo(int)"), "(anonymous namespace)::halo");
-        assert_eq!(name_alone("bool ns::operator< <int>(A<int> const&, B)"), "ns::operator< <int>");
-        assert_eq!(name_alone("Comm::operator bool() const"), "Comm::operator bool");
-        assert_eq!(name_alone("exchange(Domain&) [clone .isra.0]"), "exchange");
-        assert_eq!(name_alone("exchange.constprop.0"), "exchange");
-        assert_eq!(name_alone("<app::Grid as app::Halo>::swap"), "<app::Grid as app::Halo>::swap");
-        assert_eq!(name_alone("solve_"), "solve_");
-    }
-
-    #[test]
     fn procedures_of_fortran_modules_are_named_by_both() {
         let of = |name: &str| fortran_name(name.to_owned());
         assert_eq!(of("__solver_MOD_iterate"), "solver::iterate");
@@ -476,24 +354,5 @@ mod tests {
             (of("MAIN__"), of("__libc_start_main"), of("__MOD_")),
             ("MAIN__".into(), "__libc_start_main".into(), "__MOD_".into())
         );
-    }
-
-    #[test]
-    fn a_label_leaves_out_the_arguments() {
-        assert_eq!(without_arguments("lj::Pair::compute(int, std::function<void (int)>) const"), "lj::Pair::compute");
-        assert_eq!(without_arguments("Pair::operator()(int)"), "Pair::operator()");
-        assert_eq!(without_arguments("(anonymous namespace)::f(int)"), "(anonymous namespace)::f");
-        assert_eq!(without_arguments("core::ops::call"), "core::ops::call");
-        assert_eq!(without_arguments("odd)"), "odd)");
-        assert_eq!(without_arguments("()"), "()");
-    }
-
-    #[test]
-    fn inline_code_of_libraries_is_not_the_users() {
-        assert!(is_system_file("/usr/lib/x86_64-linux-gnu/openmpi/include/openmpi/ompi/mpi/cxx/comm_inln.h"));
-        assert!(is_system_file("/rustc/0123/library/core/src/ops/function.rs"));
-        assert!(is_system_file("/home/u/.cargo/registry/src/index/mpi-0.8.0/src/point_to_point.rs"));
-        assert!(!is_system_file("/home/u/app/src/main.rs"));
-        assert!(!is_system_file("lj.c"));
     }
 }

@@ -94,7 +94,7 @@ pub fn report(scenario: Scenario) -> Report {
 
 /// The report on a model, without names of functions.
 pub fn report_on(model: &Model) -> Report {
-    Report::new(model, &symbols::unresolved(&model.sites))
+    Report::new(model, &symbols::unnamed(&model.sites).places)
 }
 
 /// The text of a report, without colours.

@@ -220,6 +220,8 @@ pub struct RankScript {
     site_ids: HashMap<u64, u32>,
     /// Place of the next call.
     site: Option<String>,
+    /// Places of the calls around it, the outermost first; none: they are not known.
+    callers: Vec<String>,
     regions: HashMap<(u32, String), u32>,
     /// Open regions with their iteration.
     open: Vec<(u32, u32)>,
@@ -271,6 +273,7 @@ impl RankScript {
             sites: HashMap::new(),
             site_ids: HashMap::new(),
             site: None,
+            callers: Vec::new(),
             regions: HashMap::new(),
             open: Vec::new(),
             iterations: HashMap::new(),
@@ -301,6 +304,13 @@ impl RankScript {
     /// The next call comes from the place of this name; without, calls of one operation come from one place.
     pub fn at(mut self, site: &str) -> Self {
         self.site = Some(site.to_owned());
+        self
+    }
+
+    /// The calls that follow are made in a function that is called from the last of these places, in one that is called from the one before
+    /// it, and so on; the first is where the program starts. Without any, nothing is known of that.
+    pub fn through(mut self, callers: &[&str]) -> Self {
+        self.callers = callers.iter().map(|&name| name.to_owned()).collect();
         self
     }
 
@@ -632,8 +642,26 @@ impl RankScript {
     /// The address of the place of the next call.
     fn address(&mut self, operation: Operation) -> u64 {
         let name = self.site.take().unwrap_or_else(|| operation.name().to_owned());
-        let offset = self.offset(name);
-        self.address_of(offset)
+        if self.callers.is_empty() {
+            let offset = self.offset(name);
+            return self.address_of(offset);
+        }
+        let path: Vec<String> = self.callers.iter().cloned().chain([name]).collect();
+        self.path_address(&path)
+    }
+
+    /// What stands for the address of a call that is made on this path, its own place last.
+    fn path_address(&mut self, path: &[String]) -> u64 {
+        let address = BASE + self.offset(path.join(" > "));
+        if !self.site_ids.contains_key(&address) {
+            let (own, around) = path.split_last().expect("a path has a place");
+            let around = (!around.is_empty()).then(|| self.path_address(around));
+            let parent = around.map_or(NONE, |around| self.site_ids[&around]);
+            let (id, offset) = (self.site_ids.len() as u32, self.offset(own.clone()));
+            self.site_ids.insert(address, id);
+            self.definitions.push(Definition::CallSite(CallSite { id, module: 0, offset, parent, cut: false }));
+        }
+        address
     }
 
     /// Where the place of this name lies in the module.

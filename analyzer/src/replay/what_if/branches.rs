@@ -14,8 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lbprof_collector::Activity;
 
-use crate::model::{Model, RankModel, Region, RegionIdx};
-use crate::structure::{OTHER, ends_of};
+use crate::model::{Model, RankModel, RegionIdx};
 
 /// The places of a run that some ranks pass by other calls than others.
 pub struct Places {
@@ -71,10 +70,9 @@ struct Branch {
 
 impl Branch {
     fn of(model: &Model, region: RegionIdx) -> Option<Branch> {
-        let one = code(model, region)?;
-        let (from, to) = ends_of(&one.name);
+        let (parent, (from, to)) = code(model, region)?;
         let passed: Vec<u64> = model.ranks.iter().map(|rank| passed(rank, region)).collect();
-        passed.contains(&0).then_some(Branch { region, parent: one.parent, from, to, passed })
+        passed.contains(&0).then_some(Branch { region, parent, from, to, passed })
     }
 
     /// Whether other ranks pass it as often at the same place: after the same call, or before it.
@@ -134,8 +132,7 @@ fn reached<'a, Steps: Iterator<Item = (&'a String, &'a String)>>(
 fn calls_of_all(model: &Model, parent: RegionIdx) -> BTreeSet<String> {
     let mut at: BTreeMap<String, Vec<RegionIdx>> = BTreeMap::new();
     for region in 0..model.regions.len() as RegionIdx {
-        if let Some(one) = code(model, region).filter(|one| one.parent == parent) {
-            let (from, to) = ends_of(&one.name);
+        if let Some((_, (from, to))) = code(model, region).filter(|(around, _)| *around == parent) {
             at.entry(from).or_default().push(region);
             at.entry(to).or_default().push(region);
         }
@@ -145,9 +142,12 @@ fn calls_of_all(model: &Model, parent: RegionIdx) -> BTreeSet<String> {
     at.into_keys().collect()
 }
 
-/// A region of code between calls.
-fn code(model: &Model, region: RegionIdx) -> Option<&Region> {
-    model.regions.get(region as usize).filter(|one| one.found && !one.iterated && one.name != OTHER)
+/// Of a region of code between calls the loop or marked region around it, and the calls in that one after and before which it comes.
+fn code(model: &Model, region: RegionIdx) -> Option<(RegionIdx, (String, String))> {
+    let ends = model.regions.get(region as usize)?.ends.clone()?;
+    let is_function = |at: &RegionIdx| model.regions.get(*at as usize).is_some_and(|one| one.is_function);
+    let around = model.chain(region).into_iter().skip(1).find(|at| !is_function(at)).unwrap_or(0);
+    Some((around, ends))
 }
 
 /// How often a rank passes a region.

@@ -308,6 +308,8 @@ mod tests {
                 kind: lbprof_collector::definition::RegionKind::Useful,
                 iterated: true,
                 found: false,
+                is_function: false,
+                ends: None,
             }],
             slowest: vec![slowest.unwrap_or_default()],
             outermost_iterated: vec![0],

@@ -74,7 +74,16 @@ mod tests {
 
     fn region(path: &str, parent: RegionIdx) -> Region {
         let (name, path) = (path.to_owned(), path.to_owned());
-        Region { name, path, parent, kind: RegionKind::Useful, iterated: false, found: false }
+        Region {
+            name,
+            path,
+            parent,
+            kind: RegionKind::Useful,
+            iterated: false,
+            found: false,
+            is_function: false,
+            ends: None,
+        }
     }
 
     /// Ranks that compute so long in each of three regions and call MPI twice in the last.

@@ -1,0 +1,226 @@
+//! The program's calls as its source has them: call paths whose frames are functions of the source, those that a compiler inlined too,
+//! and the program's own alone.
+//!
+//! ```text
+//!   return addresses      in the source                       in the tree
+//!   app+0x1a3f            exchange (halo.c:20), inlined        main (app.c:9) ─ step (app.c:55) ─ exchange (halo.c:20)
+//!                         into step (app.c:55)
+//!   app+0x11c0            main (app.c:9)
+//!   libc.so.6+0x271ca     __libc_start_call_main              left out
+//! ```
+//!
+//! Frames at one line and column that were reached in one way are one node, so that copies of a call (of an unrolled loop, of branches that
+//! a compiler lets end apart) are one. Where the line is not known, each return address is a node.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::code_place::{CodePlace, Position};
+use super::frames::{is_runtime, own_frames};
+use crate::model::sites::Sites;
+
+/// The tree of call paths.
+#[derive(Clone, Debug, Default)]
+pub struct CallTree {
+    /// Its nodes, each after its parent.
+    nodes: Vec<Node>,
+    /// The node of each call site.
+    of_site: Vec<u32>,
+    /// Whether the whole path of each call site is known, from where the program or the thread starts.
+    is_whole: Vec<bool>,
+    /// Whether each call site is none that others were called from: it calls MPI.
+    is_leaf: Vec<bool>,
+}
+
+/// A call in a function of the source that was called in one way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// The call by which the function around it was called; `None`: it is the outermost known.
+    pub parent: Option<u32>,
+    /// How many are around it.
+    pub depth: u32,
+    /// Where it is; without offset if the line is known.
+    pub place: CodePlace,
+}
+
+impl CallTree {
+    /// The tree of the call sites `all`, whose frames in the source are `position` by index, the innermost first.
+    pub fn new<'a>(all: &Sites, position: impl Fn(usize) -> (&'a CodePlace, &'a Position)) -> CallTree {
+        let mut builder = Builder::default();
+        let order = by_depth(all);
+        // What calls a function is not what calls MPI, even at one address: a run-time's frames count as the latter alone.
+        let mut as_caller: Vec<Option<u32>> = vec![None; all.call_sites.len()];
+        let mut of_site = vec![0; all.call_sites.len()];
+        let mut is_whole = vec![false; all.call_sites.len()];
+        for at in order {
+            let site = &all.call_sites[at];
+            let (place, position) = position(at);
+            let around = site.parent.and_then(|parent| as_caller[parent as usize]);
+            is_whole[at] = match site.parent {
+                Some(parent) => is_whole[parent as usize],
+                None => !site.cut,
+            };
+            let frames = own_frames(place, position);
+            let is_left_out = is_runtime(place) || frames.is_empty();
+            as_caller[at] = if is_left_out { around } else { builder.add(around, &frames) };
+            let frames = if frames.is_empty() { vec![(place.clone(), None)] } else { frames };
+            of_site[at] = builder.add(around, &frames).unwrap_or(0);
+        }
+        let mut is_leaf = vec![true; all.call_sites.len()];
+        all.call_sites.iter().filter_map(|site| site.parent).for_each(|parent| is_leaf[parent as usize] = false);
+        CallTree { nodes: builder.nodes, of_site, is_whole, is_leaf }
+    }
+
+    /// The node of a call site.
+    pub fn node_of(&self, site: u32) -> Option<u32> {
+        self.of_site.get(site as usize).copied()
+    }
+
+    /// A node.
+    pub fn node(&self, at: u32) -> Option<&Node> {
+        self.nodes.get(at as usize)
+    }
+
+    /// Whether the whole path of a call site is known: then no other call of the program is the same.
+    pub fn is_whole(&self, site: u32) -> bool {
+        self.is_whole.get(site as usize).copied().unwrap_or(false)
+    }
+
+    /// For each call site the first one of the same node, itself where its line is not known.
+    pub fn first_copies(&self) -> Vec<u32> {
+        let mut first: HashMap<u32, u32> = HashMap::new();
+        let copy = |(site, node): (u32, &u32)| match self.node(*node).is_some_and(|node| node.place.line.is_some()) {
+            true => *first.entry(*node).or_insert(site),
+            false => site,
+        };
+        (0..).zip(&self.of_site).map(copy).collect()
+    }
+
+    /// The nodes around one and itself, the outermost first.
+    pub fn path(&self, at: u32) -> Vec<u32> {
+        let mut path: Vec<u32> = std::iter::successors(Some(at), |&at| self.node(at)?.parent).collect();
+        path.reverse();
+        path
+    }
+
+    /// The innermost node around both, if they have one, and the nodes below it through which they are reached: two calls in one function
+    /// that was called once, or on several iterations of a loop. `None` where that is not known.
+    pub fn meeting(&self, one: u32, other: u32) -> (Option<u32>, u32, u32) {
+        let (mut one, mut other) = (one, other);
+        let depth = |at: u32| self.node(at).map_or(0, |node| node.depth);
+        let up = |at: u32| self.node(at).and_then(|node| node.parent).unwrap_or(at);
+        while depth(one) > depth(other) {
+            one = up(one);
+        }
+        while depth(other) > depth(one) {
+            other = up(other);
+        }
+        loop {
+            let parents = (self.node(one).and_then(|node| node.parent), self.node(other).and_then(|node| node.parent));
+            match parents {
+                _ if parents.0 == parents.1 => return (parents.0, one, other),
+                (Some(own), Some(others)) => (one, other) = (own, others),
+                _ => return (None, one, other),
+            }
+        }
+    }
+
+    /// For each node of a call of MPI the nodes around it, the innermost first, that distinguish it from calls at the same place that are
+    /// reached in another way; those that nothing distinguishes are left out.
+    pub fn callers(&self) -> HashMap<u32, Vec<u32>> {
+        let leaves = self.of_site.iter().zip(&self.is_leaf).filter(|(_, is_leaf)| **is_leaf).map(|(node, _)| *node);
+        let leaves: BTreeSet<u32> = leaves.collect();
+        let mut by_place: BTreeMap<&CodePlace, Vec<u32>> = BTreeMap::new();
+        for at in leaves {
+            if let Some(node) = self.node(at) {
+                by_place.entry(&node.place).or_default().push(at);
+            }
+        }
+        let mut callers: HashMap<u32, Vec<u32>> = HashMap::new();
+        for nodes in by_place.into_values().filter(|nodes| nodes.len() > 1) {
+            let alike = nodes.into_iter().map(|at| (at, self.node(at).and_then(|node| node.parent))).collect();
+            self.divide(alike, &mut callers);
+        }
+        callers
+    }
+
+    /// Divides nodes that look alike so far by the calls around them; with each comes the one around it that is looked at.
+    fn divide(&self, alike: Vec<(u32, Option<u32>)>, callers: &mut HashMap<u32, Vec<u32>>) {
+        let mut pending = vec![alike];
+        while let Some(alike) = pending.pop() {
+            let mut parts: BTreeMap<Option<&CodePlace>, Vec<(u32, Option<u32>)>> = BTreeMap::new();
+            let place = |around: Option<u32>| around.and_then(|at| self.node(at)).map(|node| &node.place);
+            // Levels of a recursion are one place.
+            let recurs =
+                |&(at, around): &(u32, Option<u32>)| place(around).is_some_and(|of| self.is_on_path(at, around, of));
+            if alike.iter().any(recurs) {
+                continue;
+            }
+            for (at, around) in alike {
+                parts.entry(place(around)).or_default().push((at, around));
+            }
+            let divides = parts.len() > 1;
+            for part in parts.into_values() {
+                for &(at, around) in part.iter().filter(|_| divides) {
+                    callers.entry(at).or_default().extend(around);
+                }
+                let further = |(at, around): (u32, Option<u32>)| Some((at, self.node(around?)?.parent));
+                let further: Vec<_> = part.into_iter().filter_map(further).collect();
+                pending.extend(Some(further).filter(|further| further.len() > 1));
+            }
+        }
+    }
+
+    /// The innermost node around both, one of them included; `None` where there is none.
+    pub fn common(&self, one: Option<u32>, other: Option<u32>) -> Option<u32> {
+        let path = self.path(one?);
+        let others = self.path(other?);
+        path.into_iter().zip(others).take_while(|(own, other)| own == other).last().map(|(at, _)| at)
+    }
+
+    /// Whether a function is also called between two nodes of a path, the outer one left out.
+    fn is_on_path(&self, inner: u32, outer: Option<u32>, place: &CodePlace) -> bool {
+        let path = std::iter::successors(Some(inner), |&at| self.node(at)?.parent).take_while(|at| Some(*at) != outer);
+        let mut functions = path.filter_map(|at| self.node(at)).map(|node| (&node.place.function, &node.place.file));
+        place.function.is_some() && functions.any(|function| function == (&place.function, &place.file))
+    }
+}
+
+/// The indices of call sites, each after its parent.
+fn by_depth(all: &Sites) -> Vec<usize> {
+    let mut depths: Vec<Option<u32>> = vec![None; all.call_sites.len()];
+    for at in 0..all.call_sites.len() {
+        let mut path = Vec::new();
+        let mut next = Some(at);
+        while let Some(at) = next.filter(|&at| depths[at].is_none()) {
+            path.push(at);
+            next = all.call_sites[at].parent.map(|parent| parent as usize);
+        }
+        let outermost = next.and_then(|at| depths[at]).map_or(0_u32, |depth| depth + 1);
+        (outermost..).zip(path.into_iter().rev()).for_each(|(depth, at)| depths[at] = Some(depth));
+    }
+    let mut order: Vec<usize> = (0..depths.len()).collect();
+    order.sort_by_key(|&at| depths[at]);
+    order
+}
+
+#[derive(Default)]
+struct Builder {
+    nodes: Vec<Node>,
+    known: HashMap<(Option<u32>, CodePlace, Option<u32>), u32>,
+}
+
+impl Builder {
+    /// The innermost node of frames, the innermost first, that were called from `parent`; that one where there are none.
+    fn add(&mut self, parent: Option<u32>, frames: &[(CodePlace, Option<u32>)]) -> Option<u32> {
+        frames.iter().rev().fold(parent, |parent, (place, column)| {
+            let offset = if place.line.is_some() { 0 } else { place.offset };
+            let place = CodePlace { offset, ..place.clone() };
+            let next = self.nodes.len() as u32;
+            Some(*self.known.entry((parent, place.clone(), *column)).or_insert_with(|| {
+                let depth = parent.map_or(0, |parent| self.nodes[parent as usize].depth + 1);
+                self.nodes.push(Node { parent, depth, place });
+                next
+            }))
+        })
+    }
+}

@@ -1,0 +1,123 @@
+//! Which frames of a call path are the program's own.
+//!
+//! Start-up code, the C, C++, Fortran, OpenMP and Rust run-times, MPI libraries and their bindings call the program, or are called by it on
+//! the way to MPI, and say nothing of it.
+
+use super::code_place::{CodePlace, Position, base_name};
+
+/// Names of libraries of run-times, up to the end or `.so` or a `-` with a version.
+const LIBRARIES: [&str; 29] = [
+    "ld-linux-x86-64",
+    "ld-musl-x86_64",
+    "libasan",
+    "libc",
+    "libc++",
+    "libc++abi",
+    "libgcc_s",
+    "libgfortran",
+    "libgomp",
+    "libifcore",
+    "libifcoremt",
+    "libintlc",
+    "libiomp5",
+    "libm",
+    "libmpi",
+    "libmpi_cxx",
+    "libmpi_mpifh",
+    "libmpi_usempi_ignore_tkr",
+    "libmpi_usempif08",
+    "libmpich",
+    "libmpichcxx",
+    "libmpichfort",
+    "libmpicxx",
+    "libmpifort",
+    "libomp",
+    "libopen-pal",
+    "libopen-rte",
+    "libpthread",
+    "libstdc++",
+];
+
+/// Functions that are linked into programs and start them.
+const STARTING: [&str; 4] = ["_start", "__libc_start_main", "__libc_start_call_main", "__libc_csu_init"];
+
+/// What names of functions of the run-times of C++ and Rust begin with.
+const OF_LANGUAGES: [&str; 4] = ["std::", "core::ops::function::", "<F as core::ops::", "__rust_"];
+
+/// Whether a frame belongs to a run-time, by its library or function.
+pub(super) fn is_runtime(place: &CodePlace) -> bool {
+    let is_library = place.module.as_deref().is_some_and(|module| {
+        let name = base_name(module);
+        let name = name.split_once(".so").map_or(name, |(name, _)| name);
+        // libc-2.31, libpthread-2.31
+        let name = name.split_once("-2.").map_or(name, |(name, _)| name);
+        LIBRARIES.binary_search(&name).is_ok()
+    });
+    let function = place.function_label();
+    is_library || STARTING.contains(&function) || OF_LANGUAGES.iter().any(|part| function.starts_with(part))
+}
+
+/// Whether a source file belongs to a library or a compiler: MPI's inline C++ bindings, Rust crates, system headers.
+pub(super) fn is_system_file(file: &str) -> bool {
+    const PARTS: [&str; 6] =
+        ["/usr/include/", "/usr/lib/", "/include/openmpi/", "/rustc/", "/.cargo/registry/", "/.rustup/toolchains/"];
+    PARTS.iter().any(|part| file.contains(part))
+}
+
+/// The frames of the source at a return address that are the program's own, the innermost first, with their columns.
+pub(super) fn own_frames(place: &CodePlace, position: &Position) -> Vec<(CodePlace, Option<u32>)> {
+    let is_own = |frame: &CodePlace| !frame.file.as_deref().is_some_and(is_system_file);
+    let with_module =
+        |frame: &CodePlace| CodePlace { module: place.module.clone(), offset: place.offset, ..frame.clone() };
+    if position.is_empty() {
+        return if is_own(place) { vec![(place.clone(), None)] } else { Vec::new() };
+    }
+    let own = position.iter().filter(|(frame, _)| is_own(frame));
+    own.map(|(frame, column)| (with_module(frame), *column)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(module: &str, function: &str) -> CodePlace {
+        CodePlace { module: Some(module.into()), function: Some(function.into()), ..CodePlace::default() }
+    }
+
+    #[test]
+    fn libraries_are_in_order() {
+        assert!(LIBRARIES.is_sorted());
+    }
+
+    #[test]
+    fn frames_of_run_times_are_not_the_programs() {
+        for (module, function) in [
+            ("/lib/x86_64-linux-gnu/libc.so.6", "__libc_start_call_main"),
+            ("/lib/libpthread-2.31.so", "start_thread"),
+            ("/usr/lib/libmpi_mpifh.so.40", "mpi_init_"),
+            ("/usr/lib/libgomp.so.1.0.0", ""),
+            ("/usr/lib/libstdc++.so.6", "std::for_each"),
+            ("/home/u/app", "_start"),
+            ("/home/u/app", "std::rt::lang_start::{{closure}}"),
+        ] {
+            assert!(is_runtime(&at(module, function)), "{module} {function}");
+        }
+        for (module, function) in [
+            ("/home/u/app", "main"),
+            ("/usr/lib/libcomm.so", "f"),
+            ("/usr/lib/libmpiwrap.so", "f"),
+            ("/usr/lib/liblammps.so.0", ""),
+        ] {
+            assert!(!is_runtime(&at(module, function)), "{module} {function}");
+        }
+    }
+
+    #[test]
+    fn inline_code_of_libraries_is_not_the_users() {
+        assert!(is_system_file("/usr/lib/x86_64-linux-gnu/openmpi/include/openmpi/ompi/mpi/cxx/comm_inln.h"));
+        assert!(is_system_file("/rustc/0123/library/core/src/ops/function.rs"));
+        assert!(is_system_file("/home/u/.cargo/registry/src/index/mpi-0.8.0/src/point_to_point.rs"));
+        assert!(!is_system_file("/home/u/app/src/main.rs"));
+        assert!(!is_system_file("lj.c"));
+    }
+}

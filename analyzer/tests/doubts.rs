@@ -58,6 +58,29 @@ fn a_short_run_without_cores_says_so_too_and_no_network_is_advised() {
     assert!(loss.ends_with("Much of it is waiting for a core, not for the network."), "{loss}");
 }
 
+/// Rank 0 computes 100 ms in each step and rank 1 60 ms; rank 0 lacks a core for so much of each second.
+fn slow_rank_without_core(delayed_ms: u64) -> Report {
+    report(Scenario::ranks(2).each(move |rank, script| {
+        let delayed_ms = if rank == 0 { delayed_ms } else { 0 };
+        let before = script.define(usage(0, 0, 0, 0)).define(usage(1000, 1000 - delayed_ms, delayed_ms, 100));
+        steps(rank, before)
+    }))
+}
+
+#[test]
+fn a_loss_that_is_laid_to_ranks_without_a_core_says_so() {
+    let words = "That rank had no core for part of the time, which may be why it is slow.";
+    // A fifth of its computation; the run as a whole is not in doubt, and advised.
+    for (delayed_ms, lacked_core) in [(200, true), (20, false)] {
+        let report = slow_rank_without_core(delayed_ms);
+        assert_eq!(kinds(&report), [""; 0]);
+        let loss = &report.losses[0];
+        assert_eq!((loss.ranks.as_slice(), loss.lacked_core), (&[(0, 1.0)][..], lacked_core));
+        assert_eq!(text::loss(&report, loss).contains(words), lacked_core, "{}", text::loss(&report, loss));
+        assert_eq!(json::document(&report)["losses"][0]["lacked_core"], lacked_core);
+    }
+}
+
 #[test]
 fn ranks_that_sleep_are_said_to() {
     let report = report(Scenario::ranks(3).each(|rank, script| {

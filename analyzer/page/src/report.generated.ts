@@ -640,6 +640,10 @@ measured: boolean
  */
 ranks: RankShare[]
 /**
+ * Whether a fifth of it or more is laid to ranks that were preempted, or had no core for a fifth of their time: that may be why they are slow, and others may be where each rank has its core.
+ */
+lacked_core: boolean
+/**
  * Path of the region in which it is caused; for serialization, most of it.
  */
 region: (string | null)

@@ -19,13 +19,17 @@ use super::verdict::{LossKind, Verdict};
 use super::what_if::{Prediction, WhatIfTable};
 use super::{RegionRow, SiteRow};
 use crate::metrics::blocking::{Class, waited_because_of};
-use crate::model::Model;
+use crate::metrics::preemption::{MUCH_OF_THE_TIME, preemption, without_core};
 use crate::model::what_if::WhatIf;
+use crate::model::{Model, RankModel};
 use crate::profile::operation_name;
 use crate::structure::symbols::{CodePlace, first_on_line};
 
 /// Share of the elapsed time from which on a loss is reported.
 const LEAST: f64 = 0.01;
+
+/// Share of what the rank that is waited for most causes, from which on another rank causes much, too.
+const MUCH: f64 = 0.5;
 
 /// Most ranks of a loss that are named.
 const MOST_RANKS: usize = 8;
@@ -47,6 +51,9 @@ pub struct Loss {
     #[serde(serialize_with = "serial::rows_as::<_, RankShare, _>")]
     #[cfg_attr(test, schemars(with = "Vec<RankShare>"))]
     pub ranks: Vec<(u32, f64)>,
+    /// Whether a fifth of it or more is laid to ranks that were preempted, or had no core for a fifth of their time: that may be why they are
+    /// slow, and others may be where each rank has its core.
+    pub lacked_core: bool,
     /// Path of the region in which it is caused; for serialization, most of it.
     pub region: Option<String>,
     /// The call at which ranks wait longest for these ranks; of `communication` the call that takes longest besides waiting.
@@ -108,6 +115,7 @@ impl Loss {
             measured: false,
             by_cause: false,
             ranks: Vec::new(),
+            lacked_core: false,
             region: None,
             at: None,
             remedy: None,
@@ -155,6 +163,7 @@ pub(super) fn rows(parts: &Parts) -> Vec<Loss> {
         loss.saved_s = loss.remedy.as_ref().map(|remedy| remedy.saved_s);
         loss.saved_share = loss.remedy.as_ref().map(|remedy| remedy.saved_share);
         loss.share = (parts.verdict.elapsed_s > 0.0).then(|| lost_s / parts.verdict.elapsed_s);
+        loss.lacked_core = lacked_core(parts.model, &loss.ranks);
     }
     losses.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s).then(a.kind.cmp(&b.kind)).then(a.region.cmp(&b.region)));
     losses
@@ -292,19 +301,34 @@ fn by_region(parts: &Parts, causes: Option<&BlockingTable>) -> Vec<Loss> {
             RegionKind::Control => (LossKind::Control, Class::Control),
             RegionKind::Useful | RegionKind::Serial => (LossKind::Imbalance, Class::Imbalance),
         };
-        let found = causes.map(|table| causing(table, |region, of| region == row.path && of == class));
-        let ranks = found.filter(|ranks| !ranks.is_empty()).unwrap_or_else(|| vec![(worst.rank, 1.0)]);
-        let at = match causes {
-            Some(_) => waits_for(parts, &ranks),
-            None => longest_call(verdict),
-        };
+        // How much it is, is what one rank computes more: others that are waited for more there do not cause it.
+        let found = causes
+            .map(|table| causing(table, |region, of| region == row.path && of == class))
+            .filter(|ranks| has_much(ranks, worst.rank));
+        let measured = found.is_some();
+        let ranks = found.unwrap_or_else(|| vec![(worst.rank, 1.0)]);
+        let at = if measured { waits_for(parts, &ranks) } else { longest_call(verdict) };
         let remedy = (parts.together && kind == LossKind::Imbalance && causes.is_some())
             .then(|| remedy(parts.what_if, &row.path, &ranks))
             .flatten();
         let bare = Loss::bare(kind, verdict.imbalance_s * excess_s / all_s);
-        Loss { measured: causes.is_some(), ranks, region: Some(row.path.clone()), at, remedy, ..bare }
+        Loss { measured, ranks, region: Some(row.path.clone()), at, remedy, ..bare }
     };
     excesses.into_iter().map(loss).collect()
+}
+
+/// Whether a rank's share is [`MUCH`] of the largest, of shares in descending order.
+fn has_much(ranks: &[(u32, f64)], rank: u32) -> bool {
+    let most = ranks.first().map_or(0.0, |first| first.1);
+    ranks.iter().any(|&(one, share)| one == rank && share >= MUCH * most)
+}
+
+/// Whether ranks to which a good part of a loss is laid had no core for a good part of their time: these may be slow for that reason alone.
+fn lacked_core(model: &Model, ranks: &[(u32, f64)]) -> bool {
+    let lacks = |rank: &RankModel| preemption(rank).is_some() || without_core(rank).is_some();
+    let of = |rank: u32| model.ranks.iter().find(|one| one.rank == rank);
+    let share: f64 = ranks.iter().filter(|(rank, _)| of(*rank).is_some_and(lacks)).map(|(_, share)| share).sum();
+    share >= MUCH_OF_THE_TIME
 }
 
 /// A kind of serialization. Ranks that are slow in turn are those that are the slowest of an iteration, the others those whose

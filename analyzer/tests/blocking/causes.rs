@@ -6,7 +6,7 @@
 use lbprof_analyzer::metrics::blocking::{ByClass, Class};
 use lbprof_analyzer::report::loops::Confidence;
 use lbprof_analyzer::report::text;
-use lbprof_analyzer::report::verdict::Undivided;
+use lbprof_analyzer::report::verdict::{LossKind, Undivided};
 
 use crate::run::Run;
 use crate::support::{json, plain, report_on};
@@ -251,6 +251,32 @@ fn what_depends_on_a_loop_that_is_unsure_is_not_divided() {
     assert!(verdict["slow_in_turn_s"].is_null() && imbalance["temporal_s"].is_null(), "{verdict}");
     let tables = plain(&unsure, 100);
     assert!(tables.contains("  not separated") && !tables.contains("slow in turn)"), "{tables}");
+}
+
+/// rank 0  |== 45 ==|send|Recv ......|send|
+/// rank 1  |Recv ...|== 45 ==|send |  Recv|       each waits for the other for 45 ms
+/// rank 2  |============ 100 ============|       others wait for it for 10 ms, but it computes longest, 36.7 ms more than the mean
+#[test]
+fn a_load_imbalance_is_laid_to_the_rank_whose_excess_it_is() {
+    let steps = ["compute 45; send 1; recv 1", "recv 0; compute 45; send 0", "compute 100"];
+    let step = |(rank, step)| format!("rank {rank}: repeat 3; iteration step; {step}; barrier; end; end\n");
+    let text = format!("ranks 3\n{}", (0..).zip(steps).map(step).collect::<String>());
+    let run = Run::of(&text);
+    let caused_ms =
+        |rank| run.causes().into_iter().filter(|((one, ..), _)| *one == rank).map(|(_, ms)| ms).sum::<f64>();
+    assert!(caused_ms(0) > 120.0 && caused_ms(1) > 120.0 && caused_ms(2) < 75.0);
+    let report = report_on(&run.model);
+    let worst = report.verdict.worst.as_ref().unwrap().rank;
+    let loss = report.losses.iter().find(|loss| loss.kind == LossKind::Imbalance).unwrap();
+    assert_eq!((worst, loss.ranks.as_slice(), loss.measured), (2, &[(2, 1.0)][..], false));
+    assert!((loss.lost_s * 1e3 - 3.0 * (100.0 - 190.0 / 3.0)).abs() < 1e-6, "{} s", loss.lost_s);
+    let words = text::loss(&report, loss);
+    assert!(words.contains("load imbalance: rank 2 computes longest"), "{words}");
+    // Where that rank is waited for about as much as another, all are named.
+    let alike = Run::of("ranks 3\nrank 0: compute 45; barrier\nrank 1..2: compute 89+$r; barrier");
+    let report = report_on(&alike.model);
+    let loss = &report.losses[0];
+    assert!(loss.measured && loss.ranks.iter().any(|one| one.0 == 2), "{loss:?}");
 }
 
 #[test]

@@ -70,6 +70,12 @@ pub fn sentence(report: &Report, loss: &Loss) -> String {
         let part = if report.doubts.iter().any(in_mpi) { "Much" } else { "Some" };
         write!(text, " {part} of it is waiting for a core, not for the network.").ok();
     }
+    if loss.lacked_core {
+        text.push_str(match loss.ranks.as_slice() {
+            [_] => " That rank had no core for part of the time, which may be why it is slow.",
+            _ => " Ranks had no core for part of the time, which may be why these are slow.",
+        });
+    }
     if let Some(row) = &loss.remedy {
         let what = match (row.scenario, &row.region, row.rank) {
             (WhatIf::Ideal, ..) => "An ideal network would save".to_owned(),

@@ -485,8 +485,11 @@ impl ThreadSteps {
     }
 
     /// The polls at hand found nothing, and nothing goes on with them: who waited in them, if so, for what is not known.
+    #[inline(always)]
     fn end_polls(&mut self, out: &mut Batch) {
-        out.steps.append(&mut self.polls);
+        if !self.polls.is_empty() {
+            out.steps.append(&mut self.polls);
+        }
     }
 
     /// Gives the call whose parts may follow what it and its parts did: they are all there, or will not come.

@@ -3,7 +3,7 @@
 
 use lbprof_analyzer::metrics::cluster::groups;
 use lbprof_analyzer::metrics::dispersion::{
-    Cell, Extremes, Index, PerActivity, Row, activity_view, breakdown, dominant, extremes, heaviest, region_s,
+    ActivityCell, Extremes, Index, PerActivity, Row, activity_view, breakdown, dominant, extremes, heaviest, region_s,
     region_view,
 };
 use lbprof_collector::Activity::{self, Collective, Computation, PointToPoint, Synchronization};
@@ -54,7 +54,7 @@ fn rows() -> Vec<Row> {
         let mut row = Row::default();
         for ((activity, &mean_s), &id) in ACTIVITIES.iter().zip(times).zip(ids) {
             assert_eq!(mean_s.is_nan(), id.is_nan(), "both tables have the same cells");
-            row[*activity as usize] = (!mean_s.is_nan()).then_some(Cell { mean_s, id });
+            row[*activity as usize] = (!mean_s.is_nan()).then_some(ActivityCell { mean_s, id });
         }
         row
     };

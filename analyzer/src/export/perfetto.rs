@@ -21,7 +21,8 @@ use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
 use self::packets::{
-    BEGIN, COUNTER, Counter, END, Fact, INSTANT, Interned, Packet, Process, Text, Thread, Track, TrackEvent,
+    BEGIN, COUNTER, CounterDescriptor, END, Fact, INSTANT, Interned, Packet, ProcessDescriptor, Text, ThreadDescriptor,
+    TrackDescriptor, TrackEvent,
 };
 use super::{Exported, Format};
 use crate::model::followed::ThreadOf;
@@ -100,10 +101,10 @@ impl<W: Write + Send> Perfetto<W> {
     }
 
     /// A further track: its number.
-    fn track(&mut self, track: Track) -> u64 {
+    fn track(&mut self, track: TrackDescriptor) -> u64 {
         self.n_tracks += 1;
         let uuid = Some(self.n_tracks);
-        self.write(Packet { track: Some(Track { uuid, ..track }), ..Packet::default() });
+        self.write(Packet { track: Some(TrackDescriptor { uuid, ..track }), ..Packet::default() });
         self.n_tracks
     }
 
@@ -133,13 +134,13 @@ impl<W: Write + Send> Perfetto<W> {
     fn rank(&mut self, place: u32, rank: &RankModel) {
         let pid = pid(rank.rank);
         let host = clean(&rank.host);
-        let process = Process { pid: Some(pid), name: Some(format!("rank {} ({host})", rank.rank)) };
-        let track = self.track(Track { process: Some(process), ..Track::default() });
+        let process = ProcessDescriptor { pid: Some(pid), name: Some(format!("rank {} ({host})", rank.rank)) };
+        let track = self.track(TrackDescriptor { process: Some(process), ..TrackDescriptor::default() });
         self.thread(ThreadOf { rank: place, number: 0 });
         for (region, series) in &rank.iterations {
             let path = self.path(*region);
             let name = Some(format!("iterations of {path}"));
-            let track = self.track(Track { name, parent: Some(track), ..Track::default() });
+            let track = self.track(TrackDescriptor { name, parent: Some(track), ..TrackDescriptor::default() });
             for ((number, begin), end) in series.numbers.iter().zip(&series.begin_s).zip(&series.end_s) {
                 let (begin, end) = ((begin * 1e9).round() as Ns, (end * 1e9).round() as Ns);
                 // NaN, which is 0 here, has no length either.
@@ -159,8 +160,8 @@ impl<W: Write + Send> Perfetto<W> {
         self.n_threads += 1;
         let rank = self.ranks.get(thread.rank as usize).map_or(NONE, |&(rank, _)| rank);
         let name = if thread.number == 0 { "main".to_owned() } else { format!("thread {}", thread.number) };
-        let facts = Thread { pid: Some(pid(rank)), tid: Some(self.n_threads), name: Some(name) };
-        let track = self.track(Track { thread: Some(facts), ..Track::default() });
+        let facts = ThreadDescriptor { pid: Some(pid(rank)), tid: Some(self.n_threads), name: Some(name) };
+        let track = self.track(TrackDescriptor { thread: Some(facts), ..TrackDescriptor::default() });
         if thread.number == 0 {
             self.first_threads.insert(rank, track);
         }
@@ -185,8 +186,8 @@ impl<W: Write + Send> Perfetto<W> {
             iterations.into_iter().filter(|&(number, (_, max, first))| is_known(number, max, first)).collect();
         values.sort_by_key(|&(number, _)| number);
         let name = Some(format!("load balance of {}", self.path(region)));
-        let counter = Some(Counter { unit: Some("%".to_owned()) });
-        let track = self.track(Track { name, counter, ..Track::default() });
+        let counter = Some(CounterDescriptor { unit: Some("%".to_owned()) });
+        let track = self.track(TrackDescriptor { name, counter, ..TrackDescriptor::default() });
         for (_, (sum, max, first)) in values {
             let value = Some(100.0 * sum / max / model.ranks.len() as f64);
             let at = (first * 1e9).round() as Ns;

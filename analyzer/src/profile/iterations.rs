@@ -9,7 +9,7 @@ use super::bounds::Bounds;
 use super::rank::RankBuilder;
 use crate::model::loops::FoundLoopOfRank;
 use crate::model::{Region, RegionIdx, Series, Slowest};
-use crate::profile::sums::Sums;
+use crate::profile::sums::ThreadTotals;
 use crate::profile::times::Times;
 use crate::structure::region_path::loop_path;
 
@@ -21,7 +21,7 @@ impl RankBuilder<'_> {
     ///     a cell of x in iteration 7 of sub counts in x and sub at 7; sub's iteration 7 lies in step's iteration 2,
     ///     so the same cell counts in force and step at 2; main lies in no iteration.
     /// ```
-    pub(super) fn iterations(&mut self, sums: Sums) {
+    pub(super) fn iterations(&mut self, sums: ThreadTotals) {
         let mut bounds: BTreeMap<RegionIdx, Vec<Bounds>> = BTreeMap::new();
         let mut times: BTreeMap<RegionIdx, Times> = BTreeMap::new();
         let mut around = NONE;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lbprof_collector::format::BatchHead;
 
-use crate::profile::sums::{Sums, ThreadSums};
+use crate::profile::sums::{ThreadSums, ThreadTotals};
 use crate::read::span::Span;
 
 /// Threads whose sums are kept apart; each takes some 10 kB.
@@ -18,7 +18,7 @@ const MOST_APART: usize = 256;
 pub(super) struct OtherThreads {
     apart: BTreeMap<u32, ThreadSums>,
     /// The sums of those that are not apart any more.
-    sums: Sums,
+    sums: ThreadTotals,
     /// Numbers of those that have records.
     numbers: BTreeSet<u32>,
 }
@@ -57,7 +57,7 @@ impl OtherThreads {
     }
 
     /// How many have records, and their sums.
-    pub(super) fn finish(mut self) -> (u32, Sums) {
+    pub(super) fn finish(mut self) -> (u32, ThreadTotals) {
         self.add_up();
         (u32::try_from(self.numbers.len()).unwrap_or(u32::MAX), self.sums)
     }

@@ -15,7 +15,7 @@ use crate::model::sites::Sites;
 use crate::model::{
     Cell, Communicator, Pending, PollTimes, RankModel, RegionIdx, RunFacts, Seconds, SiteKey, Totals, Usage,
 };
-use crate::profile::sums::Sums;
+use crate::profile::sums::ThreadTotals;
 use crate::read::definitions::Definitions;
 use crate::read::span::Span;
 use crate::structure::region_path::{PathPart, loop_path, region_path};
@@ -171,7 +171,7 @@ impl<'a> RankBuilder<'a> {
     }
 
     /// The thread that called MPI_Init: it makes the rank's time.
-    pub(super) fn first_thread(&mut self, sums: Sums) {
+    pub(super) fn first_thread(&mut self, sums: ThreadTotals) {
         self.window(
             self.definitions.window_begin.unwrap_or(sums.begin),
             self.definitions.window_end.unwrap_or(sums.end.previous_end),
@@ -218,7 +218,7 @@ impl<'a> RankBuilder<'a> {
     }
 
     /// The other threads, so many, and their sums.
-    pub(super) fn other_threads(&mut self, n: u32, sums: &Sums) {
+    pub(super) fn other_threads(&mut self, n: u32, sums: &ThreadTotals) {
         self.rank.other_threads = n;
         let cells = sums.regions.values().flat_map(|region| Activity::ALL.iter().zip(&region.cells));
         let mpi = cells.filter(|(activity, _)| is_mpi(**activity));
@@ -228,7 +228,7 @@ impl<'a> RankBuilder<'a> {
     }
 
     /// What is kept of all threads; `whose` is the place in `site_sums`.
-    fn any_thread(&mut self, all: &Sums, whose: usize) {
+    fn any_thread(&mut self, all: &ThreadTotals, whose: usize) {
         let sums = &all.rest;
         for (key, cell) in &sums.sites {
             let key = SiteKey {
@@ -265,7 +265,7 @@ impl<'a> RankBuilder<'a> {
     }
 
     /// Time by region and activity, exclusive and inclusive.
-    fn cells(&mut self, sums: &Sums) {
+    fn cells(&mut self, sums: &ThreadTotals) {
         let mut ticks: BTreeMap<(RegionIdx, Activity), profile::Cell> = BTreeMap::new();
         for (&id, region) in &sums.regions {
             let idx = self.region(id);
@@ -320,7 +320,7 @@ impl<'a> RankBuilder<'a> {
 }
 
 /// The number of a marked region, or of that region in the rank's found loop where it has time there.
-fn in_found_loop(sums: &Sums, id: u32) -> u32 {
+fn in_found_loop(sums: &ThreadTotals, id: u32) -> u32 {
     let within = FoundRegion::MarkedInLoop(id).number();
     if id != 0 && sums.regions.contains_key(&within) { within } else { id }
 }

@@ -27,12 +27,12 @@ pub struct ThreadSums {
     begin: u64,
     /// Records folded since the last take.
     folded: usize,
-    sums: Sums,
+    sums: ThreadTotals,
 }
 
 /// The sums of a thread.
 #[derive(Default)]
-pub struct Sums {
+pub struct ThreadTotals {
     /// Ticks at which the first record may begin.
     pub begin: u64,
     /// By region id.
@@ -60,9 +60,9 @@ pub struct RegionSums {
     pub iterations: Vec<Iteration>,
 }
 
-impl Sums {
+impl ThreadTotals {
     /// Adds what does not depend on where a thread is in its records, of another thread: times by iteration do.
-    pub fn add_other(&mut self, other: Sums) {
+    pub fn add_other(&mut self, other: ThreadTotals) {
         for (region, more) in other.regions {
             let own = self.regions.entry(region).or_default();
             own.cells.iter_mut().zip(&more.cells).for_each(|(own, more)| own.add(more));
@@ -80,7 +80,7 @@ impl ThreadSums {
             fold: SpanFold::new(head.clone(), span),
             begin: head.previous_end,
             folded: 0,
-            sums: Sums::default(),
+            sums: ThreadTotals::default(),
         }
     }
 
@@ -153,7 +153,7 @@ impl ThreadSums {
     }
 
     /// All sums.
-    pub fn finish(mut self) -> Sums {
+    pub fn finish(mut self) -> ThreadTotals {
         self.fold.end();
         self.take();
         let too_deep = self.fold.too_deep();
@@ -163,7 +163,7 @@ impl ThreadSums {
         for (region, times) in self.fold.take_times().all().filter(has_some) {
             self.sums.regions.entry(region).or_default().times.append(&times);
         }
-        Sums { begin: self.begin, uncut: self.fold.is_uncut(), too_deep, ..self.sums }
+        ThreadTotals { begin: self.begin, uncut: self.fold.is_uncut(), too_deep, ..self.sums }
     }
 
     /// Where records are missing before `head`, goes on after them: their time belongs to nothing.

@@ -33,8 +33,8 @@ pub struct BlockingTable {
     /// The rank that causes most waiting; null if nobody waits.
     pub most_by: Option<CausingRank>,
     /// All sums.
-    #[serde(flatten, serialize_with = "serial::written_as::<_, Sums, _>")]
-    #[cfg_attr(test, schemars(with = "Sums"))]
+    #[serde(flatten, serialize_with = "serial::written_as::<_, BlockingFigures, _>")]
+    #[cfg_attr(test, schemars(with = "BlockingFigures"))]
     pub sums: BlockingSums,
     /// What ranks do that others wait for, the largest first.
     pub causes: Vec<CauseRow>,
@@ -130,7 +130,7 @@ pub struct WaitRow {
 /// What is written of the sums.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Sums<'a> {
+struct BlockingFigures<'a> {
     /// Time in which ranks could only wait.
     total_s: f64,
     /// The same by what caused it.
@@ -147,10 +147,10 @@ struct Sums<'a> {
     pairs: Vec<PairRow>,
 }
 
-impl<'a> From<&'a BlockingSums> for Sums<'a> {
-    fn from(sums: &'a BlockingSums) -> Sums<'a> {
+impl<'a> From<&'a BlockingSums> for BlockingFigures<'a> {
+    fn from(sums: &'a BlockingSums) -> BlockingFigures<'a> {
         let pairs = sums.pairs.iter().take(MOST_PAIRS);
-        Sums {
+        BlockingFigures {
             total_s: sums.total_s,
             by_class: &sums.by_class,
             by_class_share: sums.by_class_share(),

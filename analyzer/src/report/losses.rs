@@ -127,7 +127,7 @@ impl Loss {
 }
 
 /// What losses are made from.
-pub(super) struct Parts<'a> {
+pub(super) struct Inputs<'a> {
     pub(super) model: &'a Model,
     pub(super) places: &'a [CodePlace],
     pub(super) verdict: &'a Verdict,
@@ -139,7 +139,7 @@ pub(super) struct Parts<'a> {
     pub(super) together: bool,
 }
 
-impl Parts<'_> {
+impl Inputs<'_> {
     /// Whether ranks may be waited for that are not selected.
     fn others_are_waited_for(&self) -> bool {
         let facts = &self.model.facts;
@@ -148,30 +148,30 @@ impl Parts<'_> {
 }
 
 /// The losses of at least 1 % of the elapsed time, the largest first.
-pub(super) fn rows(parts: &Parts) -> Vec<Loss> {
+pub(super) fn rows(inputs: &Inputs) -> Vec<Loss> {
     // Where calls of some ranks are not known, what others wait for in collectives is not.
-    let causes = parts.blocking.filter(|table| table.counts.not_recorded == 0);
+    let causes = inputs.blocking.filter(|table| table.counts.not_recorded == 0);
     let mut losses = match causes {
-        Some(table) if !parts.together || parts.others_are_waited_for() => by_cause(parts, table),
-        _ => of_verdict(parts, causes),
+        Some(table) if !inputs.together || inputs.others_are_waited_for() => by_cause(inputs, table),
+        _ => of_verdict(inputs, causes),
     };
-    losses.retain(|loss| loss.lost_s > 0.0 && loss.lost_s >= LEAST * parts.verdict.elapsed_s);
+    losses.retain(|loss| loss.lost_s > 0.0 && loss.lost_s >= LEAST * inputs.verdict.elapsed_s);
     for loss in &mut losses {
         // What a change gains beyond a loss it gains of others.
         let lost_s = loss.lost_s;
-        loss.remedy.iter_mut().for_each(|remedy| parts.what_if.limit(remedy, lost_s));
+        loss.remedy.iter_mut().for_each(|remedy| inputs.what_if.limit(remedy, lost_s));
         loss.saved_s = loss.remedy.as_ref().map(|remedy| remedy.saved_s);
         loss.saved_share = loss.remedy.as_ref().map(|remedy| remedy.saved_share);
-        loss.share = (parts.verdict.elapsed_s > 0.0).then(|| lost_s / parts.verdict.elapsed_s);
-        loss.lacked_core = lacked_core(parts.model, &loss.ranks);
+        loss.share = (inputs.verdict.elapsed_s > 0.0).then(|| lost_s / inputs.verdict.elapsed_s);
+        loss.lacked_core = lacked_core(inputs.model, &loss.ranks);
     }
     losses.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s).then(a.kind.cmp(&b.kind)).then(a.region.cmp(&b.region)));
     losses
 }
 
 /// The losses by the causes of waiting.
-fn by_cause(parts: &Parts, table: &BlockingTable) -> Vec<Loss> {
-    let n_ranks = parts.model.ranks.len().max(1) as f64;
+fn by_cause(inputs: &Inputs, table: &BlockingTable) -> Vec<Loss> {
+    let n_ranks = inputs.model.ranks.len().max(1) as f64;
     let mut phases = Vec::new();
     let (mut communication_s, mut recorder_s) = (0.0, 0.0);
     for phase in &table.phases {
@@ -185,23 +185,23 @@ fn by_cause(parts: &Parts, table: &BlockingTable) -> Vec<Loss> {
     }
     let whole = |kind, seconds: f64| Loss { measured: true, by_cause: true, ..Loss::bare(kind, seconds / n_ranks) };
     // Only of what will be reported is it worth finding out who and where.
-    let least_s = LEAST * parts.verdict.elapsed_s * n_ranks;
+    let least_s = LEAST * inputs.verdict.elapsed_s * n_ranks;
     let mut losses: Vec<Loss> = phases
         .into_iter()
         .filter(|(.., caused_s)| *caused_s > 0.0 && *caused_s >= least_s)
         .map(|(kind, phase, caused_s)| {
             let ranks = causing(table, |region, class| region == phase.region && class == phase.cost.class);
-            let at = waits_for(parts, &ranks);
+            let at = waits_for(inputs, &ranks);
             // Balancing the selected ranks does nothing to one that is not.
             let selected =
-                ranks.first().is_none_or(|&(first, _)| parts.model.ranks.iter().any(|one| one.rank == first));
-            let balanced = parts.together && kind == LossKind::Imbalance && selected;
-            let remedy = balanced.then(|| remedy(parts.what_if, &phase.region, &ranks)).flatten();
+                ranks.first().is_none_or(|&(first, _)| inputs.model.ranks.iter().any(|one| one.rank == first));
+            let balanced = inputs.together && kind == LossKind::Imbalance && selected;
+            let remedy = balanced.then(|| remedy(inputs.what_if, &phase.region, &ranks)).flatten();
             Loss { ranks, region: Some(phase.region.clone()), at, remedy, ..whole(kind, caused_s) }
         })
         .collect();
-    let ideal = parts.what_if.rows.iter().find(|row| row.scenario == WhatIf::Ideal);
-    let at = longest_besides_waiting(parts.sites, table);
+    let ideal = inputs.what_if.rows.iter().find(|row| row.scenario == WhatIf::Ideal);
+    let at = longest_besides_waiting(inputs.sites, table);
     losses.push(Loss { at, remedy: ideal.cloned(), ..whole(LossKind::Communication, communication_s) });
     losses.push(whole(LossKind::Recorder, recorder_s));
     losses
@@ -226,13 +226,13 @@ fn shares(by_rank: BTreeMap<u32, f64>) -> Vec<(u32, f64)> {
 }
 
 /// The call at which ranks wait longest because of these ranks, each with its share of what is waited for.
-fn waits_for(parts: &Parts, ranks: &[(u32, f64)]) -> Option<LossAt> {
-    let first = first_on_line(parts.places);
+fn waits_for(inputs: &Inputs, ranks: &[(u32, f64)]) -> Option<LossAt> {
+    let first = first_on_line(inputs.places);
     let place = |site: u32| first.get(site as usize).copied().unwrap_or(site);
-    let shares = waited_because_of(parts.model.followed.as_ref()?, ranks, place);
+    let shares = waited_because_of(inputs.model.followed.as_ref()?, ranks, place);
     let known = shares.into_iter().filter(|((site, _), _)| *site != NONE);
     let ((site, operation), share) = known.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
-    let place = parts.places.get(site as usize)?.clone();
+    let place = inputs.places.get(site as usize)?.clone();
     Some(LossAt { operation: operation_name(operation), place, share: Some(share) })
 }
 
@@ -263,19 +263,19 @@ fn longest_besides_waiting(sites: &[SiteRow], table: &BlockingTable) -> Option<L
 }
 
 /// The parts of the verdict. `causes`: the causes of waiting, where they are known.
-fn of_verdict(parts: &Parts, causes: Option<&BlockingTable>) -> Vec<Loss> {
-    let verdict = parts.verdict;
+fn of_verdict(inputs: &Inputs, causes: Option<&BlockingTable>) -> Vec<Loss> {
+    let verdict = inputs.verdict;
     let serialization = verdict.serialization.unwrap_or_default();
     let slow_in_turn = (LossKind::SlowInTurn, serialization.slow_in_turn_s.unwrap_or(0.0));
     let chains = (LossKind::DependencyChains, serialization.chains_s.unwrap_or(0.0));
     let undivided = (LossKind::Serialization, serialization.undivided_s());
-    let mut losses = by_region(parts, causes);
-    losses.extend([slow_in_turn, chains, undivided].map(|(kind, lost_s)| serialized(parts, causes, kind, lost_s)));
+    let mut losses = by_region(inputs, causes);
+    losses.extend([slow_in_turn, chains, undivided].map(|(kind, lost_s)| serialized(inputs, causes, kind, lost_s)));
     let communication = Loss::bare(LossKind::Communication, verdict.communication_s);
     losses.push(match causes {
         Some(table) => {
-            let ideal = parts.what_if.rows.iter().find(|row| row.scenario == WhatIf::Ideal);
-            let at = longest_besides_waiting(parts.sites, table);
+            let ideal = inputs.what_if.rows.iter().find(|row| row.scenario == WhatIf::Ideal);
+            let at = longest_besides_waiting(inputs.sites, table);
             Loss { measured: true, at, remedy: ideal.cloned(), ..communication }
         }
         None => Loss { at: longest_call(verdict), ..communication },
@@ -285,16 +285,16 @@ fn of_verdict(parts: &Parts, causes: Option<&BlockingTable>) -> Vec<Loss> {
 }
 
 /// Load imbalance by the regions in which the rank that computes longest exceeds the mean, each with its share of what it exceeds it by.
-fn by_region(parts: &Parts, causes: Option<&BlockingTable>) -> Vec<Loss> {
-    let verdict = parts.verdict;
+fn by_region(inputs: &Inputs, causes: Option<&BlockingTable>) -> Vec<Loss> {
+    let verdict = inputs.verdict;
     let Some(worst) = verdict.worst.as_ref() else { return Vec::new() };
-    let rank = parts.model.ranks.iter().find(|one| one.rank == worst.rank);
+    let rank = inputs.model.ranks.iter().find(|one| one.rank == worst.rank);
     let excess_s = |row: &RegionRow| match rank {
         Some(rank) => rank.exclusive(row.idx)[Activity::Computation as usize] - row.mean_in_s(Activity::Computation),
         None => 0.0,
     };
     let excesses: Vec<(&RegionRow, f64)> =
-        parts.regions.iter().map(|row| (row, excess_s(row))).filter(|(_, excess_s)| *excess_s > 0.0).collect();
+        inputs.regions.iter().map(|row| (row, excess_s(row))).filter(|(_, excess_s)| *excess_s > 0.0).collect();
     let all_s: f64 = excesses.iter().map(|(_, excess_s)| excess_s).sum();
     let loss = |(row, excess_s): (&RegionRow, f64)| {
         let (kind, class) = match row.kind {
@@ -307,9 +307,9 @@ fn by_region(parts: &Parts, causes: Option<&BlockingTable>) -> Vec<Loss> {
             .filter(|ranks| has_much(ranks, worst.rank));
         let measured = found.is_some();
         let ranks = found.unwrap_or_else(|| vec![(worst.rank, 1.0)]);
-        let at = if measured { waits_for(parts, &ranks) } else { longest_call(verdict) };
-        let remedy = (parts.together && kind == LossKind::Imbalance && causes.is_some())
-            .then(|| remedy(parts.what_if, &row.path, &ranks))
+        let at = if measured { waits_for(inputs, &ranks) } else { longest_call(verdict) };
+        let remedy = (inputs.together && kind == LossKind::Imbalance && causes.is_some())
+            .then(|| remedy(inputs.what_if, &row.path, &ranks))
             .flatten();
         let bare = Loss::bare(kind, verdict.imbalance_s * excess_s / all_s);
         Loss { measured, ranks, region: Some(row.path.clone()), at, remedy, ..bare }
@@ -333,10 +333,10 @@ fn lacked_core(model: &Model, ranks: &[(u32, f64)]) -> bool {
 
 /// A kind of serialization. Ranks that are slow in turn are those that are the slowest of an iteration, the others those whose
 /// computation is waited for.
-fn serialized(parts: &Parts, causes: Option<&BlockingTable>, kind: LossKind, lost_s: f64) -> Loss {
+fn serialized(inputs: &Inputs, causes: Option<&BlockingTable>, kind: LossKind, lost_s: f64) -> Loss {
     let is_computation = |class| matches!(class, Class::Imbalance | Class::Control);
     let ranks = match (kind, causes) {
-        (LossKind::SlowInTurn, _) => slowest_in_turn(parts.model),
+        (LossKind::SlowInTurn, _) => slowest_in_turn(inputs.model),
         (_, Some(table)) => causing(table, |_, class| is_computation(class)),
         (_, None) => Vec::new(),
     };
@@ -344,12 +344,12 @@ fn serialized(parts: &Parts, causes: Option<&BlockingTable>, kind: LossKind, los
     let computing = phases.iter().filter(|phase| is_computation(phase.cost.class));
     let region = computing.max_by(|a, b| a.cost.caused_s.total_cmp(&b.cost.caused_s)).map(|phase| phase.region.clone());
     let at = match causes {
-        Some(_) => waits_for(parts, &ranks),
-        None => longest_call(parts.verdict),
+        Some(_) => waits_for(inputs, &ranks),
+        None => longest_call(inputs.verdict),
     };
     let balanced = |row: &&Prediction| kind == LossKind::SlowInTurn && row.scenario == WhatIf::RunBalancedEach;
-    let is_gain = |row: &&Prediction| parts.together && balanced(row) && parts.what_if.is_gain(row);
-    let remedy = parts.what_if.rows.iter().find(is_gain).cloned();
+    let is_gain = |row: &&Prediction| inputs.together && balanced(row) && inputs.what_if.is_gain(row);
+    let remedy = inputs.what_if.rows.iter().find(is_gain).cloned();
     Loss { measured: causes.is_some(), ranks, region, at, remedy, ..Loss::bare(kind, lost_s) }
 }
 

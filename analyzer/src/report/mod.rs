@@ -145,7 +145,7 @@ impl Report {
         let overheads = OverheadTable::new(model, &efficiency, is_sure);
         let blocking = BlockingTable::new(model, places, &overheads.imbalance);
         let what_if = WhatIfTable::new(model, &clusters);
-        let losses = losses::rows(&losses::Parts {
+        let losses = losses::rows(&losses::Inputs {
             model,
             places,
             verdict: &verdict,
@@ -165,7 +165,7 @@ impl Report {
         }
         let dispersion = DispersionRows::new(times, choices.ranking, choices.groups);
         regions::add_dispersion(&mut regions, times, &dispersion);
-        let ranks = ranks::rows(&ranks::Parts {
+        let ranks = ranks::rows(&ranks::Inputs {
             model,
             times,
             places,

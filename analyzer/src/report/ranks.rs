@@ -112,7 +112,7 @@ impl From<&Option<EndReason>> for End {
 }
 
 /// What rows of ranks are made from.
-pub(super) struct Parts<'a> {
+pub(super) struct Inputs<'a> {
     pub(super) model: &'a Model,
     /// The same model of some activities alone, or of all.
     pub(super) times: &'a Model,
@@ -123,8 +123,8 @@ pub(super) struct Parts<'a> {
 }
 
 /// One row a rank, by number.
-pub(super) fn rows(parts: &Parts) -> Vec<RankRow> {
-    let &Parts { model, times, places, .. } = parts;
+pub(super) fn rows(inputs: &Inputs) -> Vec<RankRow> {
+    let &Inputs { model, times, places, .. } = inputs;
     let window = model.window_s();
     let compared = |rank: &RankModel| {
         let seconds = rank.inclusive(0);
@@ -132,9 +132,9 @@ pub(super) fn rows(parts: &Parts) -> Vec<RankRow> {
     };
     let mean = times.ranks.iter().map(compared).sum::<f64>() / times.ranks.len().max(1) as f64;
     let row = |(at, (rank, times)): (usize, (&RankModel, &RankModel))| {
-        let sums = parts.blocking.map(|table| &table.sums);
+        let sums = inputs.blocking.map(|table| &table.sums);
         let of = |by_rank: &BTreeMap<u32, f64>| by_rank.get(&rank.rank).copied().unwrap_or(0.0);
-        let imbalanced = &parts.dispersion.views.ranks;
+        let imbalanced = &inputs.dispersion.views.ranks;
         let seconds = times.inclusive(0);
         let compared_s = compared(times);
         let in_mpi = Activity::ALL.into_iter().filter(|of| !matches!(of, Activity::Computation | Activity::Recorder));
@@ -160,10 +160,10 @@ pub(super) fn rows(parts: &Parts) -> Vec<RankRow> {
             events: rank.records,
             blocked_s: sums.map(|sums| of(&sums.waits_s)),
             blocking_caused_s: sums.map(|sums| of(&sums.causes_s)),
-            cluster: parts.clusters.of.get(at).copied().flatten(),
+            cluster: inputs.clusters.of.get(at).copied().flatten(),
             imbalanced_regions: imbalanced.regions.get(at).copied().unwrap_or(0),
             imbalanced_s: imbalanced.seconds.get(at).copied().unwrap_or(0.0),
-            deviates: parts.dispersion.deviates(at),
+            deviates: inputs.dispersion.deviates(at),
             other_threads: rank.other_threads,
             other_threads_mpi_s: rank.other_threads_mpi_s,
             usage: rank.usage,

@@ -14,7 +14,7 @@ use crate::structure::iterations::window::CallInterval;
 const SEVERAL: u32 = 2;
 
 /// Ranks that have the same loops.
-pub(super) struct Group<'a> {
+pub(super) struct LoopGroup<'a> {
     /// The calls of the rank that stands for the others.
     pub(super) calls: Calls<'a>,
     /// Their numbers.
@@ -43,12 +43,12 @@ pub(super) struct Group<'a> {
     pub(super) main: usize,
 }
 
-impl<'a> Group<'a> {
+impl<'a> LoopGroup<'a> {
     /// A group of `chosen` alone, whose iterations are not counted yet; `None` where no loop is the main one.
     pub(super) fn new(calls: Calls<'a>, chosen: Candidate<'a>, found: Vec<FoundLoop>) -> Option<Self> {
         let main = found.iter().position(|one| one.main)?;
         let definitions = Definitions::default();
-        Some(Group {
+        Some(LoopGroup {
             calls,
             ranks: Vec::new(),
             definitions,
@@ -73,7 +73,7 @@ impl<'a> Group<'a> {
     /// Counts the iterations of the main loop, and again where the calls of all ranks say more of what ends one than those of its own.
     pub(super) fn settle(&mut self, evidence: Evidence, window: &[CallInterval]) {
         let calls = self.calls;
-        let count = |group: &Group| calls.iterations(group.main(), (group.anchors(), group.ends), window);
+        let count = |group: &LoopGroup| calls.iterations(group.main(), (group.anchors(), group.ends), window);
         self.iterations = count(self);
         if self.ends == Ends::Each {
             return;
@@ -105,14 +105,14 @@ impl<'a> Group<'a> {
     }
 
     /// Whether ranks of `other` end as many iterations in the same way, and all that they do in one these do, too.
-    pub(super) fn does_what(&self, other: &Group) -> bool {
+    pub(super) fn does_what(&self, other: &LoopGroup) -> bool {
         let (own, others) = (self.main(), other.main());
         let is_known = |token: &u32| own.tokens.binary_search(token).is_ok();
         own.anchor == others.anchor && self.ends_as(other.chosen) && others.tokens.iter().all(is_known)
     }
 
     /// Whether its iterations are several in each one of `other`, which ends with a call that comes in some of them.
-    pub(super) fn is_finer_than(&self, other: &Group) -> bool {
+    pub(super) fn is_finer_than(&self, other: &LoopGroup) -> bool {
         let (own, others) = (self.main(), other.main());
         let has_end = others.anchor.tokens.iter().all(|token| own.tokens.binary_search(token).is_ok());
         has_end && own.anchor != others.anchor && self.iterations >= SEVERAL * other.iterations
@@ -120,7 +120,7 @@ impl<'a> Group<'a> {
 
     /// Its loops on a rank with calls in this window, that ends iterations as these ranks do but makes other calls in them: what it
     /// alone calls between the ends of iterations belongs to them.
-    pub(super) fn on(&self, calls: Calls<'a>, chosen: Candidate<'a>, window: &[CallInterval]) -> Option<Group<'a>> {
+    pub(super) fn on(&self, calls: Calls<'a>, chosen: Candidate<'a>, window: &[CallInterval]) -> Option<LoopGroup<'a>> {
         let main = self.main();
         let is_end = |step: &CallInterval| main.anchor.tokens.contains(&step.token);
         let (first, last) = (window.iter().position(is_end)?, window.iter().rposition(is_end)?);
@@ -134,6 +134,6 @@ impl<'a> Group<'a> {
             one.tokens.dedup();
             next = one.parent;
         }
-        Group::new(calls, chosen, found)
+        LoopGroup::new(calls, chosen, found)
     }
 }

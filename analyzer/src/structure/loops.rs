@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use super::Wanted;
 use super::anchors::{Evidence, common_ends};
 use super::calls::{Calls, classes};
-use super::group::Group;
+use super::group::LoopGroup;
 use super::groups::{candidates, repeats_only_what, representative};
 use super::named::LoopAt;
 use super::placer::MOST_LOOPS;
@@ -74,12 +74,12 @@ pub fn find(run: &Run, survey: &Survey, names: &Resolved, wanted: &Wanted, token
 
 /// Where groups end their iterations with the same call, and make it equally often, each of these calls ends one on all of them: what one
 /// group does before the first may be no whole iteration on another.
-fn agree(groups: &mut [Group]) {
+fn agree(groups: &mut [LoopGroup]) {
     for at in 1..groups.len() {
         let (known, rest) = groups.split_at_mut(at);
         let group = &mut rest[0];
         let same =
-            |known: &&mut Group| known.main().anchor == group.main().anchor && known.iterations != group.iterations;
+            |known: &&mut LoopGroup| known.main().anchor == group.main().anchor && known.iterations != group.iterations;
         let Some(known) = known.iter_mut().find(same) else { continue };
         let (own, others) = ((known.chosen, known.iterations), (group.chosen, group.iterations));
         if let Some((ends, iterations)) = common_ends(own, others, &known.main().anchor) {
@@ -94,14 +94,14 @@ fn groups<'a>(
     named: Option<&LoopAt>,
     evidence: Evidence<'a>,
     calls: impl Fn(&'a RankSurvey) -> Calls<'a>,
-) -> Vec<Group<'a>> {
+) -> Vec<LoopGroup<'a>> {
     let mut remaining = candidates(evidence.survey);
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: Vec<LoopGroup> = Vec::new();
     for _ in 0..MOST_GROUPS {
         let Some(chosen) = representative(&remaining) else { break };
         let calls = calls(chosen.rank);
         let (window, definitions) = calls.window();
-        let mut own = calls.loops(&window, named).and_then(|found| Group::new(calls, chosen, found));
+        let mut own = calls.loops(&window, named).and_then(|found| LoopGroup::new(calls, chosen, found));
         if let Some(own) = &mut own {
             if let Some(named) = named {
                 (own.ends, own.every) = (Ends::Each, named.every);
@@ -111,7 +111,7 @@ fn groups<'a>(
         }
         // Ranks that meet at the end of an iteration have the same iterations, whatever else might end one on a rank. But that may be
         // the end of some of its iterations alone, in which the others have something to do.
-        let is_finer = |known: &Group| own.as_ref().is_some_and(|own| own.is_finer_than(known));
+        let is_finer = |known: &LoopGroup| own.as_ref().is_some_and(|own| own.is_finer_than(known));
         let own = match groups.iter().find(|group| group.ends_as(chosen)) {
             Some(known) if !is_finer(known) => {
                 own.filter(|own| own.main().anchor == known.main().anchor).or_else(|| known.on(calls, chosen, &window))
@@ -147,7 +147,7 @@ fn groups<'a>(
 /// A loop as the structure has it. `first` is where the group's loops begin, `name` counts the names of main loops.
 fn to_loop(
     one: &FoundLoop,
-    group: &Group,
+    group: &LoopGroup,
     survey: &Survey,
     places: &[CodePlace],
     (first, name): (usize, usize),

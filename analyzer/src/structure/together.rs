@@ -13,7 +13,7 @@ use lbprof_collector::Activity;
 use lbprof_collector::definition::RankList;
 
 use super::calls::Calls;
-use super::group::Group;
+use super::group::LoopGroup;
 use crate::read::definitions::Definitions;
 use crate::structure::iterations::found::FoundLoop;
 
@@ -37,7 +37,7 @@ struct Member<'a> {
 
 impl<'a> Team<'a> {
     /// A group by itself.
-    pub fn of(group: &Group<'a>) -> Team<'a> {
+    pub fn of(group: &LoopGroup<'a>) -> Team<'a> {
         let member = Member {
             calls: group.calls,
             main: group.main().clone(),

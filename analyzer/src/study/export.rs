@@ -2,7 +2,7 @@
 
 use std::io;
 
-use rusqlite::types::{Value as Cell, ValueRef};
+use rusqlite::types::{Value as SqlValue, ValueRef};
 use serde_json::{Map, Value};
 
 use super::store::{StoreError, Study, TABLES};
@@ -63,11 +63,11 @@ pub fn write_csv(table: &Table, out: &mut dyn io::Write) -> io::Result<()> {
 
 /// A cell; what is no number in JSON is null.
 fn value(cell: ValueRef) -> Value {
-    match Cell::try_from(cell) {
-        Ok(Cell::Integer(number)) => number.into(),
-        Ok(Cell::Real(number)) => number.into(),
-        Ok(Cell::Text(text)) => text.into(),
-        Ok(Cell::Null | Cell::Blob(_)) | Err(_) => Value::Null,
+    match SqlValue::try_from(cell) {
+        Ok(SqlValue::Integer(number)) => number.into(),
+        Ok(SqlValue::Real(number)) => number.into(),
+        Ok(SqlValue::Text(text)) => text.into(),
+        Ok(SqlValue::Null | SqlValue::Blob(_)) | Err(_) => Value::Null,
     }
 }
 

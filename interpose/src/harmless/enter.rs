@@ -5,7 +5,7 @@ use std::sync::atomic::{Ordering::SeqCst, fence};
 
 use crate::harmless::guard;
 use crate::mpi::nesting;
-use crate::state::stage::{self, State, state};
+use crate::state::stage::{self, RecordingState, state};
 use crate::state::thread::{Canary, Cancellation, Thread};
 
 /// Runs `work`, which does not unwind, with the thread marked busy, `errno` kept and the thread's cancellation put off.
@@ -73,7 +73,7 @@ pub unsafe fn recording(thread: *mut Thread, work: impl FnOnce()) {
         cold(thread, || {
             // Either we see here that recording has ended, or who ended it sees that we are busy, and waits.
             fence(SeqCst);
-            if state() == State::Recording {
+            if state() == RecordingState::Recording {
                 work();
             }
         });

@@ -9,7 +9,7 @@ use crate::mpi::world;
 use crate::recording::flush::{self, DROPPED};
 use crate::recording::{call_path, close, in_finalize};
 use crate::run::offsets;
-use crate::state::stage::{self, State, set_state, state};
+use crate::state::stage::{self, RecordingState, set_state, state};
 use crate::state::thread::{self, Thread};
 use crate::system::clock::{self, ticks};
 use crate::system::{faults, process};
@@ -83,7 +83,7 @@ extern "C" fn at_exit() {
     if !OPEN.load(Relaxed) {
         finalize::end();
         exit_status::append();
-        if state() == State::Idle && BEFORE.iter().all(|known| known.load(Relaxed) == 0) {
+        if state() == RecordingState::Idle && BEFORE.iter().all(|known| known.load(Relaxed) == 0) {
             bypass::report_unseen();
         }
         return;
@@ -122,11 +122,11 @@ unsafe fn end_in_ring(thread: *mut Thread, reason: EndReason, last: Record) {
     unsafe {
         // Where a handler has interrupted a critical section, the thread's log and the locks are in its hands.
         let whole = !signals::in_critical(thread);
-        if whole && state() == State::Recording {
+        if whole && state() == RecordingState::Recording {
             close::last_record(thread, last);
         }
         stamp(reason, last.begin);
-        set_state(State::Done);
+        set_state(RecordingState::Done);
         if whole {
             close::write_sums();
             report_totals(LOG.lock_at_end().as_deref().and_then(Option::as_ref));

@@ -3,14 +3,14 @@
 use crate::harmless::{guard, memory};
 use crate::lifecycle::kept::OPEN;
 use crate::recording::close;
-use crate::state::stage::{State, set_state};
+use crate::state::stage::{RecordingState, set_state};
 use crate::state::thread;
 use crate::system::faults;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// In the child of a fork: the log, the rings and the rank are its parent's.
 pub unsafe extern "C" fn in_child() {
-    set_state(State::Done);
+    set_state(RecordingState::Done);
     OPEN.store(false, Relaxed);
     memory::abandon();
     guard::unmirror();

@@ -2,7 +2,7 @@
 
 use crate::harmless::signals::Lock;
 use crate::run::settings::Settings;
-use crate::state::stage::{State, state};
+use crate::state::stage::{RecordingState, state};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// The process that records; a fork is another one.
@@ -27,5 +27,5 @@ pub static OPEN: AtomicBool = AtomicBool::new(false);
 
 /// Whether this process records.
 pub fn at_work() -> bool {
-    state() == State::Recording && PID.load(Relaxed) == std::process::id()
+    state() == RecordingState::Recording && PID.load(Relaxed) == std::process::id()
 }

@@ -11,11 +11,11 @@ use crate::markers::marks;
 use crate::mpi::call::call2;
 use crate::mpi::{abi, detect, nesting, world};
 use crate::recording::{call_path, close, registry};
-use crate::run::agreement::{self, Agreement, Rank};
+use crate::run::agreement::{self, Agreement, StartingRank};
 use crate::run::place::Place;
 use crate::run::settings::Settings;
 use crate::run::{job, launcher, peers};
-use crate::state::stage::{State, set_state, state};
+use crate::state::stage::{RecordingState, set_state, state};
 use crate::state::thread::Thread;
 use crate::system::{clock, process, sandbox};
 use crate::word::Word;
@@ -29,7 +29,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Before MPI_Init or MPI_Session_init: the clock is chosen and read, and other ranks may find this one from here on.
 pub fn before_init() {
-    if state() != State::Idle || BEFORE.iter().any(|known| known.load(Relaxed) != 0) {
+    if state() != RecordingState::Idle || BEFORE.iter().any(|known| known.load(Relaxed) != 0) {
         return;
     }
     // Our panics are reported by guard.rs in one line.
@@ -79,10 +79,10 @@ pub unsafe fn session_initialised(thread: *mut Thread, session: Word) {
 
 /// # Safety
 /// MPI is initialised; `thread` is the calling thread's state.
-unsafe fn start(thread: *mut Thread, level: u8, agree: impl FnOnce(Rank) -> Agreement) {
+unsafe fn start(thread: *mut Thread, level: u8, agree: impl FnOnce(StartingRank) -> Agreement) {
     // SAFETY: the caller's promise: MPI is initialised.
     unsafe {
-        if state() != State::Idle || !detect::detect() {
+        if state() != RecordingState::Idle || !detect::detect() {
             return;
         }
         let Some(settings) = SETTINGS.lock().and_then(|settings| settings.clone()) else { return };
@@ -100,13 +100,13 @@ unsafe fn start(thread: *mut Thread, level: u8, agree: impl FnOnce(Rank) -> Agre
             launcher::look_for_foreign();
         }
         // Also where this rank records nothing, because the others do not know that.
-        let (place, offset) = agree(Rank { settings: &settings, rank, size, wanted: reserved });
+        let (place, offset) = agree(StartingRank { settings: &settings, rank, size, wanted: reserved });
         let (Some(mode), Some(place)) = (mode, place) else {
-            set_state(State::Done);
+            set_state(RecordingState::Done);
             return;
         };
         if !reserved {
-            set_state(State::Done);
+            set_state(RecordingState::Done);
             guard::say(format_args!("no memory is left; nothing is recorded"));
             return;
         }
@@ -138,7 +138,7 @@ unsafe fn open(
             match std::fs::create_dir_all(&place.dir).and_then(|()| RankLog::create(&place.dir, &header, settings)) {
                 Ok(log) => log,
                 Err(error) => {
-                    set_state(State::Done);
+                    set_state(RecordingState::Done);
                     guard::say(format_args!("cannot write to {}: {error}; nothing is recorded", place.dir.display()));
                     return;
                 }
@@ -175,10 +175,10 @@ unsafe fn open(
         registry::at_thread_ends(thread_end::end);
         registry::attach(thread);
         if (*thread).log.is_null() {
-            set_state(State::Done);
+            set_state(RecordingState::Done);
             return;
         }
-        set_state(State::Recording);
+        set_state(RecordingState::Recording);
         close::begin_window(thread);
         marks::replay_early(thread);
     }
@@ -224,7 +224,7 @@ fn library_version() -> String {
 /// The thread level by its order in the standard; interfaces number it differently.
 pub fn thread_level(provided: c_int) -> u8 {
     match abi::abi().kind {
-        abi::Kind::Standard => match provided {
+        abi::AbiFamily::Standard => match provided {
             ..1024 => 0,
             1024..2048 => 1,
             2048..4096 => 2,

@@ -8,7 +8,7 @@ use crate::recording::call_path;
 use crate::recording::flush::{batch, close_ring, mend};
 use crate::recording::registry;
 use crate::state::buffers;
-use crate::state::stage::{State, state};
+use crate::state::stage::{RecordingState, state};
 use crate::state::thread::Thread;
 use crate::system::clock::ticks;
 
@@ -45,7 +45,7 @@ unsafe fn end_records(thread: *mut Thread) -> bool {
         let Some(log) = (*thread).log.as_mut() else { return false };
         // The first thread's records make the rank's time, and its ring's head is the process's. Where recording has just ended
         // the ring may be open still.
-        if log.number == 0 || log.paused.is_some() || state() != State::Recording {
+        if log.number == 0 || log.paused.is_some() || state() != RecordingState::Recording {
             if !log.closed {
                 close_ring(thread, log);
             }

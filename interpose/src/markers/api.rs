@@ -11,7 +11,7 @@ use crate::harmless::guard;
 use crate::markers::marks::{begin, end, marked, param, record, text};
 use crate::markers::regions::counter;
 use crate::markers::stack::{mark, phases};
-use crate::state::stage::{State, state};
+use crate::state::stage::{RecordingState, state};
 use crate::system::clock::ticks;
 
 /// The functions that lbprof.h calls, in its order.
@@ -105,7 +105,7 @@ unsafe extern "C" fn api_record(on: c_int) {
 /// # Safety
 /// `name` is a C string or null.
 unsafe fn named(name: *const c_char, work: impl FnOnce(Cow<str>)) {
-    if state() == State::Done {
+    if state() == RecordingState::Done {
         return;
     }
     // SAFETY: the caller's promise, as `text` wants it.

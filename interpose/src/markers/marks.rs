@@ -13,7 +13,7 @@ use crate::log;
 use crate::markers::pause;
 use crate::markers::stack::{self, MAX_DEPTH};
 use crate::recording::{nested, room};
-use crate::state::stage::{State, state};
+use crate::state::stage::{RecordingState, state};
 use crate::state::thread::{self, Thread};
 
 /// Phases begun before MPI_Init, outermost first: they are open when the window begins.
@@ -34,7 +34,7 @@ pub fn marked(work: impl FnOnce(*mut Thread)) {
     let frame = thread::Canary::uninit();
     // SAFETY: the thread's own state.
     unsafe {
-        if state() != State::Recording {
+        if state() != RecordingState::Recording {
             return;
         }
         if (*thread).busy != 0 {
@@ -71,34 +71,34 @@ pub fn replay_early(thread: *mut Thread) {
 /// A phase begins.
 pub fn begin(name: &str, kind: RegionKind, iterated: bool) {
     match state() {
-        State::Idle => {
+        RecordingState::Idle => {
             let Some(mut early) = EARLY.lock() else { return };
             if early.len() < MAX_DEPTH {
                 early.push((name.to_owned(), kind, iterated));
             }
         }
-        State::Recording => marked(|thread| stack::enter(thread, name, kind, iterated)),
-        State::Done => {}
+        RecordingState::Recording => marked(|thread| stack::enter(thread, name, kind, iterated)),
+        RecordingState::Done => {}
     }
 }
 
 /// A phase ends.
 pub fn end(name: &str) {
     match state() {
-        State::Idle => {
+        RecordingState::Idle => {
             let Some(mut early) = EARLY.lock() else { return };
             if let Some(depth) = early.iter().rposition(|(open, ..)| open == name) {
                 early.truncate(depth);
             }
         }
-        State::Recording => marked(|thread| stack::leave(thread, name)),
-        State::Done => {}
+        RecordingState::Recording => marked(|thread| stack::leave(thread, name)),
+        RecordingState::Done => {}
     }
 }
 
 /// Recording stops or goes on, on the calling thread; before MPI_Init on the one that will call it.
 pub fn record(on: bool) {
-    if state() == State::Idle {
+    if state() == RecordingState::Idle {
         EARLY_PAUSE.store(!on, Relaxed);
         return;
     }
@@ -111,14 +111,14 @@ pub fn record(on: bool) {
 /// A parameter of the run.
 pub fn param(name: String, value: f64) {
     match state() {
-        State::Idle => {
+        RecordingState::Idle => {
             let Some(mut early) = EARLY_PARAMS.lock() else { return };
             if early.len() < MAX_EARLY_PARAMS {
                 early.push((name, value));
             }
         }
-        State::Recording => log::define(Definition::Param(name, value)),
-        State::Done => {}
+        RecordingState::Recording => log::define(Definition::Param(name, value)),
+        RecordingState::Done => {}
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 /// A family of MPI libraries with one binary interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum AbiFamily {
     /// Open MPI: handles are pointers.
     OpenMpi,
     /// MPICH, Intel MPI, MVAPICH, Cray MPI: handles are 32-bit integers.
@@ -19,7 +19,7 @@ pub enum Kind {
 #[derive(Debug)]
 pub struct Abi {
     /// Which one.
-    pub kind: Kind,
+    pub kind: AbiFamily,
     /// Name in logs.
     pub name: &'static str,
     /// Bits of a C handle that count.
@@ -47,7 +47,7 @@ pub struct Abi {
 }
 
 static OPEN_MPI: Abi = Abi {
-    kind: Kind::OpenMpi,
+    kind: AbiFamily::OpenMpi,
     name: "open-mpi",
     handle_mask: usize::MAX,
     status_bytes: 24,
@@ -63,7 +63,7 @@ static OPEN_MPI: Abi = Abi {
 };
 
 static MPICH: Abi = Abi {
-    kind: Kind::Mpich,
+    kind: AbiFamily::Mpich,
     name: "mpich",
     handle_mask: 0xffff_ffff,
     status_bytes: 20,
@@ -79,7 +79,7 @@ static MPICH: Abi = Abi {
 };
 
 static STANDARD: Abi = Abi {
-    kind: Kind::Standard,
+    kind: AbiFamily::Standard,
     name: "mpi-5",
     handle_mask: usize::MAX,
     status_bytes: 32,
@@ -105,11 +105,11 @@ pub fn abi() -> &'static Abi {
 }
 
 /// The facts of this interface are in force from here on.
-pub fn choose(kind: Kind) {
+pub fn choose(kind: AbiFamily) {
     let chosen = match kind {
-        Kind::OpenMpi => &OPEN_MPI,
-        Kind::Mpich => &MPICH,
-        Kind::Standard => &STANDARD,
+        AbiFamily::OpenMpi => &OPEN_MPI,
+        AbiFamily::Mpich => &MPICH,
+        AbiFamily::Standard => &STANDARD,
     };
     CURRENT.store(std::ptr::from_ref(chosen).cast_mut(), Relaxed);
 }
@@ -117,8 +117,8 @@ pub fn choose(kind: Kind) {
 /// Values of MPI_CART, MPI_GRAPH and MPI_DIST_GRAPH.
 pub fn topologies() -> [i32; 3] {
     match abi().kind {
-        Kind::OpenMpi => [1, 2, 3],
-        Kind::Standard => [211, 212, 213],
+        AbiFamily::OpenMpi => [1, 2, 3],
+        AbiFamily::Standard => [211, 212, 213],
         _ => [2, 1, 3],
     }
 }
@@ -126,7 +126,7 @@ pub fn topologies() -> [i32; 3] {
 /// Value of MPI_IDENT: the same group.
 pub fn identical() -> i32 {
     match abi().kind {
-        Kind::Standard => 201,
+        AbiFamily::Standard => 201,
         _ => 0,
     }
 }
@@ -134,7 +134,7 @@ pub fn identical() -> i32 {
 /// Value of MPI_CONGRUENT: the same ranks in the same order.
 pub fn congruent() -> i32 {
     match abi().kind {
-        Kind::Standard => 202,
+        AbiFamily::Standard => 202,
         _ => 1,
     }
 }
@@ -142,8 +142,8 @@ pub fn congruent() -> i32 {
 /// Value of MPI_LOCK_EXCLUSIVE.
 pub fn lock_exclusive() -> i32 {
     match abi().kind {
-        Kind::OpenMpi => 1,
-        Kind::Standard => 301,
-        Kind::Mpich => 234,
+        AbiFamily::OpenMpi => 1,
+        AbiFamily::Standard => 301,
+        AbiFamily::Mpich => 234,
     }
 }

@@ -5,7 +5,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use crate::mpi::abi::{self, Kind};
+use crate::mpi::abi::{self, AbiFamily};
 use crate::mpi::symbols::symbol;
 use crate::mpi::{fortran, predefined};
 
@@ -17,11 +17,11 @@ pub fn detect() -> bool {
         return true;
     }
     let kind = if is_standard_abi() {
-        Kind::Standard
+        AbiFamily::Standard
     } else if symbol(c"ompi_mpi_comm_world") != 0 {
-        Kind::OpenMpi
+        AbiFamily::OpenMpi
     } else if symbol(c"PMPI_Init") != 0 {
-        Kind::Mpich
+        AbiFamily::Mpich
     } else {
         return false;
     };

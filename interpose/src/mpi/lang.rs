@@ -1,6 +1,6 @@
 //! How an argument is read: C passes values, Fortran addresses; large-count variants have wider counts.
 
-use crate::mpi::abi::{Kind, abi};
+use crate::mpi::abi::{AbiFamily, abi};
 use crate::mpi::fortran::{self, FortranPlace};
 use crate::mpi::symbols;
 use crate::word::{Word, int_at};
@@ -195,7 +195,7 @@ impl Convert {
 
 /// The C handle of a Fortran one.
 fn from_fortran(handle: i32, convert: Convert) -> Word {
-    if abi().kind == Kind::Mpich && !matches!(convert, Convert::File) {
+    if abi().kind == AbiFamily::Mpich && !matches!(convert, Convert::File) {
         return handle as u32 as Word;
     }
     let names = match convert {

@@ -3,15 +3,15 @@
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use crate::mpi::abi::{Kind, abi};
+use crate::mpi::abi::{AbiFamily, abi};
 use crate::mpi::symbols::symbol;
 use crate::word::Word;
 
 /// The handle of MPI_COMM_WORLD.
 pub fn comm_world() -> Word {
     match abi().kind {
-        Kind::OpenMpi => symbol(c"ompi_mpi_comm_world"),
-        Kind::Standard => 0x101,
+        AbiFamily::OpenMpi => symbol(c"ompi_mpi_comm_world"),
+        AbiFamily::Standard => 0x101,
         _ => 0x4400_0000,
     }
 }
@@ -19,8 +19,8 @@ pub fn comm_world() -> Word {
 /// The handle of MPI_COMM_SELF.
 pub fn comm_self() -> Word {
     match abi().kind {
-        Kind::OpenMpi => symbol(c"ompi_mpi_comm_self"),
-        Kind::Standard => 0x102,
+        AbiFamily::OpenMpi => symbol(c"ompi_mpi_comm_self"),
+        AbiFamily::Standard => 0x102,
         _ => 0x4400_0001,
     }
 }
@@ -28,8 +28,8 @@ pub fn comm_self() -> Word {
 /// The handle of MPI_BYTE.
 pub fn byte() -> Word {
     match abi().kind {
-        Kind::OpenMpi => symbol(c"ompi_mpi_byte"),
-        Kind::Standard => 0x247,
+        AbiFamily::OpenMpi => symbol(c"ompi_mpi_byte"),
+        AbiFamily::Standard => 0x247,
         _ => 0x4c00_010d,
     }
 }
@@ -82,8 +82,8 @@ pub fn is_null(kind: Null, handle: Word) -> bool {
 fn find_null(index: usize) -> usize {
     let Some((name, mpich, standard)) = NULLS.get(index) else { return 0 };
     let null = match abi().kind {
-        Kind::OpenMpi => symbol(name),
-        Kind::Standard => *standard,
+        AbiFamily::OpenMpi => symbol(name),
+        AbiFamily::Standard => *standard,
         _ => *mpich,
     };
     if let Some(known) = NULL_HANDLES.get(index) {
@@ -95,9 +95,9 @@ fn find_null(index: usize) -> usize {
 /// Size in bytes of a datatype whose handle gives it, or `None`.
 pub fn size_in_handle(datatype: Word) -> Option<u64> {
     match abi().kind {
-        Kind::Mpich if datatype & 0xff00_0000 == 0x4c00_0000 => Some(datatype as u64 >> 8 & 0xff),
+        AbiFamily::Mpich if datatype & 0xff00_0000 == 0x4c00_0000 => Some(datatype as u64 >> 8 & 0xff),
         // Fixed-size predefined datatypes of MPI-5 (§20.4): bits 8, 7, 6 = 1, 0, 0x240 … 0x27f.
-        Kind::Standard if datatype & !0x3f == 0x240 => Some(1 << (datatype >> 3 & 7)),
+        AbiFamily::Standard if datatype & !0x3f == 0x240 => Some(1 << (datatype >> 3 & 7)),
         _ => None,
     }
 }
@@ -107,7 +107,7 @@ static EMPTY_REQUEST: AtomicUsize = AtomicUsize::new(0);
 
 /// Finds what is looked up once, when the interface is known.
 pub fn look_up() {
-    if abi().kind == Kind::OpenMpi {
+    if abi().kind == AbiFamily::OpenMpi {
         EMPTY_REQUEST.store(symbol(c"ompi_request_empty"), Relaxed);
     }
 }
@@ -121,12 +121,12 @@ pub fn is_shared_request(request: Word) -> bool {
 
 /// Whether MPI may take a word for a communicator's handle rather than refuse it at sight.
 pub fn may_be_comm(handle: Word) -> bool {
-    abi().kind != Kind::Mpich || is_mpich_handle(handle, 1)
+    abi().kind != AbiFamily::Mpich || is_mpich_handle(handle, 1)
 }
 
 /// The same of a datatype's.
 pub fn may_be_datatype(handle: Word) -> bool {
-    abi().kind != Kind::Mpich || is_mpich_handle(handle, 3)
+    abi().kind != AbiFamily::Mpich || is_mpich_handle(handle, 3)
 }
 
 /// Whether a handle of MPICH's is one of objects of this kind (MPICH, src/include/mpir_objects.h: two bits say how the object is stored, 0
@@ -137,10 +137,10 @@ fn is_mpich_handle(handle: Word, kind: usize) -> bool {
 
 /// Whether MPI may take a word for a request's handle, a null one included, rather than refuse it at sight.
 #[inline(always)]
-pub fn may_be_request(interface: Kind, handle: Word) -> bool {
+pub fn may_be_request(interface: AbiFamily, handle: Word) -> bool {
     match interface {
         // Bits 26 to 29 show what kind of object a handle is of.
-        Kind::Mpich => handle >> 26 & 0xf == 0xb,
+        AbiFamily::Mpich => handle >> 26 & 0xf == 0xb,
         _ => handle != 0,
     }
 }

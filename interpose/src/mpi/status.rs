@@ -1,6 +1,6 @@
 //! Reading statuses.
 
-use crate::mpi::abi::{Kind, abi};
+use crate::mpi::abi::{AbiFamily, abi};
 use crate::mpi::call::{call2, call3};
 use crate::mpi::predefined::byte;
 use crate::word::Word;
@@ -28,20 +28,20 @@ pub unsafe fn read_status(status: Word) -> Arrived {
     unsafe {
         let int = |offset: usize| (status.wrapping_add(offset) as *const i32).read_unaligned();
         match abi().kind {
-            Kind::OpenMpi => Arrived {
+            AbiFamily::OpenMpi => Arrived {
                 source: int(0),
                 tag: int(4),
                 bytes: (status.wrapping_add(16) as *const u64).read_unaligned(),
                 cancelled: int(12) != 0,
             },
             // The count's high bits and the cancelled bit share the second word.
-            Kind::Mpich => Arrived {
+            AbiFamily::Mpich => Arrived {
                 source: int(8),
                 tag: int(12),
                 bytes: u64::from(int(0) as u32) | (int(4) as u32 as u64 >> 1) << 32,
                 cancelled: int(4) & 1 != 0,
             },
-            Kind::Standard => read_standard_status(status, int(0), int(4)),
+            AbiFamily::Standard => read_standard_status(status, int(0), int(4)),
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::recording::flush::{SUMS, SUMS_ENDED, close_ring, hand_over, write_fol
 use crate::recording::registry::THREADS;
 use crate::recording::room::append;
 use crate::recording::slot::store;
-use crate::state::stage::{State, set_state};
+use crate::state::stage::{RecordingState, set_state};
 use crate::state::thread::Thread;
 use crate::system::clock::{monotonic_ns, ticks};
 
@@ -99,7 +99,7 @@ pub unsafe fn close_all(thread: *mut Thread, last: Record) {
         }
         let idle = {
             let mut threads = THREADS.lock();
-            set_state(State::Done);
+            set_state(RecordingState::Done);
             threads.as_mut().map(|threads| std::mem::take(&mut threads.idle)).unwrap_or_default()
         };
         for mut log in idle {

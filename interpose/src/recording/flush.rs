@@ -25,7 +25,7 @@ use crate::harmless::signals::critical;
 use crate::log::{Batch, LOG, RankLog, define};
 use crate::recording::lost;
 use crate::recording::slot::store;
-use crate::state::stage::{State, state};
+use crate::state::stage::{RecordingState, state};
 use crate::state::thread::Thread;
 use crate::state::thread_log::ThreadLog;
 use crate::system::clock::ticks;
@@ -319,7 +319,7 @@ pub unsafe fn close_ring(thread: *mut Thread, log: &mut ThreadLog) {
 pub unsafe fn flush_now(thread: *mut Thread) {
     // SAFETY: the thread's own state.
     unsafe {
-        if state() == State::Recording
+        if state() == RecordingState::Recording
             && let Some(log) = (*thread).log.as_mut()
             && log.paused.is_none()
         {

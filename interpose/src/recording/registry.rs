@@ -18,7 +18,7 @@ use crate::harmless::signals::{self, Lock};
 use crate::log::{LOG, define};
 use crate::recording::call_path;
 use crate::state::phases::Phases;
-use crate::state::stage::{self, State, state};
+use crate::state::stage::{self, RecordingState, state};
 use crate::state::thread::{Thread, forget_comms};
 use crate::state::thread_log::ThreadLog;
 use crate::system::clock::ticks;
@@ -97,7 +97,7 @@ pub unsafe fn attach(thread: *mut Thread) {
             (*thread).id = libc::gettid();
         }
         let Some(mut threads) = THREADS.lock() else { return };
-        if state() == State::Done {
+        if state() == RecordingState::Done {
             return;
         }
         let found = if is_end_known(thread) {

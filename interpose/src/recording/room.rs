@@ -11,7 +11,7 @@ use crate::recording::flush::flush;
 use crate::recording::registry::attach;
 use crate::recording::slot::store;
 use crate::recording::{in_finalize, nested};
-use crate::state::stage::{self, State, state};
+use crate::state::stage::{self, RecordingState, state};
 use crate::state::thread::{Canary, Thread};
 use crate::system::clock::ticks;
 
@@ -95,7 +95,7 @@ pub unsafe fn add_part(thread: *mut Thread, template: &Record) -> *mut Record {
 pub unsafe fn make_room(thread: *mut Thread) -> *mut Record {
     // SAFETY: the thread's own state.
     unsafe {
-        let is_recording = state() == State::Recording;
+        let is_recording = state() == RecordingState::Recording;
         if is_recording && (*thread).busy == 0 && !(*thread).refused && !stage::disabled() {
             return refill(thread);
         }

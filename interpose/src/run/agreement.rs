@@ -31,7 +31,7 @@ pub type Agreement = (Option<Place>, Option<ClockOffset>);
 
 /// What a rank knows when it begins.
 #[derive(Clone, Copy)]
-pub struct Rank<'a> {
+pub struct StartingRank<'a> {
     /// The settings.
     pub settings: &'a Settings,
     /// Its number in MPI_COMM_WORLD.
@@ -46,7 +46,7 @@ pub struct Rank<'a> {
 ///
 /// # Safety
 /// MPI is initialised.
-pub unsafe fn agree(own: Rank) -> Agreement {
+pub unsafe fn agree(own: StartingRank) -> Agreement {
     let registered = peers::registered();
     // SAFETY: the caller's promise.
     unsafe {
@@ -66,7 +66,7 @@ pub unsafe fn agree(own: Rank) -> Agreement {
 }
 
 /// Finds the folder alone: after MPI_Session_init, which only some ranks may call.
-pub fn of_session(own: Rank) -> Agreement {
+pub fn of_session(own: StartingRank) -> Agreement {
     match job::key() {
         Some(key) if own.size > 1 => by_key(own, &key),
         _ => apart(own, "MPI was started by a session"),
@@ -78,7 +78,7 @@ fn same_clock() -> ClockOffset {
 }
 
 /// Finds the folder of the job without asking anyone.
-fn by_key(own: Rank, key: &str) -> Agreement {
+fn by_key(own: StartingRank, key: &str) -> Agreement {
     let clock = offsets::clock_identity(own.rank);
     let one_host = launcher::single_host(own.size) == Some(true);
     let place = found(own, key, &[own.rank as u32], clock, one_host, own.wanted);
@@ -87,7 +87,7 @@ fn by_key(own: Rank, key: &str) -> Agreement {
 }
 
 /// Finds or makes the folder, where anybody wants it; says so where that fails.
-fn found(own: Rank, key: &str, ranks: &[u32], clock: i32, one_host: bool, wanted: bool) -> Option<Place> {
+fn found(own: StartingRank, key: &str, ranks: &[u32], clock: i32, one_host: bool, wanted: bool) -> Option<Place> {
     let place = || place::of_job(own.settings, key, ranks, clock, one_host);
     match guard::caught(|| wanted.then(place))? {
         Ok(place) => Some(place),
@@ -99,7 +99,7 @@ fn found(own: Rank, key: &str, ranks: &[u32], clock: i32, one_host: bool, wanted
 }
 
 /// A place of its own for what has nothing to agree by.
-fn apart(own: Rank, why: &str) -> Agreement {
+fn apart(own: StartingRank, why: &str) -> Agreement {
     let one_host = launcher::single_host(own.size) != Some(false);
     (place::apart(own.settings, own.rank, own.size, why), one_host.then(same_clock))
 }
@@ -174,7 +174,7 @@ impl Measuring {
     ///
     /// # Safety
     /// MPI is initialised, and all ranks that measure call this.
-    unsafe fn offset(&self, own: Rank, peer: Peer, place: Option<&Place>) -> Option<ClockOffset> {
+    unsafe fn offset(&self, own: StartingRank, peer: Peer, place: Option<&Place>) -> Option<ClockOffset> {
         match self {
             Measuring::Nobody => place.filter(|place| place.clock == Some(peer.clock)).map(|_| same_clock()),
             // SAFETY: the caller's promise.
@@ -186,7 +186,7 @@ impl Measuring {
 
 /// # Safety
 /// MPI is initialised.
-unsafe fn lead(own: Rank, key: &str, peer: Peer, mut company: Company) -> Agreement {
+unsafe fn lead(own: StartingRank, key: &str, peer: Peer, mut company: Company) -> Agreement {
     let (settings, size) = (own.settings, own.size as usize);
     let host: Vec<Peer> = company.peers().chain([peer]).collect();
     let ranks: Vec<u32> = host.iter().map(|peer| peer.rank).collect();
@@ -212,14 +212,14 @@ unsafe fn lead(own: Rank, key: &str, peer: Peer, mut company: Company) -> Agreem
 }
 
 /// The ranks of all hosts that measure their clocks; none where others may be there that cannot be seen.
-fn of_all_hosts(own: Rank, place: &Place, here: &[u32]) -> Vec<u32> {
+fn of_all_hosts(own: StartingRank, place: &Place, here: &[u32]) -> Vec<u32> {
     let all = hosts::all(&place.dir, here, own.size as usize, hosts::PATIENCE);
     if all == here && place::is_of_one_host(own.settings) { Vec::new() } else { all }
 }
 
 /// # Safety
 /// MPI is initialised.
-unsafe fn follow(own: Rank, peer: Peer, offer: Offer, leader: UnixStream) -> Agreement {
+unsafe fn follow(own: StartingRank, peer: Peer, offer: Offer, leader: UnixStream) -> Agreement {
     match offer {
         Offer::Nothing => (None, None),
         Offer::Place(place) => {
@@ -235,7 +235,7 @@ unsafe fn follow(own: Rank, peer: Peer, offer: Offer, leader: UnixStream) -> Agr
 ///
 /// # Safety
 /// MPI is initialised, and all of `ranks` call this.
-unsafe fn measured_among(ranks: &[u32], own: Rank) -> Option<ClockOffset> {
+unsafe fn measured_among(ranks: &[u32], own: StartingRank) -> Option<ClockOffset> {
     const TAG: Word = 0x6c62;
     let world = predefined::comm_world();
     // SAFETY: the caller's promise; the handles made here are freed here.
@@ -265,7 +265,7 @@ unsafe fn measured_among(ranks: &[u32], own: Rank) -> Option<ClockOffset> {
 ///
 /// # Safety
 /// MPI is initialised, and all ranks that are there call this.
-unsafe fn by_messages(own: Rank) -> Agreement {
+unsafe fn by_messages(own: StartingRank) -> Agreement {
     // SAFETY: the caller's promise.
     unsafe {
         if !all_come(own.size, own.settings.wait) {
@@ -350,8 +350,8 @@ fn say_waiting(size: i32, rest: Duration) -> Option<UnixListener> {
 ///
 /// # Safety
 /// As [`by_messages`]; all ranks are there.
-unsafe fn broadcast(own: Rank) -> Option<Place> {
-    let Rank { settings, rank, size, wanted } = own;
+unsafe fn broadcast(own: StartingRank) -> Option<Place> {
+    let StartingRank { settings, rank, size, wanted } = own;
     let world = predefined::comm_world();
     let (own, mut all) = ([u8::from(wanted)], vec![0u8; if rank == 0 { size as usize } else { 0 }]);
     // SAFETY: all ranks take part, with a byte each.

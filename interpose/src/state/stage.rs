@@ -8,7 +8,7 @@ use std::sync::atomic::{
 /// What the process is doing about recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum State {
+pub enum RecordingState {
     /// MPI has not started.
     Idle = 0,
     /// Calls are recorded.
@@ -17,20 +17,20 @@ pub enum State {
     Done = 2,
 }
 
-static STATE: AtomicU8 = AtomicU8::new(State::Idle as u8);
+static STATE: AtomicU8 = AtomicU8::new(RecordingState::Idle as u8);
 
 /// The state of the process.
 #[inline]
-pub fn state() -> State {
+pub fn state() -> RecordingState {
     match STATE.load(Relaxed) {
-        0 => State::Idle,
-        1 => State::Recording,
-        _ => State::Done,
+        0 => RecordingState::Idle,
+        1 => RecordingState::Recording,
+        _ => RecordingState::Done,
     }
 }
 
 /// Moves the state on.
-pub fn set_state(state: State) {
+pub fn set_state(state: RecordingState) {
     STATE.store(state as u8, SeqCst);
 }
 

@@ -22,12 +22,12 @@ pub struct Packet {
     pub flags: Option<u32>,
     /// A track.
     #[prost(message, optional, tag = "60")]
-    pub track: Option<Track>,
+    pub track: Option<TrackDescriptor>,
 }
 
 /// A track.
 #[derive(Clone, PartialEq, Message)]
-pub struct Track {
+pub struct TrackDescriptor {
     /// Its number.
     #[prost(uint64, optional, tag = "1")]
     pub uuid: Option<u64>,
@@ -36,21 +36,21 @@ pub struct Track {
     pub name: Option<String>,
     /// It is a process.
     #[prost(message, optional, tag = "3")]
-    pub process: Option<Process>,
+    pub process: Option<ProcessDescriptor>,
     /// It is a thread.
     #[prost(message, optional, tag = "4")]
-    pub thread: Option<Thread>,
+    pub thread: Option<ThreadDescriptor>,
     /// The track that it belongs to.
     #[prost(uint64, optional, tag = "5")]
     pub parent: Option<u64>,
     /// It has values, not slices.
     #[prost(message, optional, tag = "8")]
-    pub counter: Option<Counter>,
+    pub counter: Option<CounterDescriptor>,
 }
 
 /// A process: a rank.
 #[derive(Clone, PartialEq, Message)]
-pub struct Process {
+pub struct ProcessDescriptor {
     /// Its number.
     #[prost(int32, optional, tag = "1")]
     pub pid: Option<i32>,
@@ -61,7 +61,7 @@ pub struct Process {
 
 /// A thread.
 #[derive(Clone, PartialEq, Message)]
-pub struct Thread {
+pub struct ThreadDescriptor {
     /// Its process.
     #[prost(int32, optional, tag = "1")]
     pub pid: Option<i32>,
@@ -75,7 +75,7 @@ pub struct Thread {
 
 /// A track of values.
 #[derive(Clone, PartialEq, Message)]
-pub struct Counter {
+pub struct CounterDescriptor {
     /// Their unit.
     #[prost(string, optional, tag = "6")]
     pub unit: Option<String>,

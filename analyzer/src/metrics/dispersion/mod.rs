@@ -33,7 +33,7 @@ pub type PerActivity<T> = [Option<T>; Activity::COUNT];
 
 /// An activity in a region, all ranks together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Cell {
+pub struct ActivityCell {
     /// t_ij: mean over ranks, in seconds.
     pub mean_s: f64,
     /// ID_ij: index of dispersion, in 0..=√(1 − 1/P).
@@ -41,7 +41,7 @@ pub struct Cell {
 }
 
 /// The activities of a region: t_ij and ID_ij of one i.
-pub type Row = PerActivity<Cell>;
+pub type Row = PerActivity<ActivityCell>;
 
 /// Seconds of each rank in each activity of one region, inner regions excluded: t_ijp of one i.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -97,7 +97,7 @@ impl RegionTimes {
     pub fn row(&self) -> Row {
         self.seconds.each_ref().map(|ranks| {
             let mean_s = ranks.iter().sum::<f64>() / ranks.len().max(1) as f64;
-            index_of_dispersion(ranks).map(|id| Cell { mean_s, id })
+            index_of_dispersion(ranks).map(|id| ActivityCell { mean_s, id })
         })
     }
 }

@@ -75,7 +75,7 @@ pub fn region_view(row: &Row, elapsed_s: f64) -> Option<Index> {
     weighted(row.iter().flatten().copied(), elapsed_s)
 }
 
-fn weighted(cells: impl Iterator<Item = super::Cell>, elapsed_s: f64) -> Option<Index> {
+fn weighted(cells: impl Iterator<Item = super::ActivityCell>, elapsed_s: f64) -> Option<Index> {
     let (time_s, spread_s) =
         cells.fold((0.0, 0.0), |(time, spread), cell| (time + cell.mean_s, spread + cell.mean_s * cell.id));
     let sid = (elapsed_s > 0.0).then(|| spread_s / elapsed_s);

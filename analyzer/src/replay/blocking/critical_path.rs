@@ -19,7 +19,7 @@ use crate::model::followed::OnPath;
 use crate::model::region_state::{Ns, RegionState};
 
 /// Nanoseconds on a path, by thread and kind.
-type Sums = FxHashMap<(u32, RegionState), f64>;
+type PathSums = FxHashMap<(u32, RegionState), f64>;
 
 /// Of how many paths others may find that they join them, and up to which change over to another thread.
 const MOST_TRAILS: usize = 4;
@@ -28,7 +28,7 @@ const MOST_JOINTS: usize = 1 << 10;
 /// A path that others may join: those to the same time mostly have all but their last part in common.
 #[derive(Default)]
 struct Trail {
-    sums: Sums,
+    sums: PathSums,
     /// What was added to the sums, as far as it was noted.
     parts: Vec<((u32, RegionState), f64)>,
     /// With which thread it goes on, and when, after how many of the parts.
@@ -53,7 +53,7 @@ impl Trail {
     }
 
     /// Adds to sums what comes after the first `n` parts. All are whole nanoseconds, so nothing is left of what is added and taken away.
-    fn add_rest(&self, n: usize, sums: &mut Sums) {
+    fn add_rest(&self, n: usize, sums: &mut PathSums) {
         self.sums.iter().for_each(|(&key, &ns)| *sums.entry(key).or_default() += ns);
         self.parts[..n].iter().for_each(|&(key, ns)| *sums.entry(key).or_default() -= ns);
     }
@@ -79,7 +79,7 @@ pub struct CriticalPath {
     /// Where paths begin.
     from: Ns,
     /// By thread; a thread that is not here has none.
-    until_begin: Vec<Arc<Sums>>,
+    until_begin: Vec<Arc<PathSums>>,
 }
 
 impl CriticalPath {
@@ -97,7 +97,7 @@ impl CriticalPath {
         parts
     }
 
-    /// Sums up the paths to `time`, so that what is before it can be forgotten.
+    /// PathSums up the paths to `time`, so that what is before it can be forgotten.
     pub fn sum_up(&mut self, states: &ThreadStates, histories: &[History], time: Ns) {
         let mut room = Room::default();
         let threads = 0..histories.len() as u32;
@@ -105,8 +105,8 @@ impl CriticalPath {
         self.until_begin = sums.collect();
     }
 
-    fn sums(&self, room: &mut Room, states: &ThreadStates, histories: &[History], to: (u32, Ns)) -> Sums {
-        let mut sums = Sums::default();
+    fn sums(&self, room: &mut Room, states: &ThreadStates, histories: &[History], to: (u32, Ns)) -> PathSums {
+        let mut sums = PathSums::default();
         room.spent.resize(states.all().len(), 0.0);
         room.reach.resize(histories.len(), usize::MAX);
         let (mut thread, mut time) = to;
@@ -243,8 +243,9 @@ mod tests {
             for (thread, joined) in (0..).zip(&together.until_begin) {
                 let alone = CriticalPath::default().to(&states, &histories, thread, time);
                 let of_part = |part: &OnPath| ((part.thread, part.kind), part.ns);
-                let joined: Sums = joined.iter().filter(|&(_, &ns)| ns != 0.0).map(|(&key, &ns)| (key, ns)).collect();
-                assert_eq!(joined, alone.iter().map(of_part).collect::<Sums>(), "{thread} at {time}");
+                let joined: PathSums =
+                    joined.iter().filter(|&(_, &ns)| ns != 0.0).map(|(&key, &ns)| (key, ns)).collect();
+                assert_eq!(joined, alone.iter().map(of_part).collect::<PathSums>(), "{thread} at {time}");
                 assert_eq!(alone.iter().map(|part| part.ns).sum::<f64>(), time as f64, "{thread} at {time}");
                 assert!(alone.len() > 4, "it leads over several ranks");
             }

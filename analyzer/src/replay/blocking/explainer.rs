@@ -10,7 +10,7 @@ use super::causes::{Causes, DelaySource, Waiting};
 use super::critical_path::CriticalPath;
 use super::history::{History, StateTime};
 use super::states::ThreadStates;
-use super::tables::Sums;
+use super::tables::WaitTotals;
 use crate::model::followed::OnPath;
 use crate::model::interval::Interval;
 use crate::model::region_state::{Ns, RegionState};
@@ -28,7 +28,7 @@ pub struct Explainer {
     histories: Vec<History>,
     causes: Causes,
     path: CriticalPath,
-    sums: Sums,
+    sums: WaitTotals,
     /// The critical path, once its end is known.
     critical: Option<Vec<OnPath>>,
     /// Intervals and causes from which on old ones are forgotten.

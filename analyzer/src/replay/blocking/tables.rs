@@ -10,13 +10,13 @@ use crate::model::region_state::Ns;
 
 /// Sums that are being made.
 #[derive(Debug, Default)]
-pub(super) struct Sums {
+pub(super) struct WaitTotals {
     blocking: Blocking,
     /// Nanoseconds of waiting caused, by number of what is done.
     caused: Vec<f64>,
 }
 
-impl Sums {
+impl WaitTotals {
     /// Adds as much of a wait of `all` nanoseconds as counts, with its causes in proportion.
     pub fn add(&mut self, states: &ThreadStates, key: WaitKey, (all, sums): (Ns, WaitSums), causes: &[StateTime]) {
         let counted = sums.waiting + sums.delay;

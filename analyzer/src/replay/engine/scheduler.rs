@@ -32,7 +32,7 @@ pub trait Reader {
 }
 
 /// A rank, as far as its threads are concerned.
-struct Rank {
+struct RankThreads {
     /// World rank.
     world: u32,
     /// Its threads by number.
@@ -46,7 +46,7 @@ struct Rank {
 /// The threads in the order of time.
 pub struct Scheduler<'a, 'scope> {
     source: Source<'a, 'scope>,
-    ranks: Vec<Rank>,
+    ranks: Vec<RankThreads>,
     threads: Vec<Thread>,
     /// Threads by when they go on; at the same time what begins is before what ends, which may need it.
     order: BinaryHeap<Reverse<(Next, u32)>>,
@@ -55,7 +55,7 @@ pub struct Scheduler<'a, 'scope> {
 impl<'a, 'scope> Scheduler<'a, 'scope> {
     /// The ranks of `model`, whose steps come from `source`; no thread of theirs has begun.
     pub fn new(source: Source<'a, 'scope>, model: &Model) -> Self {
-        let ranks = model.ranks.iter().map(|rank| Rank {
+        let ranks = model.ranks.iter().map(|rank| RankThreads {
             world: rank.rank,
             threads: FxHashMap::default(),
             has_others: rank.other_threads > 0,

@@ -69,7 +69,7 @@ impl CallEvent<'_> {
 
 /// What is known of a rank, whatever its threads do.
 #[derive(Default)]
-struct Rank {
+struct KnownRank {
     /// What was started under requests.
     requests: Requests,
     /// The thread that called MPI_Init.
@@ -105,7 +105,7 @@ fn hosts(model: &Model) -> Vec<u32> {
 /// Matches what threads do.
 pub struct Matcher<'a> {
     places: ByWorld,
-    ranks: Vec<Rank>,
+    ranks: Vec<KnownRank>,
     /// By place of the rank: which host it is on.
     hosts: Vec<u32>,
     /// By thread: what the events of its call started, in their order; of those that complete requests what these stand for, once it was
@@ -136,7 +136,7 @@ impl<'a> Matcher<'a> {
     pub fn new(model: &Model, members: &'a Members<'a>, broken: &[bool]) -> Self {
         Matcher {
             places: ByWorld(model.ranks.iter().map(|rank| rank.rank).collect()),
-            ranks: broken.iter().map(|&broken| Rank { broken, ..Rank::default() }).collect(),
+            ranks: broken.iter().map(|&broken| KnownRank { broken, ..KnownRank::default() }).collect(),
             hosts: hosts(model),
             started: Vec::new(),
             channels: Channels::default(),

@@ -7,7 +7,7 @@ use lbprof_collector::semantics::{Pattern, Semantics, SendMode};
 use super::channels::Side;
 use super::collectives::{CollectiveInstance, Entry};
 use super::started::Started;
-use super::{CallEvent, Matcher, Rank};
+use super::{CallEvent, KnownRank, Matcher};
 use crate::replay::sinks::{Sink, Sinks};
 use crate::replay::timeline::Role;
 
@@ -130,7 +130,7 @@ impl Matcher<'_> {
         let (ranks, places, members) = (&self.ranks, &self.places, self.members);
         let rank = |world: &u32| places.get(*world).and_then(|at| ranks.get(at as usize));
         *self.expected.entry(comm).or_insert_with(|| {
-            let known: Vec<&Rank> = match members.of(comm) {
+            let known: Vec<&KnownRank> = match members.of(comm) {
                 Some(members) => members.iter().filter_map(rank).collect(),
                 None => places.0.iter().filter_map(rank).collect(),
             };

@@ -9,7 +9,7 @@
 //! took.
 
 use super::conditions::Condition;
-use super::group::{Group, OfThread, WIDTH};
+use super::group::{OfThread, ReplayGroup, WIDTH};
 
 use crate::model::interval::Interval;
 use crate::model::region_state::{Ns, RegionState};
@@ -20,7 +20,7 @@ pub struct Noted(u32);
 
 /// What is known of a thread besides its clocks.
 #[derive(Debug)]
-struct Thread {
+struct ThreadFacts {
     rank: u32,
     window: Interval,
     /// From when on what it computes may take another number of times as long.
@@ -32,8 +32,8 @@ struct Thread {
 /// The clocks of all threads in all replays.
 #[derive(Debug, Default)]
 pub struct Clocks {
-    groups: Vec<Group>,
-    threads: Vec<Thread>,
+    groups: Vec<ReplayGroup>,
+    threads: Vec<ThreadFacts>,
     /// Notes that there are, and those that are free.
     notes: u32,
     free: Vec<u32>,
@@ -44,12 +44,12 @@ pub struct Clocks {
 impl Clocks {
     /// Clocks for replays under these conditions of what begins at a time, without threads yet.
     pub fn new(conditions: &[Condition], begin: Ns) -> Self {
-        Clocks { groups: conditions.chunks(WIDTH).map(Group::new).collect(), begin, ..Clocks::default() }
+        Clocks { groups: conditions.chunks(WIDTH).map(ReplayGroup::new).collect(), begin, ..Clocks::default() }
     }
 
     /// A further thread of a rank that begins `late` nanoseconds after the run, and its window; its number is the next one.
     pub fn add_thread(&mut self, rank: u32, late: Ns, window: Interval) {
-        self.threads.push(Thread { rank, window, changes_at: Ns::MIN, at_end: Vec::new() });
+        self.threads.push(ThreadFacts { rank, window, changes_at: Ns::MIN, at_end: Vec::new() });
         self.groups.iter_mut().for_each(|group| group.add_thread(rank));
         let (thread, shown) = (self.threads.len() as u32 - 1, (late - self.begin) as f64);
         self.groups.iter_mut().for_each(|group| group.begin(thread, shown));
@@ -207,7 +207,7 @@ impl Clocks {
 
     /// The time of each replay: the latest clock of any of the threads at the end of its window, in seconds.
     pub fn times_s(&self, threads: impl Iterator<Item = u32>) -> Vec<f64> {
-        let replays = self.groups.iter().map(Group::replays).sum();
+        let replays = self.groups.iter().map(ReplayGroup::replays).sum();
         let mut latest = vec![0.0_f64; replays];
         for thread in threads {
             let now = self.groups.iter().flat_map(|group| group.of(thread).now);

@@ -27,7 +27,7 @@ pub struct OfThread {
 
 /// Some replays.
 #[derive(Debug)]
-pub struct Group {
+pub struct ReplayGroup {
     /// How long computation takes, by replay.
     work: Vec<Work>,
     /// 1 where calls take what they took besides waiting, else 0.
@@ -50,9 +50,9 @@ fn later(clock: f64, other: f64) -> f64 {
     if other > clock { other } else { clock }
 }
 
-impl Group {
+impl ReplayGroup {
     /// Some replays, no more than [`WIDTH`], without threads yet.
-    pub fn new(conditions: &[Condition]) -> Group {
+    pub fn new(conditions: &[Condition]) -> ReplayGroup {
         let of_network = |what: fn(Network) -> f64| lanes(conditions, |condition| what(condition.network));
         let n_regions = |condition: &Condition| match &condition.work {
             Work::Region { regions, .. } => regions.len(),
@@ -64,7 +64,7 @@ impl Group {
                 _ => u64::MAX,
             })
         };
-        Group {
+        ReplayGroup {
             work: conditions.iter().map(|condition| condition.work.clone()).collect(),
             measured: of_network(|network| if network == Network::Measured { 1.0 } else { 0.0 }),
             latency: of_network(|network| match network {

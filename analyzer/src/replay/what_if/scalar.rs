@@ -16,12 +16,12 @@ struct Replay {
     condition: Condition,
     /// When the first window begins.
     begin: Ns,
-    threads: Vec<Thread>,
+    threads: Vec<ScalarThread>,
     /// By number of the note.
     notes: Vec<f64>,
 }
 
-struct Thread {
+struct ScalarThread {
     rank: u32,
     window: Interval,
     now: f64,
@@ -38,7 +38,7 @@ impl Replay {
 
     fn add_thread(&mut self, rank: u32, late: Ns, window: Interval) {
         let now = if self.is_measured() { (late - self.begin) as f64 } else { 0.0 };
-        self.threads.push(Thread { rank, window, now, entered: 0.0, at_end: None, returns: [0.0; RETURNS] });
+        self.threads.push(ScalarThread { rank, window, now, entered: 0.0, at_end: None, returns: [0.0; RETURNS] });
     }
 
     /// How many times as long what a thread computes takes that lies around a time.

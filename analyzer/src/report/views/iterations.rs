@@ -133,7 +133,7 @@ impl IterationView {
     pub(super) fn new(model: &Model, rows: &Rows, blocked: Option<Matrix>) -> Option<IterationView> {
         let Plan { idx, columns, shown } = Plan::new(model, rows)?;
         let slowest = model.slowest.get(idx as usize)?;
-        let mut sums = Sums::new(&columns, rows.len(), shown, model.entering(idx));
+        let mut sums = ColumnSums::new(&columns, rows.len(), shown, model.entering(idx));
         for (place, rank) in model.ranks.iter().enumerate() {
             if let Some(series) = rank.series(idx) {
                 sums.add(rows.of(place), series);
@@ -171,7 +171,7 @@ fn shown(model: &Model, idx: RegionIdx) -> Vec<Activity> {
 }
 
 /// What is added up, a rank after the other.
-struct Sums<'a> {
+struct ColumnSums<'a> {
     columns: &'a Columns,
     /// Iterations whose computation is not known of all ranks.
     entering: BTreeSet<u32>,
@@ -188,10 +188,10 @@ struct Sums<'a> {
     longest_s: Vec<f64>,
 }
 
-impl<'a> Sums<'a> {
+impl<'a> ColumnSums<'a> {
     fn new(columns: &'a Columns, rows: usize, shown: Vec<Activity>, entering: BTreeSet<u32>) -> Self {
         let n = columns.len();
-        Sums {
+        ColumnSums {
             columns,
             entering,
             known: vec![0; rows * n],
@@ -325,7 +325,7 @@ mod tests {
     fn view_of(model: &Model, per_column: usize) -> IterationView {
         let slowest = &model.slowest[0];
         let columns = Columns { numbers: slowest.iter().map(|one| one.iteration).collect(), per_column };
-        let mut sums = Sums::new(&columns, model.ranks.len(), shown(model, 0), model.entering(0));
+        let mut sums = ColumnSums::new(&columns, model.ranks.len(), shown(model, 0), model.entering(0));
         (0..).zip(&model.ranks).for_each(|(row, rank)| sums.add(row, rank.series(0).unwrap()));
         sums.finish(model, 0, slowest)
     }

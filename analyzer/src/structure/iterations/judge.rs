@@ -61,7 +61,7 @@ fn sections(sequence: &Sequence, groups: &[Vec<Symbol>]) -> Vec<Vec<Range<usize>
 }
 
 /// A visit: its range of items and its range of parts.
-type Parts = (Range<usize>, Range<usize>);
+type VisitRanges = (Range<usize>, Range<usize>);
 
 /// The loop that runs in the sections of a group, with its visits; `None` where none does.
 fn judge(
@@ -69,7 +69,7 @@ fn judge(
     window: &Window,
     group: &[Symbol],
     sections: &[Range<usize>],
-) -> Option<(Loop, Vec<Parts>)> {
+) -> Option<(Loop, Vec<VisitRanges>)> {
     let visits = visits(sequence, group, sections)?;
     let mut layout = Layout { from: sequence.parts.len(), inlined: FxHashSet::default() };
     let mut parts = layout.of(sequence, &visits);
@@ -99,7 +99,7 @@ fn judge(
             anchor::choose(sequence, window, &parts, None)?
         }
     };
-    let mut found: Vec<Parts> = visits.into_iter().zip(parts).collect();
+    let mut found: Vec<VisitRanges> = visits.into_iter().zip(parts).collect();
     found.extend(layout.further(sequence, sections, &found, &chosen.core));
     found.sort_unstable_by_key(|(items, _)| items.start);
     let parts: Vec<Range<usize>> = found.iter().map(|(_, parts)| parts.clone()).collect();
@@ -210,9 +210,9 @@ impl Layout {
         &self,
         sequence: &mut Sequence,
         sections: &[Range<usize>],
-        known: &[Parts],
+        known: &[VisitRanges],
         core: &[Symbol],
-    ) -> Vec<Parts> {
+    ) -> Vec<VisitRanges> {
         let known: FxHashSet<usize> = known.iter().map(|(items, _)| items.start).collect();
         let mut further = Vec::new();
         for section in sections.iter().filter(|section| !known.contains(&section.start)) {

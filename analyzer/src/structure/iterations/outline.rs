@@ -19,7 +19,7 @@ pub(super) fn loops(sequence: &Sequence, window: &Window) -> Vec<FoundLoop> {
         let Some(found) = sequence.loop_of(item.symbol) else { continue };
         let parts = &sequence.parts[item.parts()];
         let iterations = parts.iter().filter(|part| part.symbol == found.anchor).count();
-        let sums = Sums {
+        let sums = VisitSums {
             iterations,
             time: sequence.time(&item),
             computed: computed(&sequence.calls[item.calls()]),
@@ -83,10 +83,10 @@ fn quick(sequence: &Sequence, parts: &[Item], anchor: Symbol, ticks: u64) -> usi
 
 /// What the visits to each loop come to.
 #[derive(Debug, Default)]
-struct Visited(FxHashMap<Symbol, Sums>);
+struct Visited(FxHashMap<Symbol, VisitSums>);
 
 #[derive(Debug, Default)]
-struct Sums {
+struct VisitSums {
     iterations: usize,
     time: u64,
     computed: u64,
@@ -97,7 +97,7 @@ struct Sums {
 
 impl Visited {
     /// Says whether it is the loop's first visit.
-    fn add(&mut self, symbol: Symbol, around: Option<Symbol>, visit: &Sums) -> bool {
+    fn add(&mut self, symbol: Symbol, around: Option<Symbol>, visit: &VisitSums) -> bool {
         let first = !self.0.contains_key(&symbol);
         let sums = self.0.entry(symbol).or_default();
         sums.iterations += visit.iterations;

@@ -20,7 +20,7 @@ use super::quantity::Quantity;
 use super::regime::Regime;
 use super::relations::{LEAST_SHARE, Models, Relation};
 use super::validation::choose;
-use super::variables::{Group, RANKS};
+use super::variables::{RANKS, Sweep};
 use super::{FitError, Point, ROUNDING};
 
 /// Why there is no forecast.
@@ -98,7 +98,7 @@ struct Base {
     /// The variable.
     name: String,
     /// The runs.
-    group: Group,
+    sweep: Sweep,
     /// Other variables, which are not in them as they are asked for.
     differing: Vec<String>,
 }
@@ -164,13 +164,13 @@ impl Models {
         Ok(forecast)
     }
 
-    /// `asked`, and of other variables what they are in the most runs that fit: those of the group that the first is taken from.
+    /// `asked`, and of other variables what they are in the most runs that fit: those of the sweep that the first is taken from.
     fn completed(&self, asked: &BTreeMap<String, f64>) -> BTreeMap<String, f64> {
         let mut variables = asked.clone();
-        let first = asked.keys().max_by_key(|name| self.groups(name).first().map_or(0, |group| group.n_different));
-        let group = first.and_then(|name| self.groups(name).into_iter().next());
+        let first = asked.keys().max_by_key(|name| self.sweeps(name).first().map_or(0, |sweep| sweep.n_different));
+        let sweep = first.and_then(|name| self.sweeps(name).into_iter().next());
         let any = || self.runs.last().cloned().unwrap_or_default();
-        for (name, value) in group.map_or_else(any, |group| group.held) {
+        for (name, value) in sweep.map_or_else(any, |sweep| sweep.held) {
             if self.variables.contains(&name) {
                 variables.entry(name).or_insert(value);
             }
@@ -189,16 +189,16 @@ impl Models {
     /// Runs to start from, the best first: those that differ least from `variables` in what they hold, where they vary a variable enough
     /// for a fit; of as good ones the largest.
     fn bases(&self, variables: &BTreeMap<String, f64>) -> Vec<Base> {
-        let of = |name: &String| self.groups(name).into_iter().map(|group| (name.clone(), group)).collect::<Vec<_>>();
-        let bases = self.variables.iter().flat_map(of).map(|(name, group)| {
-            let differs = |other: &&String| **other != name && group.held.get(*other) != variables.get(*other);
-            Base { differing: self.variables.iter().filter(differs).cloned().collect(), name, group }
+        let of = |name: &String| self.sweeps(name).into_iter().map(|sweep| (name.clone(), sweep)).collect::<Vec<_>>();
+        let bases = self.variables.iter().flat_map(of).map(|(name, sweep)| {
+            let differs = |other: &&String| **other != name && sweep.held.get(*other) != variables.get(*other);
+            Base { differing: self.variables.iter().filter(differs).cloned().collect(), name, sweep }
         });
         let mut bases: Vec<Base> = bases.collect();
         // What depends on P is the least likely to be a polynomial: better a factor of another variable.
         bases.sort_by_key(|base| {
             let is_ranks = base.name == RANKS;
-            Reverse((base.group.n_different >= 3, Reverse(base.differing.len()), base.group.n_different, is_ranks))
+            Reverse((base.sweep.n_different >= 3, Reverse(base.differing.len()), base.sweep.n_different, is_ranks))
         });
         bases
     }
@@ -207,15 +207,15 @@ impl Models {
     fn on_variables_at(&self, of: &Quantity, variables: &BTreeMap<String, f64>) -> Result<Expected, String> {
         let mut why_not = None;
         for base in self.bases(variables) {
-            let (_, points) = self.points(&Quantity::Variable(base.name.clone()), of, &base.group);
+            let (_, points) = self.points(&Quantity::Variable(base.name.clone()), of, &base.sweep);
             let is_zero = points.iter().all(|point| point.1 == 0.0);
             if points.is_empty() && base.differing.is_empty() {
-                return Err(format!("not known in the runs{}", self.at(&base.group)));
+                return Err(format!("not known in the runs{}", self.at(&base.sweep)));
             }
             // No factor makes another number of 0.
             if is_zero && !base.differing.is_empty() {
                 let what = if points.is_empty() { "not known" } else { "0" };
-                why_not.get_or_insert_with(|| format!("{what} in the runs{}", self.at(&base.group)));
+                why_not.get_or_insert_with(|| format!("{what} in the runs{}", self.at(&base.sweep)));
                 continue;
             }
             return self.of_base(of, &base, &points, variables);
@@ -223,9 +223,9 @@ impl Models {
         Err(why_not.unwrap_or_else(|| "no variable differs between these runs".to_owned()))
     }
 
-    /// What the runs of a group have in common: ` at P = 1`.
-    fn at(&self, group: &Group) -> String {
-        let held = group.held.iter().filter(|(name, _)| self.variables.contains(name));
+    /// What the runs of a sweep have in common: ` at P = 1`.
+    fn at(&self, sweep: &Sweep) -> String {
+        let held = sweep.held.iter().filter(|(name, _)| self.variables.contains(name));
         let held: Vec<String> = held.map(|(name, value)| format!("{name} = {value}")).collect();
         if held.is_empty() { String::new() } else { format!(" at {}", held.join(", ")) }
     }
@@ -241,10 +241,10 @@ impl Models {
         let known = |name: &String| variables.get(name).copied().ok_or_else(|| format!("{name} is not given"));
         let mut expected = on_points(points, known(&base.name)?)?;
         for other in &base.differing {
-            let held = base.group.held.get(other).copied();
+            let held = base.sweep.held.get(other).copied();
             let held = held.ok_or_else(|| format!("{other} is not known in all runs"))?;
             let variable = Quantity::Variable(other.clone());
-            let points = self.groups(other).into_iter().map(|group| self.points(&variable, of, &group).1);
+            let points = self.sweeps(other).into_iter().map(|sweep| self.points(&variable, of, &sweep).1);
             let points = points.into_iter().find(|points| points.iter().any(|point| point.1 != 0.0));
             let points = points.ok_or_else(|| format!("0 or not known in all runs that differ in {other} alone"))?;
             let at = |value: f64| on_points(&points, value).map_err(|error| format!("{other}: {error}"));

@@ -20,7 +20,7 @@ use super::regime::{LEEWAY, LinearModel, Regime, linear_model};
 use super::remarks::remarks;
 use super::totals::{Totals, totals};
 use super::validation::{Chosen, choose};
-use super::variables::{Group, groups, variables, varying};
+use super::variables::{Sweep, sweeps, variables, varying};
 use super::{FitError, Point, ROUNDING, different};
 use crate::report::words::mpi_name;
 use crate::study::{Kept, Run};
@@ -306,21 +306,21 @@ impl Models {
         self.figures.iter().enumerate().filter_map(share).fold(0.0, f64::max)
     }
 
-    /// The groups of runs in which only `name` differs.
-    pub(super) fn groups(&self, name: &str) -> Vec<Group> {
-        groups(&self.runs, &self.libraries, name)
+    /// The sweeps of runs in which only `name` differs.
+    pub(super) fn sweeps(&self, name: &str) -> Vec<Sweep> {
+        sweeps(&self.runs, &self.libraries, name)
     }
 
-    /// `to` against each variable, in the largest group of runs in which it differs alone.
+    /// `to` against each variable, in the largest sweep of runs in which it differs alone.
     fn on_variables(&self, to: &Quantity) -> Vec<Relation> {
-        let group = |name: &String| self.groups(name).into_iter().next();
-        let of = |name: &String| self.relation(Quantity::Variable(name.clone()), to.clone(), &group(name)?);
+        let sweep = |name: &String| self.sweeps(name).into_iter().next();
+        let of = |name: &String| self.relation(Quantity::Variable(name.clone()), to.clone(), &sweep(name)?);
         self.variables.iter().filter_map(of).collect()
     }
 
     /// `to` against #op or #q, in all runs.
     fn on_work(&self, work: &Quantity, to: &Quantity, runs: &[Run]) -> Option<Relation> {
-        let all = Group { runs: (0..self.n_runs).collect(), held: BTreeMap::new(), n_different: 0 };
+        let all = Sweep { runs: (0..self.n_runs).collect(), held: BTreeMap::new(), n_different: 0 };
         let mut relation = self.relation(work.clone(), to.clone(), &all)?;
         match linear_model(&relation.points) {
             Ok(model) => relation.linear = Some(model),
@@ -335,15 +335,15 @@ impl Models {
         Some(relation)
     }
 
-    /// The runs of `group` in which `from` and `to` are known, and these.
-    pub(super) fn points(&self, from: &Quantity, to: &Quantity, group: &Group) -> (Vec<usize>, Vec<Point>) {
+    /// The runs of `sweep` in which `from` and `to` are known, and these.
+    pub(super) fn points(&self, from: &Quantity, to: &Quantity, sweep: &Sweep) -> (Vec<usize>, Vec<Point>) {
         let point = |&run: &usize| Some((run, (self.value(from, run)?, self.value(to, run)?)));
-        group.runs.iter().filter_map(point).unzip()
+        sweep.runs.iter().filter_map(point).unzip()
     }
 
-    /// How `to` depends on `from` in the runs of `group`; `None` where `to` is 0 or not known in all of them.
-    fn relation(&self, from: Quantity, to: Quantity, group: &Group) -> Option<Relation> {
-        let (runs, points) = self.points(&from, &to, group);
+    /// How `to` depends on `from` in the runs of `sweep`; `None` where `to` is 0 or not known in all of them.
+    fn relation(&self, from: Quantity, to: Quantity, sweep: &Sweep) -> Option<Relation> {
+        let (runs, points) = self.points(&from, &to, sweep);
         if points.iter().all(|point| point.1 == 0.0) {
             return None;
         }
@@ -351,7 +351,7 @@ impl Models {
             Ok(chosen) => (Some(chosen), None),
             Err(error) => (None, Some(error)),
         };
-        let held = group.held.iter().filter(|(name, _)| self.variables.contains(name));
+        let held = sweep.held.iter().filter(|(name, _)| self.variables.contains(name));
         let mut relation = Relation {
             from,
             to,

@@ -1,4 +1,4 @@
-//! What differs between runs: the number of ranks and the user's parameters; and groups of runs in which only one of them does.
+//! What differs between runs: the number of ranks and the user's parameters; and sweeps of runs in which only one of them does.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub fn variables(run: &Run) -> BTreeMap<String, f64> {
 
 /// Runs in which one variable differs alone.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Group {
+pub struct Sweep {
     /// Indices of the runs, by the variable's value.
     pub runs: Vec<usize>,
     /// What the others are in all of them.
@@ -39,36 +39,36 @@ pub fn varying(runs: &[BTreeMap<String, f64>]) -> Vec<String> {
     names.iter().filter(differs).map(|name| (*name).clone()).collect()
 }
 
-/// What the runs of a group have in common: their MPI library, and the bits of other variables.
+/// What the runs of a sweep have in common: their MPI library, and the bits of other variables.
 type Key<'a> = (Option<&'a String>, Vec<(&'a str, u64)>);
 
-/// The groups of runs that have `name` and differ in nothing else, nor in their `libraries`, an entry a run; those with most values of it first; of as many, those with most
+/// The sweeps of runs that have `name` and differ in nothing else, nor in their `libraries`, an entry a run; those with most values of it first; of as many, those with most
 /// runs; of those the largest.
-pub fn groups(runs: &[BTreeMap<String, f64>], libraries: &[String], name: &str) -> Vec<Group> {
-    let mut groups: BTreeMap<Key, Group> = BTreeMap::new();
+pub fn sweeps(runs: &[BTreeMap<String, f64>], libraries: &[String], name: &str) -> Vec<Sweep> {
+    let mut sweeps: BTreeMap<Key, Sweep> = BTreeMap::new();
     for (at, variables) in runs.iter().enumerate() {
         if !variables.contains_key(name) {
             continue;
         }
         let held = || variables.iter().filter(|(other, _)| *other != name);
         let key = held().map(|(other, value)| (other.as_str(), value.to_bits())).collect();
-        let new = || Group { runs: Vec::new(), held: held().map(|(k, v)| (k.clone(), *v)).collect(), n_different: 0 };
-        groups.entry((libraries.get(at), key)).or_insert_with(new).runs.push(at);
+        let new = || Sweep { runs: Vec::new(), held: held().map(|(k, v)| (k.clone(), *v)).collect(), n_different: 0 };
+        sweeps.entry((libraries.get(at), key)).or_insert_with(new).runs.push(at);
     }
     let value = |at: usize| runs[at].get(name).copied().unwrap_or(f64::NAN);
-    let mut groups: Vec<Group> = groups.into_values().collect();
-    for group in &mut groups {
-        group.runs.sort_by(|&a, &b| value(a).total_cmp(&value(b)));
-        let mut values: Vec<f64> = group.runs.iter().map(|&at| value(at)).collect();
+    let mut sweeps: Vec<Sweep> = sweeps.into_values().collect();
+    for sweep in &mut sweeps {
+        sweep.runs.sort_by(|&a, &b| value(a).total_cmp(&value(b)));
+        let mut values: Vec<f64> = sweep.runs.iter().map(|&at| value(at)).collect();
         values.dedup();
-        group.n_different = values.len();
+        sweep.n_different = values.len();
     }
-    let size = |group: &Group| group.held.values().sum::<f64>();
-    groups.sort_by(|a, b| {
+    let size = |sweep: &Sweep| sweep.held.values().sum::<f64>();
+    sweeps.sort_by(|a, b| {
         let most = (b.n_different, b.runs.len()).cmp(&(a.n_different, a.runs.len()));
         most.then_with(|| size(b).total_cmp(&size(a)))
     });
-    groups
+    sweeps
 }
 
 #[cfg(test)]
@@ -80,27 +80,27 @@ mod tests {
     }
 
     #[test]
-    fn the_group_with_most_values_comes_first() {
+    fn the_sweep_with_most_values_comes_first() {
         let mut runs =
             vec![run(1.0, 40.0), run(2.0, 80.0), run(2.0, 60.0), run(2.0, 40.0), run(4.0, 40.0), run(2.0, 40.0)];
-        let by_n = groups(&runs, &[], "n");
+        let by_n = sweeps(&runs, &[], "n");
         assert_eq!((by_n[0].runs.clone(), by_n[0].n_different), (vec![3, 5, 2, 1], 3));
         assert_eq!(by_n[0].held, [("P".to_owned(), 2.0)].into());
         assert_eq!(by_n.len(), 3);
         assert_eq!(by_n[1].held["P"], 4.0, "of as many the largest");
-        assert_eq!(groups(&runs, &[], RANKS)[0].runs, [0, 3, 5, 4]);
+        assert_eq!(sweeps(&runs, &[], RANKS)[0].runs, [0, 3, 5, 4]);
         assert_eq!(varying(&runs), ["P", "n"]);
-        // A run without the parameter is in no group of it, and with no other in one.
+        // A run without the parameter is in no sweep of it, and with no other in one.
         runs.push([(RANKS.to_owned(), 8.0)].into());
-        assert_eq!(groups(&runs, &[], "n"), by_n);
-        assert_eq!(groups(&runs, &[], RANKS)[0].runs.len(), 4);
+        assert_eq!(sweeps(&runs, &[], "n"), by_n);
+        assert_eq!(sweeps(&runs, &[], RANKS)[0].runs.len(), 4);
     }
 
     #[test]
-    fn runs_under_another_library_are_in_another_group() {
+    fn runs_under_another_library_are_in_another_sweep() {
         let runs = vec![run(1.0, 40.0), run(2.0, 40.0), run(4.0, 40.0), run(2.0, 40.0)];
         let libraries = ["A", "A", "A", "B"].map(str::to_owned);
-        let found: Vec<Vec<usize>> = groups(&runs, &libraries, RANKS).into_iter().map(|group| group.runs).collect();
+        let found: Vec<Vec<usize>> = sweeps(&runs, &libraries, RANKS).into_iter().map(|sweep| sweep.runs).collect();
         assert_eq!(found, [vec![0, 1, 2], vec![3]]);
     }
 
@@ -108,6 +108,6 @@ mod tests {
     fn what_is_the_same_everywhere_is_no_variable() {
         assert!(varying(&[run(2.0, 40.0), run(2.0, 40.0)]).is_empty());
         assert_eq!(varying(&[run(2.0, 40.0), run(2.0, 41.0)]), ["n"]);
-        assert!(varying(&[]).is_empty() && groups(&[], &[], "n").is_empty());
+        assert!(varying(&[]).is_empty() && sweeps(&[], &[], "n").is_empty());
     }
 }

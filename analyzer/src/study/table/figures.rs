@@ -1,6 +1,6 @@
 //! What a run has by itself: times, efficiencies, overheads.
 
-use super::{Cell, Line, Section, Unit};
+use super::{Line, Section, TableCell, Unit};
 use crate::metrics::load_balance::{Times, is_above_elapsed};
 use crate::metrics::overhead::{Overheads, Phase, PhaseTime};
 use crate::study::key::NotInStudy;
@@ -165,6 +165,6 @@ pub(super) fn line(
     columns: &[Vec<Figures>],
     of: impl Fn(&Figures) -> Option<f64>,
 ) -> Line {
-    let cells = columns.iter().map(|runs| Cell::of(runs.iter().filter_map(&of))).collect();
+    let cells = columns.iter().map(|runs| TableCell::of(runs.iter().filter_map(&of))).collect();
     Line { name, more_is_better: Some(more_is_better), cells }
 }

@@ -9,7 +9,7 @@ use crate::study::store::Kept;
 
 /// Runs of one table.
 #[derive(Clone, Debug)]
-pub struct Group<'a> {
+pub struct RunGroup<'a> {
     /// Name of the program.
     pub program: String,
     /// What all its runs have in common.
@@ -23,7 +23,7 @@ pub struct Group<'a> {
 type Values = Vec<Option<Value>>;
 
 /// The tables of these runs: by program, then by all parameters that the columns do not show.
-pub fn groups<'a>(runs: &'a [Kept], wanted: &Wanted) -> Vec<Group<'a>> {
+pub fn groups<'a>(runs: &'a [Kept], wanted: &Wanted) -> Vec<RunGroup<'a>> {
     let mut all = Vec::new();
     for (_, of_program) in apart(runs.iter().collect(), &["program".to_owned()]) {
         let mut varying = varying(&of_program);
@@ -62,7 +62,7 @@ fn default_by(runs: &[&Kept], varying: &[String], wanted: &Wanted) -> Vec<String
     if side_by_side && !wanted.weak { ranks } else { params }
 }
 
-fn group<'a>(runs: Vec<&'a Kept>, by: &[String], rest: &[String], each: bool) -> Group<'a> {
+fn group<'a>(runs: Vec<&'a Kept>, by: &[String], rest: &[String], each: bool) -> RunGroup<'a> {
     let fixed = keys(runs.iter().copied()).into_iter().filter(|key| {
         !by.contains(key)
             && !matches!(key.as_str(), "run" | "program" | "host")
@@ -77,11 +77,11 @@ fn group<'a>(runs: Vec<&'a Kept>, by: &[String], rest: &[String], each: bool) ->
         grouped_by.push("run".to_owned());
     }
     let columns = apart(runs, &grouped_by).into_iter().map(|(_, runs)| runs).collect();
-    Group { program, fixed, by: by.to_vec(), columns }
+    RunGroup { program, fixed, by: by.to_vec(), columns }
 }
 
 /// Those of `all` that `run` may be compared with: under the same MPI library, unless the columns of its table distinguish libraries.
-pub fn comparable<'a>(run: &Kept, group: &Group, all: &'a [Kept]) -> Cow<'a, [Kept]> {
+pub fn comparable<'a>(run: &Kept, group: &RunGroup, all: &'a [Kept]) -> Cow<'a, [Kept]> {
     let is_alike = |other: &&Kept| mpi_name(&other.run.mpi) == mpi_name(&run.run.mpi);
     if group.by.iter().any(|key| key == "mpi") || all.iter().all(|other| is_alike(&other)) {
         return Cow::Borrowed(all);

@@ -16,7 +16,7 @@ use super::key::{self, Condition, NotInStudy, Value};
 use super::store::Kept;
 use crate::metrics::median::median;
 use figures::Figures;
-use grouping::Group;
+use grouping::RunGroup;
 pub use remarks::Remark;
 
 /// What to show.
@@ -96,12 +96,12 @@ pub struct Line {
     /// Whether more of it is better; `None`: neither is.
     pub more_is_better: Option<bool>,
     /// One entry a column; `None` where it is not known.
-    pub cells: Vec<Option<Cell>>,
+    pub cells: Vec<Option<TableCell>>,
 }
 
 /// A figure of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cell {
+pub struct TableCell {
     /// Of repeated runs the median.
     pub value: f64,
     /// The least and the largest of repeated runs.
@@ -125,13 +125,13 @@ impl Line {
     }
 }
 
-impl Cell {
+impl TableCell {
     /// The figure of repeated runs, in any order; `None` where there is none.
-    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Cell> {
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<TableCell> {
         let values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
         let least = values.iter().copied().reduce(f64::min)?;
         let largest = values.iter().copied().reduce(f64::max)?;
-        Some(Cell { value: median(&values)?, range: (least, largest) })
+        Some(TableCell { value: median(&values)?, range: (least, largest) })
     }
 }
 
@@ -149,7 +149,7 @@ pub fn tables(runs: &[Kept], wanted: &Wanted) -> Result<Vec<Table>, NotInStudy> 
     Ok(groups.iter().map(|group| table(group, runs, wanted)).collect())
 }
 
-fn table(group: &Group, all: &[Kept], wanted: &Wanted) -> Table {
+fn table(group: &RunGroup, all: &[Kept], wanted: &Wanted) -> Table {
     let first = group.columns.iter().flatten().next();
     let comparable = first.map_or(Cow::Borrowed(all), |run| grouping::comparable(run, group, all));
     let of_run = |run: &&Kept| Figures::of(run, &comparable, wanted.region.as_deref());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Add;
 
 use super::figures::{self, Figures};
-use super::grouping::Group;
+use super::grouping::RunGroup;
 use super::scaling::Base;
 use super::{Line, Table, Wanted};
 use crate::study::key::Value;
@@ -65,7 +65,7 @@ pub enum Remark {
 /// All that must be said of `table`.
 pub(super) fn remarks(
     table: &Table,
-    group: &Group,
+    group: &RunGroup,
     (figures, bases): (&[Vec<Figures>], &[Option<Base>]),
     all: &[Kept],
     wanted: &Wanted,
@@ -108,7 +108,7 @@ pub(super) fn remarks(
 }
 
 /// Of all columns with as many ranks and, where it was counted, as much work: the warning where the shortest is not the best balanced.
-fn not_shortest(table: &Table, group: &Group) -> Vec<Remark> {
+fn not_shortest(table: &Table, group: &RunGroup) -> Vec<Remark> {
     let lines = |section: &str, at: usize| {
         table.sections.iter().find(|one| one.name == section).and_then(|section| section.lines.get(at))
     };
@@ -122,7 +122,7 @@ fn not_shortest(table: &Table, group: &Group) -> Vec<Remark> {
     let each: BTreeSet<(u32, u64)> = sizes.iter().copied().collect();
     let of_size = |size: (u32, u64)| {
         let best = |line: &Line| -> Option<usize> {
-            let cell = |(at, cell): (usize, &Option<super::Cell>)| cell.filter(|_| sizes.get(at) == Some(&size));
+            let cell = |(at, cell): (usize, &Option<super::TableCell>)| cell.filter(|_| sizes.get(at) == Some(&size));
             let cells = line.cells.iter().enumerate().map(cell).collect();
             Some(Line { cells, ..line.clone() }.best_and_worst()?.0)
         };
@@ -143,7 +143,7 @@ fn size(run: &Kept) -> (u32, u64) {
 }
 
 /// Parameters of any run of the program, each once.
-fn params(group: &Group, all: &[Kept]) -> Vec<String> {
+fn params(group: &RunGroup, all: &[Kept]) -> Vec<String> {
     let of_program = all.iter().filter(|run| run.run.program() == group.program);
     let mut names: Vec<String> = of_program.flat_map(|run| run.run.params.keys().cloned()).collect();
     names.sort_unstable();
@@ -152,7 +152,7 @@ fn params(group: &Group, all: &[Kept]) -> Vec<String> {
 }
 
 /// Runs that do not have a parameter.
-fn without(group: &Group, key: &str) -> Option<Remark> {
+fn without(group: &RunGroup, key: &str) -> Option<Remark> {
     let runs = group.columns.iter().flatten().filter(|run| Value::of(run, key).is_none());
     let runs: Vec<u32> = runs.map(|run| run.number).collect();
     (!runs.is_empty()).then(|| Remark::NoParam { name: key.to_owned(), runs })

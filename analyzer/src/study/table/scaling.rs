@@ -1,8 +1,8 @@
 //! Speedup and efficiency against a base (METRICS §3; strong scaling: the same work on more ranks, weak: work that grows with them).
 
 use super::figures::{Figures, line};
-use super::grouping::{Group, comparable};
-use super::{Cell, Column, Line, Section, Unit, Wanted};
+use super::grouping::{RunGroup, comparable};
+use super::{Column, Line, Section, TableCell, Unit, Wanted};
 use crate::study::store::Kept;
 
 /// What a column's runs are compared with.
@@ -22,7 +22,7 @@ impl Base {
         Some(Base {
             runs: runs.iter().map(|run| run.number).collect(),
             n_ranks: runs.first()?.run.n_ranks,
-            elapsed_s: Cell::of(times.map(|times| times.elapsed_s))?.value,
+            elapsed_s: TableCell::of(times.map(|times| times.elapsed_s))?.value,
         })
     }
 
@@ -42,7 +42,7 @@ impl Base {
 }
 
 /// The base of each column; `None` where there is nothing to compare it with.
-pub fn bases(group: &Group, all: &[Kept], wanted: &Wanted) -> Vec<Option<Base>> {
+pub fn bases(group: &RunGroup, all: &[Kept], wanted: &Wanted) -> Vec<Option<Base>> {
     let region = wanted.region.as_deref();
     if let Some(number) = wanted.base {
         let base = all.iter().find(|run| run.number == number);

@@ -6,7 +6,7 @@ use super::{BAD, DASH, DIM, GOOD, value};
 use crate::report::table::Table as Layout;
 use crate::report::words::{TimeUnit, clean, plural, wrap};
 use crate::study::key::Value;
-use crate::study::table::{Cell, Column, Line, Section, Table, Unit, figures};
+use crate::study::table::{Column, Line, Section, Table, TableCell, Unit, figures};
 
 /// After the best figure of a line, and after the worst.
 const BEST: char = '+';
@@ -141,7 +141,7 @@ impl Format {
 /// The figures of a line, the best and the worst with their signs.
 fn cells(line: &Line, format: &Format) -> Vec<String> {
     let marked = line.best_and_worst();
-    let cell = |(at, cell): (usize, &Option<Cell>)| {
+    let cell = |(at, cell): (usize, &Option<TableCell>)| {
         let sign = match marked {
             Some((best, _)) if best == at => BEST,
             Some((_, worst)) if worst == at => WORST,
@@ -155,12 +155,12 @@ fn cells(line: &Line, format: &Format) -> Vec<String> {
 /// From where to where the first line of a section goes in repeated runs; `None` where there are none.
 fn ranges(line: &Line, section: &Section, format: &Format) -> Option<Vec<String>> {
     let is_first = section.lines.first().is_some_and(|first| first.name == line.name);
-    let spread = |cell: &Cell| cell.range.0 < cell.range.1;
+    let spread = |cell: &TableCell| cell.range.0 < cell.range.1;
     if !is_first || section.name == figures::OVERHEADS || !line.cells.iter().flatten().any(spread) {
         return None;
     }
-    let range = |cell: &Option<Cell>| match cell.filter(spread) {
-        Some(Cell { range: (from, to), .. }) => format!("{}–{} ", format.number(from), format.number(to)),
+    let range = |cell: &Option<TableCell>| match cell.filter(spread) {
+        Some(TableCell { range: (from, to), .. }) => format!("{}–{} ", format.number(from), format.number(to)),
         None => String::new(),
     };
     Some(line.cells.iter().map(range).collect())

@@ -10,7 +10,7 @@ use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::{Activity, Operation, ProblemKind};
 
 /// The parts of a call that completed several requests.
-pub(super) struct Parts {
+pub(super) struct CompletedParts {
     pub(super) template: Record,
     pub(super) completed: u32,
     /// Activity of the requests; the last collective or one-sided one where they are mixed.
@@ -18,7 +18,7 @@ pub(super) struct Parts {
     pub(super) comm: u32,
 }
 
-impl Parts {
+impl CompletedParts {
     /// Of the call at `slot`, which has returned.
     ///
     /// # Safety
@@ -28,7 +28,7 @@ impl Parts {
         let mut template = unsafe { *slot };
         template.operation = Operation::Completed as u16;
         template.begin = template.end;
-        Parts { template, completed: 0, activity: Activity::PointToPoint, comm: NONE }
+        CompletedParts { template, completed: 0, activity: Activity::PointToPoint, comm: NONE }
     }
 
     /// One request was completed.
@@ -71,7 +71,7 @@ impl Parts {
     /// All parts are written. The call's slot may have been flushed while they were; then its count stays 0.
     ///
     /// # Safety
-    /// `slot` is that which [`Parts::of`] was given.
+    /// `slot` is that which [`CompletedParts::of`] was given.
     pub(super) unsafe fn finish(self, slot: *mut Record) {
         // SAFETY: the slot lies in the ring; where a flush intervened it holds nothing or another record, maybe one of the parts.
         unsafe {

@@ -1,6 +1,6 @@
 //! Persistent and partitioned requests (MPI-4.1 §§3.9, 4.2).
 
-use super::parts::Parts;
+use super::parts::CompletedParts;
 use super::single::{LooksAt, WithRequest, looks_at, with_request};
 use crate::handles::requests::{self, ACTIVE, Open};
 use crate::mpi::lang::{Convert, Language};
@@ -92,7 +92,7 @@ impl<L: Language> After for StartsAll<L> {
             if !ok {
                 return;
             }
-            let mut parts = Parts::of(slot);
+            let mut parts = CompletedParts::of(slot);
             parts.template.operation = Operation::Started as u16;
             for i in 0..self.count {
                 let open = activate(L::handle_at(self.requests, i, Convert::Request));

@@ -1,7 +1,7 @@
 //! Calls that complete, test or look at the requests of an array.
 
 use super::finished::{store_completed, take_completed};
-use super::parts::Parts;
+use super::parts::CompletedParts;
 use crate::harmless::enter;
 use crate::mpi::abi::abi;
 use crate::mpi::lang::{Convert, Language};
@@ -242,7 +242,7 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
             if outcount == 0 {
                 return found_nothing(thread, slot);
             }
-            let mut parts = Parts::of(slot);
+            let mut parts = CompletedParts::of(slot);
             for k in 0..outcount {
                 if let Some(i) = self.index(self.indices, k) {
                     parts.add(thread, self.kept.add(i).read(), self.status(k));
@@ -263,7 +263,7 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
             if self.out != 0 && L::out_int(self.out) == 0 {
                 return found_nothing(thread, slot);
             }
-            let mut parts = Parts::of(slot);
+            let mut parts = CompletedParts::of(slot);
             for i in 0..self.count {
                 let handle = self.kept.add(i).read();
                 if !is_null(Null::Request, handle) {
@@ -298,7 +298,7 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
                 }
                 return;
             }
-            let mut parts = Parts::of(slot);
+            let mut parts = CompletedParts::of(slot);
             for i in completed {
                 parts.add(thread, self.kept.add(i).read(), 0);
             }

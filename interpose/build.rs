@@ -95,77 +95,98 @@ fn main() {
     println!("cargo::rerun-if-changed=calls.table");
     println!("cargo::rerun-if-changed=build.rs");
     let table = fs::read_to_string("calls.table").expect("calls.table lies beside build.rs");
-    let mut rows = Vec::new();
+    let mut wrappers = Wrappers::default();
     for (number, line) in table.lines().enumerate() {
         if !line.starts_with('#') && !line.trim().is_empty() {
-            rows.push(parse(line).unwrap_or_else(|| panic!("calls.table:{}: not a row", number + 1)));
+            let row = parse(line).unwrap_or_else(|| panic!("calls.table:{}: not a row", number + 1));
+            wrappers.add(&row, false);
+            if row.large {
+                wrappers.add(&row, true);
+            }
         }
     }
-
-    let mut wrappers = String::new();
-    // Pairs: the function to forward to, and the wrapper's own name for libraries that have no twin.
-    let mut names = Vec::new();
-    // How many arguments the function of each pair has in C.
-    let mut counts = Vec::new();
-    for row in &rows {
-        for large in [false, true] {
-            if large && !row.large {
-                continue;
-            }
-            let suffix = if large { "_c" } else { "" };
-            let (function, arguments) = (&row.function, row.arguments.join(", "));
-            let index = names.len();
-            names.push((format!("PMPI_{function}{suffix}"), format!("MPI_{function}{suffix}")));
-            let _ = writeln!(
-                wrappers,
-                "c_wrapper!(\"MPI_{function}{suffix}\", lang::{}, {function}{suffix}, {index}, {function}, ({arguments}), |call| {});",
-                if large { "CLarge" } else { "C" },
-                call(&row.verb)
-            );
-            let lower = function.to_lowercase();
-            let mut flavours: Vec<String> =
-                FORTRAN.iter().filter(|form| form.1 == large).map(|form| format!("mpi_{lower}{}", form.0)).collect();
-            if !large {
-                flavours.push(format!("MPI_{}", function.to_uppercase()));
-            }
-            if !large && function.starts_with("Win_allocate") {
-                // Open MPI's specific of `use mpi` for a base pointer of type C_PTR.
-                flavours.push(format!("mpi_{lower}_cptr_"));
-            }
-            // Where a buffer is looked at, entries that pass it as a descriptor have a body of their own.
-            let looks = ["sendbuf", "recvbuf"].iter().any(|buffer| row.verb.contains(buffer));
-            let (described, plain): (Vec<String>, Vec<String>) =
-                flavours.into_iter().partition(|flavour| looks && flavour.contains("_f08ts_"));
-            // After the arguments of C come ierror and the hidden lengths.
-            let extra: String = (0..=row.hidden).fold(String::new(), |extra, i| extra + &format!(", extra_{i}"));
-            let extra = if arguments.is_empty() { extra.trim_start_matches(", ").to_owned() } else { extra };
-            let language = if large { "FortranLarge" } else { "Fortran" };
-            for (flavours, language) in [(plain, language.to_owned()), (described, format!("{language}Described"))] {
-                if flavours.is_empty() {
-                    continue;
-                }
-                let mut entries = String::new();
-                for flavour in flavours {
-                    let _ = write!(entries, "(\"{flavour}\", {}) ", names.len());
-                    names.push((profiling(&flavour), flavour));
-                }
-                let _ = writeln!(
-                    wrappers,
-                    "fortran_wrapper!(lang::{language}, {function}{suffix}, [{entries}], {function}, extra_0, ({arguments}{extra}), |call| {});",
-                    call(&row.verb)
-                );
-            }
-            counts.resize(names.len(), row.arguments.len());
-        }
-    }
-    let counts: String = counts.iter().map(|count| format!("{count}, ")).collect();
-    let names =
-        names.iter().fold(String::new(), |text, (next, own)| text + &format!("    (c\"{next}\", c\"{own}\"),\n"));
-    let names = format!(
-        "/// By wrapper: the function to forward to, and the wrapper's own name.\npub static NAMES: &[(&std::ffi::CStr, &std::ffi::CStr)] = &[\n{names}];\n\n/// And how many arguments it has in C.\npub static ARGUMENTS: &[u8] = &[{counts}];\n"
-    );
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     fs::write(out.join("special.rs"), special()).expect("OUT_DIR can be written");
-    fs::write(out.join("wrappers.rs"), wrappers).expect("OUT_DIR can be written");
-    fs::write(out.join("names.rs"), names).expect("OUT_DIR can be written");
+    fs::write(out.join("wrappers.rs"), &wrappers.text).expect("OUT_DIR can be written");
+    fs::write(out.join("names.rs"), wrappers.names()).expect("OUT_DIR can be written");
+}
+
+/// The wrappers of the rows so far.
+#[derive(Default)]
+struct Wrappers {
+    text: String,
+    /// Pairs: the function to forward to, and the wrapper's own name for libraries that have no twin.
+    names: Vec<(String, String)>,
+    /// How many arguments the function of each pair has in C.
+    counts: Vec<usize>,
+}
+
+impl Wrappers {
+    /// Adds those of a row with int or with large counts: one in C, then those in Fortran.
+    fn add(&mut self, row: &Row, large: bool) {
+        let suffix = if large { "_c" } else { "" };
+        let (function, arguments) = (&row.function, row.arguments.join(", "));
+        let index = self.names.len();
+        self.names.push((format!("PMPI_{function}{suffix}"), format!("MPI_{function}{suffix}")));
+        let _ = writeln!(
+            self.text,
+            "c_wrapper!(\"MPI_{function}{suffix}\", lang::{}, {function}{suffix}, {index}, {function}, ({arguments}), |call| {});",
+            if large { "CLarge" } else { "C" },
+            call(&row.verb)
+        );
+        // Where a buffer is looked at, entries that pass it as a descriptor have a body of their own.
+        let looks = ["sendbuf", "recvbuf"].iter().any(|buffer| row.verb.contains(buffer));
+        let (described, plain): (Vec<String>, Vec<String>) =
+            flavours(function, large).into_iter().partition(|flavour| looks && flavour.contains("_f08ts_"));
+        let language = if large { "FortranLarge" } else { "Fortran" };
+        self.add_fortran(row, suffix, language, plain);
+        self.add_fortran(row, suffix, &format!("{language}Described"), described);
+        self.counts.resize(self.names.len(), row.arguments.len());
+    }
+
+    /// Adds the wrapper of a row for some of its names in Fortran; none where there are none.
+    fn add_fortran(&mut self, row: &Row, suffix: &str, language: &str, flavours: Vec<String>) {
+        if flavours.is_empty() {
+            return;
+        }
+        let (function, arguments) = (&row.function, row.arguments.join(", "));
+        // After the arguments of C come ierror and the hidden lengths.
+        let extra: String = (0..=row.hidden).fold(String::new(), |extra, i| extra + &format!(", extra_{i}"));
+        let extra = if arguments.is_empty() { extra.trim_start_matches(", ").to_owned() } else { extra };
+        let mut entries = String::new();
+        for flavour in flavours {
+            let _ = write!(entries, "(\"{flavour}\", {}) ", self.names.len());
+            self.names.push((profiling(&flavour), flavour));
+        }
+        let _ = writeln!(
+            self.text,
+            "fortran_wrapper!(lang::{language}, {function}{suffix}, [{entries}], {function}, extra_0, ({arguments}{extra}), |call| {});",
+            call(&row.verb)
+        );
+    }
+
+    /// The tables of names and numbers of arguments.
+    fn names(&self) -> String {
+        let counts: String = self.counts.iter().map(|count| format!("{count}, ")).collect();
+        let pair = |text: String, (next, own): &(String, String)| text + &format!("    (c\"{next}\", c\"{own}\"),\n");
+        let names = self.names.iter().fold(String::new(), pair);
+        format!(
+            "/// By wrapper: the function to forward to, and the wrapper's own name.\npub static NAMES: &[(&std::ffi::CStr, &std::ffi::CStr)] = &[\n{names}];\n\n/// And how many arguments it has in C.\npub static ARGUMENTS: &[u8] = &[{counts}];\n"
+        )
+    }
+}
+
+/// The names of a function in Fortran, with int or with large counts.
+fn flavours(function: &str, large: bool) -> Vec<String> {
+    let lower = function.to_lowercase();
+    let forms = FORTRAN.iter().filter(|form| form.1 == large);
+    let mut flavours: Vec<String> = forms.map(|form| format!("mpi_{lower}{}", form.0)).collect();
+    if !large {
+        flavours.push(format!("MPI_{}", function.to_uppercase()));
+    }
+    if !large && function.starts_with("Win_allocate") {
+        // Open MPI's specific of `use mpi` for a base pointer of type C_PTR.
+        flavours.push(format!("mpi_{lower}_cptr_"));
+    }
+    flavours
 }

@@ -147,8 +147,8 @@ function counterTable(report: Report): HTMLElement {
             { title: "region", term: "region", cell: (row) => row.region },
             { title: "values", cell: (row) => count(row.n), by: (row) => row.n, right: true },
             { title: "mean", cell: (row) => number(row.mean), by: (row) => row.mean, right: true },
-            { title: "least", cell: (row) => number(row.min), by: (row) => row.min, right: true },
-            { title: "largest", cell: (row) => number(row.max), by: (row) => row.max, right: true },
+            { title: "min", cell: (row) => number(row.min), by: (row) => row.min, right: true },
+            { title: "max", cell: (row) => number(row.max), by: (row) => row.max, right: true },
         ],
     });
 }

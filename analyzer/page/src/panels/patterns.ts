@@ -11,7 +11,7 @@ import { term } from "../tip";
 import { rowOf } from "../views";
 import { count, percent, plural, ratio, roundTicks, seconds, secondsLike, shortPath } from "../words";
 
-const MEANING: Record<string, string> = { m: "the least time", l: "lower 15 % of the range", "-": "between", u: "upper 15 % of the range", M: "the longest time" };
+const MEANING: Record<string, string> = { m: "the shortest time", l: "lower 15 % of the range", "-": "between", u: "upper 15 % of the range", M: "the longest time" };
 
 export const patterns: Panel = {
     id: "patterns",

@@ -12,18 +12,11 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     }
     let all = report.counters.len();
     let shown = if options.full { all } else { all.min(options.top.max(1)) };
-    let mut table = Table::new(&["<counter", "<region", "values", "mean", "least", "largest"], 1);
+    let mut table = Table::new(&["<counter", "<region", "values", "mean", "min", "max"], 1);
     for row in report.counters.iter().take(shown) {
         let numbers = [row.mean, row.min, row.max].map(quantity);
-        let [mean, least, largest] = numbers;
-        table.row(vec![
-            shorten(&clean(&row.name), LONGEST_NAME),
-            clean(&row.region),
-            count(row.n),
-            mean,
-            least,
-            largest,
-        ]);
+        let [mean, min, max] = numbers;
+        table.row(vec![shorten(&clean(&row.name), LONGEST_NAME), clean(&row.region), count(row.n), mean, min, max]);
     }
     format!("{}{}\n", title("Counters", shown, all), table.render(options.columns, DIM))
 }

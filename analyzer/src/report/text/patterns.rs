@@ -73,11 +73,11 @@ fn pattern(report: &Report, options: &Options, activity: Activity) -> String {
 
 fn head(report: &Report, activity: Activity, unit: TimeUnit, a_cell: usize, options: &Options) -> String {
     const LEVELS: [(Level, &str); 5] = [
-        (Level::Minimum, "least"),
+        (Level::Minimum, "min"),
         (Level::Lower, "lower 15 %"),
         (Level::Middle, "between"),
         (Level::Upper, "upper 15 %"),
-        (Level::Maximum, "longest"),
+        (Level::Maximum, "max"),
     ];
     let legend: Vec<String> = LEVELS.iter().map(|(level, name)| format!("{} {name}", painted(&[*level]))).collect();
     let cell = match a_cell {

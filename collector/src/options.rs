@@ -44,7 +44,7 @@ pub const SETTINGS: &[Setting] = &[
         flag: Some("limit"),
         default: "4G",
         values: "bytes, with K, M, G; 0: none",
-        meaning: "Bytes of log that a rank may write before it continues in profile mode.",
+        meaning: "Maximum size of a rank's log; beyond it the rank continues in profile mode.",
     },
     Setting {
         name: "LBPROF_RANKS",
@@ -58,7 +58,7 @@ pub const SETTINGS: &[Setting] = &[
         flag: Some("pcontrol"),
         default: "levels",
         values: "levels | labels",
-        meaning: "Meaning of MPI_Pcontrol: its level only, or also (1, \"name\") and (-1, \"name\").",
+        meaning: "What MPI_Pcontrol marks: phases by level only, or with labels also by (1, \"name\") and (-1, \"name\").",
     },
     Setting {
         name: "LBPROF_CLOCK",
@@ -79,7 +79,7 @@ pub const SETTINGS: &[Setting] = &[
         flag: Some("depth"),
         default: "all",
         values: "0 to 255, or all",
-        meaning: "Callers recorded with each call: all of them up to main, or so many; 0: only where MPI is called.",
+        meaning: "Number of callers recorded with each call: all of them up to main, or a maximum; 0: only the call site.",
     },
     Setting {
         name: "LBPROF_CHECK",

@@ -25,7 +25,7 @@ pub struct CompareArguments {
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
 
-    /// The runs after; several runs on each side show what is noise.
+    /// The runs after; several runs on each side separate change from noise.
     #[arg(long, value_name = "RUN", num_args = 1..)]
     with: Vec<PathBuf>,
 

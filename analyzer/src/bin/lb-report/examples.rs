@@ -84,7 +84,7 @@ EXAMPLES
   Open a run in https://ui.perfetto.dev:
       lb-report export perfetto lbprof-out -o run.pftrace
 
-  The same of four ranks and ten iterations:
+  The same for four ranks and ten iterations:
       lb-report export perfetto --ranks 0-3 --from iteration=10 --to iteration=19 -o part.pftrace
 
   A flame graph of the time, and one of the waiting:
@@ -99,7 +99,7 @@ EXAMPLES
   Explain what changed between two runs:
       lb-report compare lbprof-out lbprof-out-2
 
-  Compare several runs on each side, which shows the noise:
+  Compare several runs on each side, to tell change from noise:
       lb-report compare before-1 before-2 before-3 --with after-1 after-2 after-3
 
   In CI, fail if the new run is 5 % slower or not efficient enough:

@@ -41,7 +41,7 @@ pub struct ExportArguments {
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     from: Option<Moment>,
 
-    /// Export the time up to here: as for --from; iteration=20 is included.
+    /// Export the time up to here: a moment as for --from; iteration=20 is included.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     to: Option<Moment>,
 
@@ -53,11 +53,11 @@ pub struct ExportArguments {
     #[arg(long, value_name = "WHAT", hide_default_value = true, default_value = Weight::Time.name(), value_parser = weights())]
     weight: Weight,
 
-    /// Folded: each rank under a frame of its own.
+    /// Folded: put the stacks of each rank under a frame of its own.
     #[arg(long)]
     by_rank: bool,
 
-    /// Perfetto: calls that may be exported at most; 0: any number [default: 5000000].
+    /// Perfetto: maximum number of calls to export; 0: no limit [default: 5000000].
     #[arg(long, value_name = "N", hide_default_value = true, default_value_t = MOST_CALLS)]
     limit: u64,
 

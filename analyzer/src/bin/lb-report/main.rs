@@ -45,7 +45,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Explain what changed between runs; fail on conditions, for CI.
+    /// Explain what changed between runs; in CI, fail on conditions.
     #[command(after_help = examples::MORE, after_long_help = examples::COMPARE)]
     Compare(CompareArguments),
     /// Keep the figures of several runs and show them side by side.

@@ -16,7 +16,9 @@ pub struct Common {
     #[arg(long, hide_short_help = true)]
     pub no_symbols: bool,
 
-    /// Print no notes and no progress on standard error, only errors; with --html, no text report either.
+    /// Print only errors: no notes, no progress.
+    ///
+    /// With --html, a report is not printed as text either.
     #[arg(short, long)]
     pub quiet: bool,
 

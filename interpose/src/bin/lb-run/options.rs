@@ -87,7 +87,7 @@ fn about_itself() -> [Arg; 2] {
         Arg::new("completions")
             .long("completions")
             .value_name("SHELL")
-            .help("Print a script that completes options in this shell")
+            .help("Print a completion script for this shell")
             .value_parser(value_parser!(Shell))
             .exclusive(true),
         Arg::new("man").long("man").help("Print the manual in man format").action(ArgAction::SetTrue).exclusive(true),

@@ -61,8 +61,8 @@ impl ReportArguments {
 pub struct SelectionArguments {
     /// Report on these ranks only: 0,8-15, 0-63:4, host=node1*, cluster=2.
     ///
-    /// A list with commas: single ranks, ranges (8-15, or 12- up to the last), every fourth rank of a range (0-63:4), the ranks of
-    /// hosts (host=node1*) or of a cluster that the report shows (cluster=2).
+    /// A comma-separated list of single ranks, ranges (8-15, or 12- up to the last rank), every fourth rank of a range (0-63:4), the
+    /// ranks of hosts (host=node1*) or of a cluster that the report shows (cluster=2).
     #[arg(long, value_name = "LIST")]
     pub ranks: Option<RankSet>,
 
@@ -72,7 +72,7 @@ pub struct SelectionArguments {
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     pub from: Option<Moment>,
 
-    /// Report on the time up to here: as for --from; iteration=20 is included.
+    /// Report on the time up to here: a moment as for --from; iteration=20 is included.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     pub to: Option<Moment>,
 
@@ -82,7 +82,7 @@ pub struct SelectionArguments {
     #[arg(long, value_name = "PATH")]
     pub region: Option<String>,
 
-    /// Show only these activities in the tables of times: names with commas, or mpi for all of MPI.
+    /// Show only these activities in the tables of times: comma-separated names, or mpi for all of MPI.
     #[arg(long, value_name = "NAMES")]
     pub activity: Option<ActivitySet>,
 }
@@ -104,12 +104,12 @@ pub struct IterationArguments {
 
     /// End each iteration of the main loop at this call: 'solve (cg.c:120)', or 'solve/3'.
     ///
-    /// Any part of a call site's label. Where the program makes that call three times per iteration, add /3: an iteration ends with
+    /// Takes any part of a call site's label. Where the program makes that call three times per iteration, add /3: an iteration ends with
     /// every third call.
     #[arg(long = "loop", value_name = "CALLSITE")]
     pub loop_at: Option<String>,
 
-    /// The marked region whose iterations are the main loop's: a path, or the end of one.
+    /// Use this marked region as the main loop: its path, or the end of its path.
     #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub iteration_region: Option<String>,
 }

@@ -24,7 +24,7 @@ pub struct AddArguments {
     #[arg(required = true)]
     dirs: Vec<PathBuf>,
 
-    /// A parameter of these runs, a number: n=512.
+    /// Set a numeric parameter of these runs: n=512.
     ///
     /// It overrides what the program stated by LBPROF_PARAM. May be given several times.
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = param)]

@@ -15,7 +15,7 @@ pub struct ShowArguments {
     /// The study's file.
     study: PathBuf,
 
-    /// What the columns stand for: a parameter, ranks or host; several with commas.
+    /// What the columns stand for: a parameter, ranks or host; several are separated by commas.
     ///
     /// Runs that differ in anything else are shown in separate tables. Default: the ranks, or everything that differs if no two runs
     /// differ in their ranks alone.

@@ -194,18 +194,23 @@ impl Report {
             call_sites,
             counters: counters::rows(model),
         };
-        if report.is_only_described() {
-            report.losses.iter_mut().for_each(Loss::take_remedy);
+        report.withhold_advice();
+        report
+    }
+
+    /// Takes back what would be gained, and praise, where the data do not allow it.
+    fn withhold_advice(&mut self) {
+        if self.is_only_described() {
+            self.losses.iter_mut().for_each(Loss::take_remedy);
         }
         // What a network without costs would save is then mostly that ranks have no core.
-        if report.doubts.iter().any(Doubt::is_of_cores) {
-            let of_network = report.losses.iter_mut().filter(|loss| loss.kind == verdict::LossKind::Communication);
+        if self.doubts.iter().any(Doubt::is_of_cores) {
+            let of_network = self.losses.iter_mut().filter(|loss| loss.kind == verdict::LossKind::Communication);
             of_network.for_each(Loss::take_remedy);
         }
-        if report.verdict.kind == VerdictKind::Good && (!report.doubts.is_empty() || report.is_only_described()) {
-            report.verdict.kind = VerdictKind::Doubtful;
+        if self.verdict.kind == VerdictKind::Good && (!self.doubts.is_empty() || self.is_only_described()) {
+            self.verdict.kind = VerdictKind::Doubtful;
         }
-        report
     }
 
     /// Whether the run is only to be described: it failed, did not end by itself, or there is too little to say what would help.

@@ -168,6 +168,36 @@ fn a_stripped_library_still_gives_what_it_exports() {
 }
 
 #[test]
+fn what_a_stripped_program_keeps_in_compressed_form_gives_functions() {
+    let (dir, path) = program(&[]);
+    let offsets = returns(&path, "outer", "target");
+    let kept = dir.path().join("kept");
+    run(Command::new("objcopy").args(["--strip-debug", "--remove-section=.comment"]).arg(&path).arg(&kept));
+    run(Command::new("xz").arg(&kept));
+    run(Command::new("strip").arg(&path));
+    let section = format!(".gnu_debugdata={}", dir.path().join("kept.xz").display());
+    run(Command::new("objcopy").arg("--add-section").arg(section).arg(&path));
+    let (places, problems) = places(&path, build_id(&path), &offsets[..1]);
+    assert_eq!((described(&places[0]), problems.len()), ((Some("outer"), None, None), 0));
+}
+
+#[test]
+fn a_function_that_a_stripped_library_does_not_export_has_not_the_name_of_the_one_before_it() {
+    const HIDDEN: &str = "\
+__attribute__((noinline)) static void target(int n) { __asm__ volatile(\"\" : : \"r\"(n)); }
+void exported(void) { target(1); __asm__ volatile(\"\"); }
+__attribute__((noinline, visibility(\"hidden\"))) void outer(void) { target(2); __asm__ volatile(\"\"); }
+void last(void) { outer(); __asm__ volatile(\"\"); }
+";
+    let (_dir, path) = compiled("cc", "calls.c", HIDDEN, &["-fPIC", "-shared", "-fno-toplevel-reorder", "-fno-ipa-cp"]);
+    let (own, others) = (returns(&path, "outer", "target"), returns(&path, "exported", "target"));
+    run(Command::new("strip").arg(&path));
+    let (places, _) = places(&path, build_id(&path), &[own[0], others[0]]);
+    assert_eq!(described(&places[0]), (None, None, None));
+    assert_eq!(described(&places[1]), (Some("exported"), None, None));
+}
+
+#[test]
 fn a_stripped_program_gives_module_and_offset() {
     let (_dir, path) = program(&[]);
     let offsets = returns(&path, "outer", "target");

@@ -15,7 +15,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::code_place::{CodePlace, Position};
-use super::frames::{is_runtime, own_frames};
+use super::frames::{is_interpreter, is_runtime, own_frames};
 use crate::model::sites::Sites;
 
 /// The tree of call paths.
@@ -25,7 +25,8 @@ pub struct CallTree {
     nodes: Vec<Node>,
     /// The node of each call site.
     of_site: Vec<u32>,
-    /// Whether the whole path of each call site is known, from where the program or the thread starts.
+    /// Whether the whole path of each call site is known, from where the program or the thread starts, and by the program's own functions: the
+    /// frames of an interpreter are the same for all functions of a script.
     is_whole: Vec<bool>,
     /// Whether each call site is none that others were called from: it calls MPI.
     is_leaf: Vec<bool>,
@@ -58,7 +59,7 @@ impl CallTree {
             is_whole[at] = match site.parent {
                 Some(parent) => is_whole[parent as usize],
                 None => !site.cut,
-            };
+            } && !is_interpreter(place);
             let frames = own_frames(place, position);
             let is_left_out = is_runtime(place) || frames.is_empty();
             as_caller[at] = if is_left_out { around } else { builder.add(around, &frames) };
@@ -85,14 +86,10 @@ impl CallTree {
         self.is_whole.get(site as usize).copied().unwrap_or(false)
     }
 
-    /// For each call site the first one of the same node, itself where its line is not known.
+    /// For each call site the first one of the same node.
     pub fn first_copies(&self) -> Vec<u32> {
         let mut first: HashMap<u32, u32> = HashMap::new();
-        let copy = |(site, node): (u32, &u32)| match self.node(*node).is_some_and(|node| node.place.line.is_some()) {
-            true => *first.entry(*node).or_insert(site),
-            false => site,
-        };
-        (0..).zip(&self.of_site).map(copy).collect()
+        (0..).zip(&self.of_site).map(|(site, &node)| *first.entry(node).or_insert(site)).collect()
     }
 
     /// The nodes around one and itself, the outermost first.

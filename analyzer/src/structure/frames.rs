@@ -38,6 +38,9 @@ const LIBRARIES: [&str; 29] = [
     "libstdc++",
 ];
 
+/// What programs and libraries of interpreters are called, up to a version.
+const INTERPRETERS: [&str; 5] = ["libpython", "libR.so", "liblua", "libperl", "python"];
+
 /// Functions that are linked into programs and start them.
 const STARTING: [&str; 4] = ["_start", "__libc_start_main", "__libc_start_call_main", "__libc_csu_init"];
 
@@ -54,7 +57,16 @@ pub(super) fn is_runtime(place: &CodePlace) -> bool {
         LIBRARIES.binary_search(&name).is_ok()
     });
     let function = place.function_label();
-    is_library || STARTING.contains(&function) || OF_LANGUAGES.iter().any(|part| function.starts_with(part))
+    is_library
+        || is_interpreter(place)
+        || STARTING.contains(&function)
+        || OF_LANGUAGES.iter().any(|part| function.starts_with(part))
+}
+
+/// Whether a frame belongs to an interpreter: then which of a script's functions calls is not known.
+pub(super) fn is_interpreter(place: &CodePlace) -> bool {
+    let module = place.module.as_deref().map(base_name);
+    module.is_some_and(|module| INTERPRETERS.iter().any(|name| module.starts_with(name)))
 }
 
 /// Whether a source file belongs to a library or a compiler: MPI's inline C++ bindings, Rust crates, system headers.
@@ -97,6 +109,8 @@ mod tests {
             ("/usr/lib/libmpi_mpifh.so.40", "mpi_init_"),
             ("/usr/lib/libgomp.so.1.0.0", ""),
             ("/usr/lib/libstdc++.so.6", "std::for_each"),
+            ("/usr/bin/python3.11", "_PyEval_EvalFrameDefault"),
+            ("/usr/lib/libpython3.12.so.1.0", ""),
             ("/home/u/app", "_start"),
             ("/home/u/app", "std::rt::lang_start::{{closure}}"),
         ] {

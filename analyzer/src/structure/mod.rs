@@ -19,6 +19,7 @@ pub mod code_place;
 mod copies;
 mod distribution;
 mod frames;
+mod function_symbols;
 mod group;
 mod groups;
 pub mod iterations;

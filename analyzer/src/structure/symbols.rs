@@ -6,7 +6,7 @@
 //!
 //! 1. function, file and line from DWARF, in the file itself or in its separate debug file (by build id or debug link);
 //!    of functions inlined into one another the innermost that is not a system header's;
-//! 2. the function from the symbol table, static or dynamic;
+//! 2. the function from the symbol tables (`function_symbols.rs`);
 //! 3. module and offset, always.
 //!
 //! A file that is not the one recorded (its build id differs) gives no names: they would be wrong.
@@ -34,6 +34,7 @@ use crate::structure::call_tree::CallTree;
 use crate::structure::code_place::Position;
 pub use crate::structure::code_place::{Caller, CodePlace, base_name, first_on_line};
 use crate::structure::frames::is_system_file;
+use crate::structure::function_symbols::function_names;
 
 /// The name that gfortran gives to a procedure of a module, `__module_MOD_procedure`, as `module::procedure`; others as they are.
 fn fortran_name(name: String) -> String {
@@ -180,13 +181,14 @@ fn resolve_module(module: &Module, offsets: &[u64], deadline: Deadline) -> Resul
     }
     // Debug information may be damaged in ways that its reader does not expect; names are worth no crash.
     let names = catch_unwind(AssertUnwindSafe(|| {
-        let sources = Sources::open(path, &module.build_id)?;
+        let addresses: Vec<u64> = offsets.iter().map(|offset| offset.wrapping_sub(1)).collect();
+        let sources = Sources::open(path, &module.build_id, &addresses)?;
         let mut names = Vec::with_capacity(offsets.len());
-        for &offset in offsets {
+        for address in addresses {
             if deadline.is_over() {
                 return Some(None);
             }
-            names.push(sources.place(offset.wrapping_sub(1)));
+            names.push(sources.place(address));
         }
         Some(Some(names))
     }));
@@ -204,22 +206,26 @@ fn resolve_module(module: &Module, offsets: &[u64], deadline: Deadline) -> Resul
 struct Sources {
     debug: Option<Loader>,
     own: Option<Loader>,
+    /// The functions of addresses by the symbol tables of both.
+    functions: HashMap<u64, String>,
 }
 
 impl Sources {
-    /// `None` where the file is not the one with `build_id` (if that is known).
-    fn open(path: &Path, build_id: &[u8]) -> Option<Sources> {
+    /// Those of `addresses`. `None` where the file is not the one with `build_id` (if that is known).
+    fn open(path: &Path, build_id: &[u8], addresses: &[u64]) -> Option<Sources> {
         let facts = DebugFacts::read(path);
         let found = facts.as_ref().map_or(&[][..], |facts| &facts.build_id);
         if !build_id.is_empty() && found != build_id {
             return None;
         }
         let debug_path = facts.filter(|facts| !facts.has_dwarf).and_then(|facts| facts.debug_file(path));
+        let mut functions = function_names(path, addresses);
         let debug = debug_path.and_then(|path| {
+            functions.extend(function_names(&path, addresses));
             let alternate = DebugFacts::read(&path).and_then(|facts| facts.alternate_file(&path));
             Loader::new_with_sup(&path, alternate).ok()
         });
-        Some(Sources { debug, own: Loader::new(path).ok() })
+        Some(Sources { debug, own: Loader::new(path).ok(), functions })
     }
 
     fn place(&self, address: u64) -> Found {
@@ -228,8 +234,7 @@ impl Sources {
             loaders().map(|loader| dwarf_position(loader, address)).find(|position| own_place(position).is_some());
         let mut position = position.unwrap_or_default();
         let mut place = own_place(&position).cloned().unwrap_or_default();
-        let symbol = loaders().find_map(|loader| loader.find_symbol(address));
-        // A symbol alone may be the nearest that a stripped file has kept.
+        let symbol = self.functions.get(&address).map(String::as_str);
         let outermost = position.last().map(|(place, _)| place.function_label());
         let is_in_main = outermost.is_some_and(|name| {
             name == "main" || name.ends_with("::main") || symbol.is_some_and(|symbol| MAIN_PROGRAMS.contains(&symbol))

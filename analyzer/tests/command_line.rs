@@ -173,6 +173,10 @@ fn wrong_use_is_reported_with_what_is_right() {
             "did you mean: lb-report compare lbprof-out other",
         );
     }
+    for (word, command) in [("cmp", "compare"), ("diff", "compare"), ("exprt", "export"), ("comprae", "compare")] {
+        let meant = format!("did you mean: lb-report {command} lbprof-out lbprof-out");
+        assert_fails(&[word, "lbprof-out", "lbprof-out"], here.path(), 2, &meant);
+    }
 }
 
 #[test]

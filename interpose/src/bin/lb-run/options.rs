@@ -179,9 +179,12 @@ fn right_order(arguments: &[OsString]) -> Option<String> {
 pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Options, Exit> {
     let arguments: Vec<OsString> = arguments.collect();
     let mut matches = command().try_get_matches_from(&arguments).map_err(|error| {
-        let _ = error.print();
-        if let Some(order) = right_order(&arguments) {
-            say(format_args!("options of the launcher belong before lb-run, which runs one rank: {order}"));
+        // What the parser advises, to pass the option to the program, is not meant then.
+        match right_order(&arguments).filter(|_| error.use_stderr()) {
+            Some(order) => {
+                say(format_args!("options of the launcher belong before lb-run, which runs one rank: {order}"));
+            }
+            None => drop(error.print()),
         }
         if error.use_stderr() { Exit::Usage } else { Exit::Good }
     })?;

@@ -39,7 +39,10 @@ fn several_folders(arguments: &ReportArguments) -> Option<String> {
     if names.contains(&second.as_str()) {
         return Some(format!("a command stands before the folder: lb-report {second} DIR"));
     }
-    let mistyped = (!first.exists()).then(|| meant(&plain(first), &names)).flatten();
+    let like = |letters| meant(&plain(first), &names, letters);
+    // Before two runs or more another word for it, as diff or cmp, which is like dump but for two letters.
+    let compares = || (others.len() >= 2 && others.iter().all(|word| word.is_dir())).then_some("compare");
+    let mistyped = (!first.exists()).then(|| like(1).or_else(compares).or_else(|| like(2))).flatten();
     Some(match mistyped {
         Some(name) => format!("there is no command {}; did you mean: lb-report {name} {}", plain(first), all(others)),
         None if words.iter().all(|word| word.is_dir()) => {
@@ -51,10 +54,10 @@ fn several_folders(arguments: &ReportArguments) -> Option<String> {
     })
 }
 
-/// The command whose name a word is the begin of, or is like but for two letters.
-fn meant<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
+/// The command whose name a word is the begin of, or is like but for so many letters.
+fn meant<'a>(word: &str, names: &[&'a str], letters: usize) -> Option<&'a str> {
     let is_begin = |name: &&&str| word.len() >= 2 && name.starts_with(word);
-    let near = |name: &&&str| strsim::damerau_levenshtein(word, name) <= 2;
+    let near = |name: &&&str| strsim::damerau_levenshtein(word, name) <= letters;
     names.iter().find(is_begin).or_else(|| names.iter().find(near)).copied()
 }
 

@@ -7,6 +7,11 @@
 #[path = "../src/unwind/mod.rs"]
 mod unwind;
 
+#[path = "../src/system"]
+mod system {
+    pub mod objects;
+}
+
 use std::arch::naked_asm;
 use std::ffi::c_int;
 use std::hint::black_box;

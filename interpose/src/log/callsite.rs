@@ -1,7 +1,6 @@
 //! Call sites: return addresses → ids in the log, as module and offset, which hold wherever the module is loaded next time.
 
 use std::collections::HashMap;
-use std::ffi::{CStr, c_void};
 
 use lbprof_collector::Definition;
 use lbprof_collector::definition::{CallSite, Module};
@@ -9,6 +8,8 @@ use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::NONE;
 
 use crate::harmless::guard;
+use crate::system::objects::{self, Changes, Object};
+use crate::system::process;
 use crate::unwind::{End, Path};
 
 /// Call sites that a log may have: generated code could call from ever new places.
@@ -25,15 +26,21 @@ pub struct Sites {
     modules: Vec<Module>,
     /// Ids of those that are loaded.
     loaded: Vec<u32>,
-    /// How many objects were loaded and unloaded when the modules were last looked at.
-    loads: (u64, u64),
+    /// What was loaded and unloaded when the modules were last looked at.
+    changes: Changes,
     next_site: u32,
 }
 
 impl Sites {
     /// None yet.
     pub fn new() -> Self {
-        Sites { ids: HashMap::default(), modules: Vec::new(), loaded: Vec::new(), loads: (0, 0), next_site: 0 }
+        Sites {
+            ids: HashMap::default(),
+            modules: Vec::new(),
+            loaded: Vec::new(),
+            changes: Changes::default(),
+            next_site: 0,
+        }
     }
 
     /// The id of a path's innermost call site; `None`: there are too many. Definitions that the log lacks are pushed to `new`.
@@ -71,18 +78,16 @@ impl Sites {
 
     /// Looks whether objects were loaded or unloaded; pushes new modules, and forgets sites whose addresses may have changed hands.
     pub fn refresh(&mut self, new: &mut Vec<Definition>) {
-        let known = if self.modules.is_empty() { (0, 0) } else { self.loads };
-        let mut found = Found { objects: Vec::new(), loads: known };
-        // SAFETY: the callback gets `found`, which lives here. The loader's lock is held meanwhile: the callback only copies.
-        if unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut found).cast()) } != 0 {
-            return;
-        }
-        if found.loads.1 != self.loads.1 {
+        let known = (!self.modules.is_empty()).then_some(self.changes);
+        let mut objects = Vec::new();
+        let changes = objects::visit(known, |object| objects.extend(module(object, objects.is_empty())));
+        let Some(changes) = changes else { return };
+        if changes.unloaded != self.changes.unloaded {
             self.ids.clear();
         }
-        self.loads = found.loads;
+        self.changes = changes;
         self.loaded.clear();
-        for object in found.objects {
+        for object in objects {
             let is_same =
                 |known: &&Module| known.base == object.base && known.end == object.end && known.path == object.path;
             let id = self.modules.iter().find(is_same).map_or(self.modules.len() as u32, |known| known.id);
@@ -96,49 +101,19 @@ impl Sites {
     }
 }
 
-struct Found {
-    objects: Vec<Module>,
-    /// As in [`Sites`]: at first, of the objects that are known.
-    loads: (u64, u64),
-}
-
-/// Stops with 1 where nothing was loaded or unloaded.
-unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> i32 {
-    // SAFETY: dl_iterate_phdr passes a valid description of a loaded object, and our own pointer.
-    unsafe {
-        let info = &*info;
-        let found = &mut *found.cast::<Found>();
-        let loads = (info.dlpi_adds, info.dlpi_subs);
-        if found.objects.is_empty() && found.loads == loads {
-            return 1;
-        }
-        found.loads = loads;
-        let base = info.dlpi_addr;
-        let mut end = base;
-        let mut build_id = Vec::new();
-        for i in 0..usize::from(info.dlpi_phnum) {
-            let segment = &*info.dlpi_phdr.add(i);
-            if segment.p_type == libc::PT_LOAD {
-                end = end.max(base + segment.p_vaddr + segment.p_memsz);
-            } else if segment.p_type == libc::PT_NOTE {
-                let notes = std::slice::from_raw_parts((base + segment.p_vaddr) as *const u8, segment.p_memsz as usize);
-                if let Some(id) = gnu_build_id(notes) {
-                    build_id = id;
-                }
-            }
-        }
-        let path = if info.dlpi_name.is_null() || info.dlpi_name.read() == 0 {
-            if !found.objects.is_empty() {
-                // The kernel's own object has no name either, and no calls.
-                return 0;
-            }
-            crate::system::process::executable().to_string_lossy().into_owned()
-        } else {
-            CStr::from_ptr(info.dlpi_name).to_string_lossy().into_owned()
-        };
-        found.objects.push(Module { id: 0, path, build_id, base, end });
-    }
-    0
+/// A loaded object as the log has it; `is_first`: it is the program. `None`: the kernel's own object, which has no name either, and no calls.
+fn module(object: &Object, is_first: bool) -> Option<Module> {
+    let path = match object.path().to_string_lossy() {
+        path if !path.is_empty() => path.into_owned(),
+        _ if is_first => process::executable().to_string_lossy().into_owned(),
+        _ => return None,
+    };
+    // SAFETY: mapped while the object is visited.
+    let notes = |(begin, end)| unsafe { std::slice::from_raw_parts(begin as *const u8, end - begin) };
+    let build_id = object.segments(libc::PT_NOTE).filter_map(|segment| gnu_build_id(notes(segment))).last();
+    let base = object.base();
+    let end = object.bounds().map_or(base, |(_, end)| end);
+    Some(Module { id: 0, path, build_id: build_id.unwrap_or_default(), base: base as u64, end: end as u64 })
 }
 
 /// The build id in a segment of ELF notes: | name bytes u32 | id bytes u32 | type 3 u32 | "GNU\0" | id |.

@@ -11,6 +11,7 @@ use std::sync::atomic::{
 };
 
 use crate::mpi::symbols;
+use crate::system::objects;
 use crate::unwind::runtime::{_Unwind_Backtrace, _Unwind_GetCFA, _Unwind_GetIP, Context};
 
 /// Addresses from the first on, as many as the second says.
@@ -57,27 +58,11 @@ pub fn find_mpi() {
 
 /// From where to where the object that holds `address` is loaded.
 fn object_of(address: usize) -> Option<(usize, usize)> {
-    /// What is looked for, and what was found.
-    type Find = (usize, Option<(usize, usize)>);
-    unsafe extern "C" fn look(object: *mut libc::dl_phdr_info, _: usize, find: *mut c_void) -> c_int {
-        // SAFETY: dl_iterate_phdr passes a valid description of a loaded object, and our own pointer.
-        unsafe {
-            let (object, find) = (&*object, &mut *find.cast::<Find>());
-            let segments = std::slice::from_raw_parts(object.dlpi_phdr, usize::from(object.dlpi_phnum));
-            let loaded = segments.iter().filter(|segment| segment.p_type == libc::PT_LOAD);
-            let bounds = loaded.map(|segment| {
-                let begin = (object.dlpi_addr + segment.p_vaddr) as usize;
-                (begin, begin + segment.p_memsz as usize)
-            });
-            let bounds = bounds.reduce(|all, next| (all.0.min(next.0), all.1.max(next.1)));
-            find.1 = bounds.filter(|(begin, end)| (*begin..*end).contains(&find.0));
-            c_int::from(find.1.is_some())
-        }
-    }
-    let mut find: Find = (address, None);
-    // SAFETY: the callback gets `find`, which lives here.
-    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut find).cast()) };
-    find.1
+    let mut found = None;
+    objects::visit(None, |object| {
+        found = found.or_else(|| object.bounds().filter(|&(begin, end)| (begin..end).contains(&address)));
+    });
+    found
 }
 
 /// Whether a return address lies in the library whose calls are nested most often.

@@ -1,8 +1,9 @@
-//! What the operating system gives: time, files, facts of the process, faults of memory.
+//! What the operating system gives: time, files, facts of the process, loaded objects, faults of memory.
 
 pub mod clock;
 pub mod descriptors;
 pub mod faults;
 pub mod memory;
+pub mod objects;
 pub mod process;
 pub mod sandbox;

@@ -1,6 +1,6 @@
 //! The program and its shared objects, as the loader has them: where their tables for unwinding are.
 
-use std::ffi::{c_int, c_void};
+use crate::system::objects::{self, Changes};
 
 /// A loaded object with tables for unwinding.
 #[derive(Clone, Copy, Debug)]
@@ -18,8 +18,7 @@ pub struct Object {
 #[derive(Default)]
 pub struct Objects {
     loaded: Vec<Object>,
-    /// How many objects were loaded and unloaded so far.
-    changes: (u64, u64),
+    changes: Changes,
 }
 
 impl Objects {
@@ -30,49 +29,22 @@ impl Objects {
     }
 
     fn refresh(&mut self) {
-        let mut found =
-            Found { objects: Objects { loaded: Vec::new(), changes: self.changes }, known: !self.loaded.is_empty() };
-        // SAFETY: the callback gets `found`, which lives here. The loader's lock is held meanwhile: the callback only copies.
-        let changed = unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut found).cast()) } == 0;
-        if changed {
-            *self = found.objects;
+        let known = (!self.loaded.is_empty()).then_some(self.changes);
+        let mut loaded = Vec::new();
+        if let Some(changes) = objects::visit(known, |object| loaded.extend(with_tables(object))) {
+            *self = Objects { loaded, changes };
         }
     }
 }
 
-struct Found {
-    objects: Objects,
-    /// Whether the objects are known if nothing has changed since.
-    known: bool,
-}
-
-/// Stops with 1 where nothing has changed.
-unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
-    // SAFETY: dl_iterate_phdr passes a valid description of a loaded object, and our own pointer. Tables stay as long as the object.
-    unsafe {
-        let (info, found) = (&*info, &mut *found.cast::<Found>());
-        let changes = (info.dlpi_adds, info.dlpi_subs);
-        if found.known && changes == found.objects.changes {
-            return 1;
-        }
-        found.known = false;
-        found.objects.changes = changes;
-        let base = info.dlpi_addr as usize;
-        let segments = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
-        let bounds = |segment: &libc::Elf64_Phdr| {
-            let begin = base + segment.p_vaddr as usize;
-            (begin, begin + segment.p_memsz as usize)
-        };
-        let loaded = || segments.iter().filter(|segment| segment.p_type == libc::PT_LOAD).map(bounds);
-        let whole = loaded().reduce(|all, next| (all.0.min(next.0), all.1.max(next.1)));
-        let header = segments.iter().find(|segment| segment.p_type == libc::PT_GNU_EH_FRAME).map(bounds);
-        if let (Some((begin, end)), Some((at, header_end))) = (whole, header)
-            && let Some((_, tables_end)) = loaded().find(|(begin, end)| (*begin..*end).contains(&at))
-            && header_end <= tables_end
-        {
-            let header = std::slice::from_raw_parts(at as *const u8, header_end - at);
-            found.objects.loaded.push(Object { begin, end, header, tables_end });
-        }
-    }
-    0
+/// What is needed of an object; `None`: it has no tables.
+fn with_tables(object: &objects::Object) -> Option<Object> {
+    let (begin, end) = object.bounds()?;
+    let (at, header_end) = object.segments(libc::PT_GNU_EH_FRAME).next()?;
+    let (_, tables_end) = object.segments(libc::PT_LOAD).find(|(begin, end)| (*begin..*end).contains(&at))?;
+    (header_end <= tables_end).then(|| {
+        // SAFETY: mapped for as long as the object is loaded; where it is not any more, the list is made anew.
+        let header = unsafe { std::slice::from_raw_parts(at as *const u8, header_end - at) };
+        Object { begin, end, header, tables_end }
+    })
 }

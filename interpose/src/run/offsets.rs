@@ -8,8 +8,8 @@
 use std::hash::{BuildHasher, Hasher};
 
 use lbprof_collector::definition::ClockOffset;
-use parking_lot::Mutex;
 
+use crate::harmless::signals::Lock;
 use crate::mpi::call::{call, call2};
 use crate::mpi::{abi, predefined};
 use crate::system::clock::{monotonic_ns, ticks};
@@ -26,7 +26,8 @@ struct Several {
     leaders: Option<Word>,
 }
 
-static SEVERAL: Mutex<Option<Several>> = Mutex::new(None);
+/// Held for two words at a time, never while messages are sent: a handler may call MPI_Finalize.
+static SEVERAL: Lock<Option<Several>> = Lock::new(None);
 
 /// A number that is the same for processes that read the same clock.
 pub fn clock_identity(rank: i32) -> i32 {
@@ -80,7 +81,9 @@ pub unsafe fn measure_first(comm: Word, rank: i32) -> Option<ClockOffset> {
         let several = Several { domain, leaders };
         if clocks > 1 {
             let offset = several.measure();
-            *SEVERAL.lock() = Some(several);
+            if let Some(mut kept) = SEVERAL.lock() {
+                *kept = Some(several);
+            }
             offset
         } else {
             several.free();
@@ -94,7 +97,7 @@ pub unsafe fn measure_first(comm: Word, rank: i32) -> Option<ClockOffset> {
 /// # Safety
 /// MPI is still initialised, and all ranks that measured at the start call this.
 pub unsafe fn measure_last() -> Option<ClockOffset> {
-    let several = SEVERAL.lock().take()?;
+    let several = SEVERAL.lock()?.take()?;
     // SAFETY: the caller's promise.
     unsafe {
         let offset = several.measure();

@@ -22,16 +22,17 @@ use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::time::{Duration, Instant};
 
 use foldhash::quality::FixedState;
-use parking_lot::Mutex;
 
+use crate::harmless::signals::Lock;
 use crate::run::launcher;
 use crate::system::descriptors;
 
 /// How long the leader waits for ranks that it has found, and these for its folder.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// This process, as it was registered: kept while MPI is initialised.
-static REGISTERED: Mutex<Option<Registered>> = Mutex::new(None);
+/// This process, as it was registered: kept while MPI is initialised. A handler that comes then may leave MPI_Init by siglongjmp, or end the
+/// process.
+static REGISTERED: Lock<Option<Registered>> = Lock::new(None);
 
 /// A socket that others of the job find.
 pub struct Registered {
@@ -62,14 +63,16 @@ pub fn register(key: &str, rank: u32) {
     let name = format!("{job}{rank:08}-{}", std::process::id());
     // Without a socket the rank goes on alone.
     let listener = SocketAddr::from_abstract_name(&name).and_then(|address| UnixListener::bind_addr(&address));
-    if let Ok(listener) = listener.and_then(out_of_the_way) {
-        *REGISTERED.lock() = Some(Registered { listener, job, name });
+    if let Ok(listener) = listener.and_then(out_of_the_way)
+        && let Some(mut registered) = REGISTERED.lock()
+    {
+        *registered = Some(Registered { listener, job, name });
     }
 }
 
 /// Takes what [`register`] has made; others cannot find it any more once it is dropped.
 pub fn registered() -> Option<Registered> {
-    REGISTERED.lock().take()
+    REGISTERED.lock()?.take()
 }
 
 /// The same socket under a number that no program counts on.

@@ -8,13 +8,16 @@
 //! that wait for it wait for a limited time ([`Patience`]), without an attempt to find out what the holder does: only what shows that it
 //! is at work prolongs the wait. Then recording ends, and whoever waits does without what the lock guards.
 //!
+//! Who has waited longest comes first ([`Turns`]): where each section takes seconds, because the disk is slow, a thread that leaves one
+//! would be back in the next before a thread that naps finds the lock free.
+//!
 //! Blocking the signals would be simpler, and wrong: while one thread holds a signal off, the system gives it to another one, be
 //! it a helper of MPI, and a handler that leaves by siglongjmp would do so on a stack that is not its own.
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{
-    AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize,
+    AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, Release},
 };
 
@@ -38,6 +41,13 @@ const LOOK_NS: u64 = 100_000_000;
 
 /// Time between two tries counts only up to this: the process may have been stopped meanwhile, or had no core.
 const STEP_NS: u64 = 10_000_000;
+
+/// How long a thread waits, and how often it tries, before it naps and may claim the next turn: sections take microseconds, if the disk is quick.
+const SOON_NS: u64 = 1_000_000;
+const TRIES: u32 = 50;
+
+/// How long a lock that is free is kept for who has waited longest, where that has not tried to take it meanwhile.
+const TURN_NS: u64 = 20_000_000;
 
 /// System calls of sections that may take long. A holder that waits in one of them is at work.
 const SLOW: [libc::c_long; 14] = [
@@ -128,6 +138,7 @@ pub struct Lock<T> {
     /// Null: nobody has it.
     holder: AtomicPtr<Thread>,
     used: Used,
+    turns: Turns,
     value: UnsafeCell<T>,
 }
 
@@ -151,6 +162,7 @@ impl<T> Lock<T> {
                 taken: AtomicU32::new(0),
                 tries: AtomicU32::new(0),
             },
+            turns: Turns { first: AtomicU64::new(NOBODY), seen: AtomicU64::new(0) },
             value: UnsafeCell::new(value),
         }
     }
@@ -179,12 +191,17 @@ impl<T> Lock<T> {
 
     fn wait(&self, mut in_vain: impl FnMut() -> bool) -> Option<Held<'_, T>> {
         let thread = thread::current();
-        let mut tries = 0u32;
+        let (mut tries, mut since) = (0u32, NOBODY);
         loop {
             // SAFETY: the calling thread's state.
             unsafe { enter(thread) };
-            let holder = match self.holder.compare_exchange(std::ptr::null_mut(), thread, Acquire, Relaxed) {
+            let taken = match self.turns.is_ours(since) {
+                true => self.holder.compare_exchange(std::ptr::null_mut(), thread, Acquire, Relaxed),
+                false => Err(self.holder.load(Relaxed)),
+            };
+            let holder = match taken {
                 Ok(_) => {
+                    self.turns.first.store(NOBODY, Relaxed);
                     // SAFETY: as above.
                     unsafe {
                         if let Some(free) = (*thread).held.iter_mut().find(|held| held.is_null()) {
@@ -210,7 +227,40 @@ impl<T> Lock<T> {
                 return None;
             }
             tries = tries.saturating_add(1);
+            let now = monotonic_ns();
+            since = since.min(now);
+            if now - since > SOON_NS {
+                self.turns.claim(since, now);
+                tries = tries.max(TRIES);
+            }
             pause(tries);
+        }
+    }
+}
+
+/// Whose turn it is to take a lock. A hint: a thread may give up, or be left by siglongjmp, or have no core, while it is first. So each thread
+/// that waits says so again and again, and whoever takes the lock forgets who was first.
+struct Turns {
+    /// Since when the one has waited that has waited longest; [`NOBODY`]: no one is known.
+    first: AtomicU64,
+    /// When that one has tried last.
+    seen: AtomicU64,
+}
+
+/// No time at all, later than any.
+const NOBODY: u64 = u64::MAX;
+
+impl Turns {
+    /// Whether a thread may take the lock that has waited since then, or [`NOBODY`]: that has just come.
+    fn is_ours(&self, since: u64) -> bool {
+        let first = self.first.load(Relaxed);
+        since <= first || monotonic_ns().saturating_sub(self.seen.load(Relaxed)) > TURN_NS
+    }
+
+    /// A thread that has waited since then tries again `now`.
+    fn claim(&self, since: u64, now: u64) {
+        if since <= self.first.fetch_min(since, Relaxed) {
+            self.seen.store(now, Relaxed);
         }
     }
 }
@@ -292,8 +342,12 @@ impl Used {
         /// The stack that such a library takes.
         const DEPTH: usize = 1 << 20;
         let (id, frame) = (self.id.load(Relaxed), self.frame.load(Relaxed));
-        if id == 0 || sandbox::is_filtered() {
+        if id == 0 {
             return false;
+        }
+        if sandbox::is_filtered() {
+            // What the system says of the holder is in files that may not be opened now.
+            return WRITING.load(Relaxed) == id;
         }
         process::doing(id).is_some_and(|doing| match doing {
             Doing::Runs => true,
@@ -304,11 +358,24 @@ impl Used {
     }
 }
 
+/// Number in the system of the thread that writes to the disk; 0: none. Only who holds a lock does, and one thread at a time. It stays where
+/// a handler leaves the write by siglongjmp.
+static WRITING: AtomicI32 = AtomicI32::new(0);
+
+/// Runs `write`, which may take long, so that others can see under a system call filter, too, that the thread is at work.
+pub fn writing<T>(write: impl FnOnce() -> T) -> T {
+    // SAFETY: the calling thread's state.
+    WRITING.store(unsafe { (*thread::current()).id }, Relaxed);
+    let result = write();
+    WRITING.store(0, Relaxed);
+    result
+}
+
 /// Leaves the processor to others: a flush takes some 50 µs, on a slow disk much longer.
 fn pause(tries: u32) {
     // SAFETY: plain system calls.
     unsafe {
-        if tries < 50 {
+        if tries < TRIES {
             libc::sched_yield();
         } else {
             let nap = libc::timespec { tv_sec: 0, tv_nsec: 50_000 };

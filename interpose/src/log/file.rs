@@ -9,7 +9,7 @@ use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
-use crate::harmless::guard;
+use crate::harmless::{guard, signals};
 use crate::system::descriptors::{self, Identity, identify, out_of_the_way};
 use crate::system::sandbox;
 
@@ -69,7 +69,7 @@ impl LogFile {
 impl Write for LogFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let file = self.ours()?;
-        descriptors::quietly(|| file.write(bytes))
+        descriptors::quietly(|| signals::writing(|| file.write(bytes)))
     }
 
     fn flush(&mut self) -> io::Result<()> {

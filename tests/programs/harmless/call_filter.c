@@ -10,37 +10,8 @@
 // truth: the program puts itself under a system call filter that ends it for calls that it does not make itself: the recorder makes none
 // truth: of them from then on. Further threads cannot be recorded, which is said
 #include "calls.h"
-#include <linux/filter.h>
-#include <linux/seccomp.h>
+#include "forbid.h"
 #include <pthread.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-
-static const int forbidden[] = {
-    SYS_unlink, SYS_getrusage, SYS_rt_sigpending, SYS_rt_sigtimedwait, SYS_readlink, SYS_fallocate, SYS_prctl, SYS_getdents64,
-#ifndef MPICH
-    /* MPICH opens files in MPI_Finalize. */
-    SYS_openat, SYS_open,
-#endif
-};
-
-static void forbid(void)
-{
-    enum { CALLS = sizeof forbidden / sizeof *forbidden };
-    struct sock_filter rules[2 * CALLS + 2];
-    int n = 0;
-    rules[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
-    for (int i = 0; i < CALLS; i++) {
-        rules[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, forbidden[i], 0, 1);
-        rules[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
-    }
-    rules[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-    struct sock_fprog program = {n, rules};
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
-        printf("no filter\n");
-}
 
 static void *other_thread(void *nothing)
 {

@@ -65,7 +65,7 @@ macro_rules! problems {
 }
 
 problems! {
-    /// Records were dropped because the log could not be written.
+    /// Records were dropped because the log could not be written, or because recording had stopped.
     Dropped = 1, Partial, "free space in LBPROF_DIR, or point it elsewhere";
     /// The rank ended without closing its log: it was killed, crashed, called _exit, or still runs.
     NotClosed = 2, Doubtful, "what it did after its last record is not known; the others' time counts on";

@@ -237,6 +237,8 @@ impl RankLog {
         let sequences = self.log.as_mut().map_or(&mut without_log, LogReader::sequences);
         let rank = self.header.rank;
         let mut n_records = 0;
+        // Each ring has counted what was dropped of its own thread; the first one's, also what came when recording had been given up.
+        let dropped = self.rings.iter().fold(0, |all: u64, ring| all.saturating_add(ring.dropped));
         for ring in std::mem::take(&mut self.rings) {
             let Salvage { version, mut head, mut records, .. } = ring;
             let lost = sequences.trim(&mut head, &mut records);
@@ -251,7 +253,7 @@ impl RankLog {
             if !records.is_empty() {
                 self.waiting.push_back(Item::Records { head, records });
             }
-            let dropped = (ProblemKind::Dropped as u16, ring.dropped);
+            let dropped = (ProblemKind::Dropped as u16, dropped);
             for (number, count) in ring.problems.into_iter().chain([dropped]) {
                 let reported = self.reported.entry(number).or_default();
                 if count > *reported {

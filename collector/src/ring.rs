@@ -52,7 +52,7 @@ pub struct RingHead {
     pub first: AtomicU64,
     /// End of the record before slot 0, or the ticks at which the thread began to record.
     pub previous_end: AtomicU64,
-    /// Records dropped because the log could not be written.
+    /// Records dropped because the log could not be written; in the first ring also calls made after recording stopped.
     pub dropped: AtomicU64,
     /// How many of `open` count.
     pub n_open: AtomicU32,

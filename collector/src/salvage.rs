@@ -34,7 +34,7 @@ pub struct Salvage {
     pub head: BatchHead,
     /// The records, whose `call_site` is a return address. One without an end is [`Flags::UNFINISHED`].
     pub records: Vec<Record>,
-    /// Records dropped because the log could not be written.
+    /// Records dropped because the log could not be written; in the first ring also calls made after recording stopped.
     pub dropped: u64,
     /// Problems met: number of the [`crate::ProblemKind`], how many times.
     pub problems: Vec<(u16, u64)>,

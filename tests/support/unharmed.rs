@@ -14,12 +14,14 @@
 //! - `problems:` all kinds that the report shows, each of them; `maybe:` kinds that it may show, too;
 //! - `times:` how often a kind of problem was met: `Spawned 1`;
 //! - `report:` how lb-report ends, 0 unless given; 5: there is no run;
+//! - `seconds:` how long a run may take, where that is longer than usual;
 //! - `stderr:` how many lines the recorder says on stderr, none unless given; or several numbers, each of which may be.
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use serde_json::Value;
@@ -63,6 +65,9 @@ pub fn with_and_without_the_same(case: &Case) -> anyhow::Result<()> {
         .collect();
     if let Some(buffer) = program.value("buffer") {
         job = job.with_env("LBPROF_BUFFER", buffer);
+    }
+    if let Some(seconds) = program.value("seconds") {
+        job.timeout = Duration::from_secs(seconds.parse()?);
     }
     for assignment in program.values("env") {
         let (name, value) = assignment.split_once('=').context("env: without `=`")?;

@@ -43,6 +43,14 @@ pub static SUMS_ENDED: AtomicBool = AtomicBool::new(false);
 /// Records dropped in this process.
 pub static DROPPED: AtomicU64 = AtomicU64::new(0);
 
+/// Counts records that are in no ring and no log: recording was given up. In the first ring's head they outlive the process.
+pub fn count_dropped(records: u64) {
+    DROPPED.fetch_add(records, Relaxed);
+    if let Some(head) = guard::mirrored() {
+        head.dropped.fetch_add(records, Relaxed);
+    }
+}
+
 /// The records in the ring, in order. The cursor of a paused thread, or of none (null), is kept aside.
 ///
 /// # Safety

@@ -7,7 +7,7 @@ use lbprof_collector::record::Record;
 use crate::harmless::enter;
 use crate::harmless::signals::critical;
 use crate::mpi::nesting;
-use crate::recording::flush::flush;
+use crate::recording::flush::{self, flush};
 use crate::recording::registry::attach;
 use crate::recording::slot::store;
 use crate::recording::{in_finalize, nested};
@@ -97,7 +97,7 @@ pub unsafe fn make_room(thread: *mut Thread) -> *mut Record {
     unsafe {
         let is_recording = state() == RecordingState::Recording;
         if is_recording && (*thread).busy == 0 && !(*thread).refused && !stage::disabled() {
-            return refill(thread);
+            return refill_for_call(thread);
         }
         // Also where recording ended while the thread had a ring: its slots must not be reused.
         (*thread).cursor = (*thread).limit;
@@ -108,7 +108,24 @@ pub unsafe fn make_room(thread: *mut Thread) -> *mut Record {
     std::ptr::null_mut()
 }
 
-/// A call that has no slot, but is not one of a process that records nothing: it may have to be counted.
+/// As [`refill`]. Apart from [`make_room`], which has less to save without it: where recording is off each call comes by there.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+#[cold]
+#[inline(never)]
+unsafe fn refill_for_call(thread: *mut Thread) -> *mut Record {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let slot = refill(thread);
+        if slot.is_null() {
+            left_out(thread, true);
+        }
+        slot
+    }
+}
+
+/// A record has no slot, but is not one of a process that records nothing: it may have to be counted.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
@@ -117,8 +134,13 @@ pub unsafe fn make_room(thread: *mut Thread) -> *mut Record {
 unsafe fn left_out(thread: *mut Thread, is_recording: bool) {
     // SAFETY: the thread's own state.
     unsafe {
-        if is_recording && (*thread).busy != 0 && !nesting::is_any_mpi((*thread).caller) {
-            nested::found_at_work(thread);
+        if is_recording && !nesting::is_any_mpi((*thread).caller) {
+            if (*thread).busy != 0 {
+                nested::found_at_work(thread);
+            }
+            if stage::disabled() && ((*thread).busy == 0 || (*thread).left) {
+                flush::count_dropped(1);
+            }
         }
         in_finalize::count(thread);
     }

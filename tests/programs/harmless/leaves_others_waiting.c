@@ -1,9 +1,9 @@
 // ranks: 1
 // buffer: 32K
 // link: -rdynamic -pthread
-// problems: LeftByJump
+// problems: Dropped LeftByJump
 // maybe: Unfinished, NotClosed, Gap, OtherThreads
-// times: LeftByJump 1
+// times: LeftByJump 1 Dropped 3000
 // stderr: 1
 // report: 4
 // end: finalize

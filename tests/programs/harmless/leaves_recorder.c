@@ -2,9 +2,9 @@
 // buffer: 32K
 // link: -rdynamic
 // records: Allreduce>= 600 Barrier>= 300
-// problems: LeftByJump
+// problems: Dropped LeftByJump
 // maybe: Unfinished, NotClosed, Gap
-// times: LeftByJump 2
+// times: LeftByJump 2 Dropped 2000
 // stderr: 2
 // report: 4
 // end: finalize

@@ -104,7 +104,7 @@ fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
         (&["FLUX_JOB_ID"], &[]),
         (&["SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_PROCID"], &["SLURM_RESTART_COUNT"]),
     ];
-    KEYS.iter().find_map(|(needed, more)| {
+    let listed = KEYS.iter().find_map(|(needed, more)| {
         let mut key = String::new();
         for name in *needed {
             let value = variable(name)?;
@@ -117,7 +117,15 @@ fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
             key.extend(variable(name).map(|value| format!("{name}={value} ")));
         }
         Some(key.trim_end().to_owned())
-    })
+    });
+    listed.or_else(|| of_intel(variable))
+}
+
+/// The number that Intel MPI gives the job of an mpiexec. Where that starts the proxy of its own host directly, the proxy's command line has
+/// no port. Spawned processes inherit the number, but are a job of their own.
+fn of_intel(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+    const NUMBER: &str = "I_MPI_HYDRA_UUID";
+    variable(NUMBER).filter(|_| variable("PMI_SPAWNED").is_none()).map(|number| format!("{NUMBER}={number}"))
 }
 
 #[cfg(test)]
@@ -153,6 +161,9 @@ mod tests {
         // Open MPI's name repeats, the random key does not.
         let job = |random| key(&[("PMIX_NAMESPACE", "524091393"), ("OMPI_MCA_orte_precondition_transports", random)]);
         assert_ne!(job("69c3-1c5b"), job("69c3-1c5c"));
+        let intel = ("I_MPI_HYDRA_UUID", "3d260000-10ca-8a98");
+        assert_eq!(key(&[intel]), Some("I_MPI_HYDRA_UUID=3d260000-10ca-8a98".into()));
+        assert_eq!(key(&[intel, ("PMI_SPAWNED", "1")]), None);
         assert_eq!(key(&[]), None);
     }
 

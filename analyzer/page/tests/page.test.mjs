@@ -266,7 +266,7 @@ test("the matrix of waiting tells the pairs", async () => {
 test("patterns tell the letter of each rank", async () => {
     const { report } = dataOf("small");
     const pattern = report.dispersion.patterns[0];
-    const words = { m: "the least time", l: "lower 15 %", "-": "between", u: "upper 15 %", M: "the longest time" };
+    const words = { m: "the shortest time", l: "lower 15 %", "-": "between", u: "upper 15 %", M: "the longest time" };
     const rows = report.dispersion.patterns.filter((one) => one.activity === pattern.activity).length;
     const { page, close } = await open(browser, "small");
     await show(page, "patterns");

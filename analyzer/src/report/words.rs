@@ -172,10 +172,11 @@ fn shared_begin(one: &str, other: &str) -> usize {
 /// A name of code with its functions shortened; `None` where it is a function without file and line, or has too little room beside them.
 fn shortened_names(text: &str, columns: usize) -> Option<String> {
     const LEAST: usize = 5;
-    let names: Vec<(&str, &str)> = text.split(" → ").map(|name| name.rsplit_once(" (").unwrap_or((name, ""))).collect();
+    let parts = names_in(text);
+    let names: Vec<(&str, &str)> = parts.iter().map(|(name, _)| name.rsplit_once(" (").unwrap_or((name, ""))).collect();
     let kept = |place: &str| if place.is_empty() { 0 } else { width(place) + 2 };
-    let arrows = 3 * (names.len() - 1);
-    let room = columns.checked_sub(names.iter().map(|(_, place)| kept(place)).sum::<usize>() + arrows)?;
+    let between: usize = parts.iter().map(|(_, separator)| width(separator)).sum();
+    let room = columns.checked_sub(names.iter().map(|(_, place)| kept(place)).sum::<usize>() + between)?;
     if matches!(names[..], [(_, "")]) || room < LEAST * names.len() {
         return None;
     }
@@ -185,11 +186,31 @@ fn shortened_names(text: &str, columns: usize) -> Option<String> {
         let longest = lengths.iter_mut().max()?;
         *longest -= 1;
     }
-    let shorter = names.iter().zip(lengths).map(|(&(name, place), length)| {
+    let shorter = names.iter().zip(&parts).zip(lengths).map(|((&(name, place), (_, separator)), length)| {
         let name = if width(name) <= length { name.to_owned() } else { without_middle(name, length) };
-        if place.is_empty() { name } else { format!("{name} ({place}") }
+        if place.is_empty() { format!("{name}{separator}") } else { format!("{name} ({place}{separator}") }
     });
-    Some(shorter.collect::<Vec<_>>().join(" → "))
+    Some(shorter.collect())
+}
+
+/// The names in a name of code, `step (md.c:55) via exchange, halo (halo.c:20) → norm (norm.c:7)`, each with what stands between it and the next.
+fn names_in(text: &str) -> Vec<(&str, &str)> {
+    const BETWEEN: [&str; 2] = [" → ", " via "];
+    let mut names = Vec::new();
+    let mut rest = text;
+    let mut is_path = false;
+    loop {
+        // Only the functions of a path are separated by commas; those in the arguments of a template are its own.
+        let commas = if is_path && !rest.contains('<') { Some(", ") } else { None };
+        let separators = BETWEEN.into_iter().chain(commas);
+        let next = separators.filter_map(|separator| Some((rest.find(separator)?, separator))).min();
+        let Some((at, separator)) = next else { break };
+        names.push((&rest[..at], &rest[at..at + separator.len()]));
+        is_path = separator == " via " || is_path && separator == ", ";
+        rest = &rest[at + separator.len()..];
+    }
+    names.push((rest, ""));
+    names
 }
 
 fn without_middle(text: &str, columns: usize) -> String {
@@ -293,6 +314,11 @@ mod tests {
             "exc…ghbours (halo.c:120) → sum (sum.c:7)"
         );
         assert_eq!(shorten("exchange_with_all_neighbours (halo.c:120 → 130)", 30).chars().count(), 30);
+        // A call site after the calls by which the program gets there: each keeps its place.
+        let path = "CalcQForElements (lulesh.cc:1981) via CommSend (lulesh-comm.cc:843)";
+        assert_eq!(shorten(path, 60), "Ca…ements (lulesh.cc:1981) via CommSend (lulesh-comm.cc:843)");
+        let path = "a_long_driver (driver.c:54) via split_all_blocks, comm_refine (comm_refine.c:84)";
+        assert_eq!(shorten(path, 70), "a_l…driver (driver.c:54) via spl…blocks, com…refine (comm_refine.c:84)");
         // Programs without lines: code between two functions does not read like one.
         assert_eq!(shorten("pressure::norm → exchange_with_all_neighbours", 30), "pressure::norm → exch…ighbours");
     }

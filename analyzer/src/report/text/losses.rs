@@ -4,14 +4,14 @@ use std::fmt::Write;
 
 use lbprof_collector::ProblemKind;
 
-use super::{BOLD, DIM, LONGEST_NAME, Options, region_name};
+use super::{BOLD, DIM, Options, place_name, region_name};
 use crate::model::what_if::WhatIf;
 use crate::read::definitions::WHOLE_PROGRAM;
 use crate::report::doubts::Doubt;
 use crate::report::losses::{Loss, LossAt};
 use crate::report::verdict::{LossKind, Undivided};
 use crate::report::what_if::Prediction;
-use crate::report::words::{clean, percent, percent_or_dash, seconds_like, shorten, wrap};
+use crate::report::words::{percent, percent_or_dash, seconds_like, shorten, wrap};
 use crate::report::{ProblemRow, Report};
 
 /// Losses on the first screen.
@@ -182,7 +182,7 @@ fn ranks(report: &Report, loss: &Loss) -> String {
 
 /// At which call, and whether most of it is there.
 fn where_it_is(kind: LossKind, at: &LossAt) -> String {
-    let place = format!("in {} at {}", at.operation, shorten(&clean(&at.place.label()), LONGEST_NAME));
+    let place = format!("in {} at {}", at.operation, place_name(&at.place));
     let part = at.share.map_or_else(String::new, |share| format!(" ({})", percent(share)));
     match (kind, at.share.is_some_and(|share| share >= MOST)) {
         (LossKind::Communication, true) => format!(", most of it {place}."),

@@ -31,6 +31,7 @@ use anstyle::Style;
 
 use super::Report;
 use super::words::{clean, count, short_path, shorten};
+use crate::structure::code_place::CodePlace;
 pub use doubts::sentence as doubt;
 pub use losses::sentence as loss;
 pub use verdict::verdict;
@@ -100,6 +101,9 @@ const DIM: Style = Style::new().dimmed();
 /// Most columns that a name takes within a sentence.
 const LONGEST_NAME: usize = 60;
 
+/// Most columns that a call site takes within a sentence, with the calls by which the program gets there.
+const LONGEST_PLACE: usize = 100;
+
 /// Columns from which on formulas have room for their numbers.
 const NARROW: usize = 76;
 
@@ -115,6 +119,11 @@ pub fn render(report: &Report, options: &Options) -> String {
 /// A region's name in a sentence.
 fn region_name(path: &str) -> String {
     shorten(&clean(short_path(path)), LONGEST_NAME)
+}
+
+/// A call site in a sentence.
+fn place_name(place: &CodePlace) -> String {
+    shorten(&clean(&place.label()), LONGEST_PLACE)
 }
 
 /// A message on one or more lines, its hostile characters escaped.

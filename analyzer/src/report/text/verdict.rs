@@ -6,7 +6,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use lbprof_collector::definition::EndReason;
 
-use super::{LONGEST_NAME, Options, clusters, doubts, losses, region_name};
+use super::{LONGEST_NAME, Options, clusters, doubts, losses, place_name, region_name};
 use crate::model::what_if::WhatIf;
 use crate::read::definitions::WHOLE_PROGRAM;
 use crate::read::open::ranges;
@@ -110,7 +110,7 @@ fn ended_early(report: &Report) -> String {
     let mut groups: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     for row in report.ranks.iter().filter(|row| row.end_reason.is_none()) {
         let place = match &row.in_call {
-            Some((operation, place)) => format!("in {operation} at {}", shorten(&clean(&place.label()), LONGEST_NAME)),
+            Some((operation, place)) => format!("in {operation} at {}", place_name(place)),
             None => "outside of MPI".to_owned(),
         };
         groups.entry(place).or_default().push(row.rank);

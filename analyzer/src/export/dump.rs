@@ -97,8 +97,9 @@ impl<'a> RankDump<'a> {
                 found.into_iter().for_each(|one| definitions.add(one));
             }
         }
-        let label =
-            |id: u32| model.sites.find(&definitions, id).and_then(|idx| places.get(idx as usize)).map(CodePlace::label);
+        let label = |id: u32| {
+            model.sites.find(&definitions, id).and_then(|idx| places.get(idx as usize)).map(CodePlace::own_label)
+        };
         let labels = definitions.call_sites.keys().filter_map(|&id| Some((id, label(id)?))).collect();
         let paths = definitions.regions.keys().chain([&0]).map(|&id| (id, definitions.region_path(id))).collect();
         let rank = model.ranks.iter().find(|rank| rank.rank == header.rank);

@@ -18,6 +18,13 @@ use super::code_place::{CodePlace, Position};
 use super::frames::{is_interpreter, is_runtime, own_frames};
 use crate::model::sites::Sites;
 
+/// Most call sites of which a tree is made. Programs have thousands; more are damage, and each costs memory and time. Of those nothing is known
+/// of the paths.
+pub const MOST_SITES: usize = 100_000;
+
+/// So many calls around a call are looked at to distinguish it from others at its place.
+const MOST_LEVELS: usize = 64;
+
 /// The tree of call paths.
 #[derive(Clone, Debug, Default)]
 pub struct CallTree {
@@ -44,8 +51,12 @@ pub struct Node {
 }
 
 impl CallTree {
-    /// The tree of the call sites `all`, whose frames in the source are `position` by index, the innermost first.
+    /// The tree of the call sites `all`, whose frames in the source are `position` by index, the innermost first; empty where there are more
+    /// than [`MOST_SITES`].
     pub fn new<'a>(all: &Sites, position: impl Fn(usize) -> (&'a CodePlace, &'a Position)) -> CallTree {
+        if all.call_sites.len() > MOST_SITES {
+            return CallTree::default();
+        }
         let mut builder = Builder::default();
         let order = by_depth(all);
         // What calls a function is not what calls MPI, even at one address: a run-time's frames count as the latter alone.
@@ -86,7 +97,7 @@ impl CallTree {
         self.is_whole.get(site as usize).copied().unwrap_or(false)
     }
 
-    /// For each call site the first one of the same node.
+    /// For each call site the first one of the same node; empty where there is no tree.
     pub fn first_copies(&self) -> Vec<u32> {
         let mut first: HashMap<u32, u32> = HashMap::new();
         (0..).zip(&self.of_site).map(|(site, &node)| *first.entry(node).or_insert(site)).collect()
@@ -140,10 +151,35 @@ impl CallTree {
         callers
     }
 
+    /// Adds up over all nodes what is known of some: for each the sum over itself and all that are reached through it.
+    pub fn sums(&self, own: &HashMap<u32, u64>) -> Vec<u64> {
+        let mut sums: Vec<u64> = (0..self.nodes.len() as u32).map(|at| own.get(&at).copied().unwrap_or(0)).collect();
+        for (at, node) in self.nodes.iter().enumerate().rev() {
+            if let Some(parent) = node.parent.map(|parent| parent as usize) {
+                sums[parent] = sums[parent].saturating_add(sums[at]);
+            }
+        }
+        sums
+    }
+
+    /// For each of these calls the first node in the function that it calls, where there is one.
+    pub fn callees(&self, calls: &[u32]) -> HashMap<u32, &Node> {
+        let mut callees = HashMap::new();
+        for node in &self.nodes {
+            if let Some(parent) = node.parent.filter(|parent| calls.contains(parent)) {
+                callees.entry(parent).or_insert(node);
+            }
+        }
+        callees
+    }
+
     /// Divides nodes that look alike so far by the calls around them; with each comes the one around it that is looked at.
     fn divide(&self, alike: Vec<(u32, Option<u32>)>, callers: &mut HashMap<u32, Vec<u32>>) {
-        let mut pending = vec![alike];
-        while let Some(alike) = pending.pop() {
+        let mut pending = vec![(alike, 0)];
+        while let Some((alike, level)) = pending.pop() {
+            if level >= MOST_LEVELS {
+                continue;
+            }
             let mut parts: BTreeMap<Option<&CodePlace>, Vec<(u32, Option<u32>)>> = BTreeMap::new();
             let place = |around: Option<u32>| around.and_then(|at| self.node(at)).map(|node| &node.place);
             // Levels of a recursion are one place.
@@ -162,7 +198,7 @@ impl CallTree {
                 }
                 let further = |(at, around): (u32, Option<u32>)| Some((at, self.node(around?)?.parent));
                 let further: Vec<_> = part.into_iter().filter_map(further).collect();
-                pending.extend(Some(further).filter(|further| further.len() > 1));
+                pending.extend(Some((further, level + 1)).filter(|(further, _)| further.len() > 1));
             }
         }
     }

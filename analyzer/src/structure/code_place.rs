@@ -94,7 +94,8 @@ impl CodePlace {
         format!("{} via {}", outermost.place().shortened().own_label(), through.join(", "))
     }
 
-    fn own_label(&self) -> String {
+    /// The same of the place alone, however the program gets there.
+    pub fn own_label(&self) -> String {
         let source = self.file.as_deref().map(|file| match self.line {
             Some(line) => format!("{}:{line}", base_name(file)),
             None => base_name(file).to_owned(),

@@ -284,26 +284,20 @@ impl Functions {
 /// The functions in which enough time goes by between calls, if it is not the whole program's: in themselves, or in several of them that
 /// they call.
 fn functions(calls: &CallTree, codes: &BTreeMap<Key, Code>, all: u64) -> Functions {
-    let mut own: BTreeMap<u32, u64> = BTreeMap::new();
-    let mut with_callees: BTreeMap<u32, u64> = BTreeMap::new();
-    for (key, code) in codes {
-        for (at, call) in key.function.map_or_else(Vec::new, |call| calls.path(call)).into_iter().rev().enumerate() {
-            let times = [Some(&mut with_callees), Some(&mut own).filter(|_| at == 0)];
-            for times in times.into_iter().flatten() {
-                let time = times.entry(call).or_default();
-                *time = time.saturating_add(code.ns);
-            }
-        }
+    let mut own: HashMap<u32, u64> = HashMap::new();
+    for (call, ns) in codes.iter().filter_map(|(key, code)| Some((key.function?, code.ns))) {
+        let time = own.entry(call).or_default();
+        *time = time.saturating_add(ns);
     }
+    let with_callees = calls.sums(&own);
     let is_heavy = |ns: u64| ns as f64 >= LEAST_SHARE * all as f64 && ns > 0;
     let depth = |call: u32| calls.node(call).map_or(0, |node| node.depth);
-    let mut inner_first: Vec<u32> = with_callees.keys().copied().collect();
-    inner_first.sort_by_key(|&call| std::cmp::Reverse((depth(call), call)));
     // How many regions there are in what each calls, that are in no other region in it.
     let mut in_it: HashMap<u32, usize> = HashMap::new();
     let mut kept: Vec<u32> = Vec::new();
-    for call in inner_first {
-        let time = with_callees[&call];
+    // A node comes after its parent.
+    for (call, &time) in with_callees.iter().enumerate().rev() {
+        let call = call as u32;
         let several = in_it.get(&call).copied().unwrap_or(0);
         let is_kept = is_heavy(time)
             && (time as f64) < WHOLE_SHARE * all as f64
@@ -313,15 +307,18 @@ fn functions(calls: &CallTree, codes: &BTreeMap<Key, Code>, all: u64) -> Functio
         }
         kept.extend(is_kept.then_some(call));
     }
-    kept.sort_by_key(|&call| (std::cmp::Reverse(with_callees[&call]), depth(call), call));
+    let ns = |call: u32| with_callees.get(call as usize).copied().unwrap_or(0);
+    kept.sort_by_key(|&call| (std::cmp::Reverse(ns(call)), depth(call), call));
     kept.truncate(MOST);
     kept.sort_by_key(|&call| (depth(call), call));
+    let callees = calls.callees(&kept);
     let mut found = Functions::default();
     for &call in &kept {
         let parent = found.around(calls, calls.node(call).and_then(|node| node.parent));
         found.of_call.insert(call, found.regions.len());
-        found.ns.push(with_callees[&call]);
-        found.regions.push(Function { name: function_of(calls, codes, call), parent, call });
+        found.ns.push(ns(call));
+        let name = callees.get(&call).map(|node| called(&node.place)).filter(|name| !name.is_empty());
+        found.regions.push(Function { name: name.unwrap_or_else(|| "code".to_owned()), parent, call });
     }
     let names: Vec<(Option<usize>, String)> = found.regions.iter().map(|one| (one.parent, one.name.clone())).collect();
     for (one, own) in found.regions.iter_mut().zip(&names) {
@@ -330,16 +327,6 @@ fn functions(calls: &CallTree, codes: &BTreeMap<Key, Code>, all: u64) -> Functio
         }
     }
     found
-}
-
-/// The name of the function that is called by `call`.
-fn function_of(calls: &CallTree, codes: &BTreeMap<Key, Code>, call: u32) -> String {
-    let on_path = |leaf: u32| {
-        let path = calls.path(leaf);
-        let at = path.iter().position(|&at| at == call)?;
-        calls.node(*path.get(at + 1)?).map(|node| called(&node.place)).filter(|name| !name.is_empty())
-    };
-    codes.values().find_map(|code| on_path(code.calls.1)).unwrap_or_else(|| "code".to_owned())
 }
 
 /// A call of a function by where it is; the offset distinguishes several where the line is not known.

@@ -30,7 +30,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::model::Module;
 use crate::model::sites::Sites;
-use crate::structure::call_tree::CallTree;
+use crate::structure::call_tree::{CallTree, MOST_SITES};
 use crate::structure::code_place::Position;
 pub use crate::structure::code_place::{Caller, CodePlace, base_name, first_on_line};
 use crate::structure::frames::is_system_file;
@@ -122,7 +122,9 @@ pub fn resolve(all: &Sites, within: Duration) -> Resolved {
     }
     let is_in_main = |at: usize| of(at).is_some_and(|found| found.is_in_main);
     let position = |at: usize| of(at).map_or(const { &Vec::new() }, |found| &found.position);
-    Resolved { problems, ..known_calls(all, places, position, is_in_main) }
+    let mut resolved = known_calls(all, places, position, is_in_main);
+    resolved.problems.extend(problems);
+    resolved
 }
 
 /// The same where no names are to be looked up.
@@ -143,7 +145,12 @@ fn known_calls<'a>(
         place.callers = around.filter_map(|&at| calls.node(at)).map(|node| Caller::of(&node.place)).collect();
     }
     let in_main = (0..places.len()).map(is_in_main).collect();
-    Resolved { first_copy: calls.first_copies(), calls, places, in_main, problems: Vec::new() }
+    let mut problems = Vec::new();
+    if places.len() > MOST_SITES {
+        let detail = "call sites: which calls lead to them is not shown".to_owned();
+        problems.push(Problem { kind: ProblemKind::TooMany, rank: None, count: places.len() as u64, detail });
+    }
+    Resolved { first_copy: calls.first_copies(), calls, places, in_main, problems }
 }
 
 /// The places of call sites by module and offset alone.

@@ -37,6 +37,8 @@ pub struct CallTree {
     is_whole: Vec<bool>,
     /// Whether each call site is none that others were called from: it calls MPI.
     is_leaf: Vec<bool>,
+    /// See [`CallTree::callers`].
+    callers: HashMap<u32, Vec<u32>>,
 }
 
 /// A call in a function of the source that was called in one way.
@@ -79,7 +81,9 @@ impl CallTree {
         }
         let mut is_leaf = vec![true; all.call_sites.len()];
         all.call_sites.iter().filter_map(|site| site.parent).for_each(|parent| is_leaf[parent as usize] = false);
-        CallTree { nodes: builder.nodes, of_site, is_whole, is_leaf }
+        let mut tree = CallTree { nodes: builder.nodes, of_site, is_whole, is_leaf, callers: HashMap::new() };
+        tree.callers = tree.distinguishing();
+        tree
     }
 
     /// The node of a call site.
@@ -132,9 +136,14 @@ impl CallTree {
         }
     }
 
-    /// For each node of a call of MPI the nodes around it, the innermost first, that distinguish it from calls at the same place that are
-    /// reached in another way; those that nothing distinguishes are left out.
-    pub fn callers(&self) -> HashMap<u32, Vec<u32>> {
+    /// The nodes around that of a call of MPI, the innermost first, that distinguish it from calls at the same place that are reached in
+    /// another way; none where nothing does.
+    pub fn callers(&self, at: u32) -> &[u32] {
+        self.callers.get(&at).map_or(&[], Vec::as_slice)
+    }
+
+    /// The callers of each node that has some.
+    fn distinguishing(&self) -> HashMap<u32, Vec<u32>> {
         let leaves = self.of_site.iter().zip(&self.is_leaf).filter(|(_, is_leaf)| **is_leaf).map(|(node, _)| *node);
         let leaves: BTreeSet<u32> = leaves.collect();
         let mut by_place: BTreeMap<&CodePlace, Vec<u32>> = BTreeMap::new();

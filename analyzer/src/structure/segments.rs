@@ -109,8 +109,8 @@ struct Code {
 impl Segments {
     /// The regions of a surveyed run, of whose call sites `names` are known.
     pub fn new(survey: &Survey, names: &Resolved) -> Segments {
-        let calls = names.calls.clone();
-        let (place_of_site, nodes) = places_of(&calls, names.places.len());
+        let calls = &names.calls;
+        let (place_of_site, nodes) = places_of(calls, names.places.len());
         let place = |site: Option<u32>| site.map_or(0, |site| place_of_site.get(site as usize).copied().unwrap_or(0));
         let mut times: BTreeMap<(u32, u32), u64> = BTreeMap::new();
         let mut all = 0_u64;
@@ -119,19 +119,18 @@ impl Segments {
             *time = time.saturating_add(pair.ns);
             all = all.saturating_add(pair.ns);
         }
-        let paths = Paths { calls: &calls, callers: names.calls.callers() };
         let mut codes: BTreeMap<Key, Code> = BTreeMap::new();
         for (pair, ns) in times {
             let node = |place: u32| nodes.get(place as usize).copied().flatten();
             let Some(to) = node(pair.1) else { continue };
-            let code = codes.entry(paths.key(node(pair.0), to)).or_default();
+            let code = codes.entry(key(calls, node(pair.0), to)).or_default();
             if code.pairs.is_empty() {
                 code.calls = (node(pair.0), to);
             }
             code.ns = code.ns.saturating_add(ns);
             code.pairs.push(pair);
         }
-        let functions = functions(&calls, &codes, all);
+        let functions = functions(calls, &codes, all);
         let mut found = Segments {
             calls: calls.clone(),
             place_of_site,
@@ -139,19 +138,18 @@ impl Segments {
             ..Segments::default()
         };
         found.segments.push(Segment { name: Some(OTHER.to_owned()), ..Segment::default() });
-        let is_heavy = |ns: u64| ns as f64 >= LEAST_SHARE * all as f64 && ns > 0;
         let mut order: Vec<(Key, Code)> = codes.into_iter().collect();
         order.sort_by(|a, b| b.1.ns.cmp(&a.1.ns).then_with(|| a.0.cmp(&b.0)));
         // The code of functions that is no region of its own, by the function.
         let mut rest: HashMap<usize, u32> = HashMap::new();
         for (at, (key, code)) in order.into_iter().enumerate() {
-            let function = functions.around(&calls, key.function);
+            let function = functions.around(calls, key.function);
             let is_function = function.is_some_and(|at| {
                 let one = &found.functions[at];
                 Some(one.call) == key.function && code.ns as f64 >= WHOLE_FUNCTION * functions.ns[at] as f64
             });
             let segment = match function {
-                _ if is_heavy(code.ns) && at < MOST && !is_function => {
+                _ if is_heavy(code.ns, all) && at < MOST && !is_function => {
                     let name = Some(name(key.from.as_ref(), &key.to));
                     found.segments.push(Segment { name, function, calls: Some(code.calls) });
                     found.segments.len() as u32 - 1
@@ -229,33 +227,30 @@ fn without_offset(place: &CodePlace) -> CodePlace {
     CodePlace { offset: if known { 0 } else { place.offset }, ..place.clone() }
 }
 
-/// Paths of calls, and where the code between two of them is.
-struct Paths<'a> {
-    calls: &'a CallTree,
-    /// By leaf: the calls around it that distinguish it, the innermost first.
-    callers: HashMap<u32, Vec<u32>>,
+/// Where the code between two calls is; `None`: from the begin of the program.
+fn key(calls: &CallTree, from: Option<u32>, to: u32) -> Key {
+    let Some(from) = from else { return Key { function: None, from: None, to: point(calls, to, to) } };
+    let (function, first, last) = match calls.callers(to).last() {
+        // The same call again: where the program loops is not known, but that it does not in a function called from several places is likely.
+        Some(&caller) if from == to => (calls.node(caller).and_then(|node| node.parent), caller, caller),
+        _ => calls.meeting(from, to),
+    };
+    Key { function, from: Some(point(calls, first, from)), to: point(calls, last, to) }
 }
 
-impl Paths<'_> {
-    fn key(&self, from: Option<u32>, to: u32) -> Key {
-        let Some(from) = from else { return Key { function: None, from: None, to: self.point(to, to) } };
-        let (function, first, last) = match self.callers.get(&to).and_then(|callers| callers.last()) {
-            // The same call again: where the program loops is not known, but that it does not in a function called from several places is likely.
-            Some(&caller) if from == to => (self.calls.node(caller).and_then(|node| node.parent), caller, caller),
-            _ => self.calls.meeting(from, to),
-        };
-        Key { function, from: Some(self.point(first, from)), to: self.point(last, to) }
-    }
+/// The place of a node on the path to a leaf.
+fn point(calls: &CallTree, at: u32, leaf: u32) -> Point {
+    let place = calls.node(at).map(|node| node.place.clone()).unwrap_or_default();
+    let path = calls.path(leaf);
+    let next = path.iter().position(|&on_path| on_path == at).and_then(|place| path.get(place + 1));
+    let next = next.and_then(|&next| calls.node(next)).filter(|_| place.line.is_none());
+    let called = next.map(|node| called(&node.place)).filter(|name| !name.is_empty());
+    Point { place: without_offset(&place), calls: called }
+}
 
-    /// The place of a node on the path to a leaf.
-    fn point(&self, at: u32, leaf: u32) -> Point {
-        let place = self.calls.node(at).map(|node| node.place.clone()).unwrap_or_default();
-        let path = self.calls.path(leaf);
-        let next = path.iter().position(|&on_path| on_path == at).and_then(|place| path.get(place + 1));
-        let next = next.and_then(|&next| self.calls.node(next)).filter(|_| place.line.is_none());
-        let calls = next.map(|node| called(&node.place)).filter(|name| !name.is_empty());
-        Point { place: without_offset(&place), calls }
-    }
+/// Whether so much of all time is worth a region.
+fn is_heavy(ns: u64, all: u64) -> bool {
+    ns as f64 >= LEAST_SHARE * all as f64 && ns > 0
 }
 
 /// The short name of the function of a place, as of one that is called; empty where it is not known.
@@ -290,7 +285,6 @@ fn functions(calls: &CallTree, codes: &BTreeMap<Key, Code>, all: u64) -> Functio
         *time = time.saturating_add(ns);
     }
     let with_callees = calls.sums(&own);
-    let is_heavy = |ns: u64| ns as f64 >= LEAST_SHARE * all as f64 && ns > 0;
     let depth = |call: u32| calls.node(call).map_or(0, |node| node.depth);
     // How many regions there are in what each calls, that are in no other region in it.
     let mut in_it: HashMap<u32, usize> = HashMap::new();
@@ -299,9 +293,9 @@ fn functions(calls: &CallTree, codes: &BTreeMap<Key, Code>, all: u64) -> Functio
     for (call, &time) in with_callees.iter().enumerate().rev() {
         let call = call as u32;
         let several = in_it.get(&call).copied().unwrap_or(0);
-        let is_kept = is_heavy(time)
+        let is_kept = is_heavy(time, all)
             && (time as f64) < WHOLE_SHARE * all as f64
-            && (is_heavy(own.get(&call).copied().unwrap_or(0)) || several > 1);
+            && (is_heavy(own.get(&call).copied().unwrap_or(0), all) || several > 1);
         if let Some(parent) = calls.node(call).and_then(|node| node.parent) {
             *in_it.entry(parent).or_default() += if is_kept { 1 } else { several };
         }

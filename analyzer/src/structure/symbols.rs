@@ -139,9 +139,8 @@ fn known_calls<'a>(
     is_in_main: impl Fn(usize) -> bool,
 ) -> Resolved {
     let calls = CallTree::new(all, |at| (&places[at], position(at)));
-    let callers = calls.callers();
     for (site, place) in (0..).zip(&mut places) {
-        let around = calls.node_of(site).and_then(|node| callers.get(&node)).into_iter().flatten();
+        let around = calls.node_of(site).map_or(&[][..], |node| calls.callers(node)).iter();
         place.callers = around.filter_map(|&at| calls.node(at)).map(|node| Caller::of(&node.place)).collect();
     }
     let in_main = (0..places.len()).map(is_in_main).collect();

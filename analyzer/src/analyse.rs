@@ -21,6 +21,7 @@ use crate::report::clusters::Clusters;
 use crate::report::views::{Watch, Watched};
 use crate::select::asked::Asked;
 use crate::select::{Selection, SelectionError, region};
+use crate::structure::call_tree::CallTree;
 use crate::structure::survey::{Survey, survey};
 use crate::structure::symbols::{self, CodePlace};
 use crate::structure::{Structure, Wanted};
@@ -81,6 +82,8 @@ pub struct Analysis {
     pub model: Model,
     /// The places of the model's call sites, at the same indices.
     pub places: Vec<CodePlace>,
+    /// The calls of the source that they are.
+    pub calls: CallTree,
     /// What ranks did when; `None` where that was not wanted, or they were not followed.
     pub watched: Option<Watched>,
 }
@@ -103,7 +106,7 @@ pub fn analyse(run: &Run, options: &Options, report: impl Fn(Stage) + Sync) -> R
         watched = watch.filter(|_| followed.is_some()).map(Watch::finish);
         model.followed = followed;
     }
-    Ok(Analysis { model, places: first.places, watched })
+    Ok(Analysis { model, places: first.places, calls: first.calls, watched })
 }
 
 /// Analyses the part of `run` that `selection` asks for; `show` is called with what is done, from any thread.
@@ -185,7 +188,7 @@ fn analyse_with(
         model = region::within(model, region);
     }
     model.facts.selected.activities = selection.activities.as_ref().map(|set| set.0.clone());
-    Ok(Analysis { model, places: first.places, watched })
+    Ok(Analysis { model, places: first.places, calls: first.calls, watched })
 }
 
 /// Makes the region that the user names the main loop's.
@@ -216,6 +219,7 @@ struct First<'a> {
     survey: Survey,
     structure: Structure,
     places: Vec<CodePlace>,
+    calls: CallTree,
     /// Of names that were not found.
     problems: Vec<Problem>,
 }
@@ -230,7 +234,7 @@ impl<'a> First<'a> {
         };
         report(Stage::Finding);
         let structure = Structure::find(run, &survey, &names, &options.wanted);
-        First { run, report, survey, structure, places: names.places, problems: names.problems }
+        First { run, report, survey, structure, places: names.places, calls: names.calls, problems: names.problems }
     }
 
     /// The selected ranks and time of the run, of which `all` is, regions left aside.

@@ -602,7 +602,7 @@ impl<T: IterationTimes> Fold<T> {
 
 /// What of `sent` and `received` counts for records of an operation, as masks: what is sent counts where it is started, what
 /// is received where it has arrived, and preparing a persistent operation transfers nothing.
-fn counted(operation: u16) -> (u64, u64) {
+pub fn counted(operation: u16) -> (u64, u64) {
     if Operation::semantics(operation).prepares() {
         (0, 0)
     } else if Operation::completes(operation) != Completes::Nothing {

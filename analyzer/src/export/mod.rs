@@ -9,14 +9,26 @@
 
 pub mod dump;
 pub mod folded;
+pub mod parquet;
 pub mod perfetto;
-
-use std::io;
+mod source_path;
 
 use crate::model::{Model, RegionIdx};
 use crate::replay::{Message, StateInterval, Watcher};
 use crate::select::SelectionError;
+use crate::structure::call_tree::CallTree;
 use crate::structure::symbols::CodePlace;
+
+/// A run, or a part of one, of which the sums are exported.
+#[derive(Clone, Copy)]
+pub struct Analysed<'a> {
+    /// Its model.
+    pub model: &'a Model,
+    /// The places of its call sites.
+    pub places: &'a [CodePlace],
+    /// The calls of the source that they are.
+    pub calls: &'a CallTree,
+}
 
 /// The part of a run that is exported.
 #[derive(Clone, Copy)]
@@ -45,11 +57,6 @@ pub trait Format: Watcher {
     ///
     /// Errors: it cannot be made of that.
     fn begins(&mut self, part: &Exported) -> Result<(), SelectionError>;
-
-    /// After all else.
-    ///
-    /// Errors: the first that there was in writing.
-    fn ends(&mut self) -> io::Result<()>;
 }
 
 /// Passes on what lies in a region.

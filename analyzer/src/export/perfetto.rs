@@ -256,8 +256,13 @@ impl<W: Write + Send> Format for Perfetto<W> {
         self.load_balance(model);
         Ok(())
     }
+}
 
-    fn ends(&mut self) -> io::Result<()> {
+impl<W: Write + Send> Perfetto<W> {
+    /// After all else.
+    ///
+    /// Errors: the first that there was in writing.
+    pub fn finish(mut self) -> io::Result<()> {
         self.end_call();
         let open: Vec<(u64, usize, Ns)> =
             self.threads.drain().map(|(_, one)| (one.track, one.regions.len(), one.until)).collect();
@@ -274,7 +279,7 @@ impl<W: Write + Send> Format for Perfetto<W> {
 impl<W: Write + Send> Watcher for Perfetto<W> {
     fn spends(&mut self, state: &StateInterval) {
         self.end_call();
-        let &StateInterval { thread, interval, kind, site, operation, wait } = state;
+        let &StateInterval { thread, interval, kind, site, operation, facts: _, wait } = state;
         let track = self.enter(thread, kind.region(), interval);
         if kind.is_computation() {
             return;

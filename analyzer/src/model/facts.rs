@@ -58,8 +58,25 @@ impl RunFacts {
 pub struct Communicator {
     /// The same on all members.
     pub uid: u64,
+    /// Its number in the log of the lowest rank that is in it: 0 is MPI_COMM_WORLD, 1 MPI_COMM_SELF.
+    pub number: u32,
     /// World ranks of the group of the lowest rank that is in it.
     pub group: RankList,
     /// World ranks of its remote group, or empty.
     pub remote: RankList,
+}
+
+impl Communicator {
+    /// Its name: `MPI_COMM_WORLD`, or one that no other communicator has, `comm 2 of rank 0 (4 ranks)`.
+    pub fn label(&self) -> String {
+        let end_of = |&(first, step, n): &(u32, i32, u32)| i64::from(first) + i64::from(step) * (i64::from(n) - 1);
+        let runs = self.group.0.iter().chain(&self.remote.0);
+        let lowest = runs.map(|run| end_of(run).min(i64::from(run.0))).min().unwrap_or(0);
+        let n = self.group.len() + self.remote.len();
+        match self.number {
+            0 => "MPI_COMM_WORLD".to_owned(),
+            1 => format!("MPI_COMM_SELF of rank {lowest}"),
+            number => format!("comm {number} of rank {lowest} ({n} rank{})", if n == 1 { "" } else { "s" }),
+        }
+    }
 }

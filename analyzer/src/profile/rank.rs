@@ -100,6 +100,7 @@ impl<'a> RankBuilder<'a> {
         for comm in definitions.communicators.values() {
             builder.part.tables.communicators.entry(comm.uid).or_insert_with(|| Communicator {
                 uid: comm.uid,
+                number: comm.id,
                 group: comm.group.clone(),
                 remote: comm.remote.clone(),
             });

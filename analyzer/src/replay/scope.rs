@@ -129,7 +129,11 @@ impl<'a> PartWatcher<'a> {
             thread: ThreadOf { rank, ..state.thread },
             interval: Interval::new(since(begin), since(end)),
             kind: state.kind.in_region(region.unwrap_or(0)),
-            wait: wait.map(|wait| InitialWait { until: since(wait.until.min(end)), ..wait }),
+            wait: wait.map(|wait| InitialWait {
+                awaited: since(wait.awaited.clamp(begin, end)),
+                until: since(wait.until.min(end)),
+                ..wait
+            }),
             ..*state
         })
     }

@@ -119,6 +119,7 @@ fn times_by_both(scenario: Scenario, detect: bool) -> (Times, Times) {
         communicators: &model.communicators,
         places: Places::new(&survey.sites, &structure, &regions),
         ranks: &[0, 1],
+        facts: true,
     };
     let surveyed = survey.rank(0).unwrap();
     let clock = (surveyed.clock.clone().unwrap(), rank.zero_ns());

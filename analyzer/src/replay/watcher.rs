@@ -4,6 +4,7 @@ use crate::model::followed::ThreadOf;
 use crate::model::interval::Interval;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::WaitState;
+use crate::replay::timeline::CallFacts;
 
 /// Receives what threads do, in the order in which they are followed.
 pub trait Watcher: Send {
@@ -27,6 +28,8 @@ pub struct StateInterval {
     pub site: u32,
     /// Number of the operation; 0 outside of calls.
     pub operation: u16,
+    /// What the call's arguments say; nothing outside of calls.
+    pub facts: CallFacts,
     /// The wait that it began with.
     pub wait: Option<InitialWait>,
 }
@@ -34,6 +37,8 @@ pub struct StateInterval {
 /// A wait at the begin of an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InitialWait {
+    /// When what it waited for was done: until then it waited for another rank, after that for the message.
+    pub awaited: Ns,
     /// Until when.
     pub until: Ns,
     /// Why.
@@ -57,4 +62,6 @@ pub struct Message {
     pub bytes: u64,
     /// Its tag.
     pub tag: i32,
+    /// Index of its communicator in [`crate::model::Model::communicators`]; NONE: not known.
+    pub comm: u32,
 }

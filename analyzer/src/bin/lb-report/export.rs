@@ -3,12 +3,13 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
+use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use lbprof_analyzer::analyse::{self, Analysis, Stage};
-use lbprof_analyzer::export::Format as Stream;
 use lbprof_analyzer::export::folded::{self, Weight};
 use lbprof_analyzer::export::perfetto::{MOST_CALLS, Perfetto};
+use lbprof_analyzer::export::{Analysed, parquet};
 use lbprof_analyzer::model::moment::Moment;
 use lbprof_analyzer::read::open::Run;
 use lbprof_analyzer::report::Report;
@@ -19,6 +20,7 @@ use crate::exit::Exit;
 use crate::output::{Common, write_file};
 use crate::processor;
 use crate::run::{analysed, open, passes};
+use crate::whole_file::WholeFolder;
 
 /// Of what, which part, and how.
 #[derive(Args)]
@@ -29,7 +31,7 @@ pub struct ExportArguments {
     /// Folder of the run [default: the newest lbprof-out* in this folder].
     dir: Option<PathBuf>,
 
-    /// File to write [default: standard output].
+    /// File to write [default: standard output]; parquet: folder to write tables into.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -70,6 +72,8 @@ pub struct ExportArguments {
 enum Format {
     /// Stacks with a weight each, for flame graphs: flamegraph.pl, inferno, speedscope.
     Folded,
+    /// Tables as Parquet files, for pandas, polars, DuckDB, R: ranks, regions, call paths, iterations; and of events: waits, messages, calls.
+    Parquet,
     /// Perfetto's trace format, for ui.perfetto.dev and trace_processor.
     Perfetto,
 }
@@ -83,8 +87,8 @@ fn weights() -> impl TypedValueParser<Value = Weight> {
 
 /// Writes it.
 pub fn run(arguments: &ExportArguments) -> anyhow::Result<Exit> {
-    if arguments.format == Format::Perfetto && arguments.output.is_none() && io::stdout().is_terminal() {
-        let _ = writeln!(io::stderr(), "lb-report: a trace is no text: name a file for it: -o run.pftrace");
+    if let Some(advice) = arguments.lacks_output() {
+        let _ = writeln!(io::stderr(), "lb-report: {advice}");
         return Ok(Exit::Usage);
     }
     let run = open(arguments.dir.as_deref(), arguments.common.quiet)?;
@@ -92,6 +96,7 @@ pub fn run(arguments: &ExportArguments) -> anyhow::Result<Exit> {
     let selection = Selection { ranks: ranks.clone(), from: *from, to: *to, region: region.clone(), activities: None };
     let analysis = match arguments.format {
         Format::Folded => folded(&run, &selection, arguments)?,
+        Format::Parquet => parquet(&run, &selection, arguments)?,
         Format::Perfetto => perfetto(&run, &selection, arguments)?,
     };
     let report = Report::new(&analysis.model, &analysis.places);
@@ -104,17 +109,27 @@ fn options(arguments: &ExportArguments, follow: bool) -> analyse::Options {
     analyse::Options { symbols: !arguments.common.no_symbols, asked, ..analyse::Options::default() }
 }
 
-fn only_sums(run: &Run) -> anyhow::Result<()> {
-    match run.headers.iter().all(|header| header.mode == Mode::Profile) {
-        true => Err(SelectionError::OnlySums.into()),
-        false => Ok(()),
+/// Whether the calls of all ranks were recorded as sums.
+fn has_only_sums(run: &Run) -> bool {
+    run.headers.iter().all(|header| header.mode == Mode::Profile)
+}
+
+fn needs_events(run: &Run) -> anyhow::Result<()> {
+    if has_only_sums(run) { Err(SelectionError::OnlySums.into()) } else { Ok(()) }
+}
+
+/// Records are only passed on while ranks are followed: how long that takes is a matter of the disk, too.
+fn allow_following(stage: Stage) {
+    match stage {
+        Stage::Following(_) => processor::unbounded(),
+        before => processor::allow_for(before),
     }
 }
 
 fn folded(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let weight = arguments.weight;
     if weight == Weight::Waiting {
-        only_sums(run)?;
+        needs_events(run)?;
     }
     let analysis = analysed(run, selection, &options(arguments, weight == Weight::Waiting), &arguments.common)?;
     let of = (&analysis.model, analysis.places.as_slice());
@@ -123,19 +138,14 @@ fn folded(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyh
 }
 
 fn perfetto(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
-    only_sums(run)?;
-    let allow = |stage: Stage| match stage {
-        // Records are only passed on from here.
-        Stage::Following(_) => processor::unbounded(),
-        before => processor::allow_for(before),
-    };
+    needs_events(run)?;
     let mut analysis = None;
-    let written = passes(run, &options(arguments, true), &arguments.common, allow, |options, show| {
+    let written = passes(run, &options(arguments, true), &arguments.common, allow_following, |options, show| {
         write_file(&arguments.file(), |out| {
             let mut trace = Perfetto::new(out, Some(arguments.limit).filter(|&limit| limit > 0));
             let result = analyse::export_part(run, selection, options, &mut trace, show);
             // Without a part there is no file.
-            let done = if result.is_ok() { trace.ends() } else { Err(io::Error::other("no part")) };
+            let done = if result.is_ok() { trace.finish() } else { Err(io::Error::other("no part")) };
             analysis = Some(result);
             done
         })
@@ -147,7 +157,50 @@ fn perfetto(run: &Run, selection: &Selection, arguments: &ExportArguments) -> an
     }
 }
 
+/// Tables, in a folder: those of events only where there are events.
+fn parquet(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+    let path = arguments.file();
+    let named = || path.display().to_string();
+    let folder = WholeFolder::create(&path).with_context(named)?;
+    let open = |table: &'static str| folder.file(&format!("{table}.parquet"));
+    let analysis = if has_only_sums(run) {
+        if !arguments.common.quiet {
+            let missing = parquet::EVENTS.map(|table| table.name).join(", ");
+            let _ = writeln!(
+                io::stderr(),
+                "lb-report: the run has sums in place of records (LBPROF_MODE=profile): there are no tables {missing}"
+            );
+        }
+        analysed(run, selection, &options(arguments, false), &arguments.common)?
+    } else {
+        let mut events = parquet::Events::new(open).with_context(named)?;
+        let analysis = passes(run, &options(arguments, true), &arguments.common, allow_following, |options, show| {
+            analyse::export_part(run, selection, options, &mut events, show)
+        })?;
+        events.finish().with_context(named)?;
+        analysis
+    };
+    let Analysis { model, places, calls, .. } = &analysis;
+    parquet::write_sums(&Analysed { model, places, calls }, open).with_context(named)?;
+    let others = parquet::EVENTS.map(|table| format!("{}.parquet", table.name));
+    folder.finish(&others, parquet::is_ours).with_context(named)?;
+    Ok(analysis)
+}
+
 impl ExportArguments {
+    /// What to do where the format has no place to go to; `None`: it has.
+    fn lacks_output(&self) -> Option<&'static str> {
+        let is_terminal = || io::stdout().is_terminal();
+        let is_none = self.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
+        match self.format {
+            Format::Folded => None,
+            Format::Parquet => is_none.then_some("the tables are several files: name a folder for them: -o tables"),
+            Format::Perfetto => {
+                (is_none && is_terminal()).then_some("a trace is no text: name a file for it: -o run.pftrace")
+            }
+        }
+    }
+
     /// The file to write; `-` is standard output.
     fn file(&self) -> PathBuf {
         self.output.clone().unwrap_or_else(|| "-".into())

@@ -1,8 +1,11 @@
-//! A file that is there as a whole or not at all.
+//! Files that are there as a whole or not at all.
 
+use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
 
 /// Puts what `write` writes in the place of the file at `path`. It is written beside it first and takes its name when it is complete, so
 /// that nobody ever reads a part, and an error leaves what was there. What is no file, as a device or a pipe, is written to as it is.
@@ -15,17 +18,72 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io::R
         return write_all(&mut File::create(path)?, write);
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::metadata(folder)?;
+    let mut new = new_file(folder)?;
+    write_all(new.as_file_mut(), write)?;
+    new.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// A file in a folder that has no name of its own yet.
+fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".lb-report-");
     // What a new file may be done with is for the user's umask to say.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    fs::metadata(folder)?;
     // The error's own text has the name of what is written beside the file.
-    let mut new = builder.tempfile_in(folder).map_err(|error| io::Error::from(error.kind()))?;
-    write_all(new.as_file_mut(), write)?;
-    new.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    builder.tempfile_in(folder).map_err(|error| io::Error::from(error.kind()))
+}
+
+/// Files of a folder that get their names when all of them are complete. Else none of them is left.
+pub struct WholeFolder {
+    path: PathBuf,
+    /// Whether it is a new folder, which goes away where nothing is completed.
+    is_new: bool,
+    files: RefCell<Vec<(String, NamedTempFile)>>,
+}
+
+impl WholeFolder {
+    /// The folder at `path`, which is made where it is missing.
+    pub fn create(path: &Path) -> io::Result<WholeFolder> {
+        let is_new = !path.exists();
+        fs::create_dir_all(path)?;
+        Ok(WholeFolder { path: path.to_owned(), is_new, files: RefCell::default() })
+    }
+
+    /// A file that will have this name.
+    pub fn file(&self, name: &str) -> io::Result<File> {
+        let new = new_file(&self.path)?;
+        let file = new.reopen()?;
+        self.files.borrow_mut().push((name.to_owned(), new));
+        Ok(file)
+    }
+
+    /// Gives the files their names. `others` are the names of files that may be there from before, and go away if they are `ours`.
+    pub fn finish(mut self, others: &[String], ours: impl Fn(&Path) -> bool) -> io::Result<()> {
+        let files = self.files.take();
+        self.is_new = false;
+        for other in others.iter().filter(|name| files.iter().all(|(written, _)| written != *name)) {
+            let path = self.path.join(other);
+            if path.is_file() && ours(&path) {
+                fs::remove_file(path)?;
+            }
+        }
+        files
+            .into_iter()
+            .try_for_each(|(name, file)| file.persist(self.path.join(name)).map(drop).map_err(|error| error.error))
+    }
+}
+
+impl Drop for WholeFolder {
+    fn drop(&mut self) {
+        self.files.borrow_mut().clear();
+        if self.is_new {
+            // Where something else is in it by now it stays.
+            let _ = fs::remove_dir(&self.path);
+        }
+    }
 }
 
 fn write_all(file: &mut File, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) -> io::Result<()> {

@@ -73,7 +73,8 @@ pub fn follow(surveyed: Surveyed, options: FollowOptions, progress: impl Fn(Prog
     let mut ranks: Vec<u32> = model.ranks.iter().map(|rank| rank.rank).collect();
     ranks.sort_unstable();
     let places = Places::new(&survey.sites, structure, &regions);
-    let ids = Ids { communicators: &model.communicators, places, ranks: &ranks };
+    let facts = options.watcher.is_some();
+    let ids = Ids { communicators: &model.communicators, places, ranks: &ranks, facts };
     let n_ranks = model.facts.n_ranks.max(model.ranks.last().map_or(0, |rank| rank.rank.saturating_add(1)));
     let FollowOptions { scope, scenarios, watcher, most_kept } = options;
     let (scenarios, conditions): (Vec<WhatIf>, Vec<Condition>) =

@@ -54,9 +54,9 @@ impl Matcher<'_> {
                         self.counts.messages += 1;
                         self.counts.sizes_differ += u64::from(sent.bytes != event.bytes);
                         sinks.synchronises((thread, sent.thread), time.end);
-                        let (from, tag) = (sent.thread, event.tag);
+                        let (from, tag, comm) = (sent.thread, event.tag, event.comm);
                         let time = Interval::new(sent.at, time.end);
-                        sinks.receives(&Received { from, to: thread, time, bytes: sent.bytes, tag });
+                        sinks.receives(&Received { from, to: thread, time, bytes: sent.bytes, tag, comm });
                         self.demands.has_dealt_with(thread, Some(sent.thread));
                         if event.any {
                             self.demands.is_asked(thread, sent.thread);

@@ -51,6 +51,8 @@ pub struct Received {
     pub bytes: u64,
     /// Its tag.
     pub tag: i32,
+    /// Index of its communicator; NONE: not known.
+    pub comm: u32,
 }
 
 /// Takes the events of the replay, in the order in which threads are followed: of a thread that is the order of time.

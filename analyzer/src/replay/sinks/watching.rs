@@ -9,6 +9,7 @@ use crate::model::interval::Interval;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::WaitState;
 use crate::replay::needs::EndedCall;
+use crate::replay::timeline::{CallFacts, Step};
 use crate::replay::watcher::{InitialWait, Message, StateInterval, Watcher};
 
 /// The watcher, and what it calls threads; nobody by default.
@@ -29,13 +30,12 @@ impl<'a> Watching<'a> {
         self.threads.get(thread as usize).map(|&(_, world)| world)
     }
 
-    /// A thread did something for some time; `what`: the kind of that, its call site and its operation.
-    fn shows(&mut self, thread: u32, interval: Interval, what: (RegionState, u32, u16), wait: Option<InitialWait>) {
+    /// A thread did something for some time: `what`, whose thread is filled in.
+    fn shows(&mut self, thread: u32, what: StateInterval) {
         if let Some(watcher) = &mut self.watcher
             && let Some(&(thread, _)) = self.threads.get(thread as usize)
         {
-            let (kind, site, operation) = what;
-            watcher.spends(&StateInterval { thread, interval, kind, site, operation, wait });
+            watcher.spends(&StateInterval { thread, ..what });
         }
     }
 
@@ -43,13 +43,21 @@ impl<'a> Watching<'a> {
     fn is_idle(&mut self, thread: u32, interval: Interval, state: WaitState, by: Option<u32>) {
         let by = by.and_then(|by| self.world(by));
         let kind = RegionState::new(0, Activity::Management);
-        self.shows(thread, interval, (kind, NONE, 0), Some(InitialWait { until: interval.end, state, by }));
+        let wait = Some(InitialWait { awaited: interval.end, until: interval.end, state, by });
+        self.shows(thread, StateInterval { wait, ..outside_of_calls(kind, interval) });
     }
 
     fn initial_wait(&self, call: &EndedCall) -> Option<InitialWait> {
         let wait = call.wait?;
-        Some(InitialWait { until: wait.until, state: wait.last.state, by: self.world(wait.last.by.thread) })
+        let awaited = wait.last.by.at.min(wait.until);
+        Some(InitialWait { awaited, until: wait.until, state: wait.last.state, by: self.world(wait.last.by.thread) })
     }
+}
+
+/// Something that a thread did in no call, whichever thread it is.
+fn outside_of_calls(kind: RegionState, interval: Interval) -> StateInterval {
+    let thread = ThreadOf { rank: NONE, number: 0 };
+    StateInterval { thread, interval, kind, site: NONE, operation: 0, facts: CallFacts::NOTHING, wait: None }
 }
 
 impl Sink for Watching<'_> {
@@ -64,7 +72,7 @@ impl Sink for Watching<'_> {
     #[inline]
     fn computes(&mut self, thread: u32, kind: RegionState, time: Interval) {
         if self.watcher.is_some() && !time.is_empty() {
-            self.shows(thread, time, (kind, NONE, 0), None);
+            self.shows(thread, outside_of_calls(kind, time));
         }
     }
 
@@ -72,7 +80,9 @@ impl Sink for Watching<'_> {
     fn calls(&mut self, call: &EndedCall) {
         if self.watcher.is_some() {
             let wait = self.initial_wait(call);
-            self.shows(call.thread, call.time, (call.step.kind, call.step.site, call.step.operation), wait);
+            let &Step { kind, site, operation, facts, .. } = call.step;
+            let call_itself = StateInterval { site, operation, facts, wait, ..outside_of_calls(kind, call.time) };
+            self.shows(call.thread, call_itself);
         }
     }
 
@@ -82,7 +92,8 @@ impl Sink for Watching<'_> {
             let world = |thread: u32| self.world(thread).unwrap_or(NONE);
             let (from, to) = (world(message.from), world(message.to));
             let (sent, received): (Ns, Ns) = (message.time.begin, message.time.end);
-            let message = Message { from, to, sent, received, bytes: message.bytes, tag: message.tag };
+            let &Received { bytes, tag, comm, .. } = message;
+            let message = Message { from, to, sent, received, bytes, tag, comm };
             self.watcher.iter_mut().for_each(|watcher| watcher.receives(&message));
         }
     }

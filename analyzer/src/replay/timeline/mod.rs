@@ -18,5 +18,5 @@ mod steps;
 
 pub use places::{Places, RegionTable};
 pub use source::Source;
-pub use step::{Batch, CommEvent, Role, Step};
+pub use step::{Batch, CallFacts, CommEvent, Role, Step};
 pub use steps::{Ids, RankSteps};

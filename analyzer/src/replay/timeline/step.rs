@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lbprof_collector::record::{NO_PEER, NONE};
 use lbprof_collector::semantics::{EpochStep, Pattern, SendMode};
 
 use crate::model::region_state::{Ns, RegionState};
@@ -69,6 +70,26 @@ pub struct CommEvent {
     pub any: bool,
 }
 
+/// What the arguments of a call say, for those who want to see single calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallFacts {
+    /// Index of the communicator in [`crate::model::Model::communicators`]; NONE: none, or not known.
+    pub comm: u32,
+    /// World rank of the other side, of the root or of the target; NONE where there is none, or where there are several.
+    pub peer: u32,
+    /// The message's tag; NO_PEER where there is none.
+    pub tag: i32,
+    /// Bytes sent, written or contributed by the call.
+    pub sent: u64,
+    /// Bytes received, read or given by it: those of messages count in the call in which they have arrived.
+    pub received: u64,
+}
+
+impl CallFacts {
+    /// Of no call.
+    pub const NOTHING: CallFacts = CallFacts { comm: NONE, peer: NONE, tag: NO_PEER, sent: 0, received: 0 };
+}
+
 /// An interval of computation and the call at its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
@@ -86,6 +107,8 @@ pub struct Step {
     pub operation: u16,
     /// How many of the batch's events, which follow one another, are this step's.
     pub events: u16,
+    /// Its arguments; nothing where nobody wants to know them.
+    pub facts: CallFacts,
 }
 
 /// Steps of a thread that follow one another.

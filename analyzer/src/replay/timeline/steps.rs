@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, VecDeque};
 
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RankList;
+use lbprof_collector::fold::counted;
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::polling::completes_nothing;
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::Item;
-use lbprof_collector::record::{Flags, NONE};
+use lbprof_collector::record::{Flags, NO_PEER, NONE};
 use lbprof_collector::semantics::{Completes, Semantics};
 use lbprof_collector::walk::{Reached, Walk, WalkState};
 use lbprof_collector::{Activity, Operation, Record};
@@ -21,7 +22,7 @@ use super::lists::Lists;
 use super::persistent::Prepared;
 use super::places::Places;
 use super::probed::Probed;
-use super::step::{Batch, CommEvent, Role, Step};
+use super::step::{Batch, CallFacts, CommEvent, Role, Step};
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::{Communicator, RegionIdx};
 use crate::read::definitions::Definitions;
@@ -37,6 +38,8 @@ pub struct Ids<'a> {
     pub places: Places<'a>,
     /// World ranks that the run has, ascending.
     pub ranks: &'a [u32],
+    /// Whether the arguments of calls are wanted.
+    pub facts: bool,
 }
 
 /// Reads a rank's log as batches of steps.
@@ -300,7 +303,8 @@ impl<'a> RankSteps<'a> {
         if reached.end > reached.from {
             thread.end_polls(out);
             let (end, kind) = (self.time(reached.end), thread.before(reached));
-            out.steps.push(Step { begin: end, end, before: kind, kind, site: NONE, operation: 0, events: 0 });
+            let (site, facts) = (NONE, CallFacts::NOTHING);
+            out.steps.push(Step { begin: end, end, before: kind, kind, site, operation: 0, events: 0, facts });
         }
     }
 
@@ -355,13 +359,25 @@ impl<'a> RankSteps<'a> {
             site: self.site(record.call_site),
             operation: record.operation,
             events: 0,
+            facts: CallFacts::NOTHING,
         }
+    }
+
+    /// The arguments of a call, where they are wanted.
+    fn facts(&mut self, record: &Record) -> CallFacts {
+        if !self.ids.facts {
+            return CallFacts::NOTHING;
+        }
+        let (comm, peer) = self.peer(record.comm, record.peer);
+        let has_tag = record.activity() == Activity::PointToPoint;
+        let (sent, received) = transferred(record);
+        CallFacts { comm, peer, tag: if has_tag { record.tag } else { NO_PEER }, sent, received }
     }
 
     fn call(&mut self, thread: &mut ThreadSteps, record: &Record, out: &mut Batch) {
         let reached = thread.walk.time.reach(record);
         thread.walk.time.pass_call(record);
-        let mut step = self.step(thread, record, reached);
+        let mut step = Step { facts: self.facts(record), ..self.step(thread, record, reached) };
         let goes_on = record.flags.contains(Flags::POLLED);
         if !goes_on || !thread.go_on_waiting(&mut step, completes_nothing(record)) {
             thread.end_polls(out);
@@ -400,6 +416,11 @@ impl<'a> RankSteps<'a> {
         let Some(waiting) = &mut thread.waiting else { return };
         waiting.missing = waiting.missing.saturating_sub(1);
         let (is_last, first) = (waiting.missing == 0, waiting.events);
+        if let Some(call) = out.steps.get_mut(waiting.step).filter(|_| self.ids.facts) {
+            let (sent, received) = transferred(record);
+            call.facts.sent = call.facts.sent.saturating_add(sent);
+            call.facts.received = call.facts.received.saturating_add(received);
+        }
         let event = match record.operation() {
             Some(Operation::Received) if !record.flags.contains(Flags::NOTHING) => {
                 Some(self.message(record, Role::Recv, record.received))
@@ -435,6 +456,15 @@ impl<'a> RankSteps<'a> {
             let idx = *self.regions.of(region.into(), || places.region(rank, definitions, region));
             thread.placed = (region, RegionState::new(idx, Activity::Computation));
         }
+    }
+}
+
+/// Bytes that a record sends and receives, as the sums count them.
+fn transferred(record: &Record) -> (u64, u64) {
+    let (sent, received) = counted(record.operation);
+    match record.flags.contains(Flags::NOTHING) {
+        true => (0, 0),
+        false => (record.sent & sent, record.received & received),
     }
 }
 

@@ -90,7 +90,7 @@ pub fn run(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Exit>
         watch: arguments.output.html.is_some(),
         ..analyse::Options::default()
     };
-    let Analysis { mut model, places, watched } = analysed(&run, &selection, &options, common)?;
+    let Analysis { mut model, places, watched, .. } = analysed(&run, &selection, &options, common)?;
     model.facts.t_seq_s = arguments.judging.t_seq;
     let judging = &arguments.judging;
     let choices = Choices {

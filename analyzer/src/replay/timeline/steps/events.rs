@@ -175,7 +175,7 @@ impl RankSteps<'_> {
     }
 
     /// The run's index of a communicator, and the world rank of a peer in it.
-    fn peer(&mut self, comm: u32, peer: i32) -> (u32, u32) {
+    pub(super) fn peer(&mut self, comm: u32, peer: i32) -> (u32, u32) {
         let (definitions, communicators) = (&self.definitions, self.ids.communicators);
         let known = self.comms.of(comm.into(), || {
             let found = definitions.communicators.get(&comm);

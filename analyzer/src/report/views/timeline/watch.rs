@@ -154,6 +154,7 @@ mod tests {
     use crate::model::followed::ThreadOf;
     use crate::model::region_state::RegionState;
     use crate::model::waits::WaitState;
+    use crate::replay::timeline::CallFacts;
 
     /// Ranks 0 and 2 of a run of 100 ns, which make so many calls.
     fn model(calls: u64) -> Model {
@@ -169,12 +170,13 @@ mod tests {
             kind: RegionState::new(0, activity),
             site: NONE,
             operation: 0,
+            facts: CallFacts::NOTHING,
             wait: None,
         }
     }
 
     fn waited(until: Ns, by: u32) -> Option<InitialWait> {
-        Some(InitialWait { until, state: WaitState::LateSender, by: Some(by) })
+        Some(InitialWait { awaited: until, until, state: WaitState::LateSender, by: Some(by) })
     }
 
     #[test]
@@ -183,7 +185,7 @@ mod tests {
         let mut watch = Watch::new(&model).unwrap();
         watch.spends(&spent(1, 0, 20, Activity::Computation));
         watch.spends(&StateInterval { wait: waited(60, 0), ..spent(1, 20, 80, Activity::PointToPoint) });
-        let message = Message { from: 0, to: 2, sent: 50, received: 80, bytes: 8, tag: 1 };
+        let message = Message { from: 0, to: 2, sent: 50, received: 80, bytes: 8, tag: 1, comm: 0 };
         watch.receives(&message);
         let seen = watch.finish();
         let spans: Vec<_> = seen.spans.unwrap().iter().map(|one| (one.rank, one.begin, one.end, one.state)).collect();
@@ -212,7 +214,7 @@ mod tests {
     fn messages_that_ended_waits_come_first() {
         let model = model(1);
         let mut watch = Watch::new(&model).unwrap();
-        let message = |from, sent| Message { from, to: 2, sent, received: 80, bytes: 8, tag: 1 };
+        let message = |from, sent| Message { from, to: 2, sent, received: 80, bytes: 8, tag: 1, comm: 0 };
         watch.spends(&StateInterval { wait: waited(60, 0), ..spent(1, 20, 80, Activity::PointToPoint) });
         watch.receives(&message(1, 10));
         watch.receives(&message(0, 60));

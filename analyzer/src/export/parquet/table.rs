@@ -1,0 +1,267 @@
+//! A table as a Parquet file: its columns, and rows that are written in groups.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical, ZstdLevel};
+use parquet::column::writer::ColumnWriterImpl;
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::{ColumnPath, Type};
+
+/// Rows of a group: so many are in memory at a time.
+const GROUP: usize = 1 << 16;
+
+/// What a column has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Numbers of ranks, threads and the like: 32 bits.
+    Number,
+    /// Counts and bytes: 64 bits.
+    Count,
+    /// Nanoseconds since the start of the run: 64 bits.
+    Time,
+    /// Seconds, or another figure.
+    Real,
+    /// A text in UTF-8.
+    Text,
+}
+
+impl Kind {
+    /// Its name in the documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Number => "int32",
+            Kind::Count | Kind::Time => "int64",
+            Kind::Real => "double",
+            Kind::Text => "text",
+        }
+    }
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// What it has.
+    pub kind: Kind,
+    /// Whether it may have no value.
+    pub optional: bool,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+/// A cell of a row.
+#[derive(Clone, Debug)]
+pub enum Cell {
+    /// Of a column of whole numbers.
+    Whole(i64),
+    /// Of a column of figures.
+    Real(f64),
+    /// Of a column of texts.
+    Text(ByteArray),
+    /// No value.
+    Null,
+}
+
+impl Cell {
+    /// A count; no count of a run reaches the largest.
+    pub fn count(n: u64) -> Cell {
+        Cell::Whole(i64::try_from(n).unwrap_or(i64::MAX))
+    }
+
+    /// A number that may be missing.
+    pub fn known(number: Option<u32>) -> Cell {
+        number.map_or(Cell::Null, |number| Cell::Whole(number.into()))
+    }
+
+    /// A figure; none that is not finite.
+    pub fn real(value: f64) -> Cell {
+        if value.is_finite() { Cell::Real(value) } else { Cell::Null }
+    }
+
+    /// A text.
+    pub fn text(text: &str) -> Cell {
+        Cell::Text(ByteArray::from(text))
+    }
+}
+
+/// The cells of a column in the group at hand.
+struct Values {
+    kind: Kind,
+    optional: bool,
+    /// By row, whether it has a value.
+    levels: Vec<i16>,
+    numbers: Vec<i32>,
+    counts: Vec<i64>,
+    reals: Vec<f64>,
+    texts: Vec<ByteArray>,
+}
+
+impl Values {
+    fn new(column: &Column) -> Values {
+        let &Column { kind, optional, .. } = column;
+        let (levels, numbers, counts, reals, texts) = Default::default();
+        Values { kind, optional, levels, numbers, counts, reals, texts }
+    }
+
+    fn push(&mut self, cell: Cell) {
+        let is_there = match (self.kind, cell) {
+            // What ranks, threads and lines are numbered by fits.
+            (Kind::Number, Cell::Whole(value)) => {
+                let number = i32::try_from(value).ok();
+                self.numbers.extend(number);
+                number.is_some()
+            }
+            (Kind::Count | Kind::Time, Cell::Whole(value)) => {
+                self.counts.push(value);
+                true
+            }
+            (Kind::Real, Cell::Real(value)) => {
+                self.reals.push(value);
+                true
+            }
+            (Kind::Text, Cell::Text(text)) => {
+                self.texts.push(text);
+                true
+            }
+            _ => false,
+        };
+        if self.optional {
+            self.levels.push(is_there.into());
+        } else if !is_there {
+            self.push_nothing();
+        }
+    }
+
+    /// In a column that always has a value.
+    fn push_nothing(&mut self) {
+        match self.kind {
+            Kind::Number => self.numbers.push(-1),
+            Kind::Count | Kind::Time => self.counts.push(0),
+            Kind::Real => self.reals.push(f64::NAN),
+            Kind::Text => self.texts.push(ByteArray::from("")),
+        }
+    }
+
+    /// Writes them as a column of a group.
+    fn write(&mut self, writer: &mut SerializedColumnWriter) -> Result<(), ParquetError> {
+        fn all<T: DataType>(
+            to: &mut ColumnWriterImpl<T>,
+            values: &mut Vec<T::T>,
+            levels: Option<&[i16]>,
+        ) -> Result<(), ParquetError> {
+            to.write_batch(values, levels, None)?;
+            values.clear();
+            Ok(())
+        }
+        let levels = self.optional.then_some(self.levels.as_slice());
+        match self.kind {
+            Kind::Number => all(writer.typed::<Int32Type>(), &mut self.numbers, levels),
+            Kind::Count | Kind::Time => all(writer.typed::<Int64Type>(), &mut self.counts, levels),
+            Kind::Real => all(writer.typed::<DoubleType>(), &mut self.reals, levels),
+            Kind::Text => all(writer.typed::<ByteArrayType>(), &mut self.texts, levels),
+        }?;
+        self.levels.clear();
+        Ok(())
+    }
+}
+
+/// A table that is written.
+pub struct Table<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    columns: Vec<Values>,
+    rows: usize,
+    error: Option<ParquetError>,
+}
+
+impl<W: Write + Send> Table<W> {
+    /// The table of this name with these columns, written to `out`.
+    pub fn new(out: W, name: &str, columns: &[Column]) -> io::Result<Table<W>> {
+        let schema = schema(name, columns).map_err(io::Error::other)?;
+        let file = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties(columns)));
+        let file = file.map_err(io::Error::other)?;
+        Ok(Table { file, columns: columns.iter().map(Values::new).collect(), rows: 0, error: None })
+    }
+
+    /// Adds a row with a cell a column.
+    pub fn push<const N: usize>(&mut self, row: [Cell; N]) {
+        self.push_all(row);
+    }
+
+    /// The same of as many cells as come.
+    pub fn push_all(&mut self, row: impl IntoIterator<Item = Cell>) {
+        if self.error.is_some() {
+            return;
+        }
+        let mut cells = row.into_iter();
+        self.columns.iter_mut().for_each(|column| column.push(cells.next().unwrap_or(Cell::Null)));
+        self.rows += 1;
+        if self.rows == GROUP {
+            self.error = self.write_group().err();
+        }
+    }
+
+    fn write_group(&mut self) -> Result<(), ParquetError> {
+        let mut group = self.file.next_row_group()?;
+        for values in &mut self.columns {
+            if let Some(mut column) = group.next_column()? {
+                values.write(&mut column)?;
+                column.close()?;
+            }
+        }
+        group.close()?;
+        self.rows = 0;
+        Ok(())
+    }
+
+    /// Writes what is left, and the file's end.
+    ///
+    /// Errors: the first that there was in writing.
+    pub fn finish(mut self) -> io::Result<()> {
+        let last = match self.error.take() {
+            Some(error) => Err(error),
+            None if self.rows > 0 => self.write_group(),
+            None => Ok(()),
+        };
+        let closed = last.and_then(|()| self.file.finish().map(drop));
+        closed.map_err(io::Error::other)?;
+        self.file.inner_mut().flush()
+    }
+}
+
+fn schema(name: &str, columns: &[Column]) -> Result<Type, ParquetError> {
+    let field = |column: &Column| {
+        let (physical, logical) = match column.kind {
+            Kind::Number => (Physical::INT32, None),
+            Kind::Count | Kind::Time => (Physical::INT64, None),
+            Kind::Real => (Physical::DOUBLE, None),
+            Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        };
+        let repetition = if column.optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+        let builder = Type::primitive_type_builder(&column.name, physical).with_repetition(repetition);
+        Ok(Arc::new(builder.with_logical_type(logical).build()?))
+    };
+    let fields = columns.iter().map(field).collect::<Result<Vec<_>, ParquetError>>()?;
+    Type::group_type_builder(name).with_fields(fields).build()
+}
+
+fn properties(columns: &[Column]) -> WriterProperties {
+    let about = KeyValue::new("schema".to_owned(), super::SCHEMA.to_owned());
+    let all = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_created_by(concat!("lb-report ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_key_value_metadata(Some(vec![about]));
+    // Times ascend, and no two are the same: their differences are small.
+    let times = columns.iter().filter(|column| column.kind == Kind::Time);
+    let paths = times.map(|column| ColumnPath::from(column.name.as_str()));
+    let all = paths.fold(all, |all, path| {
+        let all = all.set_column_dictionary_enabled(path.clone(), false);
+        all.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED)
+    });
+    all.build()
+}

@@ -9,7 +9,7 @@ import { build } from "esbuild";
 import { compile } from "json-schema-to-typescript";
 
 const BUDGET_BYTES = 300_000;
-const BANNER = "/* Generated from analyzer/page/src by `npm run build`; do not edit. Contains uPlot (MIT, Leon Sorokin). */";
+const BANNER = "/* Generated from analyzer/page/src by `npm run build`; do not edit. Contains uPlot (MIT, Leon Sorokin) and d3-hierarchy (ISC, Mike Bostock). */";
 
 let differs = false;
 

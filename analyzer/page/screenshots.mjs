@@ -20,6 +20,7 @@ const PICTURES = [
     { id: "timeline", height: 720, before: chooseWait },
     { id: "waiting", height: 700 },
     { id: "whatif", height: 620 },
+    { id: "calltree", height: 800 },
     { id: "callsites", height: 560 },
     { id: "overheads", height: 930 },
     { id: "facts", height: 900 },

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use crate::replay::what_if::condition;
-use lbprof_collector::Problem;
 use lbprof_collector::format::Mode;
 
 use crate::export::{Exported, Format, InRegion};
@@ -21,9 +20,8 @@ use crate::report::clusters::Clusters;
 use crate::report::views::{Watch, Watched};
 use crate::select::asked::Asked;
 use crate::select::{Selection, SelectionError, region};
-use crate::structure::call_tree::CallTree;
 use crate::structure::survey::{Survey, survey};
-use crate::structure::symbols::{self, CodePlace};
+use crate::structure::symbols::{self, CodePlace, Resolved};
 use crate::structure::{Structure, Wanted};
 
 /// How to analyse a run.
@@ -80,10 +78,8 @@ pub enum Stage {
 pub struct Analysis {
     /// Its model.
     pub model: Model,
-    /// The places of the model's call sites, at the same indices.
-    pub places: Vec<CodePlace>,
-    /// The calls of the source that they are.
-    pub calls: CallTree,
+    /// What is known of the model's call sites.
+    pub names: Resolved,
     /// What ranks did when; `None` where that was not wanted, or they were not followed.
     pub watched: Option<Watched>,
 }
@@ -106,7 +102,7 @@ pub fn analyse(run: &Run, options: &Options, report: impl Fn(Stage) + Sync) -> R
         watched = watch.filter(|_| followed.is_some()).map(Watch::finish);
         model.followed = followed;
     }
-    Ok(Analysis { model, places: first.places, calls: first.calls, watched })
+    Ok(Analysis { model, names: first.names, watched })
 }
 
 /// Analyses the part of `run` that `selection` asks for; `show` is called with what is done, from any thread.
@@ -165,7 +161,7 @@ fn analyse_with(
         let scope = Scope::part(all, &first.survey, &part, &model, region);
         let followed = match format {
             Some(format) => {
-                let part = Exported { model: &model, places: &first.places, region };
+                let part = Exported { model: &model, places: &first.names.places, region };
                 format.begins(&part)?;
                 first.follow(all, &scope, scenarios, Some(&mut InRegion::new(&part, format)))
             }
@@ -188,7 +184,7 @@ fn analyse_with(
         model = region::within(model, region);
     }
     model.facts.selected.activities = selection.activities.as_ref().map(|set| set.0.clone());
-    Ok(Analysis { model, places: first.places, calls: first.calls, watched })
+    Ok(Analysis { model, names: first.names, watched })
 }
 
 /// Makes the region that the user names the main loop's.
@@ -218,10 +214,7 @@ struct First<'a> {
     report: Report<'a>,
     survey: Survey,
     structure: Structure,
-    places: Vec<CodePlace>,
-    calls: CallTree,
-    /// Of names that were not found.
-    problems: Vec<Problem>,
+    names: Resolved,
 }
 
 impl<'a> First<'a> {
@@ -234,12 +227,12 @@ impl<'a> First<'a> {
         };
         report(Stage::Finding);
         let structure = Structure::find(run, &survey, &names, &options.wanted);
-        First { run, report, survey, structure, places: names.places, calls: names.calls, problems: names.problems }
+        First { run, report, survey, structure, names }
     }
 
     /// The selected ranks and time of the run, of which `all` is, regions left aside.
     fn part(&self, selection: &Selection, all: &Model, options: &Options) -> Result<(Run, Model), SelectionError> {
-        let clusters = if selection.needs_clusters() { clusters(all, &self.places, options) } else { Vec::new() };
+        let clusters = if selection.needs_clusters() { clusters(all, &self.names.places, options) } else { Vec::new() };
         let part = selection.part_of(self.run, &self.survey, all, &clusters)?;
         let mut model = self.gather(&part);
         choose_loop(&mut model, options)?;
@@ -277,7 +270,7 @@ impl<'a> First<'a> {
 
     fn gather(&self, run: &Run) -> Model {
         let mut model = gather(run, &self.survey, &self.structure, |progress| (self.report)(Stage::AddingUp(progress)));
-        model.problems.extend(self.problems.iter().cloned());
+        model.problems.extend(self.names.problems.iter().cloned());
         model.problems.extend(spawned::where_recorded(&run.dir, &model.problems));
         model
     }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use support::{found_model, model, plain, report, report_on};
 
 fn chosen(model: &Model, choices: &Choices) -> Report {
-    Report::with(model, &symbols::unnamed(&model.sites).places, choices)
+    Report::with(model, &symbols::unnamed(&model.sites), choices)
 }
 
 fn document(report: &Report) -> Value {

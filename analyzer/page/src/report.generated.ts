@@ -69,6 +69,10 @@ export type Class = ("communication" | "message delay" | "control of parallelism
  * The kinds of what-if scenarios.
  */
 export type ScenarioKind = ("as measured" | "ideal network" | "network" | "region balanced" | "region balanced in each iteration" | "run balanced in each iteration" | "rank as the mean" | "region faster")
+/**
+ * What a node of the tree is.
+ */
+export type NodeKind = ("program" | "function" | "loop" | "phase" | "call")
 
 /**
  * A report of lb-report: everything in the text report, with all digits.
@@ -162,6 +166,10 @@ clustering: Clustering
  * One object per call site, operation and activity, the longest first.
  */
 callsites: SiteRow[]
+/**
+ * One object per node of the program's tree: its functions as it calls them, loops and phases in them, down to the calls of MPI; each after the node around it. At most 2,000, those in which most time is spent, waited or caused.
+ */
+call_tree: CallTreeRow[]
 /**
  * One object per user's counter and region.
  */
@@ -2520,6 +2528,103 @@ sent_bytes: number
  * Bytes received, read or given.
  */
 received_bytes: number
+}
+/**
+ * A node of the tree. All but what is `alone` includes the nodes in it. Sums over ranks: of their first threads, but for waiting and its causes, which are of all threads.
+ */
+export interface CallTreeRow {
+/**
+ * The node around it, as an index in the list, in which it comes first; null for the whole program.
+ */
+parent: (number | null)
+/**
+ * How many are around it.
+ */
+depth: number
+/**
+ * What it is.
+ */
+kind: NodeKind
+/**
+ * A function's name, without its class's namespaces, return type and parameters; a region's name; the MPI function. Empty if a function's name is not known.
+ */
+name: string
+/**
+ * The same in full, with template arguments and parameters as the symbol has them; null if it is `name`.
+ */
+full_name: (string | null)
+/**
+ * The call of the function, or of MPI, in the function around it; null if it is not known.
+ */
+at: (Caller | null)
+/**
+ * Path of the region that it is; null if it is none.
+ */
+region: (string | null)
+/**
+ * Time spent in it.
+ */
+time_s: number
+/**
+ * `time_s` over that of the whole program.
+ */
+share: number
+/**
+ * Of `time_s` what is not spent in nodes in it. Computation in a function that is no region (less than 0.5 % of the time) is of the one around it.
+ */
+alone_s: number
+/**
+ * Computation.
+ */
+computation_s: number
+/**
+ * Waiting, messages in transit included; null if waiting was not analysed.
+ */
+waiting_s: (number | null)
+/**
+ * Waiting of any rank that is caused in it; null likewise.
+ */
+caused_s: (number | null)
+/**
+ * The same without the nodes in it.
+ */
+caused_alone_s: (number | null)
+/**
+ * Time lost: `caused_s`, the time in MPI besides waiting, and the recorder's time; null likewise. It adds up to the time that is no computation, as far as all waiting has its cause in it.
+ */
+lost_s: (number | null)
+/**
+ * The same without the nodes in it.
+ */
+lost_alone_s: (number | null)
+/**
+ * LB: mean over ranks of the computation in it over the longest; null if nothing is computed in it.
+ */
+load_balance: (number | null)
+/**
+ * µLB, of a region; null where it is none, and where the computation by iteration is not known.
+ */
+micro_load_balance: (number | null)
+/**
+ * The rank that computes longest in it.
+ */
+slowest_rank: (number | null)
+/**
+ * How long that rank computes in it.
+ */
+max_computation_s: number
+/**
+ * Calls of MPI.
+ */
+calls: number
+/**
+ * Bytes sent and received by them.
+ */
+bytes: number
+/**
+ * Nodes in it that are not listed, because there are too many.
+ */
+left_out: number
 }
 /**
  * A counter in a region, all ranks together.

@@ -5,7 +5,7 @@ import { cell, coloursIn, launch, open, placeIn, show, widest } from "./browser.
 import { dataOf, unpack } from "./data.mjs";
 import { count, percent, seconds } from "./words.mjs";
 
-const PANELS = ["summary", "iterations", "views", "patterns", "timeline", "waiting", "whatif", "callsites", "overheads", "facts", "glossary"];
+const PANELS = ["summary", "iterations", "views", "patterns", "timeline", "waiting", "whatif", "calltree", "callsites", "overheads", "facts", "glossary"];
 
 let browser;
 before(async () => (browser = await launch()));
@@ -76,6 +76,60 @@ test("the summary says what the report says", async () => {
     assert.ok(told.length > 0 && told.every((text, at) => text.startsWith(report.losses[at].text)), told.join("\n"));
     await page.click('tr[data-efficiency="load balance"] a');
     assert.equal(await page.isVisible("#panel-iterations"), true, "its numbers lead to the panels");
+    await close();
+});
+
+test("the call tree has boxes as wide as what they weigh, which zoom, and are found", async () => {
+    const { report } = dataOf("small");
+    const rows = report.call_tree;
+    const { page, complaints, close } = await open(browser, "small");
+    await show(page, "calltree");
+    const width = (name) => page.$$eval(".icicle .box", (boxes, wanted) => boxes.filter((box) => box.textContent === wanted).reduce((sum, box) => sum + parseFloat(box.style.width), 0), name);
+    const nodes = (name) => rows.filter((row) => row.name === name);
+    const share = (name, of) => (100 * nodes(name).reduce((sum, row) => sum + row[of], 0)) / rows[0][of];
+    assert.ok(nodes("halo").length > 0 && nodes("force").length > 0);
+    assert.ok(Math.abs((await width("halo")) - share("halo", "time_s")) < 0.01);
+    const weigh = (id) => page.selectOption("#panel-calltree select", id);
+    for (const [id, of] of [["computation", "computation_s"], ["waiting", "waiting_s"], ["caused", "caused_s"], ["lost", "lost_s"]]) {
+        await weigh(id);
+        assert.ok(Math.abs((await width("halo")) - share("halo", of)) < 0.01, id);
+    }
+    await weigh("time");
+    // By mouse, then by keys.
+    const halo = page.locator(".icicle .box", { hasText: /^halo$/ }).first();
+    await halo.click();
+    assert.equal(await halo.evaluate((box) => box.style.width), "100%");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("ArrowDown");
+    const [first, parent] = await page.evaluate(() => [document.activeElement.getAttribute("aria-level"), document.activeElement.getAttribute("role")]);
+    assert.deepEqual([first, parent], ["2", "treeitem"]);
+    await page.keyboard.press("Enter");
+    assert.equal(await page.evaluate(() => document.activeElement.style.width), "100%", "the focus stays where it was");
+    await page.click("#panel-calltree .controls button");
+    await page.fill("#panel-calltree input", "MPI_Allreduce");
+    assert.match(await page.textContent("#panel-calltree output"), /^1 found, with [\d.]+ % of the time$/);
+    assert.equal(await page.locator(".icicle .found").count(), 1);
+    const listed = await page.locator("#panel-calltree tbody tr").count();
+    const path = (at) => (at === null ? 0 : 1 + path(rows[at].parent));
+    assert.equal(listed, path(rows.findIndex((row) => row.name === "MPI_Allreduce")), "it, and what is around it");
+    await page.fill("#panel-calltree input", "nowhere");
+    assert.match(await page.textContent("#panel-calltree tbody"), /Nothing is found/);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test("rows of the call tree fold", async () => {
+    const { page, close } = await open(browser, "small");
+    await show(page, "calltree");
+    const lines = page.locator("#panel-calltree tbody tr");
+    const all = await lines.count();
+    const fold = page.locator("#panel-calltree .fold[aria-expanded=true]").first();
+    await fold.focus();
+    await page.keyboard.press("Enter");
+    assert.equal(await lines.count(), 1);
+    assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-expanded")), "false", "the focus stays");
+    await page.keyboard.press("Enter");
+    assert.equal(await lines.count(), all);
     await close();
 });
 

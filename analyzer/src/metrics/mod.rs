@@ -10,5 +10,6 @@ pub mod load_balance;
 pub mod median;
 pub mod overhead;
 pub mod preemption;
+pub mod program_tree;
 pub mod serialization;
 pub mod trend;

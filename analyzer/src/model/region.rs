@@ -20,8 +20,13 @@ pub struct Region {
     pub iterated: bool,
     /// Whether it was found in the calls, not marked.
     pub found: bool,
+    /// Whether it is code between calls, or a function around such code.
+    pub is_code: bool,
     /// Whether it is a function around code between calls.
     pub is_function: bool,
+    /// The call of the function that is it, or whose code it is, as a node of the run's call tree; `None` for loops and marked regions, and
+    /// where it is not known.
+    pub call: Option<u32>,
     /// Of code between calls: those after and before which it comes, in the innermost region around it that is a loop or marked; both are
     /// one where it lies in what that one calls.
     pub ends: Option<(String, String)>,

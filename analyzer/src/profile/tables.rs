@@ -34,7 +34,9 @@ impl Default for Tables {
             kind: RegionKind::Useful,
             iterated: false,
             found: false,
+            is_code: false,
             is_function: false,
+            call: None,
             ends: None,
         };
         Tables {
@@ -51,18 +53,19 @@ impl Default for Tables {
 impl Tables {
     /// The region of this name within `parent`; `None`: there are too many.
     pub(super) fn region(&mut self, parent: RegionIdx, part: &PathPart) -> Option<RegionIdx> {
-        let PathPart { name, kind, iterated, found, is_function, ends } = part.clone();
+        let PathPart { name, kind, iterated, found, is_code, is_function, call, ends } = part.clone();
         let key = (parent, name.clone());
         if let Some(&idx) = self.regions_by_name.get(&key) {
             let known = &mut self.regions[idx as usize];
             known.iterated |= iterated;
             known.ends = known.ends.take().or(ends);
+            known.call = known.call.or(call);
             return Some(idx);
         }
         let path = format!("{}/{}", self.regions[parent as usize].path, path_part(&name));
         self.path_bytes = Some(self.path_bytes + path.len()).filter(|&bytes| bytes <= MAX_PATH_BYTES)?;
         let idx = self.regions.len() as RegionIdx;
-        self.regions.push(Region { name, path, parent, kind, iterated, found, is_function, ends });
+        self.regions.push(Region { name, path, parent, kind, iterated, found, is_code, is_function, call, ends });
         self.regions_by_name.insert(key, idx);
         Some(idx)
     }

@@ -6,6 +6,7 @@
 pub mod activities;
 pub mod blocking;
 pub mod call_sites;
+pub mod call_tree;
 pub mod clusters;
 pub mod counters;
 pub mod course;
@@ -43,10 +44,11 @@ use lbprof_collector::problem::Severity;
 use crate::metrics::dispersion::Ranking;
 use crate::model::{Model, RunFacts};
 use crate::select::activities::only;
-use crate::structure::symbols::CodePlace;
+use crate::structure::symbols::Resolved;
 pub use activities::ActivityRow;
 pub use blocking::BlockingTable;
 pub use call_sites::SiteRow;
+pub use call_tree::CallTreeRow;
 pub use clusters::{ClusterRow, Clusters};
 pub use counters::CounterRow;
 pub use data::DataFacts;
@@ -103,6 +105,8 @@ pub struct Report {
     pub iterations: Option<Iterations>,
     /// One row a call site, operation and activity, the longest first.
     pub call_sites: Vec<SiteRow>,
+    /// The program's functions as it calls them, loops and phases in them, down to the calls of MPI.
+    pub call_tree: Vec<CallTreeRow>,
     /// The user's counters by region.
     pub counters: Vec<CounterRow>,
 }
@@ -121,13 +125,14 @@ pub struct Choices {
 }
 
 impl Report {
-    /// The report on `model`, whose call sites are at `places`.
-    pub fn new(model: &Model, places: &[CodePlace]) -> Report {
-        Report::with(model, places, &Choices::default())
+    /// The report on `model`, of whose call sites `names` are known.
+    pub fn new(model: &Model, names: &Resolved) -> Report {
+        Report::with(model, names, &Choices::default())
     }
 
-    /// The report on `model`, whose call sites are at `places`, as the user chose.
-    pub fn with(model: &Model, places: &[CodePlace], choices: &Choices) -> Report {
+    /// The report on `model`, of whose call sites `names` are known, as the user chose.
+    pub fn with(model: &Model, names: &Resolved, choices: &Choices) -> Report {
+        let places = names.places.as_slice();
         let efficiency = EfficiencyRow::new(model, 0);
         let mut call_sites = call_sites::rows(model, places);
         let mut regions = regions::rows(model, model);
@@ -165,6 +170,7 @@ impl Report {
         }
         let dispersion = DispersionRows::new(times, choices.ranking, choices.groups);
         regions::add_dispersion(&mut regions, times, &dispersion);
+        let call_tree = call_tree::rows(times, &names.calls, &regions);
         let ranks = ranks::rows(&ranks::Inputs {
             model,
             times,
@@ -192,6 +198,7 @@ impl Report {
             clusters,
             iterations: Iterations::new(model, if choices.all_iterations { usize::MAX } else { grouped::MOST_ROWS }),
             call_sites,
+            call_tree,
             counters: counters::rows(model),
         };
         report.withhold_advice();

@@ -9,7 +9,7 @@
 //!   libc.so.6+0x271ca     __libc_start_call_main              left out
 //! ```
 //!
-//! Frames at one line and column that were reached in one way are one node, so that copies of a call (of an unrolled loop, of branches that
+//! A call by a pointer is a node for each function that it calls. Frames at one line and column that were reached in one way are one node, so that copies of a call (of an unrolled loop, of branches that
 //! a compiler lets end apart) are one. Where the line is not known, each return address is a node.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -37,6 +37,8 @@ pub struct CallTree {
     is_whole: Vec<bool>,
     /// Whether each call site is none that others were called from: it calls MPI.
     is_leaf: Vec<bool>,
+    /// Of each node the first in the function that it calls.
+    first_callee: Vec<Option<u32>>,
     /// See [`CallTree::callers`].
     callers: HashMap<u32, Vec<u32>>,
 }
@@ -61,27 +63,38 @@ impl CallTree {
         }
         let mut builder = Builder::default();
         let order = by_depth(all);
-        // What calls a function is not what calls MPI, even at one address: a run-time's frames count as the latter alone.
-        let mut as_caller: Vec<Option<u32>> = vec![None; all.call_sites.len()];
+        // The call site that calls the function of each, run-times left out: of a call site itself, if it is not left out.
+        let mut caller: Vec<Option<usize>> = vec![None; all.call_sites.len()];
+        let mut frames: Vec<Vec<Frame>> = vec![Vec::new(); all.call_sites.len()];
+        let mut around: Vec<Option<u32>> = vec![None; all.call_sites.len()];
         let mut of_site = vec![0; all.call_sites.len()];
         let mut is_whole = vec![false; all.call_sites.len()];
         for at in order {
             let site = &all.call_sites[at];
             let (place, position) = position(at);
-            let around = site.parent.and_then(|parent| as_caller[parent as usize]);
             is_whole[at] = match site.parent {
                 Some(parent) => is_whole[parent as usize],
                 None => !site.cut,
             } && !is_interpreter(place);
-            let frames = own_frames(place, position);
-            let is_left_out = is_runtime(place) || frames.is_empty();
-            as_caller[at] = if is_left_out { around } else { builder.add(around, &frames) };
-            let frames = if frames.is_empty() { vec![(place.clone(), None)] } else { frames };
-            of_site[at] = builder.add(around, &frames).unwrap_or(0);
+            let called_by = site.parent.and_then(|parent| caller[parent as usize]);
+            let own = own_frames(place, position);
+            let is_left_out = is_runtime(place) || own.is_empty();
+            caller[at] = if is_left_out { called_by } else { Some(at) };
+            frames[at] = if own.is_empty() { vec![(place.clone(), None)] } else { own };
+            let callee = frames[at].last().and_then(|(frame, _)| function_of(frame));
+            around[at] = called_by.and_then(|by| builder.add(around[by], &frames[by], callee));
+            // What calls MPI is not what calls a function, even at one address.
+            of_site[at] = builder.add(around[at], &frames[at], None).unwrap_or(0);
         }
         let mut is_leaf = vec![true; all.call_sites.len()];
         all.call_sites.iter().filter_map(|site| site.parent).for_each(|parent| is_leaf[parent as usize] = false);
-        let mut tree = CallTree { nodes: builder.nodes, of_site, is_whole, is_leaf, callers: HashMap::new() };
+        let mut first_callee = vec![None; builder.nodes.len()];
+        for (at, node) in (0..).zip(&builder.nodes) {
+            let own = node.parent.and_then(|parent| first_callee.get_mut(parent as usize));
+            own.into_iter().for_each(|first| *first = first.or(Some(at)));
+        }
+        let mut tree =
+            CallTree { nodes: builder.nodes, of_site, is_whole, is_leaf, first_callee, callers: HashMap::new() };
         tree.callers = tree.distinguishing();
         tree
     }
@@ -171,15 +184,9 @@ impl CallTree {
         sums
     }
 
-    /// For each of these calls the first node in the function that it calls, where there is one.
-    pub fn callees(&self, calls: &[u32]) -> HashMap<u32, &Node> {
-        let mut callees = HashMap::new();
-        for node in &self.nodes {
-            if let Some(parent) = node.parent.filter(|parent| calls.contains(parent)) {
-                callees.entry(parent).or_insert(node);
-            }
-        }
-        callees
+    /// The first node in the function that a call calls, where there is one.
+    pub fn callee(&self, call: u32) -> Option<&Node> {
+        self.first_callee.get(call as usize).copied().flatten().and_then(|at| self.node(at))
     }
 
     /// Divides nodes that look alike so far by the calls around them; with each comes the one around it that is looked at.
@@ -219,6 +226,13 @@ impl CallTree {
         path.into_iter().zip(others).take_while(|(own, other)| own == other).last().map(|(at, _)| at)
     }
 
+    /// Whether `outer` is on the path to `inner`, or is it.
+    pub fn is_around(&self, outer: u32, inner: u32) -> bool {
+        let depth = |at: u32| self.node(at).map(|node| node.depth);
+        let mut path = std::iter::successors(Some(inner), |&at| self.node(at)?.parent);
+        path.find(|&at| depth(at) <= depth(outer)) == Some(outer)
+    }
+
     /// Whether a function is also called between two nodes of a path, the outer one left out.
     fn is_on_path(&self, inner: u32, outer: Option<u32>, place: &CodePlace) -> bool {
         let path = std::iter::successors(Some(inner), |&at| self.node(at)?.parent).take_while(|at| Some(*at) != outer);
@@ -245,20 +259,32 @@ fn by_depth(all: &Sites) -> Vec<usize> {
     order
 }
 
+/// A frame of the source: its place and column.
+type Frame = (CodePlace, Option<u32>);
+
+/// The function of a frame, where it is known.
+fn function_of(place: &CodePlace) -> Option<&str> {
+    Some(place.function_label()).filter(|name| !name.is_empty())
+}
+
 #[derive(Default)]
 struct Builder {
     nodes: Vec<Node>,
-    known: HashMap<(Option<u32>, CodePlace, Option<u32>), u32>,
+    /// By parent, frame and the function called there.
+    known: HashMap<(Option<u32>, Frame, Option<String>), u32>,
 }
 
 impl Builder {
-    /// The innermost node of frames, the innermost first, that were called from `parent`; that one where there are none.
-    fn add(&mut self, parent: Option<u32>, frames: &[(CodePlace, Option<u32>)]) -> Option<u32> {
-        frames.iter().rev().fold(parent, |parent, (place, column)| {
+    /// The innermost node of frames, the innermost first, that were called from `parent`; that one where there are none. The innermost calls
+    /// the function `callee`; `None`: MPI, or it is not known.
+    fn add(&mut self, parent: Option<u32>, frames: &[Frame], callee: Option<&str>) -> Option<u32> {
+        (0..frames.len()).rev().fold(parent, |parent, at| {
+            let (place, column) = &frames[at];
+            let called = at.checked_sub(1).map_or(callee, |inner| function_of(&frames[inner].0)).map(str::to_owned);
             let offset = if place.line.is_some() { 0 } else { place.offset };
             let place = CodePlace { offset, ..place.clone() };
             let next = self.nodes.len() as u32;
-            Some(*self.known.entry((parent, place.clone(), *column)).or_insert_with(|| {
+            Some(*self.known.entry((parent, (place.clone(), *column), called)).or_insert_with(|| {
                 let depth = parent.map_or(0, |parent| self.nodes[parent as usize].depth + 1);
                 self.nodes.push(Node { parent, depth, place });
                 next

@@ -17,8 +17,12 @@ pub struct PathPart {
     pub iterated: bool,
     /// Whether it was found in the calls, not marked.
     pub found: bool,
+    /// Whether it is code between calls, or a function around such code.
+    pub is_code: bool,
     /// Whether it is a function around code between calls.
     pub is_function: bool,
+    /// See [`Region::call`].
+    pub call: Option<u32>,
     /// Of code between calls: those after and before which it comes, in the innermost region around it that is a loop or marked; both are
     /// one where it lies in what that one calls.
     pub ends: Option<(String, String)>,
@@ -32,7 +36,9 @@ impl PathPart {
             kind: region.kind,
             iterated: region.iterated,
             found: region.found,
+            is_code: region.is_code,
             is_function: region.is_function,
+            call: region.call,
             ends: region.ends.clone(),
         }
     }
@@ -44,7 +50,9 @@ impl PathPart {
             kind: RegionKind::Useful,
             iterated,
             found: true,
+            is_code: false,
             is_function: false,
+            call: None,
             ends: None,
         }
     }
@@ -54,7 +62,9 @@ impl PathPart {
         let last = code.names.len().saturating_sub(1);
         let part = move |(at, name): (usize, String)| {
             let ends = code.ends.clone().filter(|_| at == last);
-            PathPart { is_function: at < code.n_functions, ends, ..PathPart::found((name.as_str(), false)) }
+            let call = code.calls.get(at).copied().flatten();
+            let is_function = at < code.n_functions;
+            PathPart { is_code: true, is_function, call, ends, ..PathPart::found((name.as_str(), false)) }
         };
         code.names.into_iter().enumerate().map(part)
     }
@@ -86,6 +96,7 @@ fn marked_path(definitions: &Definitions, number: u32) -> impl Iterator<Item = P
     definitions.region_chain(number).into_iter().rev().map(|id| {
         let defined = definitions.regions.get(&id);
         let (kind, iterated) = defined.map_or((RegionKind::Useful, false), |region| (region.kind, region.iterated));
-        PathPart { name: definitions.region_name(id), kind, iterated, found: false, is_function: false, ends: None }
+        let name = definitions.region_name(id);
+        PathPart { kind, found: false, ..PathPart::found((&name, iterated)) }
     })
 }

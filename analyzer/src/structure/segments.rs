@@ -57,6 +57,8 @@ struct Segment {
     name: Option<String>,
     /// The innermost function around it that is a region, as an index.
     function: Option<usize>,
+    /// The call of the function whose code it is; `None`: that of several, or not known.
+    call: Option<u32>,
     /// The nodes of the calls before and after it; of the first one `None` at the begin of the program.
     calls: Option<(Option<u32>, u32)>,
 }
@@ -77,6 +79,8 @@ pub struct CodePath {
     pub names: Vec<String>,
     /// How many of them are functions.
     pub n_functions: usize,
+    /// The call of the function that each is, or whose code it is, as a node of the call tree; `None` where it is not known.
+    pub calls: Vec<Option<u32>>,
     /// The calls in the code around the outermost of them after and before which it comes; both are one where it lies in what that
     /// one calls. `None` where it is not the code between two places.
     pub ends: Option<(String, String)>,
@@ -151,12 +155,13 @@ impl Segments {
             let segment = match function {
                 _ if is_heavy(code.ns, all) && at < MOST && !is_function => {
                     let name = Some(name(key.from.as_ref(), &key.to));
-                    found.segments.push(Segment { name, function, calls: Some(code.calls) });
+                    found.segments.push(Segment { name, function, call: key.function, calls: Some(code.calls) });
                     found.segments.len() as u32 - 1
                 }
                 Some(function) => *rest.entry(function).or_insert_with(|| {
                     let calls = Some(code.calls).filter(|_| is_function);
-                    found.segments.push(Segment { name: None, function: Some(function), calls });
+                    let call = Some(found.functions[function].call);
+                    found.segments.push(Segment { name: None, function: Some(function), call, calls });
                     found.segments.len() as u32 - 1
                 }),
                 None => 0,
@@ -180,15 +185,18 @@ impl Segments {
     pub fn path(&self, segment: u32, call: Option<u32>) -> Option<CodePath> {
         let segment = self.segments.get(segment as usize)?;
         let outside = call.map_or_else(Vec::new, |call| self.calls.path(call));
-        let mut names = Vec::new();
+        let (mut names, mut calls) = (Vec::new(), Vec::new());
         let mut next = segment.function.and_then(|at| self.functions.get(at));
         while let Some(one) = next.filter(|one| !outside.contains(&one.call)) {
             names.push(one.name.clone());
+            calls.push(Some(one.call));
             next = one.parent.and_then(|at| self.functions.get(at));
         }
         names.reverse();
+        calls.reverse();
         let n_functions = names.len();
         names.extend(segment.name.clone());
+        calls.extend(segment.name.as_ref().map(|_| segment.call));
         if names.is_empty() {
             names.push(OTHER.to_owned());
         }
@@ -198,7 +206,7 @@ impl Segments {
             self.calls.node(*within.unwrap_or(&node)).map(|node| label(&node.place)).unwrap_or_default()
         };
         let ends = segment.calls.map(|(from, to)| (from.map_or_else(|| START.to_owned(), label), label(to)));
-        Some(CodePath { names, n_functions, ends })
+        Some(CodePath { names, n_functions, calls, ends })
     }
 }
 
@@ -305,13 +313,12 @@ fn functions(calls: &CallTree, codes: &BTreeMap<Key, Code>, all: u64) -> Functio
     kept.sort_by_key(|&call| (std::cmp::Reverse(ns(call)), depth(call), call));
     kept.truncate(MOST);
     kept.sort_by_key(|&call| (depth(call), call));
-    let callees = calls.callees(&kept);
     let mut found = Functions::default();
     for &call in &kept {
         let parent = found.around(calls, calls.node(call).and_then(|node| node.parent));
         found.of_call.insert(call, found.regions.len());
         found.ns.push(ns(call));
-        let name = callees.get(&call).map(|node| called(&node.place)).filter(|name| !name.is_empty());
+        let name = calls.callee(call).map(|node| called(&node.place)).filter(|name| !name.is_empty());
         found.regions.push(Function { name: name.unwrap_or_else(|| "code".to_owned()), parent, call });
     }
     let names: Vec<(Option<usize>, String)> = found.regions.iter().map(|one| (one.parent, one.name.clone())).collect();

@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use lbprof_analyzer::analyse::{Options, analyse, analyse_part};
+use lbprof_analyzer::metrics::program_tree::ProgramTree;
 use lbprof_analyzer::metrics::{load_balance, overhead};
 use lbprof_analyzer::model::Model;
 use lbprof_analyzer::read::open::Run;
@@ -12,9 +13,9 @@ use lbprof_analyzer::report::{Report, json, text};
 use lbprof_analyzer::select::Selection;
 use lbprof_analyzer::structure::Wanted;
 use lbprof_analyzer::structure::symbols;
-use lbprof_collector::Definition;
 use lbprof_collector::definition::Usage;
 use lbprof_collector::polling::Polling;
+use lbprof_collector::{Activity, Definition};
 use lbprof_simulator::scenario::{START, Scenario};
 use tempfile::TempDir;
 
@@ -94,7 +95,7 @@ pub fn report(scenario: Scenario) -> Report {
 
 /// The report on a model, without names of functions.
 pub fn report_on(model: &Model) -> Report {
-    Report::new(model, &symbols::unnamed(&model.sites).places)
+    Report::new(model, &symbols::unnamed(&model.sites))
 }
 
 /// The text of a report, without colours.
@@ -172,5 +173,35 @@ pub fn check_invariants(model: &Model) {
     if let Some(efficiency) = overheads.efficiency() {
         let expected = overheads.t_seq_s / (overheads.elapsed_s * model.ranks.len() as f64);
         assert!((efficiency - expected).abs() <= 1e-9 * expected, "{efficiency} instead of {expected}");
+    }
+    check_tree(model);
+}
+
+/// Checks that what is known of the run is in the program's tree, once.
+fn check_tree(model: &Model) {
+    let tree = ProgramTree::new(model, &symbols::unnamed(&model.sites).calls);
+    let near = |found: f64, expected: f64, what: &str| {
+        assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1.0), "{what}: {found} instead of {expected}");
+    };
+    let all = tree.inclusive[0];
+    let in_all = |of: fn(Activity) -> bool| -> f64 {
+        let times = model.ranks.iter().map(|rank| rank.inclusive(0));
+        times.flat_map(|times| Activity::ALL.map(|one| if of(one) { times[one as usize] } else { 0.0 })).sum()
+    };
+    near(all.time_s, in_all(|_| true), "time");
+    near(all.computation_s, in_all(|one| one == Activity::Computation), "computation");
+    if let Some(followed) = &model.followed {
+        near(all.waiting_s, followed.blocking.total() * 1e-9, "waiting");
+        near(all.caused_s, followed.blocking.causes.values().sum::<f64>() * 1e-9, "waiting caused");
+    }
+    for (at, sums) in tree.inclusive.iter().enumerate() {
+        let within = (0..tree.nodes.len()).filter(|&inner| tree.nodes[inner].parent == Some(at));
+        let time_s = tree.alone[at].time_s + within.map(|inner| tree.inclusive[inner].time_s).sum::<f64>();
+        near(sums.time_s, time_s, "time of a node");
+    }
+    for (&node, &region) in &tree.regions {
+        let computation: Vec<f64> = model.inclusive_s(region, Activity::Computation);
+        let most = computation.iter().copied().fold(0.0, f64::max);
+        assert!(tree.balance[node].max_s >= most - 1e-9, "a region's computation is in its node");
     }
 }

@@ -122,11 +122,12 @@ fn step(names: &'static Names, rank: u32, at: u32, script: RankScript) -> RankSc
     let peer = (rank ^ 1).cast_signed();
     let script = script.region(names.force, |now| now.compute(own));
     let script = script.region(names.halo, |now| {
+        let now = now.through(&["step", "exchange"]);
         if rank.is_multiple_of(2) {
             now.compute(4.0).at("halo").send(peer, 7, 8000, 0.5)
         } else {
             now.at("halo").recv(peer, 7, 8000, done - own)
         }
     });
-    script.at("agree").allreduce(8, latest - done + 0.2)
+    script.through(&["step"]).at("agree").allreduce(8, latest - done + 0.2)
 }

@@ -1,6 +1,7 @@
 // All panels, in the order in which they are listed.
 import type { Panel } from "../panel";
 import { callSites } from "./callsites";
+import { callTree } from "./calltree";
 import { facts } from "./facts";
 import { glossary } from "./glossary";
 import { iterations } from "./iterations";
@@ -12,4 +13,4 @@ import { timeline } from "./timeline";
 import { waiting } from "./waiting";
 import { whatIf } from "./whatif";
 
-export const PANELS: Panel[] = [summary, iterations, sinhaKale, patterns, timeline, waiting, whatIf, callSites, overheads, facts, glossary];
+export const PANELS: Panel[] = [summary, iterations, sinhaKale, patterns, timeline, waiting, whatIf, callTree, callSites, overheads, facts, glossary];

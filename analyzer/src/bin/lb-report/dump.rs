@@ -40,10 +40,10 @@ pub fn run(arguments: &DumpArguments) -> anyhow::Result<Exit> {
     }
     let options =
         analyse::Options { symbols: !arguments.common.no_symbols, asked: None, ..analyse::Options::default() };
-    let Analysis { model, places, .. } = analysed(&run, &Selection::default(), &options, &arguments.common)?;
+    let Analysis { model, names, .. } = analysed(&run, &Selection::default(), &options, &arguments.common)?;
     // Records are only passed on from here.
     processor::unbounded();
-    write_to(io::stdout(), |out| dump(&run, &model, &places, arguments.rank, out)).context("standard output")?;
-    let report = Report::new(&model, &places);
+    write_to(io::stdout(), |out| dump(&run, &model, &names.places, arguments.rank, out)).context("standard output")?;
+    let report = Report::new(&model, &names);
     Ok(Exit::made(report.data.complete))
 }

@@ -99,7 +99,7 @@ pub fn run(arguments: &ExportArguments) -> anyhow::Result<Exit> {
         Format::Parquet => parquet(&run, &selection, arguments)?,
         Format::Perfetto => perfetto(&run, &selection, arguments)?,
     };
-    let report = Report::new(&analysis.model, &analysis.places);
+    let report = Report::new(&analysis.model, &analysis.names);
     Ok(Exit::made(report.data.complete))
 }
 
@@ -132,7 +132,7 @@ fn folded(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyh
         needs_events(run)?;
     }
     let analysis = analysed(run, selection, &options(arguments, weight == Weight::Waiting), &arguments.common)?;
-    let of = (&analysis.model, analysis.places.as_slice());
+    let of = (&analysis.model, analysis.names.places.as_slice());
     write_file(&arguments.file(), |out| folded::write(of, weight, arguments.by_rank, out))?;
     Ok(analysis)
 }
@@ -180,8 +180,8 @@ fn parquet(run: &Run, selection: &Selection, arguments: &ExportArguments) -> any
         events.finish().with_context(named)?;
         analysis
     };
-    let Analysis { model, places, calls, .. } = &analysis;
-    parquet::write_sums(&Analysed { model, places, calls }, open).with_context(named)?;
+    let Analysis { model, names, .. } = &analysis;
+    parquet::write_sums(&Analysed { model, places: &names.places, calls: &names.calls }, open).with_context(named)?;
     let others = parquet::EVENTS.map(|table| format!("{}.parquet", table.name));
     folder.finish(&others, parquet::is_ours).with_context(named)?;
     Ok(analysis)

@@ -74,6 +74,6 @@ pub fn passes<T>(
 pub fn figures(dir: &Path, common: &Common) -> anyhow::Result<study::Run> {
     let run = open_bounded(dir)?;
     let options = analyse::Options { symbols: !common.no_symbols, ..analyse::Options::default() };
-    let Analysis { model, places, .. } = analysed(&run, &Selection::default(), &options, common)?;
-    Ok(study::Run::new(&Report::new(&model, &places), &model))
+    let Analysis { model, names, .. } = analysed(&run, &Selection::default(), &options, common)?;
+    Ok(study::Run::new(&Report::new(&model, &names), &model))
 }

@@ -17,8 +17,8 @@ use super::run::RunRow;
 use super::selection::SelectionRow;
 use super::what_if::{CriticalPath, Note, Prediction};
 use super::{
-    ActivityRow, BlockingTable, ClusterRow, CounterRow, DispersionRows, Doubt, EfficiencyRow, LoopRow, Loss, RankRow,
-    RegionRow, Report, SiteRow, Verdict, text,
+    ActivityRow, BlockingTable, CallTreeRow, ClusterRow, CounterRow, DispersionRows, Doubt, EfficiencyRow, LoopRow,
+    Loss, RankRow, RegionRow, Report, SiteRow, Verdict, text,
 };
 pub use write::write;
 pub(crate) use write::{write_compact, write_pretty};
@@ -80,6 +80,9 @@ struct Document<'a> {
     clustering: Clustering<'a>,
     /// One object per call site, operation and activity, the longest first.
     callsites: &'a [SiteRow],
+    /// One object per node of the program's tree: its functions as it calls them, loops and phases in them, down to the calls of MPI; each after
+    /// the node around it. At most 2,000, those in which most time is spent, waited or caused.
+    call_tree: &'a [CallTreeRow],
     /// One object per user's counter and region.
     counters: &'a [CounterRow],
 }
@@ -171,6 +174,7 @@ pub fn document(report: &Report) -> Value {
         clusters: &report.clusters.rows,
         clustering: Clustering::from(&report.clusters),
         callsites: &report.call_sites,
+        call_tree: &report.call_tree,
         counters: &report.counters,
     };
     // All keys are text, so that there is nothing that JSON cannot hold.

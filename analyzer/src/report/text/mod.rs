@@ -5,6 +5,7 @@
 mod activities;
 mod blocking;
 mod call_sites;
+mod call_tree;
 mod clusters;
 mod counters;
 mod course;
@@ -86,6 +87,7 @@ const ALL: &[Section] = &[
     ranks::section,
     loops::section,
     regions::section,
+    call_tree::section,
     dispersion::section,
     patterns::section,
     iterations::section,

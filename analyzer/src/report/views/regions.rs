@@ -81,7 +81,9 @@ mod tests {
             kind: RegionKind::Useful,
             iterated: false,
             found: false,
+            is_code: false,
             is_function: false,
+            call: None,
             ends: None,
         }
     }

@@ -90,7 +90,7 @@ pub fn run(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Exit>
         watch: arguments.output.html.is_some(),
         ..analyse::Options::default()
     };
-    let Analysis { mut model, places, watched, .. } = analysed(&run, &selection, &options, common)?;
+    let Analysis { mut model, names, watched } = analysed(&run, &selection, &options, common)?;
     model.facts.t_seq_s = arguments.judging.t_seq;
     let judging = &arguments.judging;
     let choices = Choices {
@@ -99,17 +99,17 @@ pub fn run(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Exit>
         cluster_radius: judging.cluster_radius,
         all_iterations: arguments.output.full,
     };
-    let report = Report::with(&model, &places, &choices);
+    let report = Report::with(&model, &names, &choices);
     let judged = match judging.fail_if.as_slice() {
         [] => Vec::new(),
         conditions => judged(conditions, study::Run::new(&report, &model))?,
     };
     if !common.quiet {
-        warn_of_no_loop(&report, &places, arguments.iterations.loop_at.as_deref());
+        warn_of_no_loop(&report, &names.places, arguments.iterations.loop_at.as_deref());
     }
     if let Some(path) = &arguments.output.html {
         let views = Views::new(&model, &report.clusters.of, watched);
-        let content = html::Content { report: &report, views: &views, model: &model, places: &places };
+        let content = html::Content { report: &report, views: &views, model: &model, places: &names.places };
         // The text in it is for readers without scripts: as wide as in a file.
         let again = ReportArguments::again();
         let options = text::Options { columns: IN_A_FILE, ..text_options(arguments, &again) };

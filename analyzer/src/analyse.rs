@@ -163,7 +163,13 @@ fn analyse_with(
             Some(format) => {
                 let part = Exported { model: &model, places: &first.names.places, region };
                 format.begins(&part)?;
-                first.follow(all, &scope, scenarios, Some(&mut InRegion::new(&part, format)))
+                loop {
+                    let watcher = &mut InRegion::new(&part, format);
+                    let followed = first.follow(all, &scope, Vec::new(), Some(watcher));
+                    if !format.again() {
+                        break followed;
+                    }
+                }
             }
             None => {
                 let mut watch = Some(&model).filter(|_| options.watch && region.is_none()).and_then(Watch::new);

@@ -177,6 +177,10 @@ impl Trace {
         trace
     }
 
+    fn values(&self, counter: &str) -> Vec<f64> {
+        self.counters.iter().filter(|value| value.0 == counter).map(|value| value.2).collect()
+    }
+
     fn slices(&self, of: &str) -> Vec<(&str, usize, u64, u64)> {
         let own = self.slices.iter().filter(|slice| slice.0 == of);
         own.map(|(_, name, depth, begin, end)| (name.as_str(), *depth, *begin, *end)).collect()
@@ -204,6 +208,7 @@ fn a_trace_has_regions_calls_waits_and_messages() {
     assert!(receiver.contains(&("main", 0, 0, end)), "{receiver:?}");
     assert!(receiver.contains(&("MPI_Recv", 1, begin, end)), "{receiver:?}");
     assert!(receiver.contains(&("late sender (rank 0)", 2, begin, end)), "{receiver:?}");
+    assert!(receiver.contains(&("rank 0: computation in main/work", 3, begin, 30 * MS)), "{receiver:?}");
     assert_eq!(trace.begins.values().collect::<Vec<_>>(), [&("0: main".to_owned(), 30 * MS)]);
     assert_eq!(trace.ends.values().collect::<Vec<_>>(), [&("1: main".to_owned(), end)]);
     for fact in ["bytes=800", "tag=7", "receive from rank=0"] {
@@ -211,6 +216,14 @@ fn a_trace_has_regions_calls_waits_and_messages() {
     }
     let site = |(name, fact): &&(String, String)| name == "MPI_Recv" && fact.starts_with("call site=scenario+0x");
     assert_eq!(trace.facts.iter().filter(site).count(), 1);
+    for (call, facts) in [
+        ("MPI_Send", ["peer=1", "tag=7", "bytes sent=800", "communicator=MPI_COMM_WORLD"]),
+        ("MPI_Recv", ["peer=0", "tag=7", "bytes received=800", "communicator=MPI_COMM_WORLD"]),
+    ] {
+        for fact in facts {
+            assert!(trace.facts.contains(&(call.to_owned(), fact.to_owned())), "{call}: {fact}: {:?}", trace.facts);
+        }
+    }
 }
 
 /// Nanoseconds that the ranks of `model` spend in calls.
@@ -234,11 +247,50 @@ fn a_trace_has_the_iterations_times_and_messages_of_the_report() {
     let force: Vec<u64> =
         trace.slices.iter().filter(|slice| slice.1 == "force; and more").map(|slice| slice.4 - slice.3).collect();
     assert_eq!((force.len(), force.iter().sum::<u64>()), (24, 126 * MS));
-    let balance: Vec<f64> = trace.counters.iter().map(|counter| counter.2).collect();
-    assert_eq!(balance.len(), 6);
-    // (9 + 3 · 4) / 4 / 9
-    let one_long = 100.0 * 21.0 / 4.0 / 9.0;
-    assert!((balance[0] - one_long).abs() < 1e-6 && (balance[4] - one_long).abs() < 1e-6, "{balance:?}");
+    // Load balance (9 + 3 · 4) / 4 / 9; an iteration lasts 10 ms.
+    let expected = [
+        ("load balance of main/step", 100.0 * 21.0 / 4.0 / 9.0),
+        ("communication efficiency of main/step", 90.0),
+        ("parallel efficiency of main/step", 100.0 * 21.0 / 4.0 / 10.0),
+        ("time of an iteration of main/step", 10.0),
+    ];
+    for (name, value) in expected {
+        let values = trace.values(name);
+        assert_eq!(values.len(), 6, "{name}");
+        assert!((values[0] - value).abs() < 1e-6 && (values[4] - value).abs() < 1e-6, "{name}: {values:?}");
+    }
+}
+
+/// Ranks 0 and 1 meet 20 times; before the n-th time rank 0 computes n ms longer.
+fn ever_later() -> Scenario {
+    Scenario::ranks(2).each(|rank, script| {
+        script.repeat(20, move |step, script| {
+            let (own, waits) = if rank == 0 { (f64::from(step + 2), 0.5) } else { (1.0, f64::from(step + 1) + 0.5) };
+            script.compute(own).at("meet").barrier(waits)
+        })
+    })
+}
+
+#[test]
+fn of_too_many_calls_those_with_the_longest_waits_are_there() {
+    let dir = written(ever_later());
+    let file = dir.path().join("run.pftrace");
+    let output = export(&["perfetto", text_of(dir.path()), "-o", text_of(&file), "--limit", "5"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("the trace has 5 of 40 calls: those with the longest waits"), "{said}");
+    let part = Trace::read(&std::fs::read(&file).unwrap());
+    let calls = |trace: &Trace| -> Vec<(String, u64)> {
+        let calls = trace.slices.iter().filter(|slice| slice.1 == "MPI_Barrier");
+        calls.map(|slice| (slice.0.clone(), slice.4 - slice.3)).collect()
+    };
+    // Classes of similar waits are as they come.
+    let found = calls(&part);
+    assert_eq!(found.len(), 5);
+    assert!(found.iter().all(|(thread, ns)| thread == "1: main" && *ns >= 15 * MS), "{found:?}");
+    let all = trace(dir.path(), &[]);
+    assert_eq!(calls(&all).len(), 40);
+    let regions = |trace: &Trace| trace.slices.iter().filter(|slice| slice.1 == "main").cloned().collect::<Vec<_>>();
+    assert_eq!(regions(&part), regions(&all), "regions are as without the limit");
 }
 
 /// A loop without markers, in which the ranks compute for different times.
@@ -259,7 +311,9 @@ fn load_balance_over_time_is_that_of_the_report_where_it_is_known() {
         let report: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
         let rows = report["iterations"]["per_iteration"].as_array().expect("iterations are known");
         let expected: Vec<f64> = rows.iter().filter_map(|row| row["load_balance"].as_f64()).collect();
-        let found: Vec<f64> = trace(dir.path(), &[]).counters.iter().map(|counter| counter.2 / 100.0).collect();
+        let trace = trace(dir.path(), &[]);
+        let name = trace.tracks.values().find(|name| name.starts_with("load balance of")).expect("there is a counter");
+        let found: Vec<f64> = trace.values(name).into_iter().map(|value| value / 100.0).collect();
         assert_eq!(found.len(), expected.len(), "{found:?} {expected:?}");
         assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9), "{found:?} {expected:?}");
         if report["iterations"]["source"] == "found" {
@@ -296,6 +350,4 @@ fn what_cannot_be_exported_says_so_and_leaves_no_file() {
     fails(&["perfetto", text_of(dir.path())], "the run has sums in place of records (LBPROF_MODE=profile)");
     fails(&["folded", text_of(dir.path()), "--weight", "waiting"], "the run has sums in place of records");
     assert!(!stacks(&exported(&["folded", text_of(dir.path())])).is_empty(), "the sums are enough");
-    let events = written(steps());
-    fails(&["perfetto", text_of(events.path()), "--limit", "3"], "calls, more than 3: select some with --ranks");
 }

@@ -57,6 +57,11 @@ pub trait Format: Watcher {
     ///
     /// Errors: it cannot be made of that.
     fn begins(&mut self, part: &Exported) -> Result<(), SelectionError>;
+
+    /// After the ranks were followed: whether it needs to see all of it once more.
+    fn again(&mut self) -> bool {
+        false
+    }
 }
 
 /// Passes on what lies in a region.

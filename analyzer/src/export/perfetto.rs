@@ -3,34 +3,45 @@
 //! ```text
 //!   process  rank 1 (node0)
 //!     thread   main ─┬─ main                                     regions, nested
-//!                    │   └─ step ── MPI_Recv                     calls, with their call sites
+//!                    │   └─ step ── MPI_Recv                     calls, with call site, peer, bytes …
 //!                    │               └─ late sender (rank 0)     how they waited
+//!                    │                   └─ rank 0: computation in main/step/force    what that rank did meanwhile
 //!     track    iterations of main/step: iteration 0 | iteration 1 …
-//!   counter  load balance of main/step
+//!   counter  load balance of main/step …
 //! ```
 //!
 //! A message is an arrow from a point on its sender's thread, when its send began, to one on its receiver's, when the call ended in which it
 //! was received. Time that is computed is what calls leave free of a region. All packets are of one sequence, so that names are written once.
+//!
+//! Of a part with more calls than wanted only those with the longest waits are written: the ranks are followed twice then, see [`Kept`].
 
+mod counters;
+mod kept;
+mod meanwhile;
+mod names;
 pub mod packets;
 
 use std::collections::HashMap;
 use std::io::{self, Write};
 
 use lbprof_collector::Activity;
-use lbprof_collector::record::NONE;
+use lbprof_collector::record::{NO_PEER, NONE};
 
+use self::counters::{Counter, counters};
+use self::kept::Kept;
+use self::meanwhile::Meanwhile;
+use self::names::Names;
 use self::packets::{
-    BEGIN, COUNTER, CounterDescriptor, END, Fact, INSTANT, Interned, Packet, ProcessDescriptor, Text, ThreadDescriptor,
+    BEGIN, COUNTER, CounterDescriptor, END, Fact, INSTANT, Packet, ProcessDescriptor, ThreadDescriptor,
     TrackDescriptor, TrackEvent,
 };
 use super::{Exported, Format};
 use crate::model::followed::ThreadOf;
 use crate::model::interval::Interval;
 use crate::model::region_state::Ns;
-use crate::model::{Model, RankModel, RegionIdx};
+use crate::model::{Communicator, Model, RankModel, RegionIdx};
 use crate::profile::operation_name;
-use crate::replay::{Message, StateInterval, Watcher};
+use crate::replay::{InitialWait, Message, StateInterval, Watcher};
 use crate::report::words::clean;
 use crate::select::SelectionError;
 
@@ -40,21 +51,26 @@ pub const MOST_CALLS: u64 = 5_000_000;
 /// Writes a trace.
 pub struct Perfetto<W> {
     out: W,
-    /// Calls of a part of which a trace is made; `None`: any.
+    /// Calls that are written at most; `None`: any number.
     most_calls: Option<u64>,
+    /// Which calls are written; `None`: all.
+    kept: Option<Kept>,
     /// The first error, after which nothing is written any more.
     error: Option<io::Error>,
     names: Names,
     /// The regions' names, and by region those around it, outermost first.
     regions: Vec<String>,
     chains: Vec<Vec<RegionIdx>>,
-    /// The call sites' labels.
+    /// The call sites' labels, and those of communicators.
     sites: Vec<String>,
+    communicators: Vec<String>,
+    /// What first threads did lately.
+    meanwhile: Meanwhile,
     /// By place of the rank: its number and host.
     ranks: Vec<(u32, String)>,
     threads: HashMap<ThreadOf, OpenThread>,
-    /// By number of the rank: the track of its first thread.
-    first_threads: HashMap<u32, u64>,
+    /// By numbers of the rank and of the thread: its track.
+    tracks: HashMap<(u32, u32), u64>,
     /// The call that came last, while its messages come.
     call: Option<(ThreadOf, StateInterval)>,
     /// Tracks, threads and arrows so far.
@@ -71,19 +87,22 @@ struct OpenThread {
 }
 
 impl<W: Write + Send> Perfetto<W> {
-    /// A trace that is written to `out`; of a part with more calls than `most_calls` there is none.
+    /// A trace that is written to `out`, with `most_calls` calls at most: those with the longest waits.
     pub fn new(out: W, most_calls: Option<u64>) -> Self {
         Perfetto {
             out,
             most_calls,
+            kept: None,
             error: None,
             names: Names::default(),
             regions: Vec::new(),
             chains: Vec::new(),
             sites: Vec::new(),
+            communicators: Vec::new(),
+            meanwhile: Meanwhile::default(),
             ranks: Vec::new(),
             threads: HashMap::new(),
-            first_threads: HashMap::new(),
+            tracks: HashMap::new(),
             call: None,
             n_tracks: 0,
             n_threads: 0,
@@ -162,36 +181,23 @@ impl<W: Write + Send> Perfetto<W> {
         let name = if thread.number == 0 { "main".to_owned() } else { format!("thread {}", thread.number) };
         let facts = ThreadDescriptor { pid: Some(pid(rank)), tid: Some(self.n_threads), name: Some(name) };
         let track = self.track(TrackDescriptor { thread: Some(facts), ..TrackDescriptor::default() });
-        if thread.number == 0 {
-            self.first_threads.insert(rank, track);
-        }
+        self.tracks.insert((rank, thread.number), track);
         self.threads.insert(thread, OpenThread { track, regions: Vec::new(), until: 0 });
         track
     }
 
-    /// The load balance of each iteration of the main loop, as values over time; none where what ranks compute in it is not known.
-    fn load_balance(&mut self, model: &Model) {
+    /// The efficiencies of the main loop's iterations, as values over time.
+    fn counters(&mut self, model: &Model) {
         let Some(region) = model.main_loop() else { return };
-        let unknown = model.entering(region);
-        let mut iterations: HashMap<u32, (f64, f64, f64)> = HashMap::new();
-        for series in model.ranks.iter().filter_map(|rank| rank.series(region)) {
-            for (at, &number) in series.numbers.iter().enumerate() {
-                let (seconds, begin) = (series.seconds_at(Activity::Computation, at), series.begin_s[at]);
-                let (sum, max, first) = iterations.entry(number).or_insert((0.0, 0.0, f64::INFINITY));
-                (*sum, *max, *first) = (*sum + seconds, max.max(seconds), first.min(begin));
+        let path = self.path(region);
+        for Counter { name, unit, values } in counters(model, region) {
+            let name = Some(format!("{name} of {path}"));
+            let counter = Some(CounterDescriptor { unit: Some(unit.to_owned()) });
+            let track = self.track(TrackDescriptor { name, counter, ..TrackDescriptor::default() });
+            for (at, value) in values {
+                let value = Some(value);
+                self.event(at, TrackEvent { kind: Some(COUNTER), track: Some(track), value, ..TrackEvent::default() });
             }
-        }
-        let is_known = |number: u32, max: f64, first: f64| max > 0.0 && first.is_finite() && !unknown.contains(&number);
-        let mut values: Vec<_> =
-            iterations.into_iter().filter(|&(number, (_, max, first))| is_known(number, max, first)).collect();
-        values.sort_by_key(|&(number, _)| number);
-        let name = Some(format!("load balance of {}", self.path(region)));
-        let counter = Some(CounterDescriptor { unit: Some("%".to_owned()) });
-        let track = self.track(TrackDescriptor { name, counter, ..TrackDescriptor::default() });
-        for (_, (sum, max, first)) in values {
-            let value = Some(100.0 * sum / max / model.ranks.len() as f64);
-            let at = (first * 1e9).round() as Ns;
-            self.event(at, TrackEvent { kind: Some(COUNTER), track: Some(track), value, ..TrackEvent::default() });
         }
     }
 
@@ -241,24 +247,32 @@ impl<W: Write + Send> Format for Perfetto<W> {
     fn begins(&mut self, part: &Exported) -> Result<(), SelectionError> {
         let model = part.model;
         let calls = part.calls();
-        if self.most_calls.is_some_and(|most| calls > most) {
-            return Err(SelectionError::TooManyCalls { calls, most: self.most_calls.unwrap_or(0) });
-        }
+        self.kept = self.most_calls.filter(|&most| calls > most).map(Kept::counting);
         self.regions = model.regions.iter().map(|region| clean(&region.name)).collect();
         let chain = |region: RegionIdx| model.chain(region).into_iter().rev().collect();
         self.chains = (0..model.regions.len() as RegionIdx).map(chain).collect();
         self.sites = part.places.iter().map(|place| clean(&place.label())).collect();
+        self.communicators = model.communicators.iter().map(Communicator::label).collect();
         self.ranks = model.ranks.iter().map(|rank| (rank.rank, rank.host.clone())).collect();
         self.write(Packet { sequence: Some(1), flags: Some(1), ..Packet::default() });
         for (place, rank) in (0..).zip(&model.ranks) {
             self.rank(place, rank);
         }
-        self.load_balance(model);
+        self.counters(model);
         Ok(())
+    }
+
+    fn again(&mut self) -> bool {
+        self.kept.as_mut().is_some_and(Kept::choose)
     }
 }
 
 impl<W: Write + Send> Perfetto<W> {
+    /// How many calls were written of how many, where not all were.
+    pub fn left_out(&self) -> Option<(u64, u64)> {
+        self.kept.as_ref().map(Kept::written)
+    }
+
     /// After all else.
     ///
     /// Errors: the first that there was in writing.
@@ -276,12 +290,64 @@ impl<W: Write + Send> Perfetto<W> {
     }
 }
 
+impl<W: Write + Send> Perfetto<W> {
+    /// What is known of a call beside its name.
+    fn facts(&mut self, state: &StateInterval) -> Vec<Fact> {
+        let &StateInterval { site, facts, .. } = state;
+        let mut known = Vec::new();
+        if let Some(label) = self.sites.get(site as usize) {
+            known.push(self.names.text("call site", label));
+        }
+        if let Some(label) = self.communicators.get(facts.comm as usize) {
+            known.push(self.names.text("communicator", label));
+        }
+        let numbers = [
+            ("peer", (facts.peer != NONE).then_some(facts.peer.into())),
+            ("tag", (facts.tag != NO_PEER).then_some(facts.tag.into())),
+            ("bytes sent", i64::try_from(facts.sent).ok().filter(|&bytes| bytes > 0)),
+            ("bytes received", i64::try_from(facts.received).ok().filter(|&bytes| bytes > 0)),
+        ];
+        known.extend(numbers.into_iter().filter_map(|(name, number)| Some(self.names.number(name, number?))));
+        known
+    }
+
+    /// How a call waited, and what the rank did meanwhile that it waited for.
+    fn wait(&mut self, track: u64, interval: Interval, wait: InitialWait) {
+        let name = match wait.by {
+            Some(rank) => format!("{} (rank {rank})", wait.state.name()),
+            None => wait.state.name().to_owned(),
+        };
+        let facts = wait.by.map(|rank| self.names.number("waits for rank", i64::from(rank))).into_iter().collect();
+        let end = wait.until.min(interval.end);
+        self.begin(track, interval.begin, &name, facts);
+        let waited = Interval::new(interval.begin, wait.awaited.clamp(interval.begin, end));
+        for (did, time) in wait.by.map(|by| self.meanwhile.within(by, waited)).unwrap_or_default() {
+            let what = match (did.kind.activity(), did.operation) {
+                (Some(Activity::Computation), _) | (Some(_), 0) => "computation".to_owned(),
+                (None, _) => "not recorded".to_owned(),
+                (Some(Activity::Recorder), _) => "lbprof".to_owned(),
+                (Some(_), operation) => format!("MPI_{}", operation_name(operation)),
+            };
+            let name = format!("rank {}: {what} in {}", wait.by.unwrap_or(NONE), self.path(did.kind.region()));
+            self.begin(track, time.begin, &name, Vec::new());
+            self.end(track, time.end);
+        }
+        self.end(track, end);
+    }
+}
+
 impl<W: Write + Send> Watcher for Perfetto<W> {
     fn spends(&mut self, state: &StateInterval) {
+        if self.kept.as_mut().is_some_and(|kept| kept.counts(state)) {
+            return;
+        }
         self.end_call();
-        let &StateInterval { thread, interval, kind, site, operation, facts: _, wait } = state;
+        let &StateInterval { thread, interval, kind, operation, wait, .. } = state;
         let track = self.enter(thread, kind.region(), interval);
-        if kind.is_computation() {
+        if let Some(&(rank, _)) = self.ranks.get(thread.rank as usize).filter(|_| thread.number == 0) {
+            self.meanwhile.add(rank, state);
+        }
+        if kind.is_computation() || !self.kept.as_mut().is_none_or(|kept| kept.keeps(state)) {
             return;
         }
         let name = match (kind.activity(), operation) {
@@ -291,17 +357,10 @@ impl<W: Write + Send> Watcher for Perfetto<W> {
             (Some(Activity::Recorder), _) => "lbprof".to_owned(),
             (Some(_), operation) => format!("MPI_{}", operation_name(operation)),
         };
-        let label = self.sites.get(site as usize).cloned();
-        let facts = label.map(|label| self.names.text("call site", &label)).into_iter().collect();
+        let facts = self.facts(state);
         self.begin(track, interval.begin, &name, facts);
         if let Some(wait) = wait.filter(|wait| wait.until > interval.begin) {
-            let name = match wait.by {
-                Some(rank) => format!("{} (rank {rank})", wait.state.name()),
-                None => wait.state.name().to_owned(),
-            };
-            let facts = wait.by.map(|rank| self.names.number("waits for rank", i64::from(rank))).into_iter().collect();
-            self.begin(track, interval.begin, &name, facts);
-            self.end(track, wait.until.min(interval.end));
+            self.wait(track, interval, wait);
         }
         self.call = Some((thread, *state));
     }
@@ -310,7 +369,7 @@ impl<W: Write + Send> Watcher for Perfetto<W> {
         let Some((thread, _)) = self.call else { return };
         let track = self.thread(thread);
         self.n_flows += 1;
-        let sender = self.first_threads.get(&message.from).copied();
+        let sender = self.tracks.get(&(message.from, message.from_thread)).copied();
         let sides = [
             (sender, message.sent, "send to rank", message.to),
             (Some(track), message.received, "receive from rank", message.from),
@@ -338,53 +397,4 @@ impl<W: Write + Send> Watcher for Perfetto<W> {
             self.event(at, event);
         }
     }
-}
-
-/// Names that were used before, by number.
-#[derive(Default)]
-struct Names {
-    events: HashMap<String, u64>,
-    facts: HashMap<&'static str, u64>,
-    texts: HashMap<String, u64>,
-    new: Interned,
-}
-
-impl Names {
-    fn event(&mut self, name: &str) -> u64 {
-        number(&mut self.events, name, &mut self.new.events)
-    }
-
-    fn fact(&mut self, name: &'static str) -> u64 {
-        let next = self.facts.len() as u64 + 1;
-        *self.facts.entry(name).or_insert_with(|| {
-            self.new.facts.push(Text { id: Some(next), text: Some(name.to_owned()) });
-            next
-        })
-    }
-
-    fn number(&mut self, name: &'static str, number: i64) -> Fact {
-        Fact { name: Some(self.fact(name)), number: Some(number), text: None }
-    }
-
-    fn text(&mut self, name: &'static str, text: &str) -> Fact {
-        let text = number(&mut self.texts, text, &mut self.new.texts);
-        Fact { name: Some(self.fact(name)), number: None, text: Some(text) }
-    }
-
-    /// Those that were not written yet; `None`: none.
-    fn take_new(&mut self) -> Option<Interned> {
-        let new = std::mem::take(&mut self.new);
-        (new != Interned::default()).then_some(new)
-    }
-}
-
-/// The number of a text, which is noted where it is new.
-fn number(known: &mut HashMap<String, u64>, text: &str, new: &mut Vec<Text>) -> u64 {
-    if let Some(&number) = known.get(text) {
-        return number;
-    }
-    let number = known.len() as u64 + 1;
-    known.insert(text.to_owned(), number);
-    new.push(Text { id: Some(number), text: Some(text.to_owned()) });
-    number
 }

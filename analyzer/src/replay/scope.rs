@@ -151,6 +151,7 @@ impl Watcher for PartWatcher<'_> {
             let since = |time: Ns| time - self.scope.begin;
             self.watcher.receives(&Message {
                 sent: since(message.sent),
+                posted: since(message.posted),
                 received: since(message.received),
                 ..*message
             });

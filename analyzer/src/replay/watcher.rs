@@ -54,8 +54,14 @@ pub struct Message {
     pub from: u32,
     /// World rank of who received it.
     pub to: u32,
+    /// The number of the sender's thread in its log, and of the receiver's.
+    pub from_thread: u32,
+    /// See above.
+    pub to_thread: u32,
     /// When its send began.
     pub sent: Ns,
+    /// When its receive was posted.
+    pub posted: Ns,
     /// When the call ended in which it was received.
     pub received: Ns,
     /// Its bytes.

@@ -141,16 +141,6 @@ pub enum SelectionError {
          LBPROF_MODE=events, or export folded"
     )]
     OnlySums,
-    /// More calls than a format's readers can take.
-    #[error(
-        "{calls} calls, more than {most}: select some with --ranks, --from and --to or --region, or allow more with --limit"
-    )]
-    TooManyCalls {
-        /// Calls that are selected.
-        calls: u64,
-        /// How many may be.
-        most: u64,
-    },
     /// Sums cannot be cut.
     #[error(
         "--from, --to: rank {rank} has sums in place of records there, which cannot be cut in time (LBPROF_MODE=profile, or past \

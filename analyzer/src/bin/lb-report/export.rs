@@ -13,6 +13,7 @@ use lbprof_analyzer::export::{Analysed, parquet};
 use lbprof_analyzer::model::moment::Moment;
 use lbprof_analyzer::read::open::Run;
 use lbprof_analyzer::report::Report;
+use lbprof_analyzer::report::words::count;
 use lbprof_analyzer::select::{RankSet, Selection, SelectionError};
 use lbprof_collector::format::Mode;
 
@@ -59,7 +60,7 @@ pub struct ExportArguments {
     #[arg(long)]
     by_rank: bool,
 
-    /// Perfetto: maximum number of calls to export; 0: no limit [default: 5000000].
+    /// Perfetto: maximum number of calls to export, those with the longest waits first; 0: no limit [default: 5000000].
     #[arg(long, value_name = "N", hide_default_value = true, default_value_t = MOST_CALLS)]
     limit: u64,
 
@@ -139,17 +140,27 @@ fn folded(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyh
 
 fn perfetto(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     needs_events(run)?;
-    let mut analysis = None;
+    let (mut analysis, mut left_out) = (None, None);
     let written = passes(run, &options(arguments, true), &arguments.common, allow_following, |options, show| {
         write_file(&arguments.file(), |out| {
             let mut trace = Perfetto::new(out, Some(arguments.limit).filter(|&limit| limit > 0));
             let result = analyse::export_part(run, selection, options, &mut trace, show);
             // Without a part there is no file.
+            left_out = trace.left_out();
             let done = if result.is_ok() { trace.finish() } else { Err(io::Error::other("no part")) };
             analysis = Some(result);
             done
         })
     });
+    if let Some((kept, all)) = left_out.filter(|_| !arguments.common.quiet && written.is_ok()) {
+        let _ = writeln!(
+            io::stderr(),
+            "lb-report: the trace has {} of {} calls: those with the longest waits. For others select a part with --ranks, --from \
+             and --to or --region, or write all with --limit 0",
+            count(kept),
+            count(all)
+        );
+    }
     match analysis {
         Some(Err(error)) => Err(error.into()),
         Some(Ok(analysis)) => written.map(|()| analysis),

@@ -50,13 +50,14 @@ impl Matcher<'_> {
         match started {
             Started::Transfer { id, sends } => {
                 match self.channels.get(id) {
-                    &Transfer { sent: Some(sent), .. } if !sends => {
+                    &Transfer { sent: Some(sent), posted, .. } if !sends => {
                         self.counts.messages += 1;
                         self.counts.sizes_differ += u64::from(sent.bytes != event.bytes);
                         sinks.synchronises((thread, sent.thread), time.end);
                         let (from, tag, comm) = (sent.thread, event.tag, event.comm);
-                        let time = Interval::new(sent.at, time.end);
-                        sinks.receives(&Received { from, to: thread, time, bytes: sent.bytes, tag, comm });
+                        let posted = posted.map_or(time.begin, |side| side.at);
+                        let (time, bytes) = (Interval::new(sent.at, time.end), sent.bytes);
+                        sinks.receives(&Received { from, to: thread, time, posted, bytes, tag, comm });
                         self.demands.has_dealt_with(thread, Some(sent.thread));
                         if event.any {
                             self.demands.is_asked(thread, sent.thread);

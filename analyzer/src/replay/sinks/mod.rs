@@ -47,6 +47,8 @@ pub struct Received {
     pub to: u32,
     /// When its send began, and when the call ended in which it was received.
     pub time: Interval,
+    /// When its receive was posted.
+    pub posted: Ns,
     /// Its bytes.
     pub bytes: u64,
     /// Its tag.

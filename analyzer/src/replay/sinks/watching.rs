@@ -89,11 +89,12 @@ impl Sink for Watching<'_> {
     #[inline]
     fn receives(&mut self, message: &Received) {
         if self.watcher.is_some() {
-            let world = |thread: u32| self.world(thread).unwrap_or(NONE);
-            let (from, to) = (world(message.from), world(message.to));
+            let known = |thread: u32| self.threads.get(thread as usize).map(|&(thread, world)| (world, thread.number));
+            let side = |thread: u32| known(thread).unwrap_or((NONE, 0));
+            let ((from, from_thread), (to, to_thread)) = (side(message.from), side(message.to));
             let (sent, received): (Ns, Ns) = (message.time.begin, message.time.end);
-            let &Received { bytes, tag, comm, .. } = message;
-            let message = Message { from, to, sent, received, bytes, tag, comm };
+            let &Received { posted, bytes, tag, comm, .. } = message;
+            let message = Message { from, to, from_thread, to_thread, sent, posted, received, bytes, tag, comm };
             self.watcher.iter_mut().for_each(|watcher| watcher.receives(&message));
         }
     }

@@ -175,6 +175,12 @@ mod tests {
         }
     }
 
+    /// A message to rank 2, which it receives at 80.
+    fn message(from: u32, sent: Ns) -> Message {
+        let (to, from_thread, to_thread) = (2, 0, 0);
+        Message { from, to, from_thread, to_thread, sent, posted: sent, received: 80, bytes: 8, tag: 1, comm: 0 }
+    }
+
     fn waited(until: Ns, by: u32) -> Option<InitialWait> {
         Some(InitialWait { awaited: until, until, state: WaitState::LateSender, by: Some(by) })
     }
@@ -185,14 +191,13 @@ mod tests {
         let mut watch = Watch::new(&model).unwrap();
         watch.spends(&spent(1, 0, 20, Activity::Computation));
         watch.spends(&StateInterval { wait: waited(60, 0), ..spent(1, 20, 80, Activity::PointToPoint) });
-        let message = Message { from: 0, to: 2, sent: 50, received: 80, bytes: 8, tag: 1, comm: 0 };
-        watch.receives(&message);
+        watch.receives(&message(0, 50));
         let seen = watch.finish();
         let spans: Vec<_> = seen.spans.unwrap().iter().map(|one| (one.rank, one.begin, one.end, one.state)).collect();
         assert_eq!(spans, [(2, 0, 20, 0), (2, 20, 60, WAITING), (2, 60, 80, Activity::PointToPoint as u8)]);
         let waits: Vec<_> = seen.waits.iter().map(|one| (one.rank, one.begin, one.end, one.delay_source)).collect();
         assert_eq!((waits, seen.all_waits), (vec![(2, 20, 60, 0)], 1));
-        assert_eq!(seen.messages, [message]);
+        assert_eq!(seen.messages, [message(0, 50)]);
         let sums: Vec<_> =
             seen.shares.iter().map(|(state, all)| (*state, all.iter().map(|&one| u32::from(one)).sum())).collect();
         // A bin is a nanosecond.
@@ -214,7 +219,6 @@ mod tests {
     fn messages_that_ended_waits_come_first() {
         let model = model(1);
         let mut watch = Watch::new(&model).unwrap();
-        let message = |from, sent| Message { from, to: 2, sent, received: 80, bytes: 8, tag: 1, comm: 0 };
         watch.spends(&StateInterval { wait: waited(60, 0), ..spent(1, 20, 80, Activity::PointToPoint) });
         watch.receives(&message(1, 10));
         watch.receives(&message(0, 60));

@@ -1,6 +1,6 @@
 """Parquet: DuckDB finds in the tables what the report says.
 
-    tables.py TABLES REPORT.json
+    read_parquet.py TABLES REPORT.json
 """
 
 import json

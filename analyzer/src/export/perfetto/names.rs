@@ -1,0 +1,57 @@
+//! Names in a trace: written once, and used by number after that.
+
+use std::collections::HashMap;
+
+use super::packets::{Fact, Interned, Text};
+
+/// Names that were used before, by number.
+#[derive(Debug, Default)]
+pub struct Names {
+    events: HashMap<String, u64>,
+    facts: HashMap<&'static str, u64>,
+    texts: HashMap<String, u64>,
+    new: Interned,
+}
+
+impl Names {
+    /// The number of the name of an event.
+    pub fn event(&mut self, name: &str) -> u64 {
+        number(&mut self.events, name, &mut self.new.events)
+    }
+
+    fn fact(&mut self, name: &'static str) -> u64 {
+        let next = self.facts.len() as u64 + 1;
+        *self.facts.entry(name).or_insert_with(|| {
+            self.new.facts.push(Text { id: Some(next), text: Some(name.to_owned()) });
+            next
+        })
+    }
+
+    /// A fact that is a number.
+    pub fn number(&mut self, name: &'static str, number: i64) -> Fact {
+        Fact { name: Some(self.fact(name)), number: Some(number), text: None }
+    }
+
+    /// A fact that is a text.
+    pub fn text(&mut self, name: &'static str, text: &str) -> Fact {
+        let text = number(&mut self.texts, text, &mut self.new.texts);
+        Fact { name: Some(self.fact(name)), number: None, text: Some(text) }
+    }
+
+    /// Those that were not written yet; `None`: none.
+    pub fn take_new(&mut self) -> Option<Interned> {
+        let new = std::mem::take(&mut self.new);
+        (new != Interned::default()).then_some(new)
+    }
+}
+
+/// The number of a text, which is noted where it is new.
+fn number(known: &mut HashMap<String, u64>, text: &str, new: &mut Vec<Text>) -> u64 {
+    if let Some(&number) = known.get(text) {
+        return number;
+    }
+    let number = known.len() as u64 + 1;
+    known.insert(text.to_owned(), number);
+    new.push(Text { id: Some(number), text: Some(text.to_owned()) });
+    number
+}

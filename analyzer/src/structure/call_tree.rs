@@ -66,10 +66,8 @@ impl CallTree {
         // The call site that calls the function of each, run-times left out: of a call site itself, if it is not left out.
         let mut caller: Vec<Option<usize>> = vec![None; all.call_sites.len()];
         let mut frames: Vec<Vec<Frame>> = vec![Vec::new(); all.call_sites.len()];
-        let mut around: Vec<Option<u32>> = vec![None; all.call_sites.len()];
-        let mut of_site = vec![0; all.call_sites.len()];
         let mut is_whole = vec![false; all.call_sites.len()];
-        for at in order {
+        for &at in &order {
             let site = &all.call_sites[at];
             let (place, position) = position(at);
             is_whole[at] = match site.parent {
@@ -81,6 +79,12 @@ impl CallTree {
             let is_left_out = is_runtime(place) || own.is_empty();
             caller[at] = if is_left_out { called_by } else { Some(at) };
             frames[at] = if own.is_empty() { vec![(place.clone(), None)] } else { own };
+        }
+        join_split(&mut frames, &caller, all);
+        let mut around: Vec<Option<u32>> = vec![None; all.call_sites.len()];
+        let mut of_site = vec![0; all.call_sites.len()];
+        for at in order {
+            let called_by = all.call_sites[at].parent.and_then(|parent| caller[parent as usize]);
             let callee = frames[at].last().and_then(|(frame, _)| function_of(frame));
             around[at] = called_by.and_then(|by| builder.add(around[by], &frames[by], callee));
             // What calls MPI is not what calls a function, even at one address.
@@ -267,6 +271,23 @@ fn function_of(place: &CodePlace) -> Option<&str> {
     Some(place.function_label()).filter(|name| !name.is_empty())
 }
 
+/// Makes one frame of those that a compiler made two by splitting a function, so that its head can be inlined: the rest then reads as inlined into
+/// the function itself, where that begins. A function that calls itself elsewhere may do so here, too.
+fn join_split(frames: &mut [Vec<Frame>], caller: &[Option<usize>], all: &Sites) {
+    let calls_itself = |at: usize| {
+        let by = caller[all.call_sites[at].parent? as usize]?;
+        let own = function_of(&frames[at].last()?.0)?;
+        (function_of(&frames[by].first()?.0) == Some(own)).then(|| own.to_owned())
+    };
+    let recursive: BTreeSet<String> = (0..frames.len()).filter_map(calls_itself).collect();
+    for list in frames {
+        list.dedup_by(|outer, inner| {
+            let function = function_of(&outer.0);
+            function == function_of(&inner.0) && function.is_some_and(|name| !recursive.contains(name))
+        });
+    }
+}
+
 #[derive(Default)]
 struct Builder {
     nodes: Vec<Node>,
@@ -290,5 +311,67 @@ impl Builder {
                 next
             }))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::CallSite;
+
+    /// A frame: function and line.
+    type At = (&'static str, u32);
+
+    /// The tree of call sites by their parents and frames, the innermost first.
+    fn tree(sites: &[(Option<u32>, &[At])]) -> CallTree {
+        let frame = |&(function, line): &At| {
+            let file = Some("app.c".to_owned());
+            (CodePlace { function: Some(function.to_owned()), file, line: Some(line), ..CodePlace::default() }, None)
+        };
+        let positions: Vec<Position> = sites.iter().map(|(_, frames)| frames.iter().map(frame).collect()).collect();
+        let site = |(offset, (parent, _)): (u64, &(Option<u32>, &[At]))| CallSite {
+            module: Some(0),
+            offset,
+            parent: *parent,
+            cut: false,
+        };
+        let mut all = Sites::default();
+        all.call_sites = (0..).zip(sites).map(site).collect();
+        CallTree::new(&all, |at| (&positions[at][0].0, &positions[at]))
+    }
+
+    /// The path of a site: functions and lines, the outermost first.
+    fn path(tree: &CallTree, site: u32) -> Vec<(String, u32)> {
+        let path = tree.path(tree.node_of(site).unwrap());
+        let place = |at| &tree.node(at).unwrap().place;
+        path.into_iter().map(|at| (place(at).function_label().to_owned(), place(at).line.unwrap())).collect()
+    }
+
+    #[test]
+    fn a_split_function_is_one_frame() {
+        // The head of `halo` begins in line 20; the compiler made a function of the rest and inlined it back.
+        let tree = tree(&[(None, &[("main", 9)]), (Some(0), &[("halo", 25), ("halo", 20)])]);
+        assert_eq!(path(&tree, 1), [("main".to_owned(), 9), ("halo".to_owned(), 25)]);
+    }
+
+    #[test]
+    fn a_function_that_calls_itself_has_a_frame_each_time() {
+        // Twice inlined, twice by a call.
+        let cycle = &[("cycle", 33), ("cycle", 31)][..];
+        let tree = tree(&[(None, &[("main", 9)]), (Some(0), cycle), (Some(1), cycle)]);
+        assert_eq!(path(&tree, 2).len(), 5);
+    }
+
+    #[test]
+    fn a_call_by_a_pointer_is_a_node_for_each_function() {
+        let calls: [(Option<u32>, &[At]); 3] =
+            [(None, &[("main", 9)]), (Some(0), &[("setup", 3)]), (Some(0), &[("step", 7)])];
+        let tree = tree(&calls);
+        let [setup, step] = [1, 2].map(|site| tree.node_of(site).unwrap());
+        let parents = [setup, step].map(|at| tree.node(at).unwrap().parent.unwrap());
+        assert_ne!(parents[0], parents[1]);
+        assert_eq!(tree.callee(parents[1]).unwrap().place.function_label(), "step");
+        // They are called one after the other, by a function of which nothing more is known.
+        assert_eq!(tree.meeting(setup, step), (None, parents[0], parents[1]));
     }
 }

@@ -5,12 +5,15 @@ use std::collections::BTreeSet;
 use super::{DIM, Options, WIDE, title};
 use crate::report::call_tree::NodeKind;
 use crate::report::table::Table;
-use crate::report::words::{clean, percent, percent_or_dash};
+use crate::report::words::{clean, percent, percent_or_dash, width};
 use crate::report::{CallTreeRow, Report};
 use crate::structure::code_place::base_name;
 
 /// Share of a node's time from which on a node in it is what it does, and both are one line.
 const WHOLE: f64 = 0.99;
+
+/// Most columns of names that share a line.
+const LONGEST: usize = 40;
 
 /// Columns that give way to names where lines are short.
 const SPARE: &[&[&str]] = &[&["slowest"], &["micro"], &["computes"], &["load"]];
@@ -44,7 +47,9 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
             continue;
         }
         names.push(label(rows, at));
-        if !options.full && goes_on(rows, &shown, at) {
+        let length = names.iter().map(|name| width(name) + 3).sum::<usize>();
+        let next = goes_on(rows, &shown, at).filter(|&next| length + width(&label(rows, next)) <= LONGEST);
+        if !options.full && next.is_some() {
             continue;
         }
         levels[at] = around + 1;
@@ -84,17 +89,12 @@ fn shown(report: &Report, options: &Options) -> BTreeSet<usize> {
     shown
 }
 
-/// Whether a node does nothing but call the one that is shown after it.
-fn goes_on(rows: &[CallTreeRow], shown: &BTreeSet<usize>, at: usize) -> bool {
+/// The function that a node does nothing but call, if that is shown.
+fn goes_on(rows: &[CallTreeRow], shown: &BTreeSet<usize>, at: usize) -> Option<usize> {
     let mut within = shown.range(at + 1..).filter(|&&inner| rows[inner].parent == Some(at));
-    match (within.next(), within.next()) {
-        (Some(&only), None) => {
-            rows[only].kind == NodeKind::Function
-                && rows[at].parent.is_some()
-                && rows[only].time_s >= WHOLE * rows[at].time_s
-        }
-        _ => false,
-    }
+    let (&only, None) = (within.next()?, within.next()) else { return None };
+    let is_all = rows[at].parent.is_some() && rows[only].time_s >= WHOLE * rows[at].time_s;
+    Some(only).filter(|&only| is_all && rows[only].kind == NodeKind::Function)
 }
 
 /// A node's name, with where it is called if another one beside it has that name.

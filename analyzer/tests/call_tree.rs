@@ -86,6 +86,43 @@ fn a_node_has_the_time_of_what_is_in_it() {
 }
 
 #[test]
+fn what_is_computed_before_a_function_with_a_loop_is_not_of_the_function() {
+    // A step computes 8 ms, exchanges in six rounds with a barrier each, and reduces.
+    let model = found_model(Scenario::ranks(2).each(|_, script| {
+        script.through(&["main"]).at("start").barrier(0.5).repeat(20, |_, script| {
+            let script = script.compute(8).through(&["main too", "step"]);
+            let rounds = script.repeat(6, |round, script| {
+                let pack_ms = if round > 0 { 0.125 } else { 0.0 };
+                script.compute(pack_ms).at("send").barrier(0.25).compute(0.0625).at("wait").barrier(0.5)
+            });
+            rounds.through(&["main too"]).compute(1).at("reduce").allreduce(8, 0.5)
+        })
+    }));
+    let rows = rows(&model);
+    let expected = [
+        (0, Program, "main"),
+        (1, Function, ""),
+        (2, Loop, "loop"),
+        (3, Function, ""),
+        (4, Loop, "loop in +0x"),
+        (5, Call, "MPI_Barrier"),
+        (5, Call, "MPI_Barrier"),
+        (3, Call, "MPI_Allreduce"),
+        (1, Function, ""),
+        (2, Call, "MPI_Barrier"),
+    ];
+    let is_like = |(found, expected): (&(u32, NodeKind, &str), &(u32, NodeKind, &str))| {
+        (found.0, found.1) == (expected.0, expected.1) && (found.1 == Loop || found.2 == expected.2)
+    };
+    assert!(shape(&rows).iter().zip(&expected).all(is_like), "{:?}", shape(&rows));
+    assert_ms(rows[3].computation_s, 2.0 * 20.0 * (5.0 * 0.125 + 6.0 * 0.0625));
+    assert_eq!(rows[3].computation_s, rows[4].computation_s, "all of it is in its rounds");
+    // The first step's is before the loop's first call: it may be anything.
+    assert_ms(rows[2].alone_s, 2.0 * (20.0 + 19.0 * 8.0));
+    assert_eq!(rows[4].calls, 2 * 20 * 12);
+}
+
+#[test]
 fn a_marked_phase_lies_in_the_function_around_its_calls() {
     // The phase is begun in `step`, and what is called in it in turn.
     let run = Scenario::ranks(2).each(|_, script| {

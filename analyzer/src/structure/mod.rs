@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A call belongs to the loop that its token belongs to, and so does the computation before it, but for that before the loop's
-//! first call. What the user marked is left as it is: with marked iterations no loop is sought, with marked phases no code is named by its call sites.
+//! first call, and code of a function around the loop's: it runs before the loop is entered. What the user marked is left as it is: with marked iterations no loop is sought, with marked phases no code is named by its call sites.
 
 mod anchors;
 pub mod call_kinds;
@@ -104,6 +104,14 @@ impl Structure {
     /// The main loop of a rank.
     pub fn main_loop(&self, rank: u32) -> Option<usize> {
         self.main_of.get(&rank).copied()
+    }
+
+    /// The innermost of a loop and those around it in whose function code between calls lies; `None`: in none of them.
+    fn loop_around(&self, in_loop: usize, segment: u32) -> Option<usize> {
+        let Some(segments) = &self.segments else { return Some(in_loop) };
+        let is_around = |at: &usize| segments.is_in(segment, self.loop_calls.get(*at).copied().flatten());
+        let outer = |at: &usize| self.loops.get(*at)?.parent.filter(|parent| parent < at);
+        std::iter::successors(Some(in_loop), outer).find(is_around)
     }
 
     /// The names of a loop and of those around it, from the main loop on, each with whether it is iterated.

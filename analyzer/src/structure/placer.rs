@@ -132,6 +132,8 @@ struct OfKind {
     /// The kind that such a call followed the last time, in which loop, and the region that this gave.
     after: (u32, Option<u8>),
     region: u32,
+    /// The region of the computation before it then: another one where code of a function around the loop's comes before the loop.
+    before: u32,
 }
 
 /// Places the calls of a rank's first thread, in their order.
@@ -192,12 +194,13 @@ impl<'a> Placer<'a> {
         if kind as usize >= self.of_kind.len() {
             self.learn(definitions);
         }
-        let OfKind { token, in_loop, is_poll, ends, after, region, .. } = self.of_kind[kind as usize];
+        let OfKind { token, in_loop, is_poll, ends, after, region, before, .. } = self.of_kind[kind as usize];
         if let Some(at) = ends {
             self.end_of(at, from);
         }
         let in_loop = if is_poll { self.in_loop } else { in_loop };
-        let region = if after == (from, in_loop) { region } else { self.between(from, kind, in_loop) };
+        let (region, before) =
+            if after == (from, in_loop) { (region, before) } else { self.between(from, kind, in_loop) };
         let end = record.end.max(record.begin);
         let interval = self.splitter.as_mut().map_or(NONE, |splitter| {
             let interval = splitter.next(token, record.begin, end);
@@ -208,12 +211,16 @@ impl<'a> Placer<'a> {
         self.in_loop = in_loop;
         let has_regions = self.structure.segments.is_some();
         let placed = Placed { region: has_regions.then_some(region), in_loop: in_loop.is_some(), interval };
-        let before = enters.then(|| Placed {
-            region: has_regions.then(|| outside_of_loops(region)),
-            in_loop: false,
-            interval: interval.checked_sub(1).filter(|_| interval != NONE).unwrap_or(NONE),
-        });
-        (placed, before)
+        if enters {
+            let before = Placed {
+                region: has_regions.then(|| outside_of_loops(before)),
+                in_loop: false,
+                interval: interval.checked_sub(1).filter(|_| interval != NONE).unwrap_or(NONE),
+            };
+            return (placed, Some(before));
+        }
+        let before = Some(before).filter(|before| *before != region && has_regions);
+        (placed, before.map(|before| Placed { region: Some(before), ..placed }))
     }
 
     /// Takes in what the newest kind of calls is.
@@ -226,7 +233,16 @@ impl<'a> Placer<'a> {
         let place = self.structure.segments.as_ref().map_or(0, |segments| segments.place(known.site));
         let is_poll = self.main.and_then(|at| self.structure.loops.get(at)).is_some_and(|main| main.polls(token));
         let ends = self.loops.iter().position(|(at, one)| Some(*at) != self.main && one.ends_with(token));
-        self.of_kind.push(OfKind { token, place, in_loop, ends, is_poll, after: (NONE - 1, None), region: 0 });
+        self.of_kind.push(OfKind {
+            token,
+            place,
+            in_loop,
+            ends,
+            is_poll,
+            after: (NONE - 1, None),
+            region: 0,
+            before: 0,
+        });
     }
 
     /// Counts an end of an iteration of an inner loop, which comes after a call of the kind `from`; of an uninterrupted run of them the
@@ -245,15 +261,28 @@ impl<'a> Placer<'a> {
         counted.filter(|&(at, _)| Some(at) != self.main).collect()
     }
 
-    /// The region from a call of one kind to one of another.
+    /// The region from a call of one kind to one of another, and that of the computation between them.
     #[cold]
-    fn between(&mut self, from: u32, kind: u32, in_loop: Option<u8>) -> u32 {
+    fn between(&mut self, from: u32, kind: u32, in_loop: Option<u8>) -> (u32, u32) {
         let place = self.of_kind.get(from as usize).map_or(0, |from| from.place);
         let to = &mut self.of_kind[kind as usize];
-        let segment = self.structure.segments.as_ref().map(|segments| segments.between(place, to.place));
+        let in_loop_at = in_loop.map(usize::from);
+        let found = |in_loop, segment| FoundRegion::Found { in_loop, segment }.number();
         to.after = (from, in_loop);
-        to.region = FoundRegion::Found { in_loop: in_loop.map(usize::from), segment }.number();
-        to.region
+        to.region = found(in_loop_at, None);
+        to.before = to.region;
+        if let Some(segments) = &self.structure.segments {
+            let segment = segments.between(place, to.place);
+            let around = in_loop_at.map(|at| (at, self.structure.loop_around(at, segment)));
+            (to.region, to.before) = match around {
+                Some((at, outer)) if outer != Some(at) => {
+                    let own = segments.ending_at(to.place, self.structure.loop_calls.get(at).copied().flatten());
+                    (found(in_loop_at, own.or(Some(segment))), found(outer, Some(segment)))
+                }
+                _ => (found(in_loop_at, Some(segment)), found(in_loop_at, Some(segment))),
+            };
+        }
+        (to.region, to.before)
     }
 
     /// The rank's main loop, the intervals of its calls and what is known of their ends, where it has one.

@@ -44,6 +44,8 @@ pub struct Segments {
     place_of_site: Vec<u32>,
     /// The region between two places; place 0 is also the begin of the program.
     between: HashMap<(u32, u32), u32>,
+    /// The regions that end at a place, those with most time first.
+    ending: HashMap<u32, Vec<u32>>,
     /// The first is [`OTHER`].
     segments: Vec<Segment>,
     /// Each after the one around it.
@@ -166,7 +168,10 @@ impl Segments {
                 }),
                 None => 0,
             };
-            found.between.extend(code.pairs.into_iter().filter(|_| segment > 0).map(|pair| (pair, segment)));
+            for pair in code.pairs.into_iter().filter(|_| segment > 0) {
+                found.between.insert(pair, segment);
+                found.ending.entry(pair.1).or_default().push(segment);
+            }
         }
         found
     }
@@ -179,6 +184,17 @@ impl Segments {
     /// The region between two places.
     pub fn between(&self, from: u32, to: u32) -> u32 {
         self.between.get(&(from, to)).copied().unwrap_or(0)
+    }
+
+    /// Whether a region lies in the function that `call` calls; also where that is not known.
+    pub fn is_in(&self, segment: u32, call: Option<u32>) -> bool {
+        let Some(one) = self.segments.get(segment as usize).filter(|_| segment > 0) else { return true };
+        call.is_none_or(|call| one.call.is_some_and(|own| self.calls.is_around(call, own)))
+    }
+
+    /// The region in the function that `call` calls which ends at a place, that with most time; `None` where there is none.
+    pub fn ending_at(&self, place: u32, call: Option<u32>) -> Option<u32> {
+        self.ending.get(&place)?.iter().copied().find(|&segment| self.is_in(segment, call))
     }
 
     /// The name of a region and of the functions around it, up to that which `call` calls (all where it is `None`).

@@ -9,6 +9,7 @@
 
 pub mod dump;
 pub mod folded;
+pub mod paraver;
 pub mod parquet;
 pub mod perfetto;
 mod source_path;

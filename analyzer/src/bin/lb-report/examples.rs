@@ -91,6 +91,9 @@ EXAMPLES
       lb-report export folded lbprof-out | inferno-flamegraph > time.svg
       lb-report export folded lbprof-out --weight waiting | inferno-flamegraph > waiting.svg
 
+  A trace for Paraver: run.prv, run.pcf and run.row:
+      lb-report export paraver lbprof-out -o run.prv
+
   Tables for pandas or DuckDB, in a folder; then the time that ranks wait, by wait state:
       lb-report export parquet lbprof-out -o tables
       duckdb -c \"select state, sum(end_ns - begin_ns) / 1e9 as s from 'tables/waits.parquet' group by state\"

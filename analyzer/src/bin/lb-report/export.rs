@@ -1,13 +1,14 @@
 //! `lb-report export`: a run in a format that other programs read.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use lbprof_analyzer::analyse::{self, Analysis, Stage};
 use lbprof_analyzer::export::folded::{self, Weight};
+use lbprof_analyzer::export::paraver::{Files, Paraver};
 use lbprof_analyzer::export::perfetto::{MOST_CALLS, Perfetto};
 use lbprof_analyzer::export::{Analysed, parquet};
 use lbprof_analyzer::model::moment::Moment;
@@ -32,7 +33,8 @@ pub struct ExportArguments {
     /// Folder of the run [default: the newest lbprof-out* in this folder].
     dir: Option<PathBuf>,
 
-    /// File to write [default: standard output]; parquet: folder to write tables into.
+    /// File to write [default: standard output]; paraver: the .prv file, beside which .pcf and .row are written; parquet: folder to write
+    /// tables into.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -73,6 +75,8 @@ pub struct ExportArguments {
 enum Format {
     /// Stacks with a weight each, for flame graphs: flamegraph.pl, inferno, speedscope.
     Folded,
+    /// Paraver's trace format, for wxparaver and Dimemas: the files .prv, .pcf and .row.
+    Paraver,
     /// Tables as Parquet files, for pandas, polars, DuckDB, R: ranks, regions, call paths, iterations; and of events: waits, messages, calls.
     Parquet,
     /// Perfetto's trace format, for ui.perfetto.dev and trace_processor.
@@ -97,6 +101,7 @@ pub fn run(arguments: &ExportArguments) -> anyhow::Result<Exit> {
     let selection = Selection { ranks: ranks.clone(), from: *from, to: *to, region: region.clone(), activities: None };
     let analysis = match arguments.format {
         Format::Folded => folded(&run, &selection, arguments)?,
+        Format::Paraver => paraver(&run, &selection, arguments)?,
         Format::Parquet => parquet(&run, &selection, arguments)?,
         Format::Perfetto => perfetto(&run, &selection, arguments)?,
     };
@@ -168,6 +173,29 @@ fn perfetto(run: &Run, selection: &Selection, arguments: &ExportArguments) -> an
     }
 }
 
+/// Three files that differ in the ends of their names.
+fn paraver(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+    needs_events(run)?;
+    let path = arguments.file();
+    let named = || path.display().to_string();
+    let stem = if path.extension().is_some_and(|end| end == "prv") { path.with_extension("") } else { path.clone() };
+    let (folder, name) = (stem.parent().unwrap_or(Path::new("")), stem.file_name());
+    let name = name.with_context(named)?.to_string_lossy().into_owned();
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let whole = WholeFolder::existing(folder).with_context(named)?;
+    let mut trace = Paraver::new(folder.to_owned());
+    let mut written = None;
+    let analysis = passes(run, &options(arguments, true), &arguments.common, allow_following, |options, show| {
+        let analysis = analyse::export_part(run, selection, options, &mut trace, show)?;
+        let file = |end: &str| whole.file(&format!("{name}.{end}"));
+        let files = || Ok(Files { prv: file("prv")?, pcf: file("pcf")?, row: file("row")? });
+        written = Some(files().and_then(|files| trace.finish(files)));
+        Ok::<_, SelectionError>(analysis)
+    })?;
+    written.unwrap_or(Ok(())).and_then(|()| whole.finish(&[], |_| false)).with_context(named)?;
+    Ok(analysis)
+}
+
 /// Tables, in a folder: those of events only where there are events.
 fn parquet(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let path = arguments.file();
@@ -205,6 +233,7 @@ impl ExportArguments {
         let is_none = self.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
         match self.format {
             Format::Folded => None,
+            Format::Paraver => is_none.then_some("a trace is three files: name the first: -o run.prv"),
             Format::Parquet => is_none.then_some("the tables are several files: name a folder for them: -o tables"),
             Format::Perfetto => {
                 (is_none && is_terminal()).then_some("a trace is no text: name a file for it: -o run.pftrace")

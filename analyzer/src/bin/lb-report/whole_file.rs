@@ -52,6 +52,12 @@ impl WholeFolder {
         Ok(WholeFolder { path: path.to_owned(), is_new, files: RefCell::default() })
     }
 
+    /// A folder that is there.
+    pub fn existing(path: &Path) -> io::Result<WholeFolder> {
+        fs::metadata(path)?;
+        Ok(WholeFolder { path: path.to_owned(), is_new: false, files: RefCell::default() })
+    }
+
     /// A file that will have this name.
     pub fn file(&self, name: &str) -> io::Result<File> {
         let new = new_file(&self.path)?;

@@ -1,0 +1,160 @@
+//! Lines in the order of time, however they come: sorted in memory as far as they fit, else in files that are merged.
+//!
+//! ```text
+//!   lines ─→ a part in memory ─→ sorted, to a file ─┐
+//!            the next one     ─→ sorted, to a file ─┼─→ merged
+//!            the last one     ─→ sorted             ┘
+//! ```
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use std::path::PathBuf;
+
+/// Bytes of a part in memory.
+const PART: usize = 32 << 20;
+
+/// So many files are open at most; more are merged into one.
+const MOST_FILES: usize = 64;
+
+/// By what lines are sorted: their time, then their kind. Those with the same ones stay in the order in which they came.
+pub type Key = (u64, u8);
+
+/// Bytes of a key and of the length of its line in a file.
+const HEAD: usize = 8 + 1 + 4;
+
+/// Sorts lines.
+pub struct Sorted {
+    /// Where files are made.
+    folder: PathBuf,
+    part_bytes: usize,
+    lines: Vec<u8>,
+    /// The lines of the part in memory: keys, and where they end.
+    keys: Vec<(Key, usize)>,
+    files: Vec<File>,
+}
+
+impl Sorted {
+    /// No lines yet. Files of what does not fit into memory are made in `folder`, without a name: they go away by themselves.
+    pub fn new(folder: PathBuf) -> Sorted {
+        Sorted { folder, part_bytes: PART, lines: Vec::new(), keys: Vec::new(), files: Vec::new() }
+    }
+
+    /// Adds a line.
+    ///
+    /// Errors: those of writing a part that is full.
+    pub fn add(&mut self, key: Key, line: &[u8]) -> io::Result<()> {
+        self.lines.extend_from_slice(line);
+        self.keys.push((key, self.lines.len()));
+        let bytes = self.lines.len() + self.keys.len() * size_of::<(Key, usize)>();
+        if bytes >= self.part_bytes { self.put_aside() } else { Ok(()) }
+    }
+
+    /// Writes the part in memory to a file.
+    fn put_aside(&mut self) -> io::Result<()> {
+        if self.files.len() >= MOST_FILES {
+            let mut all = tempfile::tempfile_in(&self.folder)?;
+            let mut out = BufWriter::new(&mut all);
+            let files = std::mem::take(&mut self.files);
+            merge(files, |key, line| write_line(&mut out, key, line))?;
+            out.flush()?;
+            drop(out);
+            self.files.push(all);
+        }
+        let mut file = tempfile::tempfile_in(&self.folder)?;
+        let mut out = BufWriter::new(&mut file);
+        self.each(|key, line| write_line(&mut out, key, line))?;
+        out.flush()?;
+        drop(out);
+        self.files.push(file);
+        Ok(())
+    }
+
+    /// The lines of the part in memory in their order; they are gone then.
+    fn each(&mut self, mut to: impl FnMut(Key, &[u8]) -> io::Result<()>) -> io::Result<()> {
+        let mut begin = 0;
+        let mut order = Vec::with_capacity(self.keys.len());
+        for (key, end) in self.keys.drain(..) {
+            order.push((key, std::mem::replace(&mut begin, end), end));
+        }
+        order.sort_by_key(|&(key, ..)| key);
+        order.into_iter().try_for_each(|(key, begin, end)| to(key, &self.lines[begin..end]))?;
+        self.lines.clear();
+        Ok(())
+    }
+
+    /// Writes all lines to `out`.
+    ///
+    /// Errors: those of reading and writing.
+    pub fn finish(mut self, out: &mut impl Write) -> io::Result<()> {
+        if self.files.is_empty() {
+            return self.each(|_, line| out.write_all(line));
+        }
+        self.put_aside()?;
+        merge(self.files, |_, line| out.write_all(line))
+    }
+}
+
+fn write_line(out: &mut impl Write, (time, kind): Key, line: &[u8]) -> io::Result<()> {
+    let length = u32::try_from(line.len()).map_err(io::Error::other)?;
+    out.write_all(&time.to_le_bytes())?;
+    out.write_all(&[kind])?;
+    out.write_all(&length.to_le_bytes())?;
+    out.write_all(line)
+}
+
+/// The next line of a file; its key, `None` at the end.
+fn read_line(file: &mut impl Read, line: &mut Vec<u8>) -> io::Result<Option<Key>> {
+    let mut head = [0; HEAD];
+    match file.read_exact(&mut head) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        read => read?,
+    }
+    let [time @ .., kind, a, b, c, d] = head;
+    line.resize(u32::from_le_bytes([a, b, c, d]) as usize, 0);
+    file.read_exact(line)?;
+    Ok(Some((u64::from_le_bytes(time), kind)))
+}
+
+/// The lines of sorted files, in their order.
+fn merge(files: Vec<File>, mut to: impl FnMut(Key, &[u8]) -> io::Result<()>) -> io::Result<()> {
+    let mut open = Vec::with_capacity(files.len());
+    // Of equal keys those of the earlier file come first.
+    let mut next = BinaryHeap::new();
+    for (at, mut file) in files.into_iter().enumerate() {
+        file.rewind()?;
+        let (mut file, mut line) = (BufReader::new(file), Vec::new());
+        next.extend(read_line(&mut file, &mut line)?.map(|key| Reverse((key, at))));
+        open.push((file, line));
+    }
+    while let Some(Reverse((key, at))) = next.pop() {
+        let (file, line) = &mut open[at];
+        to(key, line)?;
+        next.extend(read_line(file, line)?.map(|key| Reverse((key, at))));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_many_parts_are_sorted_and_equal_ones_stay_in_order() {
+        let mut sorted = Sorted { part_bytes: 100, ..Sorted::new(std::env::temp_dir()) };
+        let mut expected = Vec::new();
+        for n in 0..2000_u64 {
+            // Any order of times; each comes several times.
+            let key = ((n * 7919) % 501, (n % 3) as u8);
+            let line = format!("{} {} {n:04}\n", key.0, key.1);
+            sorted.add(key, line.as_bytes()).unwrap();
+            expected.push((key, line));
+        }
+        assert!(sorted.files.len() > 1 && sorted.files.len() <= MOST_FILES, "{}", sorted.files.len());
+        expected.sort_by_key(|(key, _)| *key);
+        let mut found = Vec::new();
+        sorted.finish(&mut found).unwrap();
+        assert_eq!(String::from_utf8(found).unwrap(), expected.into_iter().map(|(_, line)| line).collect::<String>());
+    }
+}

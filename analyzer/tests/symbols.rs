@@ -7,7 +7,8 @@ use std::time::Duration;
 use lbprof_analyzer::model::sites::Sites;
 use lbprof_analyzer::read::definitions::Definitions;
 use lbprof_analyzer::structure::symbols::{CodePlace, MOST_TIME, Resolved, resolve};
-use lbprof_collector::definition::{CallSite, Module};
+use lbprof_collector::definition::{CallSite, Function, Module};
+use lbprof_collector::record::NONE;
 use lbprof_collector::{Definition, ProblemKind};
 use object::{Object, ObjectSection, ObjectSymbol};
 use tempfile::TempDir;
@@ -266,5 +267,56 @@ fn damaged_debug_information_is_survived() {
         std::fs::write(&path, bad).unwrap();
         let (places, _) = places(&path, id.clone(), &offsets);
         assert_eq!(places.len(), offsets.len());
+    }
+}
+
+/// The call sites of a script: `<module>` (app.py) calls `exchange` (halo.py:20) in lines 9 and 11, which calls mpi4py; and those of a thread
+/// that runs the interpreter, but none of whose functions are known.
+#[test]
+fn functions_of_a_script_stand_for_the_interpreter_and_for_what_calls_mpi_for_it() {
+    let mut definitions = Definitions::default();
+    let modules = ["/usr/bin/python3.11", "/usr/lib/python3/dist-packages/mpi4py/MPI.cpython-311-x86_64-linux-gnu.so"];
+    for (id, path) in (0..).zip(modules) {
+        let module = Module { id, path: path.to_owned(), build_id: Vec::new(), base: 0, end: u64::MAX };
+        definitions.add(Definition::Module(module));
+    }
+    let functions =
+        [("<module>", "/home/u/app.py"), ("exchange", "/home/u/halo.py"), ("Comm.f", "/opt/mpi4py/util/pool.py")];
+    for (id, (name, file)) in (0..).zip(functions) {
+        definitions.add(Definition::Function(Function { id, name: name.to_owned(), file: file.to_owned() }));
+    }
+    let native = |id, parent, module, offset| CallSite { parent, cut: false, ..CallSite::alone(id, module, offset) };
+    let line = |id, parent, function, line| CallSite { function, column: 4, ..native(id, parent, NONE, line) };
+    let sites = [
+        native(0, NONE, 0, 0x100),
+        line(1, 0, 0, 9),
+        line(2, 1, 2, 70),
+        line(3, 2, 1, 20),
+        native(4, 3, 0, 0x200),
+        native(5, 4, 1, 0x300),
+        line(6, 0, 0, 11),
+        line(7, 6, 1, 20),
+        native(8, 7, 0, 0x200),
+        native(9, 8, 1, 0x300),
+        native(10, NONE, 0, 0x400),
+        native(11, 10, 1, 0x300),
+    ];
+    sites.iter().for_each(|&site| definitions.add(Definition::CallSite(site)));
+    let mut all = Sites::default();
+    all.enter(&definitions);
+    for names in [resolve(&all, MOST_TIME), lbprof_analyzer::structure::symbols::unnamed(&all)] {
+        let labels = [5, 9].map(|site: usize| names.places[site].label());
+        assert_eq!(
+            labels,
+            ["<module> (app.py:9) via exchange (halo.py:20)", "<module> (app.py:11) via exchange (halo.py:20)"]
+        );
+        assert_eq!(names.places[11].label(), "MPI.cpython-311-x86_64-linux-gnu.so+0x300");
+        assert_eq!([5, 9, 11].map(|site| names.calls.is_whole(site)), [true, true, false]);
+        assert_eq!(
+            names.calls.node_of(5),
+            names.calls.node_of(3),
+            "mpi4py and the interpreter are no calls of the script"
+        );
+        assert_eq!((names.in_main[1], names.in_main[5]), (true, false));
     }
 }

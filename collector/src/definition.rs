@@ -50,6 +50,8 @@ pub enum Definition {
     Group(Group),
     /// The status with which the process ended, as it gave it to exit(). After MPI_Finalize only a status other than 0 is noted.
     ExitStatus(i32),
+    /// A function of a program in an interpreted language.
+    Function(Function),
 }
 
 /// A loaded program or shared object.
@@ -75,34 +77,58 @@ pub struct CallSite {
     pub id: u32,
     /// The module, or [`crate::record::NONE`] where the address lies in none (generated code).
     pub module: u32,
-    /// Return address less the module's base; the raw address where there is no module.
+    /// Return address less the module's base; the raw address where there is no module; the line where there is a function, 0: none.
     pub offset: u64,
     /// Id of the site from which the function around this one was called; [`crate::record::NONE`]: it is the outermost known.
     pub parent: u32,
     /// Whether an outermost one was called from somewhere that is not known: its code does not say how to find it, or only so many callers
     /// were asked for.
     pub cut: bool,
+    /// The interpreted function that it is in, or [`crate::record::NONE`]: then it is machine code that calls. With a function there is no module.
+    pub function: u32,
+    /// Its column in that function's line, from 0 on, or [`crate::record::NONE`] where that is not known.
+    pub column: u32,
+}
+
+/// A function of a program in an interpreted language, as the interpreter names it.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub struct Function {
+    /// Dense id.
+    pub id: u32,
+    /// Its qualified name.
+    pub name: String,
+    /// Its file.
+    pub file: String,
 }
 
 impl CallSite {
     /// A site of which no callers are known.
     pub fn alone(id: u32, module: u32, offset: u64) -> Self {
-        CallSite { id, module, offset, parent: NONE, cut: true }
+        CallSite { id, module, offset, parent: NONE, cut: true, function: NONE, column: NONE }
     }
 }
 
 impl<Context> Decode<Context> for CallSite {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
         let site = CallSite::alone(u32::decode(decoder)?, u32::decode(decoder)?, u64::decode(decoder)?);
-        match u32::decode(decoder) {
-            Ok(parent) => Ok(CallSite { parent, cut: bool::decode(decoder)?, ..site }),
-            // Before version 3 it ended here.
-            Err(DecodeError::UnexpectedEnd { .. }) => Ok(site),
-            Err(error) => Err(error),
-        }
+        // Before version 3 it ended here,
+        let Some(parent) = if_more(u32::decode(decoder))? else { return Ok(site) };
+        let site = CallSite { parent, cut: bool::decode(decoder)?, ..site };
+        // and before functions of interpreters were known here.
+        let Some(function) = if_more(u32::decode(decoder))? else { return Ok(site) };
+        Ok(CallSite { function, column: u32::decode(decoder)?, ..site })
     }
 }
 bincode::impl_borrow_decode!(CallSite);
+
+/// What was decoded, or `None` where the definition had ended before.
+fn if_more<T>(decoded: Result<T, DecodeError>) -> Result<Option<T>, DecodeError> {
+    match decoded {
+        Ok(value) => Ok(Some(value)),
+        Err(DecodeError::UnexpectedEnd { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
 
 /// What a region's time is, for the overheads of METRICS.md §3.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]

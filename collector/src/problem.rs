@@ -155,6 +155,8 @@ problems! {
     DiskSilent = 44, Partial, "point LBPROF_DIR to another disk";
     /// A call path that was recorded differs from what another way of finding it gives (LBPROF_CHECK=1).
     CallPathWrong = 45, Doubtful, "this is a fault of lbprof: please report it; set LBPROF_DEPTH=0 to record without call paths";
+    /// The version of Python is not one whose functions are known: call paths do not show them.
+    PythonUnknown = 46, Note, "use CPython 3.11, 3.12 or 3.13 (not a free-threaded or debug build), or mark phases in the script";
 }
 
 /// A problem of one rank, or of the whole run.

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 use lbprof_collector::ProblemKind;
-use lbprof_collector::definition::{Definition, Group, Neighbours, RankList};
+use lbprof_collector::definition::{CallSite, Definition, Function, Group, Neighbours, RankList};
 use lbprof_collector::format::{BatchHead, log_name, ring_name};
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::Item;
@@ -126,6 +126,11 @@ fn run() -> Scenario {
         let (sources, destinations) = (RankList::from_ranks([rank, rank]), RankList::from_ranks([0, 3, 1]));
         let script = script.define(Definition::Neighbours(Neighbours { comm: 2, sources, destinations }));
         let script = script.define(Definition::ExitStatus(-7));
+        let script =
+            script.define(Definition::Function(Function { id: 0, name: "Halo.swap".into(), file: "halo.py".into() }));
+        let line =
+            CallSite { parent: 1, cut: false, function: 0, column: 300, ..CallSite::alone(70_000, u32::MAX, 55) };
+        let script = script.define(Definition::CallSite(line));
         let script = script.define(Definition::Group(Group { id: 0, ranks: RankList::from_ranks([2, 0]) }));
         script.problem(ProblemKind::OtherThreads, 1).repeat(200, |i, script| {
             script.iteration("step", |script| {

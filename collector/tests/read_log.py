@@ -83,7 +83,9 @@ def header(b):  # §3
 
 DEFINITIONS = {  # §5
     0: ("Module", lambda b: (b.uint(), b.string(), bytes(b.list(b.byte)), b.uint(), b.uint())),
-    1: ("CallSite", lambda b: (b.uint(), b.uint(), b.uint(), b.uint() if b.rest() else NONE, b.byte() if b.rest() else 1)),
+    1: ("CallSite", lambda b: (
+        b.uint(), b.uint(), b.uint(), *((b.uint(), b.byte()) if b.rest() else (NONE, 1)), *((b.uint(), b.uint()) if b.rest() else (NONE, NONE)),
+    )),  # fmt: skip
     2: ("Region", lambda b: (b.uint(), b.uint(), b.string(), b.uint(), b.byte())),
     3: ("Communicator", lambda b: (b.uint(), b.uint(), b.uint(), b.uint(), rank_list(b), rank_list(b))),
     4: ("Object", lambda b: (b.uint(), b.uint(), b.uint(), b.string())),
@@ -101,6 +103,7 @@ DEFINITIONS = {  # §5
     16: ("Neighbours", lambda b: (b.uint(), rank_list(b), rank_list(b))),
     17: ("Group", lambda b: (b.uint(), rank_list(b))),
     18: ("ExitStatus", lambda b: (b.int(),)),
+    19: ("Function", lambda b: (b.uint(), b.string(), b.string())),
 }
 
 

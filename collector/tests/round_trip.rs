@@ -5,8 +5,8 @@ mod support;
 use lbprof_collector::Operation;
 use lbprof_collector::decode::Decoder;
 use lbprof_collector::definition::{
-    CallSite, ClockOffset, Communicator, Definition, EndReason, Group, Instant, Module, Neighbours, Object, ObjectKind,
-    RankList, Region, RegionKind, Usage,
+    CallSite, ClockOffset, Communicator, Definition, EndReason, Function, Group, Instant, Module, Neighbours, Object,
+    ObjectKind, RankList, Region, RegionKind, Usage,
 };
 use lbprof_collector::encode::Encoder;
 use lbprof_collector::fold::Fold;
@@ -116,9 +116,18 @@ fn a_call_site_of_an_old_log_has_no_known_caller() {
     // Written before call sites had parents: variant 1, id 7, module 0, offset 16.
     let definition = [1, 7, 0, 16];
     let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
-    log.definitions(&[Definition::CallSite(CallSite { id: 7, module: 0, offset: 16, parent: 3, cut: false })]).unwrap();
-    let items = items(&with_definition(&log.into_sink(), &definition));
-    assert_eq!(items, [Item::Definitions(vec![Definition::CallSite(CallSite::alone(7, 0, 16))])]);
+    let site = CallSite { parent: 3, cut: false, ..CallSite::alone(7, 0, 16) };
+    log.definitions(&[Definition::CallSite(CallSite { function: 2, column: 4, ..site })]).unwrap();
+    let log = log.into_sink();
+    assert_eq!(items(&with_definition(&log, &definition)), [only(CallSite::alone(7, 0, 16))]);
+    // Written before they could be in functions of interpreted programs: parent 3, not cut.
+    assert_eq!(items(&with_definition(&log, &[1, 7, 0, 16, 3, 0])), [only(site)]);
+    assert_eq!(items(&log), [only(CallSite { function: 2, column: 4, ..site })]);
+}
+
+/// A block of this call site alone.
+fn only(site: CallSite) -> Item {
+    Item::Definitions(vec![Definition::CallSite(site)])
 }
 
 /// The same log with the only definition of its only block replaced.
@@ -146,6 +155,8 @@ fn every_definition_comes_back() {
             end: u64::MAX,
         }),
         Definition::CallSite(CallSite::alone(300, NONE, u64::MAX)),
+        Definition::CallSite(CallSite { function: 70_000, column: 300, ..CallSite::alone(301, NONE, 55) }),
+        Definition::Function(Function { id: 70_000, name: "Halo.swap".to_owned(), file: "/ü/halo.py".to_owned() }),
         Definition::Region(Region {
             id: 2,
             parent: 1,

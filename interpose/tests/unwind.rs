@@ -9,6 +9,7 @@ mod unwind;
 
 #[path = "../src/system"]
 mod system {
+    pub mod memory;
     pub mod objects;
 }
 

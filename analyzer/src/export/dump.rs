@@ -238,11 +238,14 @@ impl<'a> RankDump<'a> {
                 let module = self.definitions.modules.get(&one.module).map(|module| &module.path);
                 let place = self.labels.get(&one.id);
                 let parent = (one.parent != NONE).then_some(one.parent);
+                let known = |value: u32| (value != NONE).then_some(value);
                 let value = json!({
                     "id": one.id, "module": module, "offset": one.offset, "place": place, "parent": parent, "cut": one.cut,
+                    "function": known(one.function), "column": known(one.column),
                 });
                 ("call_site", value)
             }
+            Definition::Function(one) => ("function", json!({ "id": one.id, "name": one.name, "file": one.file })),
             Definition::Region(one) => {
                 let kind = format!("{:?}", one.kind).to_lowercase();
                 let value = json!({

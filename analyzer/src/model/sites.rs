@@ -1,7 +1,8 @@
 //! The files that a run's calls come from, and the call sites in them: each once, whatever ids the ranks' logs give them.
 //!
 //! A module is the same on all ranks by its build id, or by its path where it has none; a call site by its module and offset, and by the
-//! site from which the function around it was called: call sites are the nodes of the tree of call paths.
+//! site from which the function around it was called: call sites are the nodes of the tree of call paths. One in a function of an interpreted program
+//! is the same by that function's name and file, and by line and column.
 
 use std::collections::HashMap;
 
@@ -15,9 +16,12 @@ use crate::read::definitions::Definitions;
 pub struct Sites {
     /// Files, by path once sorted.
     pub modules: Vec<Module>,
+    /// Functions of interpreted programs, by name and file once sorted.
+    pub functions: Vec<Function>,
     /// Call sites, each after its parent; by module and offset once [`Sites::sorted`], those in no module last.
     pub call_sites: Vec<CallSite>,
     modules_by_key: HashMap<Vec<u8>, u32>,
+    functions_by_key: HashMap<Function, u32>,
     sites_by_key: HashMap<CallSite, u32>,
 }
 
@@ -30,6 +34,14 @@ impl Sites {
         *self.modules_by_key.entry(key(path, build_id).to_vec()).or_insert_with(|| {
             self.modules.push(Module { path: path.to_owned(), build_id: build_id.to_vec() });
             self.modules.len() as u32 - 1
+        })
+    }
+
+    /// The index of a function, entered where it is new.
+    fn function(&mut self, function: &Function) -> u32 {
+        *self.functions_by_key.entry(function.clone()).or_insert_with(|| {
+            self.functions.push(function.clone());
+            self.functions.len() as u32 - 1
         })
     }
 
@@ -53,7 +65,8 @@ impl Sites {
             let parent = parent.and_then(|parent| indices.get(&parent).copied());
             let module =
                 definitions.modules.get(&site.module).map(|module| self.module(&module.path, &module.build_id));
-            indices.insert(id, self.site(CallSite::new(module, site, parent)));
+            let function = definitions.functions.get(&site.function).map(|function| self.function(&function.into()));
+            indices.insert(id, self.site(CallSite::new(module, function, site, parent)));
         }
         indices
     }
@@ -74,7 +87,11 @@ impl Sites {
                 Some(module) => Some(*self.modules_by_key.get(key(&module.path, &module.build_id))?),
                 None => None,
             };
-            Some(Some(*self.sites_by_key.get(&CallSite::new(module, site, parent))?))
+            let function = match definitions.functions.get(&site.function) {
+                Some(function) => Some(*self.functions_by_key.get(&function.into())?),
+                None => None,
+            };
+            Some(Some(*self.sites_by_key.get(&CallSite::new(module, function, site, parent))?))
         })?
     }
 
@@ -82,11 +99,13 @@ impl Sites {
     pub fn merge(&mut self, other: &Sites) -> Vec<u32> {
         let modules: Vec<u32> =
             other.modules.iter().map(|module| self.module(&module.path, &module.build_id)).collect();
+        let functions: Vec<u32> = other.functions.iter().map(|function| self.function(function)).collect();
         let mut indices: Vec<u32> = Vec::with_capacity(other.call_sites.len());
         for site in &other.call_sites {
             let module = site.module.map(|module| modules[module as usize]);
             let parent = site.parent.map(|parent| indices[parent as usize]);
-            indices.push(self.site(CallSite { module, parent, ..*site }));
+            let function = site.function.map(|function| functions[function as usize]);
+            indices.push(self.site(CallSite { module, function, parent, ..*site }));
         }
         indices
     }
@@ -99,14 +118,20 @@ impl Sites {
         for module in &modules {
             all.module(&module.path, &module.build_id);
         }
+        let mut functions = self.functions.clone();
+        functions.sort();
+        for function in &functions {
+            all.function(function);
+        }
         for site in &mut self.call_sites {
             let module = site.module.map(|module| &self.modules[module as usize]);
             site.module = module.map(|module| all.module(&module.path, &module.build_id));
+            site.function = site.function.map(|function| all.function(&self.functions[function as usize]));
         }
         let places = self.places_by_level();
         let own = |at: &u32| {
             let site = &self.call_sites[*at as usize];
-            (site.module.is_none(), site.module, site.offset, places[*at as usize])
+            (site.own_order(), places[*at as usize])
         };
         let mut order: Vec<u32> = (0..self.call_sites.len() as u32).collect();
         order.sort_by_key(own);
@@ -137,7 +162,7 @@ impl Sites {
             level.sort_by_key(|&at| {
                 let site = &self.call_sites[at as usize];
                 let around = site.parent.map(|parent| places[parent as usize].1);
-                (site.module.is_none(), site.module, site.offset, site.cut, around)
+                (site.own_order(), site.cut, around)
             });
             (0..).zip(level).for_each(|(place, at)| places[at as usize].1 = place);
         }
@@ -159,13 +184,32 @@ pub struct Module {
     pub build_id: Vec<u8>,
 }
 
+/// A function of an interpreted program.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Function {
+    /// Its qualified name.
+    pub name: String,
+    /// Its file.
+    pub file: String,
+}
+
+impl From<&definition::Function> for Function {
+    fn from(function: &definition::Function) -> Function {
+        Function { name: function.name.clone(), file: function.file.clone() }
+    }
+}
+
 /// A place from which a function is called, and how the program got there. Those that records refer to call MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CallSite {
     /// Index in [`Sites::modules`]; `None` where the address lies in none.
     pub module: Option<u32>,
-    /// Return address as the module's own tables state it; the raw address where there is no module.
+    /// Index in [`Sites::functions`] of the interpreted function that it is in; `None`: it is machine code that calls.
+    pub function: Option<u32>,
+    /// Return address as the module's own tables state it; the raw address where there is no module; the line of an interpreted function, 0: none.
     pub offset: u64,
+    /// The column in that line, from 0 on, where it is known.
+    pub column: Option<u32>,
     /// Index of the site from which the function around this one was called; `None`: it is the outermost known.
     pub parent: Option<u32>,
     /// Whether an outermost one was called from somewhere that is not known.
@@ -173,9 +217,16 @@ pub struct CallSite {
 }
 
 impl CallSite {
-    fn new(module: Option<u32>, site: &definition::CallSite, parent: Option<u32>) -> CallSite {
+    fn new(module: Option<u32>, function: Option<u32>, site: &definition::CallSite, parent: Option<u32>) -> CallSite {
         let is_lost = parent.is_none() && site.parent != NONE;
-        CallSite { module, offset: site.offset, parent, cut: is_lost || parent.is_none() && site.cut }
+        let column = Some(site.column).filter(|&column| column != NONE && function.is_some());
+        let cut = is_lost || parent.is_none() && site.cut;
+        CallSite { module, function, offset: site.offset, column, parent, cut }
+    }
+
+    /// The order of sites by what they are themselves.
+    fn own_order(&self) -> (bool, Option<u32>, Option<u32>, u64, Option<u32>) {
+        (self.module.is_none(), self.module, self.function, self.offset, self.column)
     }
 }
 

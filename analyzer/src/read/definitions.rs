@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::{
-    CallSite, ClockOffset, Communicator, EndReason, Instant, Module, Neighbours, Object, ObjectKind, RankList, Region,
-    RegionKind, Usage,
+    CallSite, ClockOffset, Communicator, EndReason, Function, Instant, Module, Neighbours, Object, ObjectKind,
+    RankList, Region, RegionKind, Usage,
 };
 use lbprof_collector::format::Header;
 use lbprof_collector::{Definition, Operation, Problem, ProblemKind, Record};
@@ -26,6 +26,8 @@ pub struct Definitions {
     pub modules: BTreeMap<u32, Module>,
     /// Call sites by id.
     pub call_sites: BTreeMap<u32, CallSite>,
+    /// Functions of interpreted programs by id.
+    pub functions: BTreeMap<u32, Function>,
     /// Regions by id.
     pub regions: BTreeMap<u32, Region>,
     /// Communicators by id.
@@ -100,6 +102,7 @@ impl Definitions {
             Definition::ThreadLevel(level) => self.thread_level = Some(level),
             Definition::Neighbours(one) => drop(self.neighbours.insert(one.comm, one)),
             Definition::ExitStatus(status) => self.exit_status = Some(status),
+            Definition::Function(function) => drop(self.functions.insert(function.id, function)),
             Definition::Group(group) => drop(self.groups.insert(group.id, group.ranks)),
         }
     }

@@ -9,14 +9,26 @@
 //!   libc.so.6+0x271ca     __libc_start_call_main              left out
 //! ```
 //!
+//! Where the log has the functions of a script, they stand for the interpreter and for what calls MPI for scripts:
+//!
+//! ```text
+//!   return addresses and lines of a script              in the tree
+//!   MPI.cpython-311-x86_64-linux-gnu.so+0x5f21          left out: the call site is exchange (halo.py:20)
+//!   _PyEval_EvalFrameDefault                            left out
+//!   exchange, halo.py:20                                <module> (app.py:9) ─ step (app.py:55) ─ exchange (halo.py:20)
+//!   step, app.py:55
+//!   <module>, app.py:9
+//!   Py_RunMain, main                                    left out
+//! ```
+//!
 //! A call by a pointer is a node for each function that it calls. Frames at one line and column that were reached in one way are one node, so that copies of a call (of an unrolled loop, of branches that
 //! a compiler lets end apart) are one. Where the line is not known, each return address is a node.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::code_place::{CodePlace, Position};
-use super::frames::{is_interpreter, is_runtime, own_frames};
-use crate::model::sites::Sites;
+use super::frames::{is_binding, is_interpreter, is_python_library, is_runtime, own_frames};
+use crate::model::sites::{CallSite, Sites};
 
 /// Most call sites of which a tree is made. Programs have thousands; more are damage, and each costs memory and time. Of those nothing is known
 /// of the paths.
@@ -33,8 +45,10 @@ pub struct CallTree {
     /// The node of each call site.
     of_site: Vec<u32>,
     /// Whether the whole path of each call site is known, from where the program or the thread starts, and by the program's own functions: the
-    /// frames of an interpreter are the same for all functions of a script.
+    /// frames of an interpreter are the same for all functions of a script, unless the log has these.
     is_whole: Vec<bool>,
+    /// See [`CallTree::shown_as`].
+    shown_as: Vec<u32>,
     /// Whether each call site is none that others were called from: it calls MPI.
     is_leaf: Vec<bool>,
     /// Of each node the first in the function that it calls.
@@ -67,23 +81,34 @@ impl CallTree {
         let mut caller: Vec<Option<usize>> = vec![None; all.call_sites.len()];
         let mut frames: Vec<Vec<Frame>> = vec![Vec::new(); all.call_sites.len()];
         let mut is_whole = vec![false; all.call_sites.len()];
+        let mut scripts = vec![Scripts::default(); all.call_sites.len()];
         for &at in &order {
             let site = &all.call_sites[at];
             let (place, position) = position(at);
-            is_whole[at] = match site.parent {
-                Some(parent) => is_whole[parent as usize],
-                None => !site.cut,
-            } && !is_interpreter(place);
             let called_by = site.parent.and_then(|parent| caller[parent as usize]);
-            let own = own_frames(place, position);
-            let is_left_out = is_runtime(place) || own.is_empty();
+            let outer = site.parent.map(|parent| scripts[parent as usize]);
+            scripts[at] = Scripts::within(outer, site, at, place);
+            is_whole[at] = !scripts[at].is_cut && (!scripts[at].are_run || scripts[at].are_known);
+            let is_script = site.function.is_some();
+            let own = if is_script { position.clone() } else { own_frames(place, position) };
+            let is_left_out = match is_script {
+                true => scripts[at].innermost != Some(at),
+                false => is_runtime(place) || own.is_empty() || scripts[at].are_known && is_binding(place),
+            };
             caller[at] = if is_left_out { called_by } else { Some(at) };
             frames[at] = if own.is_empty() { vec![(place.clone(), None)] } else { own };
         }
         join_split(&mut frames, &caller, all);
         let mut around: Vec<Option<u32>> = vec![None; all.call_sites.len()];
         let mut of_site = vec![0; all.call_sites.len()];
+        let mut shown_as: Vec<u32> = (0..all.call_sites.len() as u32).collect();
         for at in order {
+            // What calls MPI for a script is shown as the script's call.
+            let script = scripts[at].innermost.filter(|&script| script != at && caller[at] == Some(script));
+            if let Some(script) = script {
+                (shown_as[at], of_site[at]) = (script as u32, of_site[script]);
+                continue;
+            }
             let called_by = all.call_sites[at].parent.and_then(|parent| caller[parent as usize]);
             let callee = frames[at].last().and_then(|(frame, _)| function_of(frame));
             around[at] = called_by.and_then(|by| builder.add(around[by], &frames[by], callee));
@@ -97,8 +122,15 @@ impl CallTree {
             let own = node.parent.and_then(|parent| first_callee.get_mut(parent as usize));
             own.into_iter().for_each(|first| *first = first.or(Some(at)));
         }
-        let mut tree =
-            CallTree { nodes: builder.nodes, of_site, is_whole, is_leaf, first_callee, callers: HashMap::new() };
+        let mut tree = CallTree {
+            nodes: builder.nodes,
+            of_site,
+            is_whole,
+            shown_as,
+            is_leaf,
+            first_callee,
+            callers: HashMap::new(),
+        };
         tree.callers = tree.distinguishing();
         tree
     }
@@ -111,6 +143,11 @@ impl CallTree {
     /// A node.
     pub fn node(&self, at: u32) -> Option<&Node> {
         self.nodes.get(at as usize)
+    }
+
+    /// The call site whose place stands for one: that of the script's own call for one that calls MPI on its behalf; else itself.
+    pub fn shown_as(&self, site: u32) -> u32 {
+        self.shown_as.get(site as usize).copied().unwrap_or(site)
     }
 
     /// Whether the whole path of a call site is known: then no other call of the program is the same.
@@ -242,6 +279,35 @@ impl CallTree {
         let path = std::iter::successors(Some(inner), |&at| self.node(at)?.parent).take_while(|at| Some(*at) != outer);
         let mut functions = path.filter_map(|at| self.node(at)).map(|node| (&node.place.function, &node.place.file));
         place.function.is_some() && functions.any(|function| function == (&place.function, &place.file))
+    }
+}
+
+/// What is known of scripts on the path of a call site.
+#[derive(Clone, Copy, Default)]
+struct Scripts {
+    /// Whether the path's begin is not known.
+    is_cut: bool,
+    /// Whether an interpreter is on it.
+    are_run: bool,
+    /// Whether the log has functions of a script.
+    are_known: bool,
+    /// The innermost call in a function of a script that is the program's own.
+    innermost: Option<usize>,
+}
+
+impl Scripts {
+    /// The same of the call site `at`; `outer`: of the one around it.
+    fn within(outer: Option<Scripts>, site: &CallSite, at: usize, place: &CodePlace) -> Scripts {
+        let is_script = site.function.is_some();
+        let is_own = is_script && !place.file.as_deref().is_some_and(is_python_library);
+        let Scripts { is_cut, are_run, are_known, innermost } =
+            outer.unwrap_or(Scripts { is_cut: site.cut, ..Scripts::default() });
+        Scripts {
+            is_cut,
+            are_run: are_run || !is_script && is_interpreter(place),
+            are_known: are_known || is_script,
+            innermost: if is_own { Some(at) } else { innermost },
+        }
     }
 }
 

@@ -69,6 +69,22 @@ pub(super) fn is_interpreter(place: &CodePlace) -> bool {
     module.is_some_and(|module| INTERPRETERS.iter().any(|name| module.starts_with(name)))
 }
 
+/// Whether a frame hands a script's call on to MPI: mpi4py's module, and what Cython makes of functions.
+pub(super) fn is_binding(place: &CodePlace) -> bool {
+    const MODULES: [&str; 3] = ["mpi4py", "MPI.cpython-", "MPI.abi3."];
+    const OF_CYTHON: [&str; 2] = ["__pyx_", "__Pyx_"];
+    let module = place.module.as_deref();
+    module.is_some_and(|module| {
+        module.contains("/mpi4py/") || MODULES.iter().any(|name| base_name(module).starts_with(name))
+    }) || OF_CYTHON.iter().any(|part| place.function_label().starts_with(part))
+}
+
+/// Whether a file of a script belongs to Python's own library or to mpi4py.
+pub(super) fn is_python_library(file: &str) -> bool {
+    let is_of_python = file.contains("/lib/python3") && !file.contains("-packages/");
+    is_of_python || file.starts_with("<frozen ") || file.contains("/mpi4py/")
+}
+
 /// Whether a source file belongs to a library or a compiler: MPI's inline C++ bindings, Rust crates, system headers.
 pub(super) fn is_system_file(file: &str) -> bool {
     const PARTS: [&str; 6] =

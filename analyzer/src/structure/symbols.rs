@@ -9,6 +9,8 @@
 //! 2. the function from the symbol tables (`function_symbols.rs`);
 //! 3. module and offset, always.
 //!
+//! Calls in functions of an interpreter have their names in the log.
+//!
 //! A file that is not the one recorded (its build id differs) gives no names: they would be wrong.
 //!
 //! Names are worth only so much time: a log may name any file of this machine, each by as many paths as it likes. Once that time is over,
@@ -134,16 +136,25 @@ pub fn unnamed(all: &Sites) -> Resolved {
 
 fn known_calls<'a>(
     all: &Sites,
-    mut places: Vec<CodePlace>,
+    places: Vec<CodePlace>,
     position: impl Fn(usize) -> &'a Position,
     is_in_main: impl Fn(usize) -> bool,
 ) -> Resolved {
+    let scripts: Vec<Option<Position>> = all.call_sites.iter().zip(&places).map(script_position).collect();
+    let position = |at: usize| scripts[at].as_ref().unwrap_or_else(|| position(at));
     let calls = CallTree::new(all, |at| (&places[at], position(at)));
+    // What calls MPI for a script has the place of the script's own call.
+    let shown: Vec<usize> = (0..).zip(&places).map(|(site, _)| calls.shown_as(site) as usize).collect();
+    let is_in_main = |at: usize| match &scripts[shown[at]] {
+        Some(_) => places[shown[at]].function.as_deref() == Some(MAIN_SCRIPT),
+        None => is_in_main(at),
+    };
+    let in_main = (0..places.len()).map(is_in_main).collect();
+    let mut places: Vec<CodePlace> = shown.into_iter().map(|at| places[at].clone()).collect();
     for (site, place) in (0..).zip(&mut places) {
         let around = calls.node_of(site).map_or(&[][..], |node| calls.callers(node)).iter();
         place.callers = around.filter_map(|&at| calls.node(at)).map(|node| Caller::of(&node.place)).collect();
     }
-    let in_main = (0..places.len()).map(is_in_main).collect();
     let mut problems = Vec::new();
     if places.len() > MOST_SITES {
         let detail = "call sites: which calls lead to them is not shown".to_owned();
@@ -152,13 +163,25 @@ fn known_calls<'a>(
     Resolved { first_copy: calls.first_copies(), calls, places, in_main, problems }
 }
 
-/// The places of call sites by module and offset alone.
+/// What Python calls the code of a file outside of its functions.
+const MAIN_SCRIPT: &str = "<module>";
+
+/// The position of a call in an interpreted function.
+fn script_position((site, place): (&crate::model::CallSite, &CodePlace)) -> Option<Position> {
+    site.function.map(|_| vec![(place.clone(), site.column)])
+}
+
+/// The places of call sites by module and offset, or by what the log names.
 fn unresolved(all: &Sites) -> Vec<CodePlace> {
     let module = |idx: u32| all.modules.get(idx as usize).map(|module| module.path.clone());
-    let place = |site: &crate::model::CallSite| CodePlace {
-        module: site.module.and_then(module),
-        offset: site.offset,
-        ..CodePlace::default()
+    let place = |site: &crate::model::CallSite| match site.function.and_then(|at| all.functions.get(at as usize)) {
+        Some(function) => CodePlace {
+            function: Some(function.name.clone()),
+            file: Some(function.file.clone()),
+            line: u32::try_from(site.offset).ok().filter(|&line| line > 0),
+            ..CodePlace::default()
+        },
+        None => CodePlace { module: site.module.and_then(module), offset: site.offset, ..CodePlace::default() },
     };
     all.call_sites.iter().map(place).collect()
 }

@@ -659,7 +659,11 @@ impl RankScript {
             let parent = around.map_or(NONE, |around| self.site_ids[&around]);
             let (id, offset) = (self.site_ids.len() as u32, self.offset(own.clone()));
             self.site_ids.insert(address, id);
-            self.definitions.push(Definition::CallSite(CallSite { id, module: 0, offset, parent, cut: false }));
+            self.definitions.push(Definition::CallSite(CallSite {
+                parent,
+                cut: false,
+                ..CallSite::alone(id, 0, offset)
+            }));
         }
         address
     }

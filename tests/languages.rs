@@ -5,15 +5,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
 use lbprof_tests::program::Program;
 use lbprof_tests::run::{self, Dump, Record};
 use lbprof_tests::suite::{self, Case, Company};
-use lbprof_tests::{mpi, place, unharmed};
-use libtest_mimic::Trial;
+use lbprof_tests::{place, unharmed};
 use serde_json::{Value, json};
 
 fn is_recorded_as_its_head_says(case: &Case) -> anyhow::Result<()> {
@@ -226,42 +224,7 @@ fn has_its_loop_and_call_sites(report: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The MPI that Python's mpi4py is linked with, by the names of the tests; or why there is none.
-fn mpi_of_python() -> Result<&'static str, String> {
-    let script = "import mpi4py; mpi4py.rc.initialize = False\nfrom mpi4py import MPI; print(MPI.get_vendor()[0])";
-    let output = Command::new(unharmed::PYTHON)
-        .args(["-c", script])
-        .output()
-        .map_err(|error| format!("{}: {error}", unharmed::PYTHON))?;
-    match String::from_utf8_lossy(&output.stdout).trim() {
-        "Open MPI" => Ok("openmpi"),
-        "MPICH" => Ok("mpich"),
-        _ => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
-    }
-}
-
-fn trials() -> anyhow::Result<Vec<Trial>> {
-    let python = mpi_of_python();
-    let mut trials = suite::cases("languages", "languages", Company::Welcome, is_recorded_as_its_head_says)?;
-    for name in mpi::names() {
-        let why = match &python {
-            Ok(found) if *found == name => continue,
-            Ok(found) => format!("mpi4py is linked with {found} here"),
-            Err(error) => error.clone(),
-        };
-        eprintln!("tests of Python under {name} are ignored: {why}");
-        let of_it = format!("_py::{name}::");
-        trials = trials
-            .into_iter()
-            .map(|trial| {
-                let ignored = trial.name().contains(&of_it);
-                if ignored { trial.with_ignored_flag(true) } else { trial }
-            })
-            .collect();
-    }
-    Ok(trials)
-}
-
 fn main() {
-    suite::main(Company::Welcome, trials());
+    let cases = suite::cases("languages", "languages", Company::Welcome, is_recorded_as_its_head_says);
+    suite::main(Company::Welcome, cases);
 }

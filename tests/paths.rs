@@ -1,10 +1,13 @@
 //! Programs that say by which functions they came to each of their calls.
+//!
+//! Of scripts the functions are those of the script alone, with the lines of their calls.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
+use lbprof_tests::run::Dump;
 use lbprof_tests::suite::{self, Case, Company};
 use lbprof_tests::{place, run};
 use serde_json::Value;
@@ -22,32 +25,51 @@ fn expected(case: &Case) -> anyhow::Result<BTreeMap<i32, String>> {
     case.program.values("path").map(line).collect()
 }
 
-/// The paths of the calls with each tag, as a run's dump has them.
-fn found(folder: &Path) -> anyhow::Result<BTreeMap<i32, BTreeSet<String>>> {
+/// The definitions of a kind by rank and id.
+fn defined<'a>(dump: &'a Dump, kind: &str) -> anyhow::Result<HashMap<(u64, u64), &'a Value>> {
+    let lines = dump.others.get("definition").into_iter().flatten().filter(|line| line["definition"] == kind);
+    let of = |line: &'a Value| {
+        let (rank, id) = (line["rank"].as_u64(), line["value"]["id"].as_u64());
+        Ok(((rank.context("a rank")?, id.context("an id")?), &line["value"]))
+    };
+    lines.map(of).collect()
+}
+
+/// The name of a function of a script and the line of its call.
+fn line_of(site: &Value, rank: u32, functions: &HashMap<(u64, u64), &Value>) -> anyhow::Result<Option<String>> {
+    let Some(function) = site["function"].as_u64() else { return Ok(None) };
+    let function = functions.get(&(u64::from(rank), function)).context("a function's definition")?;
+    Ok(Some(format!("{}:{}", function["name"].as_str().context("a name")?, site["offset"])))
+}
+
+/// The paths of the calls with each tag, as a run's dump has them; of a script, its functions.
+fn found(folder: &Path, is_script: bool) -> anyhow::Result<BTreeMap<i32, BTreeSet<String>>> {
     let dump = run::dump(folder)?;
-    let mut sites: HashMap<(u64, u64), &Value> = HashMap::new();
-    for line in dump.others.get("definition").into_iter().flatten() {
-        if line["definition"] == "call_site" {
-            let (rank, id) = (line["rank"].as_u64(), line["value"]["id"].as_u64());
-            sites.insert((rank.context("a rank")?, id.context("an id")?), &line["value"]);
-        }
-    }
+    let (sites, of_scripts) = (defined(&dump, "call_site")?, defined(&dump, "function")?);
     let mut found: BTreeMap<i32, BTreeSet<String>> = BTreeMap::new();
     for record in dump.records.iter().filter(|record| record.operation == "Sendrecv") {
         let mut functions = Vec::new();
         let mut at = record.call_site;
         while let Some(id) = at {
             let site = sites.get(&(u64::from(record.rank), id)).context("a call site's definition")?;
+            if is_script {
+                functions.extend(line_of(site, record.rank, &of_scripts)?);
+                at = site["parent"].as_u64();
+                continue;
+            }
             let function = site["place"].as_str().and_then(|place| place.split_once(" ("));
             let is_libc = site["module"].as_str().is_none_or(|module| module.contains("/libc.so"));
-            functions.push(function.filter(|_| !is_libc).map_or(NAMELESS, |(name, _)| name));
+            functions.push(function.filter(|_| !is_libc).map_or(NAMELESS, |(name, _)| name).to_owned());
             at = site["parent"].as_u64();
             if at.is_none() && site["cut"] == true {
-                functions.push(CUT);
+                functions.push(CUT.to_owned());
             }
         }
+        if functions.is_empty() {
+            functions.push(NAMELESS.to_owned());
+        }
         functions.reverse();
-        functions.dedup_by(|a, b| *a == NAMELESS && *b == NAMELESS);
+        functions.dedup_by(|a, b| *a == NAMELESS && b == NAMELESS);
         found.entry(record.tag.context("a tag")?).or_default().insert(functions.join(" > "));
     }
     Ok(found)
@@ -59,6 +81,7 @@ fn every_call_has_its_path(case: &Case) -> anyhow::Result<()> {
     for check in ["0", "1"] {
         let folder = place::fresh_folder(&format!("{}-{check}", case.name))?;
         let job = Job::new(&case.mpi, case.ranks, &program, &folder)
+            .run_by_interpreter_of(&case.program)
             .with_env_of(&case.program)
             .with_env("PLUGINS", folder.as_os_str())
             .with_env("LBPROF_CHECK", check);
@@ -66,7 +89,9 @@ fn every_call_has_its_path(case: &Case) -> anyhow::Result<()> {
         job.recorded()?.must_succeed()?.must_equal(&bare, &case.mpi)?;
         let problems = run::problems(&run::report(&job.run_folder()?)?);
         ensure!(!problems.iter().any(|kind| kind == "CallPathWrong"), "LBPROF_CHECK={check}: {problems:?}");
-        for (tag, paths) in found(&job.run_folder()?)? {
+        let found = found(&job.run_folder()?, case.program.is_script())?;
+        ensure!(found.keys().eq(expected.keys()), "paths of {:?}", found.keys());
+        for (tag, paths) in found {
             let one = BTreeSet::from([expected.get(&tag).with_context(|| format!("tag {tag}"))?.clone()]);
             ensure!(paths == one, "tag {tag}: {paths:#?} where {one:#?} was expected");
         }

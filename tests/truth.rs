@@ -17,7 +17,9 @@ fn the_report_says_the_truth(case: &Case) -> anyhow::Result<()> {
     let recorded = || {
         let folder = place::fresh_folder(&case.name)?;
         let own = folder.join("own-clock");
-        let mut job = Job::new(&case.mpi, case.ranks, &program, &folder).with_env(own_clock::VARIABLE, &own);
+        let mut job = Job::new(&case.mpi, case.ranks, &program, &folder)
+            .run_by_interpreter_of(&case.program)
+            .with_env(own_clock::VARIABLE, &own);
         job.urgent = true;
         job.recorded()?.must_succeed()?;
         let logs = job.run_folder()?;

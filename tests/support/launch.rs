@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 
-use crate::mpi::{Family, Mpi};
+use crate::mpi::{self, Family, Mpi};
 use crate::place;
 use crate::program::{Program, shared_object};
 
@@ -67,6 +67,18 @@ impl<'a> Job<'a> {
     pub fn with_env(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.env.push((name.into(), value.into()));
         self
+    }
+
+    /// The same of a script, by its interpreter, with the modules that scripts use.
+    #[must_use]
+    pub fn run_by_interpreter_of(mut self, program: &Program) -> Self {
+        if !program.is_script() {
+            return self;
+        }
+        self.command.insert(0, mpi::PYTHON.into());
+        let modules = [place::workspace().join("interpose/python"), place::programs()];
+        let modules = modules.map(|folder| folder.display().to_string()).join(":");
+        self.with_env("PYTHONPATH", modules).with_env("PYTHONDONTWRITEBYTECODE", "1")
     }
 
     /// The same with the variables that the `env:` lines of a program's head give.

@@ -1,6 +1,7 @@
 //! The MPIs that the tests run under: compilers, launcher, environment.
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use anyhow::{Context, bail};
 
@@ -124,5 +125,19 @@ impl Mpi {
     pub fn among(name: &str) -> anyhow::Result<Mpi> {
         let found = names().into_iter().find(|known| known == name);
         Mpi::named(&found.with_context(|| format!("{name} is not among the MPIs to test"))?)
+    }
+}
+
+/// The interpreter of scripts.
+pub const PYTHON: &str = "/usr/bin/python3";
+
+/// The MPI that Python's mpi4py is linked with, by the names of the tests; or why there is none.
+pub fn of_python() -> Result<&'static str, String> {
+    let script = "import mpi4py; mpi4py.rc.initialize = False\nfrom mpi4py import MPI; print(MPI.get_vendor()[0])";
+    let output = Command::new(PYTHON).args(["-c", script]).output().map_err(|error| format!("{PYTHON}: {error}"))?;
+    match String::from_utf8_lossy(&output.stdout).trim() {
+        "Open MPI" => Ok("openmpi"),
+        "MPICH" => Ok("mpich"),
+        _ => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
     }
 }

@@ -38,12 +38,22 @@ pub fn cases(
 ) -> anyhow::Result<Vec<Trial>> {
     let mut trials = Vec::new();
     let programs = program::programs_in(folder)?;
+    let python = programs.iter().any(Program::is_script).then(mpi::of_python);
     for mpi in mpi::all()? {
+        let without_python = python.as_ref().and_then(|python| match python {
+            Ok(found) if *found == mpi.name => None,
+            Ok(found) => Some(format!("mpi4py is linked with {found} here")),
+            Err(error) => Some(error.clone()),
+        });
+        if let Some(why) = &without_python {
+            eprintln!("tests of Python under {} are ignored: {why}", mpi.name);
+        }
         for program in programs.iter().filter(|program| program.runs_under(&mpi)) {
             for ranks in program.ranks() {
                 let name = format!("{}::{}::{ranks}", program.name, mpi.name);
                 let case = Case { program: program.clone(), mpi: mpi.clone(), ranks, name: format!("{suite}::{name}") };
-                trials.push(trial(name, company, move || check(&case)));
+                let is_ignored = case.program.is_script() && without_python.is_some();
+                trials.push(trial(name, company, move || check(&case)).with_ignored_flag(is_ignored));
             }
         }
     }

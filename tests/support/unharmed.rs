@@ -35,9 +35,6 @@ use crate::{place, run};
 /// Kinds of problem that depend on how busy the machine is.
 const OF_THE_MACHINE: [&str; 6] = ["PollingUnclear", "Preempted", "NoCore", "Disturbed", "SlowClock", "ClocksUnknown"];
 
-/// The interpreter of scripts.
-pub const PYTHON: &str = "/usr/bin/python3";
-
 /// How `lb-report` ends where there is no run.
 pub const NO_RUN: i32 = 5;
 
@@ -48,12 +45,7 @@ pub fn with_and_without_the_same(case: &Case) -> anyhow::Result<()> {
     let program = &case.program;
     let binary = program.compiled(&case.mpi)?;
     let folder = place::fresh_folder(&case.name)?;
-    let mut job = Job::new(&case.mpi, case.ranks, &binary, &folder);
-    if program.is_script() {
-        job.command.insert(0, PYTHON.into());
-        job = job.with_env("PYTHONPATH", place::workspace().join("interpose/python"));
-        job = job.with_env("PYTHONDONTWRITEBYTECODE", "1");
-    }
+    let mut job = Job::new(&case.mpi, case.ranks, &binary, &folder).run_by_interpreter_of(program);
     if let Some(plugin) = program.value("plugin") {
         job = job.with_env("LBTEST_PLUGIN", shared_object(&case.mpi.cc, plugin, &case.mpi)?);
     }

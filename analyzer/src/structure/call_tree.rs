@@ -396,6 +396,8 @@ mod tests {
         };
         let positions: Vec<Position> = sites.iter().map(|(_, frames)| frames.iter().map(frame).collect()).collect();
         let site = |(offset, (parent, _)): (u64, &(Option<u32>, &[At]))| CallSite {
+            function: None,
+            column: None,
             module: Some(0),
             offset,
             parent: *parent,

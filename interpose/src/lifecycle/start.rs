@@ -133,6 +133,7 @@ unsafe fn open(
         forward::resolve_c();
         nesting::find_mpi();
         call_path::configure(settings.depth, settings.check_paths);
+        let unknown_python = call_path::look_for_python();
         let header = header(settings, mode, place, rank, size);
         let log =
             match std::fs::create_dir_all(&place.dir).and_then(|()| RankLog::create(&place.dir, &header, settings)) {
@@ -153,6 +154,9 @@ unsafe fn open(
         }
         if header.clock == ClockSource::Monotonic && settings.clock.is_none() {
             guard::count(ProblemKind::SlowClock, 1);
+        }
+        if let Some(version) = unknown_python {
+            log::define(Definition::Problem(ProblemKind::PythonUnknown as u16, 1, format!("Python {version}")));
         }
         bypass::look(rank);
         match offset {

@@ -3,21 +3,30 @@
 use std::collections::HashMap;
 
 use lbprof_collector::Definition;
-use lbprof_collector::definition::{CallSite, Module};
+use lbprof_collector::definition::{CallSite, Function, Module};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::NONE;
 
 use crate::harmless::guard;
 use crate::system::objects::{self, Changes, Object};
 use crate::system::process;
-use crate::unwind::{End, Path};
+use crate::unwind::Call;
 
 /// Call sites that a log may have: generated code could call from ever new places.
 const MAX_SITES: u32 = 1 << 20;
 
-/// What distinguishes call sites: from where the function around it was called, its return address, and, of the outermost, whether that is where
+/// What distinguishes call sites: from where the function around it was called, where it is, and, of the outermost, whether that is where
 /// the program begins.
-type Key = (u32, usize, bool);
+type Key = (u32, Place, bool);
+
+/// Where a call is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Place {
+    /// It returns to this address.
+    Address(usize),
+    /// It is in an interpreted function, on this line and column.
+    Line(u32, u32, u32),
+}
 
 /// The call sites and modules that the log knows.
 pub struct Sites {
@@ -29,6 +38,8 @@ pub struct Sites {
     /// What was loaded and unloaded when the modules were last looked at.
     changes: Changes,
     next_site: u32,
+    /// Interpreted functions by name and file.
+    functions: HashMap<(String, String), u32, foldhash::fast::FixedState>,
 }
 
 impl Sites {
@@ -40,18 +51,35 @@ impl Sites {
             loaded: Vec::new(),
             changes: Changes::default(),
             next_site: 0,
+            functions: HashMap::default(),
         }
     }
 
     /// The id of a path's innermost call site; `None`: there are too many. Definitions that the log lacks are pushed to `new`.
-    pub fn path(&mut self, path: &Path, new: &mut Vec<Definition>) -> Option<u32> {
+    pub fn path(&mut self, calls: &[Call], is_cut: bool, new: &mut Vec<Definition>) -> Option<u32> {
         self.refresh(new);
-        let mut cut = path.end == End::Cut;
+        let mut cut = is_cut;
         let mut parent = NONE;
-        for &address in path.callers.iter().rev() {
-            parent = self.site((parent, address, std::mem::take(&mut cut)), new)?;
+        for call in calls.iter().rev() {
+            let place = match call {
+                Call::To(address) => Place::Address(*address),
+                Call::Python(line) => {
+                    let function = self.function(&line.function, &line.file, new);
+                    Place::Line(function, line.line, line.column.unwrap_or(NONE))
+                }
+            };
+            parent = self.site((parent, place, std::mem::take(&mut cut)), new)?;
         }
         Some(parent)
+    }
+
+    /// The id of an interpreted function.
+    fn function(&mut self, name: &str, file: &str, new: &mut Vec<Definition>) -> u32 {
+        let id = self.functions.len() as u32;
+        *self.functions.entry((name.to_owned(), file.to_owned())).or_insert_with(|| {
+            new.push(Definition::Function(Function { id, name: name.to_owned(), file: file.to_owned() }));
+            id
+        })
     }
 
     fn site(&mut self, key: Key, new: &mut Vec<Definition>) -> Option<u32> {
@@ -65,14 +93,22 @@ impl Sites {
             );
             return None;
         }
-        let (parent, address, cut) = key;
-        let mut loaded = self.loaded.iter().filter_map(|&id| self.modules.get(id as usize));
-        let module = loaded.find(|module| (module.base..module.end).contains(&(address as u64)));
+        let (parent, place, cut) = key;
         let id = self.next_site;
         self.next_site += 1;
         self.ids.insert(key, id);
-        let (module, base) = module.map_or((NONE, 0), |module| (module.id, module.base));
-        new.push(Definition::CallSite(CallSite { id, module, offset: address as u64 - base, parent, cut }));
+        let site = match place {
+            Place::Address(address) => {
+                let mut loaded = self.loaded.iter().filter_map(|&id| self.modules.get(id as usize));
+                let module = loaded.find(|module| (module.base..module.end).contains(&(address as u64)));
+                let (module, base) = module.map_or((NONE, 0), |module| (module.id, module.base));
+                CallSite::alone(id, module, address as u64 - base)
+            }
+            Place::Line(function, line, column) => {
+                CallSite { function, column, ..CallSite::alone(id, NONE, u64::from(line)) }
+            }
+        };
+        new.push(Definition::CallSite(CallSite { parent, cut, ..site }));
         Some(id)
     }
 

@@ -24,7 +24,7 @@ use crate::log::callsite::Sites;
 use crate::log::file::LogFile;
 use crate::run::settings::Settings;
 use crate::system::{clock, process, sandbox};
-use crate::unwind::Path as CallPath;
+use crate::unwind::Call;
 
 /// The log of this rank, while it records.
 pub static LOG: Lock<Option<RankLog>> = Lock::new(None);
@@ -182,10 +182,11 @@ impl RankLog {
         }
     }
 
-    /// The id of a path's innermost call site, which the log defines from here on; `None`: there are too many.
-    pub fn call_path(&mut self, path: &CallPath) -> Option<u32> {
+    /// The id of a path's innermost call site, which the log defines from here on; `None`: there are too many. The calls come innermost
+    /// first; `is_cut`: there may be more around them.
+    pub fn call_path(&mut self, calls: &[Call], is_cut: bool) -> Option<u32> {
         let RankLog { sites, new, .. } = self;
-        let id = sites.path(path, new);
+        let id = sites.path(calls, is_cut, new);
         self.define_new();
         id
     }

@@ -6,7 +6,11 @@
 //!
 //! What the tables for unwinding say changes only with what is loaded. Before another library can lie where one was, that one is unloaded:
 //! [`unloaded`] makes all paths found until then unknown.
+//!
+//! In a process with a Python interpreter, the paths of its first thread have Python's functions, too. They are looked for apart from the others: what the
+//! interpreter knows of the thread must be as it was as well.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{
     AtomicBool, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
@@ -20,6 +24,7 @@ use crate::log::LOG;
 use crate::state::call_paths::{CallPaths, KnownPath, PLACES};
 use crate::state::thread::Thread;
 use crate::system::memory;
+use crate::unwind::python::{self, Failure, Found, Interpreter, Read};
 use crate::unwind::{self, End, Entry, Path, StackWord};
 
 /// A path's key is the stack pointer with these bits: in those that no address has, how often something was unloaded; all others where
@@ -29,6 +34,11 @@ static KEY: AtomicUsize = AtomicUsize::new(UNLOAD - 1);
 static DEPTH: AtomicUsize = AtomicUsize::new(1);
 /// Whether each path is compared with what the C++ run-time's unwinder finds.
 static CHECKED: AtomicBool = AtomicBool::new(false);
+
+/// The Python interpreter of the process.
+static PYTHON: OnceLock<Interpreter> = OnceLock::new();
+/// Whether it is not what it seemed to be.
+static PYTHON_IS_OTHER: AtomicBool = AtomicBool::new(false);
 
 /// A table without paths.
 static NONE_KNOWN: Empty = Empty([std::ptr::null(); PLACES]);
@@ -43,12 +53,34 @@ const UNLOAD: usize = 1 << 47;
 
 /// Paths that a thread keeps; then it begins anew.
 const MAX_KNOWN: usize = 2048;
+/// Words of Python's that a thread keeps, 24 bytes each.
+const MAX_PYTHON_WORDS: usize = 1 << 16;
 
 /// Sets how many callers a path has besides the call site, and whether all are checked.
 pub fn configure(depth: usize, checked: bool) {
     KEY.store(if depth == 0 { UNLOAD - 1 } else { 0 }, Relaxed);
     DEPTH.store(depth.saturating_add(1), Relaxed);
     CHECKED.store(checked, Relaxed);
+}
+
+/// Looks for a Python interpreter, where paths are wanted. Gives the version of one whose functions are not known.
+pub fn look_for_python() -> Option<String> {
+    if DEPTH.load(Relaxed) == 1 {
+        return None;
+    }
+    match python::find() {
+        Found::Nothing => None,
+        Found::Known(interpreter) => {
+            let _ = PYTHON.set(interpreter);
+            None
+        }
+        Found::Unknown(version) => Some(version),
+    }
+}
+
+/// The Python interpreter of the process, where its functions are known.
+fn interpreter() -> Option<&'static Interpreter> {
+    PYTHON.get().filter(|_| !PYTHON_IS_OTHER.load(Relaxed))
 }
 
 /// A shared object was unloaded.
@@ -64,24 +96,32 @@ pub fn unloaded() {
 pub unsafe fn current(thread: *mut Thread) -> u64 {
     // SAFETY: the caller's promise.
     unsafe {
-        match find((*thread).paths_by_place, (*thread).caller, (*thread).sp | KEY.load(Relaxed)).as_ref() {
+        let (caller, key) = ((*thread).caller, (*thread).sp | KEY.load(Relaxed));
+        match find((*thread).paths_by_place, place(caller, key), caller, key, |_| true).as_ref() {
             Some(known) => known.id,
             None => learn(thread),
         }
     }
 }
 
-/// The path of this return address and key in a table whose words are as they were; null: there is none.
+/// The path of this return address and key at a place of a table whose words, and what else is asked, are as they were; null: there is none.
 ///
 /// # Safety
 /// The first of [`PLACES`] places; the key is that of a call under way on this thread.
 #[inline(always)]
-unsafe fn find(places: *const *const KnownPath, caller: usize, key: usize) -> *const KnownPath {
+unsafe fn find(
+    places: *const *const KnownPath,
+    place: usize,
+    caller: usize,
+    key: usize,
+    also: impl Fn(&KnownPath) -> bool,
+) -> *const KnownPath {
     // SAFETY: the caller's promise; known paths live as long as they are in the table.
     unsafe {
-        let mut known = *places.add(place(caller, key));
+        let mut known = *places.add(place);
         while !known.is_null() {
-            if (*known).caller == caller && (*known).key == key && holds((*known).end, (*known).before) {
+            let is_of_call = (*known).caller == caller && (*known).key == key;
+            if is_of_call && holds((*known).end, (*known).before) && also(&*known) {
                 break;
             }
             known = (*known).next;
@@ -137,18 +177,51 @@ unsafe fn learn(thread: *mut Thread) -> u64 {
     // SAFETY: the thread's own state. A handler that comes meanwhile interrupts a call, so what it calls is not recorded.
     unsafe {
         let Some(paths) = (*thread).paths.as_mut() else { return 0 };
+        if let Some(known) = find_with_python(thread, paths).as_ref().filter(|_| !CHECKED.load(Relaxed)) {
+            return known.id;
+        }
         enter::recording(thread, || critical(|| id = unwound(thread, paths)));
     }
     id
+}
+
+/// The path of the call under way on the first thread of a process with a Python interpreter; null: it is not known, or there is none.
+///
+/// # Safety
+/// As [`current`]; `paths` is the thread's table.
+#[inline]
+unsafe fn find_with_python(thread: *mut Thread, paths: &mut CallPaths) -> *const KnownPath {
+    let Some(python) = interpreter().filter(|_| paths.is_first_thread) else { return std::ptr::null() };
+    let state = python.thread_state();
+    // SAFETY: the caller's promise; this is the first thread.
+    unsafe {
+        let (caller, key) = ((*thread).caller, (*thread).sp | KEY.load(Relaxed));
+        let place = python_place(python, caller, key, state);
+        find(paths.places.as_ptr(), place, caller, key, |known| {
+            known.python.as_ref().is_none_or(|read| read.state == state && read.holds())
+        })
+    }
+}
+
+/// Where in the table a path of a process with a Python interpreter is: helpers that call MPI differ by the instruction.
+///
+/// # Safety
+/// The state of the calling thread, which is the process's first, or 0.
+#[inline]
+unsafe fn python_place(python: &Interpreter, caller: usize, key: usize, state: usize) -> usize {
+    // SAFETY: the caller's promise.
+    let instruction = unsafe { python.instruction(state) };
+    place(caller ^ instruction >> 1, key)
 }
 
 /// # Safety
 /// As [`current`]; `paths` is the thread's table.
 unsafe fn unwound(thread: *mut Thread, paths: &mut CallPaths) -> u64 {
     let unloads = KEY.load(Relaxed);
-    if paths.unloads != unloads || paths.known.len() >= MAX_KNOWN {
+    if paths.unloads != unloads || paths.known.len() >= MAX_KNOWN || paths.python_words >= MAX_PYTHON_WORDS {
         paths.places.fill(std::ptr::null());
         paths.known.clear();
+        paths.python_words = 0;
         if paths.unloads != unloads {
             paths.rules = unwind::Rules::default();
         }
@@ -159,29 +232,58 @@ unsafe fn unwound(thread: *mut Thread, paths: &mut CallPaths) -> u64 {
     // SAFETY: only the address is taken.
     let bp = StackWord { address: unsafe { &raw const (*thread).bp } as usize, value: bp };
     let mut stack = memory::Readable::default();
-    let path = unwind::walk(Entry { caller, sp, bp }, DEPTH.load(Relaxed), &mut paths.rules, |at| stack.word(at));
-    let Some(id) = LOG.lock().as_deref_mut().and_then(Option::as_mut).and_then(|log| log.call_path(&path)) else {
+    let depth = DEPTH.load(Relaxed);
+    let path = unwind::walk(Entry { caller, sp, bp }, depth, &mut paths.rules, |at| stack.word(at));
+    let (runs, python) = python_of(&path, paths);
+    let mut calls = path.with(runs);
+    let depth = depth.min(unwind::MAX_DEPTH);
+    let is_cut = path.end == End::Cut || calls.len() > depth;
+    calls.truncate(depth);
+    let Some(id) = LOG.lock().as_deref_mut().and_then(Option::as_mut).and_then(|log| log.call_path(&calls, is_cut))
+    else {
         return 0;
     };
     let id = u64::from(id) + 1;
     if CHECKED.load(Relaxed) {
         // SAFETY: the caller's promise.
-        unsafe { check(thread, paths, &path, id) };
-    } else {
-        keep(thread, paths, &path, id);
+        unsafe { check(thread, paths, &path, python, id) };
+    } else if let Ok(python) = python {
+        keep(thread, paths, &path, python, id);
     }
     id
 }
 
+/// Python's functions on a path, and what shows that they are the same; an error: that cannot be shown.
+fn python_of(path: &Path, paths: &CallPaths) -> (Vec<python::Run>, Result<Option<Read>, Failure>) {
+    // A signal may have interrupted the interpreter while it changed what it knows of its frames.
+    let python = interpreter().filter(|_| paths.is_first_thread && !path.interrupted);
+    let Some(python) = python else { return (Vec::new(), Ok(None)) };
+    match python.frames(python.thread_state()) {
+        Ok((runs, read)) => (runs, Ok(Some(read))),
+        Err(Failure::Unreadable) => (Vec::new(), Err(Failure::Unreadable)),
+        Err(Failure::Unexpected) => {
+            PYTHON_IS_OTHER.store(true, Relaxed);
+            guard::count(ProblemKind::PythonUnknown, 1);
+            (Vec::new(), Ok(None))
+        }
+    }
+}
+
 /// Enters a path into the thread's table.
-fn keep(thread: *mut Thread, paths: &mut CallPaths, path: &Path, id: u64) {
+fn keep(thread: *mut Thread, paths: &mut CallPaths, path: &Path, python: Option<Read>, id: u64) {
     // SAFETY: the thread's own state.
     let (caller, sp) = unsafe { ((*thread).caller, (*thread).sp) };
     let key = sp | paths.unloads;
     let words: Box<[StackWord]> = path.words.as_slice().into();
     let (end, before) = (words.as_ptr_range().end, -(size_of_val(&*words) as isize));
-    let Some(place) = paths.places.get_mut(place(caller, key)) else { return };
-    let known = Box::new(KnownPath { caller, key, end, before, id, next: *place, _words: words });
+    let at = match interpreter().filter(|_| paths.is_first_thread) {
+        None => place(caller, key),
+        // SAFETY: this is the first thread.
+        Some(interpreter) => unsafe { python_place(interpreter, caller, key, interpreter.thread_state()) },
+    };
+    paths.python_words += python.as_ref().map_or(0, |read| read.words.len());
+    let Some(place) = paths.places.get_mut(at) else { return };
+    let known = Box::new(KnownPath { caller, key, end, before, id, next: *place, _words: words, python });
     *place = &raw const *known;
     paths.known.push(known);
 }
@@ -195,8 +297,9 @@ pub unsafe fn attach(thread: *mut Thread) {
     unsafe {
         if (*thread).paths.is_null() {
             let paths = Box::new(CallPaths::new());
-            // Where all are checked none is found.
-            let places = if CHECKED.load(Relaxed) { NONE_KNOWN.0.as_ptr() } else { paths.places.as_ptr() };
+            // Where all are checked none is found; where there is Python they are looked for apart.
+            let is_apart = CHECKED.load(Relaxed) || paths.is_first_thread && PYTHON.get().is_some();
+            let places = if is_apart { NONE_KNOWN.0.as_ptr() } else { paths.places.as_ptr() };
             (*thread).paths_by_place = places;
             (*thread).paths = Box::into_raw(paths);
         }
@@ -222,7 +325,13 @@ pub unsafe fn free(thread: *mut Thread) {
 ///
 /// # Safety
 /// As [`current`]; `paths` is the thread's table.
-unsafe fn check(thread: *mut Thread, paths: &mut CallPaths, path: &Path, id: u64) {
+unsafe fn check(
+    thread: *mut Thread,
+    paths: &mut CallPaths,
+    path: &Path,
+    python: Result<Option<Read>, Failure>,
+    id: u64,
+) {
     // Around main are up to three functions of the C library's and the program's start.
     const START: usize = 4;
     let mut others = unwind::runtime::frames();
@@ -230,11 +339,19 @@ unsafe fn check(thread: *mut Thread, paths: &mut CallPaths, path: &Path, id: u64
     others.drain(..first.unwrap_or(others.len()));
     let is_whole = path.end == End::Cut || others.len() <= path.callers.len() + START;
     // SAFETY: the thread's own table.
-    let taken = unsafe { find(paths.places.as_ptr(), (*thread).caller, (*thread).sp | KEY.load(Relaxed)).as_ref() };
+    let taken = unsafe {
+        let (caller, key) = ((*thread).caller, (*thread).sp | KEY.load(Relaxed));
+        match interpreter().filter(|_| paths.is_first_thread) {
+            Some(_) => find_with_python(thread, paths).as_ref(),
+            None => find(paths.places.as_ptr(), place(caller, key), caller, key, |_| true).as_ref(),
+        }
+    };
     if !others.starts_with(&path.callers) || !is_whole || taken.is_some_and(|taken| taken.id != id) {
         guard::count(ProblemKind::CallPathWrong, 1);
     }
-    if taken.is_none() {
-        keep(thread, paths, path, id);
+    if let Ok(python) = python
+        && taken.is_none()
+    {
+        keep(thread, paths, path, python, id);
     }
 }

@@ -1,5 +1,6 @@
 //! The call paths that a thread has had so far.
 
+use crate::unwind::python::Read;
 use crate::unwind::{Rules, StackWord};
 
 /// Places in a thread's table of paths.
@@ -21,6 +22,8 @@ pub struct KnownPath {
     pub next: *const KnownPath,
     /// The words.
     pub _words: Box<[StackWord]>,
+    /// What shows that Python's functions are the same; `None`: there is no need.
+    pub python: Option<Read>,
 }
 
 /// A thread's table of paths.
@@ -34,6 +37,10 @@ pub struct CallPaths {
     pub rules: Rules,
     /// How often something was unloaded when `rules` and `known` were found.
     pub unloads: usize,
+    /// Whether this is the process's first thread: a Python interpreter that ends there takes nothing away under its feet.
+    pub is_first_thread: bool,
+    /// Words of Python's in `known`.
+    pub python_words: usize,
 }
 
 impl CallPaths {
@@ -44,6 +51,9 @@ impl CallPaths {
             known: Vec::new(),
             rules: Rules::default(),
             unloads: 0,
+            // SAFETY: plain queries.
+            is_first_thread: unsafe { libc::gettid() == libc::getpid() },
+            python_words: 0,
         }
     }
 }

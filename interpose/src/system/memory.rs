@@ -21,6 +21,17 @@ impl Readable {
         // SAFETY: on a page that can be read; another thread may write to it, as to any memory that is not ours.
         Some(unsafe { (address as *const usize).read_volatile() })
     }
+
+    /// Fills the buffer from an address on; false where there is no memory.
+    pub fn fill(&mut self, address: usize, buffer: &mut [u8]) -> bool {
+        let Some(end) = address.checked_add(buffer.len()) else { return false };
+        let is_there = (address & !(PAGE - 1)..end).step_by(PAGE).all(|page| self.word(page).is_some());
+        if is_there {
+            // SAFETY: on pages that can be read.
+            unsafe { (address as *const u8).copy_to_nonoverlapping(buffer.as_mut_ptr(), buffer.len()) };
+        }
+        is_there
+    }
 }
 
 /// Whether a page can be read. The system is asked to read a signal mask there, for a change of the mask that it does not know: it

@@ -3,8 +3,11 @@
 //! [`walk`] also gives every word of the stack that it has read, in order. What it finds follows from these words, the first return address and
 //! the stack pointer alone, and the address of each word follows from the words before it. So while all of them are as they were, the path is the
 //! same, and comparing them in their order never reads a word that a walk would not read itself.
+//!
+//! Where an interpreter runs Python's functions in one of its own, [`python`] finds them; [`Path::with`] puts them where they belong.
 
 mod objects;
+pub mod python;
 mod rule;
 pub mod runtime;
 
@@ -50,10 +53,23 @@ pub enum End {
 pub struct Path {
     /// Return addresses, the innermost first; there is one at least.
     pub callers: Vec<usize>,
+    /// The stack pointers at which the functions go on there; there may be more.
+    pub stack_pointers: Vec<usize>,
+    /// Whether a signal has interrupted one of the functions.
+    pub interrupted: bool,
     /// What was read for that, in order.
     pub words: Vec<StackWord>,
     /// Why there are no more.
     pub end: End,
+}
+
+/// A call of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// It returns to this address.
+    To(usize),
+    /// It is in a function of Python's.
+    Python(python::Line),
 }
 
 /// What is known of the frame pointer of a frame.
@@ -81,15 +97,24 @@ struct Frame {
 ///
 /// `read` gives the word at an address, `None` where there is no memory.
 pub fn walk(entry: Entry, depth: usize, rules: &mut Rules, read: impl FnMut(usize) -> Option<usize>) -> Path {
-    let path = Path { callers: Vec::with_capacity(16), words: Vec::with_capacity(16), end: End::Cut };
+    let path = Path {
+        callers: Vec::with_capacity(16),
+        stack_pointers: Vec::with_capacity(16),
+        interrupted: false,
+        words: Vec::with_capacity(16),
+        end: End::Cut,
+    };
     let mut walk = Walk { path, bp: entry.bp, read };
     walk.path.callers.push(entry.caller);
+    walk.path.stack_pointers.push(entry.sp + 8);
     let mut frame = Frame { pc: entry.caller, sp: entry.sp + 8, bp: FramePointer::AsOnEntry, interrupted: false };
     while walk.path.callers.len() < depth.min(MAX_DEPTH) {
         match walk.step(&frame, rules) {
             Step::To(outer) => {
                 frame = outer;
                 walk.path.callers.push(frame.pc);
+                walk.path.stack_pointers.push(frame.sp);
+                walk.path.interrupted |= frame.interrupted;
             }
             Step::Stop(end) => {
                 walk.path.end = end;
@@ -176,6 +201,31 @@ impl<Read: FnMut(usize) -> Option<usize>> Walk<Read> {
 }
 
 impl Path {
+    /// The calls of the path, the innermost first, with those in Python's functions: the functions of each run after the call in the frame
+    /// of the interpreter's that has them. Where a run does not lie in such a frame, they are left out.
+    pub fn with(&self, runs: Vec<python::Run>) -> Vec<Call> {
+        let mut calls = Vec::with_capacity(self.callers.len());
+        let mut runs = runs.into_iter().peekable();
+        let ends = self.stack_pointers.iter().skip(1).copied().chain(std::iter::repeat(0));
+        for ((&caller, &from), to) in self.callers.iter().zip(&self.stack_pointers).zip(ends) {
+            calls.push(Call::To(caller));
+            while let Some(run) = runs.next_if(|run| (from..to).contains(&run.mark)) {
+                calls.extend(run.lines.into_iter().map(Call::Python));
+            }
+        }
+        // Where the path is cut off, the others are further out.
+        let from = self.stack_pointers.get(self.callers.len().saturating_sub(1)).copied().unwrap_or(0);
+        if self.end == End::Cut {
+            while let Some(run) = runs.next_if(|run| from <= run.mark) {
+                calls.extend(run.lines.into_iter().map(Call::Python));
+            }
+        }
+        if runs.peek().is_some() {
+            calls.retain(|call| matches!(call, Call::To(_)));
+        }
+        calls
+    }
+
     /// The same without the C library's frames around main or a thread's function, and the program's own start. The first of these shows that
     /// the path ends there: the words read beyond it do not matter.
     fn without_start(mut self, rules: &mut Rules) -> Path {

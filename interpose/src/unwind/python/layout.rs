@@ -1,0 +1,92 @@
+//! Where CPython keeps what its frames are: facts of the public headers of each version (cpython/pystate.h, cpython/code.h,
+//! internal/pycore_frame.h, cpython/unicodeobject.h), for 64-bit builds. [`super::Interpreter`] checks them against the objects that it meets.
+
+/// The offsets of one version.
+pub struct Layout {
+    /// What `Py_Version` begins with: 0x030b for 3.11.
+    pub version: u32,
+    /// From a thread's state to its innermost frame: the offset of a pointer, and then those of pointers in what the one before points to.
+    pub to_frame: &'static [usize],
+    /// What separates the frames that one run of the interpreter's C function has.
+    pub runs: Runs,
+    /// In a frame: its code, the frame that it was called from, its instruction.
+    pub frame_code: usize,
+    pub frame_previous: usize,
+    pub frame_instruction: usize,
+    /// In a code object: line of its first instruction; file, name and table of lines; the instructions.
+    pub code_first_line: usize,
+    pub code_file: usize,
+    pub code_name: usize,
+    pub code_lines: usize,
+    pub code_instructions: usize,
+    /// Size of the heads of strings: of those in ASCII, and of the others.
+    pub ascii: usize,
+    pub other: usize,
+}
+
+/// What separates the frames that one run of the interpreter's C function has.
+pub enum Runs {
+    /// The thread's state points (`state`) to a record on the C stack, which points to that of the run before (`previous`). The outermost frame
+    /// of a run has a byte that is not 0 (`is_first`).
+    Records { state: usize, previous: usize, is_first: usize },
+    /// After the outermost frame of a run comes one on the C stack that is no function's: the byte says so (`owner`).
+    Frames { owner: usize },
+}
+
+/// The value of `owner` of a frame on the C stack.
+pub const OWNED_BY_C_STACK: u8 = 3;
+
+/// In every object: its type. In a string: its length, and how it is stored. In bytes: how many there are, and the first.
+pub const TYPE: usize = 8;
+pub const LENGTH: usize = 16;
+pub const STRING_STATE: usize = 32;
+pub const BYTES: usize = 32;
+
+/// The versions that are known.
+pub static LAYOUTS: [Layout; 3] = [
+    Layout {
+        version: 0x030b,
+        to_frame: &[56, 8],
+        runs: Runs::Records { state: 56, previous: 16, is_first: 68 },
+        frame_code: 32,
+        frame_previous: 48,
+        frame_instruction: 56,
+        code_first_line: 72,
+        code_file: 112,
+        code_name: 128,
+        code_lines: 136,
+        code_instructions: 184,
+        ascii: 48,
+        other: 72,
+    },
+    Layout {
+        version: 0x030c,
+        to_frame: &[56, 0],
+        runs: Runs::Frames { owner: 70 },
+        frame_code: 0,
+        frame_previous: 8,
+        frame_instruction: 56,
+        code_first_line: 68,
+        code_file: 112,
+        code_name: 128,
+        code_lines: 136,
+        code_instructions: 192,
+        ascii: 40,
+        other: 56,
+    },
+    Layout {
+        version: 0x030d,
+        to_frame: &[72],
+        runs: Runs::Frames { owner: 70 },
+        frame_code: 0,
+        frame_previous: 8,
+        frame_instruction: 56,
+        code_first_line: 68,
+        code_file: 112,
+        code_name: 128,
+        code_lines: 136,
+        code_instructions: 200,
+        ascii: 40,
+        other: 56,
+    },
+];

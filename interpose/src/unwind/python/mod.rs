@@ -1,0 +1,382 @@
+//! The frames of Python functions, as CPython's own records of a thread have them.
+//!
+//! MPI is called from within the interpreter, so nothing but the calling thread changes its frames, whether or not it holds the interpreter's
+//! lock, and they keep alive all that they refer to. The one function of Python's that is called reads a variable: the calling thread's state. When the
+//! interpreter ends, however, it takes away the states of all threads but the one that ends it: only the frames of the process's first thread are read.
+//!
+//! [`Interpreter::frames`] also gives everything that it has read, in order, as words. As with those of the stack, what it finds
+//! follows from them alone, and the address of each from those before it: while all are as they were, the frames are the same. They are also
+//! those of names and tables of lines, since another function may come to lie where one was.
+
+mod layout;
+mod lines;
+
+use std::collections::HashSet;
+
+use crate::system::memory::Readable;
+use layout::{BYTES, LAYOUTS, LENGTH, Layout, OWNED_BY_C_STACK, Runs, STRING_STATE, TYPE};
+
+/// A call in a function of Python's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The function's qualified name.
+    pub function: String,
+    /// Its file.
+    pub file: String,
+    /// The line; 0: there is none.
+    pub line: u32,
+    /// The column, from 0 on, where it is known.
+    pub column: Option<u32>,
+}
+
+/// Up to eight bytes, and what they held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Word {
+    /// Where they are. They begin later where not all bits count.
+    pub address: usize,
+    /// What they hold.
+    pub value: u64,
+    /// The bits that count.
+    pub mask: u64,
+}
+
+/// What was read.
+#[derive(Debug, Default)]
+pub struct Read {
+    /// The thread's state; 0: it has none, and nothing was read.
+    pub state: usize,
+    /// The words.
+    pub words: Vec<Word>,
+}
+
+/// The frames of one run of the interpreter's C function.
+#[derive(Debug)]
+pub struct Run {
+    /// An address in the frame of that C function.
+    pub mark: usize,
+    /// The frames, the innermost first.
+    pub lines: Vec<Line>,
+}
+
+/// A frame's code object and instruction.
+struct Frame {
+    code: usize,
+    instruction: usize,
+}
+
+/// Frames, the innermost first, and for each run its mark and how many of them it has.
+type Chain = (Vec<Frame>, Vec<(usize, usize)>);
+
+/// Why frames are not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// Memory could not be read.
+    Unreadable,
+    /// Something is not what this version of Python has there.
+    Unexpected,
+}
+
+/// Frames of a thread at most.
+pub const MAX_FRAMES: usize = super::MAX_DEPTH;
+
+/// Frames that are followed at most, to find where a run ends.
+const MAX_CHAIN: usize = 1 << 16;
+
+/// Bytes of a name and of a table of lines at most.
+const MAX_NAME: usize = 4096;
+const MAX_TABLE: usize = 1 << 20;
+
+/// A Python interpreter in this process.
+pub struct Interpreter {
+    layout: &'static Layout,
+    thread_state: unsafe extern "C" fn() -> usize,
+    /// Types of objects.
+    code: usize,
+    string: usize,
+    bytes: usize,
+}
+
+/// What is found when an interpreter is looked for.
+pub enum Found {
+    /// There is none.
+    Nothing,
+    /// There is one.
+    Known(Interpreter),
+    /// There is one whose frames are not known: its version.
+    Unknown(String),
+}
+
+/// Looks for an interpreter.
+pub fn find() -> Found {
+    let symbol = |name: &std::ffi::CStr| {
+        // SAFETY: a look-up by name.
+        unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as usize }
+    };
+    if symbol(c"Py_IsInitialized") == 0 {
+        return Found::Nothing;
+    }
+    let at = symbol(c"Py_Version");
+    if at == 0 {
+        return Found::Unknown("older than 3.11".to_owned());
+    }
+    // SAFETY: a constant of the interpreter's.
+    let version = unsafe { (at as *const u32).read() };
+    let named = [c"PyGILState_GetThisThreadState", c"PyCode_Type", c"PyUnicode_Type", c"PyBytes_Type"].map(symbol);
+    // Builds that trace references, and those without a global lock, have other heads of objects.
+    let is_other = [c"_Py_AddToAllObjects", c"_Py_MergeZeroLocalRefcount"].map(symbol) != [0, 0];
+    let layout = LAYOUTS.iter().find(|layout| layout.version == version >> 16 && !is_other);
+    match (layout, named) {
+        (Some(layout), [thread_state, code, string, bytes]) if !named.contains(&0) => {
+            // SAFETY: a function of the interpreter's, of this type.
+            let thread_state = unsafe { std::mem::transmute::<usize, unsafe extern "C" fn() -> usize>(thread_state) };
+            Found::Known(Interpreter { layout, thread_state, code, string, bytes })
+        }
+        _ => {
+            let [major, minor, micro] = [24, 16, 8].map(|shift| version >> shift & 255);
+            let kind = if is_other { " in a build with other objects" } else { "" };
+            Found::Unknown(format!("{major}.{minor}.{micro}{kind}"))
+        }
+    }
+}
+
+impl Interpreter {
+    /// The calling thread's state; 0: the interpreter does not know the thread, or has ended.
+    #[inline]
+    pub fn thread_state(&self) -> usize {
+        // SAFETY: reads a variable of the interpreter's and one of the thread's.
+        unsafe { (self.thread_state)() }
+    }
+
+    /// The innermost frame's instruction, which says most of what distinguishes calls; 0: there is none.
+    ///
+    /// # Safety
+    /// The state of the calling thread, which is the process's first, or 0.
+    #[inline]
+    pub unsafe fn instruction(&self, state: usize) -> usize {
+        let mut at = state;
+        for offset in self.layout.to_frame {
+            if at == 0 {
+                return 0;
+            }
+            // SAFETY: the caller's promise: the state and its innermost frame.
+            at = unsafe { ((at + offset) as *const usize).read() };
+        }
+        // SAFETY: as above.
+        if at == 0 { 0 } else { unsafe { ((at + self.layout.frame_instruction) as *const usize).read() } }
+    }
+
+    /// The frames of the thread with this state, by runs, the innermost first, and what was read for them. At most [`MAX_FRAMES`]: then the last
+    /// run ends early.
+    pub fn frames(&self, state: usize) -> Result<(Vec<Run>, Read), Failure> {
+        let mut reading = Reading { read: Read { state, ..Read::default() }, ..Reading::default() };
+        let found = if state == 0 { Some(Vec::new()) } else { self.runs(state, &mut reading) };
+        match found {
+            Some(runs) => Ok((runs, reading.read)),
+            None => Err(reading.failure.unwrap_or(Failure::Unreadable)),
+        }
+    }
+
+    fn runs(&self, state: usize, reading: &mut Reading) -> Option<Vec<Run>> {
+        // First the frames alone: most other paths differ there.
+        let (frames, marks) = self.chain(state, reading)?;
+        let mut runs = Vec::with_capacity(marks.len());
+        let mut left = frames.iter();
+        for (mark, n) in marks {
+            let lines = left.by_ref().take(n).map(|frame| self.line(frame, reading)).collect::<Option<Vec<Line>>>()?;
+            runs.push(Run { mark, lines });
+        }
+        Some(runs)
+    }
+
+    /// The frames, the innermost first, at most [`MAX_FRAMES`]; and for each run its mark and how many frames it has.
+    fn chain(&self, state: usize, reading: &mut Reading) -> Option<Chain> {
+        let layout = self.layout;
+        let mut at = layout.to_frame.iter().try_fold(state, |at, offset| reading.word(at + offset))?;
+        let mut record = match layout.runs {
+            Runs::Records { state: offset, .. } => reading.word(state + offset)?,
+            Runs::Frames { .. } => 0,
+        };
+        let (mut frames, mut marks, mut of_run) = (Vec::new(), Vec::new(), 0);
+        for _ in 0..MAX_CHAIN {
+            if at == 0 || frames.len() == MAX_FRAMES && of_run == 0 {
+                return reading.expect(of_run == 0).map(|()| (frames, marks));
+            }
+            let code = reading.word(at + layout.frame_code)?;
+            let outer = reading.word(at + layout.frame_previous)?;
+            let instruction = reading.word(at + layout.frame_instruction)?;
+            let (is_function, mark) = match layout.runs {
+                Runs::Records { previous, is_first, .. } => match reading.byte(at + is_first)? {
+                    0 => (true, None),
+                    _ => {
+                        let outer = reading.word(record + previous)?;
+                        (true, Some(std::mem::replace(&mut record, outer)))
+                    }
+                },
+                Runs::Frames { owner } => match reading.byte(at + owner)? {
+                    OWNED_BY_C_STACK => (false, Some(at)),
+                    _ => (true, None),
+                },
+            };
+            // Of the others it only matters where their run ends.
+            if is_function && frames.len() < MAX_FRAMES {
+                frames.push(Frame { code, instruction });
+                of_run += 1;
+            }
+            marks.extend(mark.map(|mark| (mark, std::mem::take(&mut of_run))));
+            at = outer;
+        }
+        None
+    }
+
+    /// Where a frame is.
+    fn line(&self, frame: &Frame, reading: &mut Reading) -> Option<Line> {
+        let (layout, code) = (self.layout, frame.code);
+        reading.is_a(code, self.code)?;
+        let first_line = reading.word_of_32(code + layout.code_first_line)?;
+        let [file, name, lines] =
+            [layout.code_file, layout.code_name, layout.code_lines].map(|at| reading.word(code + at));
+        let (file, function) = (self.string(file?, reading)?, self.string(name?, reading)?);
+        // A frame that has not begun is before its first instruction.
+        let number = frame.instruction.saturating_sub(code + layout.code_instructions) / 2;
+        let (line, column) = self.position(lines?, first_line, number, reading)?;
+        Some(Line { function, file, line, column })
+    }
+
+    /// The line and column of an instruction by a table of lines.
+    fn position(
+        &self,
+        table: usize,
+        first_line: u32,
+        instruction: usize,
+        reading: &mut Reading,
+    ) -> Option<(u32, Option<u32>)> {
+        reading.is_a(table, self.bytes)?;
+        let length = reading.word(table + LENGTH)?;
+        reading.expect(length <= MAX_TABLE)?;
+        // Most tables are long, and few of their bytes matter.
+        let mut bytes = Vec::new();
+        loop {
+            let more = (bytes.len() + 64).min(length);
+            let is_whole = more == length;
+            bytes.resize(more, 0);
+            reading.look(table + BYTES, &mut bytes)?;
+            match lines::position(&bytes, first_line, instruction) {
+                // An entry that seems to end with what was read may go on.
+                Some(found) if is_whole || found.bytes < more => {
+                    reading.remember(table + BYTES, bytes.get(..found.bytes)?);
+                    return Some((found.line, found.column));
+                }
+                _ if is_whole => {
+                    reading.remember(table + BYTES, &bytes);
+                    return Some((first_line, None));
+                }
+                _ => bytes.resize(more * 2, 0),
+            }
+        }
+    }
+
+    /// What a string says.
+    fn string(&self, string: usize, reading: &mut Reading) -> Option<String> {
+        if let Some((_, known)) = reading.known.iter().find(|(known, _)| *known == string) {
+            return Some(known.clone());
+        }
+        reading.is_a(string, self.string)?;
+        let length = reading.word(string + LENGTH)?;
+        reading.expect(length <= MAX_NAME)?;
+        let state = reading.word_of_32(string + STRING_STATE)?;
+        let (size, is_compact, is_ascii) = (state >> 2 & 7, state >> 5 & 1 == 1, state >> 6 & 1 == 1);
+        reading.expect(is_compact && [1, 2, 4].contains(&size))?;
+        let head = if is_ascii { self.layout.ascii } else { self.layout.other };
+        let mut bytes = vec![0; length * size as usize];
+        reading.look(string + head, &mut bytes)?;
+        reading.remember(string + head, &bytes);
+        let wide = |chunk: &[u8]| chunk.iter().rev().fold(0, |value, &byte| value << 8 | u32::from(byte));
+        let text: String =
+            bytes.chunks(size as usize).map(|one| char::from_u32(wide(one)).unwrap_or('\u{fffd}')).collect();
+        reading.known.push((string, text.clone()));
+        Some(text)
+    }
+}
+
+impl Read {
+    /// Whether all is as it was.
+    ///
+    /// # Safety
+    /// The state is that of the calling thread, which is the process's first.
+    #[inline]
+    pub unsafe fn holds(&self) -> bool {
+        self.words.iter().all(|word| {
+            // SAFETY: a word is there if those before it are as they were.
+            let found = unsafe { (word.address as *const u64).read_unaligned() };
+            found & word.mask == word.value
+        })
+    }
+}
+
+/// Reads, and keeps what it has read.
+#[derive(Default)]
+struct Reading {
+    memory: Readable,
+    read: Read,
+    /// The addresses of the words kept.
+    kept: HashSet<(usize, u64), foldhash::fast::FixedState>,
+    /// Strings that were read.
+    known: Vec<(usize, String)>,
+    /// What else than memory keeps from reading.
+    failure: Option<Failure>,
+}
+
+impl Reading {
+    /// Reads bytes that are not to be kept.
+    fn look(&mut self, address: usize, bytes: &mut [u8]) -> Option<()> {
+        self.memory.fill(address, bytes).then_some(())
+    }
+
+    /// Keeps bytes that were read, of an object that has eight more before them.
+    fn remember(&mut self, address: usize, bytes: &[u8]) {
+        for (at, chunk) in (address..).step_by(8).zip(bytes.chunks(8)) {
+            // Of the last ones the word may not end after them.
+            let missing = 8 - chunk.len();
+            let mut value = [0; 8];
+            value.iter_mut().skip(missing).zip(chunk).for_each(|(byte, &read)| *byte = read);
+            let (address, value, mask) = (at - missing, u64::from_le_bytes(value), u64::MAX << (8 * missing));
+            if self.kept.insert((address, mask)) {
+                self.read.words.push(Word { address, value, mask });
+            }
+        }
+    }
+
+    fn array<const N: usize>(&mut self, address: usize) -> Option<[u8; N]> {
+        let mut bytes = [0; N];
+        self.look(address, &mut bytes)?;
+        self.remember(address, &bytes);
+        Some(bytes)
+    }
+
+    fn word(&mut self, address: usize) -> Option<usize> {
+        self.array(address).map(usize::from_le_bytes)
+    }
+
+    fn word_of_32(&mut self, address: usize) -> Option<u32> {
+        self.array(address).map(u32::from_le_bytes)
+    }
+
+    fn byte(&mut self, address: usize) -> Option<u8> {
+        self.array(address).map(|[byte]| byte)
+    }
+
+    /// Goes on if the object is of this type.
+    fn is_a(&mut self, object: usize, kind: usize) -> Option<()> {
+        let mut found = [0; 8];
+        self.look(object + TYPE, &mut found)?;
+        self.expect(usize::from_le_bytes(found) == kind)
+    }
+
+    fn expect(&mut self, is_so: bool) -> Option<()> {
+        if !is_so {
+            self.failure = Some(Failure::Unexpected);
+        }
+        is_so.then_some(())
+    }
+}

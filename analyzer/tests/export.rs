@@ -336,6 +336,63 @@ fn a_part_of_a_run_is_exported_alone() {
     assert_eq!(region.slices.iter().filter(|slice| slice.1 == "force; and more").count(), 24);
 }
 
+/// The efficiencies of TALP that the report has too, with the keys that it has them by.
+const EFFICIENCIES: [(&str, &str); 3] = [
+    ("parallelEfficiency", "parallel"),
+    ("mpiCommunicationEfficiency", "communication"),
+    ("mpiLoadBalance", "load_balance"),
+];
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+#[test]
+fn talp_has_the_efficiencies_of_the_report_for_each_region() {
+    // Ranks 0 and 1 are on one host, 2 and 3 on another, where one has more to do.
+    let hosts = Scenario::ranks(4).each(|rank, script| {
+        let (own, waits) = [(2, 7), (4, 5), (8, 1), (6, 3)][rank as usize];
+        script.region("force", |script| script.compute(own)).at("meet").barrier(waits)
+    });
+    let hosts = hosts.hosts(|rank| if rank < 2 { "node0" } else { "node1" }.to_owned());
+    for scenario in [hosts, steps(), steps().profile_mode()] {
+        let dir = written(scenario);
+        let output = Command::cargo_bin("lb-report").unwrap().arg(dir.path()).args(["--json", "--no-symbols"]).output();
+        let report: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+        let talp: Value = serde_json::from_slice(&exported(&["talp", text_of(dir.path())])).unwrap();
+        assert!(talp["dlbVersion"].as_str().is_some_and(|version| version.starts_with("3.6.")), "{talp}");
+        assert_eq!(talp["timestamp"], "2023-11-14T22:13:20Z");
+        assert_eq!(talp["resources"], serde_json::json!({ "numCpus": 4, "numMpiRanks": 4, "numGpus": 0 }));
+        for region in report["regions"].as_array().unwrap() {
+            let path = region["path"].as_str().unwrap();
+            let own = &talp["Application"][if path == "main" { "Global" } else { path }];
+            for (key, of_report) in EFFICIENCIES {
+                let (found, expected) = (number(&own[key]), number(&region["efficiency"][of_report]));
+                assert!((found - expected).abs() < 1e-12, "{path} {key}: {found}, {expected}");
+            }
+            let product = number(&own["mpiLoadBalanceIn"]) * number(&own["mpiLoadBalanceOut"]);
+            assert!((product - number(&own["mpiLoadBalance"])).abs() < 1e-12, "{own}");
+            let elapsed = number(&region["efficiency"]["elapsed_s"]) * 1e9;
+            assert!((number(&own["elapsedTime"]) - elapsed).abs() <= 0.5, "{own}");
+            let useful = number(&region["efficiency"]["avg_computation_s"]) * 4e9;
+            assert!((number(&own["usefulTime"]) - useful).abs() <= 0.5, "{own}");
+        }
+        if path_of_force(&talp) == Some("main/force") {
+            // Node means 3 and 7, mean of all 5, longest 8.
+            let global = &talp["Application"]["Global"];
+            assert_eq!(
+                (number(&global["mpiLoadBalanceIn"]), number(&global["mpiLoadBalanceOut"])),
+                (7.0 / 8.0, 5.0 / 7.0)
+            );
+            assert_eq!(number(&global["numMpiCalls"]), 8.0, "four barriers and four MPI_Finalize");
+        }
+    }
+}
+
+fn path_of_force(talp: &Value) -> Option<&str> {
+    talp["Application"].as_object()?.keys().map(String::as_str).find(|key| key.ends_with("/force"))
+}
+
 #[test]
 fn what_cannot_be_exported_says_so_and_leaves_no_file() {
     let dir = written(steps().profile_mode());

@@ -13,6 +13,7 @@ pub mod paraver;
 pub mod parquet;
 pub mod perfetto;
 mod source_path;
+pub mod talp;
 
 use crate::model::{Model, RegionIdx};
 use crate::replay::{Message, StateInterval, Watcher};

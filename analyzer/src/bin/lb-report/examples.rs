@@ -94,6 +94,9 @@ EXAMPLES
   A trace for Paraver: run.prv, run.pcf and run.row:
       lb-report export paraver lbprof-out -o run.prv
 
+  Efficiencies for the pages that TALP-Pages makes of many runs:
+      lb-report export talp lbprof-out -o pages/app/8.json
+
   Tables for pandas or DuckDB, in a folder; then the time that ranks wait, by wait state:
       lb-report export parquet lbprof-out -o tables
       duckdb -c \"select state, sum(end_ns - begin_ns) / 1e9 as s from 'tables/waits.parquet' group by state\"

@@ -10,7 +10,7 @@ use lbprof_analyzer::analyse::{self, Analysis, Stage};
 use lbprof_analyzer::export::folded::{self, Weight};
 use lbprof_analyzer::export::paraver::{Files, Paraver};
 use lbprof_analyzer::export::perfetto::{MOST_CALLS, Perfetto};
-use lbprof_analyzer::export::{Analysed, parquet};
+use lbprof_analyzer::export::{Analysed, parquet, talp};
 use lbprof_analyzer::model::moment::Moment;
 use lbprof_analyzer::read::open::Run;
 use lbprof_analyzer::report::Report;
@@ -81,6 +81,8 @@ enum Format {
     Parquet,
     /// Perfetto's trace format, for ui.perfetto.dev and trace_processor.
     Perfetto,
+    /// The JSON of DLB's TALP, for TALP-Pages: efficiencies of the program and of each region.
+    Talp,
 }
 
 /// What stacks can be weighted by.
@@ -104,6 +106,7 @@ pub fn run(arguments: &ExportArguments) -> anyhow::Result<Exit> {
         Format::Paraver => paraver(&run, &selection, arguments)?,
         Format::Parquet => parquet(&run, &selection, arguments)?,
         Format::Perfetto => perfetto(&run, &selection, arguments)?,
+        Format::Talp => talp(&run, &selection, arguments)?,
     };
     let report = Report::new(&analysis.model, &analysis.names);
     Ok(Exit::made(report.data.complete))
@@ -140,6 +143,12 @@ fn folded(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyh
     let analysis = analysed(run, selection, &options(arguments, weight == Weight::Waiting), &arguments.common)?;
     let of = (&analysis.model, analysis.names.places.as_slice());
     write_file(&arguments.file(), |out| folded::write(of, weight, arguments.by_rank, out))?;
+    Ok(analysis)
+}
+
+fn talp(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+    let analysis = analysed(run, selection, &options(arguments, false), &arguments.common)?;
+    write_file(&arguments.file(), |out| talp::write(&analysis.model, out))?;
     Ok(analysis)
 }
 
@@ -232,7 +241,7 @@ impl ExportArguments {
         let is_terminal = || io::stdout().is_terminal();
         let is_none = self.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
         match self.format {
-            Format::Folded => None,
+            Format::Folded | Format::Talp => None,
             Format::Paraver => is_none.then_some("a trace is three files: name the first: -o run.prv"),
             Format::Parquet => is_none.then_some("the tables are several files: name a folder for them: -o tables"),
             Format::Perfetto => {

@@ -275,6 +275,46 @@ fn a_full_disk_loses_nothing() {
 }
 
 #[test]
+fn measurements_for_extra_p_have_the_figures_of_each_run() {
+    let here = tempfile::tempdir().unwrap();
+    // Rank r of P computes n³ / P ms, in a region of its own; then all meet.
+    let run = |ranks: u32, n: u32| {
+        let share_ms = f64::from(n.pow(3)) / f64::from(ranks);
+        Scenario::ranks(ranks).run_id(u64::from(ranks * 100 + n)).each(|_, script| {
+            let script = script.param("n", f64::from(n)).region("multiply", |script| script.compute(share_ms));
+            script.barrier(0.5)
+        })
+    };
+    let cases = [(2, 1), (2, 2), (4, 2), (4, 3)];
+    for (ranks, n) in cases {
+        run(ranks, n).write(&here.path().join(format!("out-{ranks}-{n}"))).unwrap();
+        lb_report(here.path(), &["study", "add", "s", &format!("out-{ranks}-{n}")]).assert().success();
+    }
+    let written = printed(here.path(), &["study", "export", "s", "--extrap", "-"]);
+    let lines: Vec<serde_json::Value> = written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let values = |path: &str, metric: &str| -> Vec<(f64, f64, f64)> {
+        let own = lines.iter().filter(|line| line["callpath"] == path && line["metric"] == metric);
+        let number = |value: &serde_json::Value| value.as_f64().unwrap();
+        own.map(|line| (number(&line["params"]["p"]), number(&line["params"]["n"]), number(&line["value"]))).collect()
+    };
+    let expected = cases.map(|(ranks, n)| {
+        let (ranks, n) = (f64::from(ranks), f64::from(n));
+        (ranks, n, n.powi(3) / ranks * 1e-3)
+    });
+    for (found, expected) in values("main->multiply", "computation").into_iter().zip(expected) {
+        assert_eq!((found.0, found.1), (expected.0, expected.1));
+        assert!((found.2 - expected.2).abs() < 1e-9, "{found:?}, expected {expected:?}");
+    }
+    assert_eq!(values("main->multiply", "computation").len(), 4);
+    let in_mpi = values("main", "mpi");
+    assert!(in_mpi.len() == 4 && in_mpi.iter().all(|value| (value.2 - 0.5e-3).abs() < 1e-9), "{in_mpi:?}");
+    assert!(values("main->multiply", "operations").is_empty(), "none were counted");
+    let part = printed(here.path(), &["study", "export", "s", "--extrap", "-", "--where", "ranks=2"]);
+    assert!(part.lines().all(|line| line.starts_with(r#"{"params":{"n":"#)), "{part}");
+    assert_fails(here.path(), &["study", "export", "s", "--extrap", "-", "--where", "run=1"], 2, "do not differ");
+}
+
+#[test]
 fn all_of_a_study_is_exported() {
     let here = study();
     let document: Value =

@@ -4,6 +4,7 @@
 //! [`Run`] holds a run's figures without its logs; everything else here is made from such runs alone.
 
 pub mod export;
+pub mod extrap;
 pub mod html;
 pub mod key;
 pub mod models;

@@ -159,6 +159,7 @@ EXAMPLES
   Export everything for a script, pandas or R:
       lb-report study export scaling.study --json - | jq .runs
       lb-report study export scaling.study --csv tables
+      lb-report study export scaling.study --extrap scaling.jsonl
       sqlite3 scaling.study 'SELECT n_ranks, elapsed_s FROM runs'
 
 A study is one file; docs/study-format.md explains its tables.";

@@ -7,6 +7,7 @@ use lbprof_analyzer::compare::condition::ConditionError;
 use lbprof_analyzer::read::open::RunError;
 use lbprof_analyzer::report::text;
 use lbprof_analyzer::select::SelectionError;
+use lbprof_analyzer::study::extrap::NoMeasurements;
 use lbprof_analyzer::study::models::{ForecastError, ModelError};
 use lbprof_analyzer::study::{NotInStudy, StoreError};
 
@@ -67,7 +68,7 @@ pub fn fail(error: &anyhow::Error) -> Exit {
 /// Whether it is about something that the user asked for.
 fn is_usage(error: &anyhow::Error) -> bool {
     let of_study = error.is::<NotInStudy>() || error.is::<ModelError>() || error.is::<ForecastError>();
-    of_study || error.is::<SelectionError>() || error.is::<ConditionError>()
+    of_study || error.is::<NoMeasurements>() || error.is::<SelectionError>() || error.is::<ConditionError>()
 }
 
 fn of_study(error: &StoreError) -> Exit {

@@ -4,7 +4,8 @@
 //! by kind, and hold within one rank's log.
 
 use bincode::de::Decoder;
-use bincode::error::DecodeError;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 
 use crate::record::NONE;
@@ -71,7 +72,7 @@ pub struct Module {
 
 /// A place from which a function is called, and how the program got there: a node of the tree of call paths. Those that records refer to
 /// call MPI.
-#[derive(Clone, Copy, Debug, PartialEq, Encode)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CallSite {
     /// Dense id.
     pub id: u32,
@@ -108,13 +109,22 @@ impl CallSite {
     }
 }
 
+impl Encode for CallSite {
+    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
+        let CallSite { id, module, offset, parent, cut, function, column } = self;
+        (id, module, offset, parent, cut).encode(encoder)?;
+        // Most are machine code.
+        if *function == NONE { Ok(()) } else { (function, column).encode(encoder) }
+    }
+}
+
 impl<Context> Decode<Context> for CallSite {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
         let site = CallSite::alone(u32::decode(decoder)?, u32::decode(decoder)?, u64::decode(decoder)?);
         // Before version 3 it ended here,
         let Some(parent) = if_more(u32::decode(decoder))? else { return Ok(site) };
         let site = CallSite { parent, cut: bool::decode(decoder)?, ..site };
-        // and before functions of interpreters were known here.
+        // and where it is in no function of an interpreted program it ends here.
         let Some(function) = if_more(u32::decode(decoder))? else { return Ok(site) };
         Ok(CallSite { function, column: u32::decode(decoder)?, ..site })
     }

@@ -2,8 +2,10 @@
 
 use lbprof_analyzer::model::followed::Counts;
 use lbprof_analyzer::model::waits::WaitState::{self, *};
+use lbprof_simulator::scenario::Scenario;
 
 use crate::run::Run;
+use crate::support::model;
 
 /// Holds all waits of a run against those that are to be found, in milliseconds by state, and that all was matched.
 pub fn assert_waits(text: &str, expected: &[(WaitState, f64)]) -> Run {
@@ -301,4 +303,24 @@ fn wildcards_take_their_place_among_the_others_in_the_order_of_posting() {
         &[(LateSender, 6.0)],
     );
     assert_eq!(run.sums().pairs.first().map(|pair| (pair.0, pair.1)), Some((0, 2)), "b takes what came second");
+}
+
+#[test]
+fn what_a_call_completes_after_a_flush_is_known() {
+    // rank 0  |======== compute 10 ========|isend .5|wait .5|
+    // rank 1  |irecv .5|= 1.5 =|waitall ...........8.5......|flush 1|      waits from 2 to 10
+    for batch in [2, 3, 2000] {
+        let scenario = Scenario::ranks(2)
+            .rank(0, |r| r.compute(10).isend(1, 7, 800, 0.5).waitall(&[(0, 0)], 0.5).compute(2))
+            .rank(1, |r| {
+                let r = r.irecv(0, 7, 0.5).compute(1.5);
+                r.waitall_flushed(&[(0, 800)], 8.5, 1.0).compute(1).batch(batch)
+            });
+        let model = model(scenario);
+        let followed = model.followed.as_ref().unwrap();
+        assert_eq!((followed.counts.messages, followed.counts.all_is_known()), (1, true), "batches of {batch}");
+        let late = followed.blocking.waits.iter().filter(|(key, _)| key.state == LateSender);
+        let waited: i64 = late.map(|(_, sums)| sums.waiting + sums.delay).sum();
+        assert_eq!(waited, 8_500_000, "batches of {batch}");
+    }
 }

@@ -363,10 +363,22 @@ impl RankScript {
     }
 
     /// MPI_Waitall for requests, each with what it received.
-    pub fn waitall(mut self, requests: &[(u32, u64)], ms: impl Into<f64>) -> Self {
+    pub fn waitall(self, requests: &[(u32, u64)], ms: impl Into<f64>) -> Self {
         let starts: Vec<_> = requests.iter().map(|&(request, _)| self.started(request)).collect();
-        self = self.call(Operation::Waitall, ms, |r| (r.comm, r.count) = (NONE, requests.len() as u32));
-        let call_site = self.records.last().map_or(0, |call| call.call_site);
+        let call = self.call(Operation::Waitall, ms, |r| (r.comm, r.count) = (NONE, requests.len() as u32));
+        call.completed(&starts, requests)
+    }
+
+    /// The same where the ring is full at its end: a flush of `flush_ms` comes before the parts, whose number the call does not say then.
+    pub fn waitall_flushed(self, requests: &[(u32, u64)], ms: impl Into<f64>, flush_ms: impl Into<f64>) -> Self {
+        let starts: Vec<_> = requests.iter().map(|&(request, _)| self.started(request)).collect();
+        self.call(Operation::Waitall, ms, |r| r.comm = NONE).flush(flush_ms).completed(&starts, requests)
+    }
+
+    /// The parts of the call that came last.
+    fn completed(mut self, starts: &[Record], requests: &[(u32, u64)]) -> Self {
+        let call = self.records.iter().rev().find(|record| record.operation != Operation::Flush as u16);
+        let call_site = call.map_or(0, |call| call.call_site);
         for (start, &(_, received)) in starts.iter().zip(requests) {
             let mut part = Record { call_site, ..Record::new(Operation::Completed, self.now) };
             complete(&mut part, start, received);

@@ -393,8 +393,8 @@ impl<'a> RankSteps<'a> {
         thread.semantics = semantics;
         let missing = match semantics {
             Semantics::Exchange => 1,
-            Semantics::StartAll => record.count,
-            _ if Operation::completes(record.operation).has_parts() => record.count,
+            Semantics::StartAll => n_parts(record),
+            _ if Operation::completes(record.operation).has_parts() => n_parts(record),
             _ => 0,
         };
         let events = out.events.len();
@@ -457,6 +457,14 @@ impl<'a> RankSteps<'a> {
             thread.placed = (region, RegionState::new(idx, Activity::Computation));
         }
     }
+}
+
+/// How many parts follow a call that starts or completes several requests. One that was written to the log before its parts, for the ring was
+/// full, does not say so: it has all that follow.
+fn n_parts(record: &Record) -> u32 {
+    let has_none = record.end == 0
+        || [Flags::NOTHING, Flags::INACTIVE, Flags::FAILED].iter().any(|&flag| record.flags.contains(flag));
+    if record.count == 0 && !has_none { u32::MAX } else { record.count }
 }
 
 /// Bytes that a record sends and receives, as the sums count them.

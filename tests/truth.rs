@@ -4,10 +4,13 @@
 //! with other things delays ranks, in a computation, which contradicts the head, or between two calls, where the program's clock
 //! does not look: then the run is repeated, and judged in the end by what went astray. An error of ours is there in every run.
 
+use std::path::PathBuf;
+
 use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
+use lbprof_tests::mpi::Mpi;
 use lbprof_tests::own_clock::{self, OwnClocks};
-use lbprof_tests::program::Program;
+use lbprof_tests::program::{Program, shared_object};
 use lbprof_tests::suite::{self, Case, Company};
 use lbprof_tests::{facts, place, run};
 use serde_json::Value;
@@ -20,6 +23,9 @@ fn the_report_says_the_truth(case: &Case) -> anyhow::Result<()> {
         let mut job = Job::new(&case.mpi, case.ranks, &program, &folder)
             .run_by_interpreter_of(&case.program)
             .with_env(own_clock::VARIABLE, &own);
+        if let Some(plugin) = case.program.value("plugin") {
+            job = job.with_env("LBTEST_PLUGIN", plugin_of(plugin, &case.mpi)?);
+        }
         job.urgent = true;
         job.recorded()?.must_succeed()?;
         let logs = job.run_folder()?;
@@ -32,6 +38,12 @@ fn the_report_says_the_truth(case: &Case) -> anyhow::Result<()> {
         check_own_clocks(own, &case.program, report, astray_s)?;
         facts::check(&case.program, case.ranks, report, astray_s)
     })
+}
+
+/// A shared object that a program loads: `plugin:` in its head, in C or Fortran.
+fn plugin_of(source: &str, mpi: &Mpi) -> anyhow::Result<PathBuf> {
+    let compiler = if source.ends_with(".f90") { mpi.fortran.as_ref() } else { Some(&mpi.cc) };
+    shared_object(compiler.context("an MPI without Fortran")?, source, mpi)
 }
 
 /// Each rank's computation is what its own clock says, and the ratios are those of these computations.

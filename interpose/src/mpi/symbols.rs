@@ -8,7 +8,7 @@ use std::ffi::{CStr, CString, c_void};
 pub fn symbol(name: &CStr) -> usize {
     // SAFETY: a look-up by name.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as usize;
-    if address == 0 { in_local_libraries(name) } else { address }
+    if address != 0 || is_visible() { address } else { in_local_libraries(name) }
 }
 
 /// The function called by the wrapper `own`, whose profiling name is `profiling`; 0 where there is none.
@@ -17,25 +17,35 @@ pub fn symbol(name: &CStr) -> usize {
 /// have no other: mpi_f08's has twins under names that differ by library, and Intel's for 8-byte integers has none that converts them.
 pub fn find(profiling: &CStr, own: &CStr) -> usize {
     match next_symbol(own) {
-        0 => symbol(profiling),
+        0 => match symbol(profiling) {
+            // C's may be visible to all while a library in Fortran was loaded RTLD_LOCAL, with that of Fortran's functions.
+            0 if !is_of_c(own) => in_local_libraries(own),
+            found => found,
+        },
         found => found,
     }
+}
+
+/// Whether a function is one of C: those of Fortran are all in one case.
+fn is_of_c(own: &CStr) -> bool {
+    own.to_bytes().starts_with(b"MPI_") && own.to_bytes().iter().any(u8::is_ascii_lowercase)
 }
 
 /// Address of a symbol that this library defines, too, in a library loaded after it, or 0.
 fn next_symbol(name: &CStr) -> usize {
     // SAFETY: a look-up by name.
     let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) } as usize;
-    if address == 0 { in_local_libraries(name) } else { address }
+    if address != 0 || is_visible() { address } else { in_local_libraries(name) }
+}
+
+/// Whether MPI is visible to all: then what is missing there is missing. A walk for each missing function takes milliseconds.
+fn is_visible() -> bool {
+    // SAFETY: a look-up by name.
+    !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"PMPI_Init".as_ptr()) }.is_null()
 }
 
 /// Looks through libraries that were loaded RTLD_LOCAL (by a plugin loader, by Python), which global look-ups do not see.
 fn in_local_libraries(name: &CStr) -> usize {
-    // Where MPI is visible to all, what is missing there is missing. A walk for each missing function takes milliseconds.
-    // SAFETY: a look-up by name.
-    if !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"PMPI_Init".as_ptr()) }.is_null() {
-        return 0;
-    }
     let mut paths: Vec<CString> = Vec::new();
     unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _: usize, paths: *mut c_void) -> i32 {
         // SAFETY: dl_iterate_phdr passes a valid description and our own pointer.

@@ -22,6 +22,8 @@ const PICTURES = [
     { id: "whatif", height: 620 },
     { id: "calltree", height: 800 },
     { id: "callsites", height: 560 },
+    { id: "communication", height: 1000 },
+    { id: "overtime", height: 860 },
     { id: "overheads", height: 930 },
     { id: "facts", height: 900 },
     { id: "iterations", name: "dark", scheme: "dark", height: 620 },

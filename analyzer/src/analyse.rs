@@ -7,15 +7,17 @@ use lbprof_collector::format::Mode;
 
 use crate::export::{Exported, Format, InRegion};
 use crate::metrics::findings::findings;
+use crate::metrics::statistics::StatisticsWatcher;
 use crate::model::Model;
 use crate::model::followed::Followed;
+use crate::model::statistics::Statistics;
 use crate::model::what_if::WhatIf;
 use crate::profile::gather;
 use crate::read::open::Run;
 use crate::read::pass::Progress;
 use crate::read::spawned;
 use crate::replay::what_if::{Condition, plan};
-use crate::replay::{FollowOptions, PartWatcher, Scope, Surveyed, Watcher, follow};
+use crate::replay::{FollowOptions, Message, PartWatcher, Scope, StateInterval, Surveyed, Watcher, follow};
 use crate::report::clusters::Clusters;
 use crate::report::views::{Watch, Watched};
 use crate::select::asked::Asked;
@@ -41,6 +43,8 @@ pub struct Options {
     pub asked: Option<Vec<Asked>>,
     /// Whether to keep what ranks did when, for a page.
     pub watch: bool,
+    /// Whether to look at calls and messages one by one, for what they add up to.
+    pub statistics: bool,
 }
 
 impl Default for Options {
@@ -54,6 +58,7 @@ impl Default for Options {
             cluster_radius: None,
             asked: Some(Vec::new()),
             watch: false,
+            statistics: true,
         }
     }
 }
@@ -96,10 +101,9 @@ pub fn analyse(run: &Run, options: &Options, report: impl Fn(Stage) + Sync) -> R
     if options.asked.is_some() {
         model.asked = asked(&model, options)?;
         let scenarios = first.scenarios(&model);
-        let mut watch = Some(&model).filter(|_| options.watch).and_then(Watch::new);
-        let watcher = watch.as_mut().map(|watch| watch as &mut dyn Watcher);
-        let followed = first.follow(&model, &Scope::all(&model), scenarios, watcher);
-        watched = watch.filter(|_| followed.is_some()).map(Watch::finish);
+        let mut watchers = Watchers::new(&model, options);
+        let followed = first.follow(&model, &Scope::all(&model), scenarios, watchers.any());
+        (watched, model.statistics) = watchers.finish(followed.is_some());
         model.followed = followed;
     }
     Ok(Analysis { model, names: first.names, watched })
@@ -151,7 +155,7 @@ fn analyse_with(
     };
     // The outermost one is all of the run.
     let region = selection.region.as_ref().map(|name| region::find(&model, name)).transpose()?.filter(|&one| one != 0);
-    let mut watched = None;
+    let (mut watched, mut statistics) = (None, None);
     if follows {
         if region.is_none() {
             model.asked = asked(&model, options)?;
@@ -172,14 +176,14 @@ fn analyse_with(
                 }
             }
             None => {
-                let mut watch = Some(&model).filter(|_| options.watch && region.is_none()).and_then(Watch::new);
-                let watcher = watch.as_mut().map(|watch| watch as &mut dyn Watcher);
-                let followed = first.follow(all, &scope, scenarios, watcher);
-                watched = watch.filter(|_| followed.is_some()).map(Watch::finish);
+                let mut watchers = if region.is_none() { Watchers::new(&model, options) } else { Watchers::default() };
+                let followed = first.follow(all, &scope, scenarios, watchers.any());
+                (watched, statistics) = watchers.finish(followed.is_some());
                 followed
             }
         };
         model.followed = followed;
+        model.statistics = statistics;
     }
     // Whether the data are sound is judged by all of the ranks' time.
     all.ranks.retain(|rank| model.ranks.binary_search_by_key(&rank.rank, |kept| kept.rank).is_ok());
@@ -209,6 +213,48 @@ fn asked(model: &Model, options: &Options) -> Result<Vec<WhatIf>, SelectionError
 fn clusters(model: &Model, places: &[CodePlace], options: &Options) -> Vec<(u32, Vec<u32>)> {
     let found = Clusters::new(model, places, options.cluster_radius);
     found.rows.into_iter().map(|row| (row.id, row.ranks)).collect()
+}
+
+/// Those who want to know what ranks do while they are followed.
+#[derive(Default)]
+struct Watchers<'a> {
+    watch: Option<Watch<'a>>,
+    statistics: Option<StatisticsWatcher<'a>>,
+}
+
+impl<'a> Watchers<'a> {
+    /// Of the ranks of `model`.
+    fn new(model: &'a Model, options: &Options) -> Self {
+        Watchers {
+            watch: Some(model).filter(|_| options.watch).and_then(Watch::new),
+            statistics: Some(model).filter(|_| options.statistics).and_then(StatisticsWatcher::new),
+        }
+    }
+
+    /// Itself, if there is one.
+    fn any(&mut self) -> Option<&mut dyn Watcher> {
+        (self.watch.is_some() || self.statistics.is_some()).then_some(self as &mut dyn Watcher)
+    }
+
+    /// What they have seen, if ranks were followed.
+    fn finish(self, are_followed: bool) -> (Option<Watched>, Option<Statistics>) {
+        (
+            self.watch.filter(|_| are_followed).map(Watch::finish),
+            self.statistics.filter(|_| are_followed).map(StatisticsWatcher::finish),
+        )
+    }
+}
+
+impl Watcher for Watchers<'_> {
+    fn spends(&mut self, state: &StateInterval) {
+        self.watch.iter_mut().for_each(|watch| watch.spends(state));
+        self.statistics.iter_mut().for_each(|statistics| statistics.spends(state));
+    }
+
+    fn receives(&mut self, message: &Message) {
+        self.watch.iter_mut().for_each(|watch| watch.receives(message));
+        self.statistics.iter_mut().for_each(|statistics| statistics.receives(message));
+    }
 }
 
 /// Who receives what is done.

@@ -255,7 +255,11 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
         let name = if rank == 0 { "serve" } else { "work" };
         script.region(name, |script| script.compute(10).barrier(1.0))
     });
-    let marked = [report(one_slow_rank()), report(hung), report(steps_that_change()), report(server)];
+    let message = report(Scenario::ranks(2).each(|rank, script| match rank {
+        0 => script.compute(1).send(1, 0, 8, 1),
+        _ => script.compute(1).recv(0, 0, 8, 1),
+    }));
+    let marked = [report(one_slow_rank()), report(hung), report(steps_that_change()), report(server), message];
     for report in marked.into_iter().chain([found, damaged, part]) {
         keys(&serde_json::from_str(&json(&report)).unwrap(), String::new(), &mut produced);
     }

@@ -171,6 +171,18 @@ callsites: SiteRow[]
  */
 call_tree: CallTreeRow[]
 /**
+ * Who communicates with whom, and how much at once; null if calls were not looked at one by one: `--no-blocking`, a region is selected, or the calls of all ranks were recorded as sums.
+ */
+communication: (CommunicationTable | null)
+/**
+ * The run by up to 50 windows of time, all equally long; empty likewise.
+ */
+windows: WindowRow[]
+/**
+ * The main loop by up to 20 blocks of equally many iterations; iterations of which the computation is not known are left out. Empty if no loop is known.
+ */
+blocks: BlockRow[]
+/**
  * One object per user's counter and region.
  */
 counters: CounterRow[]
@@ -734,6 +746,14 @@ export interface EfficiencyRow {
  * Mean / longest computation.
  */
 load_balance: (number | null)
+/**
+ * Load balance within hosts: mean computation of the ranks of the host where it is largest / longest computation; null if there is one host, and of ranks with a loop of their own.
+ */
+load_balance_within_hosts: (number | null)
+/**
+ * Load balance between hosts: mean computation / mean of the ranks of the host where that is largest; likewise. Load balance is the product of the two.
+ */
+load_balance_between_hosts: (number | null)
 /**
  * Longest computation / ideal time; POP: serialization efficiency.
  */
@@ -2507,6 +2527,10 @@ blocked_share: (number | null)
  * Bytes moved: sent and received.
  */
 bytes: number
+/**
+ * How long single calls take, of all threads; null if calls were not looked at one by one.
+ */
+durations: (DurationsRow | null)
 }
 /**
  * Time, calls and bytes.
@@ -2528,6 +2552,39 @@ sent_bytes: number
  * Bytes received, read or given.
  */
 received_bytes: number
+}
+/**
+ * How long calls take.
+ */
+export interface DurationsRow {
+/**
+ * Calls; in a window of time those that lie partly in it, too.
+ */
+calls: number
+/**
+ * The shortest.
+ */
+min_s: number
+/**
+ * A rank that has it, the lowest of several.
+ */
+min_rank: number
+/**
+ * Their mean.
+ */
+mean_s: number
+/**
+ * The longest.
+ */
+max_s: number
+/**
+ * A rank that has it, the lowest of several.
+ */
+max_rank: number
+/**
+ * Their standard deviation.
+ */
+deviation_s: number
 }
 /**
  * A node of the tree. All but what is `alone` includes the nodes in it. Sums over ranks: of their first threads, but for waiting and its causes, which are of all threads.
@@ -2625,6 +2682,271 @@ bytes: number
  * Nodes in it that are not listed, because there are too many.
  */
 left_out: number
+}
+/**
+ * Who communicates with whom, and how much at once. Messages are those of which both sides are known; of collectives, one-sided communication and files there are none.
+ */
+export interface CommunicationTable {
+/**
+ * Messages.
+ */
+messages: number
+/**
+ * Their bytes.
+ */
+bytes: number
+/**
+ * By sender and receiver, most bytes first, at most 10,000.
+ */
+pairs: PairVolume[]
+/**
+ * Pairs that are not listed, as far as they were counted: pairs beyond the first million are not.
+ */
+pairs_left_out: number
+/**
+ * Messages between all pairs that are not listed.
+ */
+messages_left_out: number
+/**
+ * Their bytes.
+ */
+bytes_left_out: number
+/**
+ * By host of the sender and of the receiver, most bytes first, pairs beyond the first million left out.
+ */
+hosts: HostVolume[]
+/**
+ * How many messages there are of which size.
+ */
+message_sizes: SizeRow[]
+/**
+ * By operation, the one with most bytes first: what its calls send, write or contribute. Calls that do nothing of that are left out.
+ */
+operations: OperationSizes[]
+/**
+ * Calls by communicator, the one with most time first.
+ */
+communicators: CommunicatorRow[]
+}
+/**
+ * Messages from one rank to another.
+ */
+export interface PairVolume {
+/**
+ * The sender.
+ */
+from: number
+/**
+ * The receiver.
+ */
+to: number
+/**
+ * Messages.
+ */
+messages: number
+/**
+ * Their bytes.
+ */
+bytes: number
+}
+/**
+ * Messages from the ranks of one host to those of another, or of the same.
+ */
+export interface HostVolume {
+/**
+ * The senders' host; empty where it is not known, as of ranks that are not selected.
+ */
+from: string
+/**
+ * The receivers' host, likewise.
+ */
+to: string
+/**
+ * Messages.
+ */
+messages: number
+/**
+ * Their bytes.
+ */
+bytes: number
+}
+/**
+ * Messages or calls of sizes within a power of two.
+ */
+export interface SizeRow {
+/**
+ * Least size.
+ */
+from_bytes: number
+/**
+ * Largest size.
+ */
+to_bytes: number
+/**
+ * How many.
+ */
+count: number
+/**
+ * Their bytes.
+ */
+bytes: number
+}
+/**
+ * What calls of an operation send, write or contribute.
+ */
+export interface OperationSizes {
+/**
+ * The MPI function, without `MPI_`.
+ */
+operation: string
+/**
+ * Calls.
+ */
+calls: number
+/**
+ * Bytes of all of them.
+ */
+bytes: number
+/**
+ * How many there are of which size.
+ */
+sizes: SizeRow[]
+}
+/**
+ * Calls on a communicator, of all threads.
+ */
+export interface CommunicatorRow {
+/**
+ * Its name; empty for calls on none (waits for requests, files, windows) and on one that is not known.
+ */
+name: string
+/**
+ * Its ranks; null if it is not known.
+ */
+ranks: (number | null)
+/**
+ * Calls.
+ */
+calls: number
+/**
+ * Time in them, of all ranks.
+ */
+time_s: number
+/**
+ * That over the ranks' time: ranks × elapsed time.
+ */
+share: number
+/**
+ * Waiting in them, messages in transit included.
+ */
+waiting_s: number
+/**
+ * Bytes sent, written or contributed.
+ */
+sent_bytes: number
+/**
+ * Bytes received, read or given.
+ */
+received_bytes: number
+}
+/**
+ * A window of time; all are equally long, but the last may end after the run.
+ */
+export interface WindowRow {
+/**
+ * When it begins, from the begin of the run or of the selected time.
+ */
+begin_s: number
+/**
+ * When it ends.
+ */
+end_s: number
+/**
+ * Mean / longest computation of the ranks.
+ */
+load_balance: (number | null)
+/**
+ * Longest computation / elapsed time.
+ */
+communication: (number | null)
+/**
+ * Mean computation / elapsed time.
+ */
+parallel: (number | null)
+/**
+ * Elapsed time.
+ */
+elapsed_s: number
+/**
+ * Longest computation of a rank.
+ */
+max_computation_s: number
+/**
+ * Mean computation of the ranks.
+ */
+avg_computation_s: number
+/**
+ * The rank that computes longest, the lowest of several; null if none computes.
+ */
+slowest_rank: (number | null)
+/**
+ * What the ranks do in it.
+ */
+states: StateTime[]
+}
+/**
+ * Time of all ranks in a state.
+ */
+export interface StateTime {
+/**
+ * An activity, without what is waited in it, or `waiting`.
+ */
+state: string
+/**
+ * Time in it.
+ */
+time_s: number
+}
+/**
+ * Successive iterations of the main loop.
+ */
+export interface BlockRow {
+/**
+ * The number of the first.
+ */
+first: number
+/**
+ * The number of the last.
+ */
+last: number
+/**
+ * Mean / longest computation of the ranks.
+ */
+load_balance: (number | null)
+/**
+ * Longest computation / elapsed time.
+ */
+communication: (number | null)
+/**
+ * Mean computation / elapsed time.
+ */
+parallel: (number | null)
+/**
+ * Elapsed time.
+ */
+elapsed_s: number
+/**
+ * Longest computation of a rank.
+ */
+max_computation_s: number
+/**
+ * Mean computation of the ranks.
+ */
+avg_computation_s: number
+/**
+ * The rank that computes longest, the lowest of several; null if none computes.
+ */
+slowest_rank: (number | null)
 }
 /**
  * A counter in a region, all ranks together.

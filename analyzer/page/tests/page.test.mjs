@@ -5,7 +5,7 @@ import { cell, coloursIn, launch, open, placeIn, show, widest } from "./browser.
 import { dataOf, unpack } from "./data.mjs";
 import { count, percent, seconds } from "./words.mjs";
 
-const PANELS = ["summary", "iterations", "views", "patterns", "timeline", "waiting", "whatif", "calltree", "callsites", "overheads", "facts", "glossary"];
+const PANELS = ["summary", "iterations", "views", "patterns", "timeline", "overtime", "waiting", "whatif", "calltree", "callsites", "communication", "overheads", "facts", "glossary"];
 
 let browser;
 before(async () => (browser = await launch()));
@@ -34,7 +34,7 @@ for (const name of ["small", "hostile", "large"]) {
             assert.deepEqual(empty, [], `tables of ${id} have rows`);
         }
         const pictures = await page.$$eval(".picture", (all) => all.length);
-        assert.equal(pictures, 4, "heat map, patterns, timeline, matrix");
+        assert.equal(pictures, 5, "heat map, patterns, timeline, who waits for whom, who sends to whom");
         assert.deepEqual(complaints, []);
         await close();
     });
@@ -114,6 +114,43 @@ test("the call tree has boxes as wide as what they weigh, which zoom, and are fo
     assert.equal(listed, path(rows.findIndex((row) => row.name === "MPI_Allreduce")), "it, and what is around it");
     await page.fill("#panel-calltree input", "nowhere");
     assert.match(await page.textContent("#panel-calltree tbody"), /Nothing is found/);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test("communication tells who sends to whom, by bytes and by messages", async () => {
+    const { report } = dataOf("small");
+    const { pairs, message_sizes } = report.communication;
+    const { page, complaints, close } = await open(browser, "small");
+    await show(page, "communication");
+    const [from, to] = [0, 1];
+    const pair = pairs.find((one) => one.from === from && one.to === to);
+    const tip = async () => {
+        const place = await placeIn(page, "communication", (to + 0.5) / 4, (from + 0.5) / 4);
+        await page.mouse.move(place.x - 2, place.y);
+        await page.mouse.move(place.x, place.y);
+        return page.textContent("#tip");
+    };
+    assert.match(await tip(), new RegExp(`rank 0 to rank 1${(pair.bytes / 1000).toFixed(0)} kB`));
+    await page.selectOption("#panel-communication select >> nth=0", "messages");
+    assert.match(await tip(), new RegExp(`${pair.messages} messages`));
+    assert.equal(await page.textContent('#panel-communication table td:nth-child(2) .value >> nth=0'), count(message_sizes[0].count));
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test("the run over time has a bar for each window, as high as the ranks' time in it", async () => {
+    const { report } = dataOf("small");
+    const { page, complaints, close } = await open(browser, "small");
+    await show(page, "overtime");
+    assert.equal(await page.locator("#panel-overtime .column").count(), report.windows.length);
+    const whole = Math.max(...report.windows.map((row) => row.states.reduce((sum, state) => sum + state.time_s, 0)));
+    const computes = report.windows[3].states.find((state) => state.state === "computation").time_s;
+    const height = await page.$eval("#panel-overtime .column:nth-child(4) span", (part) => parseFloat(part.style.height));
+    assert.ok(Math.abs(height - (100 * computes) / whole) < 0.01);
+    await page.selectOption("#panel-overtime select", "blocks");
+    const rows = await page.locator("#panel-overtime .body table:not(.u-legend) tbody tr").count();
+    assert.equal(rows, report.blocks.length);
     assert.deepEqual(complaints, []);
     await close();
 });

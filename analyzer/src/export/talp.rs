@@ -8,14 +8,13 @@
 //! invocations, the regions in it included. Load balance is the product of that within nodes and that between them: with u the mean
 //! computation of a node's ranks, LB = max u / longest computation · mean computation / max u.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use jiff::Timestamp;
 use lbprof_collector::Activity;
 use serde_json::{Map, Value, json};
 
-use crate::metrics::load_balance::Times;
+use crate::metrics::load_balance::{HostBalance, Times};
 use crate::model::{Model, RegionIdx};
 
 /// The version whose layout this is. Readers look at its begin.
@@ -59,7 +58,7 @@ fn figures(model: &Model, region: RegionIdx) -> Value {
         .sum();
     let invocations = model.ranks.iter().map(|rank| rank.totals(region).invocations).max().unwrap_or(0);
     let times = Times::of(&computation, model.region_elapsed_s(region), None);
-    let Balance { within, between } = Balance::of(model, &computation);
+    let HostBalance { within, between } = HostBalance::of(model, &computation);
     let n = model.ranks.len();
     let share = |share: Option<f64>| share.unwrap_or(0.0);
     let parallel = share(times.parallel());
@@ -92,25 +91,4 @@ fn figures(model: &Model, region: RegionIdx) -> Value {
 /// Nanoseconds.
 fn ns(seconds: f64) -> u64 {
     (seconds * 1e9).round().max(0.0) as u64
-}
-
-/// Load balance within nodes and between them; `None` where no rank computes.
-struct Balance {
-    within: Option<f64>,
-    between: Option<f64>,
-}
-
-impl Balance {
-    /// That of ranks that compute `computation` seconds each, one entry a rank.
-    fn of(model: &Model, computation: &[f64]) -> Balance {
-        let mut nodes: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
-        for (rank, seconds) in model.ranks.iter().zip(computation) {
-            let (sum, n) = nodes.entry(&rank.host).or_default();
-            (*sum, *n) = (*sum + seconds, *n + 1.0);
-        }
-        let most_loaded = nodes.values().map(|(sum, n)| sum / n).fold(0.0, f64::max);
-        let Times { avg_computation_s: mean, max_computation_s: longest, .. } = Times::of(computation, 0.0, None);
-        let ratio = |part: f64, whole: f64| (whole > 0.0).then(|| part / whole);
-        Balance { within: ratio(most_loaded, longest), between: ratio(mean, most_loaded) }
-    }
 }

@@ -90,6 +90,35 @@ fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }
 
+/// Load balance within hosts and between them: their product is the load balance.
+///
+/// With u the mean computation of the ranks of the host where it is largest: within = u / longest of a rank, between = mean of all ranks / u.
+/// So a host with much more work than others is imbalance between hosts, a rank with more than others of that host one within. `None`
+/// where no rank computes.
+///
+/// Source: TALP (DLB's `mpiLoadBalanceIn` and `mpiLoadBalanceOut`).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HostBalance {
+    /// Within hosts.
+    pub within: Option<f64>,
+    /// Between hosts.
+    pub between: Option<f64>,
+}
+
+impl HostBalance {
+    /// That of the model's ranks, which compute `computation` seconds each, one entry a rank.
+    pub fn of(model: &Model, computation: &[f64]) -> HostBalance {
+        let mut hosts: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+        for (rank, seconds) in model.ranks.iter().zip(computation) {
+            let (sum, n) = hosts.entry(&rank.host).or_default();
+            (*sum, *n) = (*sum + seconds, *n + 1.0);
+        }
+        let most_loaded = hosts.values().map(|(sum, n)| sum / n).fold(0.0, f64::max);
+        let Times { avg_computation_s: mean, max_computation_s: longest, .. } = Times::of(computation, 0.0, None);
+        HostBalance { within: ratio(most_loaded, longest), between: ratio(mean, most_loaded) }
+    }
+}
+
 /// Factor by which an ideal time may exceed the elapsed time: clocks of different hosts may differ by so much, and times are rounded.
 const CLOCK_TOLERANCE: f64 = 1.005;
 

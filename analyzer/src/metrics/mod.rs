@@ -12,4 +12,5 @@ pub mod overhead;
 pub mod preemption;
 pub mod program_tree;
 pub mod serialization;
+pub mod statistics;
 pub mod trend;

@@ -16,6 +16,7 @@ pub mod region_state;
 pub mod selected;
 mod series;
 pub mod sites;
+pub mod statistics;
 pub mod waits;
 pub mod what_if;
 
@@ -35,6 +36,7 @@ use alone::Alone;
 use followed::Followed;
 use loops::{Loop, Without};
 use sites::Sites;
+use statistics::Statistics;
 use what_if::WhatIf;
 
 /// A run.
@@ -73,6 +75,8 @@ pub struct Model {
     pub asked: Vec<WhatIf>,
     /// Who waited for whom, and how long the run would take otherwise; `None` where the ranks were not followed.
     pub followed: Option<Followed>,
+    /// What single calls and messages add up to; `None` where that was not wanted, or the ranks were not followed.
+    pub statistics: Option<Statistics>,
     /// What is missing or doubtful.
     pub problems: Vec<Problem>,
     /// What the figures show of the data beside that; of a part of the time or of the regions, what those of all show.

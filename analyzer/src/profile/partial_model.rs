@@ -96,6 +96,7 @@ impl PartialModel {
             alone: None,
             asked: Vec::new(),
             followed: None,
+            statistics: None,
             problems: self.problems,
             found: Vec::new(),
         };

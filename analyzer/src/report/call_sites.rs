@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
+use lbprof_collector::record::NONE;
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::BlockingTable;
 use super::serial;
+use crate::model::statistics::Durations;
 use crate::model::{Cell, Model, SiteKey};
 use crate::profile::operation_name;
 use crate::structure::symbols::{CodePlace, first_on_line};
@@ -49,6 +52,42 @@ pub struct SiteRow {
     pub blocked_share: Option<f64>,
     /// Bytes moved: sent and received.
     pub bytes: u64,
+    /// How long single calls take, of all threads; null if calls were not looked at one by one.
+    pub durations: Option<DurationsRow>,
+}
+
+/// How long calls take.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct DurationsRow {
+    /// Calls; in a window of time those that lie partly in it, too.
+    pub calls: u64,
+    /// The shortest.
+    pub min_s: f64,
+    /// A rank that has it, the lowest of several.
+    pub min_rank: u32,
+    /// Their mean.
+    pub mean_s: f64,
+    /// The longest.
+    pub max_s: f64,
+    /// A rank that has it, the lowest of several.
+    pub max_rank: u32,
+    /// Their standard deviation.
+    pub deviation_s: f64,
+}
+
+impl DurationsRow {
+    fn of(durations: &Durations) -> Option<DurationsRow> {
+        Some(DurationsRow {
+            calls: durations.calls,
+            min_s: durations.min.0,
+            min_rank: durations.min.1,
+            mean_s: durations.mean_s()?,
+            max_s: durations.max.0,
+            max_rank: durations.max.1,
+            deviation_s: durations.deviation_s()?,
+        })
+    }
 }
 
 /// One row a place, operation and activity. Calls on one source line are one place. The longest come first.
@@ -80,6 +119,7 @@ pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
             blocked_mean_s: None,
             blocked_share: None,
             bytes: 0,
+            durations: None,
         };
         for (key, cell) in by_place(&rank.sites) {
             let row = rows.entry(key).or_insert_with_key(new);
@@ -94,10 +134,18 @@ pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
     }
     let mut rows: Vec<SiteRow> = rows.into_values().collect();
     let (n, whole) = (model.ranks.len().max(1) as f64, model.elapsed_s() * model.ranks.len() as f64);
+    // Calls of one operation at one place may be of two activities; both rows have the durations of all of them.
+    let mut durations: BTreeMap<(Option<u32>, String), Durations> = BTreeMap::new();
+    for (&(site, operation), own) in model.statistics.iter().flat_map(|found| sorted(&found.calls)) {
+        let site =
+            Some(site).filter(|&site| site != NONE).map(|site| first.get(site as usize).copied().unwrap_or(site));
+        durations.entry((site, operation_name(operation))).or_default().add(own);
+    }
     for row in &mut rows {
         row.share = if whole > 0.0 { row.sum.seconds / whole } else { 0.0 };
         row.mean_s = row.sum.seconds / n;
         row.other_threads_mean_s = row.other_threads.seconds / n;
+        row.durations = durations.get(&(row.id, row.operation.clone())).and_then(DurationsRow::of);
         row.bytes = row.sum.sent.saturating_add(row.sum.received);
     }
     rows.sort_by(|a, b| {
@@ -106,6 +154,11 @@ pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
         b.total_cmp(&a).then(b_others.total_cmp(&a_others))
     });
     rows
+}
+
+/// What is added up in an order that does not depend on that of a map.
+fn sorted<K: Ord, V>(map: &FxHashMap<K, V>) -> impl Iterator<Item = (&K, &V)> {
+    map.iter().collect::<BTreeMap<_, _>>().into_iter()
 }
 
 /// Adds how long ranks wait at each place; `rows` are of the same call sites as `blocking`.

@@ -1,5 +1,6 @@
 //! Efficiencies of the run and of each region, with the times that they follow from.
 
+use lbprof_collector::Activity;
 use serde::Serialize;
 
 use crate::metrics::load_balance::{self, PhaseProfileIdeal, Times, is_above_elapsed};
@@ -13,6 +14,12 @@ use crate::model::{Model, RegionIdx};
 pub struct EfficiencyRow {
     /// Mean / longest computation.
     pub load_balance: Option<f64>,
+    /// Load balance within hosts: mean computation of the ranks of the host where it is largest / longest computation; null if there is one host,
+    /// and of ranks with a loop of their own.
+    pub load_balance_within_hosts: Option<f64>,
+    /// Load balance between hosts: mean computation / mean of the ranks of the host where that is largest; likewise. Load balance is the product of
+    /// the two.
+    pub load_balance_between_hosts: Option<f64>,
     /// Longest computation / ideal time; POP: serialization efficiency.
     pub micro_load_balance: Option<f64>,
     /// Lower bound of `micro_load_balance`; equal to it if `t_ideal_certain`; null if the ideal time is not known, or its estimate is
@@ -68,7 +75,14 @@ impl EfficiencyRow {
         // Rounding to nanoseconds must not make it shorter than what a rank computes.
         let replay_s = replay_s.map(|ideal_s| ideal_s.max(times.max_computation_s));
         times.t_ideal_s = replay_s.or(times.t_ideal_s);
-        EfficiencyRow::of(times, load_balance::phase_profile_ideal(model, region), replay_s)
+        let row = EfficiencyRow::of(times, load_balance::phase_profile_ideal(model, region), replay_s);
+        let hosts = load_balance::HostBalance::of(model, &model.inclusive_s(region, Activity::Computation));
+        let has_several = model.ranks.windows(2).any(|pair| pair[0].host != pair[1].host);
+        EfficiencyRow {
+            load_balance_within_hosts: hosts.within.filter(|_| has_several),
+            load_balance_between_hosts: hosts.between.filter(|_| has_several),
+            ..row
+        }
     }
 
     /// That of `region`, of some ranks as if there were no others: indices in [`Model::ranks`], ascending.
@@ -95,6 +109,8 @@ impl EfficiencyRow {
         let bounded = |ratio: Option<f64>| ratio.filter(|_| max_s.is_some());
         EfficiencyRow {
             load_balance: times.load_balance(),
+            load_balance_within_hosts: None,
+            load_balance_between_hosts: None,
             micro_load_balance: times.micro_load_balance(),
             micro_load_balance_min: at_longest.micro_load_balance(),
             micro_load_balance_max: bounded(times.micro_load_balance()),

@@ -8,6 +8,7 @@ pub mod blocking;
 pub mod call_sites;
 pub mod call_tree;
 pub mod clusters;
+pub mod communication;
 pub mod counters;
 pub mod course;
 pub mod data;
@@ -27,6 +28,7 @@ pub mod run;
 pub mod selection;
 pub mod verdict;
 pub mod what_if;
+pub mod windows;
 
 pub mod csv;
 pub mod html;
@@ -50,6 +52,7 @@ pub use blocking::BlockingTable;
 pub use call_sites::SiteRow;
 pub use call_tree::CallTreeRow;
 pub use clusters::{ClusterRow, Clusters};
+pub use communication::CommunicationTable;
 pub use counters::CounterRow;
 pub use data::DataFacts;
 pub use dispersion::DispersionRows;
@@ -65,6 +68,7 @@ pub use ranks::RankRow;
 pub use regions::RegionRow;
 pub use verdict::{Verdict, VerdictKind};
 pub use what_if::WhatIfTable;
+pub use windows::{BlockRow, WindowRow};
 
 /// What a report says. All times in seconds.
 #[derive(Clone, Debug)]
@@ -107,6 +111,12 @@ pub struct Report {
     pub call_sites: Vec<SiteRow>,
     /// The program's functions as it calls them, loops and phases in them, down to the calls of MPI.
     pub call_tree: Vec<CallTreeRow>,
+    /// Who communicates with whom, and how much at once; `None` where calls were not looked at one by one.
+    pub communication: Option<CommunicationTable>,
+    /// The run by windows of time; empty likewise.
+    pub windows: Vec<WindowRow>,
+    /// The main loop by blocks of iterations.
+    pub blocks: Vec<BlockRow>,
     /// The user's counters by region.
     pub counters: Vec<CounterRow>,
 }
@@ -199,6 +209,9 @@ impl Report {
             iterations: Iterations::new(model, if choices.all_iterations { usize::MAX } else { grouped::MOST_ROWS }),
             call_sites,
             call_tree,
+            communication: communication::table(model),
+            windows: windows::windows(model),
+            blocks: windows::blocks(model),
             counters: counters::rows(model),
         };
         report.withhold_advice();

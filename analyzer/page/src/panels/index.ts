@@ -2,10 +2,12 @@
 import type { Panel } from "../panel";
 import { callSites } from "./callsites";
 import { callTree } from "./calltree";
+import { communication } from "./communication";
 import { facts } from "./facts";
 import { glossary } from "./glossary";
 import { iterations } from "./iterations";
 import { overheads } from "./overheads";
+import { overTime } from "./overtime";
 import { patterns } from "./patterns";
 import { sinhaKale } from "./sinhakale";
 import { summary } from "./summary";
@@ -13,4 +15,4 @@ import { timeline } from "./timeline";
 import { waiting } from "./waiting";
 import { whatIf } from "./whatif";
 
-export const PANELS: Panel[] = [summary, iterations, sinhaKale, patterns, timeline, waiting, whatIf, callTree, callSites, overheads, facts, glossary];
+export const PANELS: Panel[] = [summary, iterations, sinhaKale, patterns, timeline, overTime, waiting, whatIf, callTree, callSites, communication, overheads, facts, glossary];

@@ -1,15 +1,13 @@
 // Causes of blocking: who made whom wait, with what, and what each phase costs in all.
 import { el, panelLink } from "../dom";
-import { Packed } from "../packed";
-import { scaleGradient, scalePixels, stateColour } from "../palette";
+import { RankMatrix } from "../matrix";
+import { stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
-import { Picture, pictureHeight, type Scene } from "../picture";
-import { paintMeans, poolMeans } from "../pool";
-import type { BlockingTable, ByClass, CauseRow, PairRow, PhaseRow, Report, SiteRow, WaitRow } from "../report.generated";
+import type { BlockingTable, ByClass, CauseRow, PhaseRow, Report, SiteRow, WaitRow } from "../report.generated";
 import { bar, table } from "../table";
 import { term } from "../tip";
-import { ranksIn, rowName, rowOf } from "../views";
-import { count, oneUnit, percent, plural, ratio, roundTicks, seconds, secondsLike, shortPath } from "../words";
+import { ranksIn, rowName } from "../views";
+import { count, oneUnit, percent, ratio, seconds, secondsLike, shortPath } from "../words";
 import { sitePlace } from "./callsites";
 
 export const waiting: Panel = {
@@ -21,7 +19,7 @@ export const waiting: Panel = {
         const { report } = data;
         const of = report.blocking as BlockingTable;
         host.append(el("p", {}, `Ranks wait ${seconds(of.total_s)} of their ${seconds(of.ranks_time_s)} (${percent(of.share)}).`));
-        const matrix = new Matrix(data, of);
+        const matrix = pairMatrix(data, of);
         host.append(el("div", { class: "columns" }, classes(of), matrix.element), causes(of, report), phases(of), el("div", { class: "columns" }, states(of), waitsBySite(of, report)));
         return () => matrix.draw();
     },
@@ -57,68 +55,19 @@ function classes(of: BlockingTable): HTMLElement {
     return element;
 }
 
-/** Rows wait, columns are why: seconds, NaN where nobody waits. */
-function pairMatrix(of: BlockingTable, data: Data): Packed {
-    const { rows } = data.views.ranks;
-    const cells = new Float32Array(rows * rows).fill(NaN);
-    for (const pair of of.pairs) {
-        const row = rowOf(data, pair.waiting_rank);
-        const column = rowOf(data, pair.delay_source);
-        if (row >= 0 && column >= 0) {
-            const at = row * rows + column;
-            cells[at] = (cells[at] || 0) + pair.time_s;
-        }
+/** Rows wait, columns are why. */
+function pairMatrix(data: Data, of: BlockingTable): RankMatrix {
+    const { views } = data;
+    const describe = (row: number, column: number, time: number, most: number) => {
+        const verb = ranksIn(views, row) > 1 ? "wait" : "waits";
+        return [`${rowName(views, row)} ${verb} ${Number.isNaN(time) ? "0 s" : secondsLike(time, most)}`, row === column ? "because of itself" : `because of ${rowName(views, column)}`];
+    };
+    const pairs = of.pairs.map((pair) => ({ row: pair.waiting_rank, column: pair.delay_source, amount: pair.time_s }));
+    const matrix = new RankMatrix(data, { title: "Who (row) waits for whom (column)", label: "Who waits for whom", text: (time) => (time > 0 ? seconds(time) : "0 s"), describe }, pairs);
+    if (of.not_selected_s > 0) {
+        matrix.element.append(el("p", { class: "hint" }, `Ranks that are not selected are waited for ${seconds(of.not_selected_s)}.`));
     }
-    return new Packed(cells, 1);
-}
-
-class Matrix {
-    readonly element: HTMLElement;
-    private readonly picture: Picture;
-
-    constructor(
-        private readonly data: Data,
-        of: BlockingTable,
-    ) {
-        const matrix = pairMatrix(of, data);
-        const n = data.views.ranks.rows;
-        const isShown = (pair: PairRow) => rowOf(data, pair.waiting_rank) >= 0 && rowOf(data, pair.delay_source) >= 0;
-        const most = of.pairs.filter(isShown).reduce((all, pair) => Math.max(all, pair.time_s), 0);
-        this.picture = new Picture(this.scene(matrix, n, most), pictureHeight(n, 44, 14, 430));
-        const scale = el("span", { class: "scale" });
-        scale.style.background = scaleGradient("viridis");
-        const legend = el("div", { class: "legend" }, "0 s", scale, seconds(most));
-        this.element = el("div", { class: "matrix" }, el("h3", {}, "Who (row) waits for whom (column)"), legend, this.picture.element, of.not_selected_s > 0 && el("p", { class: "hint" }, `Ranks that are not selected are waited for ${seconds(of.not_selected_s)}.`));
-    }
-
-    draw(): void {
-        this.picture.draw();
-    }
-
-    private scene(matrix: Packed, n: number, most: number): Scene {
-        const { views } = this.data;
-        const order = Array.from({ length: n }, (_, row) => row);
-        return {
-            label: `Who waits for whom: ${count(n)} by ${plural(n, "rank")}`,
-            rows: n,
-            x0: 0,
-            x1: n,
-            least: 1,
-            step: () => 1,
-            paint: (plot) => paintMeans(plot, poolMeans(matrix, n, order, plot.view, plot.width, plot.height), { low: 0, high: most }, scalePixels("viridis")),
-            rowName: (row) => rowName(views, row),
-            ticks: (from, to, wanted) =>
-                roundTicks(from, to, wanted)
-                    .filter((tick) => tick % 1 === 0 && tick < n)
-                    .map((tick) => ({ at: tick + 0.5, text: rowName(views, tick) })),
-            describe: (x, row) => {
-                const column = Math.min(Math.floor(x), n - 1);
-                const verb = ranksIn(views, row) > 1 ? "wait" : "waits";
-                const time = matrix.at(row * n + column);
-                return [`${rowName(views, row)} ${verb} ${Number.isNaN(time) ? "0 s" : secondsLike(time, most)}`, row === column ? "because of itself" : `because of ${rowName(views, column)}`];
-            },
-        };
-    }
+    return matrix;
 }
 
 /** What is caused by next to nothing is caused by something else. */

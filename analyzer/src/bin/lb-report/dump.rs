@@ -38,8 +38,12 @@ pub fn run(arguments: &DumpArguments) -> anyhow::Result<Exit> {
     {
         anyhow::bail!(RunError::NoRank { path: run.dir, rank });
     }
-    let options =
-        analyse::Options { symbols: !arguments.common.no_symbols, asked: None, ..analyse::Options::default() };
+    let options = analyse::Options {
+        symbols: !arguments.common.no_symbols,
+        asked: None,
+        statistics: false,
+        ..analyse::Options::default()
+    };
     let Analysis { model, names, .. } = analysed(&run, &Selection::default(), &options, &arguments.common)?;
     // Records are only passed on from here.
     processor::unbounded();

@@ -115,7 +115,7 @@ pub fn run(arguments: &ExportArguments) -> anyhow::Result<Exit> {
 /// How the run is analysed: with what ranks wait for, where that is wanted.
 fn options(arguments: &ExportArguments, follow: bool) -> analyse::Options {
     let asked = follow.then(Vec::new);
-    analyse::Options { symbols: !arguments.common.no_symbols, asked, ..analyse::Options::default() }
+    analyse::Options { symbols: !arguments.common.no_symbols, asked, statistics: false, ..analyse::Options::default() }
 }
 
 /// Whether the calls of all ranks were recorded as sums.

@@ -73,7 +73,7 @@ pub fn passes<T>(
 /// The figures of the run in `dir`, as its report has them.
 pub fn figures(dir: &Path, common: &Common) -> anyhow::Result<study::Run> {
     let run = open_bounded(dir)?;
-    let options = analyse::Options { symbols: !common.no_symbols, ..analyse::Options::default() };
+    let options = analyse::Options { symbols: !common.no_symbols, statistics: false, ..analyse::Options::default() };
     let Analysis { model, names, .. } = analysed(&run, &Selection::default(), &options, common)?;
     Ok(study::Run::new(&Report::new(&model, &names), &model))
 }

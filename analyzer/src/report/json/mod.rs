@@ -17,8 +17,8 @@ use super::run::RunRow;
 use super::selection::SelectionRow;
 use super::what_if::{CriticalPath, Note, Prediction};
 use super::{
-    ActivityRow, BlockingTable, CallTreeRow, ClusterRow, CounterRow, DispersionRows, Doubt, EfficiencyRow, LoopRow,
-    Loss, RankRow, RegionRow, Report, SiteRow, Verdict, text,
+    ActivityRow, BlockRow, BlockingTable, CallTreeRow, ClusterRow, CommunicationTable, CounterRow, DispersionRows,
+    Doubt, EfficiencyRow, LoopRow, Loss, RankRow, RegionRow, Report, SiteRow, Verdict, WindowRow, text,
 };
 pub use write::write;
 pub(crate) use write::{write_compact, write_pretty};
@@ -83,6 +83,14 @@ struct Document<'a> {
     /// One object per node of the program's tree: its functions as it calls them, loops and phases in them, down to the calls of MPI; each after
     /// the node around it. At most 2,000, those in which most time is spent, waited or caused.
     call_tree: &'a [CallTreeRow],
+    /// Who communicates with whom, and how much at once; null if calls were not looked at one by one: `--no-blocking`, a region is selected, or the calls
+    /// of all ranks were recorded as sums.
+    communication: Option<&'a CommunicationTable>,
+    /// The run by up to 50 windows of time, all equally long; empty likewise.
+    windows: &'a [WindowRow],
+    /// The main loop by up to 20 blocks of equally many iterations; iterations of which the computation is not known are left out. Empty if no
+    /// loop is known.
+    blocks: &'a [BlockRow],
     /// One object per user's counter and region.
     counters: &'a [CounterRow],
 }
@@ -175,6 +183,9 @@ pub fn document(report: &Report) -> Value {
         clustering: Clustering::from(&report.clusters),
         callsites: &report.call_sites,
         call_tree: &report.call_tree,
+        communication: report.communication.as_ref(),
+        windows: &report.windows,
+        blocks: &report.blocks,
         counters: &report.counters,
     };
     // All keys are text, so that there is nothing that JSON cannot hold.

@@ -7,6 +7,7 @@ mod blocking;
 mod call_sites;
 mod call_tree;
 mod clusters;
+mod communication;
 mod counters;
 mod course;
 mod data;
@@ -26,6 +27,7 @@ mod regions;
 mod selection;
 mod verdict;
 mod what_if;
+mod windows;
 mod work;
 
 use anstyle::Style;
@@ -91,9 +93,11 @@ const ALL: &[Section] = &[
     dispersion::section,
     patterns::section,
     iterations::section,
+    windows::section,
     work::section,
     counters::section,
     call_sites::section,
+    communication::section,
     data::section,
 ];
 

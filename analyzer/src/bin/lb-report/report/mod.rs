@@ -88,6 +88,7 @@ pub fn run(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Exit>
         cluster_radius: arguments.judging.cluster_radius,
         asked: (!arguments.judging.no_blocking).then(|| arguments.judging.what_if.clone()),
         watch: arguments.output.html.is_some(),
+        statistics: json.is_some() || html.is_some() || arguments.output.csv.is_some() || arguments.output.full,
         ..analyse::Options::default()
     };
     let Analysis { mut model, names, watched } = analysed(&run, &selection, &options, common)?;

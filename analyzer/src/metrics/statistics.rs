@@ -1,0 +1,121 @@
+//! Gathers what single calls and messages add up to, while ranks are followed.
+
+use std::collections::hash_map::Entry;
+
+use lbprof_collector::semantics::Semantics;
+use lbprof_collector::{Activity, Operation};
+
+use crate::model::Model;
+use crate::model::interval::Interval;
+use crate::model::region_state::Ns;
+use crate::model::statistics::{STATES, Statistics, WINDOWS, Windows};
+use crate::replay::{Message, StateInterval, Watcher};
+
+/// Most pairs of ranks whose messages are listed: 40 MB.
+const MOST_PAIRS: usize = 1 << 20;
+
+/// The number of waiting among states.
+pub const WAITING: usize = Activity::COUNT;
+
+/// Takes in what ranks do.
+pub struct StatisticsWatcher<'a> {
+    model: &'a Model,
+    found: Statistics,
+}
+
+impl<'a> StatisticsWatcher<'a> {
+    /// Of the ranks of `model`; `None` where there is no time.
+    pub fn new(model: &'a Model) -> Option<Self> {
+        let (begin, end) = model.window_s();
+        let whole = ((end - begin) * 1e9).ceil() as Ns;
+        let length = (whole + WINDOWS as Ns - 1) / WINDOWS as Ns;
+        (length > 0 && !model.ranks.is_empty()).then(|| {
+            let n = (whole + length - 1) / length;
+            let windows = Windows {
+                length,
+                states: vec![[0; STATES]; n as usize],
+                computation: vec![vec![0; model.ranks.len()]; n as usize],
+            };
+            StatisticsWatcher { model, found: Statistics { windows, ..Statistics::default() } }
+        })
+    }
+
+    /// What was found.
+    pub fn finish(self) -> Statistics {
+        self.found
+    }
+
+    fn counts(&mut self, state: &StateInterval) {
+        let facts = &state.facts;
+        let rank = self.model.ranks.get(state.thread.rank as usize).map_or(state.thread.rank, |rank| rank.rank);
+        let time_s = (state.interval.end - state.interval.begin) as f64 * 1e-9;
+        self.found.calls.entry((state.site, state.operation)).or_default().count(time_s, rank);
+        if facts.sent > 0 || sends(state.operation) {
+            self.found.sizes.entry(state.operation).or_default().count(facts.sent);
+        }
+        let on = self.found.communicators.entry(facts.comm).or_default();
+        on.calls += 1;
+        on.time_s += time_s;
+        on.waiting_s += state.wait.map_or(0, |wait| (wait.until - state.interval.begin).max(0)) as f64 * 1e-9;
+        on.sent = on.sent.saturating_add(facts.sent);
+        on.received = on.received.saturating_add(facts.received);
+    }
+}
+
+/// Whether an operation sends a message, be it empty.
+fn sends(operation: u16) -> bool {
+    matches!(
+        Operation::semantics(operation),
+        Semantics::Send(_) | Semantics::StartSend(_) | Semantics::Exchange | Semantics::StartExchange
+    )
+}
+
+impl Windows {
+    /// A rank was in a state.
+    fn add(&mut self, rank: usize, state: usize, time: Interval) {
+        let mut begin = time.begin.max(0);
+        while begin < time.end {
+            let at = (begin / self.length) as usize;
+            let Some(states) = self.states.get_mut(at) else { return };
+            let end = time.end.min((at as Ns + 1) * self.length);
+            states[state] += end - begin;
+            if state == Activity::Computation as usize
+                && let Some(own) = self.computation.get_mut(at).and_then(|ranks| ranks.get_mut(rank))
+            {
+                *own += end - begin;
+            }
+            begin = end;
+        }
+    }
+}
+
+impl Watcher for StatisticsWatcher<'_> {
+    fn spends(&mut self, state: &StateInterval) {
+        if state.operation != 0 {
+            self.counts(state);
+        }
+        if state.thread.number != 0 {
+            return;
+        }
+        let Interval { begin, end } = state.interval;
+        let waits_until = state.wait.map_or(begin, |wait| wait.until.clamp(begin, end));
+        let rank = state.thread.rank as usize;
+        // Before its window begins, and after its end, a rank does nothing that is a state.
+        if state.operation != 0 {
+            self.found.windows.add(rank, WAITING, Interval::new(begin, waits_until));
+        }
+        if let Some(activity) = state.kind.activity() {
+            self.found.windows.add(rank, activity as usize, Interval::new(waits_until, end));
+        }
+    }
+
+    fn receives(&mut self, message: &Message) {
+        self.found.message_sizes.count(message.bytes);
+        let n = self.found.messages.len();
+        match self.found.messages.entry((message.from, message.to)) {
+            Entry::Occupied(known) => known.into_mut().add(1, message.bytes),
+            Entry::Vacant(new) if n < MOST_PAIRS => new.insert(Default::default()).add(1, message.bytes),
+            Entry::Vacant(_) => self.found.unlisted.add(1, message.bytes),
+        }
+    }
+}

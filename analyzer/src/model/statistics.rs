@@ -1,0 +1,200 @@
+//! What single calls and messages add up to: who sends to whom, how large and how long they are, and what ranks do when.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::region_state::Ns;
+
+/// Statistics of a run, or of a part of one, of all threads; what ranks do when is that of their first threads.
+#[derive(Clone, Debug, Default)]
+pub struct Statistics {
+    /// Messages by world ranks of sender and receiver.
+    pub messages: FxHashMap<(u32, u32), Volume>,
+    /// Messages between pairs that are not in there, because there are too many.
+    pub unlisted: Volume,
+    /// Sizes of all messages.
+    pub message_sizes: Sizes,
+    /// By number of the operation: what its calls send, write or contribute.
+    pub sizes: BTreeMap<u16, Sizes>,
+    /// How long calls take, by call site (NONE: not known) and number of the operation.
+    pub calls: FxHashMap<(u32, u16), Durations>,
+    /// By index of the communicator; NONE: calls on none, or on one that is not known.
+    pub communicators: BTreeMap<u32, OnCommunicator>,
+    /// What ranks do when.
+    pub windows: Windows,
+}
+
+/// Messages and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Volume {
+    /// Messages.
+    pub messages: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Volume {
+    /// Adds so many messages and bytes.
+    pub fn add(&mut self, messages: u64, bytes: u64) {
+        self.messages = self.messages.saturating_add(messages);
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+}
+
+/// Number of classes of sizes: of 0, 1, 2 and 3, 4 to 7 bytes, and so on, up to 2⁶⁴ − 1.
+pub const CLASSES: usize = 65;
+
+/// How many messages or calls there are of which size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sizes {
+    /// By the number of bits of the size.
+    pub classes: [Volume; CLASSES],
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Sizes { classes: [Volume::default(); CLASSES] }
+    }
+}
+
+impl Sizes {
+    /// Counts one of a size.
+    pub fn count(&mut self, bytes: u64) {
+        self.classes[(u64::BITS - bytes.leading_zeros()) as usize].add(1, bytes);
+    }
+
+    /// The classes that occur, as their least and largest size and what there is of it.
+    pub fn occurring(&self) -> impl Iterator<Item = (u64, u64, Volume)> {
+        let occurs = self.classes.iter().enumerate().filter(|(_, volume)| volume.messages > 0);
+        occurs.map(|(bits, volume)| match bits {
+            0 => (0, 0, *volume),
+            bits => (1 << (bits - 1), u64::MAX >> (CLASSES - 1 - bits), *volume),
+        })
+    }
+}
+
+/// How long calls take.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Durations {
+    /// How many.
+    pub calls: u64,
+    /// Seconds of all together.
+    pub sum_s: f64,
+    /// Sum of the squares of their deviations from the mean, in s² (Welford).
+    pub squares: f64,
+    /// The shortest, and a world rank that has it.
+    pub min: (f64, u32),
+    /// The longest, likewise.
+    pub max: (f64, u32),
+}
+
+impl Durations {
+    /// Counts a call of `rank`.
+    pub fn count(&mut self, seconds: f64, rank: u32) {
+        if self.calls == 0 || (seconds, rank) < self.min {
+            self.min = (seconds, rank);
+        }
+        if self.calls == 0 || seconds > self.max.0 || (seconds == self.max.0 && rank < self.max.1) {
+            self.max = (seconds, rank);
+        }
+        let before_s = self.mean_s().unwrap_or(0.0);
+        self.calls += 1;
+        self.sum_s += seconds;
+        self.squares += (seconds - before_s) * (seconds - self.sum_s / self.calls as f64);
+    }
+
+    /// Adds other calls (Chan, Golub and LeVeque, 1979).
+    pub fn add(&mut self, other: &Durations) {
+        if self.calls == 0 || other.calls == 0 {
+            if self.calls == 0 {
+                *self = *other;
+            }
+            return;
+        }
+        let (own, others) = (self.calls as f64, other.calls as f64);
+        let apart = other.sum_s / others - self.sum_s / own;
+        self.squares += other.squares + apart * apart * own * others / (own + others);
+        self.calls += other.calls;
+        self.sum_s += other.sum_s;
+        if other.min < self.min {
+            self.min = other.min;
+        }
+        if other.max.0 > self.max.0 || (other.max.0 == self.max.0 && other.max.1 < self.max.1) {
+            self.max = other.max;
+        }
+    }
+
+    /// Their mean; `None` where there is none.
+    pub fn mean_s(&self) -> Option<f64> {
+        (self.calls > 0).then(|| self.sum_s / self.calls as f64)
+    }
+
+    /// Their standard deviation, as that of all calls there are; `None` where there is none.
+    pub fn deviation_s(&self) -> Option<f64> {
+        (self.calls > 0).then(|| (self.squares.max(0.0) / self.calls as f64).sqrt())
+    }
+}
+
+/// Calls on a communicator.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct OnCommunicator {
+    /// How many.
+    pub calls: u64,
+    /// Seconds in them, of all ranks.
+    pub time_s: f64,
+    /// Of these waiting.
+    pub waiting_s: f64,
+    /// Bytes sent, written or contributed.
+    pub sent: u64,
+    /// Bytes received, read or given.
+    pub received: u64,
+}
+
+/// Number of windows of time.
+pub const WINDOWS: usize = 50;
+
+/// States in windows: the activities by number, and then waiting.
+pub const STATES: usize = lbprof_collector::Activity::COUNT + 1;
+
+/// What ranks do when: windows of time, all equally long.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Windows {
+    /// How long each is.
+    pub length: Ns,
+    /// By window, nanoseconds of all ranks in each state: activities without what they wait, and waiting.
+    pub states: Vec<[Ns; STATES]>,
+    /// By window, and by rank as in the model, nanoseconds of computation.
+    pub computation: Vec<Vec<Ns>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_fall_into_powers_of_two() {
+        let mut sizes = Sizes::default();
+        [0, 1, 2, 3, 4, 7, 8, u64::MAX].into_iter().for_each(|size| sizes.count(size));
+        let found: Vec<(u64, u64, u64)> =
+            sizes.occurring().map(|(from, to, volume)| (from, to, volume.messages)).collect();
+        let expected = [(0, 0, 1), (1, 1, 1), (2, 3, 2), (4, 7, 2), (8, 15, 1), (1 << 63, u64::MAX, 1)];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn durations_add_up() {
+        let times = [1.0, 2.0, 4.0, 9.0, 4.0];
+        let mut all = Durations::default();
+        times.iter().zip(0..).for_each(|(&time, rank)| all.count(time, rank));
+        assert_eq!((all.calls, all.mean_s(), all.min, all.max), (5, Some(4.0), (1.0, 0), (9.0, 3)));
+        // √((9 + 4 + 0 + 25 + 0) / 5)
+        assert!((all.deviation_s().unwrap() - 7.6_f64.sqrt()).abs() < 1e-12);
+        let (mut one, mut other) = (Durations::default(), Durations::default());
+        times[..2].iter().zip(0..).for_each(|(&time, rank)| one.count(time, rank));
+        times[2..].iter().zip(2..).for_each(|(&time, rank)| other.count(time, rank));
+        one.add(&other);
+        assert!((one.deviation_s().unwrap() - 7.6_f64.sqrt()).abs() < 1e-12);
+        assert_eq!((one.calls, one.min, one.max), (all.calls, all.min, all.max));
+    }
+}

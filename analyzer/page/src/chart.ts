@@ -3,6 +3,7 @@ import uPlot from "uplot";
 import { onTheme } from "./theme";
 import { el } from "./dom";
 import { axisLook, label } from "./drawn";
+import { pngButton } from "./save";
 
 export interface Series {
     name: string;
@@ -39,6 +40,7 @@ const WHOLE = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((power) => [1, 2, 5].map((factor)
 export class Chart {
     readonly element = el("div", { class: "chart" });
     private readonly said = el("output", { class: "unseen" });
+    private readonly png = pngButton(() => this.spec.label, () => this.element.querySelectorAll("canvas"));
     private plot: uPlot | null = null;
     private silent = false;
     /** Where the cursor of the keyboard is, as an index of the places. */
@@ -67,7 +69,7 @@ export class Chart {
         this.plot = new uPlot(this.options(width), data, this.element);
         this.silent = false;
         label(this.element, spec.label);
-        this.element.append(this.said);
+        this.element.append(this.said, this.png);
         if (spec.choose) {
             this.listen(this.plot.over, hadFocus);
         }

@@ -3,11 +3,27 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { unpackAll } from "./packed";
 import { PANELS } from "./panels";
+import { sitePlace } from "./panels/callsites";
 import type { Report } from "./report.generated";
-import { Page, begin, read } from "./shell";
+import { Page, begin, read, type Hit } from "./shell";
 import { installTips } from "./tip";
 import type { Views } from "./views";
 import { plural, seconds } from "./words";
+
+/** Ranks, regions, functions and call sites whose names have this in them. */
+function search(report: Report, wanted: string): Hit[] {
+    const has = (text: string) => text.toLowerCase().includes(wanted);
+    const number = /^(?:rank )?(\d+)$/.exec(wanted)?.[1];
+    const ranks = report.ranks.filter((rank) => String(rank.rank) === number);
+    const functions = [...new Set(report.call_tree.filter((row) => row.kind !== "call" && has(row.name)).map((row) => row.name))];
+    const sites = report.callsites.filter((site) => has(`${site.operation} at ${sitePlace(site)}`));
+    return [
+        ...ranks.map((rank) => ({ kind: `on ${rank.host}`, name: `rank ${rank.rank}`, panel: "facts", find: String(rank.rank) })),
+        ...report.regions.filter((region) => has(region.path)).map((region) => ({ kind: "region", name: region.path, panel: "patterns", find: region.path })),
+        ...functions.map((name) => ({ kind: "call tree", name, panel: "calltree", find: name })),
+        ...sites.map((site) => ({ kind: "call site", name: `${site.operation} at ${sitePlace(site)}`, panel: "callsites", find: site.function ? sitePlace(site) : site.operation })),
+    ];
+}
 
 begin(async () => {
     installTips();
@@ -17,5 +33,5 @@ begin(async () => {
     new Page(PANELS, { report, views }, {
         title: run.command.join(" "),
         sub: `${plural(run.ranks, "rank")} · ${plural(run.hosts, "host")} · ${run.mpi.split(",")[0]} · ${seconds(run.elapsed_s)}`,
-    });
+    }, (wanted) => search(report, wanted));
 });

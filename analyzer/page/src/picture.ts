@@ -1,6 +1,7 @@
 // A picture of rows × a continuous axis on a canvas: margins, ticks, zoom by wheel and brush, a cursor for pointer and keyboard.
 // What is drawn inside is the scene's business.
 import { el } from "./dom";
+import { pngButton } from "./save";
 import { colour } from "./theme";
 import { hideTip, showAt } from "./tip";
 
@@ -80,7 +81,7 @@ export class Picture {
         const keys = "Arrow keys move the cursor, + and − zoom, 0 shows all, Enter chooses.";
         this.canvas.setAttribute("aria-roledescription", `picture. ${keys}`);
         const frame = el("div", { class: "frame" }, this.canvas, this.above);
-        this.element = el("div", { class: "picture" }, frame, this.said);
+        this.element = el("div", { class: "picture" }, frame, this.said, pngButton(() => this.scene.label.split(":")[0], () => [this.canvas, this.above]));
         this.listen();
     }
 

@@ -2,6 +2,7 @@
 import { button, el } from "./dom";
 import type { PanelOf } from "./panel";
 import { onTheme, toggleTheme } from "./theme";
+import { address, keepAddress, showWindow } from "./window";
 
 /** The JSON in an element of the page. */
 export function read(id: string): unknown {
@@ -36,6 +37,36 @@ function build<Data>(at: Place<Data>, data: Data): void {
     at.draw = (missing === null ? at.panel.build(at.body, data) : undefined) ?? (() => {});
 }
 
+/** Something that a search finds, and the panel that shows it. */
+export interface Hit {
+    kind: string;
+    name: string;
+    panel: string;
+    /** What the panel is to find. */
+    find: string;
+}
+
+/** Most of them that are listed. */
+const MOST_HITS = 12;
+
+/** A field that lists what it finds, with links. */
+function searchBox(search: (wanted: string) => Hit[]): HTMLElement {
+    const list = el("ul", { class: "hits", hidden: true });
+    const close = () => (list.hidden = true);
+    const fill = () => {
+        const wanted = field.value.trim().toLowerCase();
+        const hits = wanted ? search(wanted) : [];
+        const links = hits.slice(0, MOST_HITS).map((hit) => el("li", {}, el("a", { href: `#${hit.panel}?find=${encodeURIComponent(hit.find)}`, onclick: close }, hit.name), el("span", { class: "sub" }, ` ${hit.kind}`)));
+        const rest = hits.length - links.length;
+        list.replaceChildren(...links, ...(rest > 0 ? [el("li", { class: "sub" }, `and ${rest} more`)] : []), ...(wanted && hits.length === 0 ? [el("li", { class: "sub" }, "Nothing is found.")] : []));
+        list.hidden = !wanted;
+    };
+    const field = el("input", { type: "search", placeholder: "region, call site, rank", "aria-label": "find a region, call site or rank", size: 22, oninput: fill, onfocus: fill });
+    const box = el("div", { class: "search", onkeydown: (event: KeyboardEvent) => event.key === "Escape" && close() }, field, list);
+    document.addEventListener("pointerdown", (event) => box.contains(event.target as Node) || close());
+    return box;
+}
+
 /** The page: a head, and panels of which one is shown at a time. */
 export class Page<Data> {
     private readonly places: Place<Data>[];
@@ -46,6 +77,7 @@ export class Page<Data> {
         panels: PanelOf<Data>[],
         private readonly data: Data,
         head: { title: string; sub: string },
+        search?: (wanted: string) => Hit[],
     ) {
         this.places = panels.map((panel) => place(panel));
         this.shown = this.places[0];
@@ -55,6 +87,7 @@ export class Page<Data> {
             {},
             el("h1", {}, head.title),
             el("span", { class: "sub" }, head.sub),
+            search && searchBox(search),
             el("span", { class: "buttons" }, button("dark / light", toggleTheme), button("print", () => window.print())),
         );
         const nav = el("nav", { "aria-label": "Panels" }, ...this.places.map((at) => at.link));
@@ -74,8 +107,12 @@ export class Page<Data> {
 
     /** Shows the panel that the address names, else the first. */
     private show(moveFocus: boolean): void {
-        const id = window.location.hash.slice(1);
-        this.shown = this.places.find((at) => at.panel.id === id) ?? this.places[0];
+        const { panel, window: zoomed, find } = address();
+        this.shown = this.places.find((at) => at.panel.id === panel) ?? this.places[0];
+        if (zoomed) {
+            showWindow(zoomed, null);
+        }
+        keepAddress();
         for (const at of this.places) {
             at.section.hidden = at !== this.shown;
             at.link.removeAttribute("aria-current");
@@ -83,6 +120,10 @@ export class Page<Data> {
         this.shown.link.setAttribute("aria-current", "page");
         build(this.shown, this.data);
         this.draw();
+        if (find) {
+            const { body } = this.shown;
+            [body, ...body.querySelectorAll(".table")].forEach((one) => one.dispatchEvent(new CustomEvent("find", { detail: find })));
+        }
         if (moveFocus) {
             window.scrollTo(0, 0);
             this.shown.section.focus({ preventScroll: true });

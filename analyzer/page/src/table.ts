@@ -1,5 +1,6 @@
 // Tables: sorted by any column, cut to a screenful until asked for all.
 import { button, el } from "./dom";
+import { csvButton, type CsvCell } from "./save";
 import { explain } from "./tip";
 import { oneUnit } from "./words";
 
@@ -29,6 +30,8 @@ export interface TableSpec<Row> {
     columns: Column<Row>[];
     /** Rows that are shown at first. */
     first?: number;
+    /** What a search finds a row by. */
+    key?(row: Row): string;
     /** Something happens when a row is pressed. */
     choose?(row: Row): void;
 }
@@ -84,8 +87,30 @@ export function table<Row>({ columns, ...rest }: TableSpec<Row>): HTMLElement {
         more.hidden = spec.rows.length <= first;
     };
     fill();
+    /** Shows the row that a search has found, wherever it is. */
+    const find = (wanted: string) => {
+        const at = rows.findIndex((row) => spec.key?.(row) === wanted);
+        if (at >= 0) {
+            all ||= at >= first;
+            fill();
+            const line = body.children[at];
+            line.classList.add("found-row");
+            requestAnimationFrame(() => line.scrollIntoView({ block: "center" }));
+        }
+    };
     const element = el("table", {}, el("caption", {}, spec.caption), el("thead", {}, el("tr", {}, ...heads)), body);
-    return el("div", { class: "table" }, element, more);
+    const csv = csvButton(spec.caption, () => [csvHeads(spec.columns), ...rows.map((row) => spec.columns.map((column) => csvValue(column, row)))]);
+    return el("div", { class: "table", onfind: (event: CustomEvent<string>) => find(event.detail) }, element, el("div", { class: "below-table" }, more, csv));
+}
+
+/** Heads of columns with the unit of times. */
+function csvHeads<Row>(columns: Column<Row>[]): string[] {
+    return columns.map((column) => (column.time ? `${column.title} [s]` : column.title));
+}
+
+/** A cell with all its digits: numbers as they are, everything else as it is shown. */
+function csvValue<Row>(column: Shown<Row>, row: Row): CsvCell {
+    return column.time || column.by ? (column.time ?? column.by)?.(row) : text(column.cell(row));
 }
 
 function head<Row>(column: Column<Row>, press: () => void): HTMLElement {

@@ -1,5 +1,6 @@
 // The page in a real browser: every panel draws, says what the data say, obeys nobody's names, and needs no mouse.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { cell, coloursIn, launch, open, placeIn, show, widest } from "./browser.mjs";
 import { dataOf, unpack } from "./data.mjs";
@@ -153,6 +154,99 @@ test("the run over time has a bar for each window, as high as the ranks' time in
     assert.equal(rows, report.blocks.length);
     assert.deepEqual(complaints, []);
     await close();
+});
+
+test("a zoomed window stands in the address, and all views with a time axis show it", async () => {
+    const { report, views } = dataOf("small");
+    const { page, complaints, close } = await open(browser, "small");
+    const width = (id) => page.$eval(`#panel-${id} .in-view`, (line) => line.textContent);
+    await show(page, "timeline");
+    await page.getByLabel("zoom in").click();
+    await page.waitForFunction(() => window.location.hash.includes("?t="));
+    const zoomed = await page.evaluate(() => window.location.hash);
+    const [from, to] = /t=([\d.]+)-([\d.]+)/.exec(zoomed).slice(1).map(Number);
+    assert.ok(Math.abs(to - from - (views.timeline.end_s - views.timeline.begin_s) / 2) < 1e-6);
+    await page.waitForFunction(() => /In view/.test(document.querySelector("#panel-timeline .in-view").textContent));
+    const said = (await width("timeline")).replaceAll("\u00a0", " ");
+    // Half of the run, in which ranks compute about as much as in all of it.
+    const share = Number(/computation ([\d.]+) %/.exec(said)[1]);
+    assert.ok(Math.abs(share - 100 * report.efficiency.parallel) < 8, said);
+    await show(page, "iterations");
+    assert.equal(await page.evaluate(() => window.location.hash), zoomed.replace("timeline", "iterations"), "other panels keep it");
+    const first = views.iterations.first.length;
+    const text = await page.$eval("#panel-iterations canvas", (canvas) => canvas.getAttribute("aria-label"));
+    assert.ok(text.includes(`${first} columns`));
+    await page.getByRole("button", { name: "show all" }).first().click();
+    await page.waitForFunction(() => !window.location.hash.includes("?t="));
+    // A colleague opens the address.
+    const address = page.url().split("#")[0] + zoomed;
+    const other = await page.context().newPage();
+    await other.goto(address);
+    await other.waitForSelector("#panel-timeline:not([hidden]) .in-view:not(:empty)");
+    assert.equal((await other.textContent("#panel-timeline .in-view")).replaceAll("\u00a0", " "), said);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test("regions, call sites and ranks are found, wherever they are", async () => {
+    const { report } = dataOf("small");
+    const { page, complaints, close } = await open(browser, "small");
+    const find = (text) => page.fill(".search input", text);
+    await find("halo");
+    const links = await page.locator(".hits a").allTextContents();
+    assert.ok(links.includes("main/step/halo"), links.join());
+    await page.click(".hits a >> text=main/step/halo");
+    await page.waitForSelector("#panel-patterns:not([hidden]) .found-row");
+    assert.equal(await page.textContent("#panel-patterns .found-row td"), "main/step/halo");
+    await find(`rank ${report.ranks[3].rank}`);
+    await page.click(".hits a >> nth=0");
+    await page.waitForSelector("#panel-facts:not([hidden]) .found-row");
+    await find("allreduce");
+    await page.click(".hits a >> nth=-1");
+    await page.waitForSelector("#panel-callsites:not([hidden])");
+    assert.notEqual(await page.inputValue("#panel-callsites input"), "");
+    await find("no such thing");
+    assert.match(await page.textContent(".hits"), /Nothing is found/);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test("tables are saved as CSV, pictures as PNG or SVG", async () => {
+    const { report } = dataOf("small");
+    const { page, complaints, close } = await open(browser, "small");
+    const saved = async (button) => {
+        const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+        return [download.suggestedFilename(), readFileSync(await download.path())];
+    };
+    await show(page, "callsites");
+    const [name, csv] = await saved(page.locator("#panel-callsites .save"));
+    assert.match(name, /^lbprof-call-sites.*\.csv$/);
+    const lines = csv.toString().trimEnd().split("\r\n");
+    assert.equal(lines.length, report.callsites.length + 1);
+    assert.ok(lines[0].startsWith("call,at,mean [s]"), lines[0]);
+    assert.ok(lines[1].includes(String(report.callsites[0].mean_s)), "with all digits");
+    await show(page, "iterations");
+    const [, png] = await saved(page.locator("#panel-iterations .picture .save"));
+    assert.equal(png.subarray(1, 4).toString(), "PNG");
+    const [, chart] = await saved(page.locator("#panel-iterations .chart .save").first());
+    assert.equal(chart.subarray(1, 4).toString(), "PNG");
+    await show(page, "calltree");
+    const [, svg] = await saved(page.locator("#panel-calltree .body > .save"));
+    assert.match(svg.toString(), /^<svg[^]*>halo<[^]*<\/svg>$/);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test("the page is usable on a phone", async () => {
+    for (const name of ["small", "hostile"]) {
+        const { page, close } = await open(browser, name, { width: 390 });
+        for (const id of PANELS) {
+            await show(page, id);
+            const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+            assert.ok(overflow <= 0, `${name}, ${id}: ${overflow} pixels too wide: ${await widest(page)}`);
+        }
+        await close();
+    }
 });
 
 test("rows of the call tree fold", async () => {

@@ -28,6 +28,10 @@ export const callSites: Panel = {
             const rows = report.callsites.filter((site) => `${site.operation} ${sitePlace(site)} ${site.file ?? ""} ${site.activity}`.toLowerCase().includes(wanted));
             place.replaceChildren(siteTable(rows));
         };
+        host.addEventListener("find", (event) => {
+            filter.value = (event as CustomEvent<string>).detail;
+            fill();
+        });
         fill();
         host.append(el("div", { class: "controls" }, field("only with", filter)), place);
     },

@@ -5,6 +5,7 @@ import { key } from "../legend";
 import { stateColour } from "../palette";
 import type { Panel } from "../panel";
 import type { CallTreeRow } from "../report.generated";
+import { csvButton, svgButton } from "../save";
 import { bar } from "../table";
 import { explain } from "../tip";
 import { count, oneUnit, percent, seconds } from "../words";
@@ -82,6 +83,10 @@ export const callTree: Panel = {
             search();
         };
         table.weigh(weight.of);
+        host.addEventListener("find", (event) => {
+            filter.value = (event as CustomEvent<string>).detail;
+            search();
+        });
         const idle = rows[0].waiting_s === null ? "in MPI" : "waiting";
         host.append(
             el(
@@ -93,6 +98,7 @@ export const callTree: Panel = {
                 button("show all", () => icicle.zoom(0)),
             ),
             icicle.element,
+            svgButton("call tree", () => icicle.shapes()),
             el("div", { class: "legend" }, key(stateColour("computation"), "computes"), key(stateColour("waiting"), idle)),
             el("p", { class: "hint" }, "A click, or Enter, shows a function as wide as the picture. The more of its time is red, the more of it is spent ", idle, "."),
             table.element,
@@ -129,7 +135,9 @@ class TreeTable {
         const heads: [string, string | undefined][] = [["function, loop or call", undefined], ["time", undefined], ["computation", "computation"], ["waiting", "waiting"], ["waiting caused", "cause"], ["lost", undefined], ["load balance", "load balance"], ["micro load balance", "micro load balance"], ["slowest rank", undefined], ["calls", undefined]];
         const head = heads.map(([title, term], at) => el("th", { scope: "col", class: at > 1 ? "right" : undefined }, explain(el("span", { class: term ? "term" : undefined }, title), term)));
         const caption = el("caption", {}, "Sums over ranks; what is in a node is included");
-        this.element = el("div", { class: "table" }, el("table", { class: "calltree" }, caption, el("thead", {}, el("tr", {}, ...head)), this.body));
+        const keys = ["depth", "kind", "name", "full_name", "region", "time_s", "alone_s", "computation_s", "waiting_s", "caused_s", "lost_s", "load_balance", "micro_load_balance", "slowest_rank", "calls", "bytes"] as const;
+        const csv = csvButton("call tree", () => [[...keys, "called_at"], ...rows.map((row) => [...keys.map((key) => row[key]), place(row)])]);
+        this.element = el("div", { class: "table" }, el("table", { class: "calltree" }, caption, el("thead", {}, el("tr", {}, ...head)), this.body), el("div", { class: "below-table" }, csv));
     }
 
     /** Unfolds what has much of this. */

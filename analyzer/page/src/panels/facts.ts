@@ -93,6 +93,7 @@ function rankTable(report: Report): HTMLElement {
     return table<RankRow>({
         caption: "Ranks",
         rows: report.ranks,
+        key: (row) => String(row.rank),
         columns: [
             { title: "rank", cell: (row) => String(row.rank), by: (row) => row.rank, right: true },
             { title: "host", cell: (row) => row.host },

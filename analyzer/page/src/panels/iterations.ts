@@ -12,6 +12,7 @@ import type { Report } from "../report.generated";
 import { iterationTicks } from "../ticks";
 import { term } from "../tip";
 import { attributes, columnName, iterationsIn, rowName, type Iterations } from "../views";
+import { onWindow, showWindow, timeWindow, type TimeWindow } from "../window";
 import { count, percent, plural, seconds, secondsLike, shortPath } from "../words";
 
 export const iterations: Panel = {
@@ -76,7 +77,31 @@ class HeatMap {
             this.balance.element,
             el("p", { class: "hint" }, "Wheel: zoom along iterations, with Shift along ranks. Drag: zoom to the part; with Shift: move. Double click: all. In the charts, drag zooms, too."),
         );
+        onWindow(this, (window) => this.follow(window));
+        this.follow(timeWindow());
         return () => this.draw();
+    }
+
+    /** When columns begin and end; null: all of them. */
+    private timesOf(x0: number, x1: number): TimeWindow | null {
+        const { of } = this;
+        const begin = (column: number) => (column < of.columns ? of.begin_s.at(column) : this.data.report.run.elapsed_s);
+        const window = { from: begin(Math.floor(x0)), to: begin(Math.ceil(x1)) };
+        return (x0 <= 0 && x1 >= of.columns) || !(window.from < window.to) ? null : window;
+    }
+
+    /** Shows the iterations of a window of time that another view was zoomed to. */
+    private follow(window: TimeWindow | null): void {
+        const { of } = this;
+        let [x0, x1] = [0, of.columns];
+        if (window) {
+            const begins = Array.from({ length: of.columns }, (_, column) => of.begin_s.at(column));
+            x0 = Math.max(0, begins.findLastIndex((begin) => begin <= window.from));
+            const after = begins.findIndex((begin) => begin >= window.to);
+            x1 = Math.max(x0 + 1, after < 0 ? of.columns : after);
+        }
+        this.picture.zoomTo({ ...this.picture.view, x0, x1 }, true);
+        this.zoomCharts(x0, x1);
     }
 
     private change(what: () => void): void {
@@ -137,7 +162,10 @@ class HeatMap {
                     `all ranks: mean ${seconds(of.mean.at(column))}, longest ${seconds(of.max.at(column))} of computation`,
                 ];
             },
-            moved: (view) => this.zoomCharts(view.x0, view.x1),
+            moved: (view) => {
+                this.zoomCharts(view.x0, view.x1);
+                showWindow(this.timesOf(view.x0, view.x1), this);
+            },
         };
     }
 

@@ -2,10 +2,12 @@
 import { Chart } from "../chart";
 import { choice, el, field } from "../dom";
 import { key } from "../legend";
+import { svgButton } from "../save";
 import { SERIES, stateColour } from "../palette";
 import type { Panel } from "../panel";
 import type { BlockRow, Report, WindowRow } from "../report.generated";
 import { table } from "../table";
+import { onWindow, showWindow, timeWindow } from "../window";
 import { percent, seconds, secondsLike } from "../words";
 
 export const overTime: Panel = {
@@ -22,10 +24,16 @@ export const overTime: Panel = {
             parts.push(["blocks", "blocks of iterations"]);
         }
         let by = parts[0][0];
-        const chart = new Chart(efficiencies(report, by));
+        const end = report.windows.at(-1)?.end_s ?? 0;
+        const zoomed = (from: number, to: number) => by === "windows" && showWindow(from <= 0 && to >= end ? null : { from, to }, chart);
+        const spec = () => ({ ...efficiencies(report, by), zoomed });
+        const chart: Chart = new Chart(spec());
+        const zoom = () => by === "windows" && chart.zoomTo(timeWindow()?.from ?? 0, timeWindow()?.to ?? end);
+        onWindow(chart, zoom);
         const place = el("div");
         const show = () => {
-            chart.show(efficiencies(report, by));
+            chart.show(spec());
+            zoom();
             place.replaceChildren(by === "windows" ? states(report) : blocks(report));
         };
         place.append(by === "windows" ? states(report) : blocks(report));
@@ -34,7 +42,10 @@ export const overTime: Panel = {
             show();
         });
         host.append(el("div", { class: "controls" }, field("by", select)), chart.element, place);
-        return () => chart.draw();
+        return () => {
+            chart.draw();
+            zoom();
+        };
     },
 };
 
@@ -75,12 +86,14 @@ function states(report: Report): HTMLElement {
         return column;
     });
     const text = names.map((name) => `${name} ${percent(report.windows.reduce((sum, row) => sum + (row.states.find((state) => state.state === name)?.time_s ?? 0), 0) / (whole * report.windows.length))}`).join(", ");
+    const picture = el("div", { class: "states", role: "img", "aria-label": `Share of the ranks' time over the run: ${text}` }, ...bars);
     return el(
         "div",
         {},
         el("h3", {}, "What ranks do"),
         el("div", { class: "legend" }, ...names.map((name) => key(stateColour(name), name))),
-        el("div", { class: "states", role: "img", "aria-label": `Share of the ranks' time over the run: ${text}` }, ...bars),
+        picture,
+        svgButton("what ranks do", () => shapes(picture)),
         table<WindowRow>({
             caption: "Windows of time",
             rows: report.windows,
@@ -92,6 +105,16 @@ function states(report: Report): HTMLElement {
             ],
         }),
     );
+}
+
+/** The bars, in pixels. */
+function shapes(picture: HTMLElement) {
+    const whole = picture.getBoundingClientRect();
+    const parts = [...picture.querySelectorAll<HTMLElement>(".column span")].map((part) => {
+        const { left, top, width, height } = part.getBoundingClientRect();
+        return { x: left - whole.left, y: top - whole.top, width, height, fill: getComputedStyle(part).backgroundColor };
+    });
+    return { width: whole.width, height: whole.height, shapes: parts };
 }
 
 function blocks(report: Report): HTMLElement {

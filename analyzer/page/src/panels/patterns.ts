@@ -174,6 +174,7 @@ function efficiencyTable(report: Report): HTMLElement {
     return table<RegionRow>({
         caption: "Efficiency by region, inner regions included",
         rows: report.regions,
+        key: (row) => row.path,
         first: 15,
         columns: [
             { title: "region", term: "region", cell: (row) => row.path },

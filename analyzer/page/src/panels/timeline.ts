@@ -11,7 +11,8 @@ import { drawMessages, drawWait } from "../timeline/above";
 import { waitOf, type Wait } from "../timeline/waits";
 import { table } from "../table";
 import { term } from "../tip";
-import { rowName, rowOf, type Timeline } from "../views";
+import { ranksIn, rowName, rowOf, type Timeline } from "../views";
+import { onWindow, showWindow, timeWindow, type TimeWindow } from "../window";
 import { oneUnit, percent, plural, roundTicks, secondsLike, secondsTick, seconds, shortPath } from "../words";
 
 export const timeline: Panel = {
@@ -34,6 +35,8 @@ class RanksOverTime {
     private readonly spans: SpanIndex | null;
     private readonly waits: SpanIndex;
     private readonly picture: Picture;
+    private readonly inView = el("p", { class: "in-view", "aria-live": "polite" });
+    private summing = false;
     private readonly details = el("div", { class: "details", "aria-live": "polite" });
 
     constructor(
@@ -67,12 +70,34 @@ class RanksOverTime {
             ),
             el("div", { class: "legend" }, ...this.of.states.map((state) => key(stateColour(state), state)), key("var(--cell)", "not recorded, idle")),
             this.picture.element,
+            this.inView,
             this.details,
             this.longest(),
             el("p", { class: "hint" }, "Wheel: zoom in time, with Shift in ranks. Drag: zoom to the part; with Shift: move. Double click: all. A click chooses a wait; the arrow comes from the rank that ended it."),
         );
         this.explain();
+        onWindow(this, (window) => this.follow(window));
+        this.follow(timeWindow());
         return () => this.picture.draw();
+    }
+
+    /** Shows a window of time that another view was zoomed to. */
+    private follow(window: TimeWindow | null): void {
+        const { view } = this.picture;
+        this.picture.zoomTo({ ...view, x0: window?.from ?? this.of.begin_s, x1: window?.to ?? this.of.end_s }, true);
+        this.sumUpSoon();
+    }
+
+    /** Sums up once before the next frame, however often the view moves until then. */
+    private sumUpSoon(): void {
+        if (!this.summing) {
+            this.summing = true;
+            requestAnimationFrame(() => {
+                this.summing = false;
+                const { x0, x1 } = this.picture.view;
+                this.inView.textContent = sumUp(this.data, this.of, x0, x1);
+            });
+        }
     }
 
     private zoom(factor: number): void {
@@ -120,6 +145,11 @@ class RanksOverTime {
             },
             describe: (x, row) => this.describe(x, row),
             choose: (x, row) => this.choose(x, row),
+            moved: (view) => {
+                const isAll = view.x0 <= of.begin_s && view.x1 >= of.end_s;
+                showWindow(isAll ? null : { from: view.x0, to: view.x1 }, this);
+                this.sumUpSoon();
+            },
         };
     }
 
@@ -212,6 +242,32 @@ class RanksOverTime {
             ],
         });
     }
+}
+
+/** What the ranks do from one time to another, by the slices of time that lie in it. */
+function sumUp(data: Data, of: Timeline, from: number, to: number): string {
+    const length = (of.end_s - of.begin_s) / of.bins;
+    const first = Math.max(0, Math.floor((from - of.begin_s) / length));
+    const last = Math.min(of.bins, Math.max(first + 1, Math.ceil((to - of.begin_s) / length)));
+    const { rows } = data.views.ranks;
+    const ranks = data.views.ranks.count;
+    const states = of.states.map((state) => {
+        const perRow = Array.from({ length: rows }, (_, row) => {
+            let sum = 0;
+            for (let bin = first; bin < last; bin++) {
+                sum += of.share[state].at(row * of.bins + bin) || 0;
+            }
+            return sum / (last - first);
+        });
+        return { state, perRow, share: perRow.reduce((all, share, row) => all + share * ranksIn(data.views, row), 0) / ranks };
+    });
+    const shares = states.filter(({ share }) => share >= 0.0005).sort((a, b) => b.share - a.share);
+    const parts = shares.map(({ state, share }) => `${state} ${percent(share)}`);
+    const computing = states.find(({ state }) => state === "computation")?.perRow ?? [];
+    const most = Math.max(0, ...computing);
+    const mean = states.find(({ state }) => state === "computation")?.share ?? 0;
+    const balance = most > 0 ? ` Load balance ${percent(mean / most)}, ${rowName(data.views, computing.indexOf(most))} computes longest.` : "";
+    return `In view, ${secondsLike(from, of.end_s)} to ${secondsLike(to, of.end_s)}: ${parts.join(", ")} of the ranks' time.${balance}`;
 }
 
 function waitLine(wait: Wait): string {

@@ -116,7 +116,14 @@ fn the_tables_are_in_the_report_with_all_rows() {
         full: true,
     };
     let text = anstream::adapter::strip_str(&lbprof_analyzer::report::text::render(&report, &options)).to_string();
-    for expected in ["40 messages, 13.0 kB", "Over time", "Over the iterations", "Communicators", "node1"] {
+    for expected in [
+        "40 messages, 13.0 kB",
+        "Over time",
+        "Over the iterations",
+        "Communicators",
+        "node1",
+        "75.0 % within hosts × 66.7 % between",
+    ] {
         assert!(text.contains(expected), "{expected}: {text}");
     }
 }

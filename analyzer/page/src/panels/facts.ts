@@ -82,6 +82,10 @@ function factTable(run: RunRow, report: Report): HTMLElement {
         ["recorded by", `lbprof ${run.recorder}; reported by ${report.generator}`],
         ["run", run.id],
     ];
+    const { load_balance_within_hosts: within, load_balance_between_hosts: between } = report.efficiency;
+    if (within !== null && between !== null) {
+        rows.splice(3, 0, [term("load balance"), `${percent(within)} within hosts × ${percent(between)} between them`]);
+    }
     if (report.selection) {
         rows.unshift(["selected", selected(report) ?? "–"]);
     }

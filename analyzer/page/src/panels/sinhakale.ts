@@ -8,6 +8,7 @@ import { ChosenStages, sources, stagesOf, wholeRun, type Source, type Stages } f
 import { table } from "../table";
 import { term } from "../tip";
 import { rowName, rowOf } from "../views";
+import { onWindow, showWindow, timeWindow, type TimeWindow } from "../window";
 import { percent, plural, seconds, secondsLike } from "../words";
 
 export const sinhaKale: Panel = {
@@ -53,9 +54,11 @@ class StagesAndRanks {
         this.controls();
         this.show();
         host.append(this.choices, this.wrong, this.only, this.stageTitle, this.byStage.element, this.rankTitle, this.byRank.element, this.totals);
+        onWindow(this, (window) => this.follow(window));
         return () => {
             this.byStage.draw();
             this.byRank.draw();
+            this.follow(timeWindow());
         };
     }
 
@@ -71,7 +74,7 @@ class StagesAndRanks {
             this.controls();
             this.change();
         });
-        const isTime = source.unitName === "s";
+        const { isTime } = this;
         const length: HTMLInputElement = el("input", {
             type: "number",
             min: isTime ? (source.unit * 1e3).toPrecision(3) : source.unit,
@@ -110,7 +113,25 @@ class StagesAndRanks {
         this.add();
         this.show();
         this.byStage.show(this.stageSpec());
+        this.follow(timeWindow());
         this.byRank.show(this.rankSpec());
+    }
+
+    /** Whether stages are slices of time. */
+    private get isTime(): boolean {
+        return this.source.unitName === "s";
+    }
+
+    private get stageSeconds(): number {
+        return this.length * this.source.unit;
+    }
+
+    /** Shows the stages of a window of time that another view was zoomed to. */
+    private follow(window: TimeWindow | null): void {
+        if (this.isTime) {
+            const last = Math.max(this.stages.count - 1, 1);
+            this.byStage.zoomTo(window ? window.from / this.stageSeconds : 0, window ? Math.min(window.to / this.stageSeconds, last) : last);
+        }
     }
 
     /** Rows of the chosen ranks. */
@@ -160,6 +181,7 @@ class StagesAndRanks {
             x: stages,
             ...this.look(values, stages.length <= 200),
             xText: (stage) => String(stage),
+            zoomed: (from, to) => this.isTime && showWindow(from <= 0 && to >= this.stages.count - 1 ? null : { from: from * this.stageSeconds, to: to * this.stageSeconds }, this),
             choose: (index) => {
                 this.oneStage = this.oneStage === stages[index] ? null : stages[index];
                 this.change();

@@ -45,6 +45,13 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
             missing.push(format!("{}: {}", line.name.trim_start(), line.missing));
         }
     }
+    let row = &report.efficiency;
+    if let (Some(within), Some(between)) = (row.load_balance_within_hosts, row.load_balance_between_hosts)
+        && options.full
+    {
+        let (within, between) = (percent_or_dash(Some(within)), percent_or_dash(Some(between)));
+        writeln!(text, "  load balance is {within} within hosts × {between} between them").ok();
+    }
     if options.columns < ROOM_FOR_WORDS && !missing.is_empty() {
         let words = missing.join("; ");
         writeln!(text, "  {DIM}{}{DIM:#}", wrap(&words, options.columns - 2, 2)).ok();

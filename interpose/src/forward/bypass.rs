@@ -11,9 +11,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use lbprof_collector::definition::Definition;
 use lbprof_collector::problem::ProblemKind;
 
-use crate::harmless::guard;
+use crate::forward::weak;
+use crate::harmless::{enter, guard};
 use crate::mpi::{nesting, symbols};
 use crate::run::launcher;
+use crate::state::thread;
 use crate::{forward, log};
 
 /// Looks for functions whose calls will not be seen; the log says which, and the first rank says so.
@@ -265,6 +267,8 @@ extern "C" fn at_load() {
     if address != 0 {
         INITIALIZED.store(address, Relaxed);
     }
+    // SAFETY: the calling thread's state.
+    unsafe { enter::cold(thread::current(), weak::look) };
 }
 
 /// The functions that the dynamic loader calls first of all.

@@ -1,8 +1,10 @@
 //! The function that each wrapper calls.
 //!
-//! A function is looked up when it is first called: undefined symbols would break every program that inherits LD_PRELOAD.
+//! A function is looked up when it is first called: undefined symbols would break every program that inherits LD_PRELOAD. A program that asks
+//! by a weak reference whether MPI has a function gets MPI's answer (`weak.rs`).
 
 pub mod bypass;
+pub mod weak;
 
 use std::ffi::CStr;
 use std::sync::atomic::Ordering::Relaxed;

@@ -1,6 +1,6 @@
 //! Recording starts: MPI_Init, MPI_Init_thread, MPI_Session_init.
 
-use crate::forward::{self, bypass};
+use crate::forward::{self, bypass, weak};
 use crate::handles::comms::births;
 use crate::harmless::{guard, memory, signals};
 use crate::lifecycle::fork::in_child;
@@ -29,6 +29,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Before MPI_Init or MPI_Session_init: the clock is chosen and read, and other ranks may find this one from here on.
 pub fn before_init() {
+    weak::look();
     if state() != RecordingState::Idle || BEFORE.iter().any(|known| known.load(Relaxed) != 0) {
         return;
     }

@@ -33,7 +33,7 @@ struct Walk<F> {
 unsafe extern "C" fn step<F: FnMut(&Object)>(info: *mut libc::dl_phdr_info, _: usize, walk: *mut c_void) -> c_int {
     // SAFETY: dl_iterate_phdr passes a valid description of a loaded object, and our own pointer.
     let (info, walk) = unsafe { (&*info, &mut *walk.cast::<Walk<F>>()) };
-    let changes = Changes { loaded: info.dlpi_adds, unloaded: info.dlpi_subs };
+    let changes = Object(info).changes();
     if walk.known == Some(changes) {
         return 1;
     }
@@ -53,6 +53,11 @@ impl Object<'_> {
         self.segments(libc::PT_LOAD).reduce(|all, next| (all.0.min(next.0), all.1.max(next.1)))
     }
 
+    /// What has changed until now.
+    pub fn changes(&self) -> Changes {
+        Changes { loaded: self.0.dlpi_adds, unloaded: self.0.dlpi_subs }
+    }
+
     /// Its file; empty: the program itself, or the kernel's own object.
     pub fn path(&self) -> &CStr {
         // SAFETY: a string that lives as long as the description.
@@ -61,11 +66,23 @@ impl Object<'_> {
 
     /// Its segments of a kind: the first address of each, and one past its last.
     pub fn segments(&self, kind: u32) -> impl Iterator<Item = (usize, usize)> {
+        self.all().iter().filter(move |segment| segment.p_type == kind).map(|segment| self.bounds_of(segment))
+    }
+
+    /// Its segments of data.
+    pub fn writable(&self) -> impl Iterator<Item = (usize, usize)> {
+        let is_data =
+            |segment: &&libc::Elf64_Phdr| segment.p_type == libc::PT_LOAD && segment.p_flags & libc::PF_W != 0;
+        self.all().iter().filter(is_data).map(|segment| self.bounds_of(segment))
+    }
+
+    fn all(&self) -> &[libc::Elf64_Phdr] {
         // SAFETY: the loader's table, which lives as long as the description.
-        let all = unsafe { std::slice::from_raw_parts(self.0.dlpi_phdr, usize::from(self.0.dlpi_phnum)) };
-        all.iter().filter(move |segment| segment.p_type == kind).map(|segment| {
-            let begin = self.base() + segment.p_vaddr as usize;
-            (begin, begin + segment.p_memsz as usize)
-        })
+        unsafe { std::slice::from_raw_parts(self.0.dlpi_phdr, usize::from(self.0.dlpi_phnum)) }
+    }
+
+    fn bounds_of(&self, segment: &libc::Elf64_Phdr) -> (usize, usize) {
+        let begin = self.base() + segment.p_vaddr as usize;
+        (begin, begin + segment.p_memsz as usize)
     }
 }

@@ -1,0 +1,192 @@
+//! Weak references to functions of MPI that the MPI library does not have.
+//!
+//! A program may ask whether a function is there: it refers to it weakly, and compares its address with null (mpi4py does so with all
+//! functions of later standards). This library has every function, so all of them would seem to be there. So such references are made null
+//! again, as the loader leaves them without this library: in the objects that a process starts with before the program begins, in those loaded later
+//! when MPI is initialised. Those loaded after that keep what they found.
+//!
+//! Only what a program compares is changed: the words of the loader's table that hold addresses (GLOB_DAT, 64), not those that calls
+//! jump through (JUMP_SLOT).
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString};
+use std::sync::atomic::{
+    AtomicBool, AtomicU64, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+use crate::harmless::signals;
+use crate::mpi::symbols;
+use crate::system::objects::{self, Changes, Object};
+
+/// What was loaded and unloaded when references were last looked at.
+static LOOKED: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+/// Whether a thread looks. Nobody waits for it, for it waits for the loader, which others hold while they load what may initialise MPI.
+static IS_BUSY: AtomicBool = AtomicBool::new(false);
+
+/// Makes references null that would be null without this library, if objects were loaded since the last time.
+pub fn look() {
+    signals::critical(|| {
+        if !IS_BUSY.swap(true, Acquire) {
+            look_again();
+            IS_BUSY.store(false, Release);
+        }
+    });
+}
+
+/// A thread that loads an object meanwhile holds the loader's lock, and may still have to fill the object's words. Each look-up by name waits for
+/// that lock, so an object that is there before the look-ups is complete after them, unless more were loaded in between.
+fn look_again() {
+    const ATTEMPTS: usize = 4;
+    let [loaded, unloaded] = &LOOKED;
+    let known = Changes { loaded: loaded.load(Relaxed), unloaded: unloaded.load(Relaxed) };
+    for _ in 0..ATTEMPTS {
+        let Some(ours) = own_bounds(known) else { return };
+        let mut is_there: BTreeMap<CString, bool> = BTreeMap::new();
+        let found = objects::visit(Some(known), |object| {
+            each_reference(object, ours, |name, _| {
+                is_there.entry(name.to_owned()).or_insert(true);
+            });
+        });
+        let Some(changes) = found else { return };
+        for (name, there) in &mut is_there {
+            *there = symbols::find(&profiling(name), name) != 0;
+        }
+        let mut is_complete = true;
+        if is_there.values().any(|there| !there) {
+            objects::visit(None, |object| {
+                is_complete &= object.changes() == changes;
+                if is_complete {
+                    each_reference(object, ours, |name, word| {
+                        if is_there.get(name) == Some(&false) {
+                            make_null(object, word);
+                        }
+                    });
+                }
+            });
+        }
+        if is_complete {
+            loaded.store(changes.loaded, Relaxed);
+            unloaded.store(changes.unloaded, Relaxed);
+            return;
+        }
+    }
+}
+
+/// Where this library lies; `None`: nothing was loaded since.
+fn own_bounds(known: Changes) -> Option<(usize, usize)> {
+    let here = look as fn() as usize;
+    let mut bounds = None;
+    objects::visit(Some(known), |object| {
+        bounds = bounds.or(object.bounds().filter(|(first, last)| (*first..*last).contains(&here)));
+    })?;
+    bounds
+}
+
+/// The name for profiling: MPI_Send → PMPI_Send, mpi_send_ → pmpi_send_.
+fn profiling(name: &CStr) -> CString {
+    let first = if name.to_bytes().starts_with(b"M") { b'P' } else { b'p' };
+    CString::new([&[first], name.to_bytes()].concat()).unwrap_or_default()
+}
+
+/// A word that the loader fills (ELF specification, "Relocation").
+#[repr(C)]
+struct Relocation {
+    offset: u64,
+    info: u64,
+    addend: u64,
+}
+
+/// An object's weak references to functions of MPI that are bound to `ours`: the name, and the word that holds the address.
+fn each_reference(object: &Object, ours: (usize, usize), mut then: impl FnMut(&CStr, *const AtomicUsize)) {
+    const R_X86_64_64: u64 = 1;
+    const R_X86_64_GLOB_DAT: u64 = 6;
+    const WEAK: u8 = 2;
+    let Some(tables) = tables_of(object) else { return };
+    for relocation in tables.relocations {
+        let (kind, symbol) = (relocation.info & 0xffff_ffff, (relocation.info >> 32) as usize);
+        if kind != R_X86_64_GLOB_DAT && !(kind == R_X86_64_64 && relocation.addend == 0) {
+            continue;
+        }
+        let word = object.base().wrapping_add(relocation.offset as usize) as *const AtomicUsize;
+        let is_there = |(first, last): (usize, usize)| (first..last).contains(&(word as usize));
+        if !word.is_aligned() || !object.writable().any(is_there) {
+            continue;
+        }
+        // SAFETY: the word lies in the object's data; the loader's tables are as it needs them.
+        unsafe {
+            let symbol = &*tables.symbols.add(symbol);
+            let is_weak = symbol.st_shndx == 0 && symbol.st_info >> 4 == WEAK;
+            if is_weak && (ours.0..ours.1).contains(&(*word).load(Relaxed)) {
+                let name = CStr::from_ptr(tables.strings.add(symbol.st_name as usize));
+                if name.to_bytes().get(..4).is_some_and(|first| first.eq_ignore_ascii_case(b"mpi_")) {
+                    then(name, word);
+                }
+            }
+        }
+    }
+}
+
+/// What the loader works with.
+struct Tables<'a> {
+    relocations: &'a [Relocation],
+    symbols: *const libc::Elf64_Sym,
+    strings: *const libc::c_char,
+}
+
+/// An object's tables; `None`: it has none.
+fn tables_of<'a>(object: &'a Object) -> Option<Tables<'a>> {
+    const DT_STRTAB: usize = 5;
+    const DT_SYMTAB: usize = 6;
+    const DT_RELA: usize = 7;
+    const DT_RELASZ: usize = 8;
+    let (dynamic, _) = object.segments(libc::PT_DYNAMIC).next()?;
+    let (mut strings, mut symbols, mut relocations, mut bytes) = (0, 0, 0, 0);
+    let mut entry = dynamic as *const [usize; 2];
+    // SAFETY: the dynamic section ends with an entry of tag 0, and says where the tables are and how long.
+    unsafe {
+        loop {
+            let [tag, value] = *entry;
+            // The loader has added the object's address, except where the section cannot be written.
+            let address = if value < object.base() { value + object.base() } else { value };
+            match tag {
+                0 => break,
+                DT_STRTAB => strings = address,
+                DT_SYMTAB => symbols = address,
+                DT_RELA => relocations = address,
+                DT_RELASZ => bytes = value,
+                _ => {}
+            }
+            entry = entry.add(1);
+        }
+        if strings == 0 || symbols == 0 || relocations == 0 {
+            return None;
+        }
+        Some(Tables {
+            relocations: std::slice::from_raw_parts(relocations as *const Relocation, bytes / size_of::<Relocation>()),
+            symbols: symbols as *const libc::Elf64_Sym,
+            strings: strings as *const libc::c_char,
+        })
+    }
+}
+
+/// Makes a word null. Where the loader has made its page read-only, as it does once an object is complete, it is so again afterwards.
+fn make_null(object: &Object, word: *const AtomicUsize) {
+    // SAFETY: no arguments but a number.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+    let begin = word as usize / page * page;
+    let is_read_only = object
+        .segments(libc::PT_GNU_RELRO)
+        .any(|(first, last)| (first / page * page..last / page * page).contains(&(word as usize)));
+    // SAFETY: the page of a word of a loaded object, which nobody else changes any more.
+    unsafe {
+        let protect = |how| libc::mprotect(begin as *mut libc::c_void, page, how) == 0;
+        if is_read_only && !protect(libc::PROT_READ | libc::PROT_WRITE) {
+            return;
+        }
+        (*word).store(0, Relaxed);
+        if is_read_only {
+            protect(libc::PROT_READ);
+        }
+    }
+}

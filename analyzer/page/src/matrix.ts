@@ -4,7 +4,7 @@ import { Packed } from "./packed";
 import { scaleGradient, scalePixels } from "./palette";
 import type { Data } from "./panel";
 import { Picture, pictureHeight, type Scene } from "./picture";
-import { paintMeans, poolMeans } from "./pool";
+import { paintMeans, poolLongest } from "./pool";
 import { rowName, rowOf } from "./views";
 import { count, plural, roundTicks } from "./words";
 
@@ -14,6 +14,9 @@ export interface PairAmount {
     column: number;
     amount: number;
 }
+
+/** With more rows than this several share a pixel of a narrow picture. */
+const SHARED = 200;
 
 export interface MatrixSpec {
     title: string;
@@ -64,7 +67,7 @@ export class RankMatrix {
         const scale = el("span", { class: "scale" });
         scale.style.background = scaleGradient("viridis");
         const low = spec.logarithmic ? spec.text(Math.min(least, most)) : spec.text(0);
-        const legend = el("div", { class: "legend" }, low, scale, spec.text(most), spec.logarithmic && el("span", {}, "logarithmic"));
+        const legend = el("div", { class: "legend" }, low, scale, spec.text(most), spec.logarithmic && el("span", {}, "logarithmic"), n > SHARED && el("span", {}, "of several pairs in a place, the largest"));
         this.element = el("div", { class: "matrix" }, el("h3", {}, spec.title), legend, this.picture.element);
     }
 
@@ -87,7 +90,7 @@ export class RankMatrix {
             x1: n,
             least: 1,
             step: () => 1,
-            paint: (plot) => paintMeans(plot, poolMeans(shown, n, order, plot.view, plot.width, plot.height), { low, high }, scalePixels("viridis")),
+            paint: (plot) => paintMeans(plot, poolLongest(shown, n, order, plot.view, plot.width, plot.height, "longest"), { low, high }, scalePixels("viridis")),
             rowName: (row) => rowName(views, row),
             ticks: (from, to, wanted) =>
                 roundTicks(from, to, wanted)

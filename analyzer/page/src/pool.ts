@@ -1,4 +1,4 @@
-// Matrices drawn as pictures: cells pooled to pixels, each pixel the mean of the cells under it.
+// Matrices drawn as pictures: cells pooled to pixels, each pixel the mean or the largest of the cells under it.
 import type { Packed } from "./packed";
 import type { Plot, View } from "./picture";
 
@@ -8,6 +8,9 @@ export interface Range {
     high: number;
 }
 
+/** What stands for several rows, or several columns, under a pixel. */
+export type Pooling = "mean" | "longest";
+
 /**
  * The mean of the cells under each of `width` × `height` pixels, row by row; NaN where there are none.
  *
@@ -15,37 +18,95 @@ export interface Range {
  */
 export function poolMeans(matrix: Packed, columns: number, order: number[], view: View, width: number, height: number): Float32Array {
     const { raw, scale } = matrix;
-    const means = new Float32Array(width * height);
     const firstColumn = Math.floor(view.x0);
     const endColumn = Math.min(columns, Math.ceil(view.x1));
     const sums = new Float64Array(Math.max(0, endColumn - firstColumn));
     const counts = new Uint32Array(sums.length);
+    return byLines(order, view, width, height, (from, to, means, at) => {
+        sums.fill(0);
+        counts.fill(0);
+        for (let row = from; row < to; row++) {
+            addRow(raw, order[row] * columns + firstColumn, sums, counts);
+        }
+        poolLine(sums, counts, scale, view, firstColumn, means, at, width);
+    });
+}
+
+/**
+ * The same, but the largest of several rows under a pixel: one row that differs from a thousand others is seen. Of several columns
+ * of a row stands the mean, or the largest, too.
+ */
+export function poolLongest(matrix: Packed, columns: number, order: number[], view: View, width: number, height: number, across: Pooling): Float32Array {
+    const { raw, scale } = matrix;
+    const firstColumn = Math.floor(view.x0);
+    const endColumn = Math.min(columns, Math.ceil(view.x1));
+    const sums = new Float64Array(Math.max(0, endColumn - firstColumn));
+    const counts = new Uint32Array(sums.length);
+    const line = new Float32Array(width);
+    return byLines(order, view, width, height, (from, to, most, at) => {
+        most.fill(NaN, at, at + width);
+        for (let row = from; row < to; row++) {
+            const start = order[row] * columns + firstColumn;
+            if (across === "mean") {
+                sums.fill(0);
+                counts.fill(0);
+                addRow(raw, start, sums, counts);
+                poolLine(sums, counts, scale, view, firstColumn, line, 0, width);
+            } else {
+                longestOfLine(raw.subarray(start, start + sums.length), scale, view, firstColumn, line);
+            }
+            for (let x = 0; x < width; x++) {
+                // What is not known is not larger.
+                if (!(line[x] <= most[at + x]) && line[x] === line[x]) {
+                    most[at + x] = line[x];
+                }
+            }
+        }
+    });
+}
+
+/** Calls `pool` with the rows under each line of pixels, and where in the result it is; lines of the same rows are made once. */
+function byLines(order: number[], view: View, width: number, height: number, pool: (from: number, to: number, into: Float32Array, at: number) => void): Float32Array {
+    const values = new Float32Array(width * height);
     let doneFrom = -1;
     let doneTo = -1;
     for (let y = 0; y < height; y++) {
         const from = Math.floor(view.y0 + (y / height) * (view.y1 - view.y0));
         const to = Math.max(from + 1, Math.ceil(view.y0 + ((y + 1) / height) * (view.y1 - view.y0) - 1e-9));
         if (from === doneFrom && to === doneTo) {
-            means.copyWithin(y * width, (y - 1) * width, y * width);
-            continue;
+            values.copyWithin(y * width, (y - 1) * width, y * width);
+        } else {
+            pool(from, Math.min(to, order.length), values, y * width);
         }
-        sums.fill(0);
-        counts.fill(0);
-        for (let row = from; row < to && row < order.length; row++) {
-            const start = order[row] * columns + firstColumn;
-            for (let c = 0; c < sums.length; c++) {
-                const value = raw[start + c];
-                if (value === value) {
-                    sums[c] += value;
-                    counts[c] += 1;
-                }
-            }
-        }
-        poolLine(sums, counts, scale, view, firstColumn, means, y * width, width);
         doneFrom = from;
         doneTo = to;
     }
-    return means;
+    return values;
+}
+
+function addRow(raw: Packed["raw"], start: number, sums: Float64Array, counts: Uint32Array): void {
+    for (let c = 0; c < sums.length; c++) {
+        const value = raw[start + c];
+        if (value === value) {
+            sums[c] += value;
+            counts[c] += 1;
+        }
+    }
+}
+
+function longestOfLine(row: Packed["raw"], scale: number, view: View, firstColumn: number, line: Float32Array): void {
+    const step = (view.x1 - view.x0) / line.length;
+    for (let x = 0; x < line.length; x++) {
+        const from = Math.floor(view.x0 + x * step) - firstColumn;
+        const to = Math.max(from + 1, Math.ceil(view.x0 + (x + 1) * step - 1e-9) - firstColumn);
+        let most = NaN;
+        for (let c = from; c < to && c < row.length; c++) {
+            if (!(row[c] <= most) && row[c] === row[c]) {
+                most = row[c];
+            }
+        }
+        line[x] = most * scale;
+    }
 }
 
 function poolLine(

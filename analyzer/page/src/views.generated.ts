@@ -104,6 +104,14 @@ passes: Packed
  */
 computation: Packed
 /**
+ * Rows × columns: computation of an iteration of the row's rank that computes longest in the iterations of the column; null if each rank has a row.
+ */
+longest: (Packed | null)
+/**
+ * Ranks that compute far longer than the others; null where computation is not known.
+ */
+outliers: (OutliersData | null)
+/**
  * Rows × columns: waiting in any activity; null if `timeline` is.
  */
 blocking: (Packed | null)
@@ -133,6 +141,31 @@ load_balance: Packed
  * By column: micro load balance of all iterations up to its end, the longest computation of a rank in them over the sum of the longest in each.
  */
 micro_load_balance: Packed
+}
+/**
+ * Ranks that compute far longer than the others.
+ */
+export interface OutliersData {
+/**
+ * Median over ranks of their computation in the loop, iterations left out in which it is not known.
+ */
+median_s: number
+/**
+ * Outliers compute longer than this: the larger of 4 robust standard deviations (1.4826 times the median distance to the median) and 1 % above the median.
+ */
+limit_s: number
+/**
+ * How many there are.
+ */
+count: number
+/**
+ * Their numbers, those with most computation first; at most 1,000.
+ */
+ranks: number[]
+/**
+ * Their computation in the loop.
+ */
+computation_s: Packed
 }
 /**
  * A region.

@@ -8,6 +8,7 @@ pub mod findings;
 pub mod imbalance;
 pub mod load_balance;
 pub mod median;
+pub mod outliers;
 pub mod overhead;
 pub mod preemption;
 pub mod program_tree;

@@ -6,6 +6,7 @@
 //! - `hostile`: the same with names that are markup, quotes and escape codes;
 //! - `sums`: the same recorded as sums, so without timeline and waiting;
 //! - `gaps`: the same without the records of some calls of rank 1, which can't be read;
+//! - `slow`: 4,096 ranks, a few iterations, one rank slower than all others;
 //! - `study`: runs of a multiplication of matrices, of several sizes on several numbers of ranks, the largest of which swap;
 //! - `hostile-study`: some of them with such names.
 
@@ -45,6 +46,7 @@ fn main() -> io::Result<()> {
     run(&PLAIN).profile_mode().write(&folder.join("sums"))?;
     run(&PLAIN).rank(1, |log| log.batch(8)).write(&folder.join("gaps"))?;
     damage(&folder.join("gaps").join(log_name(1)))?;
+    slow().write(&folder.join("slow"))?;
     for (study, names, sizes) in [("study", &PLAIN, &SIZES[..]), ("hostile-study", &HOSTILE, &SIZES[..4])] {
         for &n in sizes {
             for ranks in [1, 2, 4, 8] {
@@ -53,6 +55,34 @@ fn main() -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Ranks of a run of which the page has a row for several each.
+const MANY: u32 = 4096;
+
+/// The one among them that computes half as long again.
+const SLOW: u32 = 2345;
+
+/// Many ranks that compute 10 ms, give or take 0.2 ms, and wait for the slow one.
+///
+/// ```text
+///   rank 2345   |===== compute 15 =====| Allreduce |
+///   the others  |== compute 10 ==|.......Allreduce |
+/// ```
+fn slow() -> Scenario {
+    let computes = |rank: u32, at: u32| match rank {
+        SLOW => 15.0,
+        // Spread evenly, in another order in each iteration.
+        other => 9.8 + 0.4 * f64::from((other * 37 + at * 1013) % MANY) / f64::from(MANY),
+    };
+    Scenario::ranks(MANY).hosts(|rank| format!("node{}", rank / 64)).each(|rank, script| {
+        script.repeat(5, |at, script| {
+            script.iteration("step", |now| {
+                let own = computes(rank, at);
+                now.compute(own).at("agree").allreduce(8, 15.2 - own)
+            })
+        })
+    })
 }
 
 /// Makes the block of records in the middle of a log unreadable.

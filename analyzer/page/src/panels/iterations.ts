@@ -7,11 +7,12 @@ import type { Packed } from "../packed";
 import { scaleGradient, scalePixels, SERIES, type ScaleName } from "../palette";
 import type { Data, Panel } from "../panel";
 import { MARGINS, Picture, pictureHeight, type Scene } from "../picture";
-import { paintMeans, poolMeans, robustRange, type Range } from "../pool";
+import { markOutliers, outlierKey, outlierList } from "../outliers";
+import { paintMeans, poolLongest, poolMeans, robustRange, type Pooling, type Range } from "../pool";
 import type { Report } from "../report.generated";
 import { iterationTicks } from "../ticks";
 import { term } from "../tip";
-import { attributes, columnName, iterationsIn, rowName, type Iterations } from "../views";
+import { attributes, columnName, iterationsIn, ranksIn, rowName, type Iterations } from "../views";
 import { onWindow, showWindow, timeWindow, type TimeWindow } from "../window";
 import { count, percent, plural, seconds, secondsLike, shortPath } from "../words";
 
@@ -25,11 +26,16 @@ export const iterations: Panel = {
     },
 };
 
+/** With more rows than this several share a pixel. */
+const SHARED = 400;
+
 class HeatMap {
     private shown = "computation";
     private order: Order = "rank";
     private scale: ScaleName = "viridis";
     private fromZero = false;
+    /** What stands for several ranks in a row or a pixel: by the longest a single slow rank is seen. */
+    private pooling: Pooling = "longest";
     private rows: number[] = [];
     private range: Range = { low: 0, high: 0 };
     private readonly legend = el("div", { class: "legend" });
@@ -67,10 +73,12 @@ class HeatMap {
                 field("sort by", choice(orders, this.order, (order) => this.change(() => (this.order = order as Order)))),
                 field("colours", choice([["viridis", "viridis"], ["cividis", "cividis"]], this.scale, (name) => this.change(() => (this.scale = name as ScaleName)))),
                 field("from zero", el("input", { type: "checkbox", onchange: () => this.change(() => (this.fromZero = !this.fromZero)) })),
+                this.isShared && field("of several ranks", choice([["longest", "the longest"], ["mean", "the mean"]], this.pooling, (pooling) => this.change(() => (this.pooling = pooling as Pooling)))),
                 button("show all", () => this.picture.reset()),
             ),
             this.legend,
             this.picture.element,
+            outlierList(this.data, (row) => this.zoomToRow(row)) ?? "",
             el("h3", {}, term("computation"), " by iteration: longest of a rank, and mean of all"),
             this.times.element,
             el("h3", {}, term("load balance"), " of each iteration, and ", term("micro load balance"), ` of all up to it, ${close ? "by iterations" : "at most: ranks also wait within them"}`),
@@ -120,8 +128,42 @@ class HeatMap {
         this.zoomCharts(x0, x1);
     }
 
-    private get matrix(): Packed {
+    /** Whether several ranks share a row or a pixel. */
+    private get isShared(): boolean {
+        const { ranks } = this.data.views;
+        return ranks.per_row > 1 || ranks.rows > SHARED;
+    }
+
+    private get means(): Packed {
         return attributes(this.of).find(([name]) => name === this.shown)?.[1] ?? this.of.computation;
+    }
+
+    /** The longest of the ranks of each row; of what is known by means alone, null. */
+    private get longest(): Packed | null {
+        return this.shown === "computation" ? this.of.longest : null;
+    }
+
+    private get matrix(): Packed {
+        return (this.pooling === "longest" && this.longest) || this.means;
+    }
+
+    /** Zooms so far that the row has a height, with some beside it. */
+    private zoomToRow(row: number): void {
+        const at = this.rows.indexOf(row);
+        this.picture.zoomTo({ ...this.picture.view, y0: at - 8, y1: at + 9 });
+        this.picture.element.scrollIntoView({ block: "nearest" });
+    }
+
+    /** What stands for several ranks in a place, in words. */
+    private sharing(): string | false {
+        const { per_row } = this.data.views.ranks;
+        if (!this.isShared) {
+            return false;
+        }
+        if (this.pooling === "mean") {
+            return "the mean of several ranks";
+        }
+        return per_row > 1 && !this.longest ? `the longest of several rows, each the mean of ${plural(per_row, "rank")}` : "the longest of several ranks";
     }
 
     private choose(): void {
@@ -138,7 +180,7 @@ class HeatMap {
     private scene(): Scene {
         const { of, rows } = this;
         const { views } = this.data;
-        const value = (x: number, row: number) => this.matrix.at(rows[row] * of.columns + Math.floor(x));
+        const value = (matrix: Packed, x: number, row: number) => matrix.at(rows[row] * of.columns + Math.floor(x));
         return {
             label: `Heat map of ${this.shown}: ${plural(of.columns, "column")} of iterations, ${plural(rows.length, "row")} of ranks`,
             rows: rows.length,
@@ -147,8 +189,11 @@ class HeatMap {
             least: 1,
             step: () => 1,
             paint: (plot) => {
-                const means = poolMeans(this.matrix, of.columns, rows, plot.view, plot.width, plot.height);
-                paintMeans(plot, means, this.range, scalePixels(this.scale));
+                const { matrix, pooling } = this;
+                const { view, width, height } = plot;
+                const pooled = pooling === "longest" ? poolLongest(matrix, of.columns, rows, view, width, height, "mean") : poolMeans(matrix, of.columns, rows, view, width, height);
+                paintMeans(plot, pooled, this.range, scalePixels(this.scale));
+                markOutliers(plot, this.data, rows);
             },
             rowName: (row) => rowName(views, rows[row]),
             ticks: (from, to, wanted) => iterationTicks(of, from, to, wanted),
@@ -158,7 +203,8 @@ class HeatMap {
                 return [
                     `${rowName(views, rows[row])} on ${views.hosts[views.host_of_row[rows[row]]] ?? "?"}`,
                     columnName(of, column),
-                    `${this.shown} ${seconds(value(column, row))}${each}`,
+                    `${this.shown} ${seconds(value(this.means, column, row))}${each}${ranksIn(views, rows[row]) > 1 ? ", mean of these ranks" : ""}`,
+                    ...(this.longest ? [`the longest of them ${seconds(value(this.longest, column, row))}${each}`] : []),
                     `all ranks: mean ${seconds(of.mean.at(column))}, longest ${seconds(of.max.at(column))} of computation`,
                 ];
             },
@@ -178,6 +224,8 @@ class HeatMap {
             `${this.shown} in an iteration of ${region}: ${this.fromZero ? "" : "≤ "}${secondsLike(low, high)} `,
             bar,
             ` ≥ ${seconds(high)}`,
+            this.sharing() || "",
+            outlierKey(this.data) ?? "",
             key("var(--cell)", this.shown === "computation" ? "no such iteration, or not known" : "no such iteration"),
         );
     }

@@ -5,7 +5,8 @@ import { key } from "../legend";
 import { stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
 import { Picture, pictureHeight, type Plot, type Scene, type View } from "../picture";
-import { paintTimeline } from "../timeline/paint";
+import { markOutliers, outlierKey } from "../outliers";
+import { paintTimeline, STACKED } from "../timeline/paint";
 import { SpanIndex } from "../timeline/spans";
 import { drawMessages, drawWait } from "../timeline/above";
 import { waitOf, type Wait } from "../timeline/waits";
@@ -24,6 +25,9 @@ export const timeline: Panel = {
         return new RanksOverTime(data, data.views.timeline as Timeline).fill(host);
     },
 };
+
+/** With more rows than this they are too low to show a stack each. */
+const SHARED = 80;
 
 class RanksOverTime {
     private order: Order = "rank";
@@ -68,7 +72,7 @@ class RanksOverTime {
                 button("−", () => this.zoom(2), { "aria-label": "zoom out" }),
                 button("show all", () => this.picture.reset()),
             ),
-            el("div", { class: "legend" }, ...this.of.states.map((state) => key(stateColour(state), state)), key("var(--cell)", "not recorded, idle")),
+            el("div", { class: "legend" }, ...this.of.states.map((state) => key(stateColour(state), state)), key("var(--cell)", "not recorded, idle"), this.rows.length > SHARED && el("span", {}, `of many ranks, bands of ${STACKED} pixels show the shares of the states`), outlierKey(this.data)),
             this.picture.element,
             this.inView,
             this.details,
@@ -135,7 +139,10 @@ class RanksOverTime {
             x1: of.end_s,
             least: length / 1e6,
             step: (view: View) => (view.x1 - view.x0) / 100,
-            paint: (plot) => paintTimeline(plot, of, rows, this.spans),
+            paint: (plot) => {
+                paintTimeline(plot, of, rows, this.spans);
+                markOutliers(plot, this.data, rows);
+            },
             overlay: (plot) => this.above(plot),
             rowName: (row) => rowName(this.data.views, rows[row]),
             ticks: (from, to, wanted) => {

@@ -1,4 +1,5 @@
-// The picture of the timeline: exact states where few enough are in view, else the share of each state in slices of time.
+// The picture of the timeline: exact states where few enough are in view, else the share of each state in slices of time. Of rows that
+// are too low for that, bands of pixels show the shares.
 import { pixel, stateColour } from "../palette";
 import type { Plot, View } from "../picture";
 import { poolMeans, putOver } from "../pool";
@@ -8,8 +9,8 @@ import type { SpanIndex } from "./spans";
 /** More spans than this are drawn from slices: they would be narrower than pixels anyway. */
 const MOST_SPANS = 30_000;
 
-/** Rows at least this high, in CSS pixels, show the shares of states stacked; lower ones the largest alone. */
-const STACKED = 6;
+/** Rows at least this high, in CSS pixels, show the shares of states stacked; of lower ones, bands as high as this do. */
+export const STACKED = 6;
 
 export function paintTimeline(plot: Plot, of: Timeline, rows: number[], spans: SpanIndex | null): void {
     if (spans && isFew(plot, rows, spans)) {
@@ -20,7 +21,7 @@ export function paintTimeline(plot: Plot, of: Timeline, rows: number[], spans: S
     if (rowHeight >= STACKED * plot.ratio) {
         paintStacked(plot, of, rows);
     } else {
-        paintLargest(plot, of, rows);
+        paintBands(plot, of, rows);
     }
 }
 
@@ -93,18 +94,30 @@ function paintStacked(plot: Plot, of: Timeline, rows: number[]): void {
     putOver(plot, image);
 }
 
-function paintLargest(plot: Plot, of: Timeline, rows: number[]): void {
+/**
+ * Shares of states where a band of pixels holds many ranks. Each line of pixels has the shares of its own rows, and shows the state that
+ * stands as high in their stack as the line does in its band. So a band of ranks that do the same looks like their stack, a state
+ * has as many pixels as its share, and ranks that are in one state all the time differ from their neighbours.
+ */
+function paintBands(plot: Plot, of: Timeline, rows: number[]): void {
     const image = new ImageData(plot.width, plot.height);
     const pixels = new Uint32Array(image.data.buffer);
-    const largest = new Float32Array(pixels.length).fill(0.01);
+    const band = Math.max(1, Math.round(STACKED * plot.ratio));
+    const levels = new Float32Array(pixels.length);
     const view = inBins(plot.view, of);
     for (const state of of.states) {
         const means = poolMeans(of.share[state], of.bins, rows, view, plot.width, plot.height);
         const colour = pixel(stateColour(state));
-        for (let i = 0; i < pixels.length; i++) {
-            if (means[i] > largest[i]) {
-                largest[i] = means[i];
-                pixels[i] = colour;
+        for (let y = 0; y < plot.height; y++) {
+            const height = ((y % band) + 0.5) / band;
+            for (let i = y * plot.width; i < (y + 1) * plot.width; i++) {
+                if (means[i] > 0) {
+                    const from = levels[i];
+                    levels[i] += means[i];
+                    if (from <= height && height < levels[i]) {
+                        pixels[i] = colour;
+                    }
+                }
             }
         }
     }

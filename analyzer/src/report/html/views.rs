@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::packed::{ByName, Packed, numbers, whole};
 use super::timeline::{self, TimelineData};
 use crate::model::Model;
-use crate::report::views::{IterationView, RegionView, Views};
+use crate::report::views::{IterationView, RegionView, SlowRanks, Views};
 use crate::structure::symbols::CodePlace;
 
 /// What the page reads beside the report.
@@ -75,6 +75,11 @@ struct IterationsData<'a> {
     /// Rows × columns: computation of an iteration; none where it is not known, as of the first iteration of a loop that was found in the
     /// calls; the same in `max`, `mean`, `load_balance` and `micro_load_balance`, which leave such iterations out.
     computation: Packed,
+    /// Rows × columns: computation of an iteration of the row's rank that computes longest in the iterations of the column; null if each
+    /// rank has a row.
+    longest: Option<Packed>,
+    /// Ranks that compute far longer than the others; null where computation is not known.
+    outliers: Option<OutliersData<'a>>,
     /// Rows × columns: waiting in any activity; null if `timeline` is.
     blocking: Option<Packed>,
     /// By name of an activity of MPI, rows × columns: the time in it; those with at least 0.1 % of the loop's time.
@@ -90,6 +95,23 @@ struct IterationsData<'a> {
     load_balance: Packed,
     /// By column: micro load balance of all iterations up to its end, the longest computation of a rank in them over the sum of the longest in each.
     micro_load_balance: Packed,
+}
+
+/// Ranks that compute far longer than the others.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct OutliersData<'a> {
+    /// Median over ranks of their computation in the loop, iterations left out in which it is not known.
+    median_s: f64,
+    /// Outliers compute longer than this: the larger of 4 robust standard deviations (1.4826 times the median distance to the median) and 1 %
+    /// above the median.
+    limit_s: f64,
+    /// How many there are.
+    count: usize,
+    /// Their numbers, those with most computation first; at most 1,000.
+    ranks: &'a [u32],
+    /// Their computation in the loop.
+    computation_s: Packed,
 }
 
 /// A region.
@@ -145,6 +167,8 @@ fn iterations(view: &IterationView) -> io::Result<IterationsData<'_>> {
         begin_s: numbers(&view.begin_s)?,
         passes: whole(&view.counts, 1.0)?,
         computation,
+        longest: view.longest.as_ref().map(|matrix| numbers(&matrix.values)).transpose()?,
+        outliers: view.outliers.as_ref().map(outliers).transpose()?,
         blocking: view.blocking.as_ref().map(|matrix| numbers(&matrix.values)).transpose()?,
         activities: ByName(activities),
         elapsed: numbers(&view.elapsed)?,
@@ -152,6 +176,16 @@ fn iterations(view: &IterationView) -> io::Result<IterationsData<'_>> {
         mean: numbers(&view.mean)?,
         load_balance: numbers(&view.load_balance)?,
         micro_load_balance: numbers(&view.micro_load_balance)?,
+    })
+}
+
+fn outliers(of: &SlowRanks) -> io::Result<OutliersData<'_>> {
+    Ok(OutliersData {
+        median_s: of.median_s,
+        limit_s: of.limit_s,
+        count: of.count,
+        ranks: &of.ranks,
+        computation_s: numbers(&of.computation_s)?,
     })
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use lbprof_collector::Activity;
 
 use super::{Matrix, Rows};
+use crate::metrics::outliers::outliers;
 use crate::model::{Model, RegionIdx, Series, Slowest};
 use crate::report::words::count;
 
@@ -30,6 +31,11 @@ pub struct IterationView {
     /// 0.1 % of the time. None where none of the row's ranks went through any of the column's iterations; of computation, where it
     /// is not known of any of them.
     pub activities: Vec<(Activity, Matrix)>,
+    /// Seconds of computation of the rank of each row that computes longest in the iterations of a column, mean over these; `None` where
+    /// each rank has a row.
+    pub longest: Option<Matrix>,
+    /// Ranks that compute far longer than the others in all iterations; `None` where computation is not known of any.
+    pub outliers: Option<SlowRanks>,
     /// Seconds of waiting of a rank in an iteration; `None` where the ranks were not followed.
     pub blocking: Option<Matrix>,
     /// By row and column how often a rank went through an iteration.
@@ -45,6 +51,39 @@ pub struct IterationView {
     /// Micro load balance of all iterations up to and with those of the column: the longest computation of a rank in them over
     /// the sum of the longest in each (METRICS §1, by phase profile); NaN where nothing is computed.
     pub micro_load_balance: Vec<f32>,
+}
+
+/// Most outliers that are named.
+const MOST_OUTLIERS: usize = 1000;
+
+/// Ranks that compute far longer than the others ([`crate::metrics::outliers`]).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SlowRanks {
+    /// Median of the ranks' computation in all iterations where it is known, in seconds.
+    pub median_s: f64,
+    /// Those are outliers that compute longer than this, in seconds.
+    pub limit_s: f64,
+    /// How many there are.
+    pub count: usize,
+    /// Their numbers, those with most computation first; at most 1,000.
+    pub ranks: Vec<u32>,
+    /// Seconds of computation of each.
+    pub computation_s: Vec<f32>,
+}
+
+impl SlowRanks {
+    /// Those of ranks that compute so long in all; NaN where it is not known.
+    fn new(model: &Model, computation_s: &[f64]) -> Option<SlowRanks> {
+        let found = outliers(computation_s)?;
+        let named = &found.places[..found.places.len().min(MOST_OUTLIERS)];
+        Some(SlowRanks {
+            median_s: found.median,
+            limit_s: found.limit,
+            count: found.places.len(),
+            ranks: named.iter().filter_map(|&at| model.ranks.get(at)).map(|rank| rank.rank).collect(),
+            computation_s: named.iter().map(|&at| computation_s[at] as f32).collect(),
+        })
+    }
 }
 
 /// Iterations in a bounded number of columns.
@@ -121,8 +160,9 @@ impl Plan {
         let slowest = model.slowest.get(idx as usize).filter(|slowest| !slowest.is_empty())?;
         let shown = shown(model, idx);
         let numbers = slowest.iter().map(|one| one.iteration).collect();
-        // One more for blocking.
-        let columns = Columns::new(numbers, rows.len(), shown.len() + 1);
+        // One more for blocking, and one for the longest of several ranks.
+        let more = 1 + usize::from(rows.per_row() > 1);
+        let columns = Columns::new(numbers, rows.len(), shown.len() + more);
         Some(Plan { idx, columns, shown })
     }
 }
@@ -133,10 +173,10 @@ impl IterationView {
     pub(super) fn new(model: &Model, rows: &Rows, blocked: Option<Matrix>) -> Option<IterationView> {
         let Plan { idx, columns, shown } = Plan::new(model, rows)?;
         let slowest = model.slowest.get(idx as usize)?;
-        let mut sums = ColumnSums::new(&columns, rows.len(), shown, model.entering(idx));
+        let mut sums = ColumnSums::new(&columns, rows, shown, model.entering(idx));
         for (place, rank) in model.ranks.iter().enumerate() {
             if let Some(series) = rank.series(idx) {
-                sums.add(rows.of(place), series);
+                sums.add(rows.of(place), place, series);
             }
         }
         let mut view = sums.finish(model, idx, slowest);
@@ -178,6 +218,10 @@ struct ColumnSums<'a> {
     /// By row and column how often a rank went through an iteration whose computation is known.
     known: Vec<u32>,
     activities: Vec<(Activity, Matrix)>,
+    /// As in the view; NaN where nothing is known.
+    longest: Option<Matrix>,
+    /// By rank's place its computation in all iterations where it is known; NaN where that is none.
+    by_rank_s: Vec<f64>,
     /// By row and column how often a rank went through an iteration.
     counts: Vec<u32>,
     begin_s: Vec<f32>,
@@ -189,13 +233,15 @@ struct ColumnSums<'a> {
 }
 
 impl<'a> ColumnSums<'a> {
-    fn new(columns: &'a Columns, rows: usize, shown: Vec<Activity>, entering: BTreeSet<u32>) -> Self {
-        let n = columns.len();
+    fn new(columns: &'a Columns, of: &Rows, shown: Vec<Activity>, entering: BTreeSet<u32>) -> Self {
+        let (n, rows) = (columns.len(), of.len());
         ColumnSums {
             columns,
             entering,
             known: vec![0; rows * n],
             activities: shown.into_iter().map(|activity| (activity, Matrix::zeros(rows, n))).collect(),
+            longest: (of.per_row() > 1).then(|| Matrix { columns: n, values: vec![f32::NAN; rows * n] }),
+            by_rank_s: vec![f64::NAN; of.ranks()],
             counts: vec![0; rows * n],
             begin_s: vec![f32::NAN; n],
             elapsed_s: vec![0.0; n],
@@ -205,9 +251,11 @@ impl<'a> ColumnSums<'a> {
         }
     }
 
-    fn add(&mut self, row: usize, series: &Series) {
+    /// Adds the rank at a place in the model, whose row is `row`.
+    fn add(&mut self, row: usize, place: usize, series: &Series) {
         let n = self.columns.len();
         let mut own_s = vec![0.0; n];
+        let mut own_known = vec![0_u32; n];
         let mut column = 0;
         for (at, &number) in series.numbers.iter().enumerate() {
             let Some(found) = self.columns.of(number, column) else { continue };
@@ -218,7 +266,7 @@ impl<'a> ColumnSums<'a> {
             }
             if is_known {
                 own_s[column] += series.seconds_at(Activity::Computation, at);
-                self.known[row * n + column] += 1;
+                own_known[column] += 1;
             }
             self.counts[row * n + column] += 1;
             let (begin, end) = (time(&series.begin_s, at), time(&series.end_s, at));
@@ -227,6 +275,15 @@ impl<'a> ColumnSums<'a> {
                 self.elapsed_s[column] += end - begin;
                 self.elapsed_counts[column] += 1;
             }
+        }
+        for (column, &known) in own_known.iter().enumerate() {
+            self.known[row * n + column] += known;
+            if let Some(longest) = self.longest.as_mut().filter(|_| known > 0) {
+                longest.raise(row, column, own_s[column] / f64::from(known));
+            }
+        }
+        if own_known.iter().any(|&known| known > 0) {
+            self.by_rank_s[place] = own_s.iter().sum();
         }
         let mut until_s = 0.0;
         for (column, own_s) in own_s.into_iter().enumerate() {
@@ -268,6 +325,8 @@ impl<'a> ColumnSums<'a> {
             mean,
             micro_load_balance: micro.collect(),
             activities: self.activities,
+            longest: self.longest,
+            outliers: SlowRanks::new(model, &self.by_rank_s),
             blocking: None,
             counts: self.counts,
         }
@@ -325,10 +384,14 @@ mod tests {
     }
 
     fn view_of(model: &Model, per_column: usize) -> IterationView {
+        view_in(model, per_column, &Rows::new(model.ranks.iter().map(|rank| rank.rank).collect()))
+    }
+
+    fn view_in(model: &Model, per_column: usize, rows: &Rows) -> IterationView {
         let slowest = &model.slowest[0];
         let columns = Columns { numbers: slowest.iter().map(|one| one.iteration).collect(), per_column };
-        let mut sums = ColumnSums::new(&columns, model.ranks.len(), shown(model, 0), model.entering(0));
-        (0..).zip(&model.ranks).for_each(|(row, rank)| sums.add(row, rank.series(0).unwrap()));
+        let mut sums = ColumnSums::new(&columns, rows, shown(model, 0), model.entering(0));
+        (0..).zip(&model.ranks).for_each(|(place, rank)| sums.add(rows.of(place), place, rank.series(0).unwrap()));
         sums.finish(model, 0, slowest)
     }
 
@@ -379,6 +442,41 @@ mod tests {
         // Longest 1, 5, 7; means over both ranks 0.5, 4, 3.5.
         assert_eq!((view.max.as_slice(), view.mean.as_slice()), (&[3.0, 7.0][..], &[2.25, 3.5][..]));
         assert_eq!(view.reduced().unwrap(), "columns are means of 2 successive iterations, of 3");
+    }
+
+    #[test]
+    fn of_several_ranks_in_a_row_the_longest_is_kept_beside_the_mean() {
+        let model = model(&[
+            &[(0, 1.0), (1, 1.0), (2, 1.0)],
+            &[(0, 5.0), (1, 3.0), (2, 1.0)],
+            &[(0, 2.0), (2, 4.0)],
+            &[(2, 2.0)],
+        ]);
+        let two = Rows::at_most(2, vec![0, 1, 2, 3]);
+        let each = view_in(&model, 1, &two);
+        let (means, longest) = (&each.activities[0].1.values, &each.longest.unwrap().values);
+        assert_eq!((&means[..4], &longest[..4]), (&[3.0, 2.0, 1.0, 2.0][..], &[5.0, 3.0, 1.0, 2.0][..]));
+        assert!(means[4].is_nan() && longest[4].is_nan(), "ranks 2 and 3 have no iteration 1");
+        assert_eq!((means[5], longest[5]), (3.0, 4.0));
+        // Of two iterations in a column the longest mean of a rank, not the longest of them.
+        assert_eq!(view_in(&model, 2, &two).longest.unwrap().values, [4.0, 1.0, 2.0, 4.0]);
+        assert_eq!(view_of(&model, 1).longest, None, "each has a row");
+    }
+
+    #[test]
+    fn a_slow_rank_among_many_is_an_outlier() {
+        let quick: &[(u32, f64)] = &[(0, 1.0), (1, 1.0)];
+        let slow: &[(u32, f64)] = &[(0, 1.0), (1, 2.0)];
+        let mut ranks = vec![quick; 5000];
+        ranks[2345] = slow;
+        let model = model(&ranks);
+        let view = view_of(&model, 1);
+        assert_eq!(view.columns.len(), 2);
+        let found = view.outliers.unwrap();
+        assert_eq!((found.median_s, found.count, found.ranks, found.computation_s), (2.0, 1, vec![2345], vec![3.0]));
+        // Row 469 has the ranks 2345 to 2349.
+        assert_eq!(view.activities[0].1.values[469 * 2 + 1], 1.2);
+        assert_eq!(view.longest.unwrap().values[469 * 2..][..2], [1.0, 2.0]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Means by row and column.
+//! Means, or the longest, by row and column.
 
 /// A number for each row and column; NaN where there is none.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,6 +19,13 @@ impl Matrix {
     pub fn add(&mut self, row: usize, column: usize, value: f64) {
         if let Some(sum) = self.values.get_mut(row * self.columns + column) {
             *sum += value as f32;
+        }
+    }
+
+    /// Raises a place to `value` where that is more than what is there, or nothing is.
+    pub fn raise(&mut self, row: usize, column: usize, value: f64) {
+        if let Some(most) = self.values.get_mut(row * self.columns + column) {
+            *most = most.max(value as f32);
         }
     }
 

@@ -7,7 +7,8 @@
 //!   follow ──────┴→ timeline/        states × rows × bins of time, waits, messages
 //! ```
 //!
-//! All are pure reductions: what several ranks or iterations share a place, their mean stands for. What was reduced is reported.
+//! All are pure reductions: what several ranks or iterations share a place, their mean stands for, and of computation the longest
+//! of a rank beside it. What was reduced is reported.
 
 pub mod iterations;
 pub mod matrix;
@@ -18,7 +19,7 @@ pub mod timeline;
 use lbprof_collector::Activity;
 
 use crate::model::Model;
-pub use iterations::IterationView;
+pub use iterations::{IterationView, SlowRanks};
 pub use matrix::Matrix;
 pub use regions::RegionView;
 pub use rows::Rows;

@@ -20,7 +20,7 @@ impl Rows {
         Rows::at_most(MOST_ROWS, numbers)
     }
 
-    fn at_most(most: usize, numbers: Vec<u32>) -> Rows {
+    pub(super) fn at_most(most: usize, numbers: Vec<u32>) -> Rows {
         let per_row = numbers.len().div_ceil(most).max(1);
         Rows { numbers, per_row }
     }

@@ -1,0 +1,86 @@
+// Ranks that compute far longer than the others: their rows are marked in pictures of ranks, and the first of them listed.
+import { button, el } from "./dom";
+import type { Data } from "./panel";
+import type { Plot } from "./picture";
+import { colour } from "./theme";
+import { rowOf } from "./views";
+import { count, percent, plural, seconds } from "./words";
+
+/** So many are listed and outlined; the others are marked at the edges alone, or outlines would hide the picture. */
+const LISTED = 10;
+
+/** Height of an outlined row at least, in CSS pixels. */
+const LEAST_HEIGHT = 4;
+
+/** Outliers' rows in the page's matrices, those with most computation first, each once. */
+function outlierRows(data: Data): number[] {
+    const ranks = data.views.iterations?.outliers?.ranks ?? [];
+    return [...new Set(ranks.map((rank) => rowOf(data, rank)))].filter((row) => row >= 0);
+}
+
+/** A mark at both edges for each row with an outlier, and an outline for the first; `order[i]` is the row that is shown as row i. */
+export function markOutliers(plot: Plot, data: Data, order: number[]): void {
+    const marked = outlierRows(data);
+    if (marked.length === 0) {
+        return;
+    }
+    const shownAt = new Map(order.map((row, at) => [row, at]));
+    const { context, ratio, view } = plot;
+    // The first of them last, above the others.
+    for (let number = marked.length - 1; number >= 0; number--) {
+        const at = shownAt.get(marked[number]) ?? -1;
+        if (at + 1 <= view.y0 || at >= view.y1) {
+            continue;
+        }
+        const middle = plot.py(at + 0.5);
+        const height = Math.max(plot.py(at + 1) - plot.py(at), LEAST_HEIGHT * ratio);
+        if (number < LISTED) {
+            for (const [ink, away] of [[colour("back"), 1.5], [colour("text"), 0.5]] as const) {
+                context.strokeStyle = ink;
+                context.lineWidth = ratio;
+                context.strokeRect(-2 * ratio, middle - height / 2 - away * ratio, plot.width + 4 * ratio, height + 2 * away * ratio);
+            }
+        }
+        arrowhead(plot, 0, middle, 1);
+        arrowhead(plot, plot.width, middle, -1);
+    }
+}
+
+/** Points from the edge `x` into the picture: `into` is 1 to the right, −1 to the left. */
+function arrowhead({ context, ratio }: Plot, x: number, y: number, into: 1 | -1): void {
+    const [length, half] = [9 * ratio * into, 5 * ratio];
+    context.beginPath();
+    context.moveTo(x, y - half);
+    context.lineTo(x + length, y);
+    context.lineTo(x, y + half);
+    context.closePath();
+    context.fillStyle = colour("text");
+    context.strokeStyle = colour("back");
+    context.lineWidth = ratio;
+    context.fill();
+    context.stroke();
+}
+
+/** What the mark means, for a legend; null where there is none. */
+export function outlierKey(data: Data): HTMLElement | null {
+    return outlierRows(data).length === 0 ? null : el("span", { class: "key" }, el("span", { "aria-hidden": "true" }, "▶"), "outlier");
+}
+
+/** The rule, and the first ranks; a press on one calls `show` with its row. Null where there are none. */
+export function outlierList(data: Data, show: (row: number) => void): HTMLElement | null {
+    const of = data.views.iterations?.outliers;
+    if (!of || of.count === 0) {
+        return null;
+    }
+    const listed = of.ranks.slice(0, LISTED).map((rank, at) => {
+        const computation = of.computation_s.at(at);
+        return el("li", {}, button(`rank ${rank}`, () => show(rowOf(data, rank))), ` ${seconds(computation)} (+${percent(computation / of.median_s - 1)})`);
+    });
+    const first = of.count > listed.length ? ` The first ${count(listed.length)}:` : "";
+    return el(
+        "div",
+        { class: "outliers" },
+        el("p", {}, el("b", {}, plural(of.count, "outlier")), ` (▶): computation in the loop is above ${seconds(of.limit_s)}, that is 4 robust standard deviations and at least 1 % above the ranks' median of ${seconds(of.median_s)}.${first}`),
+        el("ul", {}, ...listed),
+    );
+}

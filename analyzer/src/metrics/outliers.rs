@@ -1,0 +1,70 @@
+//! Ranks that are far slower than the others: few of many, which means and load balance hardly show.
+
+use super::median::median;
+
+/// Robust standard deviations above the median from which on a value is an outlier. Of 30,000 values of a normal distribution one
+/// lies that far above: thousands of ranks that differ by noise alone have none, mostly.
+const DEVIATIONS: f64 = 4.0;
+
+/// The standard deviation of a normal distribution over the median distance of its values to their median.
+const OF_MEDIAN_DISTANCE: f64 = 1.4826;
+
+/// The share of the median by which an outlier lies above it at least, however little the others differ.
+const LEAST_SHARE: f64 = 0.01;
+
+/// Which of some values are outliers upwards.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outliers {
+    /// The median of all values.
+    pub median: f64,
+    /// Outliers are above this: the larger of 4 robust standard deviations (1.4826 times the median distance to the median) and 1 % above
+    /// the median.
+    pub limit: f64,
+    /// Places of the outliers, the largest value first.
+    pub places: Vec<usize>,
+}
+
+/// The outliers upwards of `values`, one for each rank; NaN where it is not known, which is left out. `None` if no value is known.
+pub fn outliers(values: &[f64]) -> Option<Outliers> {
+    let known: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
+    let middle = median(&known)?;
+    let distances: Vec<f64> = known.iter().map(|value| (value - middle).abs()).collect();
+    let deviation = OF_MEDIAN_DISTANCE * median(&distances)?;
+    let limit = middle + (DEVIATIONS * deviation).max(LEAST_SHARE * middle.abs());
+    let mut places: Vec<usize> = (0..values.len()).filter(|&at| values[at] > limit).collect();
+    places.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
+    Some(Outliers { median: middle, limit, places })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_alike_the_slow_ones_are_outliers_the_slowest_first() {
+        // 98, 99, 100, 101, 102, 98, …: half of them are 1 or less away from 100, so that the deviation is 1.4826.
+        let mut values: Vec<f64> = (0..1000).map(|rank| 98.0 + f64::from(rank % 5)).collect();
+        assert_eq!(outliers(&values).unwrap().places.len(), 0);
+        (values[7], values[700], values[30]) = (110.0, 120.0, 50.0);
+        let found = outliers(&values).unwrap();
+        assert_eq!((found.median, found.places), (100.0, vec![700, 7]), "a fast rank makes nobody wait");
+        assert!((found.limit - (100.0 + 4.0 * 1.4826)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn where_all_are_equal_the_least_excess_is_one_percent() {
+        let mut values = vec![100.0; 50];
+        values[3] = 100.9;
+        assert_eq!(outliers(&values).unwrap().places.len(), 0);
+        values[3] = 101.1;
+        assert_eq!(outliers(&values).unwrap().places, [3]);
+    }
+
+    #[test]
+    fn a_half_that_is_slower_has_no_outliers_and_nothing_known_none() {
+        let values: Vec<f64> = (0..100).map(|rank| if rank < 50 { 1.0 } else { 2.0 }).collect();
+        assert_eq!(outliers(&values).unwrap().places.len(), 0);
+        assert_eq!(outliers(&[f64::NAN, 1.0, 1.0, 3.0]).unwrap().places, [3]);
+        assert_eq!(outliers(&[f64::NAN]), None);
+    }
+}

@@ -5,7 +5,7 @@ import { scaleGradient, scalePixels } from "./palette";
 import type { Data } from "./panel";
 import { Picture, pictureHeight, type Scene } from "./picture";
 import { paintMeans, poolLongest } from "./pool";
-import { rowName, rowOf } from "./views";
+import { rowLabel, rowOf } from "./views";
 import { count, plural, roundTicks } from "./words";
 
 /** An amount that belongs to two ranks. */
@@ -91,11 +91,11 @@ export class RankMatrix {
             least: 1,
             step: () => 1,
             paint: (plot) => paintMeans(plot, poolLongest(shown, n, order, plot.view, plot.width, plot.height, "longest"), { low, high }, scalePixels("viridis")),
-            rowName: (row) => rowName(views, row),
+            rowName: (row) => rowLabel(views, row),
             ticks: (from, to, wanted) =>
                 roundTicks(from, to, wanted)
                     .filter((tick) => tick % 1 === 0 && tick < n)
-                    .map((tick) => ({ at: tick + 0.5, text: rowName(views, tick) })),
+                    .map((tick) => ({ at: tick + 0.5, text: rowLabel(views, tick) })),
             describe: (x, row) => {
                 const column = Math.min(Math.floor(x), n - 1);
                 return spec.describe(row, column, matrix.at(row * n + column), most);

@@ -35,10 +35,12 @@ export function markOutliers(plot: Plot, data: Data, order: number[]): void {
         const middle = plot.py(at + 0.5);
         const height = Math.max(plot.py(at + 1) - plot.py(at), LEAST_HEIGHT * ratio);
         if (number < LISTED) {
-            for (const [ink, away] of [[colour("back"), 1.5], [colour("text"), 0.5]] as const) {
-                context.strokeStyle = ink;
-                context.lineWidth = ratio;
-                context.strokeRect(-2 * ratio, middle - height / 2 - away * ratio, plot.width + 4 * ratio, height + 2 * away * ratio);
+            const thick = Math.max(1, Math.round(ratio));
+            const [top, bottom] = [Math.round(middle - height / 2), Math.round(middle + height / 2)];
+            for (const [ink, away] of [[colour("back"), 2], [colour("text"), 1]] as const) {
+                context.fillStyle = ink;
+                context.fillRect(0, top - away * thick, plot.width, thick);
+                context.fillRect(0, bottom + (away - 1) * thick, plot.width, thick);
             }
         }
         arrowhead(plot, 0, middle, 1);

@@ -46,6 +46,11 @@ export function rowName(views: Views, row: number): string {
     return views.ranks.per_row === 1 ? `rank ${first}` : `ranks ${first} to ${next - 1}`;
 }
 
+/** The name of a row where there is little room: `rank 3`, or `8–11`. */
+export function rowLabel(views: Views, row: number): string {
+    return views.ranks.per_row === 1 ? rowName(views, row) : rowName(views, row).replace("ranks ", "").replace(" to ", "–");
+}
+
 /** By rank its row, of each page's data once. */
 const rowsByRank = new WeakMap<Data, Map<number, number>>();
 

@@ -60,26 +60,30 @@ fn main() -> io::Result<()> {
 /// Ranks of a run of which the page has a row for several each.
 const MANY: u32 = 4096;
 
-/// The one among them that computes half as long again.
+/// Their last iteration.
+const LAST: u32 = 3;
+
+/// The one among them that computes half as long again as the others.
 const SLOW: u32 = 2345;
 
-/// Many ranks that compute 10 ms, give or take 0.2 ms, and wait for the slow one.
+/// Many ranks that compute 0.1 ms, give or take 2 %, and wait for the slow one; in the last iteration all take twice as long.
 ///
 /// ```text
-///   rank 2345   |===== compute 15 =====| Allreduce |
-///   the others  |== compute 10 ==|.......Allreduce |
+///   rank 2345   |===== compute 0.15 =====| Allreduce |
+///   the others  |== compute 0.1 ==|........Allreduce |
 /// ```
 fn slow() -> Scenario {
+    let each = |at: u32| if at == LAST { 0.2 } else { 0.1 };
     let computes = |rank: u32, at: u32| match rank {
-        SLOW => 15.0,
+        SLOW => 1.5 * each(at),
         // Spread evenly, in another order in each iteration.
-        other => 9.8 + 0.4 * f64::from((other * 37 + at * 1013) % MANY) / f64::from(MANY),
+        other => each(at) * (0.98 + 0.04 * f64::from((other * 1237 + at * 1013) % MANY) / f64::from(MANY)),
     };
     Scenario::ranks(MANY).hosts(|rank| format!("node{}", rank / 64)).each(|rank, script| {
-        script.repeat(5, |at, script| {
+        script.repeat(LAST + 1, |at, script| {
             script.iteration("step", |now| {
                 let own = computes(rank, at);
-                now.compute(own).at("agree").allreduce(8, 15.2 - own)
+                now.compute(own).at("agree").allreduce(8, 1.5 * each(at) + 0.002 - own)
             })
         })
     })

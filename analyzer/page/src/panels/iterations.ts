@@ -12,7 +12,7 @@ import { paintMeans, poolLongest, poolMeans, robustRange, type Pooling, type Ran
 import type { Report } from "../report.generated";
 import { iterationTicks } from "../ticks";
 import { term } from "../tip";
-import { attributes, columnName, iterationsIn, ranksIn, rowName, type Iterations } from "../views";
+import { attributes, columnName, iterationsIn, ranksIn, rowLabel, rowName, type Iterations } from "../views";
 import { onWindow, showWindow, timeWindow, type TimeWindow } from "../window";
 import { count, percent, plural, seconds, secondsLike, shortPath } from "../words";
 
@@ -195,7 +195,7 @@ class HeatMap {
                 paintMeans(plot, pooled, this.range, scalePixels(this.scale));
                 markOutliers(plot, this.data, rows);
             },
-            rowName: (row) => rowName(views, rows[row]),
+            rowName: (row) => rowLabel(views, rows[row]),
             ticks: (from, to, wanted) => iterationTicks(of, from, to, wanted),
             describe: (x, row) => {
                 const column = Math.min(Math.floor(x), of.columns - 1);
@@ -224,7 +224,7 @@ class HeatMap {
             `${this.shown} in an iteration of ${region}: ${this.fromZero ? "" : "≤ "}${secondsLike(low, high)} `,
             bar,
             ` ≥ ${seconds(high)}`,
-            this.sharing() || "",
+            el("span", {}, this.sharing()),
             outlierKey(this.data) ?? "",
             key("var(--cell)", this.shown === "computation" ? "no such iteration, or not known" : "no such iteration"),
         );

@@ -12,7 +12,7 @@ import { drawMessages, drawWait } from "../timeline/above";
 import { waitOf, type Wait } from "../timeline/waits";
 import { table } from "../table";
 import { term } from "../tip";
-import { ranksIn, rowName, rowOf, type Timeline } from "../views";
+import { ranksIn, rowLabel, rowName, rowOf, type Timeline } from "../views";
 import { onWindow, showWindow, timeWindow, type TimeWindow } from "../window";
 import { oneUnit, percent, plural, roundTicks, secondsLike, secondsTick, seconds, shortPath } from "../words";
 
@@ -144,7 +144,7 @@ class RanksOverTime {
                 markOutliers(plot, this.data, rows);
             },
             overlay: (plot) => this.above(plot),
-            rowName: (row) => rowName(this.data.views, rows[row]),
+            rowName: (row) => rowLabel(this.data.views, rows[row]),
             ticks: (from, to, wanted) => {
                 const ticks = roundTicks(from, to, wanted);
                 const step = (ticks[1] ?? to) - (ticks[0] ?? from);

@@ -3,6 +3,7 @@ import { el } from "../dom";
 import { stateColour } from "../palette";
 import type { Panel } from "../panel";
 import type { LoopRow, ProblemRow, RankRow, Report, RunRow } from "../report.generated";
+import { csvButton } from "../save";
 import { table } from "../table";
 import { term } from "../tip";
 import { count, percent, plural, ranges, seconds, signedPercent } from "../words";
@@ -90,7 +91,8 @@ function factTable(run: RunRow, report: Report): HTMLElement {
         rows.unshift(["selected", selected(report) ?? "–"]);
     }
     const body = el("tbody", {}, ...rows.map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value))));
-    return el("div", { class: "table" }, el("table", { class: "facts" }, el("caption", {}, "The run"), body));
+    const csv = csvButton("the run", () => rows.map(([name, value]) => [typeof name === "string" ? name : name.textContent, value]));
+    return el("div", { class: "table" }, el("table", { class: "facts" }, el("caption", {}, "The run"), body), el("div", { class: "below-table" }, csv));
 }
 
 function rankTable(report: Report): HTMLElement {

@@ -3,6 +3,7 @@ import { el, panelLink } from "../dom";
 import { SERIES, stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
 import type { EfficiencyRow, Report } from "../report.generated";
+import { csvButton } from "../save";
 import { bar, table } from "../table";
 import { term } from "../tip";
 import { count, keepUnits, percent, plural, seconds, secondsLike } from "../words";
@@ -93,7 +94,8 @@ function efficiencyTree(of: EfficiencyRow): HTMLElement {
     }
     const caption = el("caption", {}, "Efficiency: parallel = load balance × micro load balance × transfer");
     const about = aboutIdeal(of);
-    return el("div", { class: "table" }, el("table", { class: "tree" }, caption, body), about === null ? null : el("p", { class: "hint" }, about));
+    const csv = csvButton("efficiency", () => [["efficiency", "least", "value", "numerator [s]", "denominator [s]"], ...branches(of).map(({ name, least, value, from }) => [name, least ?? value, value, ...from])]);
+    return el("div", { class: "table" }, el("table", { class: "tree" }, caption, body), el("div", { class: "below-table" }, csv), about === null ? null : el("p", { class: "hint" }, about));
 }
 
 /** `87.4 %`, or `60.1 % to 87.4 %` where it is not known better. */

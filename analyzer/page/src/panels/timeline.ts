@@ -273,7 +273,7 @@ function sumUp(data: Data, of: Timeline, from: number, to: number): string {
     const computing = states.find(({ state }) => state === "computation")?.perRow ?? [];
     const most = Math.max(0, ...computing);
     const mean = states.find(({ state }) => state === "computation")?.share ?? 0;
-    const balance = most > 0 ? ` Load balance ${percent(mean / most)}, ${rowName(data.views, computing.indexOf(most))} computes longest.` : "";
+    const balance = most > 0 ? ` Load balance ${percent(mean / most)}; longest computation: ${rowName(data.views, computing.indexOf(most))}.` : "";
     return `In view, ${secondsLike(from, of.end_s)} to ${secondsLike(to, of.end_s)}: ${parts.join(", ")} of the ranks' time.${balance}`;
 }
 

@@ -8,9 +8,10 @@ events of calls as a value and a 0, communicators before all records. The meanin
 
 import collections
 import json
-import math
 import re
 import sys
+
+from figures import equal, has_all_calls, operations
 
 path, report = sys.argv[1].removesuffix(".prv"), json.load(open(sys.argv[2]))
 
@@ -139,30 +140,15 @@ for line in lines:
 assert not open_call and not open_iterations and not open_waits and not any(regions.values())
 
 
-def equal(what, found, expected, n=0):
-    """Equal but for rounding: each of n times is rounded to nanoseconds."""
-    assert math.isclose(found, expected, rel_tol=1e-9, abs_tol=2e-9 + n * 1e-9), f"{what}: {found}, the report has {expected}"
-    print(f"{what}: {found:.12g}")
-
-
 print("lines:", dict(n_lines), "communicators:", {number: len(members) for number, members in comms.items()})
 for task, rank in enumerate(ranks, 1):
     row = next(row for row in report["ranks"] if row["rank"] == rank)
     equal(f"rank {rank}: running", in_state[task, 1]["Running"] * 1e-9, row["computation_s"], n_states[task, 1])
     in_mpi = sum(ns for state, ns in in_state[task, 1].items() if state not in ("Running", "Not created", "Tracing Disabled"))
     equal(f"rank {rank}: in MPI", in_mpi * 1e-9, row["mpi_s"], n_states[task, 1])
-# By operation: the calls, time and bytes of all its call sites.
-operations = collections.defaultdict(collections.Counter)
-for site in report["callsites"]:
-    for key in ["calls", "time_s", "sent_bytes", "received_bytes"]:
-        operations[site["operation"]][key] += site[key]
-# With MPI_Finalize the time ends that is followed. The recorder's own calls are none of the program.
-for name in ["Finalize", "Flush"]:
-    operations.pop(name, None)
-for name, own in operations.items():
+for name, own in operations(report).items():
     n, ns = calls["MPI_" + name]
-    # A wait by polling is one call, whatever the number of polls.
-    if not any(word in name for word in ["Test", "robe", "Request_get_status"]):
+    if has_all_calls(name):
         equal(f"MPI_{name}: calls", n, own["calls"])
     equal(f"MPI_{name}: time", ns * 1e-9, own["time_s"], n)
     if sent["MPI_" + name]:

@@ -3,12 +3,12 @@
     read_parquet.py TABLES REPORT.json
 """
 
-import collections
 import json
-import math
 import sys
 
 import duckdb
+
+from figures import equal, has_all_calls, operations
 
 tables, report = sys.argv[1], json.load(open(sys.argv[2]))
 
@@ -18,12 +18,6 @@ def query(sql):
     for name in ["ranks", "regions", "call_paths", "iterations", "waits", "messages", "calls"]:
         sql = sql.replace("@" + name, f"'{tables}/{name}.parquet'")
     return duckdb.sql(sql).fetchall()
-
-
-def equal(what, found, expected, n=0):
-    """Equal but for rounding: each of n times is rounded to nanoseconds."""
-    assert math.isclose(found, expected, rel_tol=1e-9, abs_tol=2e-9 + n * 1e-9), f"{what}: {found}, the report has {expected}"
-    print(f"{what}: {found:.12g}")
 
 
 efficiency, blocking = report["efficiency"], report["blocking"]
@@ -53,19 +47,10 @@ received = query("select sum(received_bytes) from @calls where activity = 'point
 equal("bytes of the communication matrix", sum(size for *_, size in matrix), received[0][0])
 assert query("select count(*) from @messages where sent_ns > received_ns") == [(0,)]
 
-# By operation: the calls, time and bytes of all its call sites.
-operations = collections.defaultdict(collections.Counter)
-for site in report["callsites"]:
-    for key in ["calls", "time_s", "sent_bytes", "received_bytes"]:
-        operations[site["operation"]][key] += site[key]
-# With MPI_Finalize the time ends that is followed. The recorder's own calls are none of the program.
-for name in ["Finalize", "Flush"]:
-    operations.pop(name, None)
-for name, own in operations.items():
+for name, own in operations(report).items():
     [(n, time, sent, received)] = query(f"""select count(*), sum(end_ns - begin_ns) * 1e-9, sum(sent_bytes),
         sum(received_bytes) from @calls where operation = 'MPI_{name}'""")
-    # A wait by polling is one call, whatever the number of polls.
-    if not any(word in name for word in ["Test", "robe", "Request_get_status"]):
+    if has_all_calls(name):
         equal(f"MPI_{name}: calls", n, own["calls"])
     equal(f"MPI_{name}: time", time, own["time_s"], n)
     equal(f"MPI_{name}: bytes sent", sent, own["sent_bytes"])

@@ -14,6 +14,8 @@ import sys
 
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as pb
 
+from figures import equal, has_all_calls, operations
+
 trace, report = pb.Trace(), json.load(open(sys.argv[2]))
 trace.ParseFromString(open(sys.argv[1], "rb").read())
 
@@ -71,12 +73,6 @@ def query(sql):
     return db.execute(sql).fetchall()
 
 
-def equal(what, found, expected, n=0):
-    """Equal but for rounding: each of n times is rounded to nanoseconds."""
-    assert math.isclose(found, expected, rel_tol=1e-9, abs_tol=2e-9 + n * 1e-9), f"{what}: {found}, the report has {expected}"
-    print(f"{what}: {found:.12g}")
-
-
 print(query("select (select count(*) from track where thread is not null) threads, (select count(*) from slice) slices")[0])
 assert query("""select count(*) from slice s join slice p on s.parent_id = p.id
     where s.ts < p.ts or s.ts + s.dur > p.ts + p.dur or s.depth != p.depth + 1 or s.track_id != p.track_id""") == [(0,)], "nesting"
@@ -86,18 +82,9 @@ assert query("""select count(*) from slice a join slice b on a.track_id = b.trac
 blocking = report["blocking"]
 equal("flows", query("select count(*) from flow")[0][0], blocking["matching"]["messages"])
 assert query("select count(*) from flow join slice o on slice_out = o.id join slice i on slice_in = i.id where o.ts > i.ts") == [(0,)]
-# By operation: the calls, time and bytes of all its call sites.
-operations = collections.defaultdict(collections.Counter)
-for site in report["callsites"]:
-    for key in ["calls", "time_s", "sent_bytes", "received_bytes"]:
-        operations[site["operation"]][key] += site[key]
-# With MPI_Finalize the time ends that is followed. The recorder's own calls are none of the program.
-for name in ["Finalize", "Flush"]:
-    operations.pop(name, None)
-for name, own in operations.items():
+for name, own in operations(report).items():
     [(n, time)] = query(f"select count(*), sum(dur) * 1e-9 from slice where name = 'MPI_{name}'")
-    # A wait by polling is one call, whatever the number of polls.
-    if not any(word in name for word in ["Test", "robe", "Request_get_status"]):
+    if has_all_calls(name):
         equal(f"MPI_{name}: calls", n, own["calls"])
     equal(f"MPI_{name}: time", time, own["time_s"], n)
     for key, column in [("bytes sent", "sent_bytes"), ("bytes received", "received_bytes")]:

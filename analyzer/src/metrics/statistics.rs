@@ -8,14 +8,11 @@ use lbprof_collector::{Activity, Operation};
 use crate::model::Model;
 use crate::model::interval::Interval;
 use crate::model::region_state::Ns;
-use crate::model::statistics::{STATES, Statistics, WINDOWS, Windows};
+use crate::model::statistics::{STATES, Statistics, WAITING, WINDOWS, Windows};
 use crate::replay::{Message, StateInterval, Watcher};
 
 /// Most pairs of ranks whose messages are listed: 40 MB.
 const MOST_PAIRS: usize = 1 << 20;
-
-/// The number of waiting among states.
-pub const WAITING: usize = Activity::COUNT;
 
 /// Takes in what ranks do.
 pub struct StatisticsWatcher<'a> {
@@ -56,7 +53,7 @@ impl<'a> StatisticsWatcher<'a> {
         let on = self.found.communicators.entry(facts.comm).or_default();
         on.calls += 1;
         on.time_s += time_s;
-        on.waiting_s += state.wait.map_or(0, |wait| (wait.until - state.interval.begin).max(0)) as f64 * 1e-9;
+        on.waiting_s += state.waiting().ns() as f64 * 1e-9;
         on.sent = on.sent.saturating_add(facts.sent);
         on.received = on.received.saturating_add(facts.received);
     }
@@ -97,15 +94,14 @@ impl Watcher for StatisticsWatcher<'_> {
         if state.thread.number != 0 {
             return;
         }
-        let Interval { begin, end } = state.interval;
-        let waits_until = state.wait.map_or(begin, |wait| wait.until.clamp(begin, end));
+        let waiting = state.waiting();
         let rank = state.thread.rank as usize;
         // Before its window begins, and after its end, a rank does nothing that is a state.
         if state.operation != 0 {
-            self.found.windows.add(rank, WAITING, Interval::new(begin, waits_until));
+            self.found.windows.add(rank, WAITING, waiting);
         }
         if let Some(activity) = state.kind.activity() {
-            self.found.windows.add(rank, activity as usize, Interval::new(waits_until, end));
+            self.found.windows.add(rank, activity as usize, Interval::new(waiting.end, state.interval.end));
         }
     }
 

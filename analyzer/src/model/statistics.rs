@@ -154,8 +154,11 @@ pub struct OnCommunicator {
 /// Number of windows of time.
 pub const WINDOWS: usize = 50;
 
+/// The number of waiting among states: those before it are the activities.
+pub const WAITING: usize = lbprof_collector::Activity::COUNT;
+
 /// States in windows: the activities by number, and then waiting.
-pub const STATES: usize = lbprof_collector::Activity::COUNT + 1;
+pub const STATES: usize = WAITING + 1;
 
 /// What ranks do when: windows of time, all equally long.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -34,6 +34,14 @@ pub struct StateInterval {
     pub wait: Option<InitialWait>,
 }
 
+impl StateInterval {
+    /// The part of it, from its begin, in which the thread only waits; empty where it does not.
+    pub fn waiting(&self) -> Interval {
+        let Interval { begin, end } = self.interval;
+        Interval::new(begin, self.wait.map_or(begin, |wait| wait.until.clamp(begin, end)))
+    }
+}
+
 /// A wait at the begin of an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InitialWait {

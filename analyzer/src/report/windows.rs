@@ -4,8 +4,8 @@ use lbprof_collector::Activity;
 use serde::Serialize;
 
 use crate::metrics::load_balance::Times;
-use crate::metrics::statistics::WAITING;
 use crate::model::{Model, Series};
+use crate::report::views::timeline::state_name;
 
 /// Most blocks of iterations.
 const MOST_BLOCKS: usize = 20;
@@ -101,13 +101,14 @@ pub(super) fn windows(model: &Model) -> Vec<WindowRow> {
         let begin_s = seconds(windows.length * at as i64);
         let end_s = (begin_s + seconds(windows.length)).min(whole_s);
         let computation: Vec<f64> = windows.computation[at].iter().map(|&ns| seconds(ns)).collect();
-        let state = |number: usize| if number == WAITING { "waiting" } else { Activity::ALL[number].name() };
         let states = windows.states[at].iter().enumerate().filter(|(_, ns)| **ns > 0);
         WindowRow {
             begin_s,
             end_s,
             efficiency: PartEfficiency::of(model, &computation, end_s - begin_s),
-            states: states.map(|(number, &ns)| StateTime { state: state(number), time_s: seconds(ns) }).collect(),
+            states: states
+                .map(|(number, &ns)| StateTime { state: state_name(number as u8), time_s: seconds(ns) })
+                .collect(),
         }
     };
     (0..windows.states.len()).map(row).collect()
@@ -129,9 +130,10 @@ pub(super) fn blocks(model: &Model) -> Vec<BlockRow> {
         let mut computation = vec![0.0; series.len()];
         for (own, series) in computation.iter_mut().zip(&series) {
             let Some(series) = series else { continue };
-            for (at, number) in series.numbers.iter().enumerate().filter(|(_, number)| (first..=last).contains(number))
-            {
-                if !entering.contains(number) {
+            let from = series.numbers.partition_point(|&number| number < first);
+            let to = series.numbers.partition_point(|&number| number <= last);
+            for at in from..to {
+                if !entering.contains(&series.numbers[at]) {
                     *own += series.seconds_at(Activity::Computation, at);
                 }
                 begin_s = begin_s.min(series.begin_s[at]);

@@ -279,7 +279,7 @@ impl<'a> Placer<'a> {
                     let own = segments.ending_at(to.place, self.structure.loop_calls.get(at).copied().flatten());
                     (found(in_loop_at, own.or(Some(segment))), found(outer, Some(segment)))
                 }
-                _ => (found(in_loop_at, Some(segment)), found(in_loop_at, Some(segment))),
+                _ => [found(in_loop_at, Some(segment)); 2].into(),
             };
         }
         (to.region, to.before)

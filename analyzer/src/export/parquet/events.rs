@@ -175,13 +175,12 @@ impl<W: Write + Send> Watcher for Events<W> {
         }
         let activity = kind.activity().filter(|&activity| activity != Activity::Recorder && operation != 0);
         if let Some(activity) = activity {
-            let blocked = wait.map_or(0, |wait| wait.until.min(interval.end) - interval.begin);
             self.calls.push([
                 rank,
                 number,
                 Cell::Whole(interval.begin),
                 Cell::Whole(interval.end),
-                Cell::Whole(blocked.max(0)),
+                Cell::Whole(state.waiting().ns()),
                 self.texts.operation(operation),
                 self.texts.activity(activity),
                 region,

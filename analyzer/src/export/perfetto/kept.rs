@@ -75,7 +75,7 @@ fn is_call(state: &StateInterval) -> bool {
 
 /// The class of a call: the larger, the longer it waits.
 fn class(state: &StateInterval) -> usize {
-    let waits = state.wait.map_or(0, |wait| wait.until - state.interval.begin);
+    let waits = state.waiting().ns();
     if waits > 0 { CLASSES + class_of(waits) } else { class_of(state.interval.ns()) }
 }
 

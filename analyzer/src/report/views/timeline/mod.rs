@@ -19,16 +19,15 @@ use lbprof_collector::record::NONE;
 
 use super::Matrix;
 use crate::model::region_state::Ns;
+use crate::model::statistics;
+pub use crate::model::statistics::STATES;
 use crate::model::{Model, RegionIdx};
 use crate::report::words::count;
 use crate::structure::symbols::CodePlace;
 pub use watch::Watch;
 
-/// What a rank can do: an activity, or waiting in one.
-pub const STATES: usize = Activity::COUNT + 1;
-
 /// The state of waiting; the others have the numbers of their activities.
-pub const WAITING: u8 = Activity::COUNT as u8;
+pub const WAITING: u8 = statistics::WAITING as u8;
 
 /// The name of a state.
 pub fn state_name(state: u8) -> &'static str {

@@ -128,14 +128,13 @@ impl Watcher for Watch<'_> {
         if spent.thread.number != 0 {
             return;
         }
-        let Interval { begin, end } = spent.interval;
-        let waits_until = spent.wait.map_or(begin, |wait| wait.until.clamp(begin, end));
-        self.is_in(WAITING, spent, Interval::new(begin, waits_until));
-        if let Some(blocked) = self.blocked.as_mut().filter(|_| waits_until > begin) {
-            blocked.add(spent.thread.rank, begin, waits_until);
+        let waiting = spent.waiting();
+        self.is_in(WAITING, spent, waiting);
+        if let Some(blocked) = self.blocked.as_mut().filter(|_| !waiting.is_empty()) {
+            blocked.add(spent.thread.rank, waiting.begin, waiting.end);
         }
         if let Some(activity) = spent.kind.activity() {
-            self.is_in(activity as u8, spent, Interval::new(waits_until, end));
+            self.is_in(activity as u8, spent, Interval::new(waiting.end, spent.interval.end));
         }
     }
 

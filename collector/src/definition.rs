@@ -9,6 +9,7 @@ use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 
 use crate::record::NONE;
+use crate::sample::{SampledThread, Sampling};
 
 /// One definition.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
@@ -53,6 +54,10 @@ pub enum Definition {
     ExitStatus(i32),
     /// A function of a program in an interpreted language.
     Function(Function),
+    /// How the rank was sampled.
+    Sampling(Sampling),
+    /// A thread of which there are samples.
+    SampledThread(SampledThread),
 }
 
 /// A loaded program or shared object.

@@ -51,12 +51,15 @@ pub enum BlockKind {
     Records = 2,
     /// A [`crate::profile::ProfileBatch`].
     Profile = 3,
+    /// Samples of one thread, by columns.
+    Samples = 4,
 }
 
 impl BlockKind {
     /// The kind of a number in a log, or `None` for one that this version does not know.
     pub fn from_number(number: u8) -> Option<Self> {
-        [BlockKind::Definitions, BlockKind::Records, BlockKind::Profile].into_iter().find(|&kind| kind as u8 == number)
+        let all = [BlockKind::Definitions, BlockKind::Records, BlockKind::Profile, BlockKind::Samples];
+        all.into_iter().find(|&kind| kind as u8 == number)
     }
 }
 

@@ -8,12 +8,14 @@
 //! | [`problem`] | the table of all that a run can lack: number, severity, advice |
 //! | [`options`] | the table of `LBPROF_*` settings: name, default, meaning |
 //! | [`record`] | [`Record`]: one call of one thread |
+//! | [`sample`] | [`sample::Sample`]: where a thread executed at an instant |
 //! | [`definition`] | what records refer to by number: call sites, regions, communicators … |
 //! | [`walk`] | over a thread's records: what its time is, and in which regions and iterations |
 //! | [`polling`] | whether the time between unsuccessful polls is waiting or computation |
 //! | [`profile`] | sums by regions × activities × iterations; [`fold`] makes them of records |
 //! | [`format`](mod@format) | the log's bytes: header, blocks, checksums |
 //! | [`encode`], [`decode`] | a batch of records ↔ columns, by a model that guesses the next record |
+//! | [`sample_block`] | a thread's samples ↔ columns |
 //! | [`writer`], [`reader`] | a rank's log, written and read; [`rank_log`]: of all that a rank left |
 //! | [`ring`] | a thread's file-backed ring |
 //! | [`salvage`] | what a killed rank left in its ring |
@@ -29,6 +31,8 @@ mod compressor;
 pub mod decode;
 pub mod definition;
 pub mod encode;
+#[cfg(test)]
+mod example;
 pub mod fold;
 pub mod format;
 mod model;
@@ -43,8 +47,8 @@ pub mod record;
 #[expect(unsafe_code, reason = "the ring is shared memory, written by the hot path through a raw pointer")]
 pub mod ring;
 pub mod salvage;
-#[cfg(test)]
-mod sample;
+pub mod sample;
+pub mod sample_block;
 pub mod semantics;
 mod sparse;
 pub mod starter;

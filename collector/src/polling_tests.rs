@@ -1,8 +1,8 @@
 //! Gaps worked out by hand, in nanoseconds.
 
 use super::*;
+use crate::example;
 use crate::format::VERSION;
-use crate::sample;
 
 const LENGTHS: Lengths = Lengths { short: SHORT_NS, waiting: WAITING_NS, long: LONG_NS, lost_core: LOST_CORE_NS };
 
@@ -227,7 +227,7 @@ fn an_old_log_has_the_sum_of_the_gaps_behind_the_polls() {
 #[test]
 fn lengths_are_in_ticks_of_the_clock() {
     // The clock of the header makes a tick a nanosecond.
-    assert_eq!(Lengths::of(&sample::header(0, 1)), LENGTHS);
+    assert_eq!(Lengths::of(&example::header(0, 1)), LENGTHS);
 }
 
 #[test]

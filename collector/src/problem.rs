@@ -157,6 +157,10 @@ problems! {
     CallPathWrong = 45, Doubtful, "this is a fault of lbprof: please report it; set LBPROF_DEPTH=0 to record without call paths";
     /// The version of Python is not one whose functions are known: call paths do not show them.
     PythonUnknown = 46, Note, "use CPython 3.11, 3.12 or 3.13 (not a free-threaded or debug build), or mark phases in the script";
+    /// The system did not let threads be sampled: which functions they computed in is not known.
+    NotSampled = 47, Note, "see the detail; an administrator can allow it: sysctl kernel.perf_event_paranoid=2, and kernel.perf_event_mlock_kb large enough";
+    /// Samples are missing: a thread computed so long without an MPI call that the system had no place for them, or blocks were damaged.
+    SamplesLost = 48, Note, "the functions shown are of the samples that are there; record fewer a second (LBPROF_SAMPLE)";
 }
 
 /// A problem of one rank, or of the whole run.

@@ -22,6 +22,8 @@ use crate::polling::{PollSums, WITH_GAPS};
 use crate::problem::{Problem, ProblemKind};
 use crate::profile::ProfileBatch;
 use crate::record::Record;
+use crate::sample::{Sample, SampleHead};
+use crate::sample_block;
 use crate::words::{Count, Plural};
 
 /// What a log holds, in the order in which it was written.
@@ -38,6 +40,13 @@ pub enum Item {
     },
     /// Records of one thread that were folded when they were recorded.
     Profile(Box<ProfileBatch>),
+    /// Samples of one thread, following one another.
+    Samples {
+        /// Where they are in their thread.
+        head: SampleHead,
+        /// The samples.
+        samples: Vec<Sample>,
+    },
     /// Something is missing or wrong.
     Problem(Problem),
     /// What the rank's first thread polled, at the end of a log whose reader was asked to decide what the time between polls is.
@@ -102,6 +111,7 @@ pub struct LogReader<R: Read> {
     /// Memory for what a block's frame holds.
     plain: Vec<u8>,
     sequences: Sequences,
+    sample_sequences: Sequences,
     /// An item that comes after the one just given.
     then: Option<Item>,
     /// Blocks, definitions and records of kinds that this version does not know.
@@ -171,6 +181,7 @@ impl<R: Read> LogReader<R> {
             decoder: Decoder::new(),
             plain: Vec::new(),
             sequences: Sequences::default(),
+            sample_sequences: Sequences::default(),
             then: None,
             unknown: 0,
             unpacked: 0,
@@ -272,6 +283,10 @@ impl<R: Read> LogReader<R> {
                 Some(batch) if is_sane(&batch.head) && is_sane(&batch.next) => self.profile_in_sequence(batch),
                 Some(_) | None => Some(self.not_understood(kind)),
             },
+            BlockKind::Samples => match sample_block::decode(plain, tail) {
+                Some((head, samples)) => self.samples_in_sequence(head, samples),
+                None => Some(self.not_understood(kind)),
+            },
         }
     }
 
@@ -298,6 +313,30 @@ impl<R: Read> LogReader<R> {
         let gap = lost.map(|lost| gap(self.header.rank, &batch.head, lost));
         self.sequences.expect(batch.head.thread, batch.next.first);
         self.after(gap, Item::Profile(Box::new(batch)))
+    }
+
+    /// The samples, unless they were read before; those lost before them are reported first.
+    fn samples_in_sequence(&mut self, head: SampleHead, samples: Vec<Sample>) -> Option<Item> {
+        let thread = head.thread;
+        let expected = self.sample_sequences.next(thread);
+        let next = head.first.saturating_add(samples.len() as u64);
+        if head.first < expected {
+            let detail = format!("samples of thread {thread} overlap those before them");
+            return (next > expected).then(|| self.problem(ProblemKind::Damaged, 1, detail));
+        }
+        let missing = head.first - expected;
+        let detail = match missing.saturating_sub(head.lost) {
+            0 => format!("of thread {thread} before its sample {}", head.first),
+            n => {
+                format!("of thread {thread} before its sample {}, {} in blocks that are missing", head.first, Count(n))
+            }
+        };
+        let lost = (missing > 0).then(|| self.problem(ProblemKind::SamplesLost, missing, detail));
+        self.sample_sequences.expect(thread, next);
+        if samples.is_empty() {
+            return lost;
+        }
+        self.after(lost, Item::Samples { head, samples })
     }
 
     /// `item`, or `first` and then `item`.

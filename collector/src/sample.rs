@@ -1,26 +1,123 @@
-//! A header for unit tests.
+//! A sample: where a thread executed at an instant, and the CPU time that it stands for.
+//!
+//! Samples are taken by CPU time of the thread in user space: a thread that waits for a core or in the system has none. They are independent of
+//! the thread's records, but on the same clock, so that a sample lies in a call, or in the computation between two, by its time.
 
-use crate::definition::{Instant, RankList};
-use crate::format::{ClockSource, Header, Mode};
+use bincode::{Decode, Encode};
 
-/// The header of a rank's log, whose ticks are nanoseconds of CLOCK_MONOTONIC.
-pub fn header(rank: u32, n_ranks: u32) -> Header {
-    let instant = |ticks| Instant { ticks, monotonic_ns: ticks };
-    Header {
-        run_id: 1,
-        rank,
-        n_ranks,
-        host: "node0".to_owned(),
-        pid: 1000 + rank,
-        command: vec!["./sample".to_owned()],
-        mpi: "an MPI made by hand".to_owned(),
-        abi: "open-mpi".to_owned(),
-        recorder: "0".to_owned(),
-        clock: ClockSource::Monotonic,
-        started_unix_s: 1_700_000_000,
-        recorded_ranks: RankList::default(),
-        mode: Mode::Events,
-        instants: [instant(0), instant(1_000_000)],
-        settings: Vec::new(),
+use crate::record::NONE;
+
+/// Most samples that a block may hold.
+pub const MAX_SAMPLES: usize = 1 << 16;
+
+/// One sample of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// When it was taken, in ticks of the rank's clock: the clock of the records.
+    pub ticks: u64,
+    /// The instruction that came next.
+    pub location: Location,
+    /// Id of the [`crate::definition::CallSite`] from which the function at `location` was called, or [`NONE`] where that is not known.
+    pub call_path: u32,
+    /// CPU time in user space that it stands for, in nanoseconds: the period of the sampling at that time.
+    pub weight_ns: u64,
+    /// What the processor counted since the thread's sample before, where it has counters. In a block all samples have counts, or none.
+    pub counts: Option<Counts>,
+}
+
+/// An address in a program or shared object, which holds wherever that is loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Location {
+    /// Id of the [`crate::definition::Module`], or [`NONE`] where the address lies in none (generated code).
+    pub module: u32,
+    /// Address less the module's base; the address itself where there is no module. It is that of an instruction, not a return address.
+    pub offset: u64,
+}
+
+/// Counts of the processor's own counters, in user space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Instructions that were executed.
+    pub instructions: u64,
+    /// Cycles of the core that the thread was given.
+    pub cycles: u64,
+}
+
+/// Where a block of samples stands: enough to read it without those before it.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Encode, Decode)]
+pub struct SampleHead {
+    /// Id of a [`SampledThread`].
+    pub thread: u32,
+    /// Sequence number of the first sample, counted by thread from 0. Lost samples are numbered, too.
+    pub first: u64,
+    /// How many samples directly before the first one are lost, because the system had no place for them.
+    pub lost: u64,
+    /// Ticks of the sample before the first, or those at which the thread began to be sampled.
+    pub previous: u64,
+    /// Ticks of 2²⁰ ns, from which the time of the next sample is predicted; 0: it is not.
+    pub rate: u64,
+}
+
+/// A thread of which there are samples. Where the log has several of an id, the last one holds: a thread may record later than it is sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct SampledThread {
+    /// Dense id.
+    pub id: u32,
+    /// Its id for the system.
+    pub system_id: u32,
+    /// Number in this log of the thread that records, or [`NONE`]: it has called no MPI function.
+    pub number: u32,
+}
+
+/// How a rank was sampled. The last one in a log holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Sampling {
+    /// CPU time between two samples of a thread on average, in nanoseconds, as it was asked for; 0: none.
+    pub period_ns: u64,
+    /// Whether there are samples.
+    pub outcome: SamplingOutcome,
+    /// Whether samples have [`Counts`].
+    pub counted: bool,
+    /// Bound of the error of [`Sample::ticks`] that comes from reading two clocks, in nanoseconds; 0: the samples' clock is the rank's.
+    pub error_ns: u64,
+}
+
+/// Whether a rank was sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum SamplingOutcome {
+    /// It was.
+    Sampled,
+    /// It was not asked for.
+    Off,
+    /// The system refused it, with this number of an error.
+    Refused(i32),
+}
+
+impl SampleHead {
+    /// Moves past `samples`, which follow it.
+    pub fn advance(&mut self, samples: &[Sample]) {
+        self.first = self.first.wrapping_add(samples.len() as u64);
+        self.lost = 0;
+        if let Some(last) = samples.last() {
+            self.previous = last.ticks;
+        }
+    }
+
+    /// Ticks that `weight_ns` take where the thread keeps its core.
+    pub(crate) fn expected_gap(&self, weight_ns: u64) -> u64 {
+        ((u128::from(weight_ns) * u128::from(self.rate)) >> 20) as u64
+    }
+
+    /// [`SampleHead::rate`] for ticks of so many nanoseconds.
+    pub fn rate_of(tick_ns: f64) -> u64 {
+        let rate = f64::from(1 << 20) / tick_ns;
+        if rate.is_finite() { rate.round() as u64 } else { 0 }
+    }
+}
+
+impl Location {
+    /// The location of an address in no module.
+    pub fn outside(address: u64) -> Self {
+        Location { module: NONE, offset: address }
     }
 }

@@ -15,6 +15,8 @@ use crate::format::{
 };
 use crate::profile::ProfileBatch;
 use crate::record::Record;
+use crate::sample::{MAX_SAMPLES, Sample, SampleHead};
+use crate::sample_block::SampleEncoder;
 
 /// Compression level of zstd. Higher ones take a few per cent off the columns for several times the time.
 const LEVEL: i32 = 1;
@@ -28,6 +30,7 @@ pub struct LogWriter<W: Write> {
     sink: W,
     bytes: u64,
     encoder: Encoder,
+    samples: SampleEncoder,
     compressor: Compressor,
     /// Plain bytes of the definitions or the profile at hand.
     plain: Vec<u8>,
@@ -56,6 +59,7 @@ impl<W: Write> LogWriter<W> {
             sink,
             bytes: start.len() as u64,
             encoder: Encoder::new(),
+            samples: SampleEncoder::default(),
             compressor: Compressor::new(LEVEL)?,
             plain,
             block: Vec::new(),
@@ -134,6 +138,23 @@ impl<W: Write> LogWriter<W> {
         self.plain.clear();
         put(batch, &mut self.plain);
         self.plain_block(BlockKind::Profile)
+    }
+
+    /// Writes samples of one thread that follow `head`; `head.lost` alone where there are none. Those of a call have counts, or none has.
+    ///
+    /// Errors: those of the sink; InvalidInput where there are more samples than a block may hold (65,536).
+    pub fn samples(&mut self, head: &SampleHead, samples: &[Sample]) -> io::Result<()> {
+        if samples.len() > MAX_SAMPLES {
+            return Err(too_large("samples"));
+        }
+        if samples.is_empty() && head.lost == 0 {
+            return Ok(());
+        }
+        self.samples.encode(head, samples);
+        let (plain, tail) = (self.samples.plain(), self.samples.tail());
+        let compressor = (plain.len() > SMALL).then_some(&mut self.compressor);
+        self.bytes += write_block(&mut self.sink, compressor, &mut self.block, BlockKind::Samples, plain, tail)?;
+        Ok(())
     }
 
     /// Bytes of the log so far, without what a failed write left behind.

@@ -13,6 +13,7 @@ use lbprof_collector::reader::{Item, LogReader, OpenError};
 use lbprof_collector::record::Record;
 use lbprof_collector::ring::HEAD_BYTES;
 use lbprof_collector::salvage;
+use lbprof_collector::sample::{Counts, Location, Sample, SampleHead};
 use lbprof_collector::writer::LogWriter;
 use lbprof_collector::{Definition, ProblemKind};
 use lbprof_simulator::scenario;
@@ -306,7 +307,7 @@ proptest! {
 
     #[test]
     fn any_content_of_a_block_whose_checksum_holds_is_read_without_a_panic(
-        kind in 0u8..5,
+        kind in 0u8..6,
         frame in any::<bool>(),
         content in prop::collection::vec(any::<u8>(), 0..200),
         tail in prop::collection::vec(any::<u8>(), 0..20),
@@ -340,6 +341,23 @@ proptest! {
         }
         if let Some((_, records)) = lbprof_collector::decode::Decoder::new().decode(&plain, &tail) {
             prop_assert!(records.len() <= 2 * tail.len());
+        }
+    }
+
+    #[test]
+    fn samples_with_a_few_wrong_bytes_are_read_or_refused_without_a_panic(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+    ) {
+        let mut encoder = lbprof_collector::sample_block::SampleEncoder::default();
+        encoder.encode(&SampleHead::default(), &example_samples());
+        let (mut plain, mut tail) = (encoder.plain().to_vec(), encoder.tail().to_vec());
+        for (place, byte) in changes {
+            let n = plain.len();
+            let at = place.index(n + tail.len());
+            *if at < n { &mut plain[at] } else { &mut tail[at - n] } = byte;
+        }
+        if let Some((_, samples)) = lbprof_collector::sample_block::decode(&plain, &tail) {
+            prop_assert!(samples.len() <= plain.len());
         }
     }
 
@@ -409,9 +427,24 @@ static PLAIN: LazyLock<Vec<u8>> = LazyLock::new(|| {
         zstd::bulk::decompress(payload, block.plain as usize).unwrap()
     };
     plain.extend(block_of(3, &bytes, &[]));
-    assert_eq!(items(&plain).len(), 3, "definitions, records, a profile");
+    let mut encoder = lbprof_collector::sample_block::SampleEncoder::default();
+    encoder.encode(&SampleHead::default(), &example_samples());
+    plain.extend(block_of(4, encoder.plain(), encoder.tail()));
+    assert_eq!(items(&plain).len(), 4, "definitions, records, a profile, samples");
     plain
 });
+
+/// Samples in a few places, with counts.
+fn example_samples() -> Vec<Sample> {
+    let sample = |i: u64| Sample {
+        ticks: scenario::START + 5_000_000 * i + i * i % 7_000,
+        location: Location { module: (i % 3) as u32, offset: 0x4000 + i * 37 % 300 },
+        call_path: if i.is_multiple_of(5) { 1 } else { u32::MAX },
+        weight_ns: 5_000_000 + i / 20,
+        counts: Some(Counts { instructions: 10_000_000 + i, cycles: 300 * i }),
+    };
+    (0..60).map(sample).collect()
+}
 
 /// A block that is not compressed, with its checksum.
 fn block_of(kind: u8, plain: &[u8], tail: &[u8]) -> Vec<u8> {

@@ -15,12 +15,13 @@ use lbprof_collector::format::{BatchHead, log_name, ring_name};
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::Record;
+use lbprof_collector::sample::{Sample, SampleHead};
 use lbprof_collector::writer::LogWriter;
 use lbprof_simulator::scenario::{self, Scenario};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use support::{example_log, records};
+use support::{example_log, records, samples};
 
 /// What `read_log.py` prints of rank `rank` in `folder`.
 fn by_the_document(folder: &Path, rank: u32) -> String {
@@ -45,7 +46,8 @@ fn by_the_reader(folder: &Path, rank: u32) -> String {
         writeln!(text, "rank {} {} {} {:?} {:?}", header.rank, header.n_ranks, header.host, header.clock, header.mode);
     let (mut threads, mut definitions) = (BTreeMap::<u32, usize>::new(), BTreeMap::<String, usize>::new());
     let (mut profiles, mut operations) = (BTreeMap::<String, u64>::new(), BTreeMap::<u16, (u64, u64)>::new());
-    let (mut damaged, mut lost, mut crc) = (0, 0, crc32fast::Hasher::new());
+    let (mut samples, mut weights) = (BTreeMap::<u32, usize>::new(), BTreeMap::<u32, u64>::new());
+    let (mut damaged, mut lost, mut samples_lost, mut crc) = (0, 0, 0, crc32fast::Hasher::new());
     let mut add = |key: String, n: u64| *profiles.entry(key).or_default() += n;
     while let Some(item) = log.next_item() {
         match item {
@@ -65,6 +67,11 @@ fn by_the_reader(folder: &Path, rank: u32) -> String {
                     *ticks += if record.end == 0 { 0 } else { record.end - record.begin };
                 }
             }
+            Item::Samples { head, samples: found } => {
+                *samples.entry(head.thread).or_default() += found.len();
+                *weights.entry(head.thread).or_default() += found.iter().map(|sample| sample.weight_ns).sum::<u64>();
+                found.iter().for_each(|sample| crc.update(&as_bytes(sample)));
+            }
             Item::Profile(batch) => {
                 add("records".to_owned(), batch.profile.records);
                 add("calls".to_owned(), batch.profile.calls);
@@ -80,17 +87,20 @@ fn by_the_reader(folder: &Path, rank: u32) -> String {
             Item::Problem(problem) => match problem.kind {
                 ProblemKind::Damaged | ProblemKind::Truncated => damaged += problem.count,
                 ProblemKind::Gap => lost += problem.count,
+                ProblemKind::SamplesLost => samples_lost += problem.count,
                 _ => {}
             },
             Item::Polls(sums) => panic!("nobody asked what polls are: {sums:?}"),
         }
     }
     let lines = (threads.iter().map(|(thread, n)| format!("records {thread} {n}\n")))
+        .chain(samples.iter().map(|(thread, n)| format!("samples {thread} {n}\n")))
+        .chain(weights.iter().map(|(thread, ns)| format!("weight {thread} {ns}\n")))
         .chain(definitions.iter().map(|(name, n)| format!("definitions {name} {n}\n")))
         .chain(profiles.iter().map(|(name, n)| format!("profile {name} {n}\n")))
         .chain(operations.iter().map(|(operation, (n, ticks))| format!("operation {operation} {n} {ticks}\n")));
     text.extend(lines);
-    let _ = writeln!(text, "damaged {damaged}\nlost {lost}\ncrc {}", crc.finalize());
+    let _ = writeln!(text, "damaged {damaged}\nlost {lost}\nsamples-lost {samples_lost}\ncrc {}", crc.finalize());
     text
 }
 
@@ -106,6 +116,17 @@ fn as_in_a_ring(record: &Record) -> Vec<u8> {
     bytes.extend(record.operation.to_le_bytes());
     bytes.extend(record.flags.0.to_le_bytes());
     bytes.extend(record.count.to_le_bytes());
+    bytes
+}
+
+/// The fields of a sample, for a checksum.
+fn as_bytes(sample: &Sample) -> Vec<u8> {
+    let counts = sample.counts.unwrap_or_default();
+    let mut bytes = sample.ticks.to_le_bytes().to_vec();
+    bytes.extend(sample.location.module.to_le_bytes());
+    bytes.extend(sample.location.offset.to_le_bytes());
+    bytes.extend(sample.call_path.to_le_bytes());
+    [sample.weight_ns, counts.instructions, counts.cycles].iter().for_each(|field| bytes.extend(field.to_le_bytes()));
     bytes
 }
 
@@ -132,13 +153,14 @@ fn run() -> Scenario {
             CallSite { parent: 1, cut: false, function: 0, column: 300, ..CallSite::alone(70_000, u32::MAX, 55) };
         let script = script.define(Definition::CallSite(line));
         let script = script.define(Definition::Group(Group { id: 0, ranks: RankList::from_ranks([2, 0]) }));
+        let script = script.sampled(20_000).worker(7, "worker", 2.5).busy_calls(Some("progress")).lose_samples(2);
         script.problem(ProblemKind::OtherThreads, 1).repeat(200, |i, script| {
             script.iteration("step", |script| {
                 let bytes = 800 + 24 * u64::from(i / 7 % 5);
                 let (dest, source) = ((rank as i32 + 1) % 4, (rank as i32 + 3) % 4);
                 let request = 2 * i;
                 script
-                    .compute(0.3 + f64::from(i % 13) / 7.0)
+                    .compute_in(["force", "neighbour"][i as usize % 2], 0.3 + f64::from(i % 13) / 7.0)
                     .irecv(source, 5, 0.002)
                     .isend(dest, 5, bytes, 0.003)
                     .waitall(&[(request, bytes), (request + 1, 0)], f64::from(i % 3))
@@ -154,7 +176,11 @@ fn run() -> Scenario {
 fn events_are_read_by_the_document() {
     let folder = tempfile::tempdir().unwrap();
     run().write(folder.path()).unwrap();
-    check(folder.path(), 2, &["rank 2 4 node0 Monotonic Events", "records 0 2601", "definitions Region 3", "lost 0"]);
+    check(
+        folder.path(),
+        2,
+        &["rank 2 4 node0 Monotonic Events", "records 0 2601", "definitions Region 3", "lost 0", "samples-lost 2"],
+    );
 }
 
 #[test]
@@ -201,6 +227,27 @@ fn any_records_are_read_by_the_document() {
     assert!(n > 1000, "{n}");
     std::fs::write(folder.path().join(log_name(0)), log.into_sink()).unwrap();
     check(folder.path(), 0, &["lost 0", "damaged 0"]);
+}
+
+#[test]
+fn any_samples_are_read_by_the_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
+    let mut runner = TestRunner::deterministic();
+    let mut head = SampleHead { rate: SampleHead::rate_of(0.4), lost: 3, first: 3, ..SampleHead::default() };
+    let mut n = 0;
+    for most in [3, 50, 400, 900, 400] {
+        let samples = samples(most).new_tree(&mut runner).unwrap().current();
+        log.samples(&head, &samples).unwrap();
+        head.advance(&samples);
+        n += samples.len();
+    }
+    head.first += 4;
+    head.lost = 4;
+    log.samples(&head, &[]).unwrap();
+    assert!(n > 300, "{n}");
+    std::fs::write(folder.path().join(log_name(0)), log.into_sink()).unwrap();
+    check(folder.path(), 0, &["damaged 0", "samples-lost 7", &format!("samples 0 {n}")]);
 }
 
 #[test]

@@ -4,7 +4,7 @@
     read_log.py LOG [RING]
 
 Prints what is in it: how many records each thread has, ticks and calls by operation, a CRC-32 of all records as a ring
-would hold them, how many definitions there are by variant, the sums of profiles, and bytes that are no blocks.
+would hold them, the same of samples, how many definitions there are by variant, the sums of profiles, and bytes that are no blocks.
 """
 
 import collections
@@ -104,6 +104,8 @@ DEFINITIONS = {  # §5
     17: ("Group", lambda b: (b.uint(), rank_list(b))),
     18: ("ExitStatus", lambda b: (b.int(),)),
     19: ("Function", lambda b: (b.uint(), b.string(), b.string())),
+    20: ("Sampling", lambda b: (b.uint(), (lambda outcome: (outcome, b.int() if outcome == 2 else None))(b.uint()), b.byte(), b.uint())),
+    21: ("SampledThread", lambda b: (b.uint(), b.uint(), b.uint())),
 }
 
 
@@ -216,6 +218,44 @@ def profile(b, version):  # §8
     return head, following, entered, cells, sites, iterations, regions, counters, totals, polls
 
 
+def samples(plain, tail):  # §9
+    b = Bytes(plain)
+    thread, first, lost, previous, rate = (b.uint() for _ in range(5))
+    n, m = b.uint(), b.uint()
+    sizes = [b.uint() for _ in range(6)]
+    column = [Bytes(b.take(size)) for size in sizes]
+    times = Bytes(tail)
+
+    table, module, offset = [], 0, 0
+    for _ in range(m):
+        step, distance = column[0].uint(), column[0].uint()
+        module, offset = module + step, distance + (offset if step == 0 else 0)
+        table.append((module, offset))
+    low = column[1].take(n)
+    high = column[1].take(n) if m > 256 else bytes(n)
+    lengths = column[4].take((n + 1) // 2)
+
+    def runs(source):
+        values = []
+        while len(values) < n:
+            values += [None] * source.uint()
+            value = source.uint()
+            values = [value if one is None else one for one in values]
+        return values
+
+    weights, paths = runs(column[2]), runs(column[3])
+    counted = column[5].rest() > 0
+    found = []
+    for i in range(n):
+        time = unzigzag(int.from_bytes(times.take(lengths[i // 2] >> 4 * (i % 2) & 15), "little"))
+        previous = (previous + (weights[i] * rate >> 20) + time) & M64
+        counts = (column[5].uint(), column[5].uint()) if counted else (0, 0)
+        found.append((previous, *table[low[i] + 256 * high[i]], (paths[i] - 1) & M32, weights[i], *counts))
+    if b.rest() or times.rest() or any(c.rest() for c in column) or len(weights) > n or len(paths) > n:
+        raise ValueError("something is left over")
+    return thread, first, lost, found
+
+
 def decompress(frame):
     return subprocess.run(["zstd", "-dc", "-q"], input=frame, stdout=subprocess.PIPE, check=True).stdout
 
@@ -247,9 +287,10 @@ class Found:
         self.operations = collections.defaultdict(lambda: [0, 0])
         self.definitions = collections.Counter()
         self.profiles = collections.Counter()
-        self.damaged = self.lost = self.crc = 0
+        self.samples, self.weights, self.next_sample = (collections.Counter() for _ in range(3))
+        self.damaged = self.lost = self.crc = self.samples_lost = 0
 
-    def take_records(self, head, records):  # §10
+    def take_records(self, head, records):  # §11
         thread = head["thread"]
         fresh = records[max(0, self.next[thread] - head["first"]) :]
         if not fresh:
@@ -264,6 +305,16 @@ class Found:
             sums[0] += 1
             sums[1] += (record[1] or record[0]) - record[0]
 
+    def take_samples(self, thread, first, lost, found):  # §9
+        if first < self.next_sample[thread]:
+            return
+        self.samples_lost += first - self.next_sample[thread]
+        self.next_sample[thread] = first + len(found)
+        for sample in found:
+            self.samples[thread] += 1
+            self.weights[thread] += sample[4]
+            self.crc = zlib.crc32(struct.pack("<QIQIQQQ", *sample), self.crc)
+
     def take_profile(self, b, version):
         head, following, _, cells, sites, iterations, _, _, totals, polls = profile(b, version)
         self.next[head["thread"]] = following["first"]
@@ -274,17 +325,21 @@ class Found:
             self.profiles[f"calls-of-{operation}"] += calls
 
     def print(self):
-        for name, counter in (("records", self.records), ("definitions", self.definitions), ("profile", self.profiles)):
+        for name, counter in (
+            ("records", self.records), ("samples", self.samples), ("weight", self.weights), ("definitions", self.definitions),
+            ("profile", self.profiles),
+        ):  # fmt: skip
             for key, n in sorted(counter.items()):
                 print(name, key, n)
         for operation, (n, ticks) in sorted(self.operations.items()):
             print("operation", operation, n, ticks)
         print("damaged", self.damaged)
         print("lost", self.lost)
+        print("samples-lost", self.samples_lost)
         print("crc", self.crc)
 
 
-def ring(data):  # §9
+def ring(data):  # §10
     if data[:8] != b"LBPRING1" or int.from_bytes(data[8:12], "little") not in (1, 2, 3):
         raise ValueError("not a ring")
     old = data[8] < 3
@@ -328,6 +383,8 @@ def main(log, ring_file=None):
             found.take_records(*batch(plain, tail))
         elif kind == 3:
             found.take_profile(Bytes(plain), version)
+        elif kind == 4:
+            found.take_samples(*samples(plain, tail))
     if ring_file:
         found.take_records(*ring(open(ring_file, "rb").read()))
     found.print()

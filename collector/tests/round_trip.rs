@@ -2,7 +2,6 @@
 
 mod support;
 
-use lbprof_collector::Operation;
 use lbprof_collector::decode::Decoder;
 use lbprof_collector::definition::{
     CallSite, ClockOffset, Communicator, Definition, EndReason, Function, Group, Instant, Module, Neighbours, Object,
@@ -13,10 +12,13 @@ use lbprof_collector::fold::Fold;
 use lbprof_collector::format::{BLOCK_MAGIC, BatchHead, Header, MAX_DEFINITIONS, Mode};
 use lbprof_collector::reader::{Item, LogReader};
 use lbprof_collector::record::{NONE, Record};
+use lbprof_collector::sample::{SampleHead, SampledThread, Sampling, SamplingOutcome};
+use lbprof_collector::sample_block::{self, SampleEncoder};
 use lbprof_collector::writer::{LogWriter, block_of};
+use lbprof_collector::{Operation, ProblemKind};
 use lbprof_simulator::scenario;
 use proptest::prelude::*;
-use support::{head, items, record, records};
+use support::{head, items, record, records, samples};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
@@ -81,6 +83,44 @@ proptest! {
         // Numbers of operations that nobody knows are reported at the end; the records come all the same.
         let read: Vec<_> = items(&log).into_iter().filter(|item| !matches!(item, Item::Problem(_))).collect();
         prop_assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn samples_come_back_exactly(
+        samples in prop_oneof![samples(700), samples(4)],
+        thread in 0u32..3,
+        previous in any::<u64>(),
+        rate in prop_oneof![Just(0), Just(1 << 20), any::<u64>()],
+    ) {
+        let head = SampleHead { thread, first: 9, lost: 4, previous, rate };
+        let mut encoder = SampleEncoder::default();
+        encoder.encode(&head, &samples);
+        prop_assert_eq!(sample_block::decode(encoder.plain(), encoder.tail()), Some((head, samples)));
+    }
+
+    #[test]
+    fn a_log_gives_its_samples_in_order(batches in prop::collection::vec((samples(80), 0u64..3), 0..5)) {
+        let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
+        let mut head = SampleHead { thread: 1, ..SampleHead::default() };
+        let (mut written, mut lost) = (Vec::new(), 0);
+        for (samples, gone) in batches {
+            (head.first, head.lost) = (head.first + gone, gone);
+            log.samples(&head, &samples).unwrap();
+            head.advance(&samples);
+            written.extend(samples);
+            lost += gone;
+        }
+        prop_assert_eq!(log.bytes(), log.sink_mut().len() as u64);
+        let (mut read, mut reported) = (Vec::new(), 0);
+        for item in items(&log.into_sink()) {
+            match item {
+                Item::Samples { samples, .. } => read.extend(samples),
+                Item::Problem(problem) if problem.kind == ProblemKind::SamplesLost => reported += problem.count,
+                other => panic!("{other:?}"),
+            }
+        }
+        prop_assert_eq!(read, written);
+        prop_assert_eq!(reported, lost);
     }
 
     #[test]
@@ -191,6 +231,13 @@ fn every_definition_comes_back() {
         }),
         Definition::Group(Group { id: 0, ranks: RankList::from_ranks([1, 0, NONE]) }),
         Definition::ExitStatus(255),
+        Definition::Sampling(Sampling {
+            period_ns: 5_000_000,
+            outcome: SamplingOutcome::Refused(13),
+            counted: true,
+            error_ns: 120,
+        }),
+        Definition::SampledThread(SampledThread { id: 300, system_id: 4_000_000, number: NONE }),
     ];
     let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
     log.definitions(&[]).unwrap();

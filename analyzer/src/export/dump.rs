@@ -1,7 +1,7 @@
 //! Every record of a run as JSON lines, for tests and for looking closely.
 //!
 //! One object a line; its `type` says what it is: `rank` (the head of a rank's log), `definition`, `record`, `profile` (sums
-//! in place of records, in profile mode), `problem`. Definitions come where the log has them, so mostly before the
+//! in place of records, in profile mode), `sample`, `problem`. Definitions come where the log has them, so mostly before the
 //! records that refer to them. docs/report-reference.md lists the keys.
 
 use std::collections::BTreeMap;
@@ -13,6 +13,7 @@ use lbprof_collector::format::{BatchHead, Header};
 use lbprof_collector::profile::{Cell, ProfileBatch};
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::{NO_PEER, NONE};
+use lbprof_collector::sample::{Sample, Sampling, SamplingOutcome};
 use lbprof_collector::walk::OpenRegions;
 use lbprof_collector::{Activity, Definition, Flags, Operation, Problem, Record};
 use serde::Serialize;
@@ -129,6 +130,11 @@ impl<'a> RankDump<'a> {
                 Item::Problem(problem) => {
                     line(out, &problem_line(&Problem { rank: problem.rank.or(Some(self.header.rank)), ..problem }))?;
                 }
+                Item::Samples { head, samples } => {
+                    for (sequence, sample) in (head.first..).zip(&samples) {
+                        line(out, &self.sample_line(head.thread, sequence, sample))?;
+                    }
+                }
                 // Of decided polls only.
                 Item::Polls(_) => {}
             }
@@ -210,6 +216,17 @@ impl<'a> RankDump<'a> {
             group: self.definitions.group_of(record).and_then(members),
             value: self.marker_value(record),
         }
+    }
+
+    fn sample_line(&self, thread: u32, sequence: u64, sample: &Sample) -> Value {
+        let known = |id: u32| (id != NONE).then_some(id);
+        json!({
+            "type": "sample", "rank": self.header.rank, "sampled_thread": thread, "sequence": sequence,
+            "at_s": self.seconds(sample.ticks), "weight_s": sample.weight_ns as f64 * 1e-9,
+            "module": self.definitions.modules.get(&sample.location.module).map(|module| &module.path),
+            "offset": sample.location.offset, "call_path": known(sample.call_path),
+            "instructions": sample.counts.map(|counts| counts.instructions), "cycles": sample.counts.map(|counts| counts.cycles),
+        })
     }
 
     /// What a marker says, by its kind.
@@ -297,6 +314,11 @@ impl<'a> RankDump<'a> {
                 let (sources, destinations) = (members(&one.sources), members(&one.destinations));
                 ("neighbours", json!({ "comm": one.comm, "sources": sources, "destinations": destinations }))
             }
+            Definition::Sampling(one) => ("sampling", sampling_value(one)),
+            Definition::SampledThread(one) => {
+                let number = (one.number != NONE).then_some(one.number);
+                ("sampled_thread", json!({ "id": one.id, "system_id": one.system_id, "number": number }))
+            }
             Definition::Group(one) => ("group", json!({ "id": one.id, "ranks": members(&one.ranks) })),
         };
         json!({ "type": "definition", "rank": self.header.rank, "definition": kind, "value": value })
@@ -325,6 +347,15 @@ impl<'a> RankDump<'a> {
             "cells": cells.collect::<Vec<_>>(), "sites": sites.collect::<Vec<_>>(),
         })
     }
+}
+
+/// How a rank was sampled.
+fn sampling_value(sampling: &Sampling) -> Value {
+    let refused = if let SamplingOutcome::Refused(error) = sampling.outcome { Some(error) } else { None };
+    json!({
+        "period_ns": sampling.period_ns, "sampled": sampling.outcome == SamplingOutcome::Sampled, "refused": refused,
+        "counted": sampling.counted, "error_ns": sampling.error_ns,
+    })
 }
 
 /// Most members of a communicator or group that are listed.

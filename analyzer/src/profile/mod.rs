@@ -140,6 +140,7 @@ impl RankPass for RankGather<'_> {
                 };
                 thread.absorb(&batch);
             }
+            Item::Samples { .. } => {}
             Item::Problem(problem) => self.problems.push(problem),
             Item::Polls(sums) => self.polls.add(&sums),
         }

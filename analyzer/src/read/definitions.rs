@@ -11,6 +11,7 @@ use lbprof_collector::definition::{
     RankList, Region, RegionKind, Usage,
 };
 use lbprof_collector::format::Header;
+use lbprof_collector::sample::{SampledThread, Sampling};
 use lbprof_collector::{Definition, Operation, Problem, ProblemKind, Record};
 
 /// Name of the first region, the whole program.
@@ -46,6 +47,10 @@ pub struct Definitions {
     pub params: BTreeMap<String, f64>,
     /// The system's ids of threads, by their numbers.
     pub threads: BTreeMap<u32, u32>,
+    /// How the rank was sampled, where the log says so.
+    pub sampling: Option<Sampling>,
+    /// Threads of which there are samples, by id.
+    pub sampled_threads: BTreeMap<u32, SampledThread>,
     /// Instants on both clocks.
     pub instants: Vec<Instant>,
     /// Measurements against rank 0's clock.
@@ -103,6 +108,8 @@ impl Definitions {
             Definition::Neighbours(one) => drop(self.neighbours.insert(one.comm, one)),
             Definition::ExitStatus(status) => self.exit_status = Some(status),
             Definition::Function(function) => drop(self.functions.insert(function.id, function)),
+            Definition::Sampling(sampling) => self.sampling = Some(sampling),
+            Definition::SampledThread(thread) => drop(self.sampled_threads.insert(thread.id, thread)),
             Definition::Group(group) => drop(self.groups.insert(group.id, group.ranks)),
         }
     }

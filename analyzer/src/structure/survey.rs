@@ -203,7 +203,7 @@ impl RankPass for RankPassState {
                 self.reaches(batch.head.thread, batch.next.first);
                 self.profiles = true;
             }
-            Item::Problem(_) | Item::Polls(_) => {}
+            Item::Samples { .. } | Item::Problem(_) | Item::Polls(_) => {}
         }
     }
 

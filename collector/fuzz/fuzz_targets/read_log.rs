@@ -4,6 +4,7 @@
 
 use lbprof_collector::format::{BlockHead, MAX_RECORDS};
 use lbprof_collector::fold::Fold;
+use lbprof_collector::sample::MAX_SAMPLES;
 use lbprof_collector::reader::{Item, LogReader};
 use lbprof_simulator::scenario::{self, mend_checksums};
 use lbprof_collector::writer::LogWriter;
@@ -50,6 +51,7 @@ fn read(log: &[u8]) -> (usize, usize) {
                 fold.records(&records, |record| record.call_site);
             }
             Item::Profile(batch) => fold.get_or_insert_with(|| Fold::new(batch.head.clone())).absorb(&batch),
+            Item::Samples { samples, .. } => assert!(!samples.is_empty() && samples.len() <= MAX_SAMPLES),
             Item::Definitions(_) | Item::Problem(_) | Item::Polls(_) => {}
         }
     }

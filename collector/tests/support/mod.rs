@@ -5,6 +5,7 @@ use lbprof_collector::definition::{CallSite, Definition, EndReason, Module, Rank
 use lbprof_collector::format::{BatchHead, OpenRegion};
 use lbprof_collector::reader::{Item, LogReader};
 use lbprof_collector::record::{Flags, NO_PEER, NONE, Record};
+use lbprof_collector::sample::{Counts, Location, Sample};
 use lbprof_collector::writer::LogWriter;
 use lbprof_simulator::scenario;
 use proptest::prelude::*;
@@ -60,6 +61,25 @@ pub fn records(most: usize) -> impl Strategy<Value = Vec<Record>> {
             record
         };
         choices.into_iter().map(repeat).collect()
+    })
+}
+
+/// Samples of a thread, most of them in a few places; all have counts, or none.
+pub fn samples(most: usize) -> impl Strategy<Value = Vec<Sample>> {
+    let offset = prop_oneof![4 => 0u64..300, 1 => any::<u64>()];
+    let module = prop_oneof![4 => 0u32..3, 1 => Just(NONE)];
+    let location = (module, offset).prop_map(|(module, offset)| Location { module, offset });
+    let ticks = prop_oneof![4 => 0u64..100_000_000, 1 => any::<u64>()];
+    let weight = prop_oneof![6 => Just(5_000_000u64), 1 => 0u64..10_000_000];
+    let path = prop_oneof![6 => Just(NONE), 1 => 0u32..5];
+    let counts = (any::<u32>(), any::<u64>());
+    let sample = (ticks, location, path, weight, counts);
+    (prop::collection::vec(sample, 0..most), any::<bool>()).prop_map(|(all, counted)| {
+        let of = |(ticks, location, call_path, weight_ns, (cycles, instructions))| {
+            let counts = counted.then_some(Counts { instructions, cycles: u64::from(cycles) });
+            Sample { ticks, location, call_path, weight_ns, counts }
+        };
+        all.into_iter().map(of).collect()
     })
 }
 

@@ -4,5 +4,6 @@
 //! which shares no code with the analyzer.
 
 pub mod noise;
+pub mod samples;
 pub mod scenario;
 pub mod script;

@@ -35,7 +35,10 @@ use lbprof_collector::polling::{Lengths, Polling, Polls};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::{Flags, NONE, Record};
 use lbprof_collector::ring::{HEAD_BYTES, MAGIC, MAX_OPEN, RingHead};
+use lbprof_collector::sample::{Location, Sampling, SamplingOutcome};
 use lbprof_collector::writer::LogWriter;
+
+use crate::samples::{Sampled, Speed};
 
 /// When the windows begin, in ticks: one second.
 pub const START: u64 = 1_000_000_000;
@@ -235,6 +238,14 @@ pub struct RankScript {
     dropped: u64,
     /// Other threads: number, when each begins, its records.
     threads: Vec<(u32, u64, Vec<Record>)>,
+    /// CPU time between samples, where it is sampled.
+    sampling: Option<Sampling>,
+    /// The thread that called MPI_Init, where it is sampled, then others without MPI calls.
+    sampled: Vec<Sampled>,
+    /// Where calls execute that keep their core.
+    busy: Option<Location>,
+    /// Whether samples know their callers.
+    chains: bool,
 }
 
 /// Milliseconds in ticks.
@@ -285,6 +296,10 @@ impl RankScript {
             clock: Clock::default(),
             dropped: 0,
             threads: Vec::new(),
+            sampling: None,
+            sampled: Vec::new(),
+            busy: None,
+            chains: false,
         }
     }
 
@@ -299,6 +314,94 @@ impl RankScript {
     pub fn compute(mut self, ms: impl Into<f64>) -> Self {
         self.now += ticks(ms);
         self
+    }
+
+    /// The rank is sampled from here on, so often in a second of CPU time: what it does in [`RankScript::compute_in`]; in calls too after
+    /// [`RankScript::busy_calls`]. In [`RankScript::compute`] it has no core, and there is no sample.
+    pub fn sampled(mut self, per_second: u32) -> Self {
+        let period_ns = 1_000_000_000 / u64::from(per_second);
+        let outcome = SamplingOutcome::Sampled;
+        self.sampling = Some(Sampling { period_ns, outcome, counted: false, error_ns: 0 });
+        self.sampled.push(Sampled::new(0, 1000 + self.rank, 0, period_ns));
+        self
+    }
+
+    /// What the log says about sampling, of a rank that has no samples.
+    pub fn not_sampled(mut self, outcome: SamplingOutcome) -> Self {
+        self.sampling = Some(Sampling { period_ns: 5_000_000, outcome, counted: false, error_ns: 0 });
+        self
+    }
+
+    /// The processor counts instructions and cycles: so many a nanosecond from here on. First before anything was executed, or never.
+    pub fn speed(mut self, speed: Speed) -> Self {
+        self.sampling.iter_mut().for_each(|sampling| sampling.counted = true);
+        self.sampled.iter_mut().for_each(|thread| thread.set_speed(speed));
+        self
+    }
+
+    /// Samples know the callers that [`RankScript::through`] names.
+    pub fn with_chains(mut self) -> Self {
+        self.chains = true;
+        self
+    }
+
+    /// Computes for `ms` at the place of this name, which lies in the same module as call sites; sampled.
+    pub fn compute_in(mut self, place: &str, ms: impl Into<f64>) -> Self {
+        let location = self.location(place);
+        self.compute_at(location, ms)
+    }
+
+    /// Computes for `ms` at any location.
+    pub fn compute_at(mut self, location: Location, ms: impl Into<f64>) -> Self {
+        let time = ticks(ms);
+        self.execute(self.now, time, location);
+        self.now += time;
+        self
+    }
+
+    /// The location of the place of this name.
+    pub fn location(&mut self, place: &str) -> Location {
+        Location { module: 0, offset: self.offset(place.to_owned()) }
+    }
+
+    /// The rank keeps its core in the calls that follow, and executes at the place of this name; `None`: it waits without a core.
+    pub fn busy_calls(mut self, place: Option<&str>) -> Self {
+        self.busy = place.map(|place| self.location(place));
+        self
+    }
+
+    /// Another thread, which calls no MPI function and has this id for the system, executes at a place for `ms` from here on, meanwhile.
+    pub fn worker(mut self, system_id: u32, place: &str, ms: impl Into<f64>) -> Self {
+        let location = self.location(place);
+        let (now, id) = (self.now, self.sampled.len() as u32);
+        let period = self.sampling.map_or(5_000_000, |sampling| sampling.period_ns);
+        let known = self.sampled.iter().position(|one| one.thread.system_id == system_id);
+        let at = known.unwrap_or_else(|| {
+            self.sampled.push(Sampled::new(id, system_id, NONE, period));
+            id as usize
+        });
+        self.sampled[at].run(now, ticks(ms), location, NONE);
+        self
+    }
+
+    /// `n` samples of the thread that called MPI_Init are lost here.
+    pub fn lose_samples(mut self, n: u64) -> Self {
+        self.sampled.iter_mut().take(1).for_each(|thread| thread.lose(n));
+        self
+    }
+
+    /// The thread that called MPI_Init executes at `location` from `begin` for `time`.
+    fn execute(&mut self, begin: u64, time: u64, location: Location) {
+        let call_path = match self.callers.clone() {
+            callers if self.chains && !callers.is_empty() => {
+                let address = self.path_address(&callers);
+                self.site_ids[&address]
+            }
+            _ => NONE,
+        };
+        if let Some(thread) = self.sampled.first_mut() {
+            thread.run(begin, time, location, call_path);
+        }
     }
 
     /// The next call comes from the place of this name; without, calls of one operation come from one place.
@@ -329,6 +432,10 @@ impl RankScript {
         record.comm = 0;
         record.call_site = self.address(operation);
         fill(&mut record);
+        if let Some(location) = self.busy {
+            let time = record.end.saturating_sub(record.begin);
+            self.execute(record.begin, time, location);
+        }
         self.now = record.end.max(self.now);
         self.records.push(record);
         self
@@ -733,6 +840,8 @@ impl RankScript {
         let begin = ahead(self.begin);
         self.definitions.push(Definition::WindowBegin(begin));
         self.definitions.extend(clock.offset(self.begin));
+        self.definitions.extend(self.sampling.map(Definition::Sampling));
+        self.definitions.extend(self.sampled.iter().map(Sampled::definition));
         log.definitions(&self.definitions)?;
         let site_ids = std::mem::take(&mut self.site_ids);
         let site_of = |record: &Record| site_ids.get(&record.call_site).map_or(u64::MAX, |&id| u64::from(id));
@@ -759,6 +868,11 @@ impl RankScript {
             head.advance(batch);
         }
         head.first += self.dropped;
+        for thread in &self.sampled {
+            for (head, samples) in thread.blocks(self.batch, ahead) {
+                log.samples(&head, &samples)?;
+            }
+        }
 
         let end = ahead(self.now);
         match self.ending {

@@ -158,7 +158,7 @@ impl<'a> RankSteps<'a> {
                     let skipped = self.skip(&batch.head, &batch.next);
                     self.ready.extend(skipped);
                 }
-                Some(Item::Problem(_) | Item::Polls(_)) => {}
+                Some(Item::Samples { .. } | Item::Problem(_) | Item::Polls(_)) => {}
                 None => return self.finish(),
             }
         }

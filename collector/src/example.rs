@@ -1,0 +1,26 @@
+//! A header for unit tests.
+
+use crate::definition::{Instant, RankList};
+use crate::format::{ClockSource, Header, Mode};
+
+/// The header of a rank's log, whose ticks are nanoseconds of CLOCK_MONOTONIC.
+pub fn header(rank: u32, n_ranks: u32) -> Header {
+    let instant = |ticks| Instant { ticks, monotonic_ns: ticks };
+    Header {
+        run_id: 1,
+        rank,
+        n_ranks,
+        host: "node0".to_owned(),
+        pid: 1000 + rank,
+        command: vec!["./sample".to_owned()],
+        mpi: "an MPI made by hand".to_owned(),
+        abi: "open-mpi".to_owned(),
+        recorder: "0".to_owned(),
+        clock: ClockSource::Monotonic,
+        started_unix_s: 1_700_000_000,
+        recorded_ranks: RankList::default(),
+        mode: Mode::Events,
+        instants: [instant(0), instant(1_000_000)],
+        settings: Vec::new(),
+    }
+}

@@ -321,7 +321,8 @@ impl<'a> First<'a> {
     }
 
     fn gather(&self, run: &Run) -> Model {
-        let mut model = gather(run, &self.survey, &self.structure, |progress| (self.report)(Stage::AddingUp(progress)));
+        let progress = |progress| (self.report)(Stage::AddingUp(progress));
+        let mut model = gather(run, &self.survey, &self.structure, &self.names.sampled, progress);
         model.problems.extend(self.names.problems.iter().cloned());
         model.problems.extend(spawned::where_recorded(&run.dir, &model.problems));
         model

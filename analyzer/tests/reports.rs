@@ -9,8 +9,10 @@ use lbprof_collector::definition::RegionKind;
 use lbprof_collector::format::{Mode, log_name};
 use lbprof_collector::{Operation, ProblemKind};
 use lbprof_simulator::scenario::Scenario;
+use support::md::{Program, run_of};
 use support::{
-    coloured_first_screen, first_screen, found_model, json, model_in, part_in, plain, report, report_on, usage, written,
+    coloured_first_screen, first_screen, found_model, json, model_in, part_in, plain, report, report_on,
+    sampled_report, usage, written,
 };
 
 /// Rank 3 works 40 ms a step, the others 10 ms; a barrier ends each of 5 steps; then sums are exchanged.
@@ -260,7 +262,9 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
         _ => script.compute(1).recv(0, 0, 8, 1),
     }));
     let marked = [report(one_slow_rank()), report(hung), report(steps_that_change()), report(server), message];
-    for report in marked.into_iter().chain([found, damaged, part]) {
+    let program = Program::new(&["-g"]);
+    let sampled = sampled_report(written(run_of(&program, 500)).path());
+    for report in marked.into_iter().chain([found, damaged, part, sampled]) {
         keys(&serde_json::from_str(&json(&report)).unwrap(), String::new(), &mut produced);
     }
     let schema: serde_json::Value = serde_json::from_str(include_str!("../../docs/report.schema.json")).unwrap();

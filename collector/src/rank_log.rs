@@ -143,6 +143,11 @@ impl RankLog {
         })
     }
 
+    /// The same without records, profiles and rings: for who reads the samples beside them. To be called before anything is read.
+    pub fn samples_only(self) -> RankLog {
+        RankLog { log: self.log.map(LogReader::samples_only), rings: Vec::new(), polls: None, ..self }
+    }
+
     /// The same with the time between unsuccessful polls decided, see [`crate::polling`]: records come as [`Polls::next`] gives them,
     /// and at the end [`Item::Polls`]. To be called before anything is read.
     pub fn deciding(self, polling: Polling) -> RankLog {

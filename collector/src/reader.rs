@@ -112,6 +112,8 @@ pub struct LogReader<R: Read> {
     plain: Vec<u8>,
     sequences: Sequences,
     sample_sequences: Sequences,
+    /// Whether blocks of records and profiles are skipped.
+    samples_only: bool,
     /// An item that comes after the one just given.
     then: Option<Item>,
     /// Blocks, definitions and records of kinds that this version does not know.
@@ -182,6 +184,7 @@ impl<R: Read> LogReader<R> {
             plain: Vec::new(),
             sequences: Sequences::default(),
             sample_sequences: Sequences::default(),
+            samples_only: false,
             then: None,
             unknown: 0,
             unpacked: 0,
@@ -232,6 +235,11 @@ impl<R: Read> LogReader<R> {
         }
     }
 
+    /// The same without records and profiles: their blocks are skipped.
+    pub(crate) fn samples_only(self) -> Self {
+        LogReader { samples_only: true, ..self }
+    }
+
     /// What is read from.
     pub(crate) fn source(&self) -> &R {
         self.blocks.source()
@@ -248,6 +256,9 @@ impl<R: Read> LogReader<R> {
             self.unknown += 1;
             return None;
         };
+        if self.samples_only && matches!(kind, BlockKind::Records | BlockKind::Profile) {
+            return None;
+        }
         self.unpacked += u64::from(block.plain);
         let bytes = self.blocks.position();
         if self.unpacked > UNPACKED.0 + UNPACKED.1 * bytes {

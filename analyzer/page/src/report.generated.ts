@@ -73,6 +73,10 @@ export type ScenarioKind = ("as measured" | "ideal network" | "network" | "regio
  * What a node of the tree is.
  */
 export type NodeKind = ("program" | "function" | "loop" | "phase" | "call")
+/**
+ * What a node of the tree of functions is.
+ */
+export type FunctionNodeKind = ("region" | "function")
 
 /**
  * A report of lb-report: everything in the text report, with all digits.
@@ -182,6 +186,10 @@ windows: WindowRow[]
  * The main loop by up to 20 blocks of equally many iterations; iterations of which the computation is not known are left out. Empty if no loop is known.
  */
 blocks: BlockRow[]
+/**
+ * Which functions ranks compute in, by samples; null if they were not sampled.
+ */
+functions: (FunctionTable | null)
 /**
  * One object per user's counter and region.
  */
@@ -559,6 +567,60 @@ region: (string | null)
  * How much.
  */
 region_over_mean_s: (number | null)
+/**
+ * In which functions it computes longer than the mean, in that region, or in the whole program if `region` is null; null if the rank was not sampled.
+ */
+explained: (ExplainedExcess | null)
+}
+/**
+ * In which functions a rank computes longer than the mean.
+ */
+export interface ExplainedExcess {
+/**
+ * The functions with most of it, with all that compilers put into them; only those in which it is significant, at most 3. Of functions put into one another it is the innermost that has at least 80 % of it.
+ */
+functions: ExcessIn[]
+/**
+ * Computation without samples of that rank, more than the mean, if that is significant; else null.
+ */
+not_running_s: (number | null)
+/**
+ * That over the whole excess.
+ */
+not_running_share: (number | null)
+}
+/**
+ * A part of an excess.
+ */
+export interface ExcessIn {
+/**
+ * Its name without return type and parameters; null if it is not known.
+ */
+function: (string | null)
+/**
+ * Its source file.
+ */
+file: (string | null)
+/**
+ * The line with most CPU time.
+ */
+line: (number | null)
+/**
+ * Path of the executable or library; null for generated code.
+ */
+module: (string | null)
+/**
+ * CPU time of the rank in it, more than the mean.
+ */
+excess_s: number
+/**
+ * Standard error of that.
+ */
+excess_error_s: number
+/**
+ * `excess_s` over the whole excess, by the ranks' calls; null if there is none.
+ */
+share: (number | null)
 }
 /**
  * A function, or where none is known a call site, at which ranks spend time in MPI.
@@ -671,6 +733,10 @@ region: (string | null)
  * The call at which ranks wait longest for these ranks; of `communication` the call that takes longest besides waiting.
  */
 waits_at: (LossAt | null)
+/**
+ * Of computation that is waited for: in which functions the first of `ranks` computes longer than the mean in `region`; null if the rank was not sampled.
+ */
+explained: (ExplainedExcess | null)
 /**
  * Of the elapsed time that was recorded.
  */
@@ -2947,6 +3013,326 @@ avg_computation_s: number
  * The rank that computes longest, the lowest of several; null if none computes.
  */
 slowest_rank: (number | null)
+}
+/**
+ * Which functions ranks compute in, by samples of the CPU time of the threads that called `MPI_Init`, in user space. How many samples hit a function is a count, so that all times of functions are estimates; `…_error_s` is a standard error: the root of the sum of the squares of what the samples stand for (Poisson). A function includes what compilers put into it from system headers, not what they put into it from other functions.
+ */
+export interface FunctionTable {
+/**
+ * CPU time that a sample stands for, the mean.
+ */
+period_s: number
+/**
+ * Ranks that were sampled.
+ */
+ranks: number
+/**
+ * Samples of these threads.
+ */
+samples: number
+/**
+ * CPU time in computation, all ranks together.
+ */
+computation_s: number
+/**
+ * CPU time in MPI calls, likewise.
+ */
+mpi_s: number
+/**
+ * CPU time at times for which records are missing, all threads together.
+ */
+unplaced_s: number
+/**
+ * CPU time of the other threads, all ranks together.
+ */
+other_threads_s: number
+/**
+ * The whole program; regions together.
+ */
+program: RegionFunctions
+/**
+ * Each region by itself, inner regions excluded, most CPU time first; at most 40.
+ */
+regions: RegionFunctions[]
+/**
+ * What the ranks computed that made others wait, the most costly first; at most 20.
+ */
+causes: CauseFunctions[]
+/**
+ * Regions and the functions in them, each after the one around it; at most 1,000 nodes, those with most CPU time.
+ */
+tree: FunctionNode[]
+}
+/**
+ * The functions of a region.
+ */
+export interface RegionFunctions {
+/**
+ * Its path.
+ */
+region: string
+/**
+ * Computation by its calls, the mean over ranks.
+ */
+computation_s: number
+/**
+ * CPU time of that by samples, the mean.
+ */
+cpu_s: number
+/**
+ * Standard error of `cpu_s`.
+ */
+cpu_error_s: number
+/**
+ * Computation without samples: `computation_s` − `cpu_s`: asleep, waiting for a core, or in the kernel.
+ */
+not_running_s: number
+/**
+ * The rank with most of that, beyond the error; null if none has any.
+ */
+not_running_rank: (number | null)
+/**
+ * How much that rank has.
+ */
+max_not_running_s: number
+/**
+ * The rank that computes longest, which is compared with the mean.
+ */
+slowest_rank: (number | null)
+/**
+ * Its computation.
+ */
+slowest_computation_s: number
+/**
+ * `slowest_computation_s` − `computation_s`.
+ */
+excess_s: number
+/**
+ * Where that is.
+ */
+explained: ExplainedExcess
+/**
+ * The functions, most CPU time or excess first.
+ */
+functions: FunctionRow[]
+/**
+ * The others together.
+ */
+others: OtherFunctions
+}
+/**
+ * A function.
+ */
+export interface FunctionRow {
+/**
+ * Its name without return type and parameters; null if it is not known.
+ */
+function: (string | null)
+/**
+ * Its source file.
+ */
+file: (string | null)
+/**
+ * The line with most CPU time.
+ */
+line: (number | null)
+/**
+ * Path of the executable or library; null for generated code.
+ */
+module: (string | null)
+/**
+ * Samples.
+ */
+samples: number
+/**
+ * CPU time, the mean over ranks.
+ */
+mean_s: number
+/**
+ * Standard error of that.
+ */
+error_s: number
+/**
+ * `mean_s` over that of all functions.
+ */
+share: number
+/**
+ * The least of a rank.
+ */
+min_s: number
+/**
+ * The most of a rank.
+ */
+max_s: number
+/**
+ * That rank.
+ */
+max_rank: number
+/**
+ * That of the slowest rank.
+ */
+slowest_s: number
+/**
+ * `slowest_s` − `mean_s`.
+ */
+excess_s: number
+/**
+ * Standard error of that.
+ */
+excess_error_s: number
+/**
+ * Whether `excess_s` is at least two standard errors.
+ */
+significant: boolean
+/**
+ * Its lines with most CPU time, at most 5.
+ */
+lines: LineRow[]
+}
+/**
+ * A line of the source.
+ */
+export interface LineRow {
+/**
+ * Its number.
+ */
+line: number
+/**
+ * CPU time, the mean over ranks.
+ */
+mean_s: number
+/**
+ * Standard error of that.
+ */
+error_s: number
+/**
+ * The least of a rank; null if the line counts in several regions.
+ */
+min_s: (number | null)
+/**
+ * The most of a rank; null likewise.
+ */
+max_s: (number | null)
+/**
+ * That rank.
+ */
+max_rank: (number | null)
+}
+/**
+ * Functions that are not listed.
+ */
+export interface OtherFunctions {
+/**
+ * How many.
+ */
+functions: number
+/**
+ * CPU time, the mean over ranks.
+ */
+mean_s: number
+/**
+ * That of the slowest rank.
+ */
+slowest_s: number
+/**
+ * `slowest_s` − `mean_s`.
+ */
+excess_s: number
+/**
+ * Standard error of that.
+ */
+excess_error_s: number
+}
+/**
+ * What a rank computed that made others wait.
+ */
+export interface CauseFunctions {
+/**
+ * The rank.
+ */
+rank: number
+/**
+ * Path of the region.
+ */
+region: string
+/**
+ * Waiting that it causes.
+ */
+caused_s: number
+/**
+ * The functions in which the rank computes there, most CPU time first, at most 3.
+ */
+functions: CauseFunction[]
+}
+/**
+ * A function in which a rank computes.
+ */
+export interface CauseFunction {
+/**
+ * Its name without return type and parameters; null if it is not known.
+ */
+function: (string | null)
+/**
+ * Its source file.
+ */
+file: (string | null)
+/**
+ * The line with most CPU time.
+ */
+line: (number | null)
+/**
+ * Path of the executable or library; null for generated code.
+ */
+module: (string | null)
+/**
+ * CPU time.
+ */
+cpu_s: number
+/**
+ * Standard error of that.
+ */
+error_s: number
+/**
+ * `cpu_s` over that of the rank in all functions of the region.
+ */
+share: number
+}
+/**
+ * A node of the tree of functions; all times include the nodes in it.
+ */
+export interface FunctionNode {
+/**
+ * The node around it, as an index in the list; null for the whole program.
+ */
+parent: (number | null)
+/**
+ * What it is.
+ */
+kind: FunctionNodeKind
+/**
+ * The region's name, or the function's label.
+ */
+label: string
+/**
+ * CPU time in computation, the mean over ranks.
+ */
+mean_s: number
+/**
+ * That of the rank that computes longest in the whole program.
+ */
+slowest_s: number
+/**
+ * `slowest_s` − `mean_s`.
+ */
+excess_s: number
+/**
+ * Standard error of that.
+ */
+excess_error_s: number
+/**
+ * Whether `excess_s` is at least two standard errors.
+ */
+significant: boolean
 }
 /**
  * A counter in a region, all ranks together.

@@ -5,6 +5,7 @@ pub mod blocking;
 pub mod cluster;
 pub mod dispersion;
 pub mod findings;
+pub mod functions;
 pub mod imbalance;
 pub mod load_balance;
 pub mod median;

@@ -13,6 +13,7 @@ pub mod own_loops;
 mod rank;
 mod region;
 pub mod region_state;
+pub mod samples;
 pub mod selected;
 mod series;
 pub mod sites;
@@ -28,13 +29,14 @@ pub use region::{Region, RegionIdx};
 pub use series::{Series, Slowest};
 pub use sites::{CallSite, Module};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lbprof_collector::{Activity, Problem};
 
 use alone::Alone;
 use followed::Followed;
 use loops::{Loop, Without};
+use samples::{OverRanks, SampledLine};
 use sites::Sites;
 use statistics::Statistics;
 use what_if::WhatIf;
@@ -60,6 +62,8 @@ pub struct Model {
     /// By region: the largest computation of any rank in each iteration of the innermost iterated region that the region
     /// is, or lies in; empty for regions outside of iterations.
     pub slowest: Vec<Vec<Slowest>>,
+    /// CPU time of computation by line of the source, where ranks were sampled.
+    pub lines: BTreeMap<SampledLine, OverRanks>,
     /// Loops found in the calls, outer ones before those in them.
     pub loops: Vec<Loop>,
     /// Why there are none.

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::loops::FoundLoopOfRank;
 use super::region::RegionIdx;
+use super::samples::RankSamples;
 use super::series::Series;
 
 /// Seconds by activity, at the index of the activity's number.
@@ -53,6 +54,8 @@ pub struct RankModel {
     pub other_sites: Vec<(SiteKey, Cell)>,
     /// Values of the user's counters by (region, counter); sorted.
     pub counters: Vec<((RegionIdx, u32), CounterTotals)>,
+    /// Its samples.
+    pub samples: RankSamples,
     /// Seconds during which the program had stopped recording.
     pub paused_s: f64,
     /// Records, markers and parts included, of all threads.

@@ -2,9 +2,9 @@
 //!
 //! A module is the same on all ranks by its build id, or by its path where it has none; a call site by its module and offset, and by the
 //! site from which the function around it was called: call sites are the nodes of the tree of call paths. One in a function of an interpreted program
-//! is the same by that function's name and file, and by line and column.
+//! is the same by that function's name and file, and by line and column. Addresses at which samples were taken are the same by module and offset.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use lbprof_collector::definition;
 use lbprof_collector::record::NONE;
@@ -20,10 +20,19 @@ pub struct Sites {
     pub functions: Vec<Function>,
     /// Call sites, each after its parent; by module and offset once [`Sites::sorted`], those in no module last.
     pub call_sites: Vec<CallSite>,
+    /// Addresses at which samples were taken, at most [`MOST_ADDRESSES`].
+    pub sampled: BTreeSet<Address>,
     modules_by_key: HashMap<Vec<u8>, u32>,
     functions_by_key: HashMap<Function, u32>,
     sites_by_key: HashMap<CallSite, u32>,
 }
+
+/// An address: index in [`Sites::modules`] of the file that it lies in, and its place there as that file's own tables state it; `None`, and the
+/// address itself, where it lies in none.
+pub type Address = (Option<u32>, u64);
+
+/// Most addresses of samples that are distinguished, those that come first; of the others only the file is known. Programs have some ten thousand.
+pub const MOST_ADDRESSES: usize = 1 << 18;
 
 /// Most call sites of a path: more than the recorder has. Of a longer one the site is not known.
 const MAX_DEPTH: usize = 1024;
@@ -71,6 +80,31 @@ impl Sites {
         indices
     }
 
+    /// Enters addresses at which samples were taken, by ids of modules that a rank's log defines.
+    pub fn enter_sampled(&mut self, definitions: &Definitions, locations: impl Iterator<Item = (u32, u64)>) {
+        let mut modules: HashMap<u32, Option<u32>> = HashMap::new();
+        for (module, offset) in locations {
+            let module = *modules.entry(module).or_insert_with(|| {
+                definitions.modules.get(&module).map(|module| self.module(&module.path, &module.build_id))
+            });
+            self.sampled.insert((module, offset));
+        }
+        self.limit_sampled();
+    }
+
+    /// Which are left does not depend on the order of merging.
+    fn limit_sampled(&mut self) {
+        while self.sampled.len() > MOST_ADDRESSES {
+            self.sampled.pop_last();
+        }
+    }
+
+    /// The index of a module that a rank's log defines as `id`; `None` where it is not here.
+    pub fn module_of(&self, definitions: &Definitions, id: u32) -> Option<u32> {
+        let module = definitions.modules.get(&id)?;
+        self.modules_by_key.get(key(&module.path, &module.build_id)).copied()
+    }
+
     /// The index of the call site that a rank's log defines as `id`; `None` where it is not here.
     pub fn find(&self, definitions: &Definitions, id: u32) -> Option<u32> {
         let mut path = Vec::new();
@@ -107,6 +141,10 @@ impl Sites {
             let function = site.function.map(|function| functions[function as usize]);
             indices.push(self.site(CallSite { module, function, parent, ..*site }));
         }
+        let sampled =
+            other.sampled.iter().map(|&(module, offset)| (module.map(|module| modules[module as usize]), offset));
+        self.sampled.extend(sampled);
+        self.limit_sampled();
         indices
     }
 
@@ -128,6 +166,12 @@ impl Sites {
             site.module = module.map(|module| all.module(&module.path, &module.build_id));
             site.function = site.function.map(|function| all.function(&self.functions[function as usize]));
         }
+        let module = |module: u32| {
+            let module = &self.modules[module as usize];
+            all.modules_by_key.get(key(&module.path, &module.build_id)).copied()
+        };
+        let sampled = self.sampled.iter().map(|&(at, offset)| (at.and_then(module), offset)).collect();
+        all.sampled = sampled;
         let places = self.places_by_level();
         let own = |at: &u32| {
             let site = &self.call_sites[*at as usize];

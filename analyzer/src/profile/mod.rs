@@ -10,6 +10,7 @@
 //! | `sums.rs` | what a thread's records add up to; `times.rs`: its time by iteration; `span.rs`: where only a span of time counts |
 //! | `rank.rs` | a rank's sums → its model |
 //! | `iterations.rs` | the part of that which is by iteration, with `bounds.rs` (when iterations were) and `found.rs` (those of a found loop) |
+//! | `samples.rs` | samples, each where the first thread was then |
 //! | `others.rs` | threads other than the first, of which only the sum is of interest |
 //! | `tables.rs` | names that ranks share, and their numbers |
 //! | `partial_model.rs` | the models of several ranks as one, and at last as the run's |
@@ -22,6 +23,7 @@ mod iterations;
 mod others;
 mod partial_model;
 mod rank;
+mod samples;
 pub mod span;
 pub mod sums;
 mod tables;
@@ -41,17 +43,25 @@ use crate::read::definitions::Definitions;
 use crate::read::open::Run;
 use crate::read::pass::{self, Progress, RankPass};
 use crate::read::span::Span;
+use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::Survey;
 use crate::structure::{Placer, Structure};
 use found::FoundIterations;
 use others::OtherThreads;
 use partial_model::PartialModel;
 use rank::RankBuilder;
+use samples::Samples;
 
 /// Folds `run`, of which `survey` was made and whose loops and regions are those of `structure` where none are marked, into
-/// its model.
-pub fn gather(run: &Run, survey: &Survey, structure: &Structure, progress: impl Fn(Progress) + Sync) -> Model {
-    let part = pass::fold(run, |header| RankGather::new(header, survey, structure, run.span(header.rank)), progress);
+/// its model. `code`: what is known of the code that samples hit.
+pub fn gather(
+    run: &Run,
+    survey: &Survey,
+    structure: &Structure,
+    code: &SampledCode,
+    progress: impl Fn(Progress) + Sync,
+) -> Model {
+    let part = pass::fold(run, |header| RankGather::new((run, header), survey, structure, code), progress);
     let mut model = part.map(|part| part.finish(structure)).unwrap_or_default();
     model.sites.clone_from(&survey.sites);
     model.facts.selected.ranks.clone_from(&run.selected);
@@ -65,6 +75,9 @@ struct RankGather<'a> {
     header: Header,
     known_sites: &'a Sites,
     structure: &'a Structure,
+    code: &'a SampledCode,
+    /// The rank's samples, until its first thread has records.
+    samples: Option<Samples>,
     /// Of the first thread's calls.
     placer: Option<Placer<'a>>,
     /// The time that counts.
@@ -85,7 +98,14 @@ struct RankGather<'a> {
 }
 
 impl<'a> RankGather<'a> {
-    fn new(header: &Header, survey: &'a Survey, structure: &'a Structure, span: Span) -> Self {
+    fn new(
+        (run, header): (&Run, &Header),
+        survey: &'a Survey,
+        structure: &'a Structure,
+        code: &'a SampledCode,
+    ) -> Self {
+        let span = run.span(header.rank);
+        let is_sampled = survey.rank(header.rank).is_some_and(|rank| rank.is_sampled);
         let clock = survey.rank(header.rank).and_then(|rank| rank.clock.clone());
         RankGather {
             placer: Placer::new(structure, &survey.sites, header.rank),
@@ -93,6 +113,8 @@ impl<'a> RankGather<'a> {
             header: header.clone(),
             known_sites: &survey.sites,
             structure,
+            code,
+            samples: is_sampled.then(|| Samples::read((run, header), (&survey.sites, code), span)).flatten(),
             span,
             definitions: Definitions::default(),
             first: None,
@@ -113,7 +135,9 @@ impl RankPass for RankGather<'_> {
             Item::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
             Item::Records { head, records } => {
                 let thread = match head.thread {
-                    0 => self.first.get_or_insert_with(|| ThreadSums::new(&head, self.span)),
+                    0 => self.first.get_or_insert_with(|| {
+                        ThreadSums::new(&head, self.span).with_samples(&head, self.samples.take())
+                    }),
                     _ => self.others.of(&head, self.span),
                 };
                 match self.placer.as_mut().filter(|_| head.thread == 0) {
@@ -140,6 +164,7 @@ impl RankPass for RankGather<'_> {
                 };
                 thread.absorb(&batch);
             }
+            // They are merged with the first thread's records.
             Item::Samples { .. } => {}
             Item::Problem(problem) => self.problems.push(problem),
             Item::Polls(sums) => self.polls.add(&sums),
@@ -150,6 +175,7 @@ impl RankPass for RankGather<'_> {
         let mut part = PartialModel::default();
         let mut builder =
             RankBuilder::new(&self.header, &self.definitions, (self.known_sites, self.structure), self.span, &mut part);
+        builder.code = Some(self.code);
         builder.inner_iterations = self.placer.as_ref().map(Placer::inner_iterations).unwrap_or_default();
         builder.iterated = self
             .placer

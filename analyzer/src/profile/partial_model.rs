@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use lbprof_collector::{Problem, ProblemKind};
 
 use super::tables::{Renumbering, Tables, sorted};
+use crate::model::samples::{OverRanks, SampledLine};
 use crate::model::sites::Sites;
 use crate::model::{Model, RankModel, Region, RegionIdx, RunFacts, Slowest};
 use crate::profile::concurrency::Concurrency;
@@ -21,6 +22,8 @@ pub(super) struct PartialModel {
     /// Ranks of which sums lie across an end of the time that counts.
     pub(super) uncut: Vec<u32>,
     pub(super) slowest: BTreeMap<RegionIdx, Vec<Slowest>>,
+    /// CPU time of computation by line of the source.
+    pub(super) lines: BTreeMap<SampledLine, OverRanks>,
     pub(super) concurrency: Concurrency,
     pub(super) problems: Vec<Problem>,
 }
@@ -46,6 +49,9 @@ impl Merge for PartialModel {
         for (idx, list) in numbers.slowest(higher.slowest) {
             let own = self.slowest.entry(idx).or_default();
             *own = Slowest::slower_of(std::mem::take(own), list);
+        }
+        for (line, times) in numbers.lines(higher.lines) {
+            self.lines.entry(line).or_default().add(&times);
         }
         self.concurrency = self.concurrency.merge(higher.concurrency);
         self.facts.common_clock &= higher.facts.common_clock;
@@ -80,6 +86,7 @@ impl PartialModel {
         for (idx, list) in numbers.slowest(self.slowest) {
             slowest[idx as usize] = list;
         }
+        let lines = numbers.lines(self.lines);
         let mut model = Model {
             facts: self.facts,
             ranks: self.ranks,
@@ -89,6 +96,7 @@ impl PartialModel {
             communicators: tables.communicators.into_values().collect(),
             counters,
             slowest,
+            lines,
             loops: structure.loops.clone(),
             without_loop: structure.without,
             outermost_iterated: Vec::new(),

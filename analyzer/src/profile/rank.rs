@@ -10,15 +10,18 @@ use lbprof_collector::{Activity, ProblemKind, Record};
 
 use super::found::FoundIterations;
 use super::partial_model::PartialModel;
+use crate::model::samples::{CpuTime, OverRanks, RankSamples, SampledAt, SampledLine};
 use crate::model::selected::Selected;
 use crate::model::sites::Sites;
 use crate::model::{
     Cell, Communicator, Pending, PollTimes, RankModel, RegionIdx, RunFacts, Seconds, SiteKey, Totals, Usage,
 };
+use crate::profile::samples::SampleSums;
 use crate::profile::sums::ThreadTotals;
 use crate::read::definitions::Definitions;
 use crate::read::span::Span;
 use crate::structure::region_path::{PathPart, loop_path, region_path};
+use crate::structure::sampled_code::SampledCode;
 use crate::structure::{FoundRegion, Structure};
 
 /// Turns the sums of a rank's threads into its model, entering its regions in the part's tables.
@@ -26,6 +29,8 @@ pub(super) struct RankBuilder<'a> {
     pub(super) definitions: &'a Definitions,
     pub(super) known_sites: &'a Sites,
     pub(super) structure: &'a Structure,
+    /// The code that samples hit, where there are any.
+    pub(super) code: Option<&'a SampledCode>,
     /// Iterations of the rank's main loop, where it was found.
     pub(super) iterated: Option<FoundIterations>,
     /// Iterations of the loops in it, by their numbers.
@@ -79,12 +84,14 @@ impl<'a> RankBuilder<'a> {
             end_reason: definitions.end.map(|(reason, _)| reason),
             exit_status: definitions.exit_status,
             thread_level: definitions.thread_level,
+            samples: RankSamples { sampling: definitions.sampling, ..RankSamples::default() },
             ..RankModel::default()
         };
         let mut builder = RankBuilder {
             definitions,
             known_sites,
             structure,
+            code: None,
             iterated: None,
             inner_iterations: Vec::new(),
             part,
@@ -214,8 +221,34 @@ impl<'a> RankBuilder<'a> {
             totals.entry(self.enter(path)).or_default().invocations = found.begun_in(self.span);
         }
         self.rank.totals = totals.into_iter().collect();
+        self.samples(&sums.samples);
         self.any_thread(&sums, 0);
         self.iterations(sums);
+    }
+
+    /// Where samples hit.
+    fn samples(&mut self, sums: &SampleSums) {
+        let Some(code) = self.code else { return };
+        let node = |leaf: u32| code.leaves.get(leaf as usize).map_or(0, |leaf| leaf.node);
+        let mut lines: BTreeMap<SampledLine, CpuTime> = BTreeMap::new();
+        for of_others in [false, true] {
+            let mut times: BTreeMap<SampledAt, CpuTime> = BTreeMap::new();
+            let mut places: Vec<_> = if of_others { &sums.others } else { &sums.first }.iter().collect();
+            // Sums of fractions depend on their order.
+            places.sort_by_key(|(place, _)| **place);
+            for (&(region, activity, leaf), time) in places {
+                let region = self.region(region);
+                times.entry(SampledAt { region, activity, node: node(leaf) }).or_default().add(time);
+                if activity == Activity::Computation && !of_others {
+                    lines.entry((region, leaf)).or_default().add(time);
+                }
+            }
+            let times = times.into_iter().collect();
+            *(if of_others { &mut self.rank.samples.others } else { &mut self.rank.samples.first }) = times;
+        }
+        self.rank.samples.unplaced = sums.unplaced;
+        let rank = self.rank.rank;
+        self.part.lines.extend(lines.into_iter().map(|(line, time)| (line, OverRanks::of(rank, &time))));
     }
 
     /// The other threads, so many, and their sums.

@@ -62,6 +62,12 @@ impl SpanFold {
         self.fold.innermost_open()
     }
 
+    /// The region and iteration that time goes to.
+    #[inline(always)]
+    pub fn placed_in(&self) -> (u32, u32) {
+        self.fold.placed_in()
+    }
+
     /// The next record, which is no part of a call, and the time before it belong to this region and iteration: as
     /// [`Fold::place_in`].
     #[inline(always)]

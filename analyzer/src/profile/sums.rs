@@ -12,6 +12,7 @@ use lbprof_collector::profile::{Cell, Iteration, Profile, ProfileBatch};
 use lbprof_collector::record::{Flags, NONE};
 use lbprof_collector::{Activity, Record};
 
+use crate::profile::samples::{PlacedSamples, SampleSums, Samples};
 use crate::profile::span::SpanFold;
 use crate::profile::times::Times;
 use crate::read::definitions::Definitions;
@@ -28,6 +29,8 @@ pub struct ThreadSums {
     /// Records folded since the last take.
     folded: usize,
     sums: ThreadTotals,
+    /// The rank's samples, where it has any and this is its first thread.
+    samples: Option<PlacedSamples>,
 }
 
 /// The sums of a thread.
@@ -47,6 +50,8 @@ pub struct ThreadTotals {
     pub uncut: bool,
     /// How often a region was entered with as many open as may be.
     pub too_deep: u64,
+    /// Where samples hit.
+    pub samples: SampleSums,
 }
 
 /// The sums of a region, inner regions excluded.
@@ -81,14 +86,42 @@ impl ThreadSums {
             begin: head.previous_end,
             folded: 0,
             sums: ThreadTotals::default(),
+            samples: None,
         }
+    }
+
+    /// The same of a rank's first thread, with the rank's samples.
+    pub fn with_samples(self, head: &BatchHead, samples: Option<Samples>) -> Self {
+        let mut placed = samples.map(PlacedSamples::new);
+        placed.iter_mut().for_each(|samples| samples.skip_to(head));
+        ThreadSums { samples: placed, ..self }
     }
 
     /// Adds the records after `head`; their call sites are ids.
     pub fn records(&mut self, head: &BatchHead, records: &[Record]) {
         self.go_to(head);
-        self.fold.records(records);
+        self.fold(records);
         self.added(records.len());
+    }
+
+    /// Folds records where they are, with the samples that lie before their ends.
+    #[inline(always)]
+    fn fold(&mut self, records: &[Record]) {
+        match &mut self.samples {
+            None => self.fold.records(records),
+            Some(samples) => {
+                let mut folded = 0;
+                for (at, record) in records.iter().enumerate() {
+                    if samples.are_due(record) {
+                        // Where the thread is then, the records before say.
+                        self.fold.records(&records[folded..at]);
+                        folded = at;
+                    }
+                    samples.pass(record, self.fold.placed_in().0);
+                }
+                self.fold.records(&records[folded..]);
+            }
+        }
     }
 
     /// The same with each call, and the computation before it, in the region and interval that `placer` says.
@@ -106,23 +139,25 @@ impl ThreadSums {
             let (placed, before) = placer.place(&rest[call], definitions);
             if rest[call].flags.contains(Flags::POLLED) {
                 // A wait by polling is where its first poll is.
-                self.fold.records(&rest[..=call]);
+                self.fold(&rest[..=call]);
                 rest = &rest[call + 1..];
                 continue;
             }
             for record in &rest[..call] {
                 self.place(record, before.unwrap_or(placed));
-                self.fold.records(std::slice::from_ref(record));
+                self.fold(std::slice::from_ref(record));
             }
             if let Some(before) = before {
                 self.place(&rest[call], before);
                 self.fold.advance(rest[call].begin);
+                let region = self.fold.placed_in().0;
+                self.samples.iter_mut().for_each(|samples| samples.advance(rest[call].begin, region));
             }
             self.place(&rest[call], placed);
-            self.fold.records(std::slice::from_ref(&rest[call]));
+            self.fold(std::slice::from_ref(&rest[call]));
             rest = &rest[call + 1..];
         }
-        self.fold.records(rest);
+        self.fold(rest);
         self.added(records.len());
     }
 
@@ -149,6 +184,8 @@ impl ThreadSums {
     pub fn absorb(&mut self, batch: &ProfileBatch) {
         self.go_to(&batch.head);
         self.fold.absorb(batch);
+        // When its calls were, sums do not say.
+        self.samples.iter_mut().for_each(|samples| samples.skip_to(&batch.next));
         self.take();
     }
 
@@ -163,13 +200,15 @@ impl ThreadSums {
         for (region, times) in self.fold.take_times().all().filter(has_some) {
             self.sums.regions.entry(region).or_default().times.append(&times);
         }
-        ThreadTotals { begin: self.begin, uncut: self.fold.is_uncut(), too_deep, ..self.sums }
+        let samples = self.samples.map(PlacedSamples::finish).unwrap_or_default();
+        ThreadTotals { begin: self.begin, uncut: self.fold.is_uncut(), too_deep, samples, ..self.sums }
     }
 
     /// Where records are missing before `head`, goes on after them: their time belongs to nothing.
     fn go_to(&mut self, head: &BatchHead) {
         if self.fold.head().first != head.first {
             self.fold.skip_to(head);
+            self.samples.iter_mut().for_each(|samples| samples.skip_to(head));
         }
     }
 

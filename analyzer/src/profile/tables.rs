@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use lbprof_collector::definition::RegionKind;
 
+use crate::model::samples::{OverRanks, SampledLine};
 use crate::model::{Communicator, RankModel, Region, RegionIdx, Slowest, chain};
 use crate::read::definitions::{WHOLE_PROGRAM, path_part};
 use crate::structure::region_path::PathPart;
@@ -116,6 +117,14 @@ impl Renumbering {
             }
             sites.sort_by_key(|&(key, _)| key);
         }
+        for times in [&mut rank.samples.first, &mut rank.samples.others] {
+            times.iter_mut().for_each(|(at, _)| region(&mut at.region));
+            times.sort_by_key(|&(at, _)| at);
+        }
+    }
+
+    pub(super) fn lines(&self, lines: BTreeMap<SampledLine, OverRanks>) -> BTreeMap<SampledLine, OverRanks> {
+        lines.into_iter().map(|((idx, leaf), times)| ((self.regions[idx as usize], leaf), times)).collect()
     }
 
     pub(super) fn slowest(&self, slowest: BTreeMap<RegionIdx, Vec<Slowest>>) -> BTreeMap<RegionIdx, Vec<Slowest>> {

@@ -140,6 +140,11 @@ impl Definitions {
         chain
     }
 
+    /// Whether a thread of which there are samples, by its id, is the one that called MPI_Init.
+    pub fn is_first_thread(&self, sampled: u32) -> bool {
+        self.sampled_threads.get(&sampled).is_some_and(|thread| thread.number == 0)
+    }
+
     /// Whether a region is marked as serial work.
     pub fn is_serial(&self, id: u32) -> bool {
         self.regions.get(&id).is_some_and(|region| region.kind == RegionKind::Serial)

@@ -13,6 +13,7 @@ use crate::model::RegionIdx;
 use crate::model::followed::Followed;
 use crate::profile::gather;
 use crate::read::open::Run;
+use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::survey;
 use crate::structure::symbols;
 use crate::structure::{self, Placer, Structure};
@@ -31,7 +32,7 @@ fn followed(scenario: Scenario) -> Followed {
     let names = symbols::unnamed(&survey.sites);
     let structure =
         Structure::find(&run, &survey, &names, &structure::Wanted { detect: false, ..structure::Wanted::default() });
-    let model = gather(&run, &survey, &structure, |_| ());
+    let model = gather(&run, &survey, &structure, &SampledCode::default(), |_| ());
     let (scope, surveyed) =
         (Scope::all(&model), Surveyed { run: &run, survey: &survey, structure: &structure, model: &model });
     follow(surveyed, FollowOptions { most_kept: MOST, ..FollowOptions::new(&scope) }, |_| ())
@@ -107,7 +108,7 @@ fn times_by_both(scenario: Scenario, detect: bool) -> (Times, Times) {
     let survey = survey(&run, |_| ());
     let wanted = structure::Wanted { detect, ..structure::Wanted::default() };
     let structure = Structure::find(&run, &survey, &symbols::unnamed(&survey.sites), &wanted);
-    let model = gather(&run, &survey, &structure, |_| ());
+    let model = gather(&run, &survey, &structure, &SampledCode::default(), |_| ());
     let rank = &model.ranks[0];
     let mut profile: Times = Times::new();
     for &((region, activity), cell) in &rank.cells {

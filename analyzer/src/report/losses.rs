@@ -14,6 +14,7 @@ use lbprof_collector::record::NONE;
 use serde::Serialize;
 
 use super::blocking::BlockingTable;
+use super::functions::{ExplainedExcess, Functions};
 use super::serial;
 use super::verdict::{LossKind, Verdict};
 use super::what_if::{Prediction, WhatIfTable};
@@ -59,6 +60,9 @@ pub struct Loss {
     /// The call at which ranks wait longest for these ranks; of `communication` the call that takes longest besides waiting.
     #[serde(rename = "waits_at")]
     pub at: Option<LossAt>,
+    /// Of computation that is waited for: in which functions the first of `ranks` computes longer than the mean in `region`; null if the rank was not
+    /// sampled.
+    pub explained: Option<ExplainedExcess>,
     /// What would be gained without it, by replay; `None` where that was not asked, or is not known.
     #[serde(skip)]
     pub remedy: Option<Prediction>,
@@ -102,6 +106,15 @@ pub struct LossAt {
 }
 
 impl Loss {
+    /// Adds in which functions the rank that causes it computes longer than others.
+    pub(super) fn explain(&mut self, functions: Option<&Functions>) {
+        let is_computation = matches!(self.kind, LossKind::Imbalance | LossKind::Control);
+        let Some(functions) = functions.filter(|_| is_computation) else { return };
+        if let (Some(&(rank, _)), Some(region)) = (self.ranks.first(), self.region.as_deref()) {
+            self.explained = functions.explained_in(rank, Some(region));
+        }
+    }
+
     /// Takes back what would be gained without it.
     pub(super) fn take_remedy(&mut self) {
         (self.remedy, self.saved_s, self.saved_share) = (None, None, None);
@@ -118,6 +131,7 @@ impl Loss {
             lacked_core: false,
             region: None,
             at: None,
+            explained: None,
             remedy: None,
             share: None,
             saved_s: None,

@@ -15,6 +15,7 @@ pub mod data;
 pub mod dispersion;
 pub mod doubts;
 pub mod efficiency;
+pub mod functions;
 pub mod grouped;
 pub mod iteration;
 pub mod iterations;
@@ -58,6 +59,8 @@ pub use data::DataFacts;
 pub use dispersion::DispersionRows;
 pub use doubts::Doubt;
 pub use efficiency::EfficiencyRow;
+pub use functions::FunctionTable;
+use functions::Functions;
 pub use iteration::IterationRow;
 pub use iterations::Iterations;
 pub use loops::{LoopRow, Loops};
@@ -117,6 +120,8 @@ pub struct Report {
     pub windows: Vec<WindowRow>,
     /// The main loop by blocks of iterations.
     pub blocks: Vec<BlockRow>,
+    /// Which functions ranks compute in; `None` where they were not sampled.
+    pub functions: Option<FunctionTable>,
     /// The user's counters by region.
     pub counters: Vec<CounterRow>,
 }
@@ -155,12 +160,12 @@ impl Report {
         let loops = Loops::new(model, places);
         let ranks: Vec<u32> = model.ranks.iter().map(|rank| rank.rank).collect();
         let is_sure = loops.are_sure_of(&ranks);
-        let verdict = Verdict::of_cluster(model, places, &clusters, &loops)
+        let mut verdict = Verdict::of_cluster(model, places, &clusters, &loops)
             .unwrap_or_else(|| Verdict::new(model, &efficiency, &regions, &call_sites, is_sure));
         let overheads = OverheadTable::new(model, &efficiency, is_sure);
         let blocking = BlockingTable::new(model, places, &overheads.imbalance);
         let what_if = WhatIfTable::new(model, &clusters);
-        let losses = losses::rows(&losses::Inputs {
+        let mut losses = losses::rows(&losses::Inputs {
             model,
             places,
             verdict: &verdict,
@@ -170,6 +175,10 @@ impl Report {
             regions: &regions,
             together: !clusters.are_apart(),
         });
+        let functions = Functions::new(model, &names.sampled);
+        verdict.explain(model, &names.sampled);
+        losses.iter_mut().for_each(|loss| loss.explain(functions.as_ref()));
+        let functions = functions.map(|functions| functions.table(blocking.as_ref()));
         // Tables of times are of the selected activities; what is said of computation, and of losses, stays.
         call_sites::add_waiting(&mut call_sites, blocking.as_ref(), model.ranks.len());
         let only = model.facts.selected.activities.as_deref().map(|activities| only(model, activities));
@@ -212,6 +221,7 @@ impl Report {
             communication: communication::table(model),
             windows: windows::windows(model),
             blocks: windows::blocks(model),
+            functions,
             counters: counters::rows(model),
         };
         report.withhold_advice();

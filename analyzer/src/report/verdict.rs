@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use lbprof_collector::Activity;
 use serde::Serialize;
 
+use super::functions::{ExplainedExcess, Functions};
 use super::serial;
 use super::{ClusterRow, Clusters, EfficiencyRow, Loops, RegionRow, SiteRow, call_sites, largest, regions};
 use crate::metrics::blocking::pairs;
@@ -12,6 +13,7 @@ use crate::metrics::load_balance::Times;
 use crate::metrics::preemption::{Preemption, preemption};
 use crate::metrics::serialization::Serialization;
 use crate::model::Model;
+use crate::structure::sampled_code::SampledCode;
 use crate::structure::symbols::CodePlace;
 
 /// Efficiency from which on nothing is worth gaining.
@@ -215,6 +217,8 @@ pub struct Worst {
     #[serde(flatten, serialize_with = "serial::written_as::<_, RegionOfWorst, _>")]
     #[cfg_attr(test, schemars(with = "RegionOfWorst"))]
     pub region: Option<WorstRegion>,
+    /// In which functions it computes longer than the mean, in that region, or in the whole program if `region` is null; null if the rank was not sampled.
+    pub explained: Option<ExplainedExcess>,
 }
 
 /// Where most of a rank's excess lies.
@@ -311,6 +315,17 @@ impl<'a> From<&'a Option<WorstRegion>> for RegionOfWorst<'a> {
 }
 
 impl Verdict {
+    /// Adds in which functions the rank that computes longest does so, by samples of the ranks that the verdict is on.
+    pub(super) fn explain(&mut self, model: &Model, code: &SampledCode) {
+        let Some(worst) = &mut self.worst else { return };
+        let part = self.cluster.as_ref().map(|cluster| model.sums_of(&cluster.ranks));
+        let functions = Functions::new(part.as_ref().unwrap_or(model), code);
+        worst.explained = functions.and_then(|functions| match &worst.region {
+            Some(region) => functions.explained_in(worst.rank, Some(&region.path)),
+            None => functions.explained_in(worst.rank, None),
+        });
+    }
+
     /// The verdict on the cluster of a run that loses most, where its ranks do not share one work. `None`: they do.
     pub fn of_cluster(model: &Model, places: &[CodePlace], clusters: &Clusters, loops: &Loops) -> Option<Verdict> {
         let waits = Waits::of(model);
@@ -448,7 +463,7 @@ fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<Worst> {
         .filter(|worst| regions.len() > 1 && worst.excess_s > 0.0);
     let over_mean_s = computation[at] - mean_s;
     let (computation_s, preempted) = (computation[at], preemption(rank));
-    Some(Worst { rank: rank.rank, computation_s, mean_s, over_mean_s, preempted, region })
+    Some(Worst { rank: rank.rank, computation_s, mean_s, over_mean_s, preempted, region, explained: None })
 }
 
 fn waits_at(model: &Model, call_sites: &[SiteRow]) -> Option<WaitsAt> {

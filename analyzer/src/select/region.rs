@@ -8,6 +8,7 @@ use wildmatch::WildMatch;
 use super::SelectionError;
 use super::names::{near, some_of};
 use crate::model::loops::Without;
+use crate::model::samples::SampledAt;
 use crate::model::{Cell, Model, RankModel, Region, RegionIdx, SiteKey};
 
 /// The region of `model` that the value of --region names.
@@ -94,6 +95,8 @@ pub fn within(mut model: Model, region: RegionIdx) -> Model {
     model.facts.selected.region = regions.first().map(|region| region.path.clone());
     (model.regions, model.slowest) = (regions, kept);
     model.ranks.iter_mut().for_each(|rank| inside.narrow(rank));
+    let lines = std::mem::take(&mut model.lines).into_iter();
+    model.lines = lines.filter_map(|((idx, leaf), times)| Some(((inside.index(idx)?, leaf), times))).collect();
     model.chosen_loop = model.chosen_loop.and_then(|chosen| inside.index(chosen));
     let in_iterated = |idx: RegionIdx| model.chain(idx).iter().any(|&around| model.regions[around as usize].iterated);
     let is_outermost = |&idx: &RegionIdx| {
@@ -156,6 +159,10 @@ impl Inside {
         self.kept_sites(&mut rank.sites);
         self.kept_sites(&mut rank.other_sites);
         self.kept_pairs(&mut rank.counters);
+        for times in [&mut rank.samples.first, &mut rank.samples.others] {
+            let all = std::mem::take(times).into_iter();
+            times.extend(all.filter_map(|(at, time)| Some((SampledAt { region: self.index(at.region)?, ..at }, time))));
+        }
         if rank.inclusive.first().is_none_or(|&(idx, _)| idx != 0) {
             rank.inclusive.insert(0, (0, Default::default()));
         }

@@ -46,7 +46,8 @@ mod tests {
         let token = |site, operation| Token { site, operation, comm: 0 };
         let tokens = vec![token(None, 1), token(Some(0), 1), token(Some(1), 1), token(Some(1), 2), token(Some(2), 1)];
         let counts = vec![(0, 1), (1, 10), (2, 3), (3, 5), (4, 7)];
-        let ranks = vec![RankSurvey { rank: 4, calls: 26, counts, clock: None, threads: BTreeMap::new() }];
+        let ranks =
+            vec![RankSurvey { rank: 4, calls: 26, counts, clock: None, is_sampled: false, threads: BTreeMap::new() }];
         let survey = Survey { tokens, ranks, ..Survey::default() };
         // Sites 0 and 2 are copies of one call.
         let (numbers, counted) = as_one(&survey, &[0, 1, 0]);

@@ -28,6 +28,7 @@ pub mod named;
 mod placer;
 mod polls;
 pub mod region_path;
+pub mod sampled_code;
 mod segments;
 pub mod survey;
 pub mod symbols;

@@ -10,7 +10,8 @@ use lbprof_collector::clock::RankClock;
 use lbprof_collector::format::Header;
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::NONE;
-use rustc_hash::FxHashMap;
+use lbprof_collector::sample::Location;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::sites::Sites;
 use crate::read::definitions::Definitions;
@@ -69,6 +70,8 @@ pub struct RankSurvey {
     pub counts: Vec<(u32, u64)>,
     /// Its clock, from all that its log holds; `None` where nothing could be read.
     pub clock: Option<RankClock>,
+    /// Whether it has samples.
+    pub is_sampled: bool,
     /// Of each of its threads, by number: the sequence number after that of its last record.
     pub threads: BTreeMap<u32, u64>,
 }
@@ -166,6 +169,8 @@ struct RankPassState {
     clock: Header,
     calls: Calls,
     threads: BTreeMap<u32, u64>,
+    /// Addresses at which samples were taken.
+    sampled: FxHashSet<Location>,
 }
 
 impl RankPassState {
@@ -177,6 +182,7 @@ impl RankPassState {
             clock: header.clone(),
             calls: Calls::default(),
             threads: BTreeMap::new(),
+            sampled: FxHashSet::default(),
         }
     }
 
@@ -203,7 +209,8 @@ impl RankPass for RankPassState {
                 self.reaches(batch.head.thread, batch.next.first);
                 self.profiles = true;
             }
-            Item::Samples { .. } | Item::Problem(_) | Item::Polls(_) => {}
+            Item::Samples { samples, .. } => self.sampled.extend(samples.iter().map(|one| one.location)),
+            Item::Problem(_) | Item::Polls(_) => {}
         }
     }
 
@@ -211,6 +218,7 @@ impl RankPass for RankPassState {
         self.calls.finish();
         let mut sites = Sites::default();
         let of_id = sites.enter(&self.definitions);
+        sites.enter_sampled(&self.definitions, self.sampled.iter().map(|at| (at.module, at.offset)));
         let site = |id: u64| u32::try_from(id).ok().and_then(|id| of_id.get(&id).copied());
         let tokens: Vec<Token> = self
             .calls
@@ -235,6 +243,7 @@ impl RankPass for RankPassState {
                 calls: self.calls.n,
                 counts,
                 clock: Some(clock),
+                is_sampled: !self.sampled.is_empty(),
                 threads: self.threads,
             }],
             sites,

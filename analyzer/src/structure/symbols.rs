@@ -11,6 +11,8 @@
 //!
 //! Calls in functions of an interpreter have their names in the log.
 //!
+//! Addresses at which samples were taken are looked up with them, as they are ([`super::sampled_code`]).
+//!
 //! A file that is not the one recorded (its build id differs) gives no names: they would be wrong.
 //!
 //! Names are worth only so much time: a log may name any file of this machine, each by as many paths as it likes. Once that time is over,
@@ -37,6 +39,7 @@ use crate::structure::code_place::Position;
 pub use crate::structure::code_place::{Caller, CodePlace, base_name, first_on_line};
 use crate::structure::frames::is_system_file;
 use crate::structure::function_symbols::function_names;
+use crate::structure::sampled_code::{CodeBuilder, SampledCode};
 
 /// The name that gfortran gives to a procedure of a module, `__module_MOD_procedure`, as `module::procedure`; others as they are.
 fn fortran_name(name: String) -> String {
@@ -60,6 +63,8 @@ pub struct Resolved {
     /// Whether each of them is in `main`, functions inlined into it included: `main` runs once, so that its loop makes each of these calls.
     /// Not where that is not known.
     pub in_main: Vec<bool>,
+    /// The code that samples hit.
+    pub sampled: SampledCode,
     /// What kept names from being found.
     pub problems: Vec<Problem>,
 }
@@ -96,6 +101,11 @@ pub fn resolve(all: &Sites, within: Duration) -> Resolved {
             by_module.entry(module).or_default().insert(site.offset);
         }
     }
+    for &(module, offset) in &all.sampled {
+        if let Some(module) = module {
+            by_module.entry(module).or_default().insert(return_to(offset));
+        }
+    }
     let modules: Vec<(u32, Vec<u64>)> =
         by_module.into_iter().map(|(module, offsets)| (module, offsets.into_iter().collect())).collect();
     let found: Vec<_> = modules
@@ -125,13 +135,27 @@ pub fn resolve(all: &Sites, within: Duration) -> Resolved {
     let is_in_main = |at: usize| of(at).is_some_and(|found| found.is_in_main);
     let position = |at: usize| of(at).map_or(const { &Vec::new() }, |found| &found.position);
     let mut resolved = known_calls(all, places, position, is_in_main);
+    let mut code = CodeBuilder::new(&all.modules);
+    for &(module, offset) in &all.sampled {
+        let Some(at) = module else { continue };
+        if let Some((found, file)) = known.get(&(at, return_to(offset))).zip(all.modules.get(at as usize)) {
+            code.add((module, offset), &file.path, &found.place, &found.position);
+        }
+    }
+    resolved.sampled = code.finish();
     resolved.problems.extend(problems);
     resolved
 }
 
+/// What a call would return to that is the instruction at an address: return addresses are looked up less one.
+fn return_to(address: u64) -> u64 {
+    address.wrapping_add(1)
+}
+
 /// The same where no names are to be looked up.
 pub fn unnamed(all: &Sites) -> Resolved {
-    known_calls(all, unresolved(all), |_| const { &Vec::new() }, |_| false)
+    let calls = known_calls(all, unresolved(all), |_| const { &Vec::new() }, |_| false);
+    Resolved { sampled: CodeBuilder::new(&all.modules).finish(), ..calls }
 }
 
 fn known_calls<'a>(
@@ -160,7 +184,8 @@ fn known_calls<'a>(
         let detail = "call sites: which calls lead to them is not shown".to_owned();
         problems.push(Problem { kind: ProblemKind::TooMany, rank: None, count: places.len() as u64, detail });
     }
-    Resolved { first_copy: calls.first_copies(), calls, places, in_main, problems }
+    let sampled = SampledCode::default();
+    Resolved { first_copy: calls.first_copies(), calls, places, in_main, sampled, problems }
 }
 
 /// What Python calls the code of a file outside of its functions.

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+pub mod md;
+
 use std::path::Path;
 
 use lbprof_analyzer::analyse::{Options, analyse, analyse_part};
@@ -204,4 +206,11 @@ fn check_tree(model: &Model) {
         let most = computation.iter().copied().fold(0.0, f64::max);
         assert!(tree.balance[node].max_s >= most - 1e-9, "a region's computation is in its node");
     }
+}
+
+/// The report on the run in `dir`, with the names of the functions that samples hit.
+pub fn sampled_report(dir: &Path) -> Report {
+    let run = Run::open(Some(dir)).expect("the run opens");
+    let analysis = analyse(&run, &Options { symbols: true, ..marked() }, |_| ()).unwrap();
+    Report::new(&analysis.model, &analysis.names)
 }

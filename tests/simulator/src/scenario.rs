@@ -326,6 +326,16 @@ impl RankScript {
         self
     }
 
+    /// The module in which all places lie is the file at this path, with this build id.
+    pub fn program(mut self, path: &str, build_id: &[u8]) -> Self {
+        for definition in &mut self.definitions {
+            if let Definition::Module(module) = definition {
+                (module.path, module.build_id) = (path.to_owned(), build_id.to_vec());
+            }
+        }
+        self
+    }
+
     /// What the log says about sampling, of a rank that has no samples.
     pub fn not_sampled(mut self, outcome: SamplingOutcome) -> Self {
         self.sampling = Some(Sampling { period_ns: 5_000_000, outcome, counted: false, error_ns: 0 });

@@ -18,7 +18,7 @@ use super::selection::SelectionRow;
 use super::what_if::{CriticalPath, Note, Prediction};
 use super::{
     ActivityRow, BlockRow, BlockingTable, CallTreeRow, ClusterRow, CommunicationTable, CounterRow, DispersionRows,
-    Doubt, EfficiencyRow, LoopRow, Loss, RankRow, RegionRow, Report, SiteRow, Verdict, WindowRow, text,
+    Doubt, EfficiencyRow, FunctionTable, LoopRow, Loss, RankRow, RegionRow, Report, SiteRow, Verdict, WindowRow, text,
 };
 pub use write::write;
 pub(crate) use write::{write_compact, write_pretty};
@@ -91,6 +91,8 @@ struct Document<'a> {
     /// The main loop by up to 20 blocks of equally many iterations; iterations of which the computation is not known are left out. Empty if no
     /// loop is known.
     blocks: &'a [BlockRow],
+    /// Which functions ranks compute in, by samples; null if they were not sampled.
+    functions: Option<&'a FunctionTable>,
     /// One object per user's counter and region.
     counters: &'a [CounterRow],
 }
@@ -186,6 +188,7 @@ pub fn document(report: &Report) -> Value {
         communication: report.communication.as_ref(),
         windows: &report.windows,
         blocks: &report.blocks,
+        functions: report.functions.as_ref(),
         counters: &report.counters,
     };
     // All keys are text, so that there is nothing that JSON cannot hold.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use lbprof_collector::ProblemKind;
 
-use super::{BOLD, DIM, Options, place_name, region_name};
+use super::{BOLD, DIM, Options, functions, place_name, region_name};
 use crate::model::what_if::WhatIf;
 use crate::read::definitions::WHOLE_PROGRAM;
 use crate::report::doubts::Doubt;
@@ -60,6 +60,11 @@ pub fn sentence(report: &Report, loss: &Loss) -> String {
         Some(at) => text.push_str(&where_it_is(loss.kind, at)),
         None => text.push('.'),
     }
+    let explained = loss.explained.as_ref().map(|excess| functions::explained(excess, "of it")).unwrap_or_default();
+    let rank = loss.ranks.first().map(|&(rank, _)| rank);
+    if let Some(rank) = rank.filter(|&rank| !explained.is_empty() && !is_in_verdict(report, loss, rank)) {
+        write!(text, " Rank {rank} computes longer there than the mean, {explained}.").ok();
+    }
     let is_advised = !report.is_only_described();
     if is_advised {
         text.push_str(advice(report, loss));
@@ -90,6 +95,13 @@ pub fn sentence(report: &Report, loss: &Loss) -> String {
         };
     }
     text
+}
+
+/// Whether the verdict says in which functions the rank computes longer in the region of a loss.
+fn is_in_verdict(report: &Report, loss: &Loss, rank: u32) -> bool {
+    let worst = report.verdict.worst.as_ref().filter(|worst| worst.rank == rank);
+    let region = worst.and_then(|worst| worst.region.as_ref()).map(|region| region.path.as_str());
+    region.is_some() && region == loss.region.as_deref()
 }
 
 /// Whether a prediction saves anything, as far as words go.

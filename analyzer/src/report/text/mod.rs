@@ -14,6 +14,7 @@ mod data;
 mod dispersion;
 mod doubts;
 mod efficiency;
+mod functions;
 mod head;
 mod iterations;
 mod loops;
@@ -89,6 +90,7 @@ const ALL: &[Section] = &[
     ranks::section,
     loops::section,
     regions::section,
+    functions::section,
     call_tree::section,
     dispersion::section,
     patterns::section,

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use lbprof_collector::definition::EndReason;
 
-use super::{LONGEST_NAME, Options, clusters, doubts, losses, place_name, region_name};
+use super::{LONGEST_NAME, Options, clusters, doubts, functions, losses, place_name, region_name};
 use crate::model::what_if::WhatIf;
 use crate::read::definitions::WHOLE_PROGRAM;
 use crate::read::open::ranges;
@@ -52,12 +52,15 @@ pub fn verdict(report: &Report) -> String {
             write!(text, ", of which it waited {how} {} for a core", seconds(lost.delayed_s)).ok();
         }
         write!(text, "{} the mean is {mean}", if worst.preempted.is_some() { ";" } else { "," }).ok();
-        match &worst.region {
-            Some(region) => {
-                write!(text, "; {} more than the mean {}.", seconds(region.excess_s), where_in_words(region)).ok()
-            }
-            None => write!(text, ".").ok(),
-        };
+        if let Some(region) = &worst.region {
+            write!(text, "; {} more than the mean {}", seconds(region.excess_s), where_in_words(region)).ok();
+        }
+        let (link, whole) = if worst.region.is_some() { (", ", "of it") } else { ("; ", "of the difference") };
+        let explained = worst.explained.as_ref().map(|excess| functions::explained(excess, whole)).unwrap_or_default();
+        if !explained.is_empty() {
+            write!(text, "{link}{explained}").ok();
+        }
+        text.push('.');
     }
     text + &gain(report)
 }

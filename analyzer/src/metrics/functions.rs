@@ -1,0 +1,260 @@
+//! Which functions ranks compute in, by samples, and in which of them one rank spends more than the others.
+//!
+//! CPU time by samples is an estimate ([`CpuTime`]): x ± √v, v = Σ w² over the samples. Of P ranks with x₁ … x_P the excess of rank r over the mean is
+//!
+//! ```text
+//!   e = x_r − (1/P) Σ x_p         variance (1 − 1/P)² v_r + (1/P²) Σ_{p≠r} v_p, but at least that of one sample of rank r
+//! ```
+//!
+//! because the ranks are sampled independently. An excess is significant from two standard errors on. What samples do not show of a rank's computation, by its calls, it did not
+//! spend in its own code: it slept, waited for a core or was in the kernel.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::Activity;
+
+use crate::model::samples::{CpuTime, OverRanks};
+use crate::model::{Model, RankModel, RegionIdx};
+use crate::structure::sampled_code::SampledCode;
+
+/// Standard errors from which on a difference is significant.
+pub const SIGNIFICANT: f64 = 2.0;
+
+/// Share of the largest excess from which on a function within another one has it.
+const NEARLY_ALL: f64 = 0.8;
+
+/// A figure by samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// The figure.
+    pub seconds: f64,
+    /// Its standard error.
+    pub error_s: f64,
+}
+
+impl Estimate {
+    /// Whether it differs from 0 by more than its error explains.
+    pub fn is_significant(&self) -> bool {
+        self.seconds.abs() >= SIGNIFICANT * self.error_s && self.seconds != 0.0
+    }
+}
+
+/// The CPU time of all ranks in a place, and that of one of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Compared {
+    /// Of all.
+    pub all: CpuTime,
+    /// Of the one.
+    pub own: CpuTime,
+}
+
+impl Compared {
+    /// Adds that of another place.
+    pub fn add(&mut self, other: &Compared) {
+        self.all.add(&other.all);
+        self.own.add(&other.own);
+    }
+
+    /// What the one has more than the mean of all `n` ranks, of which a sample stands for `period_s`.
+    pub fn excess(&self, n: usize, period_s: f64) -> Estimate {
+        let n = n.max(1) as f64;
+        let others = (self.all.squares - self.own.squares).max(0.0);
+        let own = self.own.squares.max(period_s * period_s);
+        let variance = (1.0 - 1.0 / n).powi(2) * own + others / (n * n);
+        Estimate { seconds: self.own.seconds - self.all.seconds / n, error_s: variance.sqrt() }
+    }
+}
+
+/// A place in the code, and a share of the excess that is there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Concentrated {
+    /// The node of the function, with those that were put into it.
+    pub node: u32,
+    /// What the rank spends there more than the mean.
+    pub excess: Estimate,
+}
+
+/// CPU time of a function over ranks, and that of one of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FunctionTime {
+    /// Of those that have any.
+    pub over: OverRanks,
+    /// Of the one.
+    pub own: CpuTime,
+}
+
+impl FunctionTime {
+    /// It against the mean.
+    pub fn compared(&self) -> Compared {
+        Compared { all: self.over.sum, own: self.own }
+    }
+}
+
+/// What the samples of ranks show of their computation.
+pub struct FunctionTimes<'a> {
+    model: &'a Model,
+    code: &'a SampledCode,
+    /// How many ranks were sampled.
+    pub ranks: usize,
+    /// CPU time that a sample stands for, in seconds: the mean of all samples.
+    pub period_s: f64,
+}
+
+impl<'a> FunctionTimes<'a> {
+    /// Of the ranks of `model`, which were in `code`; `None` where none was sampled.
+    pub fn new(model: &'a Model, code: &'a SampledCode) -> Option<Self> {
+        let ranks = model.ranks.iter().filter(|rank| is_sampled(rank)).count();
+        let mut sum = CpuTime::default();
+        model.ranks.iter().flat_map(|rank| &rank.samples.first).for_each(|(_, time)| sum.add(time));
+        let stated = || model.ranks.iter().find_map(|rank| rank.samples.period_s()).unwrap_or(0.0);
+        let period_s = if sum.samples > 0 { sum.seconds / sum.samples as f64 } else { stated() };
+        (ranks > 0).then_some(FunctionTimes { model, code, ranks, period_s })
+    }
+
+    /// CPU time of computation by function in a region, inner ones not included, or in all; `at`: the place in the model's of the rank that is
+    /// compared with the mean.
+    pub fn by_function(&self, region: Option<RegionIdx>, at: Option<usize>) -> BTreeMap<u32, FunctionTime> {
+        let mut functions: BTreeMap<u32, FunctionTime> = BTreeMap::new();
+        for (position, rank) in self.model.ranks.iter().enumerate() {
+            let mut of_rank: BTreeMap<u32, CpuTime> = BTreeMap::new();
+            for (node, time) in computing(rank, region) {
+                let function = self.code.nodes.get(node as usize).map_or(0, |node| node.function);
+                of_rank.entry(function).or_default().add(time);
+            }
+            for (function, time) in of_rank {
+                let sums = functions.entry(function).or_default();
+                sums.over.add(&OverRanks::of(rank.rank, &time));
+                if Some(position) == at {
+                    sums.own = time;
+                }
+            }
+        }
+        functions
+    }
+
+    /// The same by node.
+    pub fn by_node(&self, region: Option<RegionIdx>, at: Option<usize>) -> Vec<Compared> {
+        let mut nodes = vec![Compared::default(); self.code.nodes.len()];
+        for (position, rank) in self.model.ranks.iter().enumerate() {
+            for (node, time) in computing(rank, region) {
+                let Some(node) = nodes.get_mut(node as usize) else { continue };
+                node.all.add(time);
+                if Some(position) == at {
+                    node.own.add(time);
+                }
+            }
+        }
+        nodes
+    }
+
+    /// Each node with those in it.
+    pub fn with_inner(&self, mut nodes: Vec<Compared>) -> Vec<Compared> {
+        for at in (0..nodes.len()).rev() {
+            let own = nodes[at];
+            let parent = self.code.nodes.get(at).and_then(|node| node.parent);
+            if let Some(parent) = parent.and_then(|parent| nodes.get_mut(parent as usize)) {
+                parent.add(&own);
+            }
+        }
+        nodes
+    }
+
+    /// The functions in which a rank exceeds the mean most, the first one first: of functions that were put into one another the innermost that has nearly
+    /// all. Only those in which the excess is significant, at most `most`.
+    pub fn concentrated(&self, region: Option<RegionIdx>, at: usize, most: usize) -> Vec<Concentrated> {
+        let inclusive = self.with_inner(self.by_node(region, Some(at)));
+        let excess: Vec<Estimate> = inclusive.iter().map(|one| one.excess(self.ranks, self.period_s)).collect();
+        let mut inner: Vec<Vec<u32>> = vec![Vec::new(); excess.len()];
+        let mut outermost: Vec<u32> = Vec::new();
+        for (at, node) in (0..).zip(&self.code.nodes) {
+            match node.parent {
+                Some(parent) => inner[parent as usize].push(at),
+                None => outermost.push(at),
+            }
+        }
+        let seconds = |node: u32| excess[node as usize].seconds;
+        let largest =
+            |nodes: &[u32]| nodes.iter().copied().max_by(|&a, &b| seconds(a).total_cmp(&seconds(b)).then(b.cmp(&a)));
+        outermost.sort_by(|&a, &b| seconds(b).total_cmp(&seconds(a)).then(a.cmp(&b)));
+        let found = outermost.into_iter().take(most).map(|outermost| {
+            let mut node = outermost;
+            while let Some(next) = largest(&inner[node as usize])
+                && seconds(next) >= NEARLY_ALL * seconds(outermost)
+            {
+                node = next;
+            }
+            Concentrated { node, excess: excess[node as usize] }
+        });
+        found.filter(|one| one.excess.seconds > 0.0 && one.excess.is_significant()).collect()
+    }
+
+    /// Of the computation in a region, inner ones not included, or in all, what samples do not show: of each rank that was sampled, by its place in the
+    /// model's, with the squared error of that.
+    pub fn not_running(&self, region: Option<RegionIdx>) -> Vec<(usize, f64, f64)> {
+        let of = |(at, rank): (usize, &RankModel)| {
+            let mut sum = CpuTime::default();
+            computing(rank, region).for_each(|(_, time)| sum.add(time));
+            let wall = region.map_or_else(|| rank.inclusive(0), |region| rank.exclusive(region));
+            (at, wall[Activity::Computation as usize] - sum.seconds, sum.squares.max(self.period_s.powi(2)))
+        };
+        self.model.ranks.iter().enumerate().filter(|(_, rank)| is_sampled(rank)).map(of).collect()
+    }
+
+    /// What of that the rank at a place has more than the mean.
+    pub fn not_running_excess(&self, region: Option<RegionIdx>, at: usize) -> Option<Estimate> {
+        let all = self.not_running(region);
+        let n = all.len().max(1) as f64;
+        let (_, own_s, own) = *all.iter().find(|one| one.0 == at)?;
+        let mean_s = all.iter().map(|one| one.1).sum::<f64>() / n;
+        let others: f64 = all.iter().map(|one| one.2).sum::<f64>() - own;
+        let variance = (1.0 - 1.0 / n).powi(2) * own + others / (n * n);
+        Some(Estimate { seconds: own_s - mean_s, error_s: variance.sqrt() })
+    }
+}
+
+/// Whether a rank was sampled, as far as its log shows.
+pub fn is_sampled(rank: &RankModel) -> bool {
+    rank.samples.period_s().is_some() || !rank.samples.first.is_empty()
+}
+
+/// CPU time of a rank's first thread in computation by node, in a region or in all.
+pub fn computing(rank: &RankModel, region: Option<RegionIdx>) -> impl Iterator<Item = (u32, &CpuTime)> {
+    let of_all =
+        rank.samples.first.iter().filter(move |(at, _)| at.activity == Activity::Computation && region.is_none());
+    let of_one = region.map(|region| rank.samples.within(region, Activity::Computation));
+    of_all.map(|(at, time)| (at.node, time)).chain(of_one.into_iter().flatten())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many samples of 10 ms.
+    fn samples(n: u32) -> CpuTime {
+        let mut sum = CpuTime::default();
+        (0..n).for_each(|_| sum.add(&CpuTime::sample(0.01)));
+        sum
+    }
+
+    #[test]
+    fn an_excess_is_known_as_well_as_samples_can_be_counted() {
+        // 400 samples on one of four ranks, 100 on each of the others: 2.25 s more than the mean of 1.75 s.
+        let one = Compared { all: samples(700), own: samples(400) };
+        let excess = one.excess(4, 0.01);
+        assert!((excess.seconds - 2.25).abs() < 1e-9);
+        // (3/4)² · 400 + (1/4)² · 300 samples squared.
+        assert!((excess.error_s - 0.01 * (225.0_f64 + 18.75).sqrt()).abs() < 1e-9);
+        assert!(excess.is_significant());
+        // 110 against a mean of 102.5: as chance has it.
+        assert!(!Compared { all: samples(410), own: samples(110) }.excess(4, 0.01).is_significant());
+    }
+
+    #[test]
+    fn that_a_rank_has_no_sample_is_not_certain_to_be_no_time() {
+        let none = Compared { all: samples(3), own: samples(0) };
+        let excess = none.excess(4, 0.01);
+        assert!(excess.seconds < 0.0 && !excess.is_significant(), "{excess:?}");
+        let alone = Compared { all: samples(1), own: samples(1) }.excess(1, 0.01);
+        assert_eq!((alone.seconds, alone.is_significant()), (0.0, false));
+    }
+}

@@ -1,0 +1,213 @@
+//! In which functions ranks compute: generated logs with samples in a real program's code, whose truth is known.
+
+mod support;
+
+use std::path::Path;
+use std::process::Command;
+
+use lbprof_analyzer::analyse::{Options, analyse_part};
+use lbprof_analyzer::read::open::Run;
+use lbprof_analyzer::report::functions::{FunctionNodeKind, FunctionRow, FunctionTable, RegionFunctions};
+use lbprof_analyzer::report::{Report, json, text};
+use lbprof_analyzer::select::Selection;
+use lbprof_collector::sample::SamplingOutcome;
+use lbprof_simulator::scenario::Scenario;
+use support::md::{Program, run_of, step_of};
+use support::{marked, written};
+
+fn report(dir: &Path, selection: &Selection) -> Report {
+    let run = Run::open(Some(dir)).unwrap();
+    let analysis = analyse_part(&run, selection, &Options { symbols: true, ..marked() }, |_| ()).unwrap();
+    let report = Report::new(&analysis.model, &analysis.names);
+    report.functions.iter().for_each(check_sums);
+    report
+}
+
+fn table(dir: &Path, selection: &Selection) -> FunctionTable {
+    report(dir, selection).functions.unwrap()
+}
+
+/// Functions add up to their region, regions to the program, and nodes of the tree are no less than those in them.
+fn check_sums(table: &FunctionTable) {
+    let near = |a: f64, b: f64| assert!((a - b).abs() <= 1e-9 * a.abs().max(1.0), "{a} and {b}");
+    for part in table.regions.iter().chain([&table.program]) {
+        let sum = |of: fn(&FunctionRow) -> f64, others: f64| part.functions.iter().map(of).sum::<f64>() + others;
+        near(sum(|row| row.mean_s, part.others.mean_s), part.cpu_s);
+        near(part.computation_s - part.not_running_s, part.cpu_s);
+        for row in &part.functions {
+            assert!(row.min_s <= row.mean_s + 1e-12 && row.mean_s <= row.max_s + 1e-12, "{row:?}");
+            near(row.slowest_s - row.mean_s, row.excess_s);
+        }
+    }
+    near(table.regions.iter().map(|one| one.cpu_s).sum(), table.program.cpu_s);
+    near(table.program.cpu_s * table.ranks as f64, table.computation_s);
+    let mut within = vec![0.0; table.tree.len()];
+    for node in &table.tree {
+        node.parent.into_iter().for_each(|parent| within[parent] += node.mean_s);
+    }
+    near(table.tree[0].mean_s, table.program.cpu_s);
+    for (node, within) in table.tree.iter().zip(within) {
+        assert!(within <= node.mean_s + 1e-9, "{node:?}");
+    }
+}
+
+fn row<'a>(part: &'a RegionFunctions, function: &str) -> &'a FunctionRow {
+    let found = part.functions.iter().find(|row| row.name.function.as_deref() == Some(function));
+    found.unwrap_or_else(|| panic!("{function} is not in {:?}", part.functions))
+}
+
+fn region<'a>(table: &'a FunctionTable, end: &str) -> &'a RegionFunctions {
+    table.regions.iter().find(|one| one.region.ends_with(end)).unwrap()
+}
+
+/// Seconds of one rank in steps in one of the four places.
+fn truth_s(rank: u32, steps: std::ops::Range<u32>, place: usize) -> f64 {
+    steps.map(|step| step_of(rank, step)[place] * 1e-3).sum()
+}
+
+/// The mean over ranks.
+fn mean_s(steps: std::ops::Range<u32>, place: usize) -> f64 {
+    (0..4).map(|rank| truth_s(rank, steps.clone(), place)).sum::<f64>() / 4.0
+}
+
+const NAMES: [&str; 4] = ["force", "density", "halo", "sort"];
+
+#[test]
+fn times_of_functions_are_true_within_their_errors() {
+    let program = Program::new(&["-g"]);
+    let dir = written(run_of(&program, 1000));
+    let table = table(dir.path(), &Selection::default());
+    assert_eq!((table.ranks, table.program.slowest_rank), (4, Some(0)));
+    assert!((table.period_s - 1e-3).abs() < 1e-12);
+    for (place, function) in NAMES.into_iter().enumerate() {
+        let row = row(&table.program, function);
+        let truth = mean_s(0..50, place);
+        assert!((row.mean_s - truth).abs() <= 2.0 * row.error_s, "{function}: {truth} {row:?}");
+        let excess = truth_s(0, 0..50, place) - truth;
+        assert!((row.excess_s - excess).abs() <= 2.0 * row.excess_error_s, "{function}: {excess} {row:?}");
+        assert_eq!(row.significant, function != "halo", "{row:?}");
+        assert_eq!((row.max_rank == 0, row.name.file.is_some()), (row.significant || row.max_rank == 0, true));
+    }
+    // Of functions put into one another each is a row; what explains the excess is the outer one, which has all of it, but for the inner one has nearly all.
+    let pair = region(&table, "pair");
+    assert_eq!(pair.functions.len(), 2);
+    let shares: Vec<_> = pair.explained.functions.iter().map(|one| one.name.function.as_deref()).collect();
+    assert_eq!(shares, [Some("force")]);
+    assert!((pair.explained.functions[0].share.unwrap() - 1.0).abs() < 0.1, "{:?}", pair.explained);
+    let density = row(pair, "density");
+    assert_eq!((density.name.line, density.lines.len()), (Some(1), 1));
+}
+
+#[test]
+fn the_error_stated_is_that_of_counting() {
+    let program = Program::new(&["-g"]);
+    for per_second in [100, 250, 1000] {
+        let dir = written(run_of(&program, per_second));
+        let table = table(dir.path(), &Selection::default());
+        let row = row(&table.program, "force");
+        let period_s = 1.0 / f64::from(per_second);
+        assert!((row.error_s - period_s * (row.samples as f64).sqrt() / 4.0).abs() < 1e-9);
+        assert!((row.mean_s - mean_s(0..50, 0)).abs() <= 2.0 * row.error_s);
+    }
+}
+
+#[test]
+fn a_part_of_the_run_has_its_own_functions() {
+    let program = Program::new(&["-g"]);
+    let dir = written(run_of(&program, 1000));
+    let late = Selection { from: Some("iteration=25".parse().unwrap()), ..Selection::default() };
+    let early = Selection { to: Some("iteration=24".parse().unwrap()), ..Selection::default() };
+    for (selection, steps) in [(&early, 0..25), (&late, 25..50)] {
+        let part = table(dir.path(), selection);
+        let row = row(&part.program, "sort");
+        let excess = truth_s(0, steps.clone(), 3) - mean_s(steps.clone(), 3);
+        assert!((row.excess_s - excess).abs() <= 2.0 * row.excess_error_s, "{steps:?} {excess} {row:?}");
+        assert_eq!(row.significant, steps.start == 25);
+    }
+    let whole = table(dir.path(), &Selection::default());
+    let parts = [&early, &late].map(|selection| table(dir.path(), selection).samples).iter().sum::<u64>();
+    assert_eq!(parts, whole.samples, "each sample is in one part");
+    let pair = table(dir.path(), &Selection { region: Some("pair".into()), ..Selection::default() });
+    assert_eq!(pair.program.functions, region(&whole, "pair").functions);
+    let some = table(dir.path(), &Selection { ranks: Some("1-3".parse().unwrap()), ..Selection::default() });
+    assert!(some.program.functions.iter().all(|row| !row.significant), "ranks 1 to 3 do the same: {some:?}");
+}
+
+#[test]
+fn the_verdict_names_the_function() {
+    let program = Program::new(&["-g"]);
+    let dir = written(run_of(&program, 1000));
+    let report = report(dir.path(), &Selection::default());
+    let verdict = text::verdict(&report);
+    assert!(verdict.contains("more than the mean in region"), "{verdict}");
+    assert!(verdict.contains("% of it in force (md.c:"), "{verdict}");
+    let document = json::document(&report);
+    assert_eq!(document["verdict"]["worst"]["explained"]["functions"][0]["function"], "force");
+    assert_eq!(document["functions"]["causes"][0]["rank"], 0);
+    let options = text::Options { command: "", columns: 100, first_screen: false, asked: false, top: 10, full: false };
+    let shown = anstream::adapter::strip_str(&text::render(&report, &options)).to_string();
+    let section = shown.split("\n\n").find(|part| part.starts_with("Functions")).unwrap();
+    // On which lines a compiler puts its instructions is its own affair.
+    let lines = section.split("md.c:").map(|part| part.trim_start_matches(|one: char| one.is_ascii_digit()));
+    insta::assert_snapshot!(lines.collect::<Vec<_>>().join("md.c:N"));
+}
+
+#[test]
+fn without_debug_information_there_are_functions_without_lines_and_else_files() {
+    let program = Program::new(&[]);
+    let symbols = table(written(run_of(&program, 500)).path(), &Selection::default());
+    let force = row(&symbols.program, "force");
+    assert_eq!((force.name.file.as_deref(), force.name.line, force.lines.len()), (None, None, 0));
+    assert_eq!(force.name.label(), "force (md)");
+    let stripped = Program::new(&["-g"]);
+    let run = run_of(&stripped, 500);
+    assert!(Command::new("strip").arg(&stripped.path).status().unwrap().success());
+    let files = table(written(run).path(), &Selection::default());
+    let [only] = files.program.functions.as_slice() else { panic!("{files:?}") };
+    assert_eq!(only.name.label(), "md");
+}
+
+#[test]
+fn a_rank_that_sleeps_or_is_preempted_does_not_run() {
+    let program = Program::new(&["-g"]);
+    let (path, build_id) = (program.path.to_str().unwrap().to_owned(), program.build_id.clone());
+    let force = program.begin("force");
+    let dir = written(Scenario::ranks(2).each(move |rank, script| {
+        let script = script.program(&path, &build_id).sampled(1000);
+        let asleep = if rank == 1 { 10.0 } else { 0.0 };
+        script.repeat(20, move |_, script| script.compute_at(force, 10.0).compute(asleep).barrier(11.0 - asleep))
+    }));
+    let report = report(dir.path(), &Selection::default());
+    let table = report.functions.as_ref().unwrap();
+    assert_eq!(table.program.not_running_rank, Some(1));
+    assert!((table.program.max_not_running_s - 0.2).abs() < 0.03, "{:?}", table.program);
+    assert!(text::verdict(&report).contains("100 % of the difference not running"), "{}", text::verdict(&report));
+}
+
+#[test]
+fn samples_in_calls_are_no_computation_and_other_threads_are_apart() {
+    let program = Program::new(&["-g"]);
+    let (path, build_id) = (program.path.to_str().unwrap().to_owned(), program.build_id.clone());
+    let force = program.begin("force");
+    let dir = written(Scenario::ranks(2).each(move |rank, script| {
+        let script = script.program(&path, &build_id).sampled(1000).busy_calls(Some("progress"));
+        script.repeat(20, move |_, script| {
+            let script = script.worker(4000 + rank, "in a worker", 5);
+            script.compute_at(force, 6.0).barrier(4.0)
+        })
+    }));
+    let table = table(dir.path(), &Selection::default());
+    for (found, truth) in [(table.computation_s, 0.24), (table.mpi_s, 0.16), (table.other_threads_s, 0.2)] {
+        assert!((found - truth).abs() < 0.03, "{found} {truth}");
+    }
+    let kinds: Vec<_> = table.tree.iter().map(|node| node.kind).collect();
+    assert_eq!(kinds, [FunctionNodeKind::Region, FunctionNodeKind::Function]);
+}
+
+#[test]
+fn a_run_without_samples_has_no_functions() {
+    let run = || Scenario::ranks(2).each(|_, script| script.compute(5).barrier(1));
+    assert_eq!(report(written(run()).path(), &Selection::default()).functions, None);
+    let refused = run().each(|_, script| script.not_sampled(SamplingOutcome::Refused(13)));
+    assert_eq!(report(written(refused).path(), &Selection::default()).functions, None);
+}

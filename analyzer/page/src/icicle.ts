@@ -17,6 +17,8 @@ export interface IcicleSpec<Row extends TreeRow> {
     colour(row: Row): string;
     /** What is said of a node, a line each; `share` is that of the outermost. */
     describe(row: Row, share: number): string[];
+    /** A node was chosen. */
+    zoomed?(at: number): void;
 }
 
 /** Height of a box, in pixels. */
@@ -79,6 +81,11 @@ export class Icicle<Row extends TreeRow> {
         this.draw();
     }
 
+    private choose(at: number): void {
+        this.zoom(at);
+        this.spec.zoomed?.(at);
+    }
+
     private draw(): void {
         const root = this.boxes[0];
         const { x0, x1 } = this.boxes[this.zoomed];
@@ -115,7 +122,7 @@ export class Icicle<Row extends TreeRow> {
                 "aria-level": box.depth + 1,
                 "aria-label": lines.join(", "),
                 "aria-selected": String(at === this.zoomed),
-                onclick: () => this.zoom(at),
+                onclick: () => this.choose(at),
                 onpointermove: (event: PointerEvent) => showAt(event.clientX, event.clientY, lines),
                 onpointerleave: hideTip,
                 onfocus: () => {
@@ -174,9 +181,9 @@ export class Icicle<Row extends TreeRow> {
             ArrowRight: () => beside(1),
         };
         if (event.key === "Enter" || event.key === " ") {
-            this.zoom(this.focused);
+            this.choose(this.focused);
         } else if (event.key === "Escape" || event.key === "0") {
-            this.zoom(0);
+            this.choose(0);
         } else if (moves[event.key]) {
             const next = moves[event.key]();
             if (next) {

@@ -6,7 +6,7 @@ import { cell, coloursIn, launch, open, placeIn, show, widest } from "./browser.
 import { dataOf, unpack } from "./data.mjs";
 import { count, percent, seconds } from "./words.mjs";
 
-const PANELS = ["summary", "iterations", "views", "patterns", "timeline", "overtime", "waiting", "whatif", "calltree", "callsites", "communication", "overheads", "facts", "glossary"];
+const PANELS = ["summary", "iterations", "views", "patterns", "timeline", "overtime", "waiting", "whatif", "functions", "calltree", "callsites", "communication", "overheads", "facts", "glossary"];
 
 let browser;
 before(async () => (browser = await launch()));
@@ -26,7 +26,8 @@ for (const name of ["small", "hostile", "large"]) {
         const { page, complaints, close } = await open(browser, name);
         for (const id of PANELS) {
             await show(page, id);
-            assert.equal(await missing(page, id), "", `${id} has data`);
+            // Of the runs here only the small ones are sampled.
+            assert.equal(await missing(page, id) === "", name !== "large" || id !== "functions", `${id} has data`);
             for (const colours of await coloursIn(page, id)) {
                 assert.ok(colours > 2, `a picture of ${id} has ${colours} colours`);
             }
@@ -47,6 +48,28 @@ test("a run recorded as sums says what it cannot show", async () => {
     assert.match(await missing(page, "waiting"), /not known/);
     await show(page, "timeline");
     assert.match(await missing(page, "timeline"), /no timeline/);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test("functions of the slowest rank stand beside those of the mean, and zoom together", async () => {
+    const { report } = dataOf("small");
+    const { tree, program } = report.functions;
+    const { page, complaints, close } = await open(browser, "small");
+    await show(page, "functions");
+    const pictures = page.locator("#panel-functions .icicle");
+    assert.equal(await pictures.count(), 2);
+    assert.match(await page.locator("#panel-functions h3").first().textContent(), new RegExp(`^rank ${program.slowest_rank}: `));
+    const drawn = await pictures.evaluateAll((all) => all.map((one) => one.querySelectorAll(".box").length));
+    assert.deepEqual(drawn, [tree.length, tree.length]);
+    const red = tree.findIndex((node) => node.kind === "function" && node.significant && node.excess_s > 0);
+    assert.ok(red > 0, "the slowest rank spends more in a function");
+    const box = (picture) => pictures.nth(picture).locator(".box", { hasText: tree[red].label }).first();
+    assert.notEqual(await box(0).evaluate((one) => one.style.background), "", "it has a colour");
+    await box(0).click();
+    assert.deepEqual([await box(0).evaluate((one) => one.style.width), await box(1).evaluate((one) => one.style.width)], ["100%", "100%"]);
+    await page.selectOption("#panel-functions select", "1");
+    assert.equal(await page.locator("#panel-functions tbody tr").count(), report.functions.regions[0].functions.length);
     assert.deepEqual(complaints, []);
     await close();
 });

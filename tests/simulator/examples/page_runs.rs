@@ -14,6 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use lbprof_collector::format::{BLOCK_HEAD_BYTES, BlockHead, BlockKind, log_name};
+use lbprof_collector::sample::Location;
 use lbprof_simulator::scenario::{RankScript, Scenario};
 
 const RANKS: u32 = 4;
@@ -135,7 +136,9 @@ fn multiplication(names: &'static Names, ranks: u32, n: u32) -> Scenario {
 /// ```
 fn run(names: &'static Names) -> Scenario {
     Scenario::ranks(RANKS).hosts(|rank| format!("{}{}", names.host, rank / 2)).each(|rank, script| {
-        script.repeat(ITERATIONS, |at, script| script.iteration(names.step, |now| step(names, rank, at, now)))
+        script
+            .sampled(1000)
+            .repeat(ITERATIONS, |at, script| script.iteration(names.step, |now| step(names, rank, at, now)))
     })
 }
 
@@ -154,11 +157,13 @@ fn step(names: &'static Names, rank: u32, at: u32, script: RankScript) -> RankSc
     let latest = (0..RANKS).map(|rank| exchanged(rank, at)).fold(0.0, f64::max);
     let (own, done) = (computation(rank, at), exchanged(rank, at));
     let peer = (rank ^ 1).cast_signed();
-    let script = script.region(names.force, |now| now.compute(own));
+    // Samples see two places: the program, and code that was generated.
+    let generated = Location::outside(0x7000);
+    let script = script.region(names.force, |now| now.compute_in("force", 0.7 * own).compute_at(generated, 0.3 * own));
     let script = script.region(names.halo, |now| {
         let now = now.through(&["step", "exchange"]);
         if rank.is_multiple_of(2) {
-            now.compute(4.0).at("halo").send(peer, 7, 8000, 0.5)
+            now.compute_in("halo", 4.0).at("halo").send(peer, 7, 8000, 0.5)
         } else {
             now.at("halo").recv(peer, 7, 8000, done - own)
         }

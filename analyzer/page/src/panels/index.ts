@@ -4,6 +4,7 @@ import { callSites } from "./callsites";
 import { callTree } from "./calltree";
 import { communication } from "./communication";
 import { facts } from "./facts";
+import { functions } from "./functions";
 import { glossary } from "./glossary";
 import { iterations } from "./iterations";
 import { overheads } from "./overheads";
@@ -15,4 +16,4 @@ import { timeline } from "./timeline";
 import { waiting } from "./waiting";
 import { whatIf } from "./whatif";
 
-export const PANELS: Panel[] = [summary, iterations, sinhaKale, patterns, timeline, overTime, waiting, whatIf, callTree, callSites, communication, overheads, facts, glossary];
+export const PANELS: Panel[] = [summary, iterations, sinhaKale, patterns, timeline, overTime, waiting, whatIf, functions, callTree, callSites, communication, overheads, facts, glossary];

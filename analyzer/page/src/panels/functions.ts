@@ -1,0 +1,108 @@
+// In which functions ranks compute, by samples: the slow rank beside the mean of all, coloured by what it spends more or less.
+import { button, choice, el, field } from "../dom";
+import { Icicle } from "../icicle";
+import { key } from "../legend";
+import { stateColour } from "../palette";
+import type { Panel } from "../panel";
+import type { FunctionNode, FunctionRow, FunctionTable, RegionFunctions } from "../report.generated";
+import { csvButton, svgButton } from "../save";
+import { table } from "../table";
+import { count, percent, plural, seconds } from "../words";
+
+/** Red where the slow rank spends more than the mean, blue where less; grey where samples do not show a difference. */
+function colour(node: FunctionNode): string {
+    const of = Math.max(node.mean_s, node.slowest_s);
+    const share = node.significant && of > 0 ? Math.min(Math.abs(node.excess_s) / of, 1) : 0;
+    const tint = stateColour(node.excess_s > 0 ? "waiting" : "computation");
+    return `color-mix(in srgb, ${tint} ${Math.round(20 + 60 * share) * (share > 0 ? 1 : 0)}%, var(--cell))`;
+}
+
+/** A difference with its error; a dash where it may be chance. */
+function difference(excess: number, error: number, significant: boolean): string {
+    return significant ? `${excess > 0 ? "+" : ""}${seconds(excess)} ± ${seconds(error)}` : "–";
+}
+
+function name(row: FunctionRow): string {
+    const file = row.file?.split("/").at(-1);
+    const place = file ? (row.line === null ? file : `${file}:${row.line}`) : (row.module?.split("/").at(-1) ?? "generated code");
+    return row.function ? `${row.function} (${place})` : place;
+}
+
+export const functions: Panel = {
+    id: "functions",
+    title: "Functions",
+    about: "In which functions the ranks compute, by samples, and in which of them the slowest rank does so longer than the others.",
+    missing: ({ report }) => ((report.functions?.samples ?? 0) > 0 ? null : "The program was not sampled: which functions it computed in is not known."),
+    build(host, { report }) {
+        const all = report.functions as FunctionTable;
+        const { program } = all;
+        const describe = (node: FunctionNode) => [
+            node.label,
+            `mean of the ranks: ${seconds(node.mean_s)}`,
+            `rank ${program.slowest_rank}: ${seconds(node.slowest_s)}`,
+            node.significant ? `difference: ${difference(node.excess_s, node.excess_error_s, true)}` : "no difference beyond chance",
+        ];
+        const icicle = (label: string, weight: (node: FunctionNode) => number) =>
+            new Icicle<FunctionNode>({ label, rows: all.tree, name: (node) => node.label, colour, describe, zoomed: (at) => pictures.forEach(({ icicle }) => icicle.zoom(at)) }, weight);
+        const slow = { title: `rank ${program.slowest_rank}: ${seconds(all.tree[0].slowest_s)}`, icicle: icicle("Icicle graph of the slowest rank's functions", (node) => node.slowest_s) };
+        const mean = { title: `mean of ${plural(all.ranks, "rank")}: ${seconds(all.tree[0].mean_s)}`, icicle: icicle("Icicle graph of the functions of the mean rank", (node) => node.mean_s) };
+        const pictures = program.slowest_rank === null || all.ranks < 2 ? [mean] : [slow, mean];
+        const found = el("output", { class: "sub" });
+        const search = () => {
+            const wanted = filter.value.trim().toLowerCase();
+            const matches = (node: FunctionNode) => node.label.toLowerCase().includes(wanted);
+            pictures.forEach(({ icicle }) => icicle.find(wanted ? matches : null));
+            found.textContent = wanted ? `${count(all.tree.filter(matches).length)} found` : "";
+        };
+        const filter = el("input", { type: "search", size: 28, placeholder: "function, file or region", oninput: search });
+        host.addEventListener("find", (event) => {
+            filter.value = (event as CustomEvent<string>).detail;
+            search();
+        });
+        const parts = [program, ...all.regions];
+        const place = el("div", {}, rows(program));
+        const choose = choice(parts.map((part, at): [string, string] => [String(at), at === 0 ? "whole program" : short(part.region)]), "0", (at) => place.replaceChildren(rows(parts[Number(at)])));
+        host.append(
+            el("p", {}, `${plural(all.samples, "sample")} of CPU time on ${plural(all.ranks, "rank")}, one each ${seconds(all.period_s)}; ${seconds(all.computation_s)} of computation, ${seconds(all.mpi_s)} in MPI, all ranks together.`),
+            el("div", { class: "controls" }, field("find", filter), found, button("show all", () => pictures.forEach(({ icicle }) => icicle.zoom(0)))),
+            el("div", { class: "side-by-side" }, ...pictures.map(({ title, icicle }) => el("div", {}, el("h3", {}, title), icicle.element, svgButton(`functions, ${title.split(":")[0]}`, () => icicle.shapes())))),
+            el("div", { class: "legend" }, key(stateColour("waiting"), "more on the slowest rank"), key(stateColour("computation"), "less"), key("var(--cell)", "no difference beyond chance")),
+            el("p", { class: "hint" }, "CPU time of computation by region and function, each as wide as its share. A click, or Enter, shows a function as wide as the picture, in both."),
+            el("div", { class: "controls" }, field("region", choose)),
+            place,
+            el("div", { class: "below-table" }, csvButton("functions of all regions", () => csv(parts))),
+        );
+    },
+};
+
+/** A region's path as a list has room for it. */
+function short(path: string): string {
+    const LONGEST = 48;
+    return path.length <= LONGEST ? path : `…${path.slice(1 - LONGEST)}`;
+}
+
+/** The functions of a region. */
+function rows(part: RegionFunctions): HTMLElement {
+    const notRunning = part.max_not_running_s >= 0.05 * part.computation_s && part.not_running_rank !== null ? `, not running (asleep, without a core, or in the kernel) up to ${seconds(part.max_not_running_s)}, on rank ${part.not_running_rank}` : "";
+    const slowest = part.slowest_rank === null ? "" : `; rank ${part.slowest_rank} computes longest: ${seconds(part.slowest_computation_s)}, the mean is ${seconds(part.computation_s)}`;
+    const others = part.others.functions > 0 ? `; ${plural(part.others.functions, "other function")}: ${seconds(part.others.mean_s)}` : "";
+    return table<FunctionRow>({
+        caption: `${seconds(part.cpu_s)} of CPU time in the mean${notRunning}${slowest}${others}. ± is a standard error, – a difference within two`,
+        rows: part.functions,
+        columns: [
+            { title: "function", cell: name },
+            { title: "share", cell: (row) => percent(row.share), by: (row) => row.share, right: true },
+            { title: "mean", time: (row) => row.mean_s, bar: () => stateColour("computation") },
+            { title: "least", time: (row) => row.min_s },
+            { title: "most", time: (row) => row.max_s },
+            { title: "most on rank", cell: (row) => String(row.max_rank), by: (row) => row.max_rank, right: true },
+            { title: "slowest rank − mean", cell: (row) => difference(row.excess_s, row.excess_error_s, row.significant), by: (row) => row.excess_s, right: true },
+            { title: "lines", cell: (row) => row.lines.map((line) => `${line.line} (${percent(line.mean_s / row.mean_s)})`).join(", ") },
+        ],
+    });
+}
+
+function csv(parts: RegionFunctions[]): (string | number | null)[][] {
+    const keys = ["function", "file", "line", "module", "samples", "mean_s", "error_s", "share", "min_s", "max_s", "max_rank", "slowest_s", "excess_s", "excess_error_s"] as const;
+    return [["region", ...keys], ...parts.slice(1).flatMap((part) => part.functions.map((row) => [part.region, ...keys.map((key) => row[key])]))];
+}

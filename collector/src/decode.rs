@@ -2,6 +2,7 @@
 
 use crate::codec::{get, take_slice, take_varint, unzigzag};
 use crate::format::{BatchHead, MAX_RECORDS};
+use crate::joined::JOINED_COMPLETED;
 use crate::model::{COLUMNS, Column, Context, Entry, MASKS, Model, PAIRS, Recent, end_of, mask};
 use crate::operation::Operation;
 use crate::record::{Flags, NO_PEER, NONE, Record};
@@ -74,7 +75,7 @@ impl Decoder {
 
     /// How many of `records`, the batch decoded last, have an operation that this version does not know.
     pub fn unknown_operations(&self, records: &[Record]) -> u64 {
-        let known = |operation| Operation::from_number(operation).is_some();
+        let known = |operation: u16| Operation::from_number(operation & !JOINED_COMPLETED).is_some();
         if self.model.contexts.iter().all(|context| known(context.operation)) {
             return 0;
         }

@@ -14,7 +14,7 @@
 use crate::codec::{put, put_varint, zigzag};
 use crate::format::{BatchHead, MAX_RECORDS};
 use crate::model::{
-    COLUMNS, Column, Context, Entry, MASKS, Model, OTHER_PAIR, PAIRS, Recent, end_of, mask, significant_bytes,
+    COLUMNS, Column, Context, Entry, MASKS, Model, OTHER_PAIR, PAIRS, Recent, end_of, guess_of, mask, significant_bytes,
 };
 use crate::record::{NO_PEER, NONE, Record};
 
@@ -89,34 +89,18 @@ impl Encoder {
         }
 
         let mut recent = Recent::default();
-        let mut previous_end = head.previous_end;
-        let mut next_run = 0;
-        let mut at = n.div_ceil(2);
-        for (i, record) in records.iter().enumerate() {
-            let slot = recent.slot();
-            match self.model.guess(slot) {
-                Some(entry) if entry.is(record, recent) => recent.advance(entry),
-                _ => {
-                    self.surprise(record, slot, i - next_run, &mut recent, &mut site);
-                    next_run = i + 1;
-                }
-            }
-
-            let (gap, duration) = (record.begin.wrapping_sub(previous_end), record.end.wrapping_sub(record.begin));
-            previous_end = end_of(record.begin, record.end);
-            let (n_gap, n_duration) = (significant_bytes(gap), significant_bytes(duration));
-            let code = CODES[n_gap * 16 + n_duration];
-            self.codes[i] = code;
-            if code == OTHER_PAIR {
-                self.columns[Column::Lengths as usize].push((n_gap | n_duration << 4) as u8);
-            }
-            // Eight bytes are stored and the position moves by those that count: no branch on the size.
-            let place = &mut self.tail[at..at + 16];
-            place[..8].copy_from_slice(&gap.to_le_bytes());
-            place[n_gap..n_gap + 8].copy_from_slice(&duration.to_le_bytes());
-            at += n_gap + n_duration;
+        let mut rest = records;
+        loop {
+            let (run, now) = right_guesses(&self.model, rest, recent);
+            recent = now;
+            let Some((record, others)) = rest.get(run..).and_then(<[Record]>::split_first) else { break };
+            self.surprise(record, run, &mut recent, &mut site);
+            rest = others;
         }
-        self.tail_len = at;
+        let codes = n.div_ceil(2);
+        let lengths = &mut self.columns[Column::Lengths as usize];
+        let times = times(records, head.previous_end, &mut self.codes, &mut self.tail[codes..], lengths);
+        self.tail_len = codes + times;
         self.codes[n] = 0;
         for (two, pair) in self.tail.iter_mut().zip(self.codes[..n + 1].as_chunks::<2>().0) {
             *two = pair[0] | pair[1] << 4;
@@ -133,16 +117,10 @@ impl Encoder {
         }
     }
 
-    /// Writes the fields of a record that differ from its guess, that of `slot`, after `run` right guesses.
+    /// Writes the fields of a record that differ from its guess, after `run` right guesses.
     #[inline(never)]
-    fn surprise(
-        &mut self,
-        record: &Record,
-        slot: usize,
-        run: usize,
-        recent: &mut Recent,
-        site: &mut impl FnMut(&Record) -> u64,
-    ) {
+    fn surprise(&mut self, record: &Record, run: usize, recent: &mut Recent, site: &mut impl FnMut(&Record) -> u64) {
+        let slot = recent.slot();
         let like = |entry: &&Entry| entry.call_site == record.call_site && entry.operation == record.operation;
         let (context, base, mut mask) = match self.model.guess(slot).filter(like) {
             Some(entry) => (entry.context, self.model.guesses[slot] - 1, 0),
@@ -190,6 +168,47 @@ impl Encoder {
         put_varint(u64::from(record.operation), out);
         index as u32
     }
+}
+
+/// How many of the first records are guessed right, and what is recent after them.
+///
+/// This loop and that of [`times`] are all that most records take; each is a function of its own that calls nothing, so that what it needs is in registers.
+#[inline(never)]
+fn right_guesses(model: &Model, records: &[Record], mut recent: Recent) -> (usize, Recent) {
+    let (guesses, entries) = (&*model.guesses, &model.entries[..]);
+    let mut left = records;
+    while let [record, others @ ..] = left {
+        let Some(entry) = guess_of(guesses, entries, recent.slot()).filter(|entry| entry.is(record, recent)) else {
+            break;
+        };
+        recent.advance(entry);
+        left = others;
+    }
+    (records.len() - left.len(), recent)
+}
+
+/// Writes the code of each record to `codes` and its times to `tail`, which has 16 bytes for each and 16 more; gives how many bytes
+/// they take. Lengths that have no code go to `lengths`.
+#[inline(never)]
+fn times(records: &[Record], mut previous_end: u64, codes: &mut [u8], tail: &mut [u8], lengths: &mut Vec<u8>) -> usize {
+    let mut rest = &mut tail[..];
+    let mut taken = 0;
+    for (record, code) in records.iter().zip(codes) {
+        let (gap, duration) = (record.begin.wrapping_sub(previous_end), record.end.wrapping_sub(record.begin));
+        previous_end = end_of(record.begin, record.end);
+        let (n_gap, n_duration) = (significant_bytes(gap), significant_bytes(duration));
+        *code = CODES[n_gap * 16 + n_duration];
+        if *code == OTHER_PAIR {
+            lengths.push((n_gap | n_duration << 4) as u8);
+        }
+        // Eight bytes are stored and the position moves by those that count: no branch on the size.
+        let Some(place) = rest.first_chunk_mut::<16>() else { break };
+        place[..8].copy_from_slice(&gap.to_le_bytes());
+        place[n_gap..n_gap + 8].copy_from_slice(&duration.to_le_bytes());
+        rest = &mut rest[n_gap + n_duration..];
+        taken += n_gap + n_duration;
+    }
+    taken
 }
 
 /// Makes `entry` like `record`. Writes the fields that change, each to its column; gives their mask.

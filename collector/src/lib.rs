@@ -8,6 +8,7 @@
 //! | [`problem`] | the table of all that a run can lack: number, severity, advice |
 //! | [`options`] | the table of `LBPROF_*` settings: name, default, meaning |
 //! | [`record`] | [`Record`]: one call of one thread |
+//! | [`joined`] | a call and its first part in one record |
 //! | [`sample`] | [`sample::Sample`]: where a thread executed at an instant |
 //! | [`definition`] | what records refer to by number: call sites, regions, communicators … |
 //! | [`walk`] | over a thread's records: what its time is, and in which regions and iterations |
@@ -35,6 +36,7 @@ pub mod encode;
 mod example;
 pub mod fold;
 pub mod format;
+pub mod joined;
 mod model;
 pub mod operation;
 pub mod options;

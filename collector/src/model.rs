@@ -5,6 +5,7 @@
 //! to the entry that came next when it was there before. A right guess changes nothing in the model but the situation.
 //! It starts empty in each batch, so that each can be read without the others. docs/log-format.md has the rules in full.
 
+use crate::joined::JOINED_COMPLETED;
 use crate::operation::Operation;
 use crate::record::{Flags, NO_PEER, NONE, Record};
 
@@ -85,6 +86,7 @@ pub(crate) struct Context {
 impl Context {
     pub(crate) fn new(call_site: u64, operation: u16) -> Self {
         let counts_requests = operation < Operation::FIRST_MARKER
+            || operation & JOINED_COMPLETED == JOINED_COMPLETED
             || operation == Operation::Completed as u16
             || operation == Operation::Started as u16;
         Context { call_site, operation, relative: if counts_requests { u32::MAX } else { 0 }, last: NONE }
@@ -229,6 +231,12 @@ impl Recent {
     }
 }
 
+/// Of `entries`, the one that came last in the situation of `slot`.
+#[inline(always)]
+pub(crate) fn guess_of<'a>(guesses: &[u32; GUESSES], entries: &'a [Entry], slot: usize) -> Option<&'a Entry> {
+    entries.get((*guesses.get(slot)? as usize).wrapping_sub(1))
+}
+
 /// The model of a batch.
 pub(crate) struct Model {
     /// By slot, one more than the index of the entry that came last in its situation; 0: none.
@@ -252,7 +260,7 @@ impl Model {
     /// The entry that came last in the situation of `slot`.
     #[inline(always)]
     pub(crate) fn guess(&self, slot: usize) -> Option<&Entry> {
-        self.entries.get((*self.guesses.get(slot)? as usize).wrapping_sub(1))
+        guess_of(&self.guesses, &self.entries, slot)
     }
 
     /// A new entry for a record that was guessed wrong in the situation of `slot` and belongs to the context with index

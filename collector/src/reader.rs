@@ -16,8 +16,9 @@ use crate::decode::Decoder;
 use crate::definition::Definition;
 use crate::format::{
     BatchHead, BlockHead, BlockKind, Header, LOG_MAGIC, MAX_DEFINITIONS, MAX_HEADER, MAX_OPEN_REGIONS, OLDEST_VERSION,
-    PREAMBLE_BYTES, VERSION, header_checksum,
+    PREAMBLE_BYTES, VERSION, WITH_JOINED, header_checksum,
 };
+use crate::joined;
 use crate::polling::{PollSums, WITH_GAPS};
 use crate::problem::{Problem, ProblemKind};
 use crate::profile::ProfileBatch;
@@ -284,8 +285,11 @@ impl<R: Read> LogReader<R> {
             },
             BlockKind::Records => match self.decoder.decode(plain, tail) {
                 Some((head, _)) if !is_sane(&head) => Some(self.not_understood(kind)),
-                Some((head, records)) => {
+                Some((head, mut records)) => {
                     self.unknown += self.decoder.unknown_operations(&records);
+                    if self.version >= WITH_JOINED {
+                        joined::take_apart(&mut records);
+                    }
                     self.in_sequence(head, records)
                 }
                 None => Some(self.not_understood(kind)),

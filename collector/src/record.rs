@@ -1,7 +1,8 @@
 //! A record: one call of one thread, or one marker.
 //!
 //! The recording library fills records in place in a thread's ring; the log stores them by columns; the analyzer
-//! streams them. It is the same type everywhere, so that what is written is what is read.
+//! streams them. It is the same type everywhere, so that what is written is what is read. Only a call and its first part may be one record
+//! until they are read ([`crate::joined`]).
 
 use crate::operation::{Activity, Operation};
 

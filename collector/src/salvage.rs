@@ -11,7 +11,8 @@ use rustix::fs::{SeekFrom as Find, seek};
 
 use crate::codec::take_array;
 use crate::definition::{EndReason, Instant, Usage};
-use crate::format::{BatchHead, OLDEST_VERSION, OpenRegion, VERSION};
+use crate::format::{BatchHead, OLDEST_VERSION, OpenRegion, VERSION, WITH_JOINED};
+use crate::joined;
 use crate::record::{Flags, Record};
 use crate::ring::{HEAD_BYTES, MAGIC, MANY_EMPTY, MAX_OPEN, MAX_PROBLEMS, RingHead};
 
@@ -111,7 +112,10 @@ fn ring_of(bytes: &[u8], length: u64) -> Option<Salvage> {
     let capacity = u32_at(offset_of!(RingHead, capacity)) as usize;
     let (first, handed_over) = (u64_at(offset_of!(RingHead, first)), u64_at(offset_of!(RingHead, handed_over)));
     let slots = slots.as_chunks().0.iter().take(if handed_over > first { 0 } else { capacity });
-    let (records, lost) = records(slots);
+    let (mut records, lost) = records(slots);
+    if version >= WITH_JOINED {
+        joined::take_apart(&mut records);
+    }
     Some(Salvage {
         version,
         run_id: u64_at(offset_of!(RingHead, run_id)),

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{LazyLock, Mutex, MutexGuard};
 
 use lbprof_collector::fold::Fold;
-use lbprof_collector::format::{BLOCK_HEAD_BYTES, BLOCK_MAGIC, BatchHead, BlockHead, MAX_PLAIN};
+use lbprof_collector::format::{BLOCK_HEAD_BYTES, BLOCK_MAGIC, BatchHead, BlockHead, MAX_PLAIN, VERSION};
 use lbprof_collector::reader::{Item, LogReader, OpenError};
 use lbprof_collector::record::Record;
 use lbprof_collector::ring::HEAD_BYTES;
@@ -140,11 +140,11 @@ fn a_truncated_header_is_distinguished_from_a_file_of_another_kind() {
     assert!(matches!(LogReader::new(&log[..30]), Err(OpenError::Short { found: 30, .. })));
     assert!(matches!(LogReader::new(&b"#!/bin/sh\necho a program"[..]), Err(OpenError::NotALog { .. })));
     let mut newer = log.clone();
-    newer[8] = 4;
+    newer[8] = VERSION as u8 + 1;
     let Err(error) = LogReader::new(&newer[..]) else { panic!("a newer log was opened") };
     assert_eq!(
         error.to_string(),
-        "the log: log format 4, this lb-report reads 1 to 3: use the lb-report of the run's lbprof"
+        "the log: log format 5, this lb-report reads 1 to 4: use the lb-report of the run's lbprof"
     );
     let mut flipped = log.clone();
     flipped[25] ^= 1;

@@ -156,7 +156,7 @@ def batch(plain, tail):  # §7
                 c = column[2].uint()
                 if c == len(contexts):
                     site, operation = (column[2].uint() - 1) & M64, column[2].uint()
-                    counts = operation < 1000 or operation in (1008, 1011)
+                    counts = operation < 1000 or operation in (1008, 1011) or operation >= 0xC000
                     contexts.append({"site": site, "operation": operation, "counts": counts, "last": None})
                 if contexts[c]["last"] is None:
                     e = dict(context=c, sent=0, received=0, count=0, flags=0, peer=NO_PEER, tag=NO_PEER)
@@ -200,6 +200,22 @@ def batch(plain, tail):  # §7
     if b.rest() or times.rest() or any(c.rest() for c in column):
         raise ValueError("something is left over")
     return head, records
+
+
+def apart(records):  # §6
+    """Takes joined records apart, from version 4 on."""
+    for record in records:
+        begin, end, site, sent, received, peer, tag, comm, request, operation, flags, count = record
+        if operation < 0x8000:
+            yield record
+        elif operation >= 0xC000:
+            yield (begin, end, site, 0, 0, NO_PEER, NO_PEER, comm, NONE, operation & 0x3FFF, flags & ~0x798, count)
+            yield (end, end, site, sent, received, peer, tag, comm, request, 1008, flags, 0)
+        else:
+            yield (begin, end, site, sent, 0, peer, tag, comm, NONE, operation & 0x3FFF, flags & ~0x18, 0)
+            source, wild = signed32(request), flags & 0x18
+            nothing = 0x200 if source < 0 and not wild & 8 else 0
+            yield (end, end, site, 0, received, source, signed32(count), comm, NONE, 1009, wild | nothing | 1, 0)
 
 
 def profile(b, version):  # §8
@@ -340,7 +356,7 @@ class Found:
 
 
 def ring(data):  # §10
-    if data[:8] != b"LBPRING1" or int.from_bytes(data[8:12], "little") not in (1, 2, 3):
+    if data[:8] != b"LBPRING1" or int.from_bytes(data[8:12], "little") not in (1, 2, 3, 4):
         raise ValueError("not a ring")
     old = data[8] < 3
     thread, capacity, first, previous_end = struct.unpack_from("<IIQQ", data, 24)
@@ -350,6 +366,8 @@ def ring(data):  # §10
             break
         # Those of a log are ids, 2⁶⁴ − 1 for none; an old ring's are addresses, which its modules would have to be asked about.
         records.append(slot if old else (*slot[:2], (slot[2] - 1) & M64, *slot[3:]))
+    if data[8] >= 4:
+        records = list(apart(records))
     return {"thread": thread, "first": first, "previous_end": previous_end}, records
 
 
@@ -357,7 +375,7 @@ def main(log, ring_file=None):
     data = open(log, "rb").read()
     magic, version, length, crc = struct.unpack_from("<8sHII", data)
     content = data[18 : 18 + length]
-    if magic != b"LBPROFLG" or version not in (1, 2, 3) or zlib.crc32(content, zlib.crc32(data[8:14])) != crc:
+    if magic != b"LBPROFLG" or version not in (1, 2, 3, 4) or zlib.crc32(content, zlib.crc32(data[8:14])) != crc:
         raise ValueError("not a log")
     facts = header(Bytes(content))
     print("rank", facts["rank"], facts["n_ranks"], facts["host"], facts["clock"], facts["mode"])
@@ -380,7 +398,8 @@ def main(log, ring_file=None):
                 fields(one)
                 found.definitions[name] += 1
         elif kind == 2:
-            found.take_records(*batch(plain, tail))
+            head, records = batch(plain, tail)
+            found.take_records(head, list(apart(records)) if version >= 4 else records)
         elif kind == 3:
             found.take_profile(Bytes(plain), version)
         elif kind == 4:

@@ -11,7 +11,10 @@ pub fn cache_slot(handle: Word) -> usize {
     (handle >> 4 ^ handle >> 9 ^ handle) & (CACHE - 1)
 }
 
-/// Empties an entry of a thread's cache, by its handle, if it is that of `handle`.
+/// What no handle is: programs pass 0 by mistake, but not this.
+pub const NO_HANDLE: Word = Word::MAX >> 1;
+
+/// Empties an entry of a thread's cache, by its handle, if it is that of `handle`: it becomes that of [`NO_HANDLE`].
 ///
 /// The thread may be at work on the entry, for another handle: what it stores stays. What belongs to the handle is the thread's alone
 /// and is left as it is.
@@ -20,5 +23,5 @@ pub fn cache_slot(handle: Word) -> usize {
 /// `entry` is in the state of a live thread.
 pub unsafe fn uncache(entry: *mut Word, handle: Word) {
     // SAFETY: the caller's promise; aligned as a word is.
-    let _ = unsafe { AtomicUsize::from_ptr(entry) }.compare_exchange(handle, 0, Relaxed, Relaxed);
+    let _ = unsafe { AtomicUsize::from_ptr(entry) }.compare_exchange(handle, NO_HANDLE, Relaxed, Relaxed);
 }

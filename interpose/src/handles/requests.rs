@@ -2,14 +2,15 @@
 //!
 //! A request may be completed by another thread than the one that started it, and its handle may be given to a new request
 //! the moment MPI has completed it, before this library sees the return. So the table may hold one handle twice, and
-//! [`take`] gives the one that was started first. It is an array of buckets without chains, entered without a lock; what finds
-//! its bucket full goes to an ordinary map.
+//! [`take`] gives the one that was started first. It is an array of buckets without chains, entered without a lock. Each handle has a home,
+//! one of its bucket's places, where nearly all are found at once; what finds that taken goes to another one, and where the bucket is full,
+//! to an ordinary map.
 
 use std::collections::{HashMap, VecDeque};
 use std::hint;
 use std::sync::atomic::{
-    AtomicU32, AtomicU64, AtomicUsize,
-    Ordering::{Acquire, Relaxed, Release},
+    AtomicI32, AtomicU32, AtomicU64, AtomicUsize,
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
     fence,
 };
 
@@ -89,8 +90,10 @@ fn is_handle(handle: Word) -> bool {
 
 /// What is known of the request whose handle is at the same place of the bucket.
 struct Slot {
-    id_comm: AtomicU64,
-    peer_tag: AtomicU64,
+    id: AtomicU32,
+    comm: AtomicU32,
+    peer: AtomicI32,
+    tag: AtomicI32,
     sent: AtomicU64,
     received: AtomicU64,
     kind: AtomicU32,
@@ -101,23 +104,29 @@ struct Slot {
 struct Bucket {
     handles: [AtomicUsize; WAYS],
     slots: [Slot; WAYS],
-    /// How many requests of this bucket are in [`OVERFLOW`].
-    overflowed: AtomicU32,
+    /// How many requests of this bucket are not at home: in the lower half those in [`OVERFLOW`], in the upper one those at other places.
+    /// Where there is none, a handle can only be at home. Counted before the request is there, and until it is not.
+    elsewhere: AtomicU64,
 }
+
+/// One at another place, in [`Bucket::elsewhere`].
+const AT_ANOTHER_PLACE: u64 = 1 << 32;
 
 static TABLE: [Bucket; BUCKETS] = [const {
     Bucket {
         handles: [const { AtomicUsize::new(FREE) }; WAYS],
         slots: [const {
             Slot {
-                id_comm: AtomicU64::new(0),
-                peer_tag: AtomicU64::new(0),
+                id: AtomicU32::new(0),
+                comm: AtomicU32::new(0),
+                peer: AtomicI32::new(0),
+                tag: AtomicI32::new(0),
                 sent: AtomicU64::new(0),
                 received: AtomicU64::new(0),
                 kind: AtomicU32::new(0),
             }
         }; WAYS],
-        overflowed: AtomicU32::new(0),
+        elsewhere: AtomicU64::new(0),
     }
 }; BUCKETS];
 
@@ -138,12 +147,31 @@ fn is_older(id: u32, other: u32) -> bool {
     (id.wrapping_sub(other) << 1) as i32 <= 0
 }
 
+/// Where a handle is at home: its bucket, and the index of its place.
 #[inline(always)]
-fn bucket(handle: Word) -> &'static Bucket {
+fn home(handle: Word) -> (&'static Bucket, usize) {
     // Handles are multiples of a power of two (pointers) or small steps apart (integers): a multiplication spreads both.
-    let hash = (handle as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - BUCKETS.trailing_zeros());
-    // SAFETY: the shift leaves as many bits as there are buckets.
-    unsafe { TABLE.get_unchecked(hash as usize) }
+    let hash = (handle as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - (BUCKETS * WAYS).trailing_zeros());
+    // SAFETY: the shift leaves as many bits as there are places.
+    (unsafe { TABLE.get_unchecked(hash as usize / WAYS) }, hash as usize % WAYS)
+}
+
+impl Bucket {
+    #[inline(always)]
+    fn at(&self, index: usize) -> (&AtomicUsize, &Slot) {
+        // The remainder is the index: the compiler sees that it is none too large.
+        (&self.handles[index % WAYS], &self.slots[index % WAYS])
+    }
+
+    /// Whether a handle can only be at home.
+    #[inline(always)]
+    fn all_at_home(&self) -> bool {
+        self.elsewhere.load(Acquire) == 0
+    }
+
+    fn has_overflowed(&self) -> bool {
+        self.elsewhere.load(Acquire) as u32 != 0
+    }
 }
 
 impl Open {
@@ -163,8 +191,10 @@ impl Open {
 impl Slot {
     #[inline(always)]
     fn store(&self, open: Open) {
-        self.id_comm.store(u64::from(open.id) << 32 | u64::from(open.comm), Relaxed);
-        self.peer_tag.store(u64::from(open.peer as u32) << 32 | u64::from(open.tag as u32), Relaxed);
+        self.id.store(open.id, Relaxed);
+        self.comm.store(open.comm, Relaxed);
+        self.peer.store(open.peer, Relaxed);
+        self.tag.store(open.tag, Relaxed);
         self.sent.store(open.sent, Relaxed);
         self.received.store(open.received, Relaxed);
         self.kind.store(u32::from(open.kind), Relaxed);
@@ -172,13 +202,11 @@ impl Slot {
 
     #[inline(always)]
     fn load(&self) -> Open {
-        let id_comm = self.id_comm.load(Relaxed);
-        let peer_tag = self.peer_tag.load(Relaxed);
         Open {
-            id: (id_comm >> 32) as u32,
-            comm: id_comm as u32,
-            peer: (peer_tag >> 32) as i32,
-            tag: peer_tag as i32,
+            id: self.id(),
+            comm: self.comm.load(Relaxed),
+            peer: self.peer.load(Relaxed),
+            tag: self.tag.load(Relaxed),
             sent: self.sent.load(Relaxed),
             received: self.received.load(Relaxed),
             kind: self.kind.load(Relaxed) as u16,
@@ -187,7 +215,7 @@ impl Slot {
 
     #[inline(always)]
     fn id(&self) -> u32 {
-        (self.id_comm.load(Relaxed) >> 32) as u32
+        self.id.load(Relaxed)
     }
 }
 
@@ -197,48 +225,57 @@ fn claim(handle: &AtomicUsize, found: usize) -> bool {
 }
 
 /// Remembers an open request.
-#[inline]
+#[inline(always)]
 pub fn insert(handle: Word, open: Open) {
     if !is_handle(handle) {
         return;
     }
-    let bucket = bucket(handle);
-    for (place, slot) in bucket.handles.iter().zip(&bucket.slots) {
+    let (bucket, index) = home(handle);
+    let (place, slot) = bucket.at(index);
+    if place.load(Relaxed) == FREE && claim(place, FREE) {
+        slot.store(open);
+        place.store(handle, Release);
+    } else {
+        // A copy, so that the other one can stay in registers.
+        insert_elsewhere(bucket, index, handle, &Open { ..open });
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn insert_elsewhere(bucket: &Bucket, home: usize, handle: Word, open: &Open) {
+    let open = *open;
+    bucket.elsewhere.fetch_add(AT_ANOTHER_PLACE, AcqRel);
+    for (place, slot) in (1..WAYS).map(|step| bucket.at(home + step)) {
         if place.load(Relaxed) == FREE && claim(place, FREE) {
             slot.store(open);
             place.store(handle, Release);
             return;
         }
     }
-    overflow(bucket, handle, open);
-}
-
-#[cold]
-#[inline(never)]
-fn overflow(bucket: &Bucket, handle: Word, open: Open) {
+    bucket.elsewhere.fetch_sub(AT_ANOTHER_PLACE, AcqRel);
     // SAFETY: the calling thread's state.
     unsafe {
         enter::quiet(thread::current(), || {
             let Some(mut map) = OVERFLOW.lock() else { return };
             map.get_or_insert_default().entry(handle).or_default().push_back(open);
-            bucket.overflowed.fetch_add(1, Relaxed);
+            bucket.elsewhere.fetch_add(1, AcqRel);
         });
     }
 }
 
-/// Where the oldest request of the bucket with this handle is.
-#[inline(always)]
-fn find(bucket: &Bucket, handle: Word) -> Option<(&AtomicUsize, &Slot)> {
-    // A bit for each place that has it: mostly one, and looking at all of them costs less than branching at each.
+/// The index of the place of the oldest request of the bucket with this handle.
+fn find(bucket: &Bucket, handle: Word) -> Option<usize> {
+    // A bit for each place that has it: mostly one.
     let mut found = 0u32;
     for (i, place) in bucket.handles.iter().enumerate() {
         found |= u32::from(place.load(Acquire) == handle) << i;
     }
-    if found == 0 {
-        return None;
+    match found.count_ones() {
+        0 => None,
+        1 => Some(found.trailing_zeros() as usize),
+        _ => Some(oldest(bucket, found)),
     }
-    let at = if found.is_power_of_two() { found.trailing_zeros() as usize } else { oldest(bucket, found) };
-    Some((bucket.handles.get(at)?, bucket.slots.get(at)?))
 }
 
 /// Of the places whose bits are set in `found`, the one whose request was started first.
@@ -262,17 +299,27 @@ fn take_at(place: &AtomicUsize, slot: &Slot, handle: Word) -> Option<Open> {
     Some(open)
 }
 
+/// Takes the request at place `index` of a bucket where not all are at home, unless another thread has just done so.
+fn take_any(bucket: &Bucket, index: usize, handle: Word) -> Option<Open> {
+    let (place, slot) = bucket.at(index);
+    let open = take_at(place, slot, handle)?;
+    if index != home(handle).1 {
+        bucket.elsewhere.fetch_sub(AT_ANOTHER_PLACE, AcqRel);
+    }
+    Some(open)
+}
+
 /// What the request at `place` is, unless another thread has just taken it.
 #[inline(always)]
 fn look_at(place: &AtomicUsize, slot: &Slot, handle: Word) -> Option<Open> {
     // Between the same id at both ends and the handle, the rest is that request's.
-    let id = slot.id_comm.load(Acquire);
+    let id = slot.id.load(Acquire);
     if place.load(Acquire) != handle {
         return None;
     }
     let open = slot.load();
     fence(Acquire);
-    (place.load(Relaxed) == handle && slot.id_comm.load(Relaxed) == id).then_some(open)
+    (place.load(Relaxed) == handle && slot.id() == id).then_some(open)
 }
 
 /// What a poll that found nothing records of an open request.
@@ -286,25 +333,17 @@ pub struct Polled {
     pub activity: u16,
 }
 
-impl Polled {
-    #[inline(always)]
-    fn of(id_comm: u64, kind: u16) -> Polled {
-        Polled { id: (id_comm >> 32) as u32, comm: id_comm as u32, activity: kind & 7 }
-    }
-}
-
 /// As [`look_at`], of less.
 #[inline(always)]
 fn look_at_polled(place: &AtomicUsize, slot: &Slot, handle: Word) -> Option<Polled> {
     // The same order of loads.
-    let id_comm = slot.id_comm.load(Acquire);
+    let id = slot.id.load(Acquire);
     if place.load(Acquire) != handle {
         return None;
     }
-    let kind = slot.kind.load(Relaxed) as u16;
+    let polled = Polled { id, comm: slot.comm.load(Relaxed), activity: slot.kind.load(Relaxed) as u16 & 7 };
     fence(Acquire);
-    let is_same = place.load(Relaxed) == handle && slot.id_comm.load(Relaxed) == id_comm;
-    is_same.then_some(Polled::of(id_comm, kind))
+    (place.load(Relaxed) == handle && slot.id() == id).then_some(polled)
 }
 
 /// As [`peek`], for a poll, of which a program makes millions: inlined, and it reads only what the poll's record needs.
@@ -313,9 +352,12 @@ pub fn peek_polled(handle: Word) -> Option<Polled> {
     if !is_handle(handle) {
         return None;
     }
-    let bucket = bucket(handle);
-    if bucket.overflowed.load(Relaxed) == 0 {
-        let (place, slot) = find(bucket, handle)?;
+    let (bucket, index) = home(handle);
+    if bucket.all_at_home() {
+        let (place, slot) = bucket.at(index);
+        if place.load(Acquire) != handle {
+            return None;
+        }
         if let Some(polled) = look_at_polled(place, slot, handle) {
             return Some(polled);
         }
@@ -337,30 +379,45 @@ pub fn take(handle: Word) -> Option<Open> {
     if !is_handle(handle) {
         return None;
     }
-    let bucket = bucket(handle);
-    if bucket.overflowed.load(Relaxed) != 0 {
+    let (bucket, index) = home(handle);
+    if bucket.all_at_home() {
+        let (place, slot) = bucket.at(index);
+        if place.load(Acquire) != handle {
+            return None;
+        }
+        if let Some(open) = take_at(place, slot, handle) {
+            return Some(open);
+        }
+    }
+    take_again(handle)
+}
+
+/// The same where the request may be elsewhere, or another thread has just taken it.
+#[cold]
+#[inline(never)]
+fn take_again(handle: Word) -> Option<Open> {
+    let (bucket, _) = home(handle);
+    if bucket.has_overflowed() {
         return of_both(bucket, handle, true);
     }
     loop {
-        let (place, slot) = find(bucket, handle)?;
-        if let Some(open) = take_at(place, slot, handle) {
+        if let Some(open) = take_any(bucket, find(bucket, handle)?, handle) {
             return Some(open);
         }
     }
 }
 
 /// Looks at the oldest open request with this handle, which stays open.
-#[inline]
 pub fn peek(handle: Word) -> Option<Open> {
     if !is_handle(handle) {
         return None;
     }
-    let bucket = bucket(handle);
-    if bucket.overflowed.load(Relaxed) != 0 {
+    let (bucket, _) = home(handle);
+    if bucket.has_overflowed() {
         return of_both(bucket, handle, false);
     }
     loop {
-        let (place, slot) = find(bucket, handle)?;
+        let (place, slot) = bucket.at(find(bucket, handle)?);
         if let Some(open) = look_at(place, slot, handle) {
             return Some(open);
         }
@@ -381,8 +438,9 @@ fn older_of_both(bucket: &Bucket, handle: Word, take: bool) -> Option<Open> {
     loop {
         let first = map.as_ref().and_then(|map| map.get(&handle)).and_then(VecDeque::front).copied();
         match (find(bucket, handle), first) {
-            (Some((place, slot)), first) if first.is_none_or(|first| is_older(slot.id(), first.id)) => {
-                let inside = if take { take_at(place, slot, handle) } else { look_at(place, slot, handle) };
+            (Some(index), first) if first.is_none_or(|first| is_older(bucket.at(index).1.id(), first.id)) => {
+                let (place, slot) = bucket.at(index);
+                let inside = if take { take_any(bucket, index, handle) } else { look_at(place, slot, handle) };
                 if inside.is_some() {
                     return inside;
                 }
@@ -394,7 +452,7 @@ fn older_of_both(bucket: &Bucket, handle: Word, take: bool) -> Option<Open> {
                 if same.is_empty() {
                     map.remove(&handle);
                 }
-                bucket.overflowed.fetch_sub(1, Relaxed);
+                bucket.elsewhere.fetch_sub(1, AcqRel);
                 return Some(first);
             }
             (_, first) => return first,

@@ -1,5 +1,7 @@
 //! How an argument is read: C passes values, Fortran addresses; large-count variants have wider counts.
 
+use std::marker::PhantomData;
+
 use crate::mpi::abi::{AbiFamily, abi};
 use crate::mpi::fortran::{self, FortranPlace};
 use crate::mpi::symbols;
@@ -123,6 +125,15 @@ pub trait Language: Copy {
         }
     }
 
+    /// The handles of an array, to be read one after the other.
+    #[inline(always)]
+    fn handles(array: Word, convert: Convert) -> Handles<Self>
+    where
+        Self: Sized,
+    {
+        Handles { array, convert, is_narrow: convert.mask() == 0xffff_ffff, language: PhantomData }
+    }
+
     /// Whether a status argument says that the program wants none.
     ///
     /// # Safety
@@ -190,6 +201,34 @@ impl Convert {
     #[inline(always)]
     fn mask(self) -> usize {
         if matches!(self, Convert::File) { usize::MAX } else { abi().handle_mask }
+    }
+}
+
+/// The handles of an array: how wide they are is looked up once.
+pub struct Handles<L> {
+    array: Word,
+    convert: Convert,
+    is_narrow: bool,
+    language: PhantomData<L>,
+}
+
+impl<L: Language> Handles<L> {
+    /// As [`Language::handle_at`].
+    ///
+    /// # Safety
+    /// The array has more than `i` handles, or is null.
+    #[inline(always)]
+    pub unsafe fn at(&self, i: usize) -> Word {
+        // SAFETY: the caller's.
+        unsafe {
+            if L::FORTRAN || self.array == 0 {
+                L::handle_at(self.array, i, self.convert)
+            } else if self.is_narrow {
+                (self.array as *const u32).add(i).read() as usize
+            } else {
+                (self.array as *const usize).add(i).read()
+            }
+        }
     }
 }
 

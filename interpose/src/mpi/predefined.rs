@@ -102,21 +102,29 @@ pub fn size_in_handle(datatype: Word) -> Option<u64> {
     }
 }
 
-/// Open MPI's request that is complete from the start; 0 where there is none, which is no handle.
-static EMPTY_REQUEST: AtomicUsize = AtomicUsize::new(0);
+/// Which bits of a handle show that it is shared, and what they are then.
+static SHARED_REQUEST: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
 /// Finds what is looked up once, when the interface is known.
 pub fn look_up() {
-    if abi().kind == AbiFamily::OpenMpi {
-        EMPTY_REQUEST.store(symbol(c"ompi_request_empty"), Relaxed);
-    }
+    let (bits, shared) = match abi().kind {
+        // One request is complete from the start.
+        AbiFamily::OpenMpi => (usize::MAX, symbol(c"ompi_request_empty")),
+        // Built-in ones have the kind of handle that predefined objects have.
+        _ if abi().handle_mask == 0xffff_ffff => (0xc000_0000, 0x4000_0000),
+        _ => (0, 1),
+    };
+    let [known_bits, known] = &SHARED_REQUEST;
+    known_bits.store(bits, Relaxed);
+    known.store(shared, Relaxed);
 }
 
 /// Whether a request handle stands for many completed requests at once, and so must not be followed: MPICH's built-in ones, and
 /// the one that Open MPI gives to every send that it could hand over at once, and to what has no other side.
 #[inline(always)]
 pub fn is_shared_request(request: Word) -> bool {
-    request == EMPTY_REQUEST.load(Relaxed) || abi().handle_mask == 0xffff_ffff && request >> 30 == 1
+    let [bits, shared] = &SHARED_REQUEST;
+    request & bits.load(Relaxed) == shared.load(Relaxed)
 }
 
 /// Whether MPI may take a word for a communicator's handle rather than refuse it at sight.

@@ -18,6 +18,11 @@ pub struct Arrived {
     pub cancelled: bool,
 }
 
+impl Arrived {
+    /// Nothing from nobody.
+    pub const NOTHING: Arrived = Arrived { source: -1, tag: 0, bytes: 0, cancelled: false };
+}
+
 /// Reads the status at `status`.
 ///
 /// # Safety

@@ -21,7 +21,7 @@ use lbprof_collector::problem::ProblemKind;
 use crate::harmless::signals::critical;
 use crate::harmless::{enter, guard};
 use crate::log::LOG;
-use crate::state::call_paths::{CallPaths, KnownPath, PLACES};
+use crate::state::call_paths::{CallPaths, KnownPath, NO_PATHS, PLACES};
 use crate::state::thread::Thread;
 use crate::system::memory;
 use crate::unwind::python::{self, Failure, Found, Interpreter, Read};
@@ -39,14 +39,6 @@ static CHECKED: AtomicBool = AtomicBool::new(false);
 static PYTHON: OnceLock<Interpreter> = OnceLock::new();
 /// Whether it is not what it seemed to be.
 static PYTHON_IS_OTHER: AtomicBool = AtomicBool::new(false);
-
-/// A table without paths.
-static NONE_KNOWN: Empty = Empty([std::ptr::null(); PLACES]);
-
-struct Empty([*const KnownPath; PLACES]);
-
-// SAFETY: nobody writes to it.
-unsafe impl Sync for Empty {}
 
 /// Addresses are less than this: a key counts above them.
 const UNLOAD: usize = 1 << 47;
@@ -118,15 +110,18 @@ unsafe fn find(
 ) -> *const KnownPath {
     // SAFETY: the caller's promise; known paths live as long as they are in the table.
     unsafe {
+        // Most often it is the first one, and there is always one: no call is that of the last.
         let mut known = *places.add(place);
-        while !known.is_null() {
+        loop {
             let is_of_call = (*known).caller == caller && (*known).key == key;
             if is_of_call && holds((*known).end, (*known).before) && also(&*known) {
-                break;
+                return known;
             }
             known = (*known).next;
+            if known.is_null() {
+                return known;
+            }
         }
-        known
     }
 }
 
@@ -142,8 +137,8 @@ pub unsafe fn current_or_none(thread: *mut Thread) -> u64 {
 /// Where in the table a path is.
 #[inline(always)]
 fn place(caller: usize, key: usize) -> usize {
-    // The lower halves alone: the upper ones seldom differ.
-    let hash = (caller as u32 ^ (key as u32) << 7).wrapping_mul(0x9e37_79b1);
+    // The lower halves alone: the upper ones seldom differ. One instruction puts them together.
+    let hash = (caller as u32).wrapping_add((key as u32) << 3).wrapping_mul(0x9e37_79b1);
     (hash >> (u32::BITS - PLACES.ilog2())) as usize
 }
 
@@ -219,7 +214,7 @@ unsafe fn python_place(python: &Interpreter, caller: usize, key: usize, state: u
 unsafe fn unwound(thread: *mut Thread, paths: &mut CallPaths) -> u64 {
     let unloads = KEY.load(Relaxed);
     if paths.unloads != unloads || paths.known.len() >= MAX_KNOWN || paths.python_words >= MAX_PYTHON_WORDS {
-        paths.places.fill(std::ptr::null());
+        paths.places.copy_from_slice(&NO_PATHS.0);
         paths.known.clear();
         paths.python_words = 0;
         if paths.unloads != unloads {
@@ -274,8 +269,8 @@ fn keep(thread: *mut Thread, paths: &mut CallPaths, path: &Path, python: Option<
     // SAFETY: the thread's own state.
     let (caller, sp) = unsafe { ((*thread).caller, (*thread).sp) };
     let key = sp | paths.unloads;
-    let words: Box<[StackWord]> = path.words.as_slice().into();
-    let (end, before) = (words.as_ptr_range().end, -(size_of_val(&*words) as isize));
+    let words = path.words.as_slice().to_vec();
+    let (end, before) = (words.as_ptr_range().end, -(size_of_val(&words[..]) as isize));
     let at = match interpreter().filter(|_| paths.is_first_thread) {
         None => place(caller, key),
         // SAFETY: this is the first thread.
@@ -299,7 +294,7 @@ pub unsafe fn attach(thread: *mut Thread) {
             let paths = Box::new(CallPaths::new());
             // Where all are checked none is found; where there is Python they are looked for apart.
             let is_apart = CHECKED.load(Relaxed) || paths.is_first_thread && PYTHON.get().is_some();
-            let places = if is_apart { NONE_KNOWN.0.as_ptr() } else { paths.places.as_ptr() };
+            let places = if is_apart { NO_PATHS.0.as_ptr() } else { paths.places.as_ptr() };
             (*thread).paths_by_place = places;
             (*thread).paths = Box::into_raw(paths);
         }

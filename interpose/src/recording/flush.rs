@@ -16,6 +16,7 @@ use std::sync::atomic::{
 
 use lbprof_collector::Operation;
 use lbprof_collector::definition::Definition;
+use lbprof_collector::joined;
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::{Flags, Record};
 use lbprof_collector::ring::{MANY_EMPTY, MAX_OPEN};
@@ -105,7 +106,7 @@ pub unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> O
             break;
         }
     }
-    let count = records.len();
+    let count = joined::count(records);
     if count != 0 {
         RECORDED.fetch_add(count as u64, Relaxed);
         log.head.first += count as u64;
@@ -221,9 +222,17 @@ fn has_lost_file(log: &ThreadLog) -> bool {
 
 /// Gives an end to calls that were left by longjmp or an exception: the begin of what came next. Whether all slots are filled.
 pub fn mend(records: &mut [Record], now: u64) -> bool {
+    // One comparison and no branch, for this is done to all records: whole ones have a begin that is not 0 nor after their end.
+    let others: usize = records.iter().map(|record| usize::from(record.begin.wrapping_sub(1) >= record.end)).sum();
+    others == 0 || mend_others(records, now)
+}
+
+/// The same where not all records are whole.
+#[cold]
+#[inline(never)]
+fn mend_others(records: &mut [Record], now: u64) -> bool {
     let (mut next, mut filled) = (now, true);
     for record in records.iter_mut().rev() {
-        // One comparison, for this is done to all records: whole ones have a begin that is not 0 nor after their end.
         if record.begin.wrapping_sub(1) < record.end {
             next = record.begin;
             continue;
@@ -248,8 +257,9 @@ fn write(rank_log: &mut RankLog, log: &mut ThreadLog, records: &[Record], now: u
     if rank_log.events() {
         written = rank_log.records(&log.head, records, || is_still_whole(log, records));
         if written == Batch::Dropped {
-            DROPPED.fetch_add(records.len() as u64, Relaxed);
-            log.ring.head().dropped.fetch_add(records.len() as u64, Relaxed);
+            let dropped = joined::count(records) as u64;
+            DROPPED.fetch_add(dropped, Relaxed);
+            log.ring.head().dropped.fetch_add(dropped, Relaxed);
         }
     } else {
         SUMS.store(true, Relaxed);

@@ -21,14 +21,35 @@ pub struct KnownPath {
     /// Another path in the same place of the table.
     pub next: *const KnownPath,
     /// The words.
-    pub _words: Box<[StackWord]>,
+    pub _words: Vec<StackWord>,
     /// What shows that Python's functions are the same; `None`: there is no need.
     pub python: Option<Read>,
 }
 
+/// What nobody writes to.
+pub struct Constant<T>(pub T);
+
+// SAFETY: see above; what it points to is as constant.
+unsafe impl<T> Sync for Constant<T> {}
+
+/// The path of no call, for none returns to address 0. It is the last in each place of a table, so that there is always one to look at.
+static OF_NO_CALL: Constant<KnownPath> = Constant(KnownPath {
+    caller: 0,
+    key: 0,
+    end: std::ptr::null(),
+    before: 0,
+    id: 0,
+    next: std::ptr::null(),
+    _words: Vec::new(),
+    python: None,
+});
+
+/// The places of a table without paths.
+pub static NO_PATHS: Constant<[*const KnownPath; PLACES]> = Constant([&raw const OF_NO_CALL.0; PLACES]);
+
 /// A thread's table of paths.
 pub struct CallPaths {
-    /// The newest path in each place, or null. [`crate::state::thread::Thread`] has its address.
+    /// The newest path in each place. [`crate::state::thread::Thread`] has its address.
     pub places: Box<[*const KnownPath]>,
     /// The paths in the table.
     #[expect(clippy::vec_box, reason = "places point to them, so they must not move")]
@@ -47,7 +68,7 @@ impl CallPaths {
     /// None yet.
     pub fn new() -> Self {
         CallPaths {
-            places: vec![std::ptr::null(); PLACES].into_boxed_slice(),
+            places: NO_PATHS.0.into(),
             known: Vec::new(),
             rules: Rules::default(),
             unloads: 0,

@@ -97,14 +97,28 @@ pub unsafe trait Call: Copy {
     #[inline(always)]
     fn comm(self, comm: Word) -> &'static CommInfo {
         // SAFETY: the contract.
-        unsafe { comms::find(self.thread(), self.handle(comm, Convert::Comm)) }
+        unsafe {
+            // In C, mostly the word is the handle: then there is no need to ask which of its bits count.
+            if !Self::Language::FORTRAN
+                && let Some(last) = comms::last_used(self.thread(), comm)
+            {
+                return last;
+            }
+            comms::find(self.thread(), self.handle(comm, Convert::Comm))
+        }
     }
 
     /// Bytes of an element of a datatype.
     #[inline(always)]
     fn size(self, datatype: Word) -> u64 {
         // SAFETY: the contract.
-        unsafe { datatypes::size(self.thread(), self.handle(datatype, Convert::Datatype)) }
+        unsafe {
+            // As above.
+            if !Self::Language::FORTRAN && datatype == (*self.thread()).type_handle {
+                return (*self.thread()).type_size;
+            }
+            datatypes::size(self.thread(), self.handle(datatype, Convert::Datatype))
+        }
     }
 
     /// Bytes of an element of datatype `i` of an array.

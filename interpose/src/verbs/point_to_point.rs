@@ -1,6 +1,8 @@
 //! Sends and receives (MPI-4.1 chapter 3).
 
-use lbprof_collector::Operation;
+use std::sync::atomic::{Ordering::Release, compiler_fence};
+
+use lbprof_collector::joined::JOINED;
 use lbprof_collector::record::{Flags, Record};
 
 use super::{After, Call, Event, Posted, known};
@@ -14,8 +16,7 @@ use crate::word::Word;
 /// Facts of a message to or from `peer`.
 #[inline(always)]
 fn message<C: Call>(call: C, peer: Word, tag: Word, comm: Word) -> Facts {
-    let comm = call.comm(comm);
-    let mut facts = Facts::on(comm.id);
+    let mut facts = Facts::on(call.comm(comm).id);
     facts.peer = call.int(peer);
     facts.tag = call.int(tag);
     facts
@@ -24,7 +25,12 @@ fn message<C: Call>(call: C, peer: Word, tag: Word, comm: Word) -> Facts {
 /// Facts of a message from `source`, with the wildcards marked.
 #[inline(always)]
 fn incoming<C: Call>(call: C, source: Word, tag: Word, comm: Word) -> Facts {
-    let mut facts = message(call, source, tag, comm);
+    marked(message(call, source, tag, comm))
+}
+
+/// Facts of a message from its peer, with the wildcards marked.
+#[inline(always)]
+fn marked(mut facts: Facts) -> Facts {
     if facts.peer < 0 {
         if facts.peer == abi().any_source {
             facts.flags |= Flags::ANY_SOURCE.0;
@@ -32,7 +38,8 @@ fn incoming<C: Call>(call: C, source: Word, tag: Word, comm: Word) -> Facts {
             facts.flags |= Flags::NOTHING.0;
         }
     }
-    if facts.tag == abi().any_tag {
+    // No tag is negative.
+    if facts.tag < 0 && facts.tag == abi().any_tag {
         facts.flags |= Flags::ANY_TAG.0;
     }
     facts
@@ -151,14 +158,16 @@ pub(super) unsafe fn store_arrived(slot: *mut Record, arrived: Arrived) {
     }
 }
 
-/// The receiving half of a combined send and receive, written as a part after the call.
+/// The receiving half of a combined send and receive, a part that is in the call's record ([`lbprof_collector::joined`]).
 #[derive(Clone, Copy)]
 pub struct Exchanges {
     status: Word,
-    facts: Facts,
+    source: i32,
+    tag: i32,
+    wildcards: Flags,
 }
 
-/// A combined send and receive: the record is the send, a part the receive.
+/// A combined send and receive: the record is the send, its part the receive.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "the arguments of MPI_Sendrecv")]
 pub fn exchanges<C: Call>(
@@ -173,27 +182,28 @@ pub fn exchanges<C: Call>(
     status: &mut Word,
 ) -> Event<Exchanges> {
     let status = status_or_own(call, status);
-    let facts = incoming(call, source, recvtag, comm);
     let send = sends(call, dest, sendtag, comm, sendcount, sendtype);
-    Event { facts: send.facts, after: Exchanges { status, facts } }
+    let receive = marked(Facts { peer: call.int(source), tag: call.int(recvtag), ..Facts::none() });
+    let wildcards = Flags(receive.flags & (Flags::ANY_SOURCE.0 | Flags::ANY_TAG.0));
+    Event { facts: send.facts, after: Exchanges { status, source: receive.peer, tag: receive.tag, wildcards } }
 }
 
 impl After for Exchanges {
     #[inline(always)]
-    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
-        // SAFETY: as for a receive; the part is a copy of the finished record.
+    unsafe fn after(mut self, _: *mut Thread, slot: *mut Record, ok: bool) {
+        // SAFETY: a successful call has filled the status; the slot is this call's.
         unsafe {
-            let mut part = *slot;
-            part.operation = Operation::Received as u16;
-            part.begin = part.end;
-            part.sent = 0;
-            part.peer = self.facts.peer;
-            part.tag = self.facts.tag;
-            part.flags = Flags(self.facts.flags).with_activity(Operation::Received.activity());
-            if ok {
-                store_arrival(&mut part, self.status);
+            let arrived = if ok { status::read_status(self.status) } else { Arrived::NOTHING };
+            if arrived.source >= 0 {
+                (self.source, self.tag) = (arrived.source, arrived.tag);
+                (*slot).received = arrived.bytes;
             }
-            crate::recording::room::append(thread, part);
+            (*slot).request = self.source as u32;
+            (*slot).count = self.tag as u32;
+            (*slot).flags |= self.wildcards;
+            // Last of all: whoever finds it so finds the part.
+            compiler_fence(Release);
+            (*slot).operation |= JOINED;
         }
     }
 }

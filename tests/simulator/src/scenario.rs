@@ -22,6 +22,7 @@ use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
+use crate::joining::joined;
 use lbprof_collector::definition::{
     CallSite, ClockOffset, Communicator, Definition, EndReason, Instant, Module, RankList, Region, RegionKind, Usage,
 };
@@ -859,7 +860,7 @@ impl RankScript {
         for (thread, begin, records) in &self.threads {
             let mut head = BatchHead { thread: *thread, previous_end: ahead(*begin), ..BatchHead::default() };
             for batch in records.chunks(self.batch) {
-                log.records(&head, batch, site_of)?;
+                log.records(&head, &joined(batch), site_of)?;
                 head.advance(batch);
             }
         }
@@ -869,7 +870,7 @@ impl RankScript {
         let (written, ringed) = self.records.split_at(self.records.len() - in_ring);
         for batch in written.chunks(self.batch) {
             match header.mode {
-                Mode::Events => log.records(&head, batch, site_of)?,
+                Mode::Events => log.records(&head, &joined(batch), site_of)?,
                 Mode::Profile => {
                     fold.records(batch, site_of);
                     log.profile(&fold.take())?;
@@ -888,7 +889,7 @@ impl RankScript {
         match self.ending {
             Ending::Killed { .. } => {
                 let in_ring = |record: &Record| Record { call_site: site_of(record).wrapping_add(1), ..*record };
-                let ringed: Vec<_> = ringed.iter().map(in_ring).collect();
+                let ringed: Vec<_> = joined(ringed).iter().map(in_ring).collect();
                 return Ok((log.into_sink(), Some(ring(&header, &head, &ringed, self.dropped))));
             }
             Ending::Finalize => {

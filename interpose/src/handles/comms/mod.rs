@@ -18,14 +18,18 @@ use crate::word::Word;
 /// `thread` is the calling thread's state; `comm` is a valid handle or a null one.
 #[inline(always)]
 pub unsafe fn find(thread: *mut Thread, comm: Word) -> &'static CommInfo {
-    // SAFETY: the cache holds addresses of descriptions that are never freed.
-    unsafe {
-        if comm == (*thread).comm_handle && !(*thread).comm.is_null() {
-            &*(*thread).comm
-        } else {
-            look_up(thread, comm)
-        }
-    }
+    // SAFETY: the caller's.
+    unsafe { if let Some(last) = last_used(thread, comm) { last } else { look_up(thread, comm) } }
+}
+
+/// What is known of the communicator that was used last, if that is `comm`: a handle, or the word that it was passed as.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+#[inline(always)]
+pub unsafe fn last_used(thread: *mut Thread, comm: Word) -> Option<&'static CommInfo> {
+    // SAFETY: a thread that has a ring has a communicator there, if only the unknown one; descriptions are never freed.
+    unsafe { if comm == (*thread).comm_handle { (*thread).comm.as_ref() } else { None } }
 }
 
 /// # Safety

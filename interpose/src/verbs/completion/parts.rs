@@ -1,85 +1,182 @@
 //! The parts of a call that starts or completes several requests.
 
+use std::sync::atomic::{Ordering::Release, compiler_fence};
+
 use super::finished::{store_completed_here, take_completed};
+use crate::handles::requests::Open;
 use crate::harmless::guard;
 use crate::mpi::predefined;
-use crate::recording::{room, slot};
+use crate::recording::room;
+use crate::recording::slot::publish_part;
 use crate::state::thread::Thread;
 use crate::word::Word;
-use lbprof_collector::record::{NONE, Record};
+use lbprof_collector::joined::{JOINED_COMPLETED, can_join_completed};
+use lbprof_collector::record::{Flags, NONE, Record};
 use lbprof_collector::{Activity, Operation, ProblemKind};
 
-/// The parts of a call that completed several requests.
-pub(super) struct CompletedParts {
-    pub(super) template: Record,
-    pub(super) completed: u32,
-    /// Activity of the requests; the last collective or one-sided one where they are mixed.
-    pub(super) activity: Activity,
-    pub(super) comm: u32,
+/// The bits of a record's flags that are its activity.
+const ACTIVITY: u16 = 7;
+
+/// The parts of a call that starts or completes several requests. The first request that was completed is in the call's own record
+/// ([`lbprof_collector::joined`]).
+pub(super) struct Parts {
+    /// The call's record. Where a flush intervened it holds nothing or another one, maybe a part.
+    slot: *mut Record,
+    call_site: u64,
+    /// The call's flags before it had parts.
+    flags: Flags,
+    part: Operation,
+    /// End of the call; where there was a flush before a part, that of the part, for those that follow come after it, too.
+    end: u64,
+    /// Requests that were started or completed, also those without a part.
+    pub(super) count: u32,
+    /// Whether there is a part, in the call's record or after it.
+    has_parts: bool,
+    /// Activity and communicator of the last request.
+    activity: u16,
+    comm: u32,
 }
 
-impl CompletedParts {
+impl Parts {
     /// Of the call at `slot`, which has returned.
     ///
     /// # Safety
     /// `slot` is that of the call that has just returned.
-    pub(super) unsafe fn of(slot: *mut Record) -> Self {
+    #[inline(always)]
+    pub(super) unsafe fn of(slot: *mut Record, part: Operation) -> Self {
         // SAFETY: a live record.
-        let mut template = unsafe { *slot };
-        template.operation = Operation::Completed as u16;
-        template.begin = template.end;
-        CompletedParts { template, completed: 0, activity: Activity::PointToPoint, comm: NONE }
+        let (call_site, flags, end) = unsafe { ((*slot).call_site, (*slot).flags, (*slot).end) };
+        let activity = Activity::PointToPoint as u16;
+        Parts { slot, call_site, flags, part, end, count: 0, has_parts: false, activity, comm: NONE }
     }
 
     /// One request was completed.
     ///
     /// # Safety
     /// `thread` is the calling thread's state. `status` is 0 or a filled one's address.
-    pub(super) unsafe fn add(&mut self, thread: *mut Thread, handle: Word, status: Word) {
-        // SAFETY: a filled status; the part is a local copy.
+    #[inline(always)]
+    pub(super) unsafe fn completed(&mut self, thread: *mut Thread, handle: Word, status: Word) {
+        if predefined::is_shared_request(handle) {
+            self.count += 1;
+            return;
+        }
+        let taken = take_completed(handle);
+        // SAFETY: a filled status; before there are parts nothing was flushed.
         unsafe {
-            let open = take_completed(handle);
-            match open {
-                Some(open) => {
-                    self.comm = open.comm;
-                    // A persistent request that was not active did not complete anything.
-                    if open.is_inactive() {
-                        return;
-                    }
-                }
-                None if predefined::is_shared_request(handle) => {
-                    self.completed += 1;
-                    return;
-                }
-                None => guard::count(ProblemKind::UnknownRequest, 1),
-            }
-            self.completed += 1;
-            let part = room::add_part(thread, &self.template);
-            if part.is_null() {
+            if let Some(open) = taken
+                && !self.has_parts
+                && !open.is_inactive()
+                && can_join_completed(self.flags)
+            {
+                self.has_parts = true;
+                self.count += 1;
+                store_completed_here(self.slot, handle, status, Some(open));
+                (self.activity, self.comm) = ((*self.slot).flags.0 & ACTIVITY, open.comm);
+                // Last of all: whoever finds it so finds the part.
+                compiler_fence(Release);
+                (*self.slot).operation |= JOINED_COMPLETED;
                 return;
             }
-            // Where there was a flush before this part, those that follow come after it, too.
-            self.template.end = (*part).end;
-            store_completed_here(part, handle, status, open);
-            if open.is_some() {
-                self.activity = (*part).activity();
-            }
-            slot::publish_part(part);
+            // A copy, so that the other one can stay in registers.
+            let taken = taken.map(|open| Open { ..open });
+            self.completed_after(thread, handle, status, &taken);
         }
     }
 
-    /// All parts are written. The call's slot may have been flushed while they were; then its count stays 0.
+    /// The same of a request that is not in the call's record.
     ///
     /// # Safety
-    /// `slot` is that which [`CompletedParts::of`] was given.
-    pub(super) unsafe fn finish(self, slot: *mut Record) {
-        // SAFETY: the slot lies in the ring; where a flush intervened it holds nothing or another record, maybe one of the parts.
+    /// As [`Parts::completed`].
+    #[inline(never)]
+    unsafe fn completed_after(&mut self, thread: *mut Thread, handle: Word, status: Word, open: &Option<Open>) {
+        let open = *open;
+        match open {
+            Some(open) => {
+                self.comm = open.comm;
+                // A persistent request that was not active did not complete anything.
+                if open.is_inactive() {
+                    return;
+                }
+            }
+            None => guard::count(ProblemKind::UnknownRequest, 1),
+        }
+        self.count += 1;
+        // SAFETY: the caller's.
         unsafe {
-            let is_call = (*slot).operation != self.template.operation && (*slot).call_site == self.template.call_site;
-            if is_call && (*slot).end == self.template.end {
-                (*slot).count = self.completed;
-                (*slot).flags = (*slot).flags.with_activity(self.activity);
-                (*slot).comm = self.comm;
+            let activity = self.add(thread, |part| store_completed_here(part, handle, status, open));
+            if open.is_some() {
+                self.activity = activity.unwrap_or(self.activity);
+            }
+        }
+    }
+
+    /// One request was started: `store` puts it into its part.
+    ///
+    /// # Safety
+    /// `thread` is the calling thread's state.
+    pub(super) unsafe fn started(&mut self, thread: *mut Thread, comm: u32, store: impl FnOnce(*mut Record)) {
+        self.count += 1;
+        self.comm = comm;
+        // SAFETY: the caller's.
+        self.activity = unsafe { self.add(thread, store) }.unwrap_or(self.activity);
+    }
+
+    /// Adds a part that `store` fills; gives its activity. `None`: the thread does not record.
+    ///
+    /// # Safety
+    /// `thread` is the calling thread's state.
+    #[inline(always)]
+    unsafe fn add(&mut self, thread: *mut Thread, store: impl FnOnce(*mut Record)) -> Option<u16> {
+        self.has_parts = true;
+        let template = Record { call_site: self.call_site, flags: self.flags, ..Record::new(self.part, self.end) };
+        // SAFETY: the part is this thread's newest slot.
+        unsafe {
+            let part = room::add_part(thread, &template);
+            if part.is_null() {
+                return None;
+            }
+            self.end = (*part).end;
+            store(part);
+            publish_part(part);
+            Some((*part).flags.0 & ACTIVITY)
+        }
+    }
+
+    /// All parts are written. The call's slot may have been flushed while they were; then its count is that of the parts until then.
+    ///
+    /// # Safety
+    /// `thread` is the calling thread's state.
+    #[inline(always)]
+    pub(super) unsafe fn finish(&mut self, thread: *mut Thread) {
+        // SAFETY: the slot lies in the ring.
+        unsafe {
+            let slot = self.slot;
+            let operation = (*slot).operation & !JOINED_COMPLETED;
+            if operation == self.part as u16 || (*slot).call_site != self.call_site || (*slot).end != self.end {
+                return;
+            }
+            (*slot).count = self.count;
+            if (*slot).flags.0 & ACTIVITY != self.activity || (*slot).comm != self.comm {
+                self.stand_for_all(thread);
+            }
+        }
+    }
+
+    /// Gives the call's record the activity and the communicator of the last request. Where they are not those of the first, which is in the
+    /// record, that gets a part of its own.
+    ///
+    /// # Safety
+    /// As [`Parts::finish`], of a record that has not been flushed.
+    #[inline(never)]
+    unsafe fn stand_for_all(&mut self, thread: *mut Thread) {
+        // SAFETY: the slot is the call's until a part is added.
+        unsafe {
+            let slot = self.slot;
+            let apart = (*slot).apart();
+            let call = apart.map_or(*slot, |(call, _)| call);
+            slot.write(Record { flags: Flags(call.flags.0 & !ACTIVITY | self.activity), comm: self.comm, ..call });
+            if let Some((_, first)) = apart {
+                self.add(thread, |part| part.write(Record { begin: 0, end: (*part).end, ..first }));
             }
         }
     }

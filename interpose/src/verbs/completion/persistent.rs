@@ -1,16 +1,15 @@
 //! Persistent and partitioned requests (MPI-4.1 §§3.9, 4.2).
 
-use super::parts::CompletedParts;
+use super::parts::Parts;
 use super::single::{LooksAt, WithRequest, looks_at, with_request};
 use crate::handles::requests::{self, ACTIVE, Open};
 use crate::mpi::lang::{Convert, Language};
-use crate::recording::room;
-use crate::recording::slot::{self, Facts};
+use crate::recording::slot::Facts;
 use crate::state::thread::Thread;
 use crate::verbs::{After, Call, Event};
 use crate::word::Word;
 use lbprof_collector::Operation;
-use lbprof_collector::record::{Flags, Record};
+use lbprof_collector::record::{Flags, NONE, Record};
 
 /// Starts one persistent or partitioned request.
 #[derive(Clone, Copy)]
@@ -92,23 +91,13 @@ impl<L: Language> After for StartsAll<L> {
             if !ok {
                 return;
             }
-            let mut parts = CompletedParts::of(slot);
-            parts.template.operation = Operation::Started as u16;
+            let mut parts = Parts::of(slot, Operation::Started);
             for i in 0..self.count {
                 let open = activate(L::handle_at(self.requests, i, Convert::Request));
-                parts.completed += 1;
-                let part = room::add_part(thread, &parts.template);
-                if part.is_null() {
-                    continue;
-                }
-                // Where there was a flush before this part, those that follow come after it, too.
-                parts.template.end = (*part).end;
-                store_started(part, open);
-                parts.activity = (*part).activity();
-                parts.comm = (*part).comm;
-                slot::publish_part(part);
+                let comm = open.map_or(NONE, |open| open.comm);
+                parts.started(thread, comm, |part| store_started(part, open));
             }
-            parts.finish(slot);
+            parts.finish(thread);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Calls that complete, test or look at the requests of an array.
 
 use super::finished::{store_completed, take_completed};
-use super::parts::CompletedParts;
+use super::parts::Parts;
 use crate::harmless::enter;
 use crate::mpi::abi::abi;
 use crate::mpi::lang::{Convert, Language};
@@ -13,6 +13,7 @@ use crate::verbs::point_to_point::status_or_own;
 use crate::verbs::polls::{found_nothing, nothing_active};
 use crate::verbs::{After, Call, Event};
 use crate::word::{Word, int_at};
+use lbprof_collector::Operation;
 use lbprof_collector::record::Record;
 
 /// Copies the handles of an array before MPI overwrites them; null where there is no memory, or where MPI will refuse the call.
@@ -23,8 +24,9 @@ fn keep_requests<C: Call>(call: C, count: usize, array: Word) -> *const Word {
     // SAFETY: the array has `count` handles, or one that is none before its end; the thread's buffer is grown first.
     unsafe {
         let interface = abi().kind;
+        let handles = C::Language::handles(array, Convert::Request);
         if (*thread).requests_room < count {
-            if !(0..count).all(|i| predefined::may_be_request(interface, call.handle_at(array, i, Convert::Request))) {
+            if !(0..count).all(|i| predefined::may_be_request(interface, handles.at(i))) {
                 return std::ptr::null();
             }
             grow_requests(thread, count);
@@ -34,7 +36,7 @@ fn keep_requests<C: Call>(call: C, count: usize, array: Word) -> *const Word {
             return std::ptr::null();
         }
         for i in 0..count {
-            let handle = call.handle_at(array, i, Convert::Request);
+            let handle = handles.at(i);
             if !predefined::may_be_request(interface, handle) {
                 return std::ptr::null();
             }
@@ -242,13 +244,13 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
             if outcount == 0 {
                 return found_nothing(thread, slot);
             }
-            let mut parts = CompletedParts::of(slot);
+            let mut parts = Parts::of(slot, Operation::Completed);
             for k in 0..outcount {
                 if let Some(i) = self.index(self.indices, k) {
-                    parts.add(thread, self.kept.add(i).read(), self.status(k));
+                    parts.completed(thread, self.kept.add(i).read(), self.status(k));
                 }
             }
-            parts.finish(slot);
+            parts.finish(thread);
         }
     }
 
@@ -263,15 +265,15 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
             if self.out != 0 && L::out_int(self.out) == 0 {
                 return found_nothing(thread, slot);
             }
-            let mut parts = CompletedParts::of(slot);
+            let mut parts = Parts::of(slot, Operation::Completed);
             for i in 0..self.count {
                 let handle = self.kept.add(i).read();
                 if !is_null(Null::Request, handle) {
-                    parts.add(thread, handle, self.status(i));
+                    parts.completed(thread, handle, self.status(i));
                 }
             }
-            let none_was_active = parts.completed == 0;
-            parts.finish(slot);
+            let none_was_active = parts.count == 0;
+            parts.finish(thread);
             if none_was_active {
                 nothing_active(thread, slot);
             }
@@ -298,11 +300,11 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
                 }
                 return;
             }
-            let mut parts = CompletedParts::of(slot);
+            let mut parts = Parts::of(slot, Operation::Completed);
             for i in completed {
-                parts.add(thread, self.kept.add(i).read(), 0);
+                parts.completed(thread, self.kept.add(i).read(), 0);
             }
-            parts.finish(slot);
+            parts.finish(thread);
         }
     }
 

@@ -191,8 +191,8 @@ fn right_guesses(model: &Model, records: &[Record], mut recent: Recent) -> (usiz
 /// they take. Lengths that have no code go to `lengths`.
 #[inline(never)]
 fn times(records: &[Record], mut previous_end: u64, codes: &mut [u8], tail: &mut [u8], lengths: &mut Vec<u8>) -> usize {
+    let room = tail.len();
     let mut rest = &mut tail[..];
-    let mut taken = 0;
     for (record, code) in records.iter().zip(codes) {
         let (gap, duration) = (record.begin.wrapping_sub(previous_end), record.end.wrapping_sub(record.begin));
         previous_end = end_of(record.begin, record.end);
@@ -206,9 +206,8 @@ fn times(records: &[Record], mut previous_end: u64, codes: &mut [u8], tail: &mut
         place[..8].copy_from_slice(&gap.to_le_bytes());
         place[n_gap..n_gap + 8].copy_from_slice(&duration.to_le_bytes());
         rest = &mut rest[n_gap + n_duration..];
-        taken += n_gap + n_duration;
     }
-    taken
+    room - rest.len()
 }
 
 /// Makes `entry` like `record`. Writes the fields that change, each to its column; gives their mask.

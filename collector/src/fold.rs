@@ -64,6 +64,13 @@ fn kind_of(record: &Record) -> u32 {
     u32::from(record.operation) | u32::from(record.flags.0 & 7) << 16
 }
 
+/// The place in the cache of calls of a kind, from a call site in a region, whose number is given 44 bits up.
+#[inline(always)]
+fn place_of(call_site: u64, kind: u32, region: u64) -> usize {
+    let hash = call_site ^ u64::from(kind) << 20 ^ region;
+    (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - KINDS.ilog2())) as usize
+}
+
 /// Takes the time by iteration, in place of the fold: for iterations so short that rows of all sums would cost more than the records.
 pub trait IterationTimes: Default {
     /// Whether it does; else rows of the fold are by iteration. Rows of profiles that are absorbed are in any case.
@@ -164,24 +171,25 @@ impl<T: IterationTimes> Fold<T> {
     /// Folds records that follow those before. `site` gives the id of a record's call site, `u64::MAX` where it has none;
     /// it is asked at least once for each call site, and must give equal ids for equal `call_site`.
     pub fn records(&mut self, records: &[Record], mut site: impl FnMut(&Record) -> u64) {
-        match self.polls.take() {
-            None => records.iter().for_each(|record| self.record(record, &mut site)),
-            Some(mut polls) => {
-                for record in records {
-                    // Most records are no part of polling, and are not copied.
-                    let mut decided;
-                    let record = if polls.concerns(record) {
-                        decided = *record;
-                        polls.next(&mut decided);
-                        &decided
-                    } else {
-                        polls.pass(record);
-                        record
-                    };
-                    self.record(record, &mut site);
+        let mut left = records;
+        loop {
+            let usual = self.usual_calls(left);
+            let Some((record, others)) = left.get(usual..).and_then(<[Record]>::split_first) else { break };
+            left = others;
+            let mut decided;
+            let record = match &mut self.polls {
+                Some(polls) if polls.concerns(record) => {
+                    decided = *record;
+                    polls.next(&mut decided);
+                    &decided
                 }
-                self.polls = Some(polls);
-            }
+                Some(polls) => {
+                    polls.pass(record);
+                    record
+                }
+                None => record,
+            };
+            self.record(record, &mut site);
         }
         self.walk.next = self.walk.next.saturating_add(records.len() as u64);
         self.rest.records = self.rest.records.saturating_add(records.len() as u64);
@@ -407,6 +415,63 @@ impl<T: IterationTimes> Fold<T> {
         }
     }
 
+    /// Folds the calls at the front that end, follow the time before them, poll for nothing and are of a kind that is in the cache, and their parts; gives
+    /// how many.
+    ///
+    /// All that most records take is in this loop, which calls nothing, so that what it needs is in registers. [`Fold::record`] does the same for any record.
+    #[inline(never)]
+    fn usual_calls(&mut self, records: &[Record]) -> usize {
+        const UNUSUAL: u16 = Flags::NOTHING.0 | Flags::UNFINISHED.0;
+        let is_polling = self.polls.as_ref().is_some_and(Polls::is_polling);
+        if is_polling || self.walk.time.state() != WalkState::Computing {
+            return 0;
+        }
+        let (region, row) = (u64::from(self.region) << 44, self.row);
+        let mut now = self.walk.time.now();
+        let (mut gaps, mut computed, mut calls, mut last) = (0u64, 0u64, 0u64, NONE);
+        let mut left = records;
+        while let [record, others @ ..] = left {
+            let is_usual = record.operation < Operation::FIRST_MARKER
+                && now <= record.begin
+                && record.begin <= record.end
+                && record.end != 0
+                && record.flags.0 & UNUSUAL == 0
+                && !Operation::polls(record.operation);
+            if last != NONE && Operation::is_part(record.operation) && record.begin == now && record.end == now {
+                self.add_part(record, last);
+                left = others;
+                continue;
+            }
+            let kind = kind_of(record);
+            let there = &mut self.kinds[place_of(record.call_site, kind, region)];
+            let is_there = there.call_site == record.call_site && there.kind == kind && there.row == row;
+            if !is_usual || !is_there || there.site == NONE {
+                break;
+            }
+            let (gap, ticks) = (record.begin - now, record.end - record.begin);
+            gaps = gaps.wrapping_add(gap);
+            computed += u64::from(gap > 0);
+            let (sent, received) = (record.sent & there.counted.0, record.received & there.counted.1);
+            there.sums.add(&Cell { ticks, calls: 1, sent, received });
+            self.times.add(record.activity(), ticks);
+            calls += 1;
+            last = there.site;
+            now = record.end;
+            left = others;
+        }
+        let usual = records.len() - left.len();
+        if usual != 0 {
+            self.walk.time.advance(now);
+            self.computing.add(&Cell { ticks: gaps, calls: computed, ..Cell::default() });
+            self.rest.calls = self.rest.calls.wrapping_add(calls);
+            self.last_call = last;
+            if let Some(polls) = &mut self.polls {
+                polls.pass_until(now);
+            }
+        }
+        usual
+    }
+
     #[inline(always)]
     fn record(&mut self, record: &Record, site: &mut impl FnMut(&Record) -> u64) {
         let reached = self.walk.time.reach(record);
@@ -485,8 +550,7 @@ impl<T: IterationTimes> Fold<T> {
     #[inline(always)]
     fn place_of(&mut self, record: &Record, site: &mut impl FnMut(&Record) -> u64) -> usize {
         let kind = kind_of(record);
-        let hash = record.call_site ^ u64::from(kind) << 20 ^ u64::from(self.region) << 44;
-        let place = (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - KINDS.ilog2())) as usize;
+        let place = place_of(record.call_site, kind, u64::from(self.region) << 44);
         let there = &self.kinds[place];
         let found = there.call_site == record.call_site && there.kind == kind && there.row == self.row;
         if !found || there.site == NONE {
@@ -555,15 +619,22 @@ impl<T: IterationTimes> Fold<T> {
 
     /// A part of the call before it: only its bytes count, those by call site in the call's own entry.
     fn part(&mut self, record: &Record, site: &mut impl FnMut(&Record) -> u64) {
-        let (sent, received) = counted(record.operation);
-        let cell = Cell { ticks: 0, calls: 0, sent: record.sent & sent, received: record.received & received };
-        self.cell(record.activity()).add(&cell);
         if self.last_call == NONE {
             // Its call was lost, or lies in the batch before a profile that was absorbed.
             let place = self.place_of(record, site);
             self.last_call = self.kinds[place].site;
         }
-        self.sites[self.last_call as usize].1.add(&cell);
+        self.add_part(record, self.last_call);
+    }
+
+    /// Adds the bytes of a part of a call in `sites`.
+    #[inline(always)]
+    fn add_part(&mut self, record: &Record, call: u32) {
+        let (sent, received) = counted(record.operation);
+        let (sent, received) = (record.sent & sent, record.received & received);
+        let cell = Cell { ticks: 0, calls: 0, sent, received };
+        self.cell(record.activity()).add(&cell);
+        self.sites[call as usize].1.add(&cell);
     }
 
     #[inline(never)]

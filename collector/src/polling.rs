@@ -207,10 +207,21 @@ impl Polls {
         self.phase.is_some() || Operation::polls(record.operation)
     }
 
+    /// Whether the thread is polling, so that any record may concern it.
+    pub(crate) fn is_polling(&self) -> bool {
+        self.phase.is_some()
+    }
+
     /// The thread's next record, which does not concern polling.
     #[inline(always)]
     pub(crate) fn pass(&mut self, record: &Record) {
-        self.previous_end = self.previous_end.max(record.begin).max(record.end);
+        self.pass_until(record.begin.max(record.end));
+    }
+
+    /// The thread's next records, up to this end, do not concern polling.
+    #[inline(always)]
+    pub(crate) fn pass_until(&mut self, end: u64) {
+        self.previous_end = self.previous_end.max(end);
     }
 
     #[inline(never)]

@@ -157,9 +157,10 @@ fn home(handle: Word) -> (&'static Bucket, usize) {
 }
 
 impl Bucket {
+    /// A place and what is known of its request.
     #[inline(always)]
+    #[expect(clippy::indexing_slicing, reason = "a remainder is never too large")]
     fn at(&self, index: usize) -> (&AtomicUsize, &Slot) {
-        // The remainder is the index: the compiler sees that it is none too large.
         (&self.handles[index % WAYS], &self.slots[index % WAYS])
     }
 

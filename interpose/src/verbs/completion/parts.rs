@@ -175,8 +175,17 @@ impl Parts {
             let apart = (*slot).apart();
             let call = apart.map_or(*slot, |(call, _)| call);
             slot.write(Record { flags: Flags(call.flags.0 & !ACTIVITY | self.activity), comm: self.comm, ..call });
-            if let Some((_, first)) = apart {
-                self.add(thread, |part| part.write(Record { begin: 0, end: (*part).end, ..first }));
+            let Some((_, first)) = apart else { return };
+            let (end, mut last) = (self.end, std::ptr::null_mut());
+            self.add(thread, |part| {
+                part.write(Record { begin: 0, end: (*part).end, ..first });
+                last = part;
+            });
+            if self.end == end && !last.is_null() {
+                // No flush intervened: the parts follow one another, and the first comes first.
+                let parts = slot.add(1);
+                std::ptr::copy(parts, parts.add(1), usize::try_from(last.offset_from(parts)).unwrap_or(0));
+                parts.write(first);
             }
         }
     }

@@ -137,7 +137,8 @@ fn multiplication(names: &'static Names, ranks: u32, n: u32) -> Scenario {
 fn run(names: &'static Names) -> Scenario {
     Scenario::ranks(RANKS).hosts(|rank| format!("{}{}", names.host, rank / 2)).each(|rank, script| {
         script
-            .sampled(1000)
+            .places(&["force", "halo"])
+            .sampled(2000)
             .repeat(ITERATIONS, |at, script| script.iteration(names.step, |now| step(names, rank, at, now)))
     })
 }

@@ -211,3 +211,48 @@ fn a_run_without_samples_has_no_functions() {
     let refused = run().each(|_, script| script.not_sampled(SamplingOutcome::Refused(13)));
     assert_eq!(report(written(refused).path(), &Selection::default()).functions, None);
 }
+
+fn exported(arguments: &[&str]) -> std::process::Output {
+    let mut command = assert_cmd::Command::cargo_bin("lb-report").unwrap();
+    command.arg("export").args(arguments).arg("--quiet").output().unwrap()
+}
+
+#[test]
+fn samples_are_exported_as_stacks() {
+    let program = Program::new(&["-g"]);
+    let dir = written(run_of(&program, 1000));
+    let folder = dir.path().to_str().unwrap();
+    let table = table(dir.path(), &Selection::default());
+    let folded = exported(&["folded", folder, "--weight", "cpu", "--by-rank"]).stdout;
+    let folded = String::from_utf8(folded).unwrap();
+    let mut sum_s = 0.0;
+    for line in folded.lines() {
+        let (stack, ns) = line.rsplit_once(' ').unwrap();
+        sum_s += ns.parse::<f64>().unwrap() * 1e-9;
+        let end = ["pair;force", "pair;force;density", "rest;halo", "rest;sort"];
+        assert!(end.iter().any(|end| stack.ends_with(&format!(";main;step;{end}"))), "{line}");
+    }
+    assert!((sum_s - table.computation_s - table.mpi_s).abs() < 1e-6);
+    let document = exported(&["speedscope", folder]).stdout;
+    let document: serde_json::Value = serde_json::from_slice(&document).unwrap();
+    assert_eq!(document["$schema"], "https://www.speedscope.app/file-format-schema.json");
+    let frames = document["shared"]["frames"].as_array().unwrap();
+    let profiles = document["profiles"].as_array().unwrap();
+    assert_eq!(profiles.len(), 4);
+    let mut sum_s = 0.0;
+    for profile in profiles {
+        assert_eq!((&profile["type"], &profile["unit"]), (&"sampled".into(), &"seconds".into()));
+        let (samples, weights) = (profile["samples"].as_array().unwrap(), profile["weights"].as_array().unwrap());
+        assert_eq!(samples.len(), weights.len());
+        let known = |frame: &serde_json::Value| (frame.as_u64().unwrap() as usize) < frames.len();
+        assert!(samples.iter().all(|stack| stack.as_array().unwrap().iter().all(known)));
+        let of_rank: f64 = weights.iter().map(|weight| weight.as_f64().unwrap()).sum();
+        assert!((profile["endValue"].as_f64().unwrap() - of_rank).abs() < 1e-9);
+        sum_s += of_rank;
+    }
+    assert!((sum_s - table.computation_s - table.mpi_s).abs() < 1e-6);
+    let bare = written(Scenario::ranks(2).each(|_, script| script.compute(5).barrier(1)));
+    let refused = exported(&["speedscope", bare.path().to_str().unwrap()]);
+    assert!(!refused.status.success() && refused.stdout.is_empty());
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("there are no samples"));
+}

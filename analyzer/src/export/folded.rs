@@ -6,16 +6,18 @@
 //! ```
 //!
 //! A stack is the regions from the outermost on, then the call site and the call, or what else the time is. Its weight is in nanoseconds, the
-//! sum over ranks: of their first threads' time, or of all waiting. Made from the sums, so that a run in profile mode has them, too.
+//! sum over ranks: of their first threads' time, of all waiting, or of their first threads' CPU time by samples, with functions in place of calls. Made from the sums, so that a run in profile mode has them, too.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use lbprof_collector::Activity;
 
+use super::sampled;
 use crate::model::{Model, RankModel, Region, RegionIdx, chain};
 use crate::profile::operation_name;
 use crate::report::words::clean;
+use crate::structure::sampled_code::SampledCode;
 use crate::structure::symbols::CodePlace;
 
 /// What stacks are weighted by.
@@ -25,17 +27,20 @@ pub enum Weight {
     Time,
     /// The time spent waiting there, for other ranks and for messages in transit.
     Waiting,
+    /// CPU time by samples.
+    Cpu,
 }
 
 impl Weight {
     /// All of them.
-    pub const ALL: [Weight; 2] = [Weight::Time, Weight::Waiting];
+    pub const ALL: [Weight; 3] = [Weight::Time, Weight::Waiting, Weight::Cpu];
 
     /// The name that asks for it.
     pub fn name(self) -> &'static str {
         match self {
             Weight::Time => "time",
             Weight::Waiting => "waiting",
+            Weight::Cpu => "cpu",
         }
     }
 
@@ -44,17 +49,18 @@ impl Weight {
         match self {
             Weight::Time => "The time spent there",
             Weight::Waiting => "The time spent waiting there",
+            Weight::Cpu => "The CPU time of functions there, by samples",
         }
     }
 }
 
-/// Writes the stacks of `model`; `places` are those of its call sites. `by_rank`: those of each rank under a frame of its own.
+/// Writes the stacks of `model`; `places` are those of its call sites, and samples hit `code`. `by_rank`: those of each rank under a frame of its own.
 ///
 /// Waiting is known where the ranks were followed.
 ///
 /// Errors: those of writing.
 pub fn write(
-    (model, places): (&Model, &[CodePlace]),
+    (model, places, code): (&Model, &[CodePlace], &SampledCode),
     weight: Weight,
     by_rank: bool,
     out: &mut dyn Write,
@@ -63,6 +69,7 @@ pub fn write(
     match weight {
         Weight::Time => model.ranks.iter().for_each(|rank| stacks.time(rank, &model.regions)),
         Weight::Waiting => stacks.waiting(model),
+        Weight::Cpu => model.ranks.iter().for_each(|rank| stacks.cpu(model, code, rank)),
     }
     for (stack, ns) in stacks.weights {
         if ns >= 0.5 {
@@ -96,6 +103,13 @@ impl Stacks<'_> {
         }
     }
 
+    /// The CPU time of a rank by samples.
+    fn cpu(&mut self, model: &Model, code: &SampledCode, rank: &RankModel) {
+        for (frames, seconds) in sampled::stacks(model, code, rank) {
+            self.add_frames(rank, frames.iter().map(String::as_str), seconds * 1e9);
+        }
+    }
+
     /// The waiting of all threads.
     fn waiting(&mut self, model: &Model) {
         let Some(followed) = &model.followed else { return };
@@ -123,6 +137,12 @@ impl Stacks<'_> {
         frames: &[impl AsRef<str>],
         ns: f64,
     ) {
+        let around = chain(regions, region);
+        let regions = around.iter().rev().map(|&around| regions[around as usize].name.as_str());
+        self.add_frames(rank, regions.chain(frames.iter().map(AsRef::as_ref)), ns);
+    }
+
+    fn add_frames<'f>(&mut self, rank: &RankModel, frames: impl Iterator<Item = &'f str>, ns: f64) {
         let mut stack = String::new();
         let mut push = |frame: &str| {
             if !frame.is_empty() {
@@ -134,10 +154,7 @@ impl Stacks<'_> {
         if self.by_rank {
             push(&format!("rank {} ({})", rank.rank, rank.host));
         }
-        for &around in chain(regions, region).iter().rev() {
-            push(&regions[around as usize].name);
-        }
-        frames.iter().for_each(|frame| push(frame.as_ref()));
+        frames.for_each(&mut push);
         *self.weights.entry(stack).or_default() += ns;
     }
 }

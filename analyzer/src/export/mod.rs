@@ -12,7 +12,9 @@ pub mod folded;
 pub mod paraver;
 pub mod parquet;
 pub mod perfetto;
+mod sampled;
 mod source_path;
+pub mod speedscope;
 pub mod talp;
 
 use crate::model::{Model, RegionIdx};

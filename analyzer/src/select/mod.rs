@@ -141,6 +141,11 @@ pub enum SelectionError {
          LBPROF_MODE=events, or export folded"
     )]
     OnlySums,
+    /// There are no samples.
+    #[error(
+        "there are no samples in the selected part: the run was not sampled there, or its calls were recorded as sums"
+    )]
+    NoSamples,
     /// Sums cannot be cut.
     #[error(
         "--from, --to: rank {rank} has sums in place of records there, which cannot be cut in time (LBPROF_MODE=profile, or past \

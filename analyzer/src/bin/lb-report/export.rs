@@ -10,7 +10,7 @@ use lbprof_analyzer::analyse::{self, Analysis, Stage};
 use lbprof_analyzer::export::folded::{self, Weight};
 use lbprof_analyzer::export::paraver::{Files, Paraver};
 use lbprof_analyzer::export::perfetto::{MOST_CALLS, Perfetto};
-use lbprof_analyzer::export::{Analysed, parquet, talp};
+use lbprof_analyzer::export::{Analysed, parquet, speedscope, talp};
 use lbprof_analyzer::model::moment::Moment;
 use lbprof_analyzer::read::open::Run;
 use lbprof_analyzer::report::Report;
@@ -81,6 +81,8 @@ enum Format {
     Parquet,
     /// Perfetto's trace format, for ui.perfetto.dev and trace_processor.
     Perfetto,
+    /// CPU time by samples: the functions of each rank, for www.speedscope.app.
+    Speedscope,
     /// The JSON of DLB's TALP, for TALP-Pages: efficiencies of the program and of each region.
     Talp,
 }
@@ -106,6 +108,7 @@ pub fn run(arguments: &ExportArguments) -> anyhow::Result<Exit> {
         Format::Paraver => paraver(&run, &selection, arguments)?,
         Format::Parquet => parquet(&run, &selection, arguments)?,
         Format::Perfetto => perfetto(&run, &selection, arguments)?,
+        Format::Speedscope => speedscope(&run, &selection, arguments)?,
         Format::Talp => talp(&run, &selection, arguments)?,
     };
     let report = Report::new(&analysis.model, &analysis.names);
@@ -141,7 +144,10 @@ fn folded(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyh
         needs_events(run)?;
     }
     let analysis = analysed(run, selection, &options(arguments, weight == Weight::Waiting), &arguments.common)?;
-    let of = (&analysis.model, analysis.names.places.as_slice());
+    if weight == Weight::Cpu {
+        needs_samples(&analysis)?;
+    }
+    let of = (&analysis.model, analysis.names.places.as_slice(), &analysis.names.sampled);
     write_file(&arguments.file(), |out| folded::write(of, weight, arguments.by_rank, out))?;
     Ok(analysis)
 }
@@ -150,6 +156,22 @@ fn talp(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow
     let analysis = analysed(run, selection, &options(arguments, false), &arguments.common)?;
     write_file(&arguments.file(), |out| talp::write(&analysis.model, out))?;
     Ok(analysis)
+}
+
+fn speedscope(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+    let analysis = analysed(run, selection, &options(arguments, false), &arguments.common)?;
+    needs_samples(&analysis)?;
+    let Analysis { model, names, .. } = &analysis;
+    write_file(&arguments.file(), |out| speedscope::write((model, &names.sampled), out))?;
+    Ok(analysis)
+}
+
+/// Fails where no sample is known of the selected part.
+fn needs_samples(analysis: &Analysis) -> anyhow::Result<()> {
+    match analysis.model.ranks.iter().all(|rank| rank.samples.first.is_empty()) {
+        true => Err(SelectionError::NoSamples.into()),
+        false => Ok(()),
+    }
 }
 
 fn perfetto(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
@@ -241,7 +263,7 @@ impl ExportArguments {
         let is_terminal = || io::stdout().is_terminal();
         let is_none = self.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
         match self.format {
-            Format::Folded | Format::Talp => None,
+            Format::Folded | Format::Speedscope | Format::Talp => None,
             Format::Paraver => is_none.then_some("a trace is three files: name the first: -o run.prv"),
             Format::Parquet => is_none.then_some("the tables are several files: name a folder for them: -o tables"),
             Format::Perfetto => {

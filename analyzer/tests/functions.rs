@@ -256,3 +256,26 @@ fn samples_are_exported_as_stacks() {
     assert!(!refused.status.success() && refused.stdout.is_empty());
     assert!(String::from_utf8_lossy(&refused.stderr).contains("there are no samples"));
 }
+
+#[test]
+fn compare_names_the_function_that_changed() {
+    let program = Program::new(&["-g"]);
+    let (base, new) = (
+        written(run_of(&program, 1000)),
+        written(run_of(&program, 1000).run_id(7).each(|rank, script| {
+            let script = script.compute_at(program.begin("halo"), 60.0);
+            script.barrier(1.0 + 0.0 * f64::from(rank))
+        })),
+    );
+    let folders = [base.path(), new.path()].map(|path| path.to_str().unwrap().to_owned());
+    let mut command = assert_cmd::Command::cargo_bin("lb-report").unwrap();
+    let output = command.arg("compare").args(&folders).args(["--quiet", "--json"]).output().unwrap();
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let [change] = document["functions"].as_array().unwrap().as_slice() else { panic!("{document:#}") };
+    assert_eq!(change["function"], "halo (md.c)");
+    let (found, error) = (change["change_s"].as_f64().unwrap(), change["error_s"].as_f64().unwrap());
+    assert!((found - 0.06).abs() <= 2.0 * error && found >= 2.0 * error, "{change}");
+    let mut command = assert_cmd::Command::cargo_bin("lb-report").unwrap();
+    let text = command.arg("compare").args(&folders).arg("--quiet").output().unwrap().stdout;
+    assert!(String::from_utf8(text).unwrap().contains("Functions\n"));
+}

@@ -38,6 +38,13 @@ pub fn document(comparison: &Comparison, conditions: &[Judged]) -> Value {
         "by_cause": comparison.by_cause,
         "reasons": comparison.reasons.iter().map(|one| part(comparison, one)).collect::<Value>(),
         "places": comparison.places.iter().map(|one| part(comparison, one)).collect::<Value>(),
+        "functions": comparison.functions.as_ref().map(|changes| changes.iter().map(|one| json!({
+            "function": one.function,
+            "base_s": one.base_s,
+            "new_s": one.new_s,
+            "change_s": one.difference(),
+            "error_s": one.error_s,
+        })).collect::<Value>()),
         "efficiencies": comparison.ratios.iter().map(|ratio| json!({
             "name": ratio.name,
             "base": ratio.base,

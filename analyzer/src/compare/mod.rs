@@ -4,6 +4,7 @@
 //! Made of [`Run`]s alone; `text`, `json`, `markdown` and `junit` only format a [`Comparison`].
 
 pub mod condition;
+pub mod functions;
 pub mod json;
 pub mod junit;
 pub mod markdown;
@@ -18,6 +19,7 @@ mod words;
 use crate::metrics::load_balance::Times;
 use crate::metrics::median::median;
 use crate::study::Run;
+use functions::FunctionChange;
 use noise::{Limits, mean};
 pub use parts::{Contribution, Whose};
 use reasons::Parts;
@@ -122,6 +124,8 @@ pub struct Comparison {
     pub by_cause: bool,
     /// Parts of its change by place, the largest first.
     pub places: Vec<Contribution>,
+    /// In which functions the runs compute longer or shorter; `None` where that is not known of all.
+    pub functions: Option<Vec<FunctionChange>>,
     /// Efficiencies.
     pub ratios: Vec<Ratio>,
     /// What else differs.
@@ -151,8 +155,8 @@ impl Comparison {
         let mut remarks = remarks::remarks(&sides);
         remarks.extend(only_on_one_side(&regions, &sides));
         remarks.extend((!by_cause).then(|| remarks::NOT_FOLLOWED.to_owned()));
-        let ratios = ratios(&sides);
-        Comparison { sides, limits, elapsed, reasons, by_cause, places, ratios, remarks }
+        let (ratios, functions) = (ratios(&sides), functions::changes(&sides, judge.least_s));
+        Comparison { functions, sides, limits, elapsed, reasons, by_cause, places, ratios, remarks }
     }
 
     /// Whether neither the elapsed time nor a reason nor an efficiency differs beyond noise.

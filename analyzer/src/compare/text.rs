@@ -32,6 +32,7 @@ pub fn render(comparison: &Comparison, conditions: &[Judged], options: &Options)
             text += &places(comparison, options);
         }
     }
+    text += &functions(comparison, options);
     text + &efficiencies(comparison, options) + &elapsed(comparison, options) + &self::conditions(conditions, options)
 }
 
@@ -102,6 +103,26 @@ fn places(comparison: &Comparison, options: &Options) -> String {
     let two = |part: &Contribution| [part.total.base_mean(), part.total.new_mean()].map(|seconds| unit.number(seconds));
     let table = changes(comparison, &comparison.places, heads.each_ref().map(String::as_str), two, options);
     section("Where the time goes", "means over ranks, waiting where it is spent", table, options)
+}
+
+/// In which functions the ranks compute longer or shorter.
+fn functions(comparison: &Comparison, options: &Options) -> String {
+    let changes = comparison.functions.as_deref().unwrap_or_default();
+    if changes.is_empty() {
+        return String::new();
+    }
+    let unit = unit(comparison);
+    let heads = ["base", "new", "change"].map(|name| format!("{name}\n[{}]", unit.symbol));
+    let mut table = Table::new(&["<function", &heads[0], &heads[1], &heads[2]], 0);
+    for one in changes.iter().take(options.top) {
+        table.row(vec![
+            clean(&one.function),
+            unit.number(one.base_s),
+            unit.number(one.new_s),
+            format!("{} ± {}", words::signed(unit, one.difference()), unit.number(one.error_s)),
+        ]);
+    }
+    section("Functions", "CPU time of computation by samples, means over ranks; ± is a standard error", table, options)
 }
 
 /// What `parts` add to the change, and what all others do; `two` columns of each part stand before its change.

@@ -1,12 +1,13 @@
 //! The figures of a run that a study keeps, from its report.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use lbprof_collector::Activity;
 
-use super::run::{CauseFigures, RankFigures, RegionFigures, Run};
+use super::run::{CauseFigures, FunctionFigures, RankFigures, RegionFigures, Run};
 use crate::model::{Model, RankModel};
 use crate::report::blocking::{BlockingTable, CauseRow};
+use crate::report::functions::{FunctionName, FunctionTable};
 use crate::report::{RegionRow, Report};
 
 impl Run {
@@ -34,6 +35,7 @@ impl Run {
             ranks: model.ranks.iter().map(|rank| rank_figures(report, rank)).collect(),
             regions: report.regions.iter().map(|row| region_figures(row, model, blocked_s.as_ref())).collect(),
             causes: report.blocking.as_ref().map(|table| table.causes.iter().map(cause_figures).collect()),
+            functions: report.functions.as_ref().filter(|table| table.samples > 0).map(function_figures),
         }
     }
 }
@@ -76,6 +78,16 @@ fn region_figures(row: &RegionRow, model: &Model, blocked_s: Option<&HashMap<&st
         max_resident_bytes: row.totals.max_resident,
         max_swapped_bytes: row.totals.max_swapped,
     }
+}
+
+fn function_figures(table: &FunctionTable) -> FunctionFigures {
+    let mut times: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    for row in &table.program.functions {
+        // Lines move from one version to the next.
+        let time = times.entry(FunctionName { line: None, ..row.name.clone() }.label()).or_default();
+        *time = (time.0 + row.mean_s, time.1.hypot(row.error_s));
+    }
+    FunctionFigures { times, others_s: table.program.others.mean_s }
 }
 
 fn cause_figures(row: &CauseRow) -> CauseFigures {

@@ -44,6 +44,17 @@ pub struct Run {
     pub regions: Vec<RegionFigures>,
     /// What ranks wait for; `None` where they were not followed.
     pub causes: Option<Vec<CauseFigures>>,
+    /// In which functions ranks compute; `None` where they were not sampled, and of a run from a study's file, which does not keep it.
+    pub functions: Option<FunctionFigures>,
+}
+
+/// CPU time of computation by function, by samples.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FunctionFigures {
+    /// By the function's name and the file that has it: seconds, the mean over ranks, and its standard error.
+    pub times: BTreeMap<String, (f64, f64)>,
+    /// Seconds of all other functions together.
+    pub others_s: f64,
 }
 
 /// A rank.

@@ -158,14 +158,16 @@ fn notes(table: &FunctionTable) -> Vec<String> {
 
 /// Where an excess is, in words: `92 % of it in PairLJCut::compute (pair_lj_cut.cpp:112)`, `of it` being `whole`; empty where samples do not show it.
 pub(super) fn explained(excess: &ExplainedExcess, whole: &str) -> String {
-    let named = excess.functions.iter().filter_map(|one| Some((one.share.filter(|&share| share >= NAMED)?, one)));
-    let mut parts: Vec<String> = named
-        .take(MOST_NAMED)
-        .map(|(share, one)| format!("{} in {}", share_of_it(share), shorten(&clean(&one.name.label()), LONGEST_NAME)))
+    let functions = excess.functions.iter().take(MOST_NAMED);
+    let named = functions.map(|one| (one.share, format!("in {}", shorten(&clean(&one.name.label()), LONGEST_NAME))));
+    let not_running = (excess.not_running_share, "not running".to_owned());
+    let mut shares: Vec<(f64, String)> = named
+        .chain([not_running])
+        .filter_map(|(share, what)| Some((share.filter(|&share| share >= NAMED)?, what)))
         .collect();
-    if let Some(share) = excess.not_running_share.filter(|&share| share >= NAMED) {
-        parts.push(format!("{} not running", share_of_it(share)));
-    }
+    shares.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut parts: Vec<String> =
+        shares.into_iter().map(|(share, what)| format!("{} {what}", share_of_it(share))).collect();
     match parts.split_first_mut() {
         Some((first, _)) => {
             *first = first.replacen('%', &format!("% {whole}"), 1);

@@ -69,6 +69,7 @@ fn head(row: &Row) -> rusqlite::Result<Run> {
         ideal_by_replay: row.get("ideal_by_replay")?,
         iterations: whole_or_none(row, "iterations")?,
         causes: followed.then(Vec::new),
+        functions: None,
         ..Run::default()
     })
 }

@@ -60,6 +60,7 @@ fn run(id: u64, n: u32) -> Run {
             },
         ],
         causes: Some(vec![cause(Some(Activity::Computation), Class::Imbalance), cause(None, Class::MessageDelay)]),
+        functions: None,
     }
 }
 

@@ -12,7 +12,7 @@ use lbprof_analyzer::report::{Report, json, text};
 use lbprof_analyzer::select::Selection;
 use lbprof_collector::sample::SamplingOutcome;
 use lbprof_simulator::scenario::Scenario;
-use support::md::{Program, run_of, step_of};
+use support::md::{Program, run_of, run_on, speed_of, step_of};
 use support::{marked, written};
 
 fn report(dir: &Path, selection: &Selection) -> Report {
@@ -278,4 +278,31 @@ fn compare_names_the_function_that_changed() {
     let mut command = assert_cmd::Command::cargo_bin("lb-report").unwrap();
     let text = command.arg("compare").args(&folders).arg("--quiet").output().unwrap().stdout;
     assert!(String::from_utf8(text).unwrap().contains("Functions\n"));
+}
+
+#[test]
+fn what_processors_count_splits_an_excess() {
+    let program = Program::new(&["-g"]);
+    let dir = written(run_on(&program, 1000, true));
+    let report = report(dir.path(), &Selection::default());
+    let table = report.functions.as_ref().unwrap();
+    let row = table.program.hardware.unwrap();
+    let all_s = |rank: u32| -> f64 { (0..4).map(|place| truth_s(rank, 0..50, place)).sum() };
+    let instructions = |rank: u32| all_s(rank) * 1e9 * speed_of(rank).instructions;
+    let mean = (0..4).map(instructions).sum::<f64>() / 4.0;
+    let mean_s = (0..4).map(all_s).sum::<f64>() / 4.0;
+    let near = |found: f64, truth: f64| assert!((found - truth).abs() <= 0.01 * truth.abs(), "{found} {truth}");
+    near(row.instructions, mean);
+    near(row.slowest_instructions, instructions(0));
+    near(row.frequency_hz.unwrap(), 2e9);
+    near(row.slowest_ipc.unwrap(), 1.0);
+    near(row.more_instructions_s, (instructions(0) - mean) * mean_s / mean);
+    near(row.more_instructions_s + row.slower_instructions_s, all_s(0) - mean_s);
+    assert_eq!((row.ranks, row.min_ipc_rank, row.min_frequency_rank), (4, Some(0), Some(0)));
+    let options = text::Options { command: "", columns: 100, first_screen: false, asked: false, top: 10, full: false };
+    let shown = text::render(&report, &options);
+    assert!(shown.contains("Processor: "), "{shown}");
+    let uncounted = self::report(written(run_of(&program, 1000)).path(), &Selection::default());
+    assert_eq!(uncounted.functions.as_ref().unwrap().program.hardware, None);
+    assert!(!text::render(&uncounted, &options).contains("Processor: "));
 }

@@ -9,7 +9,7 @@ use lbprof_collector::definition::RegionKind;
 use lbprof_collector::format::{Mode, log_name};
 use lbprof_collector::{Operation, ProblemKind};
 use lbprof_simulator::scenario::Scenario;
-use support::md::{Program, run_of};
+use support::md::{Program, run_on};
 use support::{
     coloured_first_screen, first_screen, found_model, json, model_in, part_in, plain, report, report_on,
     sampled_report, usage, written,
@@ -263,7 +263,7 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
     }));
     let marked = [report(one_slow_rank()), report(hung), report(steps_that_change()), report(server), message];
     let program = Program::new(&["-g"]);
-    let sampled = sampled_report(written(run_of(&program, 500)).path());
+    let sampled = sampled_report(written(run_on(&program, 500, true)).path());
     for report in marked.into_iter().chain([found, damaged, part, sampled]) {
         keys(&serde_json::from_str(&json(&report)).unwrap(), String::new(), &mut produced);
     }

@@ -3112,6 +3112,10 @@ excess_s: number
  */
 explained: ExplainedExcess
 /**
+ * What the processors counted in that CPU time; null if they count nothing, as in most virtual machines.
+ */
+hardware: (HardwareRow | null)
+/**
  * The functions, most CPU time or excess first.
  */
 functions: FunctionRow[]
@@ -3119,6 +3123,63 @@ functions: FunctionRow[]
  * The others together.
  */
 others: OtherFunctions
+}
+/**
+ * What the processors counted in computation, in user space.
+ */
+export interface HardwareRow {
+/**
+ * Ranks that have counts.
+ */
+ranks: number
+/**
+ * Instructions, the mean over these ranks.
+ */
+instructions: number
+/**
+ * Instructions per cycle of all of them; null if no cycles were counted.
+ */
+ipc: (number | null)
+/**
+ * Cycles per second of CPU time of all of them.
+ */
+frequency_hz: (number | null)
+/**
+ * Instructions of the rank that computes longest.
+ */
+slowest_instructions: number
+/**
+ * Its instructions per cycle.
+ */
+slowest_ipc: (number | null)
+/**
+ * Its cycles per second.
+ */
+slowest_frequency_hz: (number | null)
+/**
+ * CPU time that this rank has more than the mean because it executes more instructions: (its instructions − the mean) × mean seconds per instruction.
+ */
+more_instructions_s: number
+/**
+ * CPU time that it has more because its instructions take longer. Both add up to its excess of CPU time.
+ */
+slower_instructions_s: number
+/**
+ * The least IPC of a rank.
+ */
+min_ipc: (number | null)
+/**
+ * That rank.
+ */
+min_ipc_rank: (number | null)
+/**
+ * The lowest frequency of a rank.
+ */
+min_frequency_hz: (number | null)
+/**
+ * That rank.
+ */
+min_frequency_rank: (number | null)
 }
 /**
  * A function.

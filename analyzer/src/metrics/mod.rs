@@ -6,6 +6,7 @@ pub mod cluster;
 pub mod dispersion;
 pub mod findings;
 pub mod functions;
+pub mod hardware;
 pub mod imbalance;
 pub mod load_balance;
 pub mod median;

@@ -8,8 +8,9 @@ use serde::Serialize;
 use super::blocking::BlockingTable;
 use super::largest;
 use crate::metrics::functions::{Compared, Estimate, FunctionTime, FunctionTimes, computing, is_sampled};
-use crate::model::samples::{CpuTime, OverRanks};
-use crate::model::{Model, RegionIdx};
+use crate::metrics::hardware::{HardwareTimes, frequency_hz, ipc};
+use crate::model::samples::{Counted, CpuTime, OverRanks};
+use crate::model::{Model, RankModel, RegionIdx};
 use crate::structure::code_place::{base_name, short};
 use crate::structure::sampled_code::{SampledCode, SampledFunction};
 
@@ -87,10 +88,44 @@ pub struct RegionFunctions {
     pub excess_s: f64,
     /// Where that is.
     pub explained: ExplainedExcess,
+    /// What the processors counted in that CPU time; null if they count nothing, as in most virtual machines.
+    pub hardware: Option<HardwareRow>,
     /// The functions, most CPU time or excess first.
     pub functions: Vec<FunctionRow>,
     /// The others together.
     pub others: OtherFunctions,
+}
+
+/// What the processors counted in computation, in user space.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct HardwareRow {
+    /// Ranks that have counts.
+    pub ranks: usize,
+    /// Instructions, the mean over these ranks.
+    pub instructions: f64,
+    /// Instructions per cycle of all of them; null if no cycles were counted.
+    pub ipc: Option<f64>,
+    /// Cycles per second of CPU time of all of them.
+    pub frequency_hz: Option<f64>,
+    /// Instructions of the rank that computes longest.
+    pub slowest_instructions: f64,
+    /// Its instructions per cycle.
+    pub slowest_ipc: Option<f64>,
+    /// Its cycles per second.
+    pub slowest_frequency_hz: Option<f64>,
+    /// CPU time that this rank has more than the mean because it executes more instructions: (its instructions − the mean) × mean seconds per instruction.
+    pub more_instructions_s: f64,
+    /// CPU time that it has more because its instructions take longer. Both add up to its excess of CPU time.
+    pub slower_instructions_s: f64,
+    /// The least IPC of a rank.
+    pub min_ipc: Option<f64>,
+    /// That rank.
+    pub min_ipc_rank: Option<u32>,
+    /// The lowest frequency of a rank.
+    pub min_frequency_hz: Option<f64>,
+    /// That rank.
+    pub min_frequency_rank: Option<u32>,
 }
 
 /// A function.
@@ -379,9 +414,46 @@ impl<'a> Functions<'a> {
             slowest_computation_s,
             excess_s,
             explained: slowest.map(|at| self.explained(region, at, excess_s)).unwrap_or_default(),
+            hardware: slowest.and_then(|at| self.hardware(region, at)),
             functions: rows,
             others,
         }
+    }
+
+    /// What the processors counted in a region; `at`: the place of the rank that is compared with the mean.
+    fn hardware(&self, region: Option<RegionIdx>, at: usize) -> Option<HardwareRow> {
+        let counted = |rank: &RankModel| {
+            let mut sum = Counted::default();
+            computing(rank, region).for_each(|(_, time)| sum.add(&time.counted));
+            sum
+        };
+        let ranks: Vec<(u32, Counted)> = self.model.ranks.iter().map(|rank| (rank.rank, counted(rank))).collect();
+        let own = ranks.get(at)?.1;
+        let known: Vec<&(u32, Counted)> = ranks.iter().filter(|(_, counted)| counted.instructions > 0).collect();
+        let mut all = Counted::default();
+        known.iter().for_each(|(_, counted)| all.add(counted));
+        let times = HardwareTimes { all, ranks: known.len(), own };
+        let split = times.split().filter(|_| own.instructions > 0)?;
+        let least = |of: fn(&Counted) -> Option<f64>| {
+            let values = known.iter().filter_map(|(rank, counted)| Some((of(counted)?, *rank)));
+            values.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
+        };
+        let (min_ipc, min_frequency) = (least(ipc), least(frequency_hz));
+        Some(HardwareRow {
+            ranks: known.len(),
+            instructions: all.instructions as f64 / known.len() as f64,
+            ipc: ipc(&all),
+            frequency_hz: frequency_hz(&all),
+            slowest_instructions: own.instructions as f64,
+            slowest_ipc: ipc(&own),
+            slowest_frequency_hz: frequency_hz(&own),
+            more_instructions_s: split.more_instructions_s,
+            slower_instructions_s: split.slower_instructions_s,
+            min_ipc: min_ipc.map(|one| one.0),
+            min_ipc_rank: min_ipc.map(|one| one.1),
+            min_frequency_hz: min_frequency.map(|one| one.0),
+            min_frequency_rank: min_frequency.map(|one| one.1),
+        })
     }
 
     /// The rows of functions, and the sum of the others.

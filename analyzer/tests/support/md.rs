@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use lbprof_collector::sample::Location;
+use lbprof_simulator::samples::Speed;
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use object::{Object, ObjectSymbol};
 use tempfile::TempDir;
@@ -77,10 +78,21 @@ pub fn step_of(rank: u32, step: u32) -> Step {
 
 /// The run, sampled so often in a second of CPU time.
 pub fn run_of(program: &Program, per_second: u32) -> Scenario {
+    run_on(program, per_second, false)
+}
+
+/// Counts of a nanosecond: rank 0 executes fewer instructions in it, at the same frequency.
+pub fn speed_of(rank: u32) -> Speed {
+    Speed { instructions: if rank == 0 { 2.0 } else { 2.5 }, cycles: 2.0 }
+}
+
+/// The same, on a processor that counts or does not.
+pub fn run_on(program: &Program, per_second: u32, counts: bool) -> Scenario {
     let (path, build_id) = (program.path.to_str().unwrap().to_owned(), program.build_id.clone());
     let places = [program.begin("force"), program.inlined(), program.begin("halo"), program.begin("sort")];
     Scenario::ranks(4).each(move |rank, script| {
         let script = script.program(&path, &build_id).sampled(per_second);
+        let script = if counts { script.speed(speed_of(rank)) } else { script };
         script.repeat(50, move |step, script| {
             script.iteration("step", |script| {
                 let times = step_of(rank, step);

@@ -4,7 +4,9 @@ use super::{DIM, Options, title};
 use crate::report::Report;
 use crate::report::functions::{ExplainedExcess, FunctionTable, RegionFunctions};
 use crate::report::table::Table;
-use crate::report::words::{TimeUnit, clean, percent, plural, seconds, seconds_like, short_path, shorten, wrap};
+use crate::report::words::{
+    TimeUnit, clean, percent, plural, quantity, seconds, seconds_like, short_path, shorten, wrap,
+};
 
 /// Regions, and functions in each, that are shown where not all are.
 const FEW: (usize, usize) = (3, 4);
@@ -139,6 +141,7 @@ fn notes(table: &FunctionTable) -> Vec<String> {
             seconds_like(program.max_not_running_s, program.computation_s),
         ));
     }
+    notes.extend(hardware(table));
     if table.other_threads_s > 0.0 {
         let ranks = table.ranks.max(1) as f64;
         notes.push(format!(
@@ -154,6 +157,32 @@ fn notes(table: &FunctionTable) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// What the processors counted.
+fn hardware(table: &FunctionTable) -> Option<String> {
+    let program = &table.program;
+    let (row, rank) = (program.hardware.as_ref()?, program.slowest_rank?);
+    let gigahertz =
+        |frequency: Option<f64>| frequency.map_or_else(|| "–".to_owned(), |hz| format!("{:.2} GHz", hz * 1e-9));
+    let per_cycle = |ipc: Option<f64>| ipc.map_or_else(|| "–".to_owned(), |ipc| format!("{ipc:.2}"));
+    let mut text = format!(
+        "Processor: {} instructions a rank in the mean, {} per cycle at {}",
+        quantity(row.instructions),
+        per_cycle(row.ipc),
+        gigahertz(row.frequency_hz)
+    );
+    if row.ranks > 1 {
+        let time = |part_s: f64| seconds_like(part_s, program.slowest_computation_s);
+        let (more, slower) = (time(row.more_instructions_s), time(row.slower_instructions_s));
+        text += &format!(
+            "; rank {rank}: {}, {} per cycle at {}. Of its CPU time more than the mean, {more} is more instructions, {slower} slower ones",
+            quantity(row.slowest_instructions),
+            per_cycle(row.slowest_ipc),
+            gigahertz(row.slowest_frequency_hz)
+        );
+    }
+    Some(text + ".")
 }
 
 /// Where an excess is, in words: `92 % of it in PairLJCut::compute (pair_lj_cut.cpp:112)`, `of it` being `whole`; empty where samples do not show it.

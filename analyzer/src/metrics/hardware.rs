@@ -1,0 +1,86 @@
+//! What the processor counted in computation: instructions, how many of them in a cycle (IPC), how many cycles in a second of CPU time (frequency).
+//!
+//! A rank may compute longer than others because it executes more instructions, which is the program's doing, or because each takes longer, by memory, frequency or
+//! neighbours. With Iₚ instructions in tₚ seconds on rank p, Ī and t̄ the means over ranks, and c̄ = t̄ / Ī seconds an instruction:
+//!
+//! ```text
+//!   t_r − t̄ = (I_r − Ī) c̄   +   I_r (t_r / I_r − c̄)
+//!             more instructions   slower instructions
+//! ```
+//!
+//! The two add up to the excess of CPU time.
+
+use crate::model::samples::Counted;
+
+/// What some ranks' processors counted, and that of one of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HardwareTimes {
+    /// Of all ranks that have counts.
+    pub all: Counted,
+    /// How many ranks these are.
+    pub ranks: usize,
+    /// Of the one that is compared with the mean.
+    pub own: Counted,
+}
+
+/// What an excess of CPU time is due to, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ExcessSplit {
+    /// More instructions than the mean, at the mean speed.
+    pub more_instructions_s: f64,
+    /// The rank's instructions being slower than the mean.
+    pub slower_instructions_s: f64,
+}
+
+/// Instructions a cycle; `None` without cycles.
+pub fn ipc(counted: &Counted) -> Option<f64> {
+    (counted.cycles > 0).then(|| counted.instructions as f64 / counted.cycles as f64)
+}
+
+/// Cycles a second of CPU time; `None` without any.
+pub fn frequency_hz(counted: &Counted) -> Option<f64> {
+    (counted.seconds > 0.0 && counted.cycles > 0).then(|| counted.cycles as f64 / counted.seconds)
+}
+
+impl HardwareTimes {
+    /// The split of what the one has more than the mean; `None` where nothing was counted.
+    pub fn split(&self) -> Option<ExcessSplit> {
+        let n = self.ranks.max(1) as f64;
+        let (mean, mean_s) = (self.all.instructions as f64 / n, self.all.seconds / n);
+        if mean <= 0.0 {
+            return None;
+        }
+        let each_s = mean_s / mean;
+        let own = self.own.instructions as f64;
+        Some(ExcessSplit {
+            more_instructions_s: (own - mean) * each_s,
+            slower_instructions_s: self.own.seconds - own * each_s,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(instructions: u64, cycles: u64, seconds: f64) -> Counted {
+        Counted { instructions, cycles, seconds }
+    }
+
+    #[test]
+    fn an_excess_is_more_instructions_and_slower_ones() {
+        // Rank 0: 30 instructions in 6 s, rank 1: 10 in 1 s. The mean is 20 in 3.5 s, 0.175 s each.
+        let times = HardwareTimes { all: counted(40, 70, 7.0), ranks: 2, own: counted(30, 60, 6.0) };
+        let split = times.split().unwrap();
+        assert!((split.more_instructions_s - 10.0 * 0.175).abs() < 1e-12);
+        assert!((split.slower_instructions_s - (6.0 - 30.0 * 0.175)).abs() < 1e-12);
+        assert!((split.more_instructions_s + split.slower_instructions_s - (6.0 - 3.5)).abs() < 1e-12);
+        assert_eq!((ipc(&times.own), frequency_hz(&times.own)), (Some(0.5), Some(10.0)));
+    }
+
+    #[test]
+    fn where_nothing_is_counted_there_is_nothing() {
+        let none = HardwareTimes { all: counted(0, 0, 0.0), ranks: 2, own: counted(0, 0, 0.0) };
+        assert_eq!((none.split(), ipc(&none.all), frequency_hz(&none.all)), (None, None, None));
+    }
+}

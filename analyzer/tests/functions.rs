@@ -6,10 +6,15 @@ use std::path::Path;
 use std::process::Command;
 
 use lbprof_analyzer::analyse::{Options, analyse_part};
+use lbprof_analyzer::model::sites::Sites;
+use lbprof_analyzer::read::definitions::Definitions;
 use lbprof_analyzer::read::open::Run;
 use lbprof_analyzer::report::functions::{FunctionNodeKind, FunctionRow, FunctionTable, RegionFunctions};
 use lbprof_analyzer::report::{Report, json, text};
 use lbprof_analyzer::select::Selection;
+use lbprof_analyzer::structure::symbols::{MOST_TIME, resolve};
+use lbprof_collector::Definition;
+use lbprof_collector::definition::Module;
 use lbprof_collector::sample::SamplingOutcome;
 use lbprof_simulator::scenario::Scenario;
 use support::md::{Program, run_of, run_on, speed_of, step_of};
@@ -305,4 +310,18 @@ fn what_processors_count_splits_an_excess() {
     let uncounted = self::report(written(run_of(&program, 1000)).path(), &Selection::default());
     assert_eq!(uncounted.functions.as_ref().unwrap().program.hardware, None);
     assert!(!text::render(&uncounted, &options).contains("Processor: "));
+}
+
+#[test]
+fn a_file_that_only_samples_lie_in_is_no_problem() {
+    let mut definitions = Definitions::default();
+    let path = "[vdso]".to_owned();
+    definitions.add(Definition::Module(Module { id: 0, path, build_id: Vec::new(), base: 0, end: u64::MAX }));
+    let mut sites = Sites::default();
+    sites.enter_sampled(&definitions, [(0, 0x10)].into_iter());
+    let resolved = resolve(&sites, MOST_TIME);
+    assert!(resolved.problems.is_empty(), "{:?}", resolved.problems);
+    let leaf = resolved.sampled.leaf((Some(0), 0x10)).unwrap();
+    let function = resolved.sampled.function(resolved.sampled.leaves[leaf as usize].node).unwrap();
+    assert_eq!((function.name.as_str(), function.module.as_deref()), ("", Some("[vdso]")));
 }

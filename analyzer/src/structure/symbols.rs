@@ -101,6 +101,9 @@ pub fn resolve(all: &Sites, within: Duration) -> Resolved {
             by_module.entry(module).or_default().insert(site.offset);
         }
     }
+    // Of files that only samples lie in the table of functions shows that nothing is known: the system's own code is in none.
+    let calls_in: BTreeMap<u32, u64> =
+        by_module.iter().map(|(&module, offsets)| (module, offsets.len() as u64)).collect();
     for &(module, offset) in &all.sampled {
         if let Some(module) = module {
             by_module.entry(module).or_default().insert(return_to(offset));
@@ -119,7 +122,9 @@ pub fn resolve(all: &Sites, within: Duration) -> Resolved {
     for ((module, offsets), result) in modules.into_iter().zip(found) {
         match result {
             Some(Ok(names)) => known.extend(offsets.into_iter().map(|offset| (module, offset)).zip(names)),
-            Some(Err(problem)) => problems.push(Problem { count: offsets.len() as u64, ..problem }),
+            Some(Err(problem)) => {
+                problems.extend(calls_in.get(&module).map(|&count| Problem { count, ..problem }));
+            }
             None => {}
         }
     }

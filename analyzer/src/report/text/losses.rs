@@ -60,10 +60,10 @@ pub fn sentence(report: &Report, loss: &Loss) -> String {
         Some(at) => text.push_str(&where_it_is(loss.kind, at)),
         None => text.push('.'),
     }
-    let explained = loss.explained.as_ref().map(|excess| functions::explained(excess, "of it")).unwrap_or_default();
-    let rank = loss.ranks.first().map(|&(rank, _)| rank);
-    if let Some(rank) = rank.filter(|&rank| !explained.is_empty() && !is_in_verdict(report, loss, rank)) {
-        write!(text, " Rank {rank} computes longer there than the mean, {explained}.").ok();
+    let rank = loss.ranks.first().map(|&(rank, _)| rank).filter(|&rank| !is_in_verdict(report, loss, rank));
+    if let Some((rank, excess)) = rank.zip(loss.explained.as_ref()) {
+        let explained = functions::explained(excess, &format!("of what rank {rank} computes more there is"));
+        text.push_str(&if explained.is_empty() { explained } else { format!(" {explained}.") });
     }
     let is_advised = !report.is_only_described();
     if is_advised {

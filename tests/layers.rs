@@ -26,7 +26,7 @@ const ANALYZER: [&str; 12] = [
 ];
 
 /// The recorder's modules, likewise.
-const INTERPOSE: [&str; 15] = [
+const INTERPOSE: [&str; 16] = [
     "word",
     "system",
     "unwind",
@@ -35,6 +35,7 @@ const INTERPOSE: [&str; 15] = [
     "harmless",
     "run",
     "log",
+    "sampling",
     "recording",
     "handles",
     "markers",

@@ -24,7 +24,7 @@ const RECORD: u64 = 64;
 type Check = fn(&Mpi, &Path) -> anyhow::Result<()>;
 
 /// The tests, by the setting that they are of.
-const TESTS: [(&str, &str, Check); 15] = [
+const TESTS: [(&str, &str, Check); 16] = [
     ("LBPROF_DIR", "templates_are_filled_in", templates_are_filled_in),
     ("LBPROF_DIR", "the_default_is_named_after_the_job", the_default_is_named_after_the_job),
     ("LBPROF_DIR", "a_run_never_mixes_with_an_older_one", a_run_never_mixes_with_an_older_one),
@@ -39,6 +39,7 @@ const TESTS: [(&str, &str, Check); 15] = [
     ("LBPROF_WAIT", "ranks_that_do_not_come_are_given_up", ranks_that_do_not_come_are_given_up),
     ("LBPROF_DEPTH", "so_many_callers_are_recorded", so_many_callers_are_recorded),
     ("LBPROF_CHECK", "call_paths_are_found_anew_for_every_call", call_paths_are_found_anew_for_every_call),
+    ("LBPROF_SAMPLE", "samples_are_as_many_as_asked_for", samples_are_as_many_as_asked_for),
     ("LBPROF_VERBOSE", "verbose_says_where_the_logs_go", verbose_says_where_the_logs_go),
 ];
 
@@ -381,6 +382,24 @@ fn call_paths_are_found_anew_for_every_call(mpi: &Mpi, folder: &Path) -> anyhow:
     Ok(())
 }
 
+/// About as many a second of CPU time, or none.
+fn samples_are_as_many_as_asked_for(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+    let program = Program::read(Path::new("sampling/shares.c"))?.compiled(mpi)?;
+    for per_second in [0, 100, 2000] {
+        let folder = folder.join(per_second.to_string());
+        fs::create_dir(&folder)?;
+        let job = Job::new(mpi, 1, &program, &folder).with_env("LBPROF_SAMPLE", per_second.to_string());
+        recorded(&job)?;
+        let dump = run::dump(&job.run_folder()?)?;
+        let samples = dump.others.get("sample").map(Vec::as_slice).unwrap_or_default();
+        let weights: f64 = samples.iter().filter_map(|sample| sample["weight_s"].as_f64()).sum();
+        let expected = f64::from(per_second) * weights;
+        ensure!((samples.len() as f64 - expected).abs() <= 0.11 * expected, "{} samples of {weights} s", samples.len());
+        ensure!((weights == 0.0) == (per_second == 0) && (per_second == 0 || weights > 1.0), "{weights} s");
+    }
+    Ok(())
+}
+
 fn verbose_says_where_the_logs_go(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     let job = mixed(mpi, folder)?;
     must_say(&recorded(&job.clone().with_env("LBPROF_VERBOSE", "0"))?, &[0])?;
@@ -404,6 +423,7 @@ fn options_equal_variables(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
         ("LBPROF_RANKS", "0-2"),
         ("LBPROF_PCONTROL", "labels"),
         ("LBPROF_DEPTH", "3"),
+        ("LBPROF_SAMPLE", "50"),
         ("LBPROF_VERBOSE", "1"),
     ];
     let flags: Vec<(&str, &str)> = SETTINGS.iter().filter_map(|one| Some((one.name, one.flag?))).collect();

@@ -89,6 +89,13 @@ pub const SETTINGS: &[Setting] = &[
         meaning: "1: find the callers of every call anew and compare; slow, for tests of lbprof.",
     },
     Setting {
+        name: "LBPROF_SAMPLE",
+        flag: Some("sample"),
+        default: "200",
+        values: "0 to 5000 per second; 0: none",
+        meaning: "How often to note where a thread executes, per second of its CPU time: shows the functions that compute.",
+    },
+    Setting {
         name: "LBPROF_VERBOSE",
         flag: Some("verbose"),
         default: "0",
@@ -102,6 +109,9 @@ pub const WAIT_S: std::ops::RangeInclusive<u64> = 1..=3600;
 
 /// Fewest and most callers recorded with a call, where they are limited.
 pub const DEPTH: std::ops::RangeInclusive<u64> = 0..=255;
+
+/// Fewest and most samples of a thread in a second of its CPU time.
+pub const SAMPLES: std::ops::RangeInclusive<u64> = 0..=5000;
 
 /// Least and most bytes of a ring.
 pub const BUFFER_BYTES: std::ops::RangeInclusive<u64> = 32 << 10..=16 << 20;
@@ -120,6 +130,7 @@ impl Setting {
             "LBPROF_BUFFER" => bytes(value).is_some_and(|bytes| BUFFER_BYTES.contains(&bytes)),
             "LBPROF_LIMIT" => bytes(value).is_some(),
             "LBPROF_DEPTH" => value == "all" || value.parse().is_ok_and(|callers| DEPTH.contains(&callers)),
+            "LBPROF_SAMPLE" => value.parse().is_ok_and(|samples| SAMPLES.contains(&samples)),
             "LBPROF_WAIT" => value.parse().is_ok_and(|seconds| WAIT_S.contains(&seconds)),
             "LBPROF_RANKS" => value == "all" || ranks(value).is_some(),
             _ => self.values.split(" | ").any(|one| one == value),
@@ -199,6 +210,8 @@ mod tests {
             ("LBPROF_VERBOSE", "2"),
             ("LBPROF_DEPTH", "256"),
             ("LBPROF_DEPTH", "main"),
+            ("LBPROF_SAMPLE", "5001"),
+            ("LBPROF_SAMPLE", "all"),
         ] {
             let setting = Setting::named(name).unwrap();
             assert!(!setting.accepts(value), "{name}={value}");

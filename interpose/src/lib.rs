@@ -13,6 +13,7 @@
 //! | `harmless` | no panic leaves, memory may run out, a handler may come at any instant |
 //! | `run` | settings, job, ranks, the folder that they agree on, clocks |
 //! | `log` | the rank's log |
+//! | `sampling` | where threads execute, a few hundred times a second |
 //! | `recording` | a thread's records, from the slot of a call to the log |
 //! | `handles` | what is known of the objects that MPI's handles stand for |
 //! | `markers` | phases and pauses |
@@ -30,6 +31,7 @@ mod markers;
 mod mpi;
 mod recording;
 mod run;
+mod sampling;
 mod state;
 mod system;
 mod unwind;

@@ -9,6 +9,7 @@ use crate::mpi::world;
 use crate::recording::flush::{self, DROPPED};
 use crate::recording::{call_path, close, in_finalize};
 use crate::run::offsets;
+use crate::sampling;
 use crate::state::stage::{self, RecordingState, set_state, state};
 use crate::state::thread::{self, Thread};
 use crate::system::clock::{self, ticks};
@@ -129,6 +130,7 @@ unsafe fn end_in_ring(thread: *mut Thread, reason: EndReason, last: Record) {
         set_state(RecordingState::Done);
         if whole {
             close::write_sums();
+            sampling::end_at_exit();
             report_totals(LOG.lock_at_end().as_deref().and_then(Option::as_ref));
         }
     }

@@ -3,6 +3,7 @@
 use crate::harmless::{guard, memory};
 use crate::lifecycle::kept::OPEN;
 use crate::recording::close;
+use crate::sampling;
 use crate::state::stage::{RecordingState, set_state};
 use crate::state::thread;
 use crate::system::faults;
@@ -15,6 +16,7 @@ pub unsafe extern "C" fn in_child() {
     memory::abandon();
     guard::unmirror();
     faults::uncover();
+    sampling::abandon();
     // SAFETY: the child's only thread.
     unsafe { close::abandon(thread::current()) };
 }

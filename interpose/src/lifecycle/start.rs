@@ -15,6 +15,7 @@ use crate::run::agreement::{self, Agreement, StartingRank};
 use crate::run::place::Place;
 use crate::run::settings::Settings;
 use crate::run::{job, launcher, peers};
+use crate::sampling;
 use crate::state::stage::{RecordingState, set_state, state};
 use crate::state::thread::Thread;
 use crate::system::{clock, process, sandbox};
@@ -177,6 +178,7 @@ unsafe fn open(
         if settings.verbose && rank == 0 {
             guard::say(format_args!("recording {} to {}", Plural(size as u64, "rank"), place.dir.display()));
         }
+        sampling::start(settings.samples);
         registry::at_thread_ends(thread_end::end);
         registry::attach(thread);
         if (*thread).log.is_null() {

@@ -7,6 +7,7 @@ use crate::markers::stack;
 use crate::recording::call_path;
 use crate::recording::flush::{batch, close_ring, mend};
 use crate::recording::registry;
+use crate::sampling;
 use crate::state::buffers;
 use crate::state::stage::{RecordingState, state};
 use crate::state::thread::Thread;
@@ -25,6 +26,7 @@ pub unsafe extern "C" fn end(thread: *mut c_void) {
             enter::was_left(thread);
         }
         if !(*thread).log.is_null() {
+            enter::recording(thread, || sampling::thread_ends((*thread).id));
             enter::quiet(thread, || registry::give_back(thread, end_records));
         }
         (*thread).cursor = std::ptr::null_mut();

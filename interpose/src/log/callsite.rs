@@ -6,6 +6,7 @@ use lbprof_collector::Definition;
 use lbprof_collector::definition::{CallSite, Function, Module};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::NONE;
+use lbprof_collector::sample::{Location, Sample};
 
 use crate::harmless::guard;
 use crate::system::objects::{self, Changes, Object};
@@ -73,6 +74,21 @@ impl Sites {
         Some(parent)
     }
 
+    /// Makes locations in modules of addresses. Modules that the log lacks are pushed to `new`.
+    pub fn locate(&mut self, samples: &mut [Sample], new: &mut Vec<Definition>) {
+        self.refresh(new);
+        let mut last: Option<&Module> = None;
+        for sample in samples {
+            let address = sample.location.offset;
+            let holds = |module: &&Module| (module.base..module.end).contains(&address);
+            let mut loaded = self.loaded.iter().filter_map(|&id| self.modules.get(id as usize));
+            last = last.filter(holds).or_else(|| loaded.find(holds));
+            if let Some(module) = last {
+                sample.location = Location { module: module.id, offset: address - module.base };
+            }
+        }
+    }
+
     /// The id of an interpreted function.
     fn function(&mut self, name: &str, file: &str, new: &mut Vec<Definition>) -> u32 {
         let id = self.functions.len() as u32;
@@ -116,7 +132,7 @@ impl Sites {
     pub fn refresh(&mut self, new: &mut Vec<Definition>) {
         let known = (!self.modules.is_empty()).then_some(self.changes);
         let mut objects = Vec::new();
-        let changes = objects::visit(known, |object| objects.extend(module(object, objects.is_empty())));
+        let changes = objects::visit(known, |object| objects.push(module(object, objects.is_empty())));
         let Some(changes) = changes else { return };
         if changes.unloaded != self.changes.unloaded {
             self.ids.clear();
@@ -137,19 +153,20 @@ impl Sites {
     }
 }
 
-/// A loaded object as the log has it; `is_first`: it is the program. `None`: the kernel's own object, which has no name either, and no calls.
-fn module(object: &Object, is_first: bool) -> Option<Module> {
+/// A loaded object as the log has it; `is_first`: it is the program. Without a name there is one more, the kernel's own object, whose
+/// functions read the clocks.
+fn module(object: &Object, is_first: bool) -> Module {
     let path = match object.path().to_string_lossy() {
-        path if !path.is_empty() => path.into_owned(),
+        path if !path.is_empty() && !path.starts_with("linux-vdso") => path.into_owned(),
         _ if is_first => process::executable().to_string_lossy().into_owned(),
-        _ => return None,
+        _ => "[vdso]".to_owned(),
     };
     // SAFETY: mapped while the object is visited.
     let notes = |(begin, end)| unsafe { std::slice::from_raw_parts(begin as *const u8, end - begin) };
     let build_id = object.segments(libc::PT_NOTE).filter_map(|segment| gnu_build_id(notes(segment))).last();
     let base = object.base();
     let end = object.bounds().map_or(base, |(_, end)| end);
-    Some(Module { id: 0, path, build_id: build_id.unwrap_or_default(), base: base as u64, end: end as u64 })
+    Module { id: 0, path, build_id: build_id.unwrap_or_default(), base: base as u64, end: end as u64 }
 }
 
 /// The build id in a segment of ELF notes: | name bytes u32 | id bytes u32 | type 3 u32 | "GNU\0" | id |.

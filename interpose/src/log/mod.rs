@@ -17,6 +17,7 @@ use lbprof_collector::polling::{Lengths, Polling, Polls};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::profile::ProfileBatch;
 use lbprof_collector::record::Record;
+use lbprof_collector::sample::{Sample, SampleHead};
 use lbprof_collector::writer::LogWriter;
 
 use crate::harmless::guard;
@@ -229,6 +230,20 @@ impl RankLog {
             self.define(&[Definition::Problem(ProblemKind::LimitReached as u16, 1, String::new())]);
         }
         batch
+    }
+
+    /// Ticks of a nanosecond, as measured so far.
+    pub fn ticks_of_ns(&self) -> f64 {
+        self.second as f64 * 1e-9
+    }
+
+    /// Writes samples of a thread, whose locations are addresses still; false where that failed.
+    pub fn samples(&mut self, head: &SampleHead, samples: &mut [Sample]) -> bool {
+        let RankLog { sites, new, .. } = self;
+        sites.locate(samples, new);
+        self.define_new();
+        let result = self.writer.samples(head, samples);
+        self.took(result)
     }
 
     /// Writes sums; true where that failed.

@@ -9,6 +9,7 @@ use crate::harmless::{enter, guard};
 use crate::markers::stack;
 use crate::recording::flush::hand_over;
 use crate::recording::room::{append, set_aside};
+use crate::sampling;
 use crate::state::thread::Thread;
 use crate::system::clock::ticks;
 
@@ -29,6 +30,7 @@ pub unsafe fn pause(thread: *mut Thread) {
             log.in_pause = true;
             log.phases.pause();
             set_aside(thread);
+            enter::recording(thread, || sampling::pause((*thread).id));
             (*thread).poll = std::ptr::null_mut();
         }
     }
@@ -55,6 +57,10 @@ pub unsafe fn resume(thread: *mut Thread) {
             (*thread).poll = std::ptr::null_mut();
             stack::catch_up(thread);
             append(thread, Record::new(Operation::Resume, ticks()));
+            enter::recording(thread, || sampling::resume((*thread).id));
+            if let Some(log) = (*thread).log.as_ref() {
+                (*thread).limit = log.check_point((*thread).cursor);
+            }
         }
         if let Some(log) = (*thread).log.as_mut() {
             log.in_pause = false;

@@ -15,6 +15,7 @@ use crate::recording::flush::{SUMS, SUMS_ENDED, close_ring, hand_over, write_fol
 use crate::recording::registry::THREADS;
 use crate::recording::room::append;
 use crate::recording::slot::store;
+use crate::sampling;
 use crate::state::stage::{RecordingState, set_state};
 use crate::state::thread::Thread;
 use crate::system::clock::{monotonic_ns, ticks};
@@ -53,6 +54,10 @@ pub unsafe fn last_record(thread: *mut Thread, record: Record) {
         let cursor = log.paused.unwrap_or((*thread).cursor);
         if !log.closed && (slots..slots.wrapping_add(log.ring.capacity())).contains(&cursor) {
             store(cursor, record);
+            if log.paused.is_none() {
+                // It is one of the ring's records, and there is no slot left, be there a check point here or not.
+                (*thread).limit = cursor.add(1);
+            }
         }
         (*thread).cursor = (*thread).limit;
     }
@@ -87,11 +92,14 @@ pub fn write_sums() {
 pub unsafe fn close_all(thread: *mut Thread, last: Record) {
     // SAFETY: the thread's own state; for the others see below.
     unsafe {
+        sampling::end();
         if let Some(log) = (*thread).log.as_mut() {
+            log.checks = None;
             if let Some(cursor) = log.paused.take() {
                 // The pause lasts until here.
-                ((*thread).cursor, (*thread).limit) = (cursor, log.limit());
+                (*thread).cursor = cursor;
             }
+            (*thread).limit = log.limit();
             if (*thread).cursor == (*thread).limit && hand_over(thread, log, last.begin).is_some() {
                 ((*thread).cursor, (*thread).limit) = (log.ring.slots(), log.limit());
             }

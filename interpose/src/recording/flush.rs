@@ -26,6 +26,7 @@ use crate::harmless::signals::critical;
 use crate::log::{Batch, LOG, RankLog, define};
 use crate::recording::lost;
 use crate::recording::slot::store;
+use crate::sampling;
 use crate::state::stage::{RecordingState, state};
 use crate::state::thread::Thread;
 use crate::state::thread_log::ThreadLog;
@@ -76,13 +77,17 @@ pub unsafe fn flush(thread: *mut Thread, log: &mut ThreadLog) {
     unsafe {
         (*thread).limit = (*thread).cursor;
         let Some(written) = hand_over(thread, log, begin) else { return };
+        if sampling::is_on() {
+            sampling::look(begin);
+            log.pass_check(begin, sampling::interval());
+        }
         let slots = log.ring.slots();
         let record = Record { end: ticks(), count: written, ..Record::new(Operation::Flush, begin) };
         store(slots, record);
         compiler_fence(Release);
         // In this order: the slots between the two are free at each instant.
         (&raw mut (*thread).cursor).write_volatile(slots.add(1));
-        (&raw mut (*thread).limit).write_volatile(log.limit());
+        (&raw mut (*thread).limit).write_volatile(log.check_point(slots.add(1)));
     }
 }
 

@@ -17,6 +17,7 @@ use crate::harmless::guard;
 use crate::harmless::signals::{self, Lock};
 use crate::log::{LOG, define};
 use crate::recording::call_path;
+use crate::sampling;
 use crate::state::phases::Phases;
 use crate::state::stage::{self, RecordingState, state};
 use crate::state::thread::{Thread, forget_comms};
@@ -119,10 +120,12 @@ pub unsafe fn attach(thread: *mut Thread) {
         };
         let slots = log.ring.slots();
         (*thread).cursor = log.paused.take().unwrap_or(slots);
-        (*thread).limit = log.limit();
+        log.checks = sampling::is_on().then(|| (1, ticks()));
+        (*thread).limit = log.check_point((*thread).cursor);
         (*thread).poll = std::ptr::null_mut();
         call_path::attach(thread);
         forget_comms(thread);
+        sampling::records((*thread).id, log.number);
         (*thread).log = Box::into_raw(Box::new(log));
         threads.recording.push(thread);
     }
@@ -172,6 +175,7 @@ fn ring(threads: &mut Threads) -> io::Result<ThreadLog> {
         paused: None,
         in_pause: false,
         closed: false,
+        checks: None,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::ptr::NonNull;
 
+use lbprof_collector::Operation;
 use lbprof_collector::record::Record;
 
 use crate::harmless::enter;
@@ -11,8 +12,10 @@ use crate::recording::flush::{self, flush};
 use crate::recording::registry::attach;
 use crate::recording::slot::store;
 use crate::recording::{in_finalize, nested};
+use crate::sampling;
 use crate::state::stage::{self, RecordingState, state};
 use crate::state::thread::{Canary, Thread};
+use crate::state::thread_log::ThreadLog;
 use crate::system::clock::ticks;
 
 /// Reserves the next slot for a call whose wrapper holds `canary`; `None` where nothing is to be recorded.
@@ -47,13 +50,16 @@ pub unsafe fn append(thread: *mut Thread, mut record: Record) -> bool {
     unsafe {
         let mut slot = (*thread).cursor;
         if slot == (*thread).limit {
+            let full = slot;
             slot = refill(thread);
             if slot.is_null() {
                 return false;
             }
-            // Its time was taken before the flush, whose record it follows.
-            record.begin = ticks();
-            record.end = record.end.max(record.begin);
+            if slot != full {
+                // Its time was taken before the flush, whose record it follows.
+                record.begin = ticks();
+                record.end = record.end.max(record.begin);
+            }
         }
         (*thread).cursor = slot.add(1);
         store(slot, record);
@@ -72,12 +78,15 @@ pub unsafe fn add_part(thread: *mut Thread, template: &Record) -> *mut Record {
     unsafe {
         let (mut slot, mut end) = ((*thread).cursor, template.end);
         if slot == (*thread).limit {
+            let full = slot;
             slot = make_room(thread);
             if slot.is_null() {
                 return slot;
             }
-            // As in `append`: it follows the flush.
-            end = ticks();
+            if slot != full {
+                // As in `append`: it follows the flush.
+                end = ticks();
+            }
         }
         (*thread).cursor = slot.add(1);
         slot.write(Record { begin: 0, end, ..*template });
@@ -96,8 +105,17 @@ pub unsafe fn make_room(thread: *mut Thread) -> *mut Record {
     // SAFETY: the thread's own state.
     unsafe {
         let is_recording = state() == RecordingState::Recording;
-        if is_recording && (*thread).busy == 0 && !(*thread).refused && !stage::disabled() {
-            return refill_for_call(thread);
+        if is_recording && (*thread).busy == 0 && !(*thread).refused {
+            if !stage::disabled() {
+                return refill_for_call(thread);
+            }
+            // Recording was given up: what goes into the ring without anything else is recorded still.
+            if let Some(log) = (*thread).log.as_mut()
+                && log.paused.is_none()
+                && pass_check_point(thread, log, ticks())
+            {
+                return (*thread).cursor;
+            }
         }
         // Also where recording ended while the thread had a ring: its slots must not be reused.
         (*thread).cursor = (*thread).limit;
@@ -155,8 +173,16 @@ unsafe fn left_out(thread: *mut Thread, is_recording: bool) {
 pub unsafe fn refill(thread: *mut Thread) -> *mut Record {
     // SAFETY: the thread's own state.
     unsafe {
-        if (*thread).log.as_ref().is_some_and(|log| log.paused.is_some()) {
-            return set_aside(thread);
+        if let Some(log) = (*thread).log.as_mut() {
+            if log.paused.is_some() {
+                return set_aside(thread);
+            }
+            if log.checks.is_some() && (*thread).busy == 0 {
+                let now = ticks();
+                if !sampling::is_due(now) && pass_check_point(thread, log, now) {
+                    return (*thread).cursor;
+                }
+            }
         }
         let (caller, next) = ((*thread).caller, (*thread).next);
         enter::recording(thread, || {
@@ -164,16 +190,62 @@ pub unsafe fn refill(thread: *mut Thread) -> *mut Record {
                 if (*thread).log.is_null() {
                     attach(thread);
                 }
+                let Some(log) = (*thread).log.as_mut() else { return };
+                if is_at_check_point(thread, log) {
+                    look_at_samples(thread);
+                    pass_check_point(thread, log, ticks());
+                }
                 // Also the ring of a thread that has ended may be full.
-                if let Some(log) = (*thread).log.as_mut()
-                    && (*thread).cursor == (*thread).limit
-                {
+                if (*thread).cursor == (*thread).limit {
                     flush(thread, log);
                 }
             });
         });
         ((*thread).caller, (*thread).next) = (caller, next);
         if (*thread).cursor == (*thread).limit { std::ptr::null_mut() } else { (*thread).cursor }
+    }
+}
+
+/// Whether the ring has free slots after the cursor, which is where the thread is to look at other things.
+///
+/// # Safety
+/// `thread` is the calling thread's state, and `log` its log.
+unsafe fn is_at_check_point(thread: *mut Thread, log: &ThreadLog) -> bool {
+    // SAFETY: the thread's own state.
+    let (cursor, limit) = unsafe { ((*thread).cursor, (*thread).limit) };
+    cursor == limit && !log.closed && (log.ring.slots()..log.limit()).contains(&cursor)
+}
+
+/// Gives the thread the slots up to its next check point; false where the ring is full.
+///
+/// # Safety
+/// As [`is_at_check_point`].
+unsafe fn pass_check_point(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> bool {
+    // SAFETY: the thread's own state.
+    unsafe {
+        let passes = is_at_check_point(thread, log);
+        if passes {
+            log.pass_check(now, sampling::interval());
+            (*thread).limit = log.check_point((*thread).cursor);
+        }
+        passes
+    }
+}
+
+/// Has the samples looked at. That is the recorder's time, not the program's, where any were written.
+///
+/// # Safety
+/// As [`is_at_check_point`], which is so: there is a free slot.
+unsafe fn look_at_samples(thread: *mut Thread) {
+    let begin = ticks();
+    if sampling::look(begin) {
+        // SAFETY: a free slot of the thread's own ring. Up to the last store it has none, so that a handler's calls find none.
+        unsafe {
+            store((*thread).cursor, Record { end: ticks(), ..Record::new(Operation::Flush, begin) });
+            let next = (*thread).cursor.add(1);
+            (&raw mut (*thread).limit).write_volatile(next);
+            (&raw mut (*thread).cursor).write_volatile(next);
+        }
     }
 }
 

@@ -34,6 +34,8 @@ pub struct Settings {
     pub depth: usize,
     /// Whether each call path is checked.
     pub check_paths: bool,
+    /// Samples of a thread in a second of its CPU time; 0: none.
+    pub samples: u64,
     /// Whether to show what is done.
     pub verbose: bool,
     /// Variables that were not understood, with what was wrong.
@@ -64,6 +66,7 @@ impl Settings {
             wait: Duration::ZERO,
             depth: 0,
             check_paths: false,
+            samples: 0,
             verbose: false,
             complaints: Vec::new(),
             given: Vec::new(),
@@ -124,6 +127,7 @@ impl Settings {
             // No number: all.
             "LBPROF_DEPTH" => self.depth = value.parse().unwrap_or(usize::MAX),
             "LBPROF_CHECK" => self.check_paths = value == "1",
+            "LBPROF_SAMPLE" => self.samples = value.parse().unwrap_or(0),
             "LBPROF_VERBOSE" => self.verbose = value == "1",
             _ => {}
         }

@@ -32,6 +32,8 @@ pub struct ThreadLog {
     pub in_pause: bool,
     /// Whether recording ended, and the log has what the ring held.
     pub closed: bool,
+    /// How many slots lie before the next check point, and when the last one was passed, in ticks. `None`: there is none before the ring is full.
+    pub checks: Option<(usize, u64)>,
 }
 
 impl Drop for ThreadLog {
@@ -41,6 +43,31 @@ impl Drop for ThreadLog {
 }
 
 impl ThreadLog {
+    /// The next check point of a ring that is filled up to `cursor`: up to there records are written without a look at anything else.
+    pub fn check_point(&self, cursor: *mut Record) -> *mut Record {
+        let limit = self.limit();
+        let left = (limit as usize).saturating_sub(cursor as usize) / size_of::<Record>();
+        match self.checks {
+            Some((slots, _)) if slots < left => cursor.wrapping_add(slots),
+            _ => limit,
+        }
+    }
+
+    /// A check point is passed `now`, which a thread is to do about once in `interval`. How many calls it makes in that time is not known: fewer
+    /// slots lie before the next one where it took long.
+    pub fn pass_check(&mut self, now: u64, interval: u64) {
+        /// Slots to the next check point at most: passing it costs less than an instruction a call, and after a change from many calls to few it
+        /// comes soon.
+        const MOST: usize = 128;
+        let Some((slots, passed)) = &mut self.checks else { return };
+        let took = now.saturating_sub(std::mem::replace(passed, now));
+        *slots = match took {
+            _ if took < interval / 2 => MOST.min(2 * *slots),
+            _ if took > interval => 1.max(*slots / 8),
+            _ => *slots,
+        };
+    }
+
     /// One past the last slot that is for calls.
     pub fn limit(&self) -> *mut Record {
         self.ring.slots().wrapping_add(self.ring.capacity() - 1)

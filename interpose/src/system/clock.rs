@@ -34,6 +34,33 @@ pub fn monotonic_ns() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
+/// The clock of which [`sample_instant`] gives the time: nanoseconds that follow from the time stamp counter by one factor, if that is the clock
+/// of both the rank and the kernel; or the rank's clock itself.
+pub fn sample_clock() -> libc::clockid_t {
+    match source() {
+        ClockSource::Tsc => libc::CLOCK_MONOTONIC_RAW,
+        ClockSource::Monotonic => libc::CLOCK_MONOTONIC,
+    }
+}
+
+/// The same instant on the rank's clock and on that of the samples: ticks, nanoseconds, and the bound of the error in ticks. Of several readings the
+/// one that took the shortest time.
+pub fn sample_instant() -> (u64, u64, u64) {
+    let mut best = (0, 0, u64::MAX);
+    for _ in 0..8 {
+        let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        let before = ticks();
+        // SAFETY: writes to `now` alone; these clocks exist on every Linux that has perf events.
+        unsafe { libc::clock_gettime(sample_clock(), &mut now) };
+        let took = ticks().saturating_sub(before);
+        if took < best.2 {
+            let ns = now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64;
+            best = (before + took / 2, ns, took);
+        }
+    }
+    (best.0, best.1, best.2.div_ceil(2))
+}
+
 /// Chooses the clock: `wanted` where it is given, else the counter if it is invariant and the kernel trusts it.
 pub fn choose(wanted: Option<ClockSource>) -> ClockSource {
     let source = wanted.unwrap_or_else(|| {

@@ -5,5 +5,6 @@ pub mod descriptors;
 pub mod faults;
 pub mod memory;
 pub mod objects;
+pub mod perf;
 pub mod process;
 pub mod sandbox;

@@ -32,6 +32,11 @@ pub fn remember() {
     }
 }
 
+/// Whether the process had a filter when recording started; also where that is not known.
+pub fn was_filtered() -> bool {
+    STATUS.load(Relaxed) < 0 || BEFORE.load(Relaxed) != 0
+}
+
 /// Whether a filter has been installed since [`remember`]. Allocates nothing and takes no lock: it may run in a signal handler.
 pub fn is_filtered() -> bool {
     if FILTERED.load(Relaxed) {

@@ -3,7 +3,10 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use crate::harmless::{enter, signals};
 use crate::recording::call_path;
+use crate::sampling;
+use crate::state::thread;
 
 /// The C library's.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
@@ -21,6 +24,7 @@ unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
         // There is nothing that could have loaded it.
         return -1;
     }
+    before();
     // SAFETY: the function of this name; the program's own argument.
     let result = unsafe {
         let next: unsafe extern "C-unwind" fn(*mut c_void) -> c_int = std::mem::transmute(next);
@@ -28,4 +32,15 @@ unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
     };
     call_path::unloaded();
     result
+}
+
+/// What was sampled so far is found in what is loaded now. Not where a handler has interrupted the recorder.
+fn before() {
+    let thread = thread::current();
+    // SAFETY: the calling thread's state.
+    unsafe {
+        if sampling::is_on() && (*thread).busy == 0 && !signals::in_critical(thread) {
+            enter::recording(thread, sampling::unloading);
+        }
+    }
 }

@@ -10,6 +10,7 @@
 
 static const int forbidden[] = {
     SYS_unlink, SYS_getrusage, SYS_rt_sigpending, SYS_rt_sigtimedwait, SYS_readlink, SYS_fallocate, SYS_prctl, SYS_getdents64,
+    SYS_perf_event_open, SYS_statx,
 #ifndef MPICH
     /* MPICH opens files in MPI_Finalize. */
     SYS_openat, SYS_open,

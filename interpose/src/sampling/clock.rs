@@ -1,0 +1,64 @@
+//! The clock of samples → the rank's clock.
+//!
+//! Both follow from the processor's time stamp counter on most machines, by factors that do not change. So two instants that were read on both, far
+//! apart, give the line through all others, and its error is that of reading two clocks one after the other.
+
+use crate::system::clock::sample_instant;
+
+/// An instant on both clocks.
+#[derive(Clone, Copy, Debug)]
+struct Instant {
+    ticks: u64,
+    ns: u64,
+}
+
+/// The line through the first instant and the last.
+#[derive(Clone, Copy, Debug)]
+pub struct SampleClock {
+    first: Instant,
+    last: Instant,
+    /// Bound of the error of reading, in ticks.
+    error: u64,
+    /// Length of a nanosecond in ticks, as far as it is known without the instants.
+    assumed: f64,
+}
+
+/// The instants give the length of a nanosecond where they are that far apart.
+const FAR_NS: u64 = 200_000_000;
+
+impl SampleClock {
+    /// Reads the first instant. `assumed`: ticks of a nanosecond, roughly.
+    pub fn new(assumed: f64) -> Self {
+        let (ticks, ns, error) = sample_instant();
+        let first = Instant { ticks, ns };
+        SampleClock { first, last: first, error, assumed }
+    }
+
+    /// Reads another instant.
+    pub fn look(&mut self) {
+        let (ticks, ns, error) = sample_instant();
+        // Now and then the thread loses its core in between: the line goes on without that instant.
+        if error <= 8 * self.error.max(1) {
+            self.last = Instant { ticks, ns };
+            self.error = self.error.max(error);
+        }
+    }
+
+    /// Ticks of a nanosecond.
+    pub fn rate(&self) -> f64 {
+        let ns = self.last.ns.saturating_sub(self.first.ns);
+        if ns < FAR_NS { self.assumed } else { self.last.ticks.saturating_sub(self.first.ticks) as f64 / ns as f64 }
+    }
+
+    /// The rank's clock at a time of a sample, in nanoseconds of its clock.
+    pub fn ticks(&self, ns: u64) -> u64 {
+        // Distances are small, so that their product is exact to less than a tick.
+        let distance = ns.wrapping_sub(self.last.ns) as i64;
+        self.last.ticks.wrapping_add_signed((distance as f64 * self.rate()).round() as i64)
+    }
+
+    /// Bound of the error of reading, in nanoseconds.
+    pub fn error_ns(&self) -> u64 {
+        (self.error as f64 / self.rate().max(f64::MIN_POSITIVE)).ceil() as u64
+    }
+}

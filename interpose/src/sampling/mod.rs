@@ -1,0 +1,373 @@
+//! Samples: where each thread of the process executes, by its CPU time in user space.
+//!
+//! The kernel takes them ([`crate::system::perf`]), into a small ring of each thread; there is no signal, no descriptor, no thread of ours. Whichever
+//! thread of the program flushes its records, or comes by a check point of its ring ([`crate::recording::room`]), looks at all rings, a few times
+//! a second at most, and writes to the log what has gathered there. Threads that call no MPI function are found in /proc and sampled alike.
+//!
+//! The period differs by thread, by chance, and changes every few seconds, so that it does not follow what a program repeats.
+//!
+//! After the program has put itself under a system call filter nothing is opened and nothing unmapped: the rings that exist are read on, for
+//! which no system call is needed.
+
+mod clock;
+mod sampled;
+mod tasks;
+
+use std::io;
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Relaxed, SeqCst},
+};
+
+use lbprof_collector::definition::Definition;
+use lbprof_collector::problem::ProblemKind;
+use lbprof_collector::record::NONE;
+use lbprof_collector::sample::{SampledThread, Sampling, SamplingOutcome};
+
+use crate::harmless::signals::Lock;
+use crate::log::{self, LOG, RankLog};
+use crate::sampling::clock::SampleClock;
+use crate::sampling::sampled::Sampled;
+use crate::system::clock::{sample_clock, ticks};
+use crate::system::perf::{Event, Options};
+use crate::system::sandbox;
+
+/// Taken before the log's lock, where both are, and after that of the list of recording threads.
+static SAMPLER: Lock<Option<Sampler>> = Lock::new(None);
+
+/// Ticks from which on the rings are to be looked at again; `u64::MAX`: never.
+static NEXT_LOOK: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// Ticks of [`LOOK_S`].
+static INTERVAL: AtomicU64 = AtomicU64::new(0);
+
+/// How often the rings are looked at, at most, and how often new threads are looked for where there are several, in seconds.
+const LOOK_S: f64 = 0.25;
+const SCAN_S: f64 = 1.0;
+
+/// All that is sampled.
+struct Sampler {
+    period_ns: u64,
+    counted: bool,
+    clock: SampleClock,
+    threads: Vec<Sampled>,
+    /// Threads that record: their numbers in the system and in the log.
+    recording: Vec<(libc::pid_t, u32)>,
+    /// Ids given so far.
+    ids: u32,
+    /// State of a generator of numbers.
+    random: u64,
+    /// When threads were last looked for, and what was found, as [`tasks::threads`] has it.
+    scanned: u64,
+    links: u64,
+    /// Whether it was reported that a thread cannot be sampled.
+    is_reported: bool,
+}
+
+/// Whether it is time to look at the rings.
+#[inline]
+pub fn is_due(now: u64) -> bool {
+    NEXT_LOOK.load(Relaxed) <= now
+}
+
+/// Whether threads are sampled.
+#[inline]
+pub fn is_on() -> bool {
+    NEXT_LOOK.load(Relaxed) != u64::MAX
+}
+
+/// Ticks in which a thread that calls MPI is to come by once.
+#[inline]
+pub fn interval() -> u64 {
+    INTERVAL.load(Relaxed)
+}
+
+/// Recording starts: the calling thread is sampled from here on, `per_second` times in a second of its CPU time. The log says so, or why not.
+pub fn start(per_second: u64) {
+    let period_ns = 1_000_000_000u64.checked_div(per_second).unwrap_or(0);
+    let not = |outcome| Sampling { period_ns, outcome, counted: false, error_ns: 0 };
+    if period_ns == 0 {
+        log::define(Definition::Sampling(not(SamplingOutcome::Off)));
+        return;
+    }
+    let Some(assumed) = LOG.lock().as_deref().and_then(Option::as_ref).map(RankLog::ticks_of_ns) else { return };
+    if sandbox::was_filtered() {
+        let reason = "the program was started under a system call filter, which might end it";
+        refuse(not(SamplingOutcome::Refused(libc::EPERM)), reason);
+        return;
+    }
+    let mut sampler = Sampler {
+        period_ns,
+        counted: Event::has_counters(),
+        clock: SampleClock::new(assumed),
+        threads: Vec::new(),
+        recording: Vec::new(),
+        ids: 0,
+        random: ticks() | 1,
+        scanned: 0,
+        links: 0,
+        is_reported: false,
+    };
+    // SAFETY: gettid has no preconditions.
+    let caller = unsafe { libc::gettid() };
+    if let Err(error) = sampler.add(caller) {
+        let number = error.raw_os_error().unwrap_or(0);
+        let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
+        let reason = format!("perf_event_open: {error}; kernel.perf_event_paranoid is {}", paranoid.trim());
+        refuse(not(SamplingOutcome::Refused(number)), &reason);
+        return;
+    }
+    log::define(Definition::Sampling(sampler.facts()));
+    let Some(mut place) = SAMPLER.lock() else { return };
+    INTERVAL.store((LOOK_S * 1e9 * sampler.clock.rate()) as u64, Relaxed);
+    NEXT_LOOK.store(0, SeqCst);
+    *place = Some(sampler);
+}
+
+fn refuse(facts: Sampling, reason: &str) {
+    log::define(Definition::Sampling(facts));
+    log::define(Definition::Problem(ProblemKind::NotSampled as u16, 1, reason.to_owned()));
+}
+
+/// A thread of this number in the system records from here on, as `number` in the log. 0: its number is not known.
+pub fn records(thread: libc::pid_t, number: u32) {
+    with(|sampler| {
+        if thread == 0 {
+            return;
+        }
+        sampler.recording.push((thread, number));
+        match sampler.of(thread) {
+            Some(sampled) => sampled.set_number(number),
+            // It may be one of thousands that live for a millisecond: if it is there still when threads are looked for, that will be soon.
+            None => sampler.scanned = 0,
+        }
+    });
+}
+
+/// The rings are looked at, if it is time. Whether anything was written.
+pub fn look(now: u64) -> bool {
+    is_due(now) && with(|sampler| sampler.look(now)).unwrap_or(false)
+}
+
+/// Recording is paused on a thread.
+pub fn pause(thread: libc::pid_t) {
+    with(|sampler| sampler.of(thread).map(|sampled| sampled.pause(ticks())));
+}
+
+/// Recording goes on there.
+pub fn resume(thread: libc::pid_t) {
+    with(|sampler| {
+        sampler.clock.look();
+        let clock = sampler.clock;
+        sampler.of(thread).map(|sampled| sampled.resume(&clock))
+    });
+}
+
+/// A thread that records ends.
+pub fn thread_ends(thread: libc::pid_t) {
+    with(|sampler| {
+        sampler.recording.retain(|&(known, _)| known != thread);
+        if let Some(at) = sampler.threads.iter().position(|one| one.thread.system_id == thread as u32) {
+            let mut sampled = sampler.threads.swap_remove(at);
+            sampler.clock.look();
+            write_log(|log| sampled.write_last(log, &sampler.clock));
+            sampled.end(!sandbox::is_filtered());
+        }
+    });
+}
+
+/// An object is about to be unloaded: addresses are those of what is loaded now.
+pub fn unloading() {
+    with(Sampler::write_all);
+}
+
+/// Recording ends: everything goes to the log.
+pub fn end() {
+    with(|sampler| {
+        sampler.write_last();
+        log::define(Definition::Sampling(sampler.facts()));
+        NEXT_LOOK.store(u64::MAX, SeqCst);
+        let may_unmap = !sandbox::is_filtered();
+        sampler.threads.drain(..).for_each(|mut sampled| sampled.end(may_unmap));
+    });
+}
+
+/// The program ends: as [`end`], as far as that can be done now.
+pub fn end_at_exit() {
+    if !is_on() {
+        return;
+    }
+    let Some(mut sampler) = SAMPLER.lock_at_end() else { return };
+    let Some(mut log) = LOG.lock_at_end() else { return };
+    if let (Some(sampler), Some(log)) = (sampler.as_mut(), log.as_mut()) {
+        let Sampler { clock, threads, .. } = sampler;
+        clock.look();
+        threads.iter_mut().for_each(|sampled| sampled.write_last(log, clock));
+    }
+    NEXT_LOOK.store(u64::MAX, SeqCst);
+}
+
+/// In the child of a fork: rings and log are its parent's.
+pub fn abandon() {
+    NEXT_LOOK.store(u64::MAX, SeqCst);
+}
+
+/// What is done with all that is sampled, unless nothing is.
+fn with<T>(work: impl FnOnce(&mut Sampler) -> T) -> Option<T> {
+    if !is_on() {
+        return None;
+    }
+    let mut sampler = SAMPLER.lock()?;
+    sampler.as_mut().map(work)
+}
+
+/// What is done with the log, if that is open.
+fn write_log(work: impl FnOnce(&mut RankLog)) {
+    if let Some(log) = LOG.lock().as_deref_mut().and_then(Option::as_mut) {
+        work(log);
+    }
+}
+
+impl Sampler {
+    fn facts(&self) -> Sampling {
+        let Sampler { period_ns, counted, ref clock, .. } = *self;
+        Sampling { period_ns, outcome: SamplingOutcome::Sampled, counted, error_ns: clock.error_ns() }
+    }
+
+    /// The thread of this number in the system.
+    fn of(&mut self, thread: libc::pid_t) -> Option<&mut Sampled> {
+        self.threads.iter_mut().find(|one| one.thread.system_id == thread as u32)
+    }
+
+    /// Samples one more thread. One that cannot be sampled is noted all the same, so that it is not tried again and again.
+    fn add(&mut self, thread: libc::pid_t) -> io::Result<()> {
+        let event = self.open(thread);
+        let id = self.ids;
+        self.ids += 1;
+        let (event, result) = match event {
+            Ok(event) => (Some(event), Ok(())),
+            Err(error) => (None, Err(error)),
+        };
+        let number = self.recording.iter().find(|(known, _)| *known == thread).map_or(NONE, |(_, number)| *number);
+        let sampled = SampledThread { id, system_id: thread as u32, number };
+        self.threads.push(Sampled::new(sampled, event, ticks()));
+        result
+    }
+
+    fn open(&mut self, thread: libc::pid_t) -> io::Result<Event> {
+        let options = Options {
+            period_ns: self.period(),
+            clock: sample_clock(),
+            counted: self.counted,
+            bytes: ring_bytes(self.threads.len()),
+        };
+        Event::open(thread, options)
+    }
+
+    /// A period near the one that was asked for, up to a tenth shorter or longer.
+    fn period(&mut self) -> u64 {
+        // Xorshift, of Marsaglia.
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.period_ns - self.period_ns / 10 + self.random % (self.period_ns / 5).max(1)
+    }
+
+    /// Reports, once, that a thread cannot be sampled.
+    fn report(&mut self, added: io::Result<()>) {
+        if let Err(error) = added
+            && !std::mem::replace(&mut self.is_reported, true)
+        {
+            let reason = format!("not all threads are sampled: perf_event_open: {error}");
+            log::define(Definition::Problem(ProblemKind::NotSampled as u16, 1, reason));
+        }
+    }
+
+    /// Looks at all rings, and for new threads. Whether anything was written.
+    fn look(&mut self, now: u64) -> bool {
+        let second = 1e9 * self.clock.rate();
+        NEXT_LOOK.store(now.saturating_add(interval()), Relaxed);
+        let is_any_due = self.threads.iter().any(Sampled::is_due);
+        let is_scan_due = now.saturating_sub(self.scanned) as f64 >= SCAN_S * second;
+        if !is_any_due && !is_scan_due {
+            return false;
+        }
+        self.clock.look();
+        let is_filtered = sandbox::is_filtered();
+        if is_scan_due && !is_filtered {
+            self.scanned = now;
+            self.scan();
+        }
+        let Sampler { clock, threads, .. } = self;
+        write_log(|log| {
+            threads.iter_mut().filter(|one| one.is_due()).for_each(|sampled| sampled.write(log, clock));
+        });
+        if !is_filtered {
+            self.renew(now);
+        }
+        is_any_due
+    }
+
+    /// Samples the threads that have come, and no more those that have ended.
+    fn scan(&mut self) {
+        let Some((links, there)) = tasks::threads(self.links) else { return };
+        self.links = links;
+        let Sampler { clock, threads, .. } = self;
+        let is_there = |one: &Sampled| there.binary_search(&(one.thread.system_id as libc::pid_t)).is_ok();
+        write_log(|log| {
+            threads.retain_mut(|one| {
+                let stays = is_there(one);
+                if !stays {
+                    one.write_last(log, clock);
+                    one.end(true);
+                }
+                stays
+            });
+        });
+        for thread in there {
+            if self.of(thread).is_none() {
+                let added = self.add(thread);
+                self.report(added);
+            }
+        }
+    }
+
+    /// Opens events anew that have had the same period for long.
+    fn renew(&mut self, now: u64) {
+        for at in 0..self.threads.len() {
+            let clock = self.clock;
+            let Some(thread) = self.threads.get(at).filter(|one| one.is_old(now, &clock)) else { continue };
+            let number = thread.thread.system_id as libc::pid_t;
+            // Where that fails the old one goes on.
+            if let Ok(event) = self.open(number)
+                && let Some(sampled) = self.threads.get_mut(at)
+            {
+                sampled.renew(event, ticks(), &clock);
+            }
+        }
+    }
+
+    /// Writes all that there is.
+    fn write_all(&mut self) {
+        self.clock.look();
+        let Sampler { clock, threads, .. } = self;
+        write_log(|log| threads.iter_mut().for_each(|sampled| sampled.write(log, clock)));
+    }
+
+    /// As [`Sampler::write_all`], for the last time.
+    fn write_last(&mut self) {
+        self.clock.look();
+        let Sampler { clock, threads, .. } = self;
+        write_log(|log| threads.iter_mut().for_each(|sampled| sampled.write_last(log, clock)));
+    }
+}
+
+/// Bytes of the ring of one more thread where so many have one. The memory is locked, of which a user has little: 516 KiB for each core, and his
+/// limit for each process.
+fn ring_bytes(n_threads: usize) -> usize {
+    match n_threads {
+        0..16 => 128 << 10,
+        16..128 => 32 << 10,
+        _ => 8 << 10,
+    }
+}

@@ -1,0 +1,181 @@
+//! One thread that is sampled: its event, and the samples that are not in the log yet.
+
+use lbprof_collector::definition::Definition;
+use lbprof_collector::record::NONE;
+use lbprof_collector::sample::{Counts, Location, MAX_SAMPLES, Sample, SampleHead, SampledThread};
+
+use crate::log::RankLog;
+use crate::sampling::clock::SampleClock;
+use crate::system::perf::{Event, RawCounts, RawSample, Written};
+
+/// A thread that is sampled.
+pub struct Sampled {
+    /// What the log says of it.
+    pub thread: SampledThread,
+    /// `None`: it could not be sampled, which is not tried again.
+    event: Option<Event>,
+    /// When the event was opened, in ticks.
+    opened: u64,
+    /// Where the next block begins.
+    head: SampleHead,
+    /// Samples that wait for being written. Their locations are addresses still.
+    waiting: Vec<Sample>,
+    /// After how many of them how many were lost.
+    losses: Vec<(usize, u64)>,
+    /// Counts at the sample before.
+    counts: RawCounts,
+    /// Recording is paused since then, in ticks.
+    paused: Option<u64>,
+    /// Whether the log has its definition.
+    is_defined: bool,
+}
+
+/// A block is worth writing from so many samples on.
+const WORTH_A_BLOCK: usize = 128;
+
+/// An event is opened anew after so many seconds, with another period.
+const RENEW_S: f64 = 5.0;
+
+impl Sampled {
+    /// A thread of which nothing was read yet; it is sampled from `now` on.
+    pub fn new(thread: SampledThread, event: Option<Event>, now: u64) -> Self {
+        Sampled {
+            thread,
+            event,
+            opened: now,
+            head: SampleHead { thread: thread.id, previous: now, ..SampleHead::default() },
+            waiting: Vec::new(),
+            losses: Vec::new(),
+            counts: RawCounts::default(),
+            paused: None,
+            is_defined: false,
+        }
+    }
+
+    /// The thread has this number in the log from here on.
+    pub fn set_number(&mut self, number: u32) {
+        self.thread.number = number;
+        self.is_defined = false;
+    }
+
+    /// Recording is paused from `now` on: what is sampled then does not count.
+    pub fn pause(&mut self, now: u64) {
+        self.paused = self.paused.or(Some(now));
+    }
+
+    /// Recording goes on.
+    pub fn resume(&mut self, clock: &SampleClock) {
+        self.read(clock);
+        self.paused = None;
+    }
+
+    /// Whether there is enough for a block, or for fear that there is soon no place.
+    pub fn is_due(&self) -> bool {
+        let Some(event) = &self.event else { return false };
+        let waiting = event.waiting();
+        waiting >= event.bytes() / 2 || waiting / event.sample_bytes() + self.waiting.len() >= WORTH_A_BLOCK
+    }
+
+    /// Takes over what the kernel wrote.
+    fn read(&mut self, clock: &SampleClock) {
+        let Sampled { event, waiting, losses, counts, paused, .. } = self;
+        let Some(event) = event else { return };
+        let mut is_in_pause = false;
+        event.read(|written| match written {
+            Written::Sample(raw) => {
+                let ticks = clock.ticks(raw.time_ns);
+                let counts = since(counts, raw.counts);
+                is_in_pause = paused.is_some_and(|since| since <= ticks);
+                if !is_in_pause {
+                    waiting.push(sample(raw, ticks, counts));
+                }
+            }
+            Written::Lost(n) if !is_in_pause => losses.push((waiting.len(), n)),
+            Written::Lost(_) => {}
+        });
+    }
+
+    /// Writes all samples that there are.
+    pub fn write(&mut self, log: &mut RankLog, clock: &SampleClock) {
+        self.read(clock);
+        self.head.rate = SampleHead::rate_of(1.0 / clock.rate());
+        let mut waiting = std::mem::take(&mut self.waiting);
+        let mut rest = waiting.as_mut_slice();
+        let mut done = 0;
+        for (at, lost) in std::mem::take(&mut self.losses) {
+            let (before, after) = rest.split_at_mut(at - done);
+            self.write_block(log, before);
+            (self.head.first, self.head.lost) = (self.head.first + lost, self.head.lost + lost);
+            (rest, done) = (after, at);
+        }
+        self.write_block(log, rest);
+        waiting.clear();
+        self.waiting = waiting;
+    }
+
+    /// Writes samples, none of which was lost between the others.
+    fn write_block(&mut self, log: &mut RankLog, samples: &mut [Sample]) {
+        for block in samples.chunks_mut(MAX_SAMPLES) {
+            if !std::mem::replace(&mut self.is_defined, true) {
+                log.define(&[Definition::SampledThread(self.thread)]);
+            }
+            if log.samples(&self.head, block) {
+                self.head.advance(block);
+            } else {
+                let lost = block.len() as u64;
+                (self.head.first, self.head.lost) = (self.head.first + lost, self.head.lost + lost);
+            }
+        }
+    }
+
+    /// As [`Sampled::write`], for the last time: also how many were lost after all others.
+    pub fn write_last(&mut self, log: &mut RankLog, clock: &SampleClock) {
+        self.write(log, clock);
+        if self.head.lost != 0 && log.samples(&self.head, &mut []) {
+            self.head.lost = 0;
+        }
+    }
+
+    /// Whether the event is to be opened anew.
+    pub fn is_old(&self, now: u64, clock: &SampleClock) -> bool {
+        self.event.is_some() && now.saturating_sub(self.opened) as f64 > RENEW_S * 1e9 * clock.rate()
+    }
+
+    /// The thread's new event. What the old one still holds is taken over.
+    pub fn renew(&mut self, event: Event, now: u64, clock: &SampleClock) {
+        self.read(clock);
+        self.event = Some(event);
+        self.opened = now;
+        self.counts = RawCounts::default();
+    }
+
+    /// The thread is sampled no more. `may_unmap`: whether the event's memory may be given back.
+    pub fn end(&mut self, may_unmap: bool) {
+        if let Some(event) = self.event.take()
+            && !may_unmap
+        {
+            event.leave();
+        }
+    }
+}
+
+fn sample(raw: RawSample, ticks: u64, counts: Option<Counts>) -> Sample {
+    Sample { ticks, location: Location::outside(raw.address), call_path: NONE, weight_ns: raw.period_ns, counts }
+}
+
+/// What was counted since the sample before; where the counters were another's for a part of that time, extrapolated.
+fn since(before: &mut RawCounts, now: Option<RawCounts>) -> Option<Counts> {
+    let now = now?;
+    let before = std::mem::replace(before, now);
+    let enabled = now.enabled_ns.wrapping_sub(before.enabled_ns);
+    let running = now.running_ns.wrapping_sub(before.running_ns);
+    let whole = |now: u64, before: u64| {
+        let counted = now.wrapping_sub(before);
+        if running == enabled || running == 0 {
+            return counted;
+        }
+        (u128::from(counted) * u128::from(enabled) / u128::from(running)) as u64
+    };
+    let instructions = whole(now.instructions, before.instructions);
+    Some(Counts { instructions, cycles: whole(now.cycles, before.cycles) })
+}

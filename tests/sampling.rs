@@ -1,0 +1,83 @@
+//! Programs that know how long each of their functions computed: the samples say the same.
+//!
+//! The functions are found by `nm` in the program, so that nothing of lb-report but its dump is asked.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, ensure};
+use lbprof_tests::launch::Job;
+use lbprof_tests::suite::{self, Case, Company};
+use lbprof_tests::{place, run};
+use serde_json::Value;
+
+/// Samples in a second of CPU time.
+const PER_SECOND: f64 = 1000.0;
+
+/// The functions of a program by their addresses, without what compilers append to the names of copies.
+fn functions(program: &Path) -> anyhow::Result<BTreeMap<u64, String>> {
+    let output = Command::new("nm").arg("--defined-only").arg(program).output().context("nm")?;
+    let text = String::from_utf8(output.stdout)?;
+    let function = |line: &str| {
+        let [address, kind, name] = line.split(' ').collect::<Vec<_>>()[..] else { return None };
+        (kind == "t" || kind == "T")
+            .then(|| Some((u64::from_str_radix(address, 16).ok()?, name.split('.').next()?.to_owned())))?
+    };
+    Ok(text.lines().filter_map(function).collect())
+}
+
+/// Seconds of CPU time that the samples of a rank give each function of the program.
+fn sampled(lines: &[Value], rank: u64, program: &Path) -> anyhow::Result<BTreeMap<String, f64>> {
+    let functions = functions(program)?;
+    let mut seconds = BTreeMap::new();
+    for sample in lines.iter().filter(|line| line["rank"] == rank) {
+        if sample["module"].as_str().is_some_and(|module| Path::new(module) == program) {
+            let offset = sample["offset"].as_u64().context("an offset")?;
+            let function = functions.range(..=offset).next_back().context("a function")?.1;
+            *seconds.entry(function.clone()).or_default() += sample["weight_s"].as_f64().context("a weight")?;
+        }
+    }
+    Ok(seconds)
+}
+
+fn samples_say_what_the_program_does(case: &Case) -> anyhow::Result<()> {
+    let program = case.program.compiled(&case.mpi)?;
+    let folder = place::fresh_folder(&case.name)?;
+    let truth = folder.join("truth");
+    let job = Job::new(&case.mpi, case.ranks, &program, &folder)
+        .with_env("LBPROF_SAMPLE", PER_SECOND.to_string())
+        .with_env("LBTEST_TRUTH", &truth);
+    job.recorded()?.must_succeed()?;
+    let dump = run::dump(&job.run_folder()?)?;
+    let of = |kind: &str| dump.others.get(kind).map(Vec::as_slice).unwrap_or_default();
+    let definitions: Vec<_> = of("definition").iter().filter(|line| line["definition"] == "sampling").collect();
+    ensure!(definitions.iter().all(|line| line["value"]["sampled"] == true), "not sampled: {definitions:?}");
+    ensure!(!of("problem").iter().any(|line| line["kind"] == "SamplesLost"), "samples were lost");
+    if let Some(completed) = case.program.value("waitall") {
+        let completed: u32 = completed.parse()?;
+        let of = |name| dump.records.iter().filter(move |one| one.operation == name);
+        let others = of("Waitall").filter(|one| one.count != completed).count();
+        // Where the ring was full in the midst of a call, its record was gone when its parts were counted.
+        ensure!(others <= of("Flush").count(), "{others} calls have other counts than {completed}");
+    }
+    for rank in 0..case.ranks {
+        let found = sampled(of("sample"), rank as u64, &program)?;
+        for line in fs::read_to_string(truth.with_extension(rank.to_string()))?.lines() {
+            let (function, seconds) = line.split_once(' ').context("a function and its time")?;
+            let (seconds, found): (f64, f64) = (seconds.parse()?, found.get(function).copied().unwrap_or(0.0));
+            // Samples are a count: three standard deviations of it. Some of the time is in the system, which the program's clock counts.
+            let allowed = 3.0 * (seconds / PER_SECOND).sqrt() + 0.04 * seconds;
+            ensure!((found - seconds).abs() <= allowed, "rank {rank}: {function} {found} s of {seconds} s");
+        }
+    }
+    Ok(())
+}
+
+fn main() {
+    suite::main(
+        Company::Welcome,
+        suite::cases("sampling", "sampling", Company::Welcome, samples_say_what_the_program_does),
+    );
+}

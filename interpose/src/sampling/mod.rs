@@ -275,7 +275,9 @@ impl Sampler {
 
     /// Reports, once, that a thread cannot be sampled.
     fn report(&mut self, added: io::Result<()>) {
+        // One that has ended meanwhile is no loss.
         if let Err(error) = added
+            && error.raw_os_error() != Some(libc::ESRCH)
             && !std::mem::replace(&mut self.is_reported, true)
         {
             let reason = format!("not all threads are sampled: perf_event_open: {error}");

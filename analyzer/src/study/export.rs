@@ -5,7 +5,7 @@ use std::io;
 use rusqlite::types::{Value as SqlValue, ValueRef};
 use serde_json::{Map, Value};
 
-use super::store::{StoreError, Study, TABLES};
+use super::store::{HARDWARE, StoreError, Study, TABLES, has_hardware};
 
 /// A table of a study.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,8 @@ pub fn tables(study: &Study) -> Result<Vec<Table>, StoreError> {
             let rows = rows.collect::<rusqlite::Result<_>>()?;
             Ok(Table { name, columns, rows })
         };
-        TABLES.iter().map(table).collect()
+        let counted = has_hardware(connection)?.then_some(&HARDWARE);
+        TABLES.iter().chain(counted).map(table).collect()
     })
 }
 

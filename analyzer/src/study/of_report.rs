@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use lbprof_collector::Activity;
 
-use super::run::{CauseFigures, FunctionFigures, RankFigures, RegionFigures, Run};
+use super::run::{CauseFigures, CountedFigures, FunctionFigures, RankFigures, RegionFigures, Run};
+use crate::metrics::functions::computing;
+use crate::model::samples::Counted;
 use crate::model::{Model, RankModel};
 use crate::report::blocking::{BlockingTable, CauseRow};
 use crate::report::functions::{FunctionName, FunctionTable};
@@ -35,6 +37,7 @@ impl Run {
             ranks: model.ranks.iter().map(|rank| rank_figures(report, rank)).collect(),
             regions: report.regions.iter().map(|row| region_figures(row, model, blocked_s.as_ref())).collect(),
             causes: report.blocking.as_ref().map(|table| table.causes.iter().map(cause_figures).collect()),
+            counted: counted(model),
             functions: report.functions.as_ref().filter(|table| table.samples > 0).map(function_figures),
         }
     }
@@ -78,6 +81,16 @@ fn region_figures(row: &RegionRow, model: &Model, blocked_s: Option<&HashMap<&st
         max_resident_bytes: row.totals.max_resident,
         max_swapped_bytes: row.totals.max_swapped,
     }
+}
+
+/// What was counted in the computation of all ranks that count.
+fn counted(model: &Model) -> Option<CountedFigures> {
+    let mut sum = Counted::default();
+    let computing = model.ranks.iter().flat_map(|rank| computing(rank, None));
+    computing.for_each(|(_, time)| sum.add(&time.counted));
+    let Counted { instructions, cycles, seconds } = sum;
+    let figures = CountedFigures { instructions: instructions as f64, cycles: cycles as f64, seconds };
+    (instructions > 0 && cycles > 0 && seconds > 0.0).then_some(figures)
 }
 
 fn function_figures(table: &FunctionTable) -> FunctionFigures {

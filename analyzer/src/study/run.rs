@@ -46,6 +46,19 @@ pub struct Run {
     pub causes: Option<Vec<CauseFigures>>,
     /// In which functions ranks compute; `None` where they were not sampled, and of a run from a study's file, which does not keep it.
     pub functions: Option<FunctionFigures>,
+    /// What processors counted in computation, all ranks together; `None` where they counted nothing.
+    pub counted: Option<CountedFigures>,
+}
+
+/// What processors counted in computation.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CountedFigures {
+    /// Instructions.
+    pub instructions: f64,
+    /// Cycles.
+    pub cycles: f64,
+    /// CPU time in which they were counted, in seconds.
+    pub seconds: f64,
 }
 
 /// CPU time of computation by function, by samples.

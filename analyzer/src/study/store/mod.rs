@@ -20,7 +20,8 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 
 pub use self::error::StoreError;
-pub use self::schema::TABLES;
+pub(super) use self::schema::has_hardware;
+pub use self::schema::{HARDWARE, TABLES};
 use super::Run;
 
 /// How long to wait for another that writes.

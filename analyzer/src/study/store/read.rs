@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use rusqlite::types::{FromSql, Type};
 use rusqlite::{Connection, Row};
 
-use super::{Kept, names};
+use super::{Kept, names, schema};
 use crate::metrics::load_balance::Times;
 use crate::metrics::overhead::{Phase, PhaseTime};
 use crate::study::Run;
-use crate::study::run::{CauseFigures, RankFigures, RegionFigures};
+use crate::study::run::{CauseFigures, CountedFigures, RankFigures, RegionFigures};
 
 /// All runs, by number.
 pub(super) fn runs(connection: &Connection) -> rusqlite::Result<Vec<Kept>> {
@@ -31,7 +31,7 @@ pub(super) fn heads(connection: &Connection) -> rusqlite::Result<Vec<Kept>> {
     Ok(all)
 }
 
-/// Hosts, problems and parameters of a run.
+/// Hosts, problems and parameters of a run, and what its processors counted.
 fn lists(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Result<()> {
     let hosts = "SELECT host FROM hosts WHERE run = ?1 ORDER BY position";
     run.hosts = rows(connection, hosts, number, |row| row.get(0))?;
@@ -40,6 +40,10 @@ fn lists(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Resul
     let params = "SELECT name, value FROM params WHERE run = ?1";
     let params = rows(connection, params, number, |row| Ok((row.get("name")?, real(row, "value")?)))?;
     run.params = params.into_iter().collect();
+    if schema::has_hardware(connection)? {
+        let counted = rows(connection, "SELECT * FROM hardware WHERE run = ?1", number, counted)?;
+        run.counted = counted.first().copied();
+    }
     Ok(())
 }
 
@@ -52,6 +56,16 @@ fn fill(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Result
         *causes = rows(connection, "SELECT * FROM causes WHERE run = ?1 ORDER BY position", number, cause)?;
     }
     Ok(())
+}
+
+fn counted(row: &Row) -> rusqlite::Result<CountedFigures> {
+    let [instructions, cycles, seconds] = ["instructions", "cycles", "seconds"].map(|column| real(row, column));
+    let counted = CountedFigures { instructions: instructions?, cycles: cycles?, seconds: seconds? };
+    let is_positive = |value: f64| value.is_finite() && value > 0.0;
+    match [counted.instructions, counted.cycles, counted.seconds].into_iter().all(is_positive) {
+        true => Ok(counted),
+        false => Err(wrong("a count is not above 0, or no number".into())),
+    }
 }
 
 fn head(row: &Row) -> rusqlite::Result<Run> {
@@ -70,6 +84,7 @@ fn head(row: &Row) -> rusqlite::Result<Run> {
         iterations: whole_or_none(row, "iterations")?,
         causes: followed.then(Vec::new),
         functions: None,
+        counted: None,
         ..Run::default()
     })
 }

@@ -25,6 +25,17 @@ pub const TABLES: [(&str, &str); 9] = [
     ("causes", "run, position"),
 ];
 
+/// What processors counted: a table that studies begun by older versions lack until a run is added.
+pub const HARDWARE: (&str, &str) = ("hardware", "run");
+
+const CREATE_HARDWARE: &str = "
+CREATE TABLE IF NOT EXISTS hardware (
+  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+  instructions REAL,
+  cycles REAL,
+  seconds REAL
+)";
+
 /// What makes them.
 const CREATE: &str = "
 CREATE TABLE runs (
@@ -139,11 +150,17 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), StoreErr
 pub(super) fn create(transaction: &Transaction, path: &Path) -> Result<(), StoreError> {
     let failed = |error| error::of(path, error);
     if !is_empty(transaction).map_err(failed)? {
-        return Ok(());
+        return transaction.execute_batch(CREATE_HARDWARE).map_err(failed);
     }
     transaction.execute_batch(CREATE).map_err(failed)?;
+    transaction.execute_batch(CREATE_HARDWARE).map_err(failed)?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
     transaction.pragma_update(None, "user_version", VERSION).map_err(failed)
+}
+
+/// Whether there is a table of what processors counted; a view of that name would compute what it likes.
+pub(in crate::study) fn has_hardware(connection: &Connection) -> rusqlite::Result<bool> {
+    Ok(count(connection, "type = 'table' AND rootpage > 0 AND name = ?1", HARDWARE.0)? > 0)
 }
 
 /// What the head of the file states: whose it is, and its version.

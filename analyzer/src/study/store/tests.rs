@@ -13,7 +13,7 @@ use crate::metrics::blocking::Class;
 use crate::metrics::load_balance::Times;
 use crate::metrics::overhead::{Phase, PhaseTime};
 use crate::study::Run;
-use crate::study::run::{CauseFigures, RankFigures, RegionFigures};
+use crate::study::run::{CauseFigures, CountedFigures, RankFigures, RegionFigures};
 
 /// A run of `n` ranks that has something of everything.
 fn run(id: u64, n: u32) -> Run {
@@ -61,6 +61,7 @@ fn run(id: u64, n: u32) -> Run {
         ],
         causes: Some(vec![cause(Some(Activity::Computation), Class::Imbalance), cause(None, Class::MessageDelay)]),
         functions: None,
+        counted: Some(CountedFigures { instructions: 3e9, cycles: 2e9, seconds: 1.0 }),
     }
 }
 
@@ -244,6 +245,7 @@ fn rows_that_make_no_sense_are_damage() {
         "UPDATE region_times SET seconds = -0.5",
         "UPDATE region_times SET seconds = NULL",
         "UPDATE phases SET seconds = 9e999",
+        "UPDATE hardware SET seconds = -0.5",
         "DELETE FROM ranks",
         "DELETE FROM region_times WHERE rank = 0",
         "DELETE FROM region_times WHERE rank > 0",
@@ -259,4 +261,17 @@ fn rows_that_make_no_sense_are_damage() {
         let found = Study::open(&dir.path().join("a.study")).and_then(|study| study.runs());
         assert!(matches!(found, Err(StoreError::Damaged { .. })), "{change}: {found:?}");
     }
+}
+
+#[test]
+fn a_study_of_an_older_version_has_no_counts_until_a_run_is_added() {
+    let (dir, mut study) = study();
+    study.add(&run(1, 2), false).unwrap();
+    study.connection.execute_batch("DROP TABLE hardware").unwrap();
+    drop(study);
+    let mut study = Study::open(&dir.path().join("a.study")).unwrap();
+    assert_eq!(study.runs().unwrap()[0].run.counted, None);
+    study.add(&run(2, 2), false).unwrap();
+    let counted: Vec<bool> = study.runs().unwrap().iter().map(|kept| kept.run.counted.is_some()).collect();
+    assert_eq!(counted, [false, true]);
 }

@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 
 use super::id_text;
 use crate::study::Run;
-use crate::study::run::RegionFigures;
+use crate::study::run::{CountedFigures, RegionFigures};
 
 /// Removes a run, and returns how many there were: 0 or 1.
 pub(super) fn remove(connection: &Connection, number: u32) -> rusqlite::Result<usize> {
@@ -20,6 +20,10 @@ pub(super) fn add(connection: &Connection, run: &Run, number: Option<u32>) -> ru
         self::region(connection, run, number, at, region)?;
     }
     causes(connection, run, number)?;
+    if let Some(CountedFigures { instructions, cycles, seconds }) = run.counted {
+        let row = params![number, instructions, cycles, seconds];
+        connection.execute("INSERT INTO hardware VALUES (?1, ?2, ?3, ?4)", row)?;
+    }
     Ok(number)
 }
 

@@ -4,7 +4,7 @@ use super::{Line, Section, TableCell, Unit};
 use crate::metrics::load_balance::{Times, is_above_elapsed};
 use crate::metrics::overhead::{Overheads, Phase, PhaseTime};
 use crate::study::key::NotInStudy;
-use crate::study::run::{RegionFigures, Run};
+use crate::study::run::{CountedFigures, RegionFigures, Run};
 use crate::study::sequential::{is_on_one_rank, t_seq_s};
 use crate::study::store::Kept;
 
@@ -28,6 +28,45 @@ pub struct Figures {
     pub overheads: Option<Overheads>,
     /// Numbers of the runs that its time on one rank is of; empty where it is assumed.
     pub on_one_rank: Vec<u32>,
+    /// How its computation scales, of the whole program alone.
+    pub scaling: Option<ComputationScaling>,
+}
+
+/// How computation scales, POP's computation scaling and its factors: against the run with fewest ranks of the same program whose processors counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ComputationScaling {
+    /// Instructions of all ranks there over those here.
+    pub instructions: f64,
+    /// Instructions a cycle here over those there.
+    pub ipc: f64,
+    /// Cycles a second here over those there.
+    pub frequency: f64,
+}
+
+impl ComputationScaling {
+    /// That of `run` against `reference`.
+    fn of(run: &CountedFigures, reference: &CountedFigures) -> Option<ComputationScaling> {
+        let ipc = |one: &CountedFigures| one.instructions / one.cycles;
+        let frequency = |one: &CountedFigures| one.cycles / one.seconds;
+        let scaling = ComputationScaling {
+            instructions: reference.instructions / run.instructions,
+            ipc: ipc(run) / ipc(reference),
+            frequency: frequency(run) / frequency(reference),
+        };
+        scaling.total().is_finite().then_some(scaling)
+    }
+
+    /// CPU time of all ranks there over that here: the product.
+    pub fn total(&self) -> f64 {
+        self.instructions * self.ipc * self.frequency
+    }
+}
+
+/// The scaling of `run` against the run of its program among `all` that has fewest ranks, the first of several.
+fn scaling(run: &Run, all: &[Kept]) -> Option<ComputationScaling> {
+    let counting = all.iter().filter(|kept| kept.run.program() == run.program() && kept.run.counted.is_some());
+    let reference = counting.min_by_key(|kept| (kept.run.n_ranks, kept.number))?;
+    ComputationScaling::of(run.counted.as_ref()?, reference.run.counted.as_ref()?)
 }
 
 impl Figures {
@@ -50,7 +89,8 @@ impl Figures {
         });
         let on_one_rank = all.iter().filter(|other| is_on_one_rank(&other.run, run)).map(|kept| kept.number).collect();
         let complete = run.complete;
-        Figures { number: *number, complete, times, by_replay, no_ideal, iterations, overheads, on_one_rank }
+        let scaling = scaling(run, all).filter(|_| region.is_none());
+        Figures { number: *number, complete, times, by_replay, no_ideal, iterations, overheads, on_one_rank, scaling }
     }
 
     /// A share of an iteration of `seconds`.
@@ -108,6 +148,14 @@ const EFFICIENCIES: &[Row] = &[
     ("transfer", true, |run| run.times?.transfer()),
 ];
 
+/// POP's computation scaling, as ratios.
+const SCALING: &[Row] = &[
+    ("computation scaling", true, |run| Some(run.scaling?.total())),
+    ("instruction scaling", true, |run| Some(run.scaling?.instructions)),
+    ("IPC scaling", true, |run| Some(run.scaling?.ipc)),
+    ("frequency scaling", true, |run| Some(run.scaling?.frequency)),
+];
+
 /// Name of the section of efficiencies.
 pub const EFFICIENCY: &str = "Efficiency";
 
@@ -133,6 +181,7 @@ pub fn sections(columns: &[Vec<Figures>]) -> Vec<Section> {
         section(TIME, Unit::Seconds, TIMES),
         section("Of an iteration", Unit::Seconds, ITERATION),
         section(EFFICIENCY, Unit::Share, EFFICIENCIES),
+        section("Computation", Unit::Share, SCALING),
         overheads,
     ];
     all.into_iter().filter(|section| !section.lines.is_empty()).collect()
@@ -167,4 +216,25 @@ pub(super) fn line(
 ) -> Line {
     let cells = columns.iter().map(|runs| TableCell::of(runs.iter().filter_map(&of))).collect();
     Line { name, more_is_better: Some(more_is_better), cells }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn computation_scales_by_instructions_their_number_a_cycle_and_frequency() {
+        let kept = |number, n_ranks, instructions, cycles, seconds| {
+            let counted = Some(CountedFigures { instructions, cycles, seconds });
+            Kept { number, run: Run { n_ranks, counted, ..Run::default() } }
+        };
+        // On 4 ranks a quarter more instructions, at half of them a cycle, and the same frequency.
+        let all = [kept(1, 2, 8e9, 4e9, 2.0), kept(2, 4, 10e9, 10e9, 5.0)];
+        let scaling = |at: usize| scaling(&all[at].run, &all).unwrap();
+        let of_four = scaling(1);
+        assert_eq!((of_four.instructions, of_four.ipc, of_four.frequency), (0.8, 0.5, 1.0));
+        assert!((of_four.total() - 2.0 / 5.0).abs() < 1e-12, "CPU time there over that here");
+        assert!((scaling(0).total() - 1.0).abs() < 1e-12);
+        assert_eq!(super::scaling(&Run { counted: None, ..all[1].run.clone() }, &all), None);
+    }
 }

@@ -4,6 +4,7 @@ mod support;
 
 use lbprof_analyzer::metrics::dispersion::Ranking;
 use lbprof_analyzer::model::Model;
+use lbprof_analyzer::report::bounds::Bounds;
 use lbprof_analyzer::report::words::width;
 use lbprof_analyzer::report::{Choices, Report, json, text};
 use lbprof_analyzer::structure::symbols;
@@ -17,7 +18,7 @@ fn chosen(model: &Model, choices: &Choices) -> Report {
 }
 
 fn document(report: &Report) -> Value {
-    json::document(report)
+    json::document(report, &Bounds::default())
 }
 
 /// The sections whose titles begin with one of these, from a text.

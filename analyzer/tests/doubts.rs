@@ -2,6 +2,7 @@
 
 mod support;
 
+use lbprof_analyzer::report::bounds::Bounds;
 use lbprof_analyzer::report::{Doubt, Report, json, text};
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use support::{report, usage};
@@ -77,7 +78,7 @@ fn a_loss_that_is_laid_to_ranks_without_a_core_says_so() {
         let loss = &report.losses[0];
         assert_eq!((loss.ranks.as_slice(), loss.lacked_core), (&[(0, 1.0)][..], lacked_core));
         assert_eq!(text::loss(&report, loss).contains(words), lacked_core, "{}", text::loss(&report, loss));
-        assert_eq!(json::document(&report)["losses"][0]["lacked_core"], lacked_core);
+        assert_eq!(json::document(&report, &Bounds::default())["losses"][0]["lacked_core"], lacked_core);
     }
 }
 
@@ -93,7 +94,7 @@ fn ranks_that_sleep_are_said_to() {
     let first = "Ranks 0, 2 slept or waited for I/O in much of what counts as computation: at least 0.89 s of rank 0's 0.99 s used no CPU. \
                  As it is: 99.0 % of the time is computation;";
     assert!(words.starts_with(first), "{words}");
-    assert_eq!(json::document(&report)["verdict"]["kind"], "doubtful");
+    assert_eq!(json::document(&report, &Bounds::default())["verdict"]["kind"], "doubtful");
 }
 
 #[test]

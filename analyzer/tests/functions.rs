@@ -9,6 +9,7 @@ use lbprof_analyzer::analyse::{Options, analyse_part};
 use lbprof_analyzer::model::sites::Sites;
 use lbprof_analyzer::read::definitions::Definitions;
 use lbprof_analyzer::read::open::Run;
+use lbprof_analyzer::report::bounds::Bounds;
 use lbprof_analyzer::report::functions::{FunctionNodeKind, FunctionRow, FunctionTable, RegionFunctions};
 use lbprof_analyzer::report::{Report, json, text};
 use lbprof_analyzer::select::Selection;
@@ -146,7 +147,7 @@ fn the_verdict_names_the_function() {
     let verdict = text::verdict(&report);
     assert!(verdict.contains("more than the mean in region"), "{verdict}");
     assert!(verdict.contains("% of it in force (md.c:"), "{verdict}");
-    let document = json::document(&report);
+    let document = json::document(&report, &Bounds::default());
     assert_eq!(document["verdict"]["worst"]["explained"]["functions"][0]["function"], "force");
     assert_eq!(document["functions"]["causes"][0]["rank"], 0);
     let options = text::Options { command: "", columns: 100, first_screen: false, asked: false, top: 10, full: false };

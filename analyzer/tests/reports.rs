@@ -4,6 +4,8 @@ mod support;
 
 use std::fs;
 
+use lbprof_analyzer::report::bounds::Bounds;
+use lbprof_analyzer::report::json::document;
 use lbprof_analyzer::select::Selection;
 use lbprof_collector::definition::RegionKind;
 use lbprof_collector::format::{Mode, log_name};
@@ -266,6 +268,8 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
     let sampled = sampled_report(written(run_on(&program, 500, true)).path());
     for report in marked.into_iter().chain([found, damaged, part, sampled]) {
         keys(&serde_json::from_str(&json(&report)).unwrap(), String::new(), &mut produced);
+        // With what else there is of more ranks.
+        keys(&document(&report, &Bounds { causes: 1, pairs: 1, ..Bounds::SMALL }), String::new(), &mut produced);
     }
     let schema: serde_json::Value = serde_json::from_str(include_str!("../../docs/report.schema.json")).unwrap();
     let mut published = std::collections::BTreeSet::new();

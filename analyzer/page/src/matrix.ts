@@ -1,18 +1,27 @@
-// A picture of amounts by two ranks: rows and columns are the rows of all matrices, of one rank or several.
+// A picture of amounts by two ranks: rows and columns are ranks, or blocks of several successive ones.
 import { el } from "./dom";
 import { Packed } from "./packed";
 import { scaleGradient, scalePixels } from "./palette";
 import type { Data } from "./panel";
 import { Picture, pictureHeight, type Scene } from "./picture";
 import { paintMeans, poolLongest } from "./pool";
-import { rowLabel, rowOf } from "./views";
+import { blockLabel, blockName, type Pairs } from "./views";
 import { count, plural, roundTicks } from "./words";
 
-/** An amount that belongs to two ranks. */
-export interface PairAmount {
-    row: number;
-    column: number;
+/** A row and a column of the picture. */
+export interface Place {
+    row: string;
+    column: string;
+    /** Whether these are the same ranks. */
+    isOwn: boolean;
+    /** Whether each is one rank. */
+    isPair: boolean;
+    /** The sum over their pairs of ranks, NaN where there is none. */
     amount: number;
+    /** The largest of a pair. */
+    largest: number;
+    /** The largest amount of any place. */
+    most: number;
 }
 
 /** With more rows than this several share a pixel of a narrow picture. */
@@ -23,23 +32,17 @@ export interface MatrixSpec {
     /** What the picture is called: `Who waits for whom`. */
     label: string;
     text(amount: number): string;
-    /** What is said of a place: the names of its ranks, and the amount, NaN where there is none. */
-    describe(row: number, column: number, amount: number, most: number): string[];
+    /** What is said of a place: of the names of its ranks, the amount, NaN where there is none, and the largest of two ranks. */
+    describe(place: Place): string[];
     /** Whether colours grow with the logarithm of amounts. */
     logarithmic?: boolean;
 }
 
-/** The amounts by rows of matrices; NaN where there is none. */
-function summed(data: Data, pairs: PairAmount[]): Packed {
-    const { rows } = data.views.ranks;
-    const cells = new Float32Array(rows * rows).fill(NaN);
-    for (const pair of pairs) {
-        const row = rowOf(data, pair.row);
-        const column = rowOf(data, pair.column);
-        if (row >= 0 && column >= 0) {
-            const at = row * rows + column;
-            cells[at] = (cells[at] || 0) + pair.amount;
-        }
+/** Amounts by row and column; NaN where there is none. */
+function spread(pairs: Pairs, amounts: Packed): Packed {
+    const cells = new Float32Array(pairs.blocks * pairs.blocks).fill(NaN);
+    for (let at = 0; at < pairs.cells.length; at++) {
+        cells[pairs.cells.at(at)] = amounts.at(at);
     }
     return new Packed(cells, 1);
 }
@@ -51,10 +54,10 @@ export class RankMatrix {
     constructor(
         private readonly data: Data,
         private readonly spec: MatrixSpec,
-        pairs: PairAmount[],
+        private readonly pairs: Pairs,
     ) {
-        const n = data.views.ranks.rows;
-        const matrix = summed(data, pairs);
+        const n = pairs.blocks;
+        const matrix = spread(pairs, pairs.sum);
         let [least, most] = [Infinity, 0];
         for (let at = 0; at < n * n; at++) {
             const value = matrix.at(at);
@@ -77,28 +80,32 @@ export class RankMatrix {
 
     private scene(matrix: Packed, n: number, least: number, most: number): Scene {
         const { views } = this.data;
-        const { spec } = this;
+        const { spec, pairs } = this;
+        const largest = pairs.largest ? spread(pairs, pairs.largest) : matrix;
+        const name = (block: number) => blockName(views, block, pairs.per_block);
+        const label = (block: number) => blockLabel(views, block, pairs.per_block);
         const order = Array.from({ length: n }, (_, row) => row);
         const shown = spec.logarithmic ? logarithms(matrix, n * n) : matrix;
         // Of equal amounts all have the brightest colour.
         const low = spec.logarithmic ? Math.log(least) - (least === most ? 1 : 0) : 0;
         const high = spec.logarithmic ? Math.log(most) : most;
         return {
-            label: `${spec.label}: ${count(n)} by ${plural(n, "rank")}`,
+            label: `${spec.label}: ${count(n)} by ${plural(n, pairs.per_block > 1 ? "block" : "rank")}${pairs.per_block > 1 ? " of ranks" : ""}`,
             rows: n,
             x0: 0,
             x1: n,
             least: 1,
             step: () => 1,
             paint: (plot) => paintMeans(plot, poolLongest(shown, n, order, plot.view, plot.width, plot.height, "longest"), { low, high }, scalePixels("viridis")),
-            rowName: (row) => rowLabel(views, row),
+            rowName: label,
             ticks: (from, to, wanted) =>
                 roundTicks(from, to, wanted)
                     .filter((tick) => tick % 1 === 0 && tick < n)
-                    .map((tick) => ({ at: tick + 0.5, text: rowLabel(views, tick) })),
+                    .map((tick) => ({ at: tick + 0.5, text: label(tick) })),
             describe: (x, row) => {
                 const column = Math.min(Math.floor(x), n - 1);
-                return spec.describe(row, column, matrix.at(row * n + column), most);
+                const at = row * n + column;
+                return spec.describe({ row: name(row), column: name(column), isOwn: row === column, isPair: pairs.per_block === 1, amount: matrix.at(at), largest: largest.at(at), most });
             },
         };
     }

@@ -1,19 +1,36 @@
 // Lists of ranks as --ranks takes them: 3, 8-15, 12-, 0-63:4, host=node1*, cluster=2, with commas between.
-import type { Report } from "./report.generated";
+import type { Data } from "./panel";
+import { rankNumbers } from "./views";
+
+/** What is known of a rank: of ranks that share a row, host and cluster of the first of them. */
+interface Rank {
+    rank: number;
+    host: string;
+    cluster: number | null;
+}
+
+function ranksOf({ report, views }: Data): Rank[] {
+    const listed = new Map(report.ranks.map((rank) => [rank.rank, rank]));
+    return rankNumbers(views).map((rank, place) => {
+        const row = Math.floor(place / views.ranks.per_row);
+        return listed.get(rank) ?? { rank, host: views.hosts[views.host_of_row[row]] ?? "", cluster: views.cluster_of_row[row] };
+    });
+}
 
 /** The ranks that `text` names, or a sentence on what is wrong with it. An empty text names all. */
-export function parseRanks(text: string, report: Report): Set<number> | string {
+export function parseRanks(text: string, data: Data): Set<number> | string {
     const parts = text.split(",").map((part) => part.trim()).filter((part) => part !== "");
     if (parts.length === 0) {
-        return new Set(report.ranks.map((rank) => rank.rank));
+        return new Set(rankNumbers(data.views));
     }
+    const ranks = ranksOf(data);
     const chosen = new Set<number>();
     for (const part of parts) {
         const accepts = predicate(part);
         if (!accepts) {
             return `“${part}” is no list of ranks: 3, 8-15, 12-, 0-63:4, host=NAME*, cluster=2`;
         }
-        for (const rank of report.ranks) {
+        for (const rank of ranks) {
             if (accepts(rank)) {
                 chosen.add(rank.rank);
             }
@@ -22,7 +39,7 @@ export function parseRanks(text: string, report: Report): Set<number> | string {
     return chosen.size > 0 ? chosen : "no rank of the run is in this list";
 }
 
-type Accepts = (rank: Report["ranks"][number]) => boolean;
+type Accepts = (rank: Rank) => boolean;
 
 function predicate(part: string): Accepts | null {
     const host = /^host=(.+)$/.exec(part);

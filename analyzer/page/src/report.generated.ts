@@ -113,11 +113,15 @@ efficiency: EfficiencyRow
 /**
  * What the phases cost compared with the same work on one rank, and how long ranks wait for each other's computation.
  */
-overheads: OverheadTable
+overheads: OverheadFigures
 /**
- * One object per rank, by number.
+ * One object per rank, by number; of more than 1,000 ranks, unless `--full` is given, of those with the largest and smallest figures of each kind, those that deviate, and those that failed.
  */
 ranks: RankRow[]
+/**
+ * One object per cluster of ranks, and one for the ranks of none: figures of all of its ranks, listed or not.
+ */
+ranks_by_cluster: RanksOfCluster[]
 /**
  * One object per activity that occurs, the longest first.
  */
@@ -355,7 +359,11 @@ meaning: string
  */
 advice: string
 /**
- * Ranks concerned; empty: the whole run.
+ * How many ranks it concerns; 0: the whole run.
+ */
+rank_count: number
+/**
+ * These ranks; the first 1,000 unless `--full` is given.
  */
 ranks: number[]
 /**
@@ -409,7 +417,11 @@ maybe_waiting_s: number
  */
 export interface SelectionRow {
 /**
- * The selected ranks, ascending, including those without a log.
+ * How many ranks are selected, including those without a log.
+ */
+rank_count: (number | null)
+/**
+ * The selected ranks, ascending; the first 1,000 unless `--full` is given.
  */
 ranks: (number[] | null)
 /**
@@ -906,9 +918,9 @@ t_ideal_phase_profile_against_replay: (number | null)
 t_ideal_replay_s: (number | null)
 }
 /**
- * Overheads of the run.
+ * Overheads, efficiency and speedup.
  */
-export interface OverheadTable {
+export interface OverheadFigures {
 /**
  * Time of the same work on one rank.
  */
@@ -959,9 +971,13 @@ mean_s: number
  */
 ratio: (number | null)
 /**
- * Time of each rank / (`t_seq_s` / ranks), in the order of `ranks`.
+ * Time of each rank / (`t_seq_s` / ranks), in the order of the ranks; of several successive ranks the largest.
  */
 ratio_by_rank: (number[] | null)
+/**
+ * How many ranks an entry of that stands for, the last maybe for fewer: 1, but for more than 512 ranks without `--full`.
+ */
+ranks_per_ratio: number
 /**
  * The largest of these.
  */
@@ -1069,7 +1085,11 @@ error_s: number
  */
 step_s: number
 /**
- * One object per rank that works alone, the longest first.
+ * How many ranks work alone.
+ */
+serial_ranks: number
+/**
+ * One object per rank that works alone, the longest first; 1,000 at most unless `--full` is given.
  */
 serial: RankSeconds[]
 }
@@ -1266,6 +1286,90 @@ voluntary_switches: number
  * Largest resident memory since its start.
  */
 max_resident_bytes: number
+}
+/**
+ * The ranks of a cluster, those with a row in `ranks` included. Over all objects, numbers and sums are those of the run.
+ */
+export interface RanksOfCluster {
+/**
+ * `id` of the cluster; null: the ranks of none.
+ */
+cluster: (number | null)
+/**
+ * How many ranks it has.
+ */
+rank_count: number
+/**
+ * How many of them have an object in `ranks`.
+ */
+listed: number
+/**
+ * Records.
+ */
+events: Spread
+/**
+ * Computation.
+ */
+computation_s: Spread
+/**
+ * Time by activity, of the threads that called `MPI_Init`.
+ */
+activities: {
+[k: string]: Spread
+}
+/**
+ * Time in MPI: that of all activities but computation and the recorder.
+ */
+mpi_s: Spread
+/**
+ * Time outside of their windows while others are in theirs.
+ */
+idle_s: Spread
+/**
+ * Time for which recording was stopped.
+ */
+paused_s: Spread
+/**
+ * Time in which they could only wait; null if waiting was not analysed.
+ */
+blocked_s: (Spread | null)
+/**
+ * Waiting of all ranks that they cause.
+ */
+blocking_caused_s: (Spread | null)
+/**
+ * Time that threads beside the first spent in MPI.
+ */
+other_threads_mpi_s: Spread
+}
+/**
+ * A figure of several ranks.
+ */
+export interface Spread {
+/**
+ * All together.
+ */
+sum: number
+/**
+ * Its mean.
+ */
+mean: number
+/**
+ * The smallest.
+ */
+min: number
+/**
+ * The rank with that, the lowest of several.
+ */
+min_rank: number
+/**
+ * The largest.
+ */
+max: number
+/**
+ * The rank with that, the lowest of several.
+ */
+max_rank: number
 }
 /**
  * An activity.
@@ -1514,7 +1618,11 @@ main: boolean
  */
 in_report: boolean
 /**
- * The ranks, ascending.
+ * How many ranks go through it.
+ */
+rank_count: number
+/**
+ * The ranks, ascending; the first 1,000 unless `--full` is given.
  */
 ranks: number[]
 /**
@@ -1652,7 +1760,7 @@ slowest: SlowestRank[]
  */
 trends: SeriesRow[]
 /**
- * How many iterations each object of `per_iteration` stands for, the last maybe for fewer: 1, but where there are more than 10,000 iterations and `--full` is not given the least number that leaves at most 10,000 objects; null if there are none.
+ * How many iterations each object of `per_iteration` stands for, the last maybe for fewer: 1, but where there are more than 4,000 iterations and `--full` is not given the least number that leaves at most 4,000 objects; null if there are none.
  */
 stride: (number | null)
 }
@@ -1839,13 +1947,21 @@ imbalance_share: number
  */
 states: StateRow[]
 /**
- * Which rank waits because of which, the longest first, 10,000 at most.
+ * Which rank waits because of which, the longest first; at most 1,000 unless `--full` is given.
  */
 pairs: PairRow[]
 /**
- * What ranks do that others wait for, the largest first.
+ * The pairs of ranks that are not listed, by clusters.
+ */
+pairs_left_out: PairsOfClusters[]
+/**
+ * What ranks do that others wait for, the largest first; at most 1,000 unless `--full` is given.
  */
 causes: CauseRow[]
+/**
+ * The causes that are not listed, by cluster of ranks, region and what is done.
+ */
+causes_left_out: CausesOfCluster[]
 /**
  * The same by region and class, all ranks together, the most expensive first.
  */
@@ -1964,6 +2080,31 @@ delay_source: number
 time_s: number
 }
 /**
+ * Pairs of ranks that are not listed, of two clusters.
+ */
+export interface PairsOfClusters {
+/**
+ * `id` of the cluster of the ranks that wait; null: the ranks of none, and if there are more than 500 objects, in the last one: of all others.
+ */
+waiting_cluster: (number | null)
+/**
+ * `id` of the cluster of the ranks that are the cause, likewise.
+ */
+source_cluster: (number | null)
+/**
+ * How many pairs.
+ */
+pairs: number
+/**
+ * Time that the ranks wait.
+ */
+time_s: number
+/**
+ * The longest of a pair.
+ */
+max_s: number
+}
+/**
  * A cause of waiting.
  */
 export interface CauseRow {
@@ -2007,6 +2148,55 @@ share: number
  * `caused_s` / `own_s`.
  */
 beta: (number | null)
+}
+/**
+ * Causes that are not listed, of the ranks of one cluster.
+ */
+export interface CausesOfCluster {
+/**
+ * `id` of the cluster; null: the ranks of none, and if there are more than 500 objects, in the last ones: of all others.
+ */
+cluster: (number | null)
+/**
+ * Path of the region; null: all others.
+ */
+region: (string | null)
+/**
+ * What the ranks do there; null: messages' delays, not known, or all others.
+ */
+activity: (ActivityName | null)
+/**
+ * What it is.
+ */
+class: Class
+/**
+ * How many causes.
+ */
+causes: number
+/**
+ * Of how many ranks.
+ */
+rank_count: number
+/**
+ * Waiting that they cause.
+ */
+caused_s: number
+/**
+ * That over all waiting.
+ */
+share: number
+/**
+ * The largest of them.
+ */
+max_s: number
+/**
+ * Its rank.
+ */
+max_rank: number
+/**
+ * The ranks' own time in the selected part, without waiting, as far as it is known.
+ */
+own_s: number
 }
 /**
  * A phase.
@@ -2235,9 +2425,17 @@ time_s: number
  */
 parts: PathRow[]
 /**
- * The path by rank, the longest first.
+ * How many ranks it goes through.
+ */
+rank_count: number
+/**
+ * The path by rank, the longest first; 1,000 at most unless `--full` is given.
  */
 ranks: PathRank[]
+/**
+ * Its time on ranks that are not listed.
+ */
+left_out_s: number
 }
 /**
  * A part of the critical path.
@@ -2380,7 +2578,11 @@ min_s: number
  */
 max_s: number
 /**
- * One letter a rank, in the order of `ranks`: `m` the shortest time, `l` in the lower 15 % of the range, `-` between, `u` in the upper 15 %, `M` the longest time.
+ * How many ranks a letter stands for, the last maybe for fewer: 1, but for more than 512 ranks without `--full`.
+ */
+ranks_per_letter: number
+/**
+ * One letter a rank, in the order of the ranks: `m` the shortest time, `l` in the lower 15 % of the range, `-` between, `u` in the upper 15 %, `M` the longest time. For several ranks it is `M` if one of them has the longest time, else `m` if one has the shortest, else what most of them have.
  */
 ranks: string
 }
@@ -2393,7 +2595,11 @@ export interface ClusterRow {
  */
 id: number
 /**
- * Its ranks.
+ * How many ranks it has.
+ */
+rank_count: number
+/**
+ * Its ranks; the first 1,000 unless `--full` is given.
  */
 ranks: number[]
 /**
@@ -2762,7 +2968,7 @@ messages: number
  */
 bytes: number
 /**
- * By sender and receiver, most bytes first, at most 10,000.
+ * By sender and receiver, most bytes first; at most 1,000 unless `--full` is given.
  */
 pairs: PairVolume[]
 /**
@@ -2778,9 +2984,21 @@ messages_left_out: number
  */
 bytes_left_out: number
 /**
- * By host of the sender and of the receiver, most bytes first, pairs beyond the first million left out.
+ * By host of the sender and of the receiver, most bytes first, pairs of ranks beyond the first million left out; at most 1,000 unless `--full` is given.
  */
 hosts: HostVolume[]
+/**
+ * Pairs of hosts that are not listed.
+ */
+hosts_left_out: number
+/**
+ * Messages between these.
+ */
+host_messages_left_out: number
+/**
+ * Their bytes.
+ */
+host_bytes_left_out: number
 /**
  * How many messages there are of which size.
  */

@@ -2,7 +2,7 @@
 // is the reader's choice, so that no field of the report can hold it: all sums over a choice are made here, and nowhere else.
 import type { Packed } from "./packed";
 import type { Data } from "./panel";
-import { attributes, iterationsIn, lastIn, ranksIn, rowOf, type Views } from "./views";
+import { attributes, iterationsIn, lastIn, ranksIn, type Views } from "./views";
 
 /** Matrices over the same columns: iterations of the main loop, or slices of time. */
 export interface Source {
@@ -155,9 +155,8 @@ export class ChosenStages {
     }
 }
 
-/** Seconds of the same ranks over all of their time, by the report's rows. */
-export function wholeRun(data: Data, rows: number[], attribute: string): number {
-    const wanted = new Set(rows);
-    const ranks = data.report.ranks.filter((rank) => wanted.has(rowOf(data, rank.rank)));
-    return ranks.reduce((sum, rank) => sum + (attribute === "waiting" ? (rank.blocked_s ?? NaN) : (rank.activities[attribute] ?? 0)), 0);
+/** Seconds of the same ranks over all of their time. */
+export function wholeRun({ views }: Data, rows: number[], attribute: string): number {
+    const seconds = views.seconds[attribute];
+    return seconds ? rows.reduce((sum, row) => sum + seconds.at(row), 0) : attribute === "waiting" ? NaN : 0;
 }

@@ -30,6 +30,24 @@ cluster_of_row: (number | null)[]
  */
 activities: string[]
 /**
+ * By name of an activity, and `waiting` where that is known, by row: seconds of all of its ranks in the whole run, or the selected time.
+ */
+seconds: {
+[k: string]: Packed
+}
+/**
+ * Seconds that ranks (first) wait because of others (second); null if `timeline` is.
+ */
+waits: (PairData | null)
+/**
+ * Bytes of messages from ranks (first) to others (second); null if the report's `communication` is.
+ */
+bytes: (PairData | null)
+/**
+ * How many messages these are.
+ */
+messages: (PairData | null)
+/**
  * The main loop; null where none is known.
  */
 iterations: (IterationsData | null)
@@ -59,13 +77,42 @@ count: number
  */
 rows: number
 /**
- * Ranks in a row; the last may have fewer. Row i holds the report's `ranks[i · per_row]` and those after it.
+ * Ranks in a row; the last may have fewer.
  */
 per_row: number
+/**
+ * The numbers of all ranks, in their order, as lists of three: the first of some at equal distances, the distance, how many they are.
+ */
+numbers: [number, number, number][]
 /**
  * By row the number of its first rank.
  */
 first: number[]
+}
+/**
+ * Amounts by two ranks, in blocks of successive ranks.
+ */
+export interface PairData {
+/**
+ * Ranks in a block; the last may have fewer.
+ */
+per_block: number
+/**
+ * Blocks: at most 192.
+ */
+blocks: number
+/**
+ * The pairs of blocks with an amount: number of the first · `blocks` + number of the second.
+ */
+cells: Packed
+/**
+ * By pair of blocks the sum.
+ */
+sum: Packed
+/**
+ * By pair of blocks the largest of two ranks; null if a block is a rank.
+ */
+largest: (Packed | null)
 }
 /**
  * The main loop.

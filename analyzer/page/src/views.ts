@@ -3,7 +3,7 @@ import type { Packed } from "./packed";
 import type { Data } from "./panel";
 import type { IterationsData as Iterations, Views } from "./views.generated";
 
-export type { IterationsData as Iterations, MessagesData as Messages, TimelineData as Timeline, Views } from "./views.generated";
+export type { IterationsData as Iterations, MessagesData as Messages, PairData as Pairs, TimelineData as Timeline, Views } from "./views.generated";
 
 /** What is shown, by its name: computation, any activity, waiting. */
 export function attributes(of: Iterations): [string, Packed][] {
@@ -51,16 +51,50 @@ export function rowLabel(views: Views, row: number): string {
     return views.ranks.per_row === 1 ? rowName(views, row) : rowName(views, row).replace("ranks ", "").replace(" to ", "–");
 }
 
-/** By rank its row, of each page's data once. */
-const rowsByRank = new WeakMap<Data, Map<number, number>>();
+/** The numbers of all ranks, in their order. */
+export function rankNumbers({ ranks }: Views): number[] {
+    return ranks.numbers.flatMap(([first, step, count]) => Array.from({ length: count }, (_, at) => first + at * step));
+}
 
-/** The row that holds `rank`, −1 where none does: of a rank that was not selected. */
-export function rowOf(data: Data, rank: number): number {
-    let rows = rowsByRank.get(data);
-    if (!rows) {
-        const { per_row } = data.views.ranks;
-        rows = new Map(data.report.ranks.map((one, place) => [one.rank, Math.floor(place / per_row)]));
-        rowsByRank.set(data, rows);
+/** The number of the rank at a place in the order of the ranks. */
+export function rankAt({ ranks }: Views, place: number): number {
+    let before = 0;
+    for (const [first, step, count] of ranks.numbers) {
+        if (place < before + count) {
+            return first + (place - before) * step;
+        }
+        before += count;
     }
-    return rows.get(rank) ?? -1;
+    return NaN;
+}
+
+/** The place of `rank` in their order, −1 where there is none: of a rank that was not selected. */
+export function placeOf({ ranks }: Views, rank: number): number {
+    let before = 0;
+    for (const [first, step, count] of ranks.numbers) {
+        const at = (rank - first) / step;
+        if (at >= 0 && at < count && at % 1 === 0) {
+            return before + at;
+        }
+        before += count;
+    }
+    return -1;
+}
+
+/** The row that holds `rank`, −1 where none does. */
+export function rowOf(data: Data, rank: number): number {
+    const place = placeOf(data.views, rank);
+    return place < 0 ? -1 : Math.floor(place / data.views.ranks.per_row);
+}
+
+/** `rank 3`, or `ranks 8 to 11`: those of a block of successive ranks. */
+export function blockName(views: Views, block: number, perBlock: number): string {
+    const first = rankAt(views, block * perBlock);
+    const last = rankAt(views, Math.min((block + 1) * perBlock, views.ranks.count) - 1);
+    return first === last ? `rank ${first}` : `ranks ${first} to ${last}`;
+}
+
+/** The same where there is little room: `rank 3`, or `8–11`. */
+export function blockLabel(views: Views, block: number, perBlock: number): string {
+    return blockName(views, block, perBlock).replace("ranks ", "").replace(" to ", "–");
 }

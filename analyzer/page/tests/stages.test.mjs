@@ -9,7 +9,7 @@ const { rowOf, columnName } = await source("views");
 const packed = (values) => ({ length: values.length, at: (i) => values[i] });
 const ranks = (numbers, per_row) => {
     const first = numbers.filter((_, place) => place % per_row === 0);
-    return { count: numbers.length, rows: first.length, per_row, first };
+    return { count: numbers.length, rows: first.length, per_row, first, numbers: numbers.map((number) => [number, 1, 1]) };
 };
 
 /** Ranks 0 and 1 with three iterations of 2 s of computation in one column, of which rank 1 has only one. */

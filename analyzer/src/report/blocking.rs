@@ -1,8 +1,11 @@
 //! Why ranks wait: where, for whom, caused by what.
 
+use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::blocking_left_out::{self as left_out, CauseIn, CausesOfCluster, ClusterOf, PairsOfClusters};
+use super::bounds::{Bounds, first};
 use super::serial;
 use crate::metrics::blocking::{BlockingSums, ByClass, Cause, PhaseCost, StateTimes, sums};
 use crate::metrics::imbalance::ImbalanceSplit;
@@ -13,9 +16,6 @@ use crate::profile::operation_name;
 use crate::structure::symbols::{CodePlace, first_on_line};
 use lbprof_collector::Activity;
 use serde::{Serialize, Serializer};
-
-/// Most pairs of ranks that are written: of a thousand ranks there may be a million.
-const MOST_PAIRS: usize = 10_000;
 
 /// Most ranks that are written of each place where ranks wait.
 const MOST_RANKS: usize = 16;
@@ -36,8 +36,12 @@ pub struct BlockingTable {
     #[serde(flatten, serialize_with = "serial::written_as::<_, BlockingFigures, _>")]
     #[cfg_attr(test, schemars(with = "BlockingFigures"))]
     pub sums: BlockingSums,
-    /// What ranks do that others wait for, the largest first.
+    /// The pairs of ranks that are not listed, by clusters.
+    pub pairs_left_out: Vec<PairsOfClusters>,
+    /// What ranks do that others wait for, the largest first; at most 1,000 unless `--full` is given.
     pub causes: Vec<CauseRow>,
+    /// The causes that are not listed, by cluster of ranks, region and what is done.
+    pub causes_left_out: Vec<CausesOfCluster>,
     /// The same by region and class, all ranks together, the most expensive first.
     pub phases: Vec<PhaseRow>,
     /// The same by call site, operation and region, the longest first.
@@ -143,13 +147,13 @@ struct BlockingFigures<'a> {
     imbalance_share: f64,
     /// Waiting by why a rank waits.
     states: Vec<StateRow>,
-    /// Which rank waits because of which, the longest first, 10,000 at most.
+    /// Which rank waits because of which, the longest first; at most 1,000 unless `--full` is given.
     pairs: Vec<PairRow>,
 }
 
 impl<'a> From<&'a BlockingSums> for BlockingFigures<'a> {
     fn from(sums: &'a BlockingSums) -> BlockingFigures<'a> {
-        let pairs = sums.pairs.iter().take(MOST_PAIRS);
+        let pairs = sums.pairs.iter();
         BlockingFigures {
             total_s: sums.total_s,
             by_class: &sums.by_class,
@@ -272,7 +276,9 @@ impl BlockingTable {
             share: if ranks_time_s > 0.0 { sums.total_s / ranks_time_s } else { 0.0 },
             not_selected_s: by_others.map(|pair| pair.2).sum(),
             most_by: most.map(causing),
+            pairs_left_out: Vec::new(),
             causes: causes.collect(),
+            causes_left_out: Vec::new(),
             phases: phases.collect(),
             places: wait_rows(&sums, places, path),
             counts: followed.counts,
@@ -282,6 +288,32 @@ impl BlockingTable {
 }
 
 impl BlockingTable {
+    /// The same with as many causes and pairs as `bounds` says; the others are added up by the clusters of their ranks.
+    pub(super) fn bounded(&self, cluster_of: ClusterOf, bounds: &Bounds) -> Cow<'_, BlockingTable> {
+        let (causes, pairs) = (first(&self.causes, bounds.causes), first(&self.sums.pairs, bounds.pairs));
+        if causes.len() == self.causes.len() && pairs.len() == self.sums.pairs.len() {
+            return Cow::Borrowed(self);
+        }
+        let others = self.causes[causes.len()..].iter().map(|row| (&row.cause, row.region.as_str()));
+        let others: Vec<CauseIn> = others.collect();
+        Cow::Owned(BlockingTable {
+            most_by: self.most_by,
+            sums: BlockingSums {
+                states: self.sums.states.clone(),
+                pairs: pairs.to_vec(),
+                total_s: self.sums.total_s,
+                by_class: self.sums.by_class,
+                ..BlockingSums::default()
+            },
+            pairs_left_out: left_out::pairs(&self.sums.pairs[pairs.len()..], cluster_of, bounds.groups),
+            causes: causes.to_vec(),
+            causes_left_out: left_out::causes(&others, self.sums.total_s, cluster_of, bounds.groups),
+            phases: self.phases.clone(),
+            places: self.places.clone(),
+            ..*self
+        })
+    }
+
     /// How long ranks wait in an operation at a call site, in all regions and for all reasons.
     pub fn waits_at(&self, id: Option<u32>, operation: &str) -> StateTimes {
         let mut times = StateTimes::default();

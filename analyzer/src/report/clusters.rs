@@ -1,5 +1,8 @@
 //! Clusters of ranks that run the same code.
 
+use std::borrow::Cow;
+
+use super::bounds::{Bounds, first};
 use super::efficiency::EfficiencyRow;
 use super::serial;
 use crate::metrics::cluster::{self, Code, Radius};
@@ -40,7 +43,9 @@ pub struct Clusters {
 pub struct ClusterRow {
     /// Its number, from 1.
     pub id: u32,
-    /// Its ranks.
+    /// How many ranks it has.
+    pub rank_count: usize,
+    /// Its ranks; the first 1,000 unless `--full` is given.
     pub ranks: Vec<u32>,
     /// Efficiencies of its ranks, as if there were no others; elapsed time is from the earliest start to the latest end of their windows.
     pub efficiency: EfficiencyRow,
@@ -192,6 +197,7 @@ impl Clusters {
             let own = own.into_iter().filter(|own| own.share >= LEAST_SHARE).take(MOST_CODE);
             ClusterRow {
                 id: part.cluster.map_or(0, |number| number as u32 + 1),
+                rank_count: part.members.len(),
                 ranks: part.members.iter().filter_map(|&at| Some(model.ranks.get(at)?.rank)).collect(),
                 efficiency: EfficiencyRow::of_ranks(model, &part.members, 0),
                 iterations: model
@@ -212,6 +218,15 @@ impl Clusters {
             profiles: found.profiles,
             clustered: found.clustered,
         }
+    }
+
+    /// The rows with no more ranks in their lists than `bounds` says.
+    pub(super) fn bounded(&self, bounds: &Bounds) -> Cow<'_, [ClusterRow]> {
+        if self.rows.iter().all(|row| row.ranks.len() <= bounds.numbers) {
+            return Cow::Borrowed(&self.rows);
+        }
+        let row = |row: &ClusterRow| ClusterRow { ranks: first(&row.ranks, bounds.numbers).to_vec(), ..row.clone() };
+        Cow::Owned(self.rows.iter().map(row).collect())
     }
 
     /// Nothing is known of `n_ranks` ranks.

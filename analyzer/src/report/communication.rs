@@ -1,16 +1,15 @@
 //! The tables of communication: who sends to whom, how large messages are, and what is done on each communicator.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use lbprof_collector::record::NONE;
 use serde::Serialize;
 
+use super::bounds::{Bounds, first};
 use crate::model::Model;
 use crate::model::statistics::{Sizes, Statistics, Volume};
 use crate::profile::operation_name;
-
-/// Most pairs of ranks that are listed: of a thousand ranks there may be a million.
-const MOST_PAIRS: usize = 10_000;
 
 /// Who communicates with whom, and how much at once. Messages are those of which both sides are known; of collectives, one-sided
 /// communication and files there are none.
@@ -21,7 +20,7 @@ pub struct CommunicationTable {
     pub messages: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// By sender and receiver, most bytes first, at most 10,000.
+    /// By sender and receiver, most bytes first; at most 1,000 unless `--full` is given.
     pub pairs: Vec<PairVolume>,
     /// Pairs that are not listed, as far as they were counted: pairs beyond the first million are not.
     pub pairs_left_out: usize,
@@ -29,8 +28,15 @@ pub struct CommunicationTable {
     pub messages_left_out: u64,
     /// Their bytes.
     pub bytes_left_out: u64,
-    /// By host of the sender and of the receiver, most bytes first, pairs beyond the first million left out.
+    /// By host of the sender and of the receiver, most bytes first, pairs of ranks beyond the first million left out; at most 1,000 unless
+    /// `--full` is given.
     pub hosts: Vec<HostVolume>,
+    /// Pairs of hosts that are not listed.
+    pub hosts_left_out: usize,
+    /// Messages between these.
+    pub host_messages_left_out: u64,
+    /// Their bytes.
+    pub host_bytes_left_out: u64,
     /// How many messages there are of which size.
     pub message_sizes: Vec<SizeRow>,
     /// By operation, the one with most bytes first: what its calls send, write or contribute. Calls that do nothing of that are left out.
@@ -127,23 +133,53 @@ pub(super) fn table(model: &Model) -> Option<CommunicationTable> {
         .collect();
     pairs.sort_by_key(|pair| (std::cmp::Reverse((pair.bytes, pair.messages)), pair.from, pair.to));
     let hosts = hosts(model, &pairs);
-    let pairs_left_out = pairs.len().saturating_sub(MOST_PAIRS);
-    let mut left_out = found.unlisted;
-    pairs.drain(pairs.len() - pairs_left_out..).for_each(|pair| left_out.add(pair.messages, pair.bytes));
+    let left_out = found.unlisted;
     let mut all = left_out;
     pairs.iter().for_each(|pair| all.add(pair.messages, pair.bytes));
     Some(CommunicationTable {
         messages: all.messages,
         bytes: all.bytes,
         pairs,
-        pairs_left_out,
+        pairs_left_out: 0,
         messages_left_out: left_out.messages,
         bytes_left_out: left_out.bytes,
         hosts,
+        hosts_left_out: 0,
+        host_messages_left_out: 0,
+        host_bytes_left_out: 0,
         message_sizes: sizes(&found.message_sizes),
         operations: operations(found),
         communicators: communicators(model, found),
     })
+}
+
+impl CommunicationTable {
+    /// The same with as many pairs as `bounds` says; the others are counted.
+    pub(super) fn bounded(&self, bounds: &Bounds) -> Cow<'_, CommunicationTable> {
+        if self.pairs.len() <= bounds.pairs && self.hosts.len() <= bounds.pairs {
+            return Cow::Borrowed(self);
+        }
+        let (pairs, hosts) = (first(&self.pairs, bounds.pairs), first(&self.hosts, bounds.pairs));
+        let mut table = CommunicationTable {
+            pairs: pairs.to_vec(),
+            pairs_left_out: self.pairs.len() - pairs.len(),
+            hosts: hosts.to_vec(),
+            hosts_left_out: self.hosts.len() - hosts.len(),
+            message_sizes: self.message_sizes.clone(),
+            operations: self.operations.clone(),
+            communicators: self.communicators.clone(),
+            ..*self
+        };
+        for pair in &self.pairs[pairs.len()..] {
+            table.messages_left_out += pair.messages;
+            table.bytes_left_out = table.bytes_left_out.saturating_add(pair.bytes);
+        }
+        for pair in &self.hosts[hosts.len()..] {
+            table.host_messages_left_out += pair.messages;
+            table.host_bytes_left_out = table.host_bytes_left_out.saturating_add(pair.bytes);
+        }
+        Cow::Owned(table)
+    }
 }
 
 fn hosts(model: &Model, pairs: &[PairVolume]) -> Vec<HostVolume> {

@@ -7,6 +7,7 @@ use std::io;
 use serde_json::{Map, Value};
 
 use super::Report;
+use super::bounds::Bounds;
 use super::json::document;
 use super::words::cell as text;
 
@@ -31,7 +32,7 @@ pub struct Table {
 pub fn tables(report: &Report) -> Vec<Table> {
     let mut tables = Vec::new();
     let mut facts = Vec::new();
-    walk("", &document(report), &mut tables, &mut facts);
+    walk("", &document(report, &Bounds::ALL), &mut tables, &mut facts);
     let columns = vec!["key".to_owned(), "value".to_owned()];
     tables.push(Table { name: FACTS.to_owned(), columns, rows: facts });
     tables

@@ -3,6 +3,9 @@
 use lbprof_collector::Activity;
 use serde::{Serialize, Serializer};
 
+use std::borrow::Cow;
+
+use super::bounds::{Bounds, per_entry};
 use super::serial;
 use crate::metrics::cluster;
 use crate::metrics::dispersion::{
@@ -133,8 +136,11 @@ pub struct PatternRow {
     /// Longest time of a rank.
     #[serde(rename = "max_s")]
     pub longest_s: f64,
-    /// One letter a rank, in the order of `ranks`: `m` the shortest time, `l` in the lower 15 % of the range, `-` between, `u` in the upper
-    /// 15 %, `M` the longest time.
+    /// How many ranks a letter stands for, the last maybe for fewer: 1, but for more than 512 ranks without `--full`.
+    pub ranks_per_letter: usize,
+    /// One letter a rank, in the order of the ranks: `m` the shortest time, `l` in the lower 15 % of the range, `-` between, `u` in the upper
+    /// 15 %, `M` the longest time. For several ranks it is `M` if one of them has the longest time, else `m` if one has the shortest, else what
+    /// most of them have.
     #[serde(rename = "ranks", serialize_with = "letters")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub levels: Vec<Level>,
@@ -172,6 +178,19 @@ impl DispersionRows {
         }
     }
 
+    /// The same with as many letters of each pattern as `bounds` says.
+    pub(super) fn bounded(&self, bounds: &Bounds) -> Cow<'_, DispersionRows> {
+        if self.patterns.iter().all(|row| row.levels.len() <= bounds.values) {
+            return Cow::Borrowed(self);
+        }
+        let mut all = self.clone();
+        for row in &mut all.patterns {
+            row.ranks_per_letter = per_entry(row.levels.len(), bounds.values);
+            row.levels = row.levels.chunks(row.ranks_per_letter).map(level_of_several).collect();
+        }
+        Cow::Owned(all)
+    }
+
     /// Whether the ranks' standard deviation in an activity (that is SID_A · √P), or what the longest takes above the mean, is a part of the
     /// elapsed time that matters.
     pub(super) fn differs(&self, activity: Activity, over_mean_s: f64, n_ranks: usize) -> bool {
@@ -187,6 +206,19 @@ impl DispersionRows {
         let longest: Option<&MostImbalanced> =
             own.reduce(|most, next| if next.time_s > most.time_s { next } else { most });
         longest.is_some_and(|found| found.id >= MIN_DEVIATION && found.time_s >= MIN_SPREAD * self.elapsed_s)
+    }
+}
+
+/// The level that stands for those of several ranks: an extreme of all ranks if one has it, else what most have.
+fn level_of_several(levels: &[Level]) -> Level {
+    let n = |wanted: Level| levels.iter().filter(|&&level| level == wanted).count();
+    match () {
+        () if n(Level::Maximum) > 0 => Level::Maximum,
+        () if n(Level::Minimum) > 0 => Level::Minimum,
+        () => [Level::Lower, Level::Upper, Level::Middle]
+            .into_iter()
+            .max_by_key(|&level| n(level))
+            .unwrap_or(Level::Middle),
     }
 }
 
@@ -234,6 +266,7 @@ fn patterns(model: &Model, views: &Dispersion) -> Vec<PatternRow> {
             path: model.regions.get(region as usize).map_or_else(String::new, |one| one.path.clone()),
             least_s: times.iter().copied().fold(f64::INFINITY, f64::min),
             longest_s: times.iter().copied().fold(0.0, f64::max),
+            ranks_per_letter: 1,
             levels: dispersion::pattern(times),
         })
     };

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::report::iteration::IterationRow;
 
 /// Most rows, unless the user wants all.
-pub const MOST_ROWS: usize = 10_000;
+pub const MOST_ROWS: usize = 4_000;
 
 /// Successive iterations, reported as one; mostly a single one.
 #[derive(Clone, Copy, Debug, PartialEq)]

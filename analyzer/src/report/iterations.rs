@@ -32,8 +32,8 @@ pub struct Iterations {
     /// What they show over the run.
     #[serde(flatten)]
     pub course: Course,
-    /// How many iterations each object of `per_iteration` stands for, the last maybe for fewer: 1, but where there are more than 10,000
-    /// iterations and `--full` is not given the least number that leaves at most 10,000 objects; null if there are none.
+    /// How many iterations each object of `per_iteration` stands for, the last maybe for fewer: 1, but where there are more than 4,000
+    /// iterations and `--full` is not given the least number that leaves at most 4,000 objects; null if there are none.
     pub stride: Option<usize>,
 }
 

@@ -1,5 +1,8 @@
 //! The loops found in the calls of a program without marked iterations: how, how many iterations, how sure.
 
+use std::borrow::Cow;
+
+use super::bounds::{Bounds, first};
 use super::serial;
 use crate::model::loops::Carried;
 use crate::model::loops::FoundLoopOfRank;
@@ -32,7 +35,9 @@ pub struct LoopRow {
     /// Whether its iterations are those of `iterations`: of the main loops those in which most is computed; of several groups where they go
     /// through the same iterations, all with one name.
     pub in_report: bool,
-    /// The ranks, ascending.
+    /// How many ranks go through it.
+    pub rank_count: usize,
+    /// The ranks, ascending; the first 1,000 unless `--full` is given.
     pub ranks: Vec<u32>,
     /// The call that ends an iteration; the first of several; if ranks make different calls, that of most of them.
     pub ends_at: Option<EndOfIteration>,
@@ -316,7 +321,8 @@ impl Loops {
                 row.doubt_it(Doubt::OtherRanks(*most as u32));
             }
         }
-        let rows = joined(rows);
+        let mut rows = joined(rows);
+        rows.iter_mut().for_each(|row| row.rank_count = row.ranks.len());
         let without = if model.loops.is_empty() { model.without_loop } else { Without::Nothing };
         Loops { rows, without }
     }
@@ -369,6 +375,7 @@ fn row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
         parent: one.parent,
         main: one.main,
         in_report: one.main && region.is_some() && region == model.main_loop(),
+        rank_count: ranks.len(),
         ranks: ranks.iter().map(|rank| rank.rank).collect(),
         ends_at,
         iterations: (fewest * one.for_each_main, most * one.for_each_main),
@@ -446,6 +453,15 @@ fn joined(rows: Vec<LoopRow>) -> Vec<LoopRow> {
 }
 
 impl LoopRow {
+    /// `rows` with no more ranks in their lists than `bounds` says.
+    pub(super) fn bounded<'a>(rows: &'a [LoopRow], bounds: &Bounds) -> Cow<'a, [LoopRow]> {
+        if rows.iter().all(|row| row.ranks.len() <= bounds.numbers) {
+            return Cow::Borrowed(rows);
+        }
+        let row = |row: &LoopRow| LoopRow { ranks: first(&row.ranks, bounds.numbers).to_vec(), ..row.clone() };
+        Cow::Owned(rows.iter().map(row).collect())
+    }
+
     /// Adds what speaks for another loop, unless something does already.
     fn doubt_it(&mut self, doubt: Doubt) {
         let doubt = self.doubt.take().filter(|known| *known != Doubt::Ends).unwrap_or(doubt);

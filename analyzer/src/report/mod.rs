@@ -5,6 +5,8 @@
 
 pub mod activities;
 pub mod blocking;
+pub mod blocking_left_out;
+pub mod bounds;
 pub mod call_sites;
 pub mod call_tree;
 pub mod clusters;
@@ -24,6 +26,7 @@ pub mod losses;
 pub mod overheads;
 pub mod problems;
 pub mod ranks;
+pub mod ranks_by_cluster;
 pub mod regions;
 pub mod run;
 pub mod selection;

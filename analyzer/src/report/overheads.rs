@@ -3,6 +3,7 @@
 use lbprof_collector::Activity;
 use serde::Serialize;
 
+use super::bounds::{Bounds, per_entry};
 use super::efficiency::EfficiencyRow;
 use super::{largest, serial};
 use crate::metrics::imbalance::{IdealTimes, ImbalanceSplit, split};
@@ -72,8 +73,10 @@ pub struct OverheadPhase {
     pub mean_s: f64,
     /// `time_s` / `t_seq_s`.
     pub ratio: Option<f64>,
-    /// Time of each rank / (`t_seq_s` / ranks), in the order of `ranks`.
+    /// Time of each rank / (`t_seq_s` / ranks), in the order of the ranks; of several successive ranks the largest.
     pub ratio_by_rank: Option<Vec<f64>>,
+    /// How many ranks an entry of that stands for, the last maybe for fewer: 1, but for more than 512 ranks without `--full`.
+    pub ranks_per_ratio: usize,
     /// The largest of these.
     pub ratio_max: Option<f64>,
     /// The rank with that, the lowest of several.
@@ -135,7 +138,9 @@ pub struct AloneRow {
     pub error_s: f64,
     /// Time between the samples that these come from.
     pub step_s: f64,
-    /// One object per rank that works alone, the longest first.
+    /// How many ranks work alone.
+    pub serial_ranks: usize,
+    /// One object per rank that works alone, the longest first; 1,000 at most unless `--full` is given.
     #[serde(serialize_with = "serial::rows_as::<_, serial::RankSeconds, _>")]
     #[cfg_attr(test, schemars(with = "Vec<serial::RankSeconds>"))]
     pub serial: Vec<(u32, f64)>,
@@ -164,6 +169,7 @@ impl OverheadFigures {
                 ratio_max: at.and_then(|at| ratio_by_rank.as_ref()?.get(at).copied()),
                 ratio_max_rank: at.and_then(|at| Some(ranks.get(at)?.rank)),
                 ratio_by_rank,
+                ranks_per_ratio: 1,
             }
         };
         OverheadFigures {
@@ -197,9 +203,30 @@ impl OverheadFigures {
                 serial_s: alone.serial_s(),
                 error_s: alone.error_s,
                 step_s: alone.step_s,
+                serial_ranks: alone.serial.len(),
                 serial: alone.serial.clone(),
             }),
         }
+    }
+}
+
+impl OverheadFigures {
+    /// The same with as many ratios of ranks as `bounds` says.
+    pub(super) fn bounded(&self, bounds: &Bounds) -> OverheadFigures {
+        let mut all = self.clone();
+        for phase in &mut all.phases {
+            if let Some(ratios) = &mut phase.ratio_by_rank {
+                let n = per_entry(ratios.len(), bounds.values);
+                let largest = |some: &[f64]| some.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                *ratios = ratios.chunks(n).map(largest).collect();
+                phase.ranks_per_ratio = n;
+            }
+        }
+        if let Some(alone) = &mut all.alone {
+            alone.serial_ranks = alone.serial.len();
+            alone.serial.truncate(bounds.numbers);
+        }
+        all
     }
 }
 

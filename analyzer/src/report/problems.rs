@@ -1,11 +1,13 @@
 //! What is missing or doubtful: what the logs show and what the figures show ([`crate::metrics::findings`]), one row a kind.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use lbprof_collector::ProblemKind;
 use lbprof_collector::problem::Severity;
 use serde::Serialize;
 
+use super::bounds::{Bounds, first};
 use crate::model::Model;
 
 /// A kind of problem, all ranks together.
@@ -16,7 +18,9 @@ pub struct ProblemRow {
     #[serde(flatten, serialize_with = "super::serial::written_as::<_, ProblemKindRow, _>")]
     #[cfg_attr(test, schemars(with = "ProblemKindRow"))]
     pub kind: ProblemKind,
-    /// Ranks concerned; empty: the whole run.
+    /// How many ranks it concerns; 0: the whole run.
+    pub rank_count: usize,
+    /// These ranks; the first 1,000 unless `--full` is given.
     pub ranks: Vec<u32>,
     /// How often it happened, or how many records, bytes or ranks it concerns.
     pub count: u64,
@@ -62,6 +66,17 @@ impl From<&ProblemKind> for ProblemKindRow {
     }
 }
 
+impl ProblemRow {
+    /// `rows` with no more ranks in their lists than `bounds` says.
+    pub(super) fn bounded<'a>(rows: &'a [ProblemRow], bounds: &Bounds) -> Cow<'a, [ProblemRow]> {
+        if rows.iter().all(|row| row.ranks.len() <= bounds.numbers) {
+            return Cow::Borrowed(rows);
+        }
+        let row = |row: &ProblemRow| ProblemRow { ranks: first(&row.ranks, bounds.numbers).to_vec(), ..row.clone() };
+        Cow::Owned(rows.iter().map(row).collect())
+    }
+}
+
 /// Problems from the logs and those that the figures show, by kind, the worst first.
 pub(super) fn rows(model: &Model) -> Vec<ProblemRow> {
     /// A row while it is made: its ranks are looked up, and there may be many.
@@ -85,8 +100,13 @@ pub(super) fn rows(model: &Model) -> Vec<ProblemRow> {
             row.details.push(problem.detail.clone());
         }
     }
-    let row =
-        |(kind, Row { ranks, count, details })| ProblemRow { kind, ranks: ranks.into_iter().collect(), count, details };
+    let row = |(kind, Row { ranks, count, details }): (_, Row)| ProblemRow {
+        kind,
+        rank_count: ranks.len(),
+        ranks: ranks.into_iter().collect(),
+        count,
+        details,
+    };
     let mut rows: Vec<ProblemRow> = all.into_iter().map(row).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.kind.severity()));
     rows

@@ -1,5 +1,6 @@
 //! The run: the facts that all ranks agree on, what its data are made of, and what is wrong with them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use lbprof_collector::polling::Polling;
@@ -34,7 +35,7 @@ pub struct RunRow<'a> {
     /// The value of each of the user's parameters (LBPROF_PARAM), by its name.
     params: &'a BTreeMap<String, f64>,
     /// What is missing or doubtful, by kind, the worst first.
-    problems: &'a [ProblemRow],
+    problems: Cow<'a, [ProblemRow]>,
     /// Unsuccessful polls of all ranks' first threads, and the time between them up to the call that continues the wait; for the whole time of
     /// a rank even if a window is selected.
     polling: PollingRow<'a>,
@@ -70,7 +71,7 @@ struct PollingRow<'a> {
 
 impl<'a> RunRow<'a> {
     /// Of a run with these facts, data and problems.
-    pub(super) fn new(facts: &'a RunFacts, data: &'a DataFacts, problems: &'a [ProblemRow]) -> RunRow<'a> {
+    pub(super) fn new(facts: &'a RunFacts, data: &'a DataFacts, problems: Cow<'a, [ProblemRow]>) -> RunRow<'a> {
         let rule = match facts.polling {
             Polling::Auto => PollingRule::Auto,
             Polling::Waiting => PollingRule::Waiting,

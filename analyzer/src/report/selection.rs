@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::bounds::{Bounds, first};
 use crate::model::moment::Moment;
 use crate::model::selected::Selected;
 
@@ -9,7 +10,9 @@ use crate::model::selected::Selected;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SelectionRow<'a> {
-    /// The selected ranks, ascending, including those without a log.
+    /// How many ranks are selected, including those without a log.
+    pub rank_count: Option<usize>,
+    /// The selected ranks, ascending; the first 1,000 unless `--full` is given.
     pub ranks: Option<&'a [u32]>,
     /// Path of the selected region.
     pub region: Option<&'a str>,
@@ -27,11 +30,12 @@ pub struct SelectionRow<'a> {
 }
 
 impl<'a> SelectionRow<'a> {
-    /// That of `selected`; `None` where it is all of the run.
-    pub(super) fn new(selected: &'a Selected) -> Option<SelectionRow<'a>> {
+    /// That of `selected`, with as many ranks as `bounds` says; `None` where it is all of the run.
+    pub(super) fn new(selected: &'a Selected, bounds: &Bounds) -> Option<SelectionRow<'a>> {
         let activities = selected.activities.as_ref();
         (!selected.is_all()).then(|| SelectionRow {
-            ranks: selected.ranks.as_deref(),
+            rank_count: selected.ranks.as_ref().map(Vec::len),
+            ranks: selected.ranks.as_deref().map(|ranks| first(ranks, bounds.numbers)),
             region: selected.region.as_deref(),
             activities: activities.map(|all| all.iter().map(|one| one.name()).collect()),
             from_s: selected.from.and_then(Moment::seconds),

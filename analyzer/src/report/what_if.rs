@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use lbprof_collector::Activity;
 use serde::Serialize;
 
+use super::bounds::{Bounds, first};
 use super::{Clusters, serial};
 use crate::model::followed::Followed;
 use crate::model::region_state::RegionState;
@@ -102,8 +103,12 @@ pub(super) struct CriticalPath<'a> {
     time_s: f64,
     /// By region and activity, the longest first.
     parts: &'a [PathRow],
-    /// The path by rank, the longest first.
+    /// How many ranks it goes through.
+    rank_count: usize,
+    /// The path by rank, the longest first; 1,000 at most unless `--full` is given.
     ranks: &'a [PathRank],
+    /// Its time on ranks that are not listed.
+    left_out_s: f64,
 }
 
 /// A part of the critical path.
@@ -239,9 +244,16 @@ pub struct WhatIfTable {
 }
 
 impl WhatIfTable {
-    /// The critical path; `None` where the ranks were not followed.
-    pub(super) fn critical_path(&self) -> Option<CriticalPath<'_>> {
-        self.measured_s.map(|_| CriticalPath { time_s: self.path_s, parts: &self.path, ranks: &self.path_ranks })
+    /// The critical path, with as many ranks as `bounds` says; `None` where the ranks were not followed.
+    pub(super) fn critical_path(&self, bounds: &Bounds) -> Option<CriticalPath<'_>> {
+        let ranks = first(&self.path_ranks, bounds.numbers);
+        self.measured_s.map(|_| CriticalPath {
+            time_s: self.path_s,
+            parts: &self.path,
+            rank_count: self.path_ranks.len(),
+            ranks,
+            left_out_s: self.path_ranks[ranks.len()..].iter().map(|one| one.time_s).sum(),
+        })
     }
 
     /// What was asked of `model`, whose ranks run the code of these clusters.

@@ -1,6 +1,7 @@
 //! Predictions against the simulator: what a run takes with the change really made (DESIGN: a prediction is right when doing it gives it).
 
 use lbprof_analyzer::model::what_if::WhatIf;
+use lbprof_analyzer::report::bounds::Bounds;
 use lbprof_analyzer::report::json;
 use lbprof_analyzer::report::what_if::{Note, Prediction};
 use lbprof_simulator::scenario::Scenario;
@@ -226,7 +227,9 @@ fn nothing_is_balanced_among_ranks_that_run_other_code() {
     assert!(!balanced.is_empty() && balanced.iter().all(of_ocean), "{balanced:?}");
     let words = "balancing is predicted only among the ranks of one cluster";
     assert!(plain(&report, 100).replace("\n  ", " ").contains(words));
-    assert!(json::document(&report)["prediction_notes"][0]["text"].as_str().unwrap().contains(words));
+    assert!(
+        json::document(&report, &Bounds::default())["prediction_notes"][0]["text"].as_str().unwrap().contains(words)
+    );
     // Who asks for it is answered.
     let asked = Run::asking_of(&Script::parse(text).unwrap(), &["balanced=main"]);
     assert!(report_on(&asked.model).what_if.rows.iter().any(|row| row.scenario == WhatIf::Balanced(0)));

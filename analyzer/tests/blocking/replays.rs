@@ -126,7 +126,7 @@ fn another_network_is_advice_where_ranks_of_several_hosts_have_their_cores() {
     report.ranks[1].host = "another".to_owned();
     assert!(advises(&report), "two hosts: {}", first_screen(&report, 100));
     for kind in [ProblemKind::NoCore, ProblemKind::Preempted] {
-        report.problems = vec![ProblemRow { kind, ranks: vec![1], count: 1, details: Vec::new() }];
+        report.problems = vec![ProblemRow { kind, rank_count: 1, ranks: vec![1], count: 1, details: Vec::new() }];
         assert!(!advises(&report), "{kind:?}");
     }
 }

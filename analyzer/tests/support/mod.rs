@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+mod bounded;
 pub mod md;
 
 use std::path::Path;
@@ -11,6 +12,7 @@ use lbprof_analyzer::metrics::program_tree::ProgramTree;
 use lbprof_analyzer::metrics::{load_balance, overhead};
 use lbprof_analyzer::model::Model;
 use lbprof_analyzer::read::open::Run;
+use lbprof_analyzer::report::bounds::Bounds;
 use lbprof_analyzer::report::{Report, json, text};
 use lbprof_analyzer::select::Selection;
 use lbprof_analyzer::structure::Wanted;
@@ -123,7 +125,7 @@ pub fn coloured_first_screen(report: &Report, columns: usize) -> String {
 /// The JSON document of a report.
 pub fn json(report: &Report) -> String {
     let mut bytes = Vec::new();
-    json::write(report, &mut bytes).expect("writing to memory");
+    json::write(report, &Bounds::default(), &mut bytes).expect("writing to memory");
     String::from_utf8(bytes).expect("JSON is UTF-8")
 }
 
@@ -177,6 +179,7 @@ pub fn check_invariants(model: &Model) {
         assert!((efficiency - expected).abs() <= 1e-9 * expected, "{efficiency} instead of {expected}");
     }
     check_tree(model);
+    bounded::check_bounded(&report_on(model));
 }
 
 /// Checks that what is known of the run is in the program's tree, once.

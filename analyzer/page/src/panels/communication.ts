@@ -1,11 +1,11 @@
 // Who communicates with whom, and how much at once.
 import { choice, el, field } from "../dom";
-import { RankMatrix } from "../matrix";
+import { RankMatrix, type Place } from "../matrix";
 import { stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
-import type { CommunicationTable, CommunicatorRow, HostVolume, OperationSizes, PairVolume, SizeRow, SiteRow } from "../report.generated";
+import type { CommunicationTable, CommunicatorRow, HostVolume, OperationSizes, SizeRow, SiteRow } from "../report.generated";
 import { bar, table } from "../table";
-import { rowName } from "../views";
+import type { Pairs } from "../views";
 import { bytes, count, percent, plural, seconds } from "../words";
 import { sitePlace } from "./callsites";
 
@@ -16,29 +16,31 @@ export const communication: Panel = {
     missing: ({ report }) => (report.communication ? null : report.selection?.region ? "Messages are counted of all of the run or of a window, not of a region." : "Messages are not known: calls were recorded as sums (profile mode), or --no-blocking was given."),
     build(host, data) {
         const of = data.report.communication as CommunicationTable;
-        const left = of.messages_left_out > 0 ? ` The picture leaves out ${plural(of.messages_left_out, "message")} (${bytes(of.bytes_left_out)}) of pairs with the fewest bytes.` : "";
+        const left = of.messages_left_out > 0 ? ` ${plural(of.messages_left_out, "message")} (${bytes(of.bytes_left_out)}) are of pairs with fewer bytes than those that the report lists.` : "";
         host.append(el("p", {}, `${plural(of.messages, "message")} with ${bytes(of.bytes)}, of which both sides are known.${left}`));
-        const draw = of.messages > 0 ? matrix(host, data, of) : () => {};
+        const draw = of.messages > 0 && data.views.bytes ? matrix(host, data) : () => {};
         host.append(el("div", { class: "columns" }, sizesOf(of), hosts(of)), communicators(of), durations(data.report.callsites));
         return draw;
     },
 };
 
-const AMOUNTS = { bytes: (pair: PairVolume) => pair.bytes, messages: (pair: PairVolume) => pair.messages };
-
 /** Senders are rows, receivers columns. */
-function matrix(host: HTMLElement, data: Data, of: CommunicationTable): () => void {
+function matrix(host: HTMLElement, data: Data): () => void {
     const { views } = data;
-    const made = (what: keyof typeof AMOUNTS) => {
+    const made = (what: "bytes" | "messages") => {
         const text = what === "bytes" ? bytes : (n: number) => count(n);
-        const describe = (row: number, column: number, amount: number) => [`${rowName(views, row)} to ${rowName(views, column)}`, Number.isNaN(amount) ? "nothing" : what === "bytes" ? bytes(amount) : plural(amount, "message")];
-        const pairs = of.pairs.map((pair) => ({ row: pair.from, column: pair.to, amount: AMOUNTS[what](pair) }));
-        return new RankMatrix(data, { title: "Who (row) sends to whom (column)", label: "Who sends to whom", text, describe, logarithmic: true }, pairs);
+        const words = (amount: number) => (what === "bytes" ? bytes(amount) : plural(amount, "message"));
+        const describe = ({ row, column, isPair, amount, largest }: Place) => [
+            `${row} to ${column}`,
+            Number.isNaN(amount) ? "nothing" : words(amount),
+            ...(isPair || Number.isNaN(amount) ? [] : [`of these at most ${words(largest)} from one rank to another`]),
+        ];
+        return new RankMatrix(data, { title: "Who (row) sends to whom (column)", label: "Who sends to whom", text, describe, logarithmic: true }, views[what] as Pairs);
     };
     let shown = made("bytes");
     const place = el("div", {}, shown.element);
     const select = choice([["bytes", "bytes"], ["messages", "messages"]], "bytes", (value) => {
-        shown = made(value as keyof typeof AMOUNTS);
+        shown = made(value as "bytes" | "messages");
         place.replaceChildren(shown.element);
         shown.draw();
     });
@@ -76,10 +78,11 @@ function sizes(of: OperationSizes): HTMLElement {
 }
 
 function hosts(of: CommunicationTable): HTMLElement | null {
+    const left = of.hosts_left_out > 0 ? `; ${plural(of.hosts_left_out, "more pair")} of hosts with ${plural(of.host_messages_left_out, "message")} (${bytes(of.host_bytes_left_out)})` : "";
     return of.hosts.length < 2
         ? null
         : table<HostVolume>({
-              caption: "By host",
+              caption: `By host${left}`,
               rows: of.hosts,
               columns: [
                   { title: "from", cell: (row) => row.from || "not known" },

@@ -2,11 +2,11 @@
 import { el } from "../dom";
 import { stateColour } from "../palette";
 import type { Panel } from "../panel";
-import type { LoopRow, ProblemRow, RankRow, Report, RunRow } from "../report.generated";
+import type { LoopRow, ProblemRow, RankRow, RanksOfCluster, Report, RunRow, Spread } from "../report.generated";
 import { csvButton } from "../save";
 import { table } from "../table";
 import { term } from "../tip";
-import { count, percent, plural, ranges, seconds, signedPercent } from "../words";
+import { count, percent, plural, ranges, seconds, secondsLike, signedPercent } from "../words";
 
 const WORD = { note: "note", partial: "incomplete", doubtful: "doubtful" };
 
@@ -14,7 +14,7 @@ const WORD = { note: "note", partial: "incomplete", doubtful: "doubtful" };
 export function problemList(problems: ProblemRow[]): HTMLElement {
     const list = el("ul", { class: "problems" });
     for (const problem of problems) {
-        const who = problem.ranks.length === 0 ? "" : problem.ranks.length <= 8 ? ` (rank ${problem.ranks.join(", ")})` : ` (${plural(problem.ranks.length, "rank")})`;
+        const who = problem.rank_count === 0 ? "" : problem.rank_count <= 8 ? ` (rank ${problem.ranks.join(", ")})` : ` (${plural(problem.rank_count, "rank")})`;
         const details = problem.details.length > 0 ? ` ${problem.details.slice(0, 3).join("; ")}.` : "";
         const advice = problem.advice ? el("span", { class: "advice" }, ` → ${problem.advice}`) : null;
         list.append(el("li", { class: problem.severity }, el("b", {}, WORD[problem.severity]), `${who}: ${problem.meaning}${details}`, advice));
@@ -29,7 +29,7 @@ export function selected({ selection: of, run }: Report): string | null {
     }
     const moment = (word: string, time: number | null, iteration: number | null) => (iteration !== null ? `${word} iteration ${iteration}` : time !== null ? `${word} ${seconds(time)}` : null);
     const parts = [
-        of.ranks && `${of.ranks.length === 1 ? "rank" : "ranks"} ${ranges(of.ranks)} (${count(of.ranks.length)} of ${plural(run.ranks, "rank")})`,
+        of.ranks && `${of.rank_count === 1 ? "rank" : "ranks"} ${ranges(of.ranks)}${of.ranks.length < (of.rank_count ?? 0) ? " …" : ""} (${count(of.rank_count ?? 0)} of ${plural(run.ranks, "rank")})`,
         moment("from", of.from_s, of.from_iteration),
         moment("to", of.to_s, of.to_iteration),
         of.region && `region ${of.region}`,
@@ -51,6 +51,9 @@ export const facts: Panel = {
             host.append(el("h3", {}, "Reduced in this page"), el("ul", {}, ...views.left_out.map((line) => el("li", {}, line))));
         }
         host.append(rankTable(report));
+        if (report.ranks.length < views.ranks.count) {
+            host.append(byCluster(report));
+        }
         if (report.clusters.length > 1) {
             host.append(clusterTable(report));
         }
@@ -96,8 +99,9 @@ function factTable(run: RunRow, report: Report): HTMLElement {
 }
 
 function rankTable(report: Report): HTMLElement {
+    const listed = report.ranks.length;
     return table<RankRow>({
-        caption: "Ranks",
+        caption: listed < report.run.ranks_present ? `Ranks: ${count(listed)} of ${count(report.run.ranks_present)}, those with the largest and smallest figures` : "Ranks",
         rows: report.ranks,
         key: (row) => String(row.rank),
         columns: [
@@ -113,13 +117,42 @@ function rankTable(report: Report): HTMLElement {
     });
 }
 
+/** All ranks, by cluster: smallest, mean and largest figures. */
+function byCluster(report: Report): HTMLElement {
+    const spread = (title: string, name: string | undefined, of: (row: RanksOfCluster) => Spread | null) => ({
+        title,
+        term: name,
+        cell: (row: RanksOfCluster) => {
+            const found = of(row);
+            return found ? `${secondsLike(found.min, found.max)} · ${secondsLike(found.mean, found.max)} · ${seconds(found.max)} (rank ${found.max_rank})` : "–";
+        },
+        by: (row: RanksOfCluster) => of(row)?.max ?? null,
+        right: true,
+    });
+    const element = table<RanksOfCluster>({
+        caption: "All ranks by cluster: smallest · mean · largest",
+        rows: report.ranks_by_cluster,
+        columns: [
+            { title: "cluster", term: "cluster", cell: (row) => (row.cluster === null ? "of none" : String(row.cluster)), by: (row) => row.cluster, right: true },
+            { title: "ranks", cell: (row) => count(row.rank_count), by: (row) => row.rank_count, right: true },
+            { title: "listed above", cell: (row) => count(row.listed), by: (row) => row.listed, right: true },
+            spread("computation", "computation", (row) => row.computation_s),
+            spread("in MPI", undefined, (row) => row.mpi_s),
+            spread("waits", "waiting", (row) => row.blocked_s),
+            spread("causes waiting", "cause", (row) => row.blocking_caused_s),
+        ],
+    });
+    element.append(el("p", { class: "hint" }, "All ranks one by one: lb-report --full --json, --csv, or lb-report export parquet."));
+    return element;
+}
+
 function clusterTable(report: Report): HTMLElement {
     return table({
         caption: "Clusters: efficiencies as if there were no other ranks",
         rows: report.clusters,
         columns: [
             { title: "cluster", term: "cluster", cell: (row) => String(row.id), by: (row) => row.id, right: true },
-            { title: "ranks", cell: (row) => count(row.ranks.length), by: (row) => row.ranks.length, right: true },
+            { title: "ranks", cell: (row) => count(row.rank_count), by: (row) => row.rank_count, right: true },
             { title: "parallel efficiency", term: "parallel efficiency", cell: (row) => percent(row.efficiency.parallel), by: (row) => row.efficiency.parallel, right: true },
             { title: "load balance", term: "load balance", cell: (row) => percent(row.efficiency.load_balance), by: (row) => row.efficiency.load_balance, right: true },
             { title: "longest computation", term: "computation", time: (row) => row.efficiency.max_computation_s },

@@ -2,10 +2,11 @@
 import { Chart } from "../chart";
 import { choice, el, field } from "../dom";
 import { SERIES, stateColour } from "../palette";
-import type { Panel } from "../panel";
+import type { Data, Panel } from "../panel";
 import type { OverheadPhase, Report } from "../report.generated";
 import { bar, table } from "../table";
 import { term } from "../tip";
+import { placeOf, rankAt } from "../views";
 import { percent, plural, ratio, seconds } from "../words";
 
 export const overheads: Panel = {
@@ -13,7 +14,8 @@ export const overheads: Panel = {
     title: "Overheads",
     about: "What each phase of the run costs against the same work on one rank.",
     missing: ({ report }) => (report.overheads.phases.length > 0 ? null : "Nothing was recorded."),
-    build(host, { report }) {
+    build(host, data) {
+        const { report } = data;
         const { overheads: of } = report;
         host.append(
             el(
@@ -27,7 +29,7 @@ export const overheads: Panel = {
             phases(report),
             imbalance(report),
         );
-        return byRank(host, report);
+        return byRank(host, data);
     },
 };
 
@@ -67,18 +69,18 @@ function imbalance(report: Report): HTMLElement {
     });
 }
 
-function byRank(host: HTMLElement, report: Report): (() => void) | void {
+function byRank(host: HTMLElement, { report, views }: Data): (() => void) | void {
     const rows = report.overheads.phases.filter((phase) => phase.ratio_by_rank);
-    if (rows.length === 0 || report.ranks.length < 2) {
+    if (rows.length === 0 || views.ranks.count < 2) {
         return undefined;
     }
     const spec = (phase: OverheadPhase) => ({
         label: `Overhead ratio of ${phase.phase} by rank`,
-        x: report.ranks.map((rank) => rank.rank),
+        x: (phase.ratio_by_rank ?? []).map((_, at) => rankAt(views, at * phase.ranks_per_ratio)),
         series: [{ name: phase.phase, values: phase.ratio_by_rank as number[], colour: phase.phase === "useful work" ? SERIES[1] : phaseColour(phase.phase), bars: true }],
         height: 220,
         text: percent,
-        xText: (rank: number) => `rank ${rank}`,
+        xText: (rank: number) => (phase.ranks_per_ratio > 1 ? `largest of ranks ${rank} to ${rankAt(views, Math.min(placeOf(views, rank) + phase.ranks_per_ratio, views.ranks.count) - 1)}` : `rank ${rank}`),
         whole: true,
     });
     const chart = new Chart(spec(rows[0]));

@@ -8,7 +8,7 @@ import { putOver } from "../pool";
 import type { ActivityRow, PatternRow, RegionRow, Report } from "../report.generated";
 import { table } from "../table";
 import { term } from "../tip";
-import { rowOf } from "../views";
+import { blockLabel, blockName, rankAt, rowOf } from "../views";
 import { count, percent, plural, ratio, roundTicks, seconds, secondsLike, shortPath } from "../words";
 
 const MEANING: Record<string, string> = { m: "the shortest time", l: "lower 15 % of the range", "-": "between", u: "upper 15 % of the range", M: "the longest time" };
@@ -45,10 +45,11 @@ function picture(host: HTMLElement, data: Data): (() => void) | undefined {
 }
 
 function scene(data: Data, rows: PatternRow[]): Scene {
-    const { ranks } = data.report;
-    const n = ranks.length;
+    const { views } = data;
+    const n = Math.max(0, ...rows.map((row) => row.ranks.length));
+    const each = rows[0]?.ranks_per_letter ?? 1;
     return {
-        label: `Patterns of ${rows[0]?.activity}: ${plural(rows.length, "region")} by ${plural(n, "rank")}`,
+        label: `Patterns of ${rows[0]?.activity}: ${plural(rows.length, "region")} by ${plural(views.ranks.count, "rank")}`,
         rows: rows.length,
         x0: 0,
         x1: n,
@@ -60,14 +61,14 @@ function scene(data: Data, rows: PatternRow[]): Scene {
         ticks: (from, to, wanted) =>
             roundTicks(from, to, wanted)
                 .filter((tick) => tick % 1 === 0 && tick < n)
-                .map((tick) => ({ at: tick + 0.5, text: `rank ${ranks[tick].rank}` })),
+                .map((tick) => ({ at: tick + 0.5, text: blockLabel(views, tick, each) })),
         describe: (x, row) => {
             const at = Math.min(Math.floor(x), n - 1);
             const pattern = rows[row];
             const letter = pattern.ranks[at] ?? "-";
-            const time = secondsOf(data, pattern, ranks[at].rank);
+            const time = each === 1 ? secondsOf(data, pattern, rankAt(views, at)) : NaN;
             return [
-                `rank ${ranks[at].rank} in ${shortPath(pattern.region)}`,
+                `${blockName(views, at, each)} in ${shortPath(pattern.region)}`,
                 `${pattern.activity}${Number.isNaN(time) ? "" : ` ${secondsLike(time, pattern.max_s)}`}: ${MEANING[letter] ?? "between"}`,
                 `all ranks: ${secondsLike(pattern.min_s, pattern.max_s)} to ${seconds(pattern.max_s)}`,
             ];

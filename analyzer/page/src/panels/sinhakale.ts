@@ -136,11 +136,10 @@ class StagesAndRanks {
 
     /** Rows of the chosen ranks. */
     private rows(): number[] {
-        const { report } = this.data;
         if (this.oneRow !== null) {
             return [this.oneRow];
         }
-        const ranks = parseRanks(this.rankText, report);
+        const ranks = parseRanks(this.rankText, this.data);
         if (typeof ranks === "string") {
             return [];
         }
@@ -217,10 +216,10 @@ class StagesAndRanks {
 
     /** Titles, what is chosen, and the table of totals. */
     private show(): void {
-        const { views, report } = this.data;
+        const { views } = this.data;
         const rows = this.rows();
         const stages = this.chosenStages();
-        const ranks = parseRanks(this.rankText, report);
+        const ranks = parseRanks(this.rankText, this.data);
         this.wrong.textContent = typeof ranks === "string" ? ranks : stages.length === 0 ? "no stage is in this list: 3, 8-15, 12-, 0-63:4" : "";
         const of = this.share ? "share of the time that is" : "time in";
         const who = this.oneRow === null ? `of ${plural(this.chosen(rows, stages).ranks, "rank")} together` : `of ${rowName(views, this.oneRow)}`;

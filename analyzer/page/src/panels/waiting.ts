@@ -1,13 +1,13 @@
 // Causes of blocking: who made whom wait, with what, and what each phase costs in all.
 import { el, panelLink } from "../dom";
-import { RankMatrix } from "../matrix";
+import { RankMatrix, type Place } from "../matrix";
 import { stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
-import type { BlockingTable, ByClass, CauseRow, PhaseRow, Report, SiteRow, WaitRow } from "../report.generated";
+import type { BlockingTable, ByClass, CauseRow, CausesOfCluster, PhaseRow, Report, SiteRow, WaitRow } from "../report.generated";
 import { bar, table } from "../table";
 import { term } from "../tip";
-import { ranksIn, rowName } from "../views";
-import { count, oneUnit, percent, ratio, seconds, secondsLike, shortPath } from "../words";
+import { rowOf } from "../views";
+import { count, oneUnit, percent, plural, ratio, seconds, secondsLike, shortPath } from "../words";
 import { sitePlace } from "./callsites";
 
 export const waiting: Panel = {
@@ -20,8 +20,8 @@ export const waiting: Panel = {
         const of = report.blocking as BlockingTable;
         host.append(el("p", {}, `Ranks wait ${seconds(of.total_s)} of their ${seconds(of.ranks_time_s)} (${percent(of.share)}).`));
         const matrix = pairMatrix(data, of);
-        host.append(el("div", { class: "columns" }, classes(of), matrix.element), causes(of, report), phases(of), el("div", { class: "columns" }, states(of), waitsBySite(of, report)));
-        return () => matrix.draw();
+        host.append(el("div", { class: "columns" }, classes(of), matrix?.element), causes(of, data), causesLeftOut(of) ?? "", phases(of), el("div", { class: "columns" }, states(of), waitsBySite(of, report)));
+        return () => matrix?.draw();
     },
 };
 
@@ -56,13 +56,16 @@ function classes(of: BlockingTable): HTMLElement {
 }
 
 /** Rows wait, columns are why. */
-function pairMatrix(data: Data, of: BlockingTable): RankMatrix {
-    const { views } = data;
-    const describe = (row: number, column: number, time: number, most: number) => {
-        const verb = ranksIn(views, row) > 1 ? "wait" : "waits";
-        return [`${rowName(views, row)} ${verb} ${Number.isNaN(time) ? "0 s" : secondsLike(time, most)}`, row === column ? "because of itself" : `because of ${rowName(views, column)}`];
-    };
-    const pairs = of.pairs.map((pair) => ({ row: pair.waiting_rank, column: pair.delay_source, amount: pair.time_s }));
+function pairMatrix(data: Data, of: BlockingTable): RankMatrix | null {
+    const pairs = data.views.waits;
+    if (!pairs) {
+        return null;
+    }
+    const describe = ({ row, column, isOwn, isPair, amount, largest, most }: Place) => [
+        `${row} ${row.startsWith("ranks") ? "wait" : "waits"} ${Number.isNaN(amount) ? "0 s" : secondsLike(amount, most)}`,
+        isOwn && isPair ? "because of itself" : `because of ${column}`,
+        ...(isPair || Number.isNaN(amount) ? [] : [`of these at most ${secondsLike(largest, most)} one rank because of another`]),
+    ];
     const matrix = new RankMatrix(data, { title: "Who (row) waits for whom (column)", label: "Who waits for whom", text: (time) => (time > 0 ? seconds(time) : "0 s"), describe }, pairs);
     if (of.not_selected_s > 0) {
         matrix.element.append(el("p", { class: "hint" }, `Ranks that are not selected are waited for ${seconds(of.not_selected_s)}.`));
@@ -80,15 +83,36 @@ function causeName(cause: CauseRow): string {
     return `${what} in ${shortPath(cause.region)}`;
 }
 
-function causes(of: BlockingTable, report: Report): HTMLElement {
-    const isSelected = new Set(report.ranks.map((rank) => rank.rank));
+/** What is not listed, by clusters of ranks. */
+function causesLeftOut(of: BlockingTable): HTMLElement | null {
+    if (of.causes_left_out.length === 0) {
+        return null;
+    }
+    const n = of.causes_left_out.reduce((sum, row) => sum + row.causes, 0);
+    return table<CausesOfCluster>({
+        caption: `${plural(n, "smaller cause")}, by cluster of ranks`,
+        rows: of.causes_left_out,
+        first: 8,
+        columns: [
+            { title: "what ranks do", term: "cause", cell: (row) => `${row.class === "message delay" ? "messages in transit" : (row.activity ?? "other")} in ${row.region === null ? "other regions" : shortPath(row.region)}` },
+            { title: "cluster", term: "cluster", cell: (row) => (row.cluster === null ? "–" : String(row.cluster)), by: (row) => row.cluster, right: true },
+            { title: "ranks", cell: (row) => count(row.rank_count), by: (row) => row.rank_count, right: true },
+            { title: "class", cell: (row) => term(row.class) },
+            { title: "waiting caused", term: "waiting", time: (row) => row.caused_s, bar: () => stateColour("waiting") },
+            { title: "largest (rank)", cell: (row) => `${seconds(row.max_s)} (${row.max_rank})`, by: (row) => row.max_s, right: true },
+        ],
+    });
+}
+
+function causes(of: BlockingTable, data: Data): HTMLElement {
+    const { report } = data;
     const element = table<CauseRow>({
         caption: "Causes: what a rank does that others wait for",
         rows: of.causes,
         first: 10,
         columns: [
             { title: "what a rank does", term: "cause", cell: causeName },
-            { title: "rank", cell: (row) => (isSelected.has(row.rank) ? String(row.rank) : `${row.rank} (not selected)`), by: (row) => row.rank, right: true },
+            { title: "rank", cell: (row) => (rowOf(data, row.rank) >= 0 ? String(row.rank) : `${row.rank} (not selected)`), by: (row) => row.rank, right: true },
             { title: "class", cell: (row) => term(row.class) },
             { title: "waiting caused", term: "waiting", time: (row) => row.caused_s, bar: () => stateColour("waiting") },
             { title: "share", cell: (row) => percent(row.share), by: (row) => row.caused_s, right: true },

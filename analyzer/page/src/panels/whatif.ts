@@ -4,7 +4,7 @@ import { SERIES, stateColour } from "../palette";
 import type { Panel } from "../panel";
 import type { PathRow, Prediction, Report } from "../report.generated";
 import { table } from "../table";
-import { bytes, percent, seconds, shortPath } from "../words";
+import { bytes, count, percent, plural, seconds, shortPath } from "../words";
 
 /** What a replay asks, as words. */
 export function scenario(replay: Prediction): string {
@@ -87,7 +87,7 @@ function parts(report: Report): HTMLElement {
 function ranks(report: Report): HTMLElement {
     const path = report.critical_path as NonNullable<Report["critical_path"]>;
     return table({
-        caption: "Which ranks it goes through",
+        caption: path.left_out_s > 0 ? `Which ranks it goes through: ${plural(path.ranks.length, "rank")} of ${count(path.rank_count)}; the others ${seconds(path.left_out_s)}` : "Which ranks it goes through",
         rows: path.ranks,
         first: 15,
         columns: [

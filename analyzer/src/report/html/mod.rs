@@ -14,6 +14,7 @@ use askama::Template;
 use serde::Serialize;
 
 use super::Report;
+use super::bounds::Bounds;
 use super::json::{self, GENERATOR};
 use super::text;
 use super::words::clean;
@@ -73,7 +74,7 @@ pub fn write(content: &Content, options: &text::Options, out: &mut dyn Write) ->
     let page = Page {
         text: anstream::adapter::strip_str(&text::render(report, options)).to_string(),
         data: vec![
-            ("report", inert(&json::document(report))?),
+            ("report", inert(&json::document(report, &Bounds::SMALL))?),
             ("views", inert(&views::document(views, model, places)?)?),
         ],
         ..Page::new(title, built)

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::packed::{ByName, Packed, numbers, whole};
 use super::timeline::{self, TimelineData};
 use crate::model::Model;
-use crate::report::views::{IterationView, RegionView, SlowRanks, Views};
+use crate::report::views::{IterationView, PairView, RegionView, SlowRanks, Views};
 use crate::structure::symbols::CodePlace;
 
 /// What the page reads beside the report.
@@ -29,6 +29,15 @@ pub(in crate::report) struct ViewsData<'a> {
     cluster_of_row: &'a [Option<u32>],
     /// Names of the activities that occur.
     activities: Vec<&'static str>,
+    /// By name of an activity, and `waiting` where that is known, by row: seconds of all of its ranks in the whole run, or the selected time.
+    #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, Packed>"))]
+    seconds: ByName,
+    /// Seconds that ranks (first) wait because of others (second); null if `timeline` is.
+    waits: Option<PairData>,
+    /// Bytes of messages from ranks (first) to others (second); null if the report's `communication` is.
+    bytes: Option<PairData>,
+    /// How many messages these are.
+    messages: Option<PairData>,
     /// The main loop; null where none is known.
     iterations: Option<IterationsData<'a>>,
     /// Up to 200 regions with most time, in the report's order.
@@ -47,10 +56,28 @@ struct RowsData {
     count: usize,
     /// Rows: at most 1,024.
     rows: usize,
-    /// Ranks in a row; the last may have fewer. Row i holds the report's `ranks[i · per_row]` and those after it.
+    /// Ranks in a row; the last may have fewer.
     per_row: usize,
+    /// The numbers of all ranks, in their order, as lists of three: the first of some at equal distances, the distance, how many they are.
+    numbers: Vec<[u32; 3]>,
     /// By row the number of its first rank.
     first: Vec<u32>,
+}
+
+/// Amounts by two ranks, in blocks of successive ranks.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct PairData {
+    /// Ranks in a block; the last may have fewer.
+    per_block: usize,
+    /// Blocks: at most 192.
+    blocks: usize,
+    /// The pairs of blocks with an amount: number of the first · `blocks` + number of the second.
+    cells: Packed,
+    /// By pair of blocks the sum.
+    sum: Packed,
+    /// By pair of blocks the largest of two ranks; null if a block is a rank.
+    largest: Option<Packed>,
 }
 
 /// The main loop.
@@ -135,18 +162,40 @@ pub(super) fn document(views: &Views, model: &Model, places: &[CodePlace]) -> io
             count: views.rows.ranks(),
             rows: views.rows.len(),
             per_row: views.rows.per_row(),
+            numbers: views.rows.runs(),
             first: views.rows.first_numbers(),
         },
         hosts: &views.hosts,
         host_of_row: &views.host_of_row,
         cluster_of_row: &views.cluster_of_row,
         activities: views.activities.iter().map(|activity| activity.name()).collect(),
+        seconds: seconds(views)?,
+        waits: views.waits.as_ref().map(pairs).transpose()?,
+        bytes: views.messages.as_ref().map(|[bytes, _]| pairs(bytes)).transpose()?,
+        messages: views.messages.as_ref().map(|[_, messages]| pairs(messages)).transpose()?,
         iterations: views.iterations.as_ref().map(iterations).transpose()?,
         regions: views.regions.iter().map(region).collect::<io::Result<Vec<_>>>()?,
         timeline: views.timeline.as_ref().map(|seen| timeline::object(seen, model, places)).transpose()?,
         left_out: &views.left_out,
     };
     Ok(serde_json::to_value(data)?)
+}
+
+fn seconds(views: &Views) -> io::Result<ByName> {
+    let activities = views.activities.iter().map(|activity| activity.name()).zip(&views.seconds);
+    let all = activities.chain(views.waiting.iter().map(|waiting| ("waiting", waiting)));
+    Ok(ByName(all.map(|(name, seconds)| Ok((name, numbers(seconds)?))).collect::<io::Result<_>>()?))
+}
+
+fn pairs(view: &PairView) -> io::Result<PairData> {
+    let of = |amounts: &[f64]| numbers(&amounts.iter().map(|&amount| amount as f32).collect::<Vec<_>>());
+    Ok(PairData {
+        per_block: view.per_block,
+        blocks: view.blocks,
+        cells: whole(&view.cells, 1.0)?,
+        sum: of(&view.sums)?,
+        largest: (view.per_block > 1).then(|| of(&view.largest)).transpose()?,
+    })
 }
 
 fn iterations(view: &IterationView) -> io::Result<IterationsData<'_>> {

@@ -7,18 +7,24 @@
 mod schema;
 mod write;
 
+use std::borrow::Cow;
+
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::bounds::Bounds;
 use super::clusters::Clustering;
 use super::iterations::Iterations;
-use super::overheads::OverheadTable;
+use super::overheads::OverheadFigures;
+use super::ranks_by_cluster::{self, RanksOfCluster};
 use super::run::RunRow;
 use super::selection::SelectionRow;
 use super::what_if::{CriticalPath, Note, Prediction};
 use super::{
     ActivityRow, BlockRow, BlockingTable, CallTreeRow, ClusterRow, CommunicationTable, CounterRow, DispersionRows,
-    Doubt, EfficiencyRow, FunctionTable, LoopRow, Loss, RankRow, RegionRow, Report, SiteRow, Verdict, WindowRow, text,
+    Doubt, EfficiencyRow, FunctionTable, LoopRow, Loss, ProblemRow, RankRow, RegionRow, Report, SiteRow, Verdict,
+    WindowRow, text,
 };
 pub use write::write;
 pub(crate) use write::{write_compact, write_pretty};
@@ -49,20 +55,23 @@ struct Document<'a> {
     /// Efficiencies of the whole run.
     efficiency: &'a EfficiencyRow,
     /// What the phases cost compared with the same work on one rank, and how long ranks wait for each other's computation.
-    overheads: &'a OverheadTable,
-    /// One object per rank, by number.
-    ranks: &'a [RankRow],
+    overheads: OverheadFigures,
+    /// One object per rank, by number; of more than 1,000 ranks, unless `--full` is given, of those with the largest and smallest figures of each
+    /// kind, those that deviate, and those that failed.
+    ranks: Vec<&'a RankRow>,
+    /// One object per cluster of ranks, and one for the ranks of none: figures of all of its ranks, listed or not.
+    ranks_by_cluster: Vec<RanksOfCluster>,
     /// One object per activity that occurs, the longest first.
     activities: &'a [ActivityRow],
     /// One object per region, outer regions before inner ones; the first is `main`, the whole program.
     regions: &'a [RegionRow],
     /// Loops found in the calls, outer ones before those in them; empty if iterations are marked.
-    loops: &'a [LoopRow],
+    loops: Cow<'a, [LoopRow]>,
     /// The iterations of the main loop.
     iterations: &'a Iterations,
     /// For whom ranks wait, where, and caused by what; null if waiting was not analysed: `--no-blocking`, or the calls of all ranks were recorded
     /// as sums.
-    blocking: Option<&'a BlockingTable>,
+    blocking: Option<Cow<'a, BlockingTable>>,
     /// How long the run would take under other conditions: `as measured`, `ideal network`, then the others, largest saving first; empty if
     /// `blocking` is null, not all that ranks wait for is known, or a region is selected.
     predictions: &'a [Prediction],
@@ -73,9 +82,9 @@ struct Document<'a> {
     /// The chain of work, messages and calls that set the run's time; null if `blocking` is null, or a region is selected.
     critical_path: Option<CriticalPath<'a>>,
     /// Where the ranks differ: everything that is not in the lists of ranks, activities and regions.
-    dispersion: &'a DispersionRows,
+    dispersion: Cow<'a, DispersionRows>,
     /// One object per cluster of ranks that run the same code; a single one where all do.
-    clusters: &'a [ClusterRow],
+    clusters: Cow<'a, [ClusterRow]>,
     /// How the clusters were found, and the ranks of none.
     clustering: Clustering<'a>,
     /// One object per call site, operation and activity, the longest first.
@@ -85,7 +94,7 @@ struct Document<'a> {
     call_tree: &'a [CallTreeRow],
     /// Who communicates with whom, and how much at once; null if calls were not looked at one by one: `--no-blocking`, a region is selected, or the calls
     /// of all ranks were recorded as sums.
-    communication: Option<&'a CommunicationTable>,
+    communication: Option<Cow<'a, CommunicationTable>>,
     /// The run by up to 50 windows of time, all equally long; empty likewise.
     windows: &'a [WindowRow],
     /// The main loop by up to 20 blocks of equally many iterations; iterations of which the computation is not known are left out. Empty if no
@@ -151,16 +160,19 @@ struct LossInWords<'a> {
     text: String,
 }
 
-/// The report as a JSON value.
-pub fn document(report: &Report) -> Value {
+/// The report as a JSON value, with as much as `bounds` says of what grows with the ranks.
+pub fn document(report: &Report, bounds: &Bounds) -> Value {
     let doubt = |doubt: &Doubt| DoubtInWords { kind: doubt.name(), text: text::doubt(report, doubt) };
     let note = |note: &Note| NoteInWords { kind: note.name(), text: text::what_if_note(note) };
     let none = Iterations::default();
+    let clusters: FxHashMap<u32, Option<u32>> = report.ranks.iter().map(|row| (row.rank, row.cluster)).collect();
+    let cluster_of = |rank: u32| clusters.get(&rank).copied().flatten();
+    let ranks = ranks_by_cluster::listed(&report.ranks, bounds);
     let document = Document {
         schema: SCHEMA,
         generator: GENERATOR,
-        run: RunRow::new(&report.facts, &report.data, &report.problems),
-        selection: SelectionRow::new(&report.facts.selected),
+        run: RunRow::new(&report.facts, &report.data, ProblemRow::bounded(&report.problems, bounds)),
+        selection: SelectionRow::new(&report.facts.selected, bounds),
         verdict: VerdictInWords {
             verdict: &report.verdict,
             text: text::verdict(report),
@@ -169,23 +181,24 @@ pub fn document(report: &Report) -> Value {
         },
         losses: report.losses.iter().map(|loss| LossInWords { loss, text: text::loss(report, loss) }).collect(),
         efficiency: &report.efficiency,
-        overheads: &report.overheads,
-        ranks: &report.ranks,
+        overheads: report.overheads.figures.bounded(bounds),
+        ranks_by_cluster: ranks_by_cluster::rows(&report.ranks, &ranks),
+        ranks,
         activities: &report.activities,
         regions: &report.regions,
-        loops: &report.loops.rows,
+        loops: LoopRow::bounded(&report.loops.rows, bounds),
         iterations: report.iterations.as_ref().unwrap_or(&none),
-        blocking: report.blocking.as_ref(),
+        blocking: report.blocking.as_ref().map(|table| table.bounded(&cluster_of, bounds)),
         predictions: &report.what_if.rows,
         replay_error: report.what_if.replay_error,
         prediction_notes: report.what_if.notes.iter().map(note).collect(),
-        critical_path: report.what_if.critical_path(),
-        dispersion: &report.dispersion,
-        clusters: &report.clusters.rows,
+        critical_path: report.what_if.critical_path(bounds),
+        dispersion: report.dispersion.bounded(bounds),
+        clusters: report.clusters.bounded(bounds),
         clustering: Clustering::from(&report.clusters),
         callsites: &report.call_sites,
         call_tree: &report.call_tree,
-        communication: report.communication.as_ref(),
+        communication: report.communication.as_ref().map(|table| table.bounded(bounds)),
         windows: &report.windows,
         blocks: &report.blocks,
         functions: report.functions.as_ref(),

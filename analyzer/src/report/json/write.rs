@@ -7,11 +7,12 @@ use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 
 use super::document;
 use crate::report::Report;
+use crate::report::bounds::Bounds;
 use crate::report::words::is_hostile;
 
-/// Writes the report as one JSON document that ends with a new line.
-pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    write_pretty(&document(report), out)
+/// Writes the report as one JSON document that ends with a new line, with as much as `bounds` says of what grows with the ranks.
+pub fn write(report: &Report, bounds: &Bounds, out: &mut dyn Write) -> io::Result<()> {
+    write_pretty(&document(report, bounds), out)
 }
 
 /// Writes a value on several lines, with a new line at its end.

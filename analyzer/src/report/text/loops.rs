@@ -237,6 +237,7 @@ mod tests {
             parent: None,
             main: true,
             in_report: true,
+            rank_count: 2,
             ranks: vec![0, 1],
             ends_at: None,
             iterations,

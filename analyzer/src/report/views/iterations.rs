@@ -13,7 +13,7 @@ use crate::report::words::count;
 const MOST_COLUMNS: usize = 2048;
 
 /// Most numbers of all matrices together: 2.1 bytes each in the file.
-const MOST_NUMBERS: usize = 4_000_000;
+const MOST_NUMBERS: usize = 600_000;
 
 /// The share of all time from which on an activity has a matrix.
 const LEAST_SHARE: f64 = 1e-3;
@@ -483,8 +483,8 @@ mod tests {
     fn the_size_of_all_matrices_is_bounded() {
         let columns = |ranks, matrices| Columns::new((0..10_000).collect(), ranks, matrices);
         assert_eq!((columns(4, 3).per_column(), columns(4, 3).len()), (5, 2000));
-        assert_eq!((columns(1000, 4).per_column(), columns(1000, 4).len()), (10, 1000));
-        assert_eq!(columns(1000, 4).of(9_999, 0), Some(999));
+        assert_eq!((columns(1000, 4).per_column(), columns(1000, 4).len()), (67, 150));
+        assert_eq!(columns(1000, 4).of(9_999, 0), Some(149));
         assert_eq!(columns(1000, 4).of(10_000, 0), None);
     }
 }

@@ -12,15 +12,19 @@
 
 pub mod iterations;
 pub mod matrix;
+pub mod pairs;
 pub mod regions;
 pub mod rows;
 pub mod timeline;
 
 use lbprof_collector::Activity;
 
+use super::Report;
+use super::communication::PairVolume;
 use crate::model::Model;
 pub use iterations::{IterationView, SlowRanks};
 pub use matrix::Matrix;
+pub use pairs::PairView;
 pub use regions::RegionView;
 pub use rows::Rows;
 pub use timeline::{Watch, Watched};
@@ -38,6 +42,14 @@ pub struct Views {
     pub cluster_of_row: Vec<Option<u32>>,
     /// Activities that occur, by number.
     pub activities: Vec<Activity>,
+    /// Seconds of all ranks of a row in each of these, in all of their time.
+    pub seconds: Vec<Vec<f32>>,
+    /// Seconds that all ranks of a row wait; `None` where they were not followed.
+    pub waiting: Option<Vec<f32>>,
+    /// Seconds that a rank waits because of another; `None` likewise.
+    pub waits: Option<PairView>,
+    /// Bytes and numbers of messages from a rank to another; `None` where calls were not looked at one by one.
+    pub messages: Option<[PairView; 2]>,
     /// The main loop; `None` where none is known.
     pub iterations: Option<IterationView>,
     /// Regions, those that take longest, in the model's order.
@@ -49,8 +61,9 @@ pub struct Views {
 }
 
 impl Views {
-    /// Those of `model`, whose ranks are in these clusters, and of what was seen while they were followed.
-    pub fn new(model: &Model, clusters: &[Option<u32>], mut seen: Option<Watched>) -> Views {
+    /// Those of `model`, on which `report` is, and of what was seen while its ranks were followed.
+    pub fn new(model: &Model, report: &Report, mut seen: Option<Watched>) -> Views {
+        let clusters = &report.clusters.of;
         let rows = Rows::new(model.ranks.iter().map(|rank| rank.rank).collect());
         let mut left_out = Vec::new();
         left_out.extend(rows.reduced());
@@ -72,13 +85,36 @@ impl Views {
             hosts,
             host_of_row,
             cluster_of_row: rows.firsts().map(|at| clusters.get(at).copied().flatten()).collect(),
+            seconds: Activity::ALL
+                .into_iter()
+                .filter(occurs)
+                .map(|activity| by_row(&rows, all.iter().map(|seconds| seconds[activity as usize])))
+                .collect(),
             activities: Activity::ALL.into_iter().filter(occurs).collect(),
+            waiting: report.blocking.as_ref().map(|table| {
+                let waits_s = &table.sums.waits_s;
+                by_row(&rows, model.ranks.iter().map(|rank| waits_s.get(&rank.rank).copied().unwrap_or(0.0)))
+            }),
+            waits: report.blocking.as_ref().map(|table| PairView::new(&rows, table.sums.pairs.iter().copied())),
+            messages: report.communication.as_ref().map(|table| {
+                let amounts = |of: fn(&PairVolume) -> u64| {
+                    PairView::new(&rows, table.pairs.iter().map(|pair| (pair.from, pair.to, of(pair) as f64)))
+                };
+                [amounts(|pair| pair.bytes), amounts(|pair| pair.messages)]
+            }),
             iterations,
             regions,
             left_out,
             rows,
         }
     }
+}
+
+/// Sums over the ranks of each row of a figure of each rank.
+fn by_row(rows: &Rows, figures: impl Iterator<Item = f64>) -> Vec<f32> {
+    let mut sums = vec![0.0; rows.len()];
+    figures.enumerate().for_each(|(place, figure)| sums[rows.of(place)] += figure);
+    sums.into_iter().map(|sum| sum as f32).collect()
 }
 
 /// The hosts, and by row that of its first rank.

@@ -6,8 +6,9 @@ use super::Rows;
 use crate::model::{Model, RegionIdx};
 use crate::report::words::count;
 
-/// Most regions.
+/// Most regions, and most pairs of a region and a row.
 const MOST_REGIONS: usize = 200;
+const MOST_CELLS: usize = 100_000;
 
 /// A region.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +23,7 @@ pub struct RegionView {
 
 /// The regions in which most time is spent, in the order of the model; and what was left out, if anything.
 pub(super) fn views(model: &Model, rows: &Rows) -> (Vec<RegionView>, Option<String>) {
-    largest(model, rows, MOST_REGIONS)
+    largest(model, rows, (MOST_CELLS / rows.len().max(1)).min(MOST_REGIONS))
 }
 
 fn largest(model: &Model, rows: &Rows, most: usize) -> (Vec<RegionView>, Option<String>) {

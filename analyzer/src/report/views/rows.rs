@@ -45,6 +45,26 @@ impl Rows {
         self.per_row
     }
 
+    /// The place in the model of the rank with a number; `None`: it has none.
+    pub fn place(&self, number: u32) -> Option<usize> {
+        self.numbers.binary_search(&number).ok()
+    }
+
+    /// Numbers of all ranks as runs of equal distance, in the order of the ranks: the first, how far the next is, how many they are.
+    pub fn runs(&self) -> Vec<[u32; 3]> {
+        let mut runs: Vec<[u32; 3]> = Vec::new();
+        for &number in &self.numbers {
+            match runs.last_mut() {
+                Some([first, step, count]) if *count == 1 || *first + *step * *count == number => {
+                    *step = (number - *first) / *count;
+                    *count += 1;
+                }
+                _ => runs.push([number, 1, 1]),
+            }
+        }
+        runs
+    }
+
     /// The row of the rank at a place in the model.
     pub fn of(&self, place: usize) -> usize {
         place / self.per_row.max(1)
@@ -82,6 +102,15 @@ mod tests {
         assert_eq!((rows.len(), rows.of(2), rows.first_numbers()), (3, 2, vec![0, 1, 3]));
         assert_eq!(rows.reduced(), None);
         assert_eq!(Rows::new(Vec::new()).len(), 0);
+    }
+
+    #[test]
+    fn numbers_are_runs() {
+        let runs = |numbers: &[u32]| Rows::new(numbers.to_vec()).runs();
+        assert_eq!(runs(&[0, 1, 2, 3]), [[0, 1, 4]]);
+        assert_eq!(runs(&[0, 4, 8, 9, 10, 20]), [[0, 4, 3], [9, 1, 2], [20, 1, 1]]);
+        assert!(runs(&[]).is_empty());
+        assert_eq!((Rows::new(vec![3, 5]).place(5), Rows::new(vec![3, 5]).place(4)), (Some(1), None));
     }
 
     #[test]

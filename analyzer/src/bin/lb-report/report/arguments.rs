@@ -192,7 +192,8 @@ pub struct OutputArguments {
 
     /// Show all tables with all rows.
     ///
-    /// --top limits the rows. In JSON, more than 10,000 iterations are listed only with this option.
+    /// --top limits the rows. In JSON, more than 4,000 iterations, 1,000 ranks, and 1,000 causes of waiting or pairs of ranks are listed one by
+    /// one only with this option.
     #[arg(long)]
     pub full: bool,
 

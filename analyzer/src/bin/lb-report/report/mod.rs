@@ -14,6 +14,7 @@ use lbprof_analyzer::analyse::{self, Analysis};
 use lbprof_analyzer::compare::condition::{Condition, Judged, Outcome};
 use lbprof_analyzer::compare::{Named, Side};
 use lbprof_analyzer::model::loops::Without;
+use lbprof_analyzer::report::bounds::Bounds;
 use lbprof_analyzer::report::views::Views;
 use lbprof_analyzer::report::{Choices, Report, csv, html, json, text};
 use lbprof_analyzer::select::names::no_call_site;
@@ -109,7 +110,7 @@ pub fn run(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Exit>
         warn_of_no_loop(&report, &names.places, arguments.iterations.loop_at.as_deref());
     }
     if let Some(path) = &arguments.output.html {
-        let views = Views::new(&model, &report.clusters.of, watched);
+        let views = Views::new(&model, &report, watched);
         let content = html::Content { report: &report, views: &views, model: &model, places: &names.places };
         // The text in it is for readers without scripts: as wide as in a file.
         let again = ReportArguments::again();
@@ -122,7 +123,10 @@ pub fn run(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Exit>
     match &arguments.output.json {
         None if arguments.output.csv.is_some() || arguments.output.html.is_some() && common.quiet => {}
         None => write_text(&report, arguments, common)?,
-        Some(path) => write_file(path, |out| json::write(&report, out))?,
+        Some(path) => {
+            let bounds = if arguments.output.full { Bounds::ALL } else { Bounds::SMALL };
+            write_file(path, |out| json::write(&report, &bounds, out))?;
+        }
     }
     Ok(compare::exit(&judged, report.data.complete))
 }

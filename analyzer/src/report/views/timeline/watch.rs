@@ -14,7 +14,7 @@ use crate::replay::{InitialWait, Message, StateInterval, Watcher};
 
 /// Most bins in which a row's time is given, and of all rows together.
 const MOST_BINS: usize = 20_000;
-const MOST_CELLS: usize = 1_000_000;
+const MOST_CELLS: usize = 250_000;
 
 /// Most waits and messages that are reported one by one.
 const MOST_WAITS: usize = 20_000;

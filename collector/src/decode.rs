@@ -12,6 +12,8 @@ pub struct Decoder {
     model: Model,
     /// The times of a batch, and [`ROOM`] bytes after them.
     times: Vec<u8>,
+    /// Memory for records, used for the next batch.
+    spare: Vec<Record>,
 }
 
 /// Bytes that may be read after the last time.
@@ -26,7 +28,7 @@ impl Default for Decoder {
 impl Decoder {
     /// A decoder without any memory for records yet.
     pub fn new() -> Self {
-        Decoder { model: Model::new(), times: Vec::new() }
+        Decoder { model: Model::new(), times: Vec::new(), spare: Vec::new() }
     }
 
     /// The batch whose columns are `plain` and `tail`, or `None` where they hold none. The memory taken is at most
@@ -42,7 +44,9 @@ impl Decoder {
         self.times.resize(times.len() + ROOM, 0);
 
         self.model.reset();
-        let mut records = Vec::with_capacity(n);
+        let mut records = std::mem::take(&mut self.spare);
+        records.clear();
+        records.reserve_exact(n);
         let mut recent = Recent::default();
         let mut at = 0;
         let mut previous_end = head.previous_end;
@@ -71,6 +75,13 @@ impl Decoder {
         }
         let all_used = at == times.len() && wrong.columns.iter().all(|column| column.is_empty());
         all_used.then_some((head, records))
+    }
+
+    /// Takes back records that nobody needs any more: the next batch is decoded into their memory.
+    pub fn recycle(&mut self, records: Vec<Record>) {
+        if records.capacity() > self.spare.capacity() {
+            self.spare = records;
+        }
     }
 
     /// How many of `records`, the batch decoded last, have an operation that this version does not know.

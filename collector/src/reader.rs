@@ -3,7 +3,7 @@
 //! Reading never fails on damage that can be skipped: what is wrong arrives as [`Item::Problem`] among what is there. Sizes
 //! are checked before memory is taken, so that a hostile log costs no more than a block may hold.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -108,9 +108,6 @@ pub struct LogReader<R: Read> {
     blocks: Blocks<R>,
     version: u16,
     header: Header,
-    decoder: Decoder,
-    /// Memory for what a block's frame holds.
-    plain: Vec<u8>,
     sequences: Sequences,
     sample_sequences: Sequences,
     /// Whether blocks of records and profiles are skipped.
@@ -122,6 +119,40 @@ pub struct LogReader<R: Read> {
     /// Bytes that all blocks so far held when unpacked.
     unpacked: u64,
     done: bool,
+}
+
+/// Memory in which a thread unpacks blocks.
+#[derive(Default)]
+struct Unpacking {
+    decoder: Decoder,
+    /// What a block's frame holds.
+    plain: Vec<u8>,
+}
+
+/// Bytes of a block, and records, for which a thread keeps memory: recorded blocks have fewer.
+const MOST_KEPT: usize = 1 << 20;
+const MOST_RECORDS_KEPT: usize = 1 << 13;
+
+// As zstd's context: one serves all logs that a thread reads, of which thousands may be open.
+thread_local!(static UNPACKING: Cell<Option<Box<Unpacking>>> = const { Cell::new(None) });
+
+impl Unpacking {
+    /// Leaves it to the next block that the thread unpacks.
+    fn keep(self: Box<Self>) {
+        if self.plain.len() <= MOST_KEPT {
+            UNPACKING.set(Some(self));
+        }
+    }
+}
+
+/// Takes back records that nobody needs any more: the next ones that this thread reads come in their memory, so that no large piece of memory is
+/// freed where small ones that stay then take its place.
+pub fn recycle(records: Vec<Record>) {
+    if records.capacity() <= MOST_RECORDS_KEPT {
+        let mut unpacking = UNPACKING.take().unwrap_or_default();
+        unpacking.decoder.recycle(records);
+        unpacking.keep();
+    }
 }
 
 /// Bytes that the blocks of any log may hold when unpacked, and so many more for each byte of the log. Recorded logs grow by less than 10
@@ -181,8 +212,6 @@ impl<R: Read> LogReader<R> {
             blocks,
             version,
             header,
-            decoder: Decoder::new(),
-            plain: Vec::new(),
             sequences: Sequences::default(),
             sample_sequences: Sequences::default(),
             samples_only: false,
@@ -271,8 +300,16 @@ impl<R: Read> LogReader<R> {
             );
             return Some(self.problem(ProblemKind::Damaged, 1, detail));
         }
-        let payload = self.blocks.payload(&block);
-        let Some((plain, tail)) = contents(&mut self.plain, &block, payload) else {
+        let mut unpacking = UNPACKING.take().unwrap_or_default();
+        let item = self.item_of(kind, &block, &mut unpacking);
+        unpacking.keep();
+        item
+    }
+
+    fn item_of(&mut self, kind: BlockKind, block: &BlockHead, unpacking: &mut Unpacking) -> Option<Item> {
+        let payload = self.blocks.payload(block);
+        let Unpacking { plain, decoder } = unpacking;
+        let Some((plain, tail)) = contents(plain, block, payload) else {
             return Some(self.not_understood(kind));
         };
         match kind {
@@ -283,10 +320,10 @@ impl<R: Read> LogReader<R> {
                 }
                 None => Some(self.not_understood(kind)),
             },
-            BlockKind::Records => match self.decoder.decode(plain, tail) {
+            BlockKind::Records => match decoder.decode(plain, tail) {
                 Some((head, _)) if !is_sane(&head) => Some(self.not_understood(kind)),
                 Some((head, mut records)) => {
-                    self.unknown += self.decoder.unknown_operations(&records);
+                    self.unknown += decoder.unknown_operations(&records);
                     if self.version >= WITH_JOINED {
                         joined::take_apart(&mut records);
                     }

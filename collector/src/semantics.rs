@@ -61,7 +61,7 @@ pub enum Semantics {
 }
 
 /// Whether a send may wait for its receive (MPI-4.1 §3.4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SendMode {
     /// It may where its message is large: standard and ready sends.
     #[default]
@@ -73,7 +73,7 @@ pub enum SendMode {
 }
 
 /// The communication pattern of a collective operation: who waits for whom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pattern {
     /// All wait for the last to enter.
     AllToAll,
@@ -99,7 +99,7 @@ pub enum On {
 }
 
 /// A step of an epoch on a window with a group (MPI-4.1 §12.5.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EpochStep {
     /// The window is exposed to the origins.
     Post,

@@ -89,10 +89,10 @@ pub fn follow(surveyed: Surveyed, options: FollowOptions, progress: impl Fn(Prog
         let engine = Engine {
             model,
             scope,
-            scheduler: Scheduler::new(Source::new(tasks, opened), model),
+            scheduler: Scheduler::new(Source::new(tasks, opened, |rank| model.ranks[rank].other_threads == 0), model),
             matcher: Matcher::new(model, &members, &unread),
             sinks: Sinks {
-                clocks: Clocks::new(&conditions, scope.begin),
+                clocks: Clocks::new(conditions, scope.begin),
                 waits: WaitAnalysis::new(scope, &members, explaining),
                 watching: match watcher {
                     Some(watcher) => Watching::of(watcher),

@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn instances_behind_one_that_never_ends_cost_no_more_the_more_there_are() {
-        let noted = Clocks::new(&[], 0).note(0);
+        let noted = Clocks::new(Vec::new(), 0).note(0);
         let mut collectives = Collectives::default();
         let enter = |collectives: &mut Collectives, rank| {
             let entry = Entry { rank, member: 0, thread: rank, at: 0 };

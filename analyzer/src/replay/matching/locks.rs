@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn a_lock_waits_for_those_that_it_does_not_go_with() {
         const WINDOW: WindowKey = (0, 3);
-        let mut clocks = Clocks::new(&[], 0);
+        let mut clocks = Clocks::new(Vec::new(), 0);
         let mut locks = Locks::default();
         let mut give_back = |locks: &mut Locks, rank: u32, target: u32, exclusive: bool, at: Ns| {
             locks.lock(WINDOW, target, rank, exclusive);

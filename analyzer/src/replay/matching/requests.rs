@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn each_request_stands_for_what_was_started_under_it_however_many_are_open() {
         let mut channels = Channels::default();
-        let noted = Clocks::new(&[], 0).note(0);
+        let noted = Clocks::new(Vec::new(), 0).note(0);
         let mut any = |at| {
             let side = Side { thread: 0, at, kind: RegionState(0), noted, bytes: 0, mode: SendMode::Standard };
             Started::Any(channels.post_any(side))

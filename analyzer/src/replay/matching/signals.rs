@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn the_nth_awaited_is_the_nth_sent_whichever_comes_first() {
-        let mut clocks = Clocks::new(&[], 0);
+        let mut clocks = Clocks::new(Vec::new(), 0);
         let mut signals = Signals::default();
         let mut sent = |at| Sent { thread: 0, at, noted: clocks.note(0) };
         let expect = |signals: &mut Signals, from: &[u32]| {

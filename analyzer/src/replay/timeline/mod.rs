@@ -4,11 +4,12 @@
 //!   log ─→ steps.rs   a rank's records as steps: computation and the call at its end, in the ids of the run; steps/events.rs what it does with others
 //!            │        (steps/events.rs: what it does with other ranks; lists.rs: with which ranks an operation deals, of several;
 //!            │        places.rs: where it is; probed.rs: what probes find; dense.rs: what the log's numbers mean)
-//!            └→ source.rs  the steps of all ranks, read ahead in parallel
+//!            └→ source.rs  the steps of all ranks, read ahead in parallel; packed.rs: in few bytes, where there are many ranks
 //! ```
 
 mod dense;
 mod lists;
+mod packed;
 mod persistent;
 mod places;
 mod probed;

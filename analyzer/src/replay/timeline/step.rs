@@ -8,7 +8,7 @@ use lbprof_collector::semantics::{EpochStep, Pattern, SendMode};
 use crate::model::region_state::{Ns, RegionState};
 
 /// What a call, or a part of one, does with another rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// Sends and returns when it may: a blocking send.
     Send,
@@ -48,7 +48,7 @@ pub enum Role {
 }
 
 /// What a step does with another rank or with a communicator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CommEvent {
     /// What it does.
     pub role: Role,
@@ -71,7 +71,7 @@ pub struct CommEvent {
 }
 
 /// What the arguments of a call say, for those who want to see single calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CallFacts {
     /// Index of the communicator in [`crate::model::Model::communicators`]; NONE: none, or not known.
     pub comm: u32,
@@ -91,7 +91,7 @@ impl CallFacts {
 }
 
 /// An interval of computation and the call at its end.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Step {
     /// When the call begins: until then the thread did `before`.
     pub begin: Ns,

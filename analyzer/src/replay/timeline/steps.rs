@@ -10,7 +10,7 @@ use lbprof_collector::fold::counted;
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::polling::completes_nothing;
 use lbprof_collector::rank_log::RankLog;
-use lbprof_collector::reader::Item;
+use lbprof_collector::reader::{Item, recycle};
 use lbprof_collector::record::{Flags, NO_PEER, NONE};
 use lbprof_collector::semantics::{Completes, Semantics};
 use lbprof_collector::walk::{Reached, Walk, WalkState};
@@ -19,6 +19,7 @@ use rustc_hash::FxHashMap;
 
 use super::dense::Dense;
 use super::lists::Lists;
+use super::packed;
 use super::persistent::Prepared;
 use super::places::Places;
 use super::probed::Probed;
@@ -150,8 +151,10 @@ impl<'a> RankSteps<'a> {
             match self.log.next_item() {
                 Some(Item::Definitions(found)) => found.into_iter().for_each(|one| self.definitions.add(one)),
                 Some(Item::Records { head, records }) => {
-                    if let Some(batch) = self.batch(&head, &records) {
-                        return Some(batch);
+                    let batch = self.batch(&head, &records);
+                    recycle(records);
+                    if batch.is_some() {
+                        return batch;
                     }
                 }
                 Some(Item::Profile(batch)) => {
@@ -490,7 +493,9 @@ impl ThreadSteps {
 
     /// A batch of thread `number`, with room for so many steps; it goes on with the call whose parts may follow.
     fn begin(&mut self, number: u32, room: usize) -> Batch {
-        let mut out = Batch { thread: number, steps: Vec::with_capacity(room), ..Batch::default() };
+        let (steps, events) = packed::spare();
+        let mut out = Batch { thread: number, steps, events, ..Batch::default() };
+        out.steps.reserve_exact(room);
         out.events.reserve(room);
         out.steps.append(&mut self.steps);
         out.events.append(&mut self.events);

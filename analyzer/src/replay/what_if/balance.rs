@@ -39,6 +39,7 @@ pub fn balanced_each(model: &Model, regions: &[RegionIdx], edges: bool) -> Vec<V
         // Where one iteration ends and the next begins, of whatever region, it is the latter's.
         times.append(&mut begins);
         times.sort_by_key(|&(from, _)| from);
+        times.shrink_to_fit();
         times
     };
     model.ranks.iter().zip(&edges).map(of_rank).collect()

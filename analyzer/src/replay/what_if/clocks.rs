@@ -43,8 +43,13 @@ pub struct Clocks {
 
 impl Clocks {
     /// Clocks for replays under these conditions of what begins at a time, without threads yet.
-    pub fn new(conditions: &[Condition], begin: Ns) -> Self {
-        Clocks { groups: conditions.chunks(WIDTH).map(ReplayGroup::new).collect(), begin, ..Clocks::default() }
+    pub fn new(conditions: Vec<Condition>, begin: Ns) -> Self {
+        let mut conditions = conditions.into_iter().peekable();
+        let mut groups = Vec::new();
+        while conditions.peek().is_some() {
+            groups.push(ReplayGroup::new(conditions.by_ref().take(WIDTH).collect()));
+        }
+        Clocks { groups, begin, ..Clocks::default() }
     }
 
     /// A further thread of a rank that begins `late` nanoseconds after the run, and its window; its number is the next one.
@@ -230,7 +235,7 @@ mod tests {
     fn no_bytes_and_no_work_take_no_time_however_slow_both_are() {
         let network = Network::Given { latency_s: 0.0, bytes_per_s: f64::MIN_POSITIVE / 4.0 };
         let slow = Work::Rank(1, f64::INFINITY);
-        let mut clocks = Clocks::new(&[Condition { network, work: slow }], 0);
+        let mut clocks = Clocks::new(vec![Condition { network, work: slow }], 0);
         (0..2).for_each(|rank| clocks.add_thread(rank, 0, Interval::new(0, Ns::MAX)));
         let computation = RegionState::new(0, Activity::Computation);
         clocks.compute(0, computation, Interval::new(0, 100));
@@ -256,7 +261,7 @@ mod tests {
         for (kind, expected) in kinds.zip(expected) {
             // Twice, so that the conditions are more than go side by side.
             let twice = [conditions.clone(), conditions.clone()].concat();
-            let mut clocks = Clocks::new(&twice, 0);
+            let mut clocks = Clocks::new(twice, 0);
             (0..2).for_each(|rank| clocks.add_thread(rank, 0, Interval::new(0, Ns::MAX)));
             clocks.compute(1, kind, Interval::new(0, 8));
             let found: Vec<f64> = clocks.times_s([1].into_iter()).iter().map(|s| (s * 1e9).round()).collect();

@@ -40,6 +40,8 @@ pub struct ReplayGroup {
     changed: Vec<[u64; WIDTH]>,
     /// By thread.
     clocks: Vec<OfThread>,
+    /// By thread and replay how many changes of its computation lay before the last time that was asked for.
+    reached: Vec<[u32; WIDTH]>,
     /// By number of the note.
     noted: Vec<Lanes>,
 }
@@ -52,20 +54,19 @@ fn later(clock: f64, other: f64) -> f64 {
 
 impl ReplayGroup {
     /// Some replays, no more than [`WIDTH`], without threads yet.
-    pub fn new(conditions: &[Condition]) -> ReplayGroup {
-        let of_network = |what: fn(Network) -> f64| lanes(conditions, |condition| what(condition.network));
+    pub fn new(conditions: Vec<Condition>) -> ReplayGroup {
+        let of_network = |what: fn(Network) -> f64| lanes(&conditions, |condition| what(condition.network));
         let n_regions = |condition: &Condition| match &condition.work {
             Work::Region { regions, .. } => regions.len(),
             Work::Measured | Work::Rank(..) | Work::Times(_) => 0,
         };
         let changes = |region: usize| {
-            lanes(conditions, |condition| match &condition.work {
+            lanes(&conditions, |condition| match &condition.work {
                 Work::Region { regions, .. } if regions.get(region) != Some(&true) => 0,
                 _ => u64::MAX,
             })
         };
         ReplayGroup {
-            work: conditions.iter().map(|condition| condition.work.clone()).collect(),
             measured: of_network(|network| if network == Network::Measured { 1.0 } else { 0.0 }),
             latency: of_network(|network| match network {
                 Network::Measured => 0.0,
@@ -77,7 +78,9 @@ impl ReplayGroup {
                 Network::Given { bytes_per_s, .. } => (1e9 / bytes_per_s).min(f64::MAX),
             }),
             changed: (0..=conditions.iter().map(n_regions).max().unwrap_or(0)).map(changes).collect(),
+            work: conditions.into_iter().map(|condition| condition.work).collect(),
             clocks: Vec::new(),
+            reached: Vec::new(),
             noted: Vec::new(),
         }
     }
@@ -86,6 +89,7 @@ impl ReplayGroup {
     pub fn add_thread(&mut self, rank: u32) {
         let factors = lanes(&self.work, |work| factor(work, rank).min(f64::MAX));
         self.clocks.push(OfThread { factors, ..OfThread::default() });
+        self.reached.push([0; WIDTH]);
     }
 
     /// How many they are.
@@ -100,12 +104,14 @@ impl ReplayGroup {
 
     /// How long what a thread of a rank computes takes from a time on, where that is not always the same; until when.
     pub fn change(&mut self, thread: u32, rank: u32, time: Ns) -> Ns {
-        let factors = &mut self.clocks[thread as usize].factors;
+        let OfThread { factors, .. } = &mut self.clocks[thread as usize];
         let mut until = Ns::MAX;
-        for (factor, work) in factors.iter_mut().zip(&self.work) {
+        for (lane, (factor, work)) in factors.iter_mut().zip(&self.work).enumerate() {
             let Work::Times(times) = work else { continue };
             let times = times.get(rank as usize).map(Vec::as_slice).unwrap_or_default();
-            let next = times.partition_point(|&(from, _)| from <= time);
+            let next = &mut self.reached[thread as usize][lane];
+            *next = after(times, time, *next as usize) as u32;
+            let next = *next as usize;
             *factor = next.checked_sub(1).map_or(1.0, |at| times[at].1.min(f64::MAX));
             until = until.min(times.get(next).map_or(Ns::MAX, |&(from, _)| from));
         }
@@ -196,6 +202,23 @@ impl ReplayGroup {
     }
 }
 
+/// How many of `times`, which ascend, are not after `time`. Of successive times that are asked for, few lie between one and the next: the
+/// search begins with how many it were last, which touches one place of a list that may be long, not ten.
+fn after(times: &[(Ns, f64)], time: Ns, last: usize) -> usize {
+    const NEAR: usize = 4;
+    let last = last.min(times.len());
+    if last > 0 && times[last - 1].0 > time {
+        return times[..last].partition_point(|&(from, _)| from <= time);
+    }
+    match times[last..].iter().take(NEAR).position(|&(from, _)| from > time) {
+        Some(passed) => last + passed,
+        None => {
+            let far = (last + NEAR).min(times.len());
+            far + times[far..].partition_point(|&(from, _)| from <= time)
+        }
+    }
+}
+
 /// Something of each replay; 0 where there is none.
 fn lanes<T, N: Copy + Default>(replays: &[T], what: impl Fn(&T) -> N) -> [N; WIDTH] {
     let mut lanes = [N::default(); WIDTH];
@@ -210,5 +233,22 @@ fn factor(work: &Work, rank: u32) -> f64 {
         Work::Region { factors, .. } => factors.get(rank as usize).copied().unwrap_or(1.0),
         Work::Rank(one, factor) if *one == rank => *factor,
         Work::Rank(..) | Work::Times(_) => 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_many_changes_lie_before_a_time_does_not_depend_on_where_the_search_begins() {
+        let times: Vec<(Ns, f64)> = [Ns::MIN, 3, 3, 7, 8, 9, 20, 21, 40].into_iter().map(|time| (time, 1.0)).collect();
+        for time in [Ns::MIN, 0, 2, 3, 4, 8, 19, 20, 39, 40, 41, Ns::MAX] {
+            let expected = times.iter().filter(|&&(from, _)| from <= time).count();
+            for last in 0..=times.len() + 2 {
+                assert_eq!(after(&times, time, last), expected, "{time} from {last}");
+            }
+        }
+        assert_eq!(after(&[], 5, 3), 0);
     }
 }

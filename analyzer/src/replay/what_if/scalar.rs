@@ -209,7 +209,7 @@ impl Both {
         };
         let alone = conditions.iter().map(alone).collect();
         let mut both =
-            Both { together: Clocks::new(conditions, begin), alone, notes: Vec::new(), now: [begin; THREADS] };
+            Both { together: Clocks::new(conditions.to_vec(), begin), alone, notes: Vec::new(), now: [begin; THREADS] };
         for (rank, &window) in (0..).zip(windows) {
             both.together.add_thread(rank, both.now[rank as usize], window);
             both.alone.iter_mut().for_each(|one| one.add_thread(rank, window.begin.min(one.begin), window));

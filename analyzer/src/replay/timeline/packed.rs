@@ -1,0 +1,223 @@
+//! Steps in few bytes: a batch of 2,000 steps takes 200 kB, which is too much for each of thousands of ranks.
+//!
+//! ```text
+//!   a step    number of its shape | time before it | its length | bytes sent, received | its events
+//!   an event  number of its shape | distance of its request from the last one | bytes
+//! ```
+//!
+//! Shapes are what steps, and events, of a batch have in common: all but times, bytes and requests. All numbers are of seven bits a byte, the lowest
+//! first, as long as they must be; those that may be negative have their sign in the lowest bit.
+
+use std::cell::Cell;
+
+use rustc_hash::FxHashMap;
+
+use super::step::{Batch, CallFacts, CommEvent, Step};
+use crate::model::region_state::Ns;
+
+/// Steps of a part.
+const PART: usize = 64;
+
+/// A batch, of which the first steps may be taken out already.
+pub struct Packed {
+    /// All but steps and events, with what belongs to its begin until that was taken out.
+    batch: Batch,
+    /// Whether the thread ends with it.
+    last: bool,
+    steps: Vec<Step>,
+    events: Vec<CommEvent>,
+    bytes: Vec<u8>,
+    at: usize,
+    /// Steps that are left.
+    left: usize,
+    /// What the next numbers are differences from.
+    end: Ns,
+    request: u32,
+}
+
+thread_local! {
+    /// Memory of the last batch that was packed.
+    static SPARE: Cell<(Vec<Step>, Vec<CommEvent>)> = const { Cell::new((Vec::new(), Vec::new())) };
+}
+
+/// Empty lists for the steps and events of a batch, in the memory of one that was packed before on this thread: no large piece of memory is freed
+/// where small ones that stay then take its place.
+pub fn spare() -> (Vec<Step>, Vec<CommEvent>) {
+    SPARE.take()
+}
+
+impl Packed {
+    /// The batch in few bytes.
+    pub fn new(mut batch: Batch) -> Packed {
+        let (mut steps, mut all_events) = (std::mem::take(&mut batch.steps), std::mem::take(&mut batch.events));
+        let mut events = all_events.drain(..);
+        let (mut step_shapes, mut event_shapes) = (Shapes::default(), Shapes::default());
+        let mut bytes = Vec::with_capacity(16 * steps.len());
+        let (mut end, mut request) = (0, 0_u32);
+        let left = steps.len();
+        for step in steps.drain(..) {
+            let CallFacts { sent, received, .. } = step.facts;
+            let facts = CallFacts { sent: 0, received: 0, ..step.facts };
+            put(step_shapes.number(Step { begin: 0, end: 0, facts, ..step }), &mut bytes);
+            put(zigzag(step.begin.wrapping_sub(end)), &mut bytes);
+            put(zigzag(step.end.wrapping_sub(step.begin)), &mut bytes);
+            put(sent, &mut bytes);
+            put(received, &mut bytes);
+            end = step.end;
+            for event in events.by_ref().take(usize::from(step.events)) {
+                put(event_shapes.number(CommEvent { request: 0, bytes: 0, ..event }), &mut bytes);
+                put(zigzag(i64::from(event.request.wrapping_sub(request) as i32)), &mut bytes);
+                put(event.bytes, &mut bytes);
+                request = event.request;
+            }
+        }
+        drop(events);
+        SPARE.set((steps, all_events));
+        bytes.shrink_to_fit();
+        let last = std::mem::take(&mut batch.last);
+        let (steps, events) = (step_shapes.all, event_shapes.all);
+        Packed { batch, last, steps, events, bytes, at: 0, left, end: 0, request: 0 }
+    }
+
+    /// The next part; the last one is followed by none.
+    pub fn next_part(&mut self) -> Batch {
+        let n = self.left.min(PART);
+        self.left -= n;
+        let mut part = std::mem::take(&mut self.batch);
+        self.batch.thread = part.thread;
+        part.last = self.last && self.left == 0;
+        part.steps.reserve_exact(n);
+        for _ in 0..n {
+            let shape = self.take() as usize;
+            let mut step = self.steps[shape];
+            step.begin = self.end.wrapping_add(unzigzag(self.take()));
+            step.end = step.begin.wrapping_add(unzigzag(self.take()));
+            (step.facts.sent, step.facts.received) = (self.take(), self.take());
+            self.end = step.end;
+            part.steps.push(step);
+            for _ in 0..step.events {
+                let shape = self.take() as usize;
+                let mut event = self.events[shape];
+                event.request = self.request.wrapping_add(unzigzag(self.take()) as u32);
+                event.bytes = self.take();
+                self.request = event.request;
+                part.events.push(event);
+            }
+        }
+        part.events.shrink_to_fit();
+        part
+    }
+
+    /// Whether all parts were taken out.
+    pub fn is_empty(&self) -> bool {
+        self.left == 0
+    }
+
+    /// The next number.
+    fn take(&mut self) -> u64 {
+        let (mut value, mut shift) = (0, 0);
+        loop {
+            let byte = self.bytes[self.at];
+            self.at += 1;
+            value |= u64::from(byte & 127) << shift;
+            if byte < 128 {
+                return value;
+            }
+            shift += 7;
+        }
+    }
+}
+
+/// Different shapes by number.
+struct Shapes<T> {
+    all: Vec<T>,
+    numbers: FxHashMap<T, u32>,
+}
+
+impl<T> Default for Shapes<T> {
+    fn default() -> Self {
+        Shapes { all: Vec::new(), numbers: FxHashMap::default() }
+    }
+}
+
+impl<T: Copy + Eq + std::hash::Hash> Shapes<T> {
+    fn number(&mut self, shape: T) -> u64 {
+        let all = &mut self.all;
+        let number = *self.numbers.entry(shape).or_insert_with(|| {
+            all.push(shape);
+            all.len() as u32 - 1
+        });
+        number.into()
+    }
+}
+
+fn put(mut value: u64, bytes: &mut Vec<u8>) {
+    while value >= 128 {
+        bytes.push(value as u8 | 128);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+}
+
+fn zigzag(value: i64) -> u64 {
+    (value << 1 ^ value >> 63) as u64
+}
+
+fn unzigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use lbprof_collector::record::NONE;
+    use lbprof_collector::semantics::SendMode;
+
+    use super::*;
+    use crate::model::region_state::RegionState;
+    use crate::replay::timeline::Role;
+
+    #[test]
+    fn parts_together_are_the_batch() {
+        let numbers = [0, 1, -1, 127, 128, -70_000, i64::from(u32::MAX), 1 << 60, -(1 << 60)];
+        let number = |i: usize| numbers[i % numbers.len()];
+        let step = |i: usize| Step {
+            begin: number(i),
+            end: number(i / 3).wrapping_add(1),
+            before: RegionState(i as u32 % 3),
+            kind: RegionState(i as u32 % 5),
+            site: if i.is_multiple_of(4) { NONE } else { 7 },
+            operation: i as u16 % 11,
+            events: i as u16 % 3,
+            facts: CallFacts { sent: number(i) as u64, received: u64::MAX, tag: i as i32 % 2, ..CallFacts::NOTHING },
+        };
+        let event = |i: usize| CommEvent {
+            role: if i.is_multiple_of(2) { Role::Send } else { Role::Lock { exclusive: true } },
+            comm: 0,
+            peer: i as u32 % 7,
+            tag: -1,
+            request: number(i) as u32,
+            bytes: number(i) as u64,
+            mode: SendMode::default(),
+            any: i.is_multiple_of(5),
+        };
+        for n in [0, 1, PART - 1, PART, PART + 1, 5 * PART] {
+            let steps: Vec<Step> = (0..n).map(step).collect();
+            let events: Vec<CommEvent> =
+                (0..steps.iter().map(|step| usize::from(step.events)).sum()).map(event).collect();
+            let lists = vec![vec![1, 2].into()];
+            let batch = Batch { thread: 3, steps, events, lists, gap: true, last: true };
+            let mut packed = Packed::new(batch.clone());
+            let mut all = packed.next_part();
+            assert!(all.gap && all.lists.len() == 1, "they come first");
+            while !packed.is_empty() {
+                assert!(!all.last, "it is the last");
+                let part = packed.next_part();
+                assert!(part.steps.len() <= PART && part.thread == 3 && !part.gap && part.lists.is_empty());
+                all.steps.extend(part.steps);
+                all.events.extend(part.events);
+                all.last = part.last;
+            }
+            assert_eq!(all, batch, "{n}");
+        }
+    }
+}

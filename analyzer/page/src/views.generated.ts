@@ -268,7 +268,7 @@ waits: WaitsData
  */
 messages: MessagesData
 /**
- * What each rank did, by rank and time, for runs of up to 200,000 calls, by columns; otherwise null.
+ * What each rank did, by rank and time, for runs of up to 50,000 calls, by columns; otherwise null.
  */
 spans: (SpansData | null)
 /**

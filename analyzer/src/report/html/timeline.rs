@@ -31,7 +31,7 @@ pub(super) struct TimelineData {
     waits: WaitsData,
     /// At most 20,000 messages, those that ended waits first, and among these those longest in transit, by columns.
     messages: MessagesData,
-    /// What each rank did, by rank and time, for runs of up to 200,000 calls, by columns; otherwise null.
+    /// What each rank did, by rank and time, for runs of up to 50,000 calls, by columns; otherwise null.
     spans: Option<SpansData>,
     /// Paths of regions, to which waits and spans refer by index.
     regions: Vec<String>,

@@ -21,8 +21,8 @@ const MOST_WAITS: usize = 20_000;
 const MOST_MESSAGES: usize = 20_000;
 
 /// Calls of a run up to which each is reported, and most spans that they may take.
-const MOST_CALLS: u64 = 200_000;
-const MOST_SPANS: usize = 1_000_000;
+const MOST_CALLS: u64 = 50_000;
+const MOST_SPANS: usize = 250_000;
 
 /// What is kept of what threads do. Its size is bounded, whatever the run's.
 pub struct Watch<'a> {

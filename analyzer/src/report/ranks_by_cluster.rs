@@ -112,6 +112,9 @@ pub(super) fn rows(ranks: &[RankRow], listed: &[&RankRow]) -> Vec<RanksOfCluster
     clusters.into_iter().filter_map(row).collect()
 }
 
+/// A figure of a rank.
+type Figure = dyn Fn(&RankRow) -> f64;
+
 /// The ranks that have a row: all, or of very many the first one, those with the largest and smallest figures of each kind, those that
 /// deviate, and those that failed.
 pub(super) fn listed<'a>(ranks: &'a [RankRow], bounds: &Bounds) -> Vec<&'a RankRow> {
@@ -119,7 +122,7 @@ pub(super) fn listed<'a>(ranks: &'a [RankRow], bounds: &Bounds) -> Vec<&'a RankR
         return ranks.iter().collect();
     }
     let mut chosen = BTreeSet::from([0]);
-    let mut figures: Vec<Box<dyn Fn(&RankRow) -> f64>> = vec![
+    let mut figures: Vec<Box<Figure>> = vec![
         Box::new(|row| row.computation_s),
         Box::new(|row| row.compared_s),
         Box::new(|row| row.mpi_s),
@@ -134,10 +137,8 @@ pub(super) fn listed<'a>(ranks: &'a [RankRow], bounds: &Bounds) -> Vec<&'a RankR
         Box::new(|row| row.other_threads_mpi_s),
         Box::new(|row| row.usage.map_or(0.0, |usage| usage.max_resident as f64)),
     ];
-    figures.extend(
-        Activity::ALL
-            .map(|activity| -> Box<dyn Fn(&RankRow) -> f64> { Box::new(move |row| row.seconds[activity as usize]) }),
-    );
+    figures
+        .extend(Activity::ALL.map(|activity| -> Box<Figure> { Box::new(move |row| row.seconds[activity as usize]) }));
     for figure in figures {
         let figure_at = |at: &usize| figure(&ranks[*at]);
         let mut order: Vec<usize> = (0..ranks.len()).collect();

@@ -15,7 +15,7 @@ use lbprof_collector::ProblemKind;
 use lbprof_collector::options::SETTINGS;
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::Item;
-use lbprof_tests::launch::{Job, Outcome};
+use lbprof_tests::launch::{self, Job, Outcome};
 use lbprof_tests::mpi::{self, Family, Mpi};
 use lbprof_tests::program::{Program, shared_object};
 use lbprof_tests::suite::{self, Company};
@@ -504,5 +504,6 @@ fn trials() -> anyhow::Result<Vec<Trial>> {
 }
 
 fn main() {
+    launch::sample_by_default();
     suite::main(Company::Welcome, trials());
 }

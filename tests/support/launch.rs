@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
@@ -45,6 +46,15 @@ pub struct Outcome {
     pub stdout: Vec<String>,
     /// The standard error, as it came.
     pub stderr: String,
+}
+
+/// Whether programs are sampled where a test says nothing of it. Reports take longer with samples, so this is for tests of what sampling may do to
+/// programs.
+static SAMPLING: AtomicBool = AtomicBool::new(false);
+
+/// From here on, the programs of this process are sampled as those of users are.
+pub fn sample_by_default() {
+    SAMPLING.store(true, Relaxed);
 }
 
 impl<'a> Job<'a> {
@@ -136,6 +146,9 @@ impl<'a> Job<'a> {
         command.env("LD_PRELOAD", shared_object(&["cc".into()], "support/yielding.c", self.mpi)?);
         if !recorder.is_empty() {
             command.env("LBPROF_DIR", self.logs());
+            if !SAMPLING.load(Relaxed) {
+                command.env("LBPROF_SAMPLE", "0");
+            }
         }
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         let (stdout, stderr) = (self.folder.join(format!("{how}.stdout")), self.folder.join(format!("{how}.stderr")));

@@ -14,7 +14,7 @@
 use crate::codec::{put, put_varint, zigzag};
 use crate::format::{BatchHead, MAX_RECORDS};
 use crate::model::{
-    COLUMNS, Column, Context, Entry, MASKS, Model, OTHER_PAIR, PAIRS, Recent, end_of, guess_of, mask, significant_bytes,
+    COLUMNS, Column, Context, Entry, MASKS, Model, OTHER_PAIR, PAIRS, Recent, end_of, mask, significant_bytes,
 };
 use crate::record::{NO_PEER, NONE, Record};
 
@@ -175,12 +175,9 @@ impl Encoder {
 /// This loop and that of [`times`] are all that most records take; each is a function of its own that calls nothing, so that what it needs is in registers.
 #[inline(never)]
 fn right_guesses(model: &Model, records: &[Record], mut recent: Recent) -> (usize, Recent) {
-    let (guesses, entries) = (&*model.guesses, &model.entries[..]);
     let mut left = records;
     while let [record, others @ ..] = left {
-        let Some(entry) = guess_of(guesses, entries, recent.slot()).filter(|entry| entry.is(record, recent)) else {
-            break;
-        };
+        let Some(entry) = model.guess(recent.slot()).filter(|entry| entry.is(record, recent)) else { break };
         recent.advance(entry);
         left = others;
     }

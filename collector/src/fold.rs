@@ -431,17 +431,17 @@ impl<T: IterationTimes> Fold<T> {
         let (mut gaps, mut computed, mut calls, mut last) = (0u64, 0u64, 0u64, NONE);
         let mut left = records;
         while let [record, others @ ..] = left {
+            if last != NONE && Operation::is_part(record.operation) && record.begin == now && record.end == now {
+                self.add_part(record, last);
+                left = others;
+                continue;
+            }
             let is_usual = record.operation < Operation::FIRST_MARKER
                 && now <= record.begin
                 && record.begin <= record.end
                 && record.end != 0
                 && record.flags.0 & UNUSUAL == 0
                 && !Operation::polls(record.operation);
-            if last != NONE && Operation::is_part(record.operation) && record.begin == now && record.end == now {
-                self.add_part(record, last);
-                left = others;
-                continue;
-            }
             let kind = kind_of(record);
             let there = &mut self.kinds[place_of(record.call_site, kind, region)];
             let is_there = there.call_site == record.call_site && there.kind == kind && there.row == row;

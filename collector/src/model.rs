@@ -231,12 +231,6 @@ impl Recent {
     }
 }
 
-/// Of `entries`, the one that came last in the situation of `slot`.
-#[inline(always)]
-pub(crate) fn guess_of<'a>(guesses: &[u32; GUESSES], entries: &'a [Entry], slot: usize) -> Option<&'a Entry> {
-    entries.get((*guesses.get(slot)? as usize).wrapping_sub(1))
-}
-
 /// The model of a batch.
 pub(crate) struct Model {
     /// By slot, one more than the index of the entry that came last in its situation; 0: none.
@@ -260,7 +254,7 @@ impl Model {
     /// The entry that came last in the situation of `slot`.
     #[inline(always)]
     pub(crate) fn guess(&self, slot: usize) -> Option<&Entry> {
-        guess_of(&self.guesses, &self.entries, slot)
+        self.entries.get((*self.guesses.get(slot)? as usize).wrapping_sub(1))
     }
 
     /// A new entry for a record that was guessed wrong in the situation of `slot` and belongs to the context with index

@@ -264,8 +264,9 @@ fn check_blocking(report: &Value) -> anyhow::Result<()> {
     ensure!((by_class - total).abs() <= room, "{by_class} s of waiting are in classes, {total} s are waited");
     let blocked = sum_of(&report["ranks"], "blocked_s")?;
     ensure!((blocked - total).abs() <= room, "ranks wait {blocked} s, {total} s are waited");
-    // Where calls of some ranks are not known, nothing can be replayed.
-    if report["blocking"]["matching"]["not_recorded"].as_u64().is_some_and(|calls| calls > 0) {
+    // Where calls of some ranks are not known, or only their sums, nothing can be replayed.
+    let lacks_calls = report["blocking"]["matching"]["not_recorded"].as_u64().is_some_and(|calls| calls > 0);
+    if lacks_calls || problems(report).iter().any(|kind| kind == "LimitReached") {
         ensure!(report["predictions"].as_array().is_some_and(Vec::is_empty), "a replay of calls that are not known");
         return Ok(());
     }

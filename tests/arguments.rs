@@ -127,7 +127,7 @@ fn main() {
                 let tests = tests.into_iter().filter(move |(_, source, _)| has_fortran || !source.ends_with(".f90"));
                 tests.map(move |(name, source, check)| {
                     let mpi = mpi.clone();
-                    suite::trial(format!("{name}::{}", mpi.name), Company::Welcome, move || {
+                    suite::trial(format!("{name}::{}", mpi.name), move || {
                         let folder = place::fresh_folder(&format!("arguments::{name}::{}", mpi.name))?;
                         let program = Program::read(&Path::new("arguments").join(source))?.compiled(&mpi)?;
                         check(&mpi, &program, &folder)

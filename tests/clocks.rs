@@ -97,7 +97,7 @@ fn tests() -> anyhow::Result<Vec<Trial>> {
             let (mpi, program) = (mpi.clone(), program.clone());
             let name = format!("waits::{}::{clock}", mpi.name);
             let check = move || waits_are_found_whatever_the_clocks(&program, &mpi, clock);
-            let trial = suite::trial(name, Company::Alone, check).with_ignored_flag(!may);
+            let trial = suite::trial(name, check).with_ignored_flag(!may);
             trials.push(if may { trial } else { trial.with_kind("no time namespaces here") });
         }
     }

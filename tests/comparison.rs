@@ -74,7 +74,7 @@ fn what_did_change_is_said_beside_times_that_scatter(mpi: &Mpi, folder: &Path) -
 fn trials() -> anyhow::Result<Vec<Trial>> {
     let trial = |mpi: Mpi| {
         let name = format!("what_did_change_is_said_beside_times_that_scatter::{}", mpi.name);
-        suite::trial(name.clone(), Company::Alone, move || {
+        suite::trial(name.clone(), move || {
             what_did_change_is_said_beside_times_that_scatter(
                 &mpi,
                 &place::fresh_folder(&format!("comparison::{name}"))?,

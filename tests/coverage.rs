@@ -76,10 +76,7 @@ fn every_wrapped_function_is_called_or_listed() -> anyhow::Result<()> {
 }
 
 fn main() {
-    let test = suite::trial(
-        "every_wrapped_function_is_called_or_listed".into(),
-        Company::Welcome,
-        every_wrapped_function_is_called_or_listed,
-    );
+    let test =
+        suite::trial("every_wrapped_function_is_called_or_listed".into(), every_wrapped_function_is_called_or_listed);
     suite::main(Company::Welcome, Ok(vec![test]));
 }

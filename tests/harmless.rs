@@ -463,7 +463,7 @@ fn a_bus_error_of_the_program_ends_it_as_without(mpi: &Mpi, _: &Path, folder: &P
 
 fn special(mpi: &Mpi, name: &'static str, check: Special) -> Trial {
     let mpi = mpi.clone();
-    suite::trial(format!("{name}::{}", mpi.name), Company::Welcome, move || {
+    suite::trial(format!("{name}::{}", mpi.name), move || {
         let folder = place::fresh_folder(&format!("harmless::{name}::{}", mpi.name))?;
         let program = Program::read(Path::new("harmless/normal.c"))?.compiled(&mpi)?;
         check(&mpi, &program, &folder)
@@ -471,7 +471,7 @@ fn special(mpi: &Mpi, name: &'static str, check: Special) -> Trial {
 }
 
 fn trials() -> anyhow::Result<Vec<Trial>> {
-    let mut trials = suite::cases("harmless", "harmless", Company::Welcome, with_and_without_the_same)?;
+    let mut trials = suite::cases("harmless", "harmless", with_and_without_the_same)?;
     let specials: [(&str, Special); 12] = [
         ("a_folder_that_cannot_be_made_is_reported_once", a_folder_that_cannot_be_made_is_reported_once),
         ("nonsense_is_reported_once_and_the_defaults_hold", nonsense_is_reported_once_and_the_defaults_hold),

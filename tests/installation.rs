@@ -92,7 +92,6 @@ fn no_setup_installs_nothing_of_the_system_and_cargo_is_made_to_stay_offline() {
 /// Builds matmul, which an installation has as an example, by pkg-config and by CMake, each with another MPI; records it.
 #[test]
 fn examples_build_and_run_by_pkg_config_and_by_cmake_outside_of_the_source() {
-    let _company = place::lock("company", true).unwrap();
     let folder = place::fresh_folder("installation::examples").unwrap();
     let prefix = installed(&folder);
     done(Command::new("cp").arg("-r").arg(prefix.join("share/doc/lbprof/examples/matmul")).arg(&folder));

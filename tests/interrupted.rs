@@ -263,7 +263,7 @@ fn left(
 
 fn trial_of_leaving(how: &'static str, times: u32, runs: u32, mpi: Mpi, is_instant: bool) -> Trial {
     let name = format!("left::{how}::{times}::{}", if is_instant { "instant" } else { &mpi.name });
-    suite::trial(name.clone(), Company::Welcome, move || {
+    suite::trial(name.clone(), move || {
         let program = Program::read(Path::new("interrupted/left.c"))?.compiled(&mpi)?;
         let mut env: Vec<(String, PathBuf)> =
             mpi.env.iter().map(|(name, value)| (name.clone(), value.into())).collect();
@@ -279,7 +279,7 @@ fn trial_of_leaving(how: &'static str, times: u32, runs: u32, mpi: Mpi, is_insta
 }
 
 fn trial(name: String, mpi: Mpi, kind: Kind) -> Trial {
-    suite::trial(name.clone(), Company::Welcome, move || {
+    suite::trial(name.clone(), move || {
         let program = Program::read(Path::new("interrupted/interrupted.c"))?.compiled(&mpi)?;
         let mut env: Vec<(String, PathBuf)> =
             mpi.env.iter().map(|(name, value)| (name.clone(), value.into())).collect();

@@ -94,9 +94,7 @@ fn the_laws_are_found(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
 fn trials() -> anyhow::Result<Vec<Trial>> {
     let trial = |mpi: Mpi| {
         let name = format!("the_laws_of_a_multiplication_are_found::{}", mpi.name);
-        suite::trial(name.clone(), Company::Alone, move || {
-            the_laws_are_found(&mpi, &place::fresh_folder(&format!("models::{name}"))?)
-        })
+        suite::trial(name.clone(), move || the_laws_are_found(&mpi, &place::fresh_folder(&format!("models::{name}"))?))
     };
     Ok(mpi::all()?.into_iter().map(trial).collect())
 }

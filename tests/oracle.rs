@@ -256,7 +256,7 @@ fn main() {
         let with = |mpi: &Mpi, shape: &'static str| {
             let (mpi, name) = (mpi.clone(), format!("{shape}::{}", mpi.name));
             let folder = format!("oracle::{name}");
-            suite::trial(name, Company::Alone, move || check(&mpi, shape, &folder))
+            suite::trial(name, move || check(&mpi, shape, &folder))
         };
         mpis.iter().flat_map(|mpi| SHAPES.map(|shape| with(mpi, shape))).collect()
     });

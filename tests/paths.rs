@@ -100,5 +100,5 @@ fn every_call_has_its_path(case: &Case) -> anyhow::Result<()> {
 }
 
 fn main() {
-    suite::main(Company::Welcome, suite::cases("paths", "paths", Company::Welcome, every_call_has_its_path));
+    suite::main(Company::Welcome, suite::cases("paths", "paths", every_call_has_its_path));
 }

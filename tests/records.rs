@@ -19,6 +19,6 @@ fn every_record_is_as_the_program_says(case: &Case) -> anyhow::Result<()> {
 }
 
 fn main() {
-    let trials = suite::cases("records", "records", Company::Welcome, every_record_is_as_the_program_says);
+    let trials = suite::cases("records", "records", every_record_is_as_the_program_says);
     suite::main(Company::Welcome, trials);
 }

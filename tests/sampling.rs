@@ -76,8 +76,5 @@ fn samples_say_what_the_program_does(case: &Case) -> anyhow::Result<()> {
 }
 
 fn main() {
-    suite::main(
-        Company::Welcome,
-        suite::cases("sampling", "sampling", Company::Welcome, samples_say_what_the_program_does),
-    );
+    suite::main(Company::Welcome, suite::cases("sampling", "sampling", samples_say_what_the_program_does));
 }

@@ -470,12 +470,12 @@ fn trials() -> anyhow::Result<Vec<Trial>> {
         let options: (&str, &str, Check) = ("", "options_equal_variables", options_equal_variables);
         for (_, name, check) in TESTS.into_iter().chain([options]) {
             let mpi = mpi.clone();
-            trials.push(suite::trial(format!("{name}::{}", mpi.name), Company::Welcome, move || {
+            trials.push(suite::trial(format!("{name}::{}", mpi.name), move || {
                 check(&mpi, &place::fresh_folder(&format!("settings::{name}::{}", mpi.name))?)
             }));
         }
     }
-    trials.push(suite::trial("every_setting_has_a_test".into(), Company::Welcome, || {
+    trials.push(suite::trial("every_setting_has_a_test".into(), || {
         for setting in SETTINGS {
             ensure!(TESTS.iter().any(|(of, ..)| *of == setting.name), "no test of {}", setting.name);
         }

@@ -85,5 +85,5 @@ fn check_own_clocks(own: &OwnClocks, program: &Program, report: &Value, astray_s
 }
 
 fn main() {
-    suite::main(Company::Alone, suite::cases("truth", "truth", Company::Alone, the_report_says_the_truth));
+    suite::main(Company::Alone, suite::cases("truth", "truth", the_report_says_the_truth));
 }

@@ -31,7 +31,8 @@ pub struct Job<'a> {
     pub wrapper: Vec<OsString>,
     /// How long it may take.
     pub timeout: Duration,
-    /// Whether it should get a core before other work of the machine, as far as the user may ask for that.
+    /// Whether what it takes is judged: it gets a core before other work of the machine, as far as the user may ask for that, and no other such job
+    /// runs at the same time.
     pub urgent: bool,
 }
 
@@ -163,8 +164,10 @@ impl<'a> Job<'a> {
                 });
             }
         }
+        let alone = if self.urgent { Some(place::lock("urgent")?) } else { None };
         let child = command.spawn().with_context(|| format!("{command:?}"))?;
         let status = self.wait(child);
+        drop(alone);
         let text = |path| Ok::<_, std::io::Error>(String::from_utf8_lossy(&fs::read(path)?).into_owned());
         let stderr = text(&stderr)?;
         let Some(status) = status? else {

@@ -57,14 +57,13 @@ pub fn fresh_folder(test: &str) -> anyhow::Result<PathBuf> {
 /// A lock on a file, held until dropped; other processes that want it wait.
 pub struct Lock(#[expect(dead_code, reason = "closing the file gives the lock back")] File);
 
-/// Takes the lock of this name, alone or together with others who share it.
-pub fn lock(name: &str, shared: bool) -> anyhow::Result<Lock> {
+/// Takes the lock of this name.
+pub fn lock(name: &str) -> anyhow::Result<Lock> {
     let folder = scratch().join("tests-bin");
     fs::create_dir_all(&folder)?;
     let file = File::create(folder.join(format!("{name}.lock")))?;
-    let how = if shared { libc::LOCK_SH } else { libc::LOCK_EX };
     // SAFETY: a plain system call on an open file.
-    while unsafe { libc::flock(file.as_raw_fd(), how) } != 0 {
+    while unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) } != 0 {
         let error = io::Error::last_os_error();
         ensure!(error.kind() == io::ErrorKind::Interrupted, "locking {name}: {error}");
     }

@@ -113,7 +113,7 @@ impl Program {
     /// A target folder for each MPI: the crate `mpi` is not built anew where nothing but the MPI has changed.
     fn built_by_cargo(&self, mpi: &Mpi) -> anyhow::Result<PathBuf> {
         let target = place::binaries(&mpi.name).join("cargo");
-        let _lock = place::lock(&format!("{}-{}", mpi.name, self.name), false)?;
+        let _lock = place::lock(&format!("{}-{}", mpi.name, self.name))?;
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.args(["build", "--locked", "--quiet", "--manifest-path"]);
         command.arg(self.source.with_extension("").join("Cargo.toml")).arg("--target-dir").arg(&target);
@@ -195,7 +195,7 @@ fn build(
     fs::create_dir_all(folder)?;
     let mpi = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let name = output.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let _lock = place::lock(&format!("{mpi}-{name}"), false)?;
+    let _lock = place::lock(&format!("{mpi}-{name}"))?;
     if let Ok(built) = fs::metadata(output).and_then(|metadata| metadata.modified())
         && newest_source(source)? < built
     {

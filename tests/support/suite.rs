@@ -1,10 +1,10 @@
 //! One named test of each program, MPI and number of ranks.
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Arguments, Trial};
 
 use crate::mpi::Mpi;
 use crate::program::Program;
-use crate::{mpi, place, program};
+use crate::{mpi, program};
 
 /// What a test is given: the program, the MPI, the number of ranks, the test's name.
 pub struct Case {
@@ -30,12 +30,7 @@ pub enum Company {
 /// The tests of all programs of `folder`, under `suite`.
 ///
 /// Errors: what is wrong with the programs' sources or with `LBPROF_TEST_MPIS`.
-pub fn cases(
-    suite: &str,
-    folder: &str,
-    company: Company,
-    check: fn(&Case) -> anyhow::Result<()>,
-) -> anyhow::Result<Vec<Trial>> {
+pub fn cases(suite: &str, folder: &str, check: fn(&Case) -> anyhow::Result<()>) -> anyhow::Result<Vec<Trial>> {
     let mut trials = Vec::new();
     let programs = program::programs_in(folder)?;
     let python = programs.iter().any(Program::is_script).then(mpi::of_python);
@@ -53,7 +48,7 @@ pub fn cases(
                 let name = format!("{}::{}::{ranks}", program.name, mpi.name);
                 let case = Case { program: program.clone(), mpi: mpi.clone(), ranks, name: format!("{suite}::{name}") };
                 let is_ignored = case.program.is_script() && without_python.is_some();
-                trials.push(trial(name, company, move || check(&case)).with_ignored_flag(is_ignored));
+                trials.push(trial(name, move || check(&case)).with_ignored_flag(is_ignored));
             }
         }
     }
@@ -61,15 +56,8 @@ pub fn cases(
 }
 
 /// A test of this name.
-pub fn trial(name: String, company: Company, check: impl FnOnce() -> anyhow::Result<()> + Send + 'static) -> Trial {
-    Trial::test(name, move || {
-        let _company = place::lock("company", company == Company::Welcome).map_err(failed)?;
-        check().map_err(failed)
-    })
-}
-
-fn failed(error: anyhow::Error) -> Failed {
-    format!("{error:#}").into()
+pub fn trial(name: String, check: impl FnOnce() -> anyhow::Result<()> + Send + 'static) -> Trial {
+    Trial::test(name, move || check().map_err(|error| format!("{error:#}").into()))
 }
 
 /// Runs the tests, and ends the process with their result. Those that measure time run one after the other.

@@ -2,6 +2,7 @@
 // buffer: 32K
 // link: -rdynamic -pthread
 // problems: Dropped
+// maybe: SamplesLost
 // times: Dropped 10422
 // report: 4
 // stderr: 1

@@ -2,6 +2,7 @@
 // buffer: 32K
 // link: -rdynamic -pthread
 // problems: DiskSilent Dropped
+// maybe: SamplesLost
 // times: DiskSilent 1 Dropped 4890
 // report: 4
 // stderr: 1

@@ -2,7 +2,7 @@
 // link: -lpthread
 // buffer: 32K
 // problems: Dropped
-// maybe: ThreadLost Truncated Gap NotClosed
+// maybe: ThreadLost Truncated Gap NotClosed SamplesLost
 // report: 4
 // stderr: 4
 // truth: files may not grow (RLIMIT_FSIZE): that is no reason for SIGXFSZ to end the program

@@ -2,7 +2,7 @@
 // buffer: 32K
 // link: -rdynamic -pthread
 // problems: Dropped LeftByJump
-// maybe: Unfinished, NotClosed, Gap, OtherThreads
+// maybe: Unfinished NotClosed Gap OtherThreads
 // times: LeftByJump 1 Dropped 3000
 // stderr: 1
 // report: 4

@@ -3,7 +3,7 @@
 // link: -rdynamic
 // records: Allreduce>= 600 Barrier>= 300
 // problems: Dropped LeftByJump
-// maybe: Unfinished, NotClosed, Gap
+// maybe: Unfinished NotClosed Gap
 // times: LeftByJump 2 Dropped 2000
 // stderr: 2
 // report: 4

@@ -2,6 +2,7 @@
 // tool: programs/harmless/bad_disk.c
 // buffer: 32K
 // problems: Dropped Gap
+// maybe: SamplesLost
 // report: 4
 // stderr: 2
 // end: finalize

@@ -1,6 +1,7 @@
 // ranks: 1
 // buffer: 32K
 // problems: Dropped Gap
+// maybe: SamplesLost
 // report: 4
 // stderr: 0
 // truth: the program closes the standard error and opens a file of its own, which gets its number; records are lost then (RLIMIT_FSIZE),

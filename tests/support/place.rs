@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
@@ -62,9 +61,7 @@ pub fn lock(name: &str) -> anyhow::Result<Lock> {
     let folder = scratch().join("tests-bin");
     fs::create_dir_all(&folder)?;
     let file = File::create(folder.join(format!("{name}.lock")))?;
-    // SAFETY: a plain system call on an open file.
-    while unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) } != 0 {
-        let error = io::Error::last_os_error();
+    while let Err(error) = file.lock() {
         ensure!(error.kind() == io::ErrorKind::Interrupted, "locking {name}: {error}");
     }
     Ok(Lock(file))

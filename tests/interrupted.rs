@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use lbprof_collector::definition::EndReason;
-use lbprof_collector::rank_log::Folder;
+use lbprof_collector::folder::Folder;
 use lbprof_collector::reader::Item;
 use lbprof_collector::{Definition, Operation, ProblemKind};
 use lbprof_tests::mpi::{self, Family, Mpi};

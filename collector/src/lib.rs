@@ -17,7 +17,8 @@
 //! | [`format`](mod@format) | the log's bytes: header, blocks, checksums |
 //! | [`encode`], [`decode`] | a batch of records ↔ columns, by a model that guesses the next record |
 //! | [`sample_block`] | a thread's samples ↔ columns |
-//! | [`writer`], [`reader`] | a rank's log, written and read; [`rank_log`]: of all that a rank left |
+//! | [`writer`], [`reader`] | a rank's log, written and read; [`rank_log`]: of all that a rank left; [`folder`]: of all ranks; [`place`]: in which files |
+//! | [`node`] | the logs of a node's ranks in one file, their rings in another |
 //! | [`ring`] | a thread's file-backed ring |
 //! | [`salvage`] | what a killed rank left in its ring |
 //! | [`starter`] | what started the ranks of a run |
@@ -35,11 +36,14 @@ pub mod encode;
 #[cfg(test)]
 mod example;
 pub mod fold;
+pub mod folder;
 pub mod format;
 pub mod joined;
 mod model;
+pub mod node;
 pub mod operation;
 pub mod options;
+pub mod place;
 pub mod polling;
 pub mod problem;
 pub mod profile;
@@ -52,6 +56,7 @@ pub mod salvage;
 pub mod sample;
 pub mod sample_block;
 pub mod semantics;
+mod source;
 mod sparse;
 pub mod starter;
 pub mod walk;

@@ -1,84 +1,30 @@
 //! All that a rank left in a run's folder: its log, then what its rings hold beyond it.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
 
 use crate::definition::{CallSite, Definition, Instant, Module, RankList};
-use crate::format::{
-    BatchHead, ClockSource, Header, Mode, VERSION, WITH_PATHS, log_name, rank_and_thread_of_ring, rank_of_log,
-    ring_name,
-};
+use crate::format::{BatchHead, ClockSource, Header, Mode, VERSION, WITH_PATHS};
+use crate::place::{LogPlace, RingPlace, open_file};
 use crate::polling::{Lengths, PollSums, Polling, Polls};
 use crate::problem::{Problem, ProblemKind};
 use crate::reader::{Item, LogReader, OpenError, Sequences, gap};
 use crate::record::{NONE, Record};
 use crate::ring::HEAD_BYTES;
-use crate::salvage::{Salvage, read_ring};
-use crate::sparse::DataOnly;
+use crate::salvage::Salvage;
+use crate::source::Source;
 use crate::words::Plural;
-
-/// What a run left in its folder, by rank. The folder is listed once, for it may hold many thousand files.
-#[derive(Clone, Debug)]
-pub struct Folder {
-    path: PathBuf,
-    /// By rank that left a log or a ring: the threads of its rings.
-    ranks: BTreeMap<u32, Vec<u32>>,
-}
-
-impl Folder {
-    /// Lists the folder at `path`.
-    ///
-    /// Errors: what the system says of it.
-    pub fn list(path: &Path) -> io::Result<Folder> {
-        let mut ranks: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for entry in std::fs::read_dir(path)? {
-            let name = entry?.file_name();
-            let Some(name) = name.to_str() else { continue };
-            if let Some(rank) = rank_of_log(name) {
-                ranks.entry(rank).or_default();
-            } else if let Some((rank, thread)) = rank_and_thread_of_ring(name) {
-                ranks.entry(rank).or_default().push(thread);
-            }
-        }
-        ranks.values_mut().for_each(|threads| threads.sort_unstable());
-        Ok(Folder { path: path.to_path_buf(), ranks })
-    }
-
-    /// The ranks that left a log or a ring, in ascending order.
-    pub fn ranks(&self) -> impl Iterator<Item = u32> + '_ {
-        self.ranks.keys().copied()
-    }
-
-    /// Opens what `rank` left.
-    ///
-    /// Errors: those of its log, unless that does not exist or ends within its header and a ring is there.
-    pub fn open(&self, rank: u32) -> Result<RankLog, OpenError> {
-        let threads = self.ranks.get(&rank).map_or(&[][..], Vec::as_slice);
-        RankLog::from_files(&self.path, rank, threads)
-    }
-}
-
-/// Opens a regular file. What else there may be under a log's name, a named pipe for one, could make us wait for ever.
-fn open_file(path: &Path) -> io::Result<File> {
-    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
-    }
-}
 
 /// A rank's log and rings, read as one. A rank that still runs may be read too: what it writes later is left out.
 pub struct RankLog {
     header: Header,
-    log: Option<LogReader<DataOnly>>,
+    log: Option<LogReader<Source>>,
     rings: Vec<Salvage>,
-    /// Threads whose ring holds nothing.
-    unmade: Vec<u32>,
-    /// Those of them whose ring has held records.
-    emptied: Vec<u32>,
+    /// Threads whose ring holds nothing, and its name.
+    unmade: Vec<(u32, String)>,
+    /// The names of those of them whose ring has held records.
+    emptied: Vec<String>,
     waiting: VecDeque<Item>,
     sites: CallSites,
     /// How often the log itself shows each kind of problem.
@@ -91,23 +37,12 @@ pub struct RankLog {
 }
 
 impl RankLog {
-    /// Opens what `rank` left in `dir`; of several ranks, [`Folder::open`].
-    ///
-    /// Errors: as there.
-    pub fn open(dir: &Path, rank: u32) -> Result<RankLog, OpenError> {
-        let folder = Folder::list(dir).map_err(|source| OpenError::Io { path: dir.to_path_buf(), source })?;
-        folder.open(rank)
-    }
-
-    fn from_files(dir: &Path, rank: u32, threads: &[u32]) -> Result<RankLog, OpenError> {
-        let path = dir.join(log_name(rank));
+    /// Opens what `rank` left in these places.
+    pub(crate) fn from_places(rank: u32, place: &LogPlace, rings: &[RingPlace]) -> Result<RankLog, OpenError> {
         let mut waiting = VecDeque::new();
         // The rings first: what a running rank flushes after that is in the log when we come to it, and is recognised.
-        let Rings { whole: mut rings, unmade } = rings_of(dir, rank, threads, &mut waiting);
-        let log = open_file(&path)
-            .map_err(|source| OpenError::Io { path: path.clone(), source })
-            .and_then(|file| LogReader::named(DataOnly::new(file), &path));
-        let (log, header) = match (log, rings.first()) {
+        let Rings { whole: mut rings, unmade } = rings_of(rank, rings, &mut waiting);
+        let (log, header) = match (Source::open(place, !rings.is_empty()), rings.first()) {
             (Ok(log), _) => {
                 let header = log.header().clone();
                 (Some(log), header)
@@ -119,6 +54,9 @@ impl RankLog {
             }
             (Err(error), _) => return Err(error),
         };
+        if let Some(log) = &log {
+            waiting.extend(log.source().problems(rank).into_iter().map(Item::Problem));
+        }
         rings.retain(|ring| {
             let ours = ring.run_id == header.run_id && ring.rank == rank;
             if !ours {
@@ -190,10 +128,12 @@ impl RankLog {
             }
             return Some(item);
         }
-        let hole = self.log.as_ref().map_or(0, |log| log.source().skipped());
-        if hole > 0 {
-            let detail = format!("a hole of {} in the log's file", Plural(hole, "byte"));
-            self.waiting.push_back(problem(self.header.rank, ProblemKind::Damaged, hole, detail));
+        let rank = self.header.rank;
+        let left: Vec<Problem> = self.log.as_ref().map_or(Vec::new(), |log| log.source().problems_at_end(rank));
+        for item in left.into_iter().map(Item::Problem) {
+            if !self.rings_hold(&item) {
+                self.waiting.push_back(item);
+            }
         }
         self.salvage();
         self.waiting.pop_front()
@@ -217,8 +157,8 @@ impl RankLog {
             }
             Definition::Thread(number, _) => {
                 // It is defined when its ring is made.
-                if let Some(at) = self.unmade.iter().position(|thread| thread == number) {
-                    self.emptied.push(self.unmade.swap_remove(at));
+                if let Some(at) = self.unmade.iter().position(|(thread, _)| thread == number) {
+                    self.emptied.push(self.unmade.swap_remove(at).1);
                 }
             }
             Definition::WindowEnd(_) => self.window_ended = true,
@@ -233,8 +173,8 @@ impl RankLog {
         let had_rings = !self.rings.is_empty() || !self.unmade.is_empty() || !self.emptied.is_empty();
         // The recorder itself has reported what was lost with a file that was emptied while it ran.
         if !self.reported.contains_key(&(ProblemKind::RingLost as u16)) {
-            for number in self.emptied.drain(..) {
-                let detail = format!("{} is empty", ring_name(self.header.rank, number));
+            for name in self.emptied.drain(..) {
+                let detail = format!("{name} is empty");
                 self.waiting.push_back(problem(self.header.rank, ProblemKind::Damaged, 1, detail));
             }
         }
@@ -370,17 +310,16 @@ struct Rings {
     /// By thread.
     whole: Vec<Salvage>,
     /// Threads whose ring was being made when the process died: its file holds nothing. So it looks, too, where it was emptied
-    /// later; then the log knows the thread.
-    unmade: Vec<u32>,
+    /// later; then the log knows the thread. With its name.
+    unmade: Vec<(u32, String)>,
 }
 
-/// The rings of `rank` in `dir`. One that cannot be read is reported in `waiting`.
-fn rings_of(dir: &Path, rank: u32, threads: &[u32], waiting: &mut VecDeque<Item>) -> Rings {
+/// The rings of `rank`. One that cannot be read is reported in `waiting`.
+fn rings_of(rank: u32, places: &[RingPlace], waiting: &mut VecDeque<Item>) -> Rings {
     let mut rings = Rings::default();
-    for &thread in threads {
-        let name = ring_name(rank, thread);
-        let found = open_file(&dir.join(&name)).and_then(read_ring);
-        let unreadable = match found {
+    for place in places {
+        let name = place.name();
+        let unreadable = match place.read() {
             Ok(Some(ring)) => {
                 if ring.cut {
                     waiting.push_back(problem(rank, ProblemKind::Truncated, 1, format!("{name} is cut short")));
@@ -392,8 +331,8 @@ fn rings_of(dir: &Path, rank: u32, threads: &[u32], waiting: &mut VecDeque<Item>
                 rings.whole.push(ring);
                 continue;
             }
-            Ok(None) if open_file(&dir.join(&name)).is_ok_and(is_blank) => {
-                rings.unmade.push(thread);
+            Ok(None) if let Some(thread) = blank(place) => {
+                rings.unmade.push((thread, name));
                 continue;
             }
             // A running rank that closes its log removes its ring, after all of it is in the log.
@@ -404,6 +343,12 @@ fn rings_of(dir: &Path, rank: u32, threads: &[u32], waiting: &mut VecDeque<Item>
         waiting.push_back(problem(rank, ProblemKind::Damaged, 1, unreadable));
     }
     rings
+}
+
+/// The thread of a ring whose file has no head, but zeros or nothing.
+fn blank(place: &RingPlace) -> Option<u32> {
+    let RingPlace::File(path, thread) = place else { return None };
+    open_file(path).is_ok_and(is_blank).then_some(*thread)
 }
 
 /// Whether a file has no head of a ring, but zeros or nothing.

@@ -4,8 +4,10 @@
 //! that maps it may be gone, on another machine, or writing while we read.
 
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io;
 use std::mem::offset_of;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
 
 use rustix::fs::{SeekFrom as Find, seek};
 
@@ -53,27 +55,50 @@ pub struct Salvage {
     pub lost: usize,
 }
 
-/// Reads a ring. `None`: the file is not a ring of this version, or its thread had not set it up yet.
+/// Reads a ring file. `None`: the file is not a ring of this version, or its thread had not set it up yet.
 ///
 /// Errors: what the system says.
-pub fn read_ring(mut file: File) -> io::Result<Option<Salvage>> {
+pub fn read_ring(file: &File) -> io::Result<Option<Salvage>> {
+    read_ring_in(file, 0..MAX_FILE)
+}
+
+/// The same of a ring that is in a part of a file, at most 64 MiB long.
+///
+/// Errors: what the system says.
+pub fn read_ring_in(file: &File, part: Range<u64>) -> io::Result<Option<Salvage>> {
     let mut bytes = Vec::new();
+    let length = file.metadata()?.len().clamp(part.start, part.end.min(part.start + MAX_FILE)) - part.start;
     for _ in 0..ATTEMPTS {
         bytes.clear();
-        file.rewind()?;
         // The first hole holds no record, and none comes after it unless somebody has emptied the file.
-        let hole = seek(&file, Find::Hole(0)).unwrap_or(MAX_FILE);
-        let data = if seek(&file, Find::Data(hole)).is_ok() { MAX_FILE } else { hole.min(MAX_FILE) };
-        file.rewind()?;
-        file.by_ref().take(data).read_to_end(&mut bytes)?;
+        let end = part.start + length;
+        let hole = seek(file, Find::Hole(part.start)).unwrap_or(end);
+        let has_more = seek(file, Find::Data(hole)).is_ok_and(|data| data < end);
+        let data = if has_more { end } else { hole.min(end) };
+        bytes.resize((data - part.start) as usize, 0);
+        let read = read_at_most(file, &mut bytes, part.start)?;
+        bytes.truncate(read);
         // A flush in between would give slots of two batches; it shows in the sequence number of the first.
         let mut again = [0; HEAD_BYTES];
-        file.rewind()?;
-        if file.read_exact(&mut again).is_err() || first_of(&again) == first_of(&bytes) {
+        if read_at_most(file, &mut again, part.start)? < HEAD_BYTES || first_of(&again) == first_of(&bytes) {
             break;
         }
     }
-    Ok(ring_of(&bytes, file.metadata()?.len().min(MAX_FILE)))
+    Ok(ring_of(&bytes, length))
+}
+
+/// Fills `buffer` with the bytes from `at` on; gives how many there are.
+pub(crate) fn read_at_most(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+    let mut read = 0;
+    while read < buffer.len() {
+        match file.read_at(&mut buffer[read..], at + read as u64) {
+            Ok(0) => break,
+            Ok(n) => read += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(read)
 }
 
 /// What the bytes of a ring file hold; `None` where they are not those of a ring of this version.

@@ -7,10 +7,11 @@ use std::path::Path;
 
 use lbprof_collector::definition::{CallSite, EndReason};
 use lbprof_collector::fold::Fold;
+use lbprof_collector::folder::Folder;
 use lbprof_collector::format::{BatchHead, log_name, ring_name};
 use lbprof_collector::problem::Problem;
 use lbprof_collector::profile::Profile;
-use lbprof_collector::rank_log::{Folder, RankLog};
+use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::{Item, OpenError};
 use lbprof_collector::record::{Flags, NONE, Record};
 use lbprof_collector::ring::{Ring, RingHead};

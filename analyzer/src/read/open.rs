@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use lbprof_collector::definition::RankList;
+use lbprof_collector::folder::{self, Folder};
 use lbprof_collector::format::Header;
 use lbprof_collector::polling::Polling;
-use lbprof_collector::rank_log::{Folder, RankLog};
+use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::OpenError;
 use lbprof_collector::words::Plural;
 use lbprof_collector::{Problem, ProblemKind};
@@ -52,7 +53,7 @@ pub enum RunError {
     #[error("{}: there is no such folder", .0.display())]
     Missing(PathBuf),
     /// It is no folder.
-    #[error("{}: not a folder: name the folder that holds the rank-*.lbp files", .0.display())]
+    #[error("{}: not a folder: name the folder that holds the rank-*.lbp or node-*.lbp files", .0.display())]
     NotAFolder(PathBuf),
     /// The folder could not be read.
     #[error("{}: cannot be read: {error}", path.display())]
@@ -63,7 +64,7 @@ pub enum RunError {
         error: io::Error,
     },
     /// The folder holds no logs.
-    #[error("{}: no logs (rank-*.lbp) in it{}", path.display(), hint(.inner))]
+    #[error("{}: no logs (rank-*.lbp, node-*.lbp) in it{}", path.display(), hint(.inner))]
     NoLogs {
         /// The folder.
         path: PathBuf,
@@ -129,22 +130,24 @@ impl Run {
         if !fs::metadata(dir).map_err(unreadable)?.is_dir() {
             return Err(RunError::NotAFolder(dir.into()));
         }
-        let folder = Folder::list(dir).map_err(unreadable)?;
-        let ranks: Vec<u32> = folder.ranks().collect();
-        if ranks.is_empty() {
+        let mut folder = Folder::list(dir).map_err(unreadable)?;
+        let mut problems = folder.problems().to_vec();
+        // Mostly one a rank.
+        let logs: Vec<(u32, usize)> =
+            folder.ranks().flat_map(|rank| (0..folder.logs_of(rank)).map(move |number| (rank, number))).collect();
+        if logs.is_empty() {
             return Err(RunError::NoLogs { path: dir.into(), inner: folders_with_logs(dir) });
         }
-        let opened: Vec<(u32, Result<Header, OpenError>)> =
-            ranks.par_iter().map(|&rank| (rank, folder.open(rank).map(|log| log.header().clone()))).collect();
-        let mut problems = Vec::new();
+        let header_of = |&(rank, number): &(u32, usize)| folder.open_log(rank, number).map(|log| log.header().clone());
+        let opened: Vec<Result<Header, OpenError>> = logs.par_iter().map(header_of).collect();
         let mut headers = Vec::new();
         let mut ended = Vec::new();
         let mut first_error = None;
-        for (rank, result) in opened {
+        for (&(rank, number), result) in logs.iter().zip(opened) {
             match result {
                 // Of a rank of which only a ring is left neither the clock nor the run's size is known.
                 Ok(header) if header.n_ranks == 0 => {}
-                Ok(header) if header.rank == rank => headers.push(header),
+                Ok(header) if header.rank == rank => headers.push((number, header)),
                 Ok(header) => {
                     let detail = format!("the file of rank {rank} holds the log of rank {}", header.rank);
                     problems.push(Problem { kind: ProblemKind::OtherRun, rank: Some(rank), count: 1, detail });
@@ -163,8 +166,9 @@ impl Run {
             }
         }
         let headers = majority(headers, &mut problems);
+        let headers = chosen(headers, &mut folder, &mut problems);
         match (headers.is_empty(), first_error) {
-            (true, Some(first)) => Err(RunError::NoneReadable { path: dir.into(), n: ranks.len(), first }),
+            (true, Some(first)) => Err(RunError::NoneReadable { path: dir.into(), n: logs.len(), first }),
             (true, None) => Err(RunError::NoLogs { path: dir.into(), inner: folders_with_logs(dir) }),
             (false, _) => {
                 problems.extend(missing_ranks(&headers, &ended));
@@ -237,9 +241,7 @@ fn newest_folder(parent: &Path) -> Result<PathBuf, RunError> {
 
 /// When the run in `path` began, in seconds since 1970, as the log of its lowest rank says.
 fn began(path: &Path) -> Option<u64> {
-    let folder = Folder::list(path).ok()?;
-    let rank = folder.ranks().next()?;
-    Some(folder.open(rank).map_or(0, |log| log.header().started_unix_s))
+    folder::started_unix_s(path)
 }
 
 fn modified(path: &Path) -> SystemTime {
@@ -247,7 +249,7 @@ fn modified(path: &Path) -> SystemTime {
 }
 
 fn holds_logs(path: &Path) -> bool {
-    Folder::list(path).is_ok_and(|folder| folder.ranks().next().is_some())
+    folder::holds_logs(path)
 }
 
 fn folders_with_logs(dir: &Path) -> Vec<PathBuf> {
@@ -257,20 +259,45 @@ fn folders_with_logs(dir: &Path) -> Vec<PathBuf> {
     inner
 }
 
-/// The headers of the run that most of them are of; of several, the one that began last. The others become problems.
-fn majority(headers: Vec<Header>, problems: &mut Vec<Problem>) -> Vec<Header> {
+/// The logs of the run that most of them are of; of several, the one that began last. The others become problems. A log is its number among
+/// those of its rank, and its header.
+fn majority(logs: Vec<(usize, Header)>, problems: &mut Vec<Problem>) -> Vec<(usize, Header)> {
     let mut runs: BTreeMap<u64, (usize, u64)> = BTreeMap::new();
-    for header in &headers {
+    for (_, header) in &logs {
         let (n, started) = runs.entry(header.run_id).or_default();
         (*n, *started) = (*n + 1, header.started_unix_s.max(*started));
     }
     let chosen = runs.iter().max_by_key(|(_, facts)| **facts).map(|(&run_id, _)| run_id);
-    let (own, other): (Vec<_>, Vec<_>) = headers.into_iter().partition(|header| Some(header.run_id) == chosen);
-    for header in other {
+    let (own, other): (Vec<_>, Vec<_>) = logs.into_iter().partition(|(_, header)| Some(header.run_id) == chosen);
+    for (_, header) in other {
         let detail = format!("another run of {}", header.command.first().map_or("", String::as_str));
         problems.push(Problem { kind: ProblemKind::OtherRun, rank: Some(header.rank), count: 1, detail });
     }
     own
+}
+
+/// One log a rank, ascending by rank, which `folder` gives from here on. Another one of a rank, and one of a rank that the run does not have, becomes a problem.
+fn chosen(logs: Vec<(usize, Header)>, folder: &mut Folder, problems: &mut Vec<Problem>) -> Vec<Header> {
+    let mut headers: Vec<Header> = Vec::with_capacity(logs.len());
+    let mut names = Vec::new();
+    let n_ranks = logs.iter().map(|(_, header)| header.n_ranks).max().unwrap_or(0);
+    for (number, header) in logs {
+        let rank = header.rank;
+        let name = folder.name_of_log(rank, number);
+        if rank >= n_ranks {
+            let detail = format!("{name} has a log of rank {rank}, but the run has {}", Plural(n_ranks.into(), "rank"));
+            problems.push(Problem { kind: ProblemKind::OtherRun, rank: Some(rank), count: 1, detail });
+        } else if headers.last().is_some_and(|last| last.rank == rank) {
+            let taken = names.last().map_or("", |(_, _, name): &(u32, usize, String)| name);
+            let detail = format!("it is in {taken}, which was read, and in {name}");
+            problems.push(Problem { kind: ProblemKind::LogTwice, rank: Some(rank), count: 1, detail });
+        } else {
+            headers.push(header);
+            names.push((rank, number, name));
+        }
+    }
+    names.into_iter().for_each(|(rank, number, _)| folder.choose(rank, number));
+    headers
 }
 
 /// The ranks that should be there and are not, as one problem. `ended`: those whose log is empty.

@@ -17,8 +17,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use lbprof_collector::fold::Fold;
+use lbprof_collector::folder::Folder;
 use lbprof_collector::format::BatchHead;
-use lbprof_collector::rank_log::Folder;
 use lbprof_collector::reader::{Item, LogReader};
 use lbprof_collector::writer::LogWriter;
 use lbprof_collector::{Flags, Operation, Record};

@@ -1,7 +1,7 @@
 //! Scripts: when their calls end, worked out by hand, what their logs hold, and what is wrong with those that are.
 
 use lbprof_collector::definition::{Definition, Group, RankList};
-use lbprof_collector::rank_log::Folder;
+use lbprof_collector::folder::Folder;
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::{NO_PEER, NONE, Record};
 use lbprof_collector::{Flags, Operation};

@@ -1,7 +1,7 @@
 //! What the logs of scripts hold: what tests/programs/records say of the records of real programs, in the words of scripts.
 
 use lbprof_collector::definition::{Definition, ObjectKind};
-use lbprof_collector::rank_log::Folder;
+use lbprof_collector::folder::Folder;
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::{Flags, NO_PEER, NONE, Record};
 use lbprof_simulator::script::Script;

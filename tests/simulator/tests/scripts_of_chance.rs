@@ -1,7 +1,7 @@
 //! Scripts of chance: that they end, whoever writes them, and what holds for every run.
 
 use lbprof_collector::Operation;
-use lbprof_collector::rank_log::Folder;
+use lbprof_collector::folder::Folder;
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::Record;
 use lbprof_collector::semantics::Completes;

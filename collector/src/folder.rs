@@ -1,0 +1,222 @@
+//! A run's folder: which files it holds, and where what each rank left is in them.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::format::{log_name, rank_and_thread_of_ring, rank_of_log, ring_name};
+use crate::node::file::{Damage, NodeFile};
+use crate::node::frame::{node_name, node_of_name, node_of_rings, node_rings_name};
+use crate::node::rings::RingsFile;
+use crate::place::{LogPlace, RingPlace, open_file};
+use crate::problem::{Problem, ProblemKind};
+use crate::rank_log::RankLog;
+use crate::reader::{LogReader, OpenError};
+use crate::words::Plural;
+
+/// The names of files in a folder that belong to a run.
+#[derive(Clone, Debug, Default)]
+struct Names {
+    /// By rank that has a log or a ring of its own: whether it has a log, the threads of its rings.
+    ranks: BTreeMap<u32, (bool, Vec<u32>)>,
+    /// Node files, by their lowest rank.
+    nodes: Vec<u32>,
+    /// Files of rings, likewise.
+    rings: Vec<u32>,
+}
+
+impl Names {
+    fn list(path: &Path) -> io::Result<Names> {
+        let mut names = Names::default();
+        for entry in std::fs::read_dir(path)? {
+            let name = entry?.file_name();
+            let Some(name) = name.to_str() else { continue };
+            if let Some(rank) = rank_of_log(name) {
+                names.ranks.entry(rank).or_default().0 = true;
+            } else if let Some((rank, thread)) = rank_and_thread_of_ring(name) {
+                names.ranks.entry(rank).or_default().1.push(thread);
+            } else if let Some(node) = node_of_name(name) {
+                names.nodes.push(node);
+            } else if let Some(node) = node_of_rings(name) {
+                names.rings.push(node);
+            }
+        }
+        names.ranks.values_mut().for_each(|(_, threads)| threads.sort_unstable());
+        names.nodes.sort_unstable();
+        names.rings.sort_unstable();
+        Ok(names)
+    }
+}
+
+/// Whether the folder at `path` holds logs, or rings of ranks that were killed.
+pub fn holds_logs(path: &Path) -> bool {
+    Names::list(path).is_ok_and(|names| !names.ranks.is_empty() || !names.nodes.is_empty())
+}
+
+/// When the run in the folder at `path` began, in seconds since 1970, as one of its logs says; 0 where none can be read. `None`: there are no logs.
+pub fn started_unix_s(path: &Path) -> Option<u64> {
+    let names = Names::list(path).ok()?;
+    if let Some(&rank) = names.ranks.keys().next() {
+        let folder = Folder { names: Names { nodes: Vec::new(), rings: Vec::new(), ..names }, ..Folder::empty(path) };
+        return Some(folder.with_parts().open(rank).map_or(0, |log| log.header().started_unix_s));
+    }
+    // The whole file is not looked at: runs may be large, and several lie side by side.
+    let path = path.join(node_name(*names.nodes.first()?));
+    let header = open_file(&path).and_then(|file| NodeFile::first_log_header(&file));
+    let started = |bytes: Vec<u8>| LogReader::new(bytes.as_slice()).ok().map(|log| log.header().started_unix_s);
+    Some(header.ok().flatten().and_then(started).unwrap_or(0))
+}
+
+/// What a run left in its folder, by rank. The folder is listed once, and each node file is opened once.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    path: PathBuf,
+    names: Names,
+    /// By rank: its logs, mostly one.
+    logs: BTreeMap<u32, Vec<LogPlace>>,
+    /// By rank: its rings in files of rings.
+    pieces: BTreeMap<u32, Vec<RingPlace>>,
+    /// What is wrong with files that are of several ranks.
+    problems: Vec<Problem>,
+}
+
+impl Folder {
+    /// Lists the folder at `path`, and looks through its node files.
+    ///
+    /// Errors: what the system says of the folder.
+    pub fn list(path: &Path) -> io::Result<Folder> {
+        Ok(Folder { names: Names::list(path)?, ..Folder::empty(path) }.with_parts())
+    }
+
+    fn empty(path: &Path) -> Folder {
+        let (logs, pieces) = (BTreeMap::new(), BTreeMap::new());
+        Folder { path: path.to_path_buf(), names: Names::default(), logs, pieces, problems: Vec::new() }
+    }
+
+    /// The same with what is in the files that it names.
+    fn with_parts(mut self) -> Folder {
+        // The rings first: what a running rank flushes after that is in its log when we come to it.
+        for rings in std::mem::take(&mut self.names.rings) {
+            if let Err(error) = self.add_rings(rings) {
+                self.note(ProblemKind::Damaged, 1, format!("{}: {error}", node_rings_name(rings)));
+            }
+        }
+        for node in self.names.nodes.clone() {
+            if let Err(error) = self.add_node(node) {
+                self.note(ProblemKind::Damaged, 1, format!("{}: {error}", node_name(node)));
+            }
+        }
+        for (&rank, (has_log, _)) in &self.names.ranks {
+            let places = self.logs.entry(rank).or_default();
+            if *has_log || places.is_empty() {
+                places.push(LogPlace::File(self.path.join(log_name(rank))));
+            }
+        }
+        for &rank in self.pieces.keys() {
+            // Nothing else is left of it.
+            self.logs.entry(rank).or_insert_with(|| vec![LogPlace::File(self.path.join(log_name(rank)))]);
+        }
+        self
+    }
+
+    fn add_rings(&mut self, node: u32) -> io::Result<()> {
+        let path = self.path.join(node_rings_name(node));
+        let Some(rings) = RingsFile::open(&path, open_file(&path)?)? else { return Ok(()) };
+        let rings = Arc::new(rings);
+        for piece in rings.pieces()? {
+            self.pieces.entry(piece.rank).or_default().push(RingPlace::Node(rings.clone(), piece));
+        }
+        Ok(())
+    }
+
+    fn add_node(&mut self, node: u32) -> io::Result<()> {
+        let path = self.path.join(node_name(node));
+        let file = Arc::new(NodeFile::open(&path, open_file(&path)?)?);
+        for id in file.logs() {
+            self.logs.entry(id.rank).or_default().push(LogPlace::Node(file.clone(), id));
+        }
+        for damage in file.damage() {
+            match damage {
+                Damage::Skipped(skipped) if skipped.is_cut => {
+                    let bytes = Plural(skipped.bytes, "byte");
+                    let of = skipped.claim.map_or(String::new(), |head| format!(" of rank {}", head.rank));
+                    let detail =
+                        format!("{bytes} of an unfinished part{of} from byte {} of {}", skipped.at, file.name());
+                    self.note(ProblemKind::Truncated, skipped.bytes, detail);
+                }
+                Damage::Skipped(skipped) => {
+                    let bytes = Plural(skipped.bytes, "byte");
+                    let detail = format!("{bytes} from byte {} of {} are of no rank", skipped.at, file.name());
+                    self.note(ProblemKind::Damaged, skipped.bytes, detail);
+                }
+                Damage::Unreadable(error) => {
+                    self.note(ProblemKind::Damaged, 1, format!("{}: {error}", file.name()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, kind: ProblemKind, count: u64, detail: String) {
+        self.problems.push(Problem { kind, rank: None, count, detail });
+    }
+
+    /// The ranks that left a log or a ring, in ascending order.
+    pub fn ranks(&self) -> impl Iterator<Item = u32> + '_ {
+        self.logs.keys().copied()
+    }
+
+    /// What is wrong with files that are of several ranks.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// How many logs of `rank` there are: a node file and a file of its own, or files of several runs.
+    pub fn logs_of(&self, rank: u32) -> usize {
+        self.logs.get(&rank).map_or(0, Vec::len)
+    }
+
+    /// Opens what `rank` left: its first log.
+    ///
+    /// Errors: those of its log, unless that does not exist or ends within its header and a ring is there.
+    pub fn open(&self, rank: u32) -> Result<RankLog, OpenError> {
+        self.open_log(rank, 0)
+    }
+
+    /// Opens log `number` of `rank`, with the rank's rings.
+    ///
+    /// Errors: as those of [`Folder::open`].
+    pub fn open_log(&self, rank: u32, number: usize) -> Result<RankLog, OpenError> {
+        let place = self.logs.get(&rank).and_then(|places| places.get(number)).cloned();
+        let place = place.unwrap_or_else(|| LogPlace::File(self.path.join(log_name(rank))));
+        let threads = self.names.ranks.get(&rank).map_or(&[][..], |(_, threads)| threads);
+        let files = threads.iter().map(|&thread| RingPlace::File(self.path.join(ring_name(rank, thread)), thread));
+        let rings: Vec<_> = self.pieces.get(&rank).into_iter().flatten().cloned().chain(files).collect();
+        RankLog::from_places(rank, &place, &rings)
+    }
+
+    /// From here on log `number` is the only one of `rank`.
+    pub fn choose(&mut self, rank: u32, number: usize) {
+        if let Some(places) = self.logs.get_mut(&rank)
+            && number < places.len()
+        {
+            *places = vec![places.swap_remove(number)];
+        }
+    }
+
+    /// The name of the file in which log `number` of `rank` is.
+    pub fn name_of_log(&self, rank: u32, number: usize) -> String {
+        self.logs.get(&rank).and_then(|places| places.get(number)).map_or(String::new(), LogPlace::name)
+    }
+}
+
+impl RankLog {
+    /// Opens what `rank` left in `dir`; of several ranks, [`Folder::open`].
+    ///
+    /// Errors: as there.
+    pub fn open(dir: &Path, rank: u32) -> Result<RankLog, OpenError> {
+        let folder = Folder::list(dir).map_err(|source| OpenError::Io { path: dir.to_path_buf(), source })?;
+        folder.open(rank)
+    }
+}

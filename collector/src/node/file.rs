@@ -1,0 +1,222 @@
+//! A node file as a reader has it: opened once, with the places of all ranks' parts.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::node::chain::{Chain, Part};
+use crate::node::frame::{FrameHead, OF_NO_RANK};
+use crate::node::scan::{Found, Frame, Scan, Skipped};
+
+/// A rank's log in a node file: of which run, which rank. Frames of several runs in one file are several logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LogId {
+    /// Rank in MPI_COMM_WORLD.
+    pub rank: u32,
+    /// The run's id.
+    pub run_id: u64,
+}
+
+/// A node file.
+#[derive(Debug)]
+pub struct NodeFile {
+    path: PathBuf,
+    file: File,
+    index: Mutex<Index>,
+}
+
+/// Where the ranks' parts are.
+#[derive(Debug, Default)]
+struct Index {
+    /// Up to where the file was looked at.
+    scanned: u64,
+    logs: BTreeMap<LogId, Vec<Frame>>,
+    skipped: Vec<Skipped>,
+    /// The begin of a frame at the end of the file: cut off, or still being written.
+    tail: Option<Skipped>,
+    /// Why the rest could not be read.
+    error: Option<String>,
+}
+
+impl Index {
+    /// Looks at what the file has from where it was looked at last.
+    fn extend(&mut self, file: &File) {
+        if let Err(error) = self.extend_or_fail(file) {
+            self.error = Some(error.to_string());
+        }
+    }
+
+    fn extend_or_fail(&mut self, file: &File) -> io::Result<()> {
+        self.tail = None;
+        let mut scan = Scan::new(file, self.scanned)?;
+        let mut unfinished = None;
+        while let Some(found) = scan.next_found()? {
+            // What ends the file may be finished later; whatever comes after it shows that it is not.
+            self.skipped.extend(unfinished.take());
+            match found {
+                Found::Frame(frame) => {
+                    self.scanned = frame.at + u64::from(frame.head.length);
+                    if frame.head.rank != OF_NO_RANK {
+                        let id = LogId { rank: frame.head.rank, run_id: frame.head.run_id };
+                        self.logs.entry(id).or_default().push(frame);
+                    }
+                }
+                Found::Skipped(skipped) if skipped.is_cut => unfinished = Some(skipped),
+                Found::Skipped(skipped) => {
+                    self.scanned = skipped.at + skipped.bytes;
+                    self.skipped.push(skipped);
+                }
+            }
+        }
+        self.tail = unfinished;
+        Ok(())
+    }
+}
+
+/// What is wrong with a node file, beyond what is reported of its ranks' logs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Damage {
+    /// Bytes that are no part of any rank's log.
+    Skipped(Skipped),
+    /// The file could not be read to its end.
+    Unreadable(String),
+}
+
+impl NodeFile {
+    /// Opens the node file at `path` and finds the parts of logs in it.
+    ///
+    /// Errors: what the system says.
+    pub fn open(path: &Path, file: File) -> io::Result<NodeFile> {
+        let mut index = Index::default();
+        index.extend_or_fail(&file)?;
+        Ok(NodeFile { path: path.to_path_buf(), file, index: Mutex::new(index) })
+    }
+
+    /// The first part of a log that stands at a log's begin, which is its header: the file is read up to there. `None`: there is none.
+    ///
+    /// Errors: what the system says.
+    pub fn first_log_header(file: &File) -> io::Result<Option<Vec<u8>>> {
+        let mut scan = Scan::new(file, 0)?;
+        while let Some(found) = scan.next_found()? {
+            if let Found::Frame(Frame { head, at }) = found
+                && (head.offset, head.rank == OF_NO_RANK) == (0, false)
+                && head.length > 0
+            {
+                let mut bytes = vec![0; head.length as usize];
+                file.read_exact_at(&mut bytes, at)?;
+                return Ok(Some(bytes));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its name.
+    pub fn name(&self) -> String {
+        self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// What errors call the log of `rank` in it.
+    pub fn name_of_log(&self, rank: u32) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(format!(", rank {rank}"));
+        name.into()
+    }
+
+    /// The logs in it, in ascending order.
+    pub fn logs(&self) -> Vec<LogId> {
+        self.index().logs.keys().copied().collect()
+    }
+
+    /// Looks for what was appended since: a job may be running.
+    pub fn look_again(&self) {
+        let mut index = self.index();
+        if self.file.metadata().is_ok_and(|facts| facts.len() > index.scanned) {
+            index.extend(&self.file);
+        }
+    }
+
+    /// What is wrong with the file as a whole, and with parts of it that no rank's log accounts for.
+    pub fn damage(&self) -> Vec<Damage> {
+        let index = self.index();
+        let mut chains = BTreeMap::new();
+        let mut is_reported = |skipped: &Skipped| {
+            let Some(head) = skipped.claim else { return false };
+            let id = LogId { rank: head.rank, run_id: head.run_id };
+            let Some(frames) = index.logs.get(&id) else { return false };
+            let chain = chains.entry(id).or_insert_with(|| Chain::of(frames));
+            // A part that was written again, one that the rank's log lacks, or the unfinished end of it: that is reported with the log.
+            skipped.is_cut && head.offset <= chain.end() || chain.lacks(head.offset)
+        };
+        let skipped = index.skipped.iter().chain(&index.tail).filter(|&skipped| !is_reported(skipped));
+        let mut damage: Vec<Damage> = skipped.copied().map(Damage::Skipped).collect();
+        damage.extend(index.error.clone().map(Damage::Unreadable));
+        damage
+    }
+
+    /// A reader of the log `id`, from its begin.
+    pub fn read(self: &Arc<Self>, id: LogId) -> FrameReader {
+        let index = self.index();
+        let chain = index.logs.get(&id).map(|frames| Chain::of(frames)).unwrap_or_default();
+        let is_its_end = |skipped: &&Skipped| {
+            let claims = |head: FrameHead| (head.rank, head.run_id, head.offset) == (id.rank, id.run_id, chain.end());
+            skipped.is_cut && skipped.claim.is_some_and(claims)
+        };
+        let unfinished = index.tail.iter().chain(&index.skipped).find(is_its_end).copied();
+        drop(index);
+        FrameReader { node: self.clone(), chain, unfinished, next: 0, within: 0 }
+    }
+
+    fn index(&self) -> MutexGuard<'_, Index> {
+        // Nothing in it is ever half changed but for frames that are missing.
+        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads a rank's log from its parts in a node file.
+#[derive(Debug)]
+pub struct FrameReader {
+    node: Arc<NodeFile>,
+    chain: Chain,
+    unfinished: Option<Skipped>,
+    /// The part that is read next, and from which of its bytes on.
+    next: usize,
+    within: u32,
+}
+
+impl FrameReader {
+    /// The log as its frames give it.
+    pub fn parts(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// The begin of a frame that would follow the log's end.
+    pub fn unfinished(&self) -> Option<Skipped> {
+        self.unfinished
+    }
+
+    /// The file that it is read from.
+    pub fn node(&self) -> &NodeFile {
+        &self.node
+    }
+}
+
+impl Read for FrameReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(&Part { at, length, .. }) = self.chain.parts.get(self.next) else { return Ok(0) };
+        let wanted = buffer.len().min((length - self.within) as usize);
+        let read = self.node.file.read_at(&mut buffer[..wanted], at + u64::from(self.within))?;
+        self.within += read as u32;
+        if self.within == length {
+            (self.next, self.within) = (self.next + 1, 0);
+        }
+        Ok(read)
+    }
+}

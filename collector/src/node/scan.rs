@@ -1,0 +1,176 @@
+//! Finds the frames of a node file that may be damaged, cut short, or still being written.
+//!
+//! Where a frame should begin and none does, everything up to the next one whose checksum holds is skipped and noted. Holes are not read.
+
+use std::fs::File;
+use std::io;
+
+use rustix::fs::{SeekFrom as Find, seek};
+
+use crate::node::frame::{FRAME_HEAD_BYTES, FRAME_MAGIC, FrameHead};
+use crate::salvage::read_at_most;
+
+/// Bytes asked of the file at a time.
+const STEP: usize = 256 << 10;
+
+/// Bytes of candidate frames that are checked in vain before the rest of a file is given up; as in a log ([`crate::blocks`]).
+const MOST_CHECKED_IN_VAIN: u64 = 256 << 20;
+
+/// A frame whose checksum holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Its fields.
+    pub head: FrameHead,
+    /// Where its payload begins in the file.
+    pub at: u64,
+}
+
+/// Bytes of a node file that are no frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// Where they begin in the file.
+    pub at: u64,
+    /// How many.
+    pub bytes: u64,
+    /// What a frame's head says that stands there, right or wrong.
+    pub claim: Option<FrameHead>,
+    /// Whether they are the begin of a frame whose end is not there.
+    pub is_cut: bool,
+}
+
+/// What comes next in a node file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A frame.
+    Frame(Frame),
+    /// What is none.
+    Skipped(Skipped),
+}
+
+/// Looks for frames from a place on.
+pub struct Scan<'a> {
+    file: &'a File,
+    /// Bytes of the file when the scan began.
+    length: u64,
+    /// Where the next frame should begin.
+    at: u64,
+    /// The bytes of the file from `start` on.
+    buffer: Vec<u8>,
+    start: u64,
+    checked_in_vain: u64,
+}
+
+impl<'a> Scan<'a> {
+    /// A scan of `file` from byte `from` on, where a frame should begin.
+    ///
+    /// Errors: what the system says.
+    pub fn new(file: &'a File, from: u64) -> io::Result<Self> {
+        let length = file.metadata()?.len();
+        Ok(Scan { file, length, at: from, buffer: Vec::new(), start: 0, checked_in_vain: 0 })
+    }
+
+    /// What comes next; `None` at the end.
+    ///
+    /// Errors: what the system says; nothing can be read from there on.
+    pub fn next_found(&mut self) -> io::Result<Option<Found>> {
+        let begin = self.at;
+        if begin >= self.length {
+            return Ok(None);
+        }
+        if let Some(frame) = self.frame_at(begin)? {
+            self.at += frame.head.frame_bytes();
+            self.checked_in_vain = 0;
+            return Ok(Some(Found::Frame(frame)));
+        }
+        let claim = self.head_at(begin)?;
+        self.at = self.next_frame(begin + 1)?;
+        let bytes = self.at - begin;
+        let is_cut = match claim {
+            Some(head) => bytes < head.frame_bytes(),
+            None => bytes < FRAME_HEAD_BYTES as u64 && self.begins_frame(begin, bytes as usize)?,
+        };
+        Ok(Some(Found::Skipped(Skipped { at: begin, bytes, claim, is_cut })))
+    }
+
+    /// The frame at a place, if its checksum holds.
+    fn frame_at(&mut self, at: u64) -> io::Result<Option<Frame>> {
+        let Some(head) = self.head_at(at)? else { return Ok(None) };
+        let length = head.length as usize;
+        if self.length - at < head.frame_bytes() {
+            return Ok(None);
+        }
+        let payload = self.bytes(at + FRAME_HEAD_BYTES as u64, length)?;
+        let is_frame = payload.len() == length && head.checksum(payload) == head.crc;
+        if !is_frame {
+            self.checked_in_vain += head.frame_bytes();
+        }
+        Ok(is_frame.then_some(Frame { head, at: at + FRAME_HEAD_BYTES as u64 }))
+    }
+
+    fn head_at(&mut self, at: u64) -> io::Result<Option<FrameHead>> {
+        Ok(self.bytes(at, FRAME_HEAD_BYTES)?.first_chunk().and_then(FrameHead::from_bytes))
+    }
+
+    fn begins_frame(&mut self, at: u64, n: usize) -> io::Result<bool> {
+        Ok(self.bytes(at, n)?.iter().zip(FRAME_MAGIC).all(|(&byte, magic)| byte == magic))
+    }
+
+    /// Where the next frame begins from `at` on, or where the file ends.
+    fn next_frame(&mut self, mut at: u64) -> io::Result<u64> {
+        while at < self.length && self.checked_in_vain <= MOST_CHECKED_IN_VAIN {
+            // What is left of the last bytes serves, if there are enough.
+            let have = usize::try_from(self.buffered(at)).unwrap_or(0).max(FRAME_MAGIC.len());
+            if have == FRAME_MAGIC.len() {
+                at = self.data_from(at)?;
+            }
+            let bytes = self.bytes(at, have)?;
+            if bytes.len() < FRAME_MAGIC.len() {
+                break;
+            }
+            match bytes.windows(FRAME_MAGIC.len()).position(|window| window == FRAME_MAGIC) {
+                Some(found) => {
+                    at += found as u64;
+                    if self.frame_at(at)?.is_some() {
+                        return Ok(at);
+                    }
+                    at += 1;
+                }
+                None => at += (bytes.len() - (FRAME_MAGIC.len() - 1)) as u64,
+            }
+        }
+        Ok(self.length)
+    }
+
+    /// The next byte from `at` on that is in no hole, as far as the file system says.
+    fn data_from(&self, at: u64) -> io::Result<u64> {
+        match seek(self.file, Find::Data(at)) {
+            Ok(data) => Ok(data.clamp(at, self.length)),
+            Err(rustix::io::Errno::NXIO) => Ok(self.length),
+            Err(_) => Ok(at),
+        }
+    }
+
+    /// How many bytes from `at` on are in memory.
+    fn buffered(&self, at: u64) -> u64 {
+        let end = self.start + self.buffer.len() as u64;
+        if self.start <= at { end.saturating_sub(at) } else { 0 }
+    }
+
+    /// The `n` bytes at `at`, or those that there are.
+    fn bytes(&mut self, at: u64, n: usize) -> io::Result<&[u8]> {
+        let n = n.min(usize::try_from(self.length.saturating_sub(at)).unwrap_or(usize::MAX));
+        if n == 0 {
+            return Ok(&[]);
+        }
+        if self.buffered(at) < n as u64 {
+            let wanted = n.max(STEP).min(usize::try_from(self.length - at).unwrap_or(usize::MAX));
+            self.start = at;
+            self.buffer.resize(wanted, 0);
+            let read = read_at_most(self.file, &mut self.buffer, at)?;
+            self.buffer.truncate(read);
+        }
+        let from = (at - self.start) as usize;
+        let rest = self.buffer.get(from..).unwrap_or_default();
+        Ok(&rest[..n.min(rest.len())])
+    }
+}

@@ -1,0 +1,73 @@
+//! Where the log and the rings of a rank are: in files of their own, or in those of its node.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::node::file::{LogId, NodeFile};
+use crate::node::rings::{Piece, RingsFile};
+use crate::salvage::{Salvage, read_ring, read_ring_in};
+
+/// Where a rank's log is.
+#[derive(Clone, Debug)]
+pub enum LogPlace {
+    /// In a file of its own; it may not exist, where only rings are left.
+    File(PathBuf),
+    /// In a node file.
+    Node(Arc<NodeFile>, LogId),
+}
+
+impl LogPlace {
+    /// The file's name, for messages.
+    pub fn name(&self) -> String {
+        match self {
+            LogPlace::File(path) => path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned()),
+            LogPlace::Node(node, _) => node.name(),
+        }
+    }
+}
+
+/// Where a ring is.
+#[derive(Clone, Debug)]
+pub enum RingPlace {
+    /// In a file of its own, of this thread.
+    File(PathBuf, u32),
+    /// In a file of a node's rings.
+    Node(Arc<RingsFile>, Piece),
+}
+
+impl RingPlace {
+    /// What messages call it.
+    pub fn name(&self) -> String {
+        match self {
+            RingPlace::File(path, _) => {
+                path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned())
+            }
+            RingPlace::Node(rings, piece) => format!("{}, rank {}, thread {}", rings.name(), piece.rank, piece.thread),
+        }
+    }
+
+    /// What is in it.
+    ///
+    /// Errors: what the system says.
+    pub fn read(&self) -> io::Result<Option<Salvage>> {
+        match self {
+            RingPlace::File(path, _) => read_ring(&open_file(path)?),
+            RingPlace::Node(rings, piece) => {
+                let (file, part) = rings.place(*piece);
+                read_ring_in(file, part)
+            }
+        }
+    }
+}
+
+/// Opens a regular file. What else there may be under a log's name, a named pipe for one, could make us wait for ever.
+pub(crate) fn open_file(path: &Path) -> io::Result<File> {
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
+    }
+}

@@ -1,0 +1,92 @@
+//! Where the bytes of a rank's log come from: its own file, or a node file.
+
+use std::io::{self, Read};
+
+use crate::node::file::FrameReader;
+use crate::place::{LogPlace, open_file};
+use crate::problem::{Problem, ProblemKind};
+use crate::reader::{LogReader, OpenError};
+use crate::sparse::DataOnly;
+use crate::words::Plural;
+
+/// The bytes of a rank's log.
+pub(crate) enum Source {
+    /// Of its own file.
+    File(DataOnly),
+    /// Of its parts in a node file.
+    Frames(FrameReader),
+}
+
+impl Source {
+    /// Opens the log at `place`. `may_run`: its rank may be writing still.
+    pub(crate) fn open(place: &LogPlace, may_run: bool) -> Result<LogReader<Source>, OpenError> {
+        match place {
+            LogPlace::File(path) => {
+                let file = open_file(path).map_err(|source| OpenError::Io { path: path.clone(), source })?;
+                LogReader::named(Source::File(DataOnly::new(file)), path)
+            }
+            LogPlace::Node(node, id) => {
+                if may_run {
+                    node.look_again();
+                }
+                let name = node.name_of_log(id.rank);
+                let frames = node.read(*id);
+                if frames.parts().lacks(0) {
+                    return Err(OpenError::Header { path: name, what: "the part with it is missing".to_owned() });
+                }
+                LogReader::named(Source::Frames(frames), &name)
+            }
+        }
+    }
+
+    /// What is wrong with the log of `rank`, as its place shows before it is read.
+    pub(crate) fn problems(&self, rank: u32) -> Vec<Problem> {
+        let Source::Frames(frames) = self else { return Vec::new() };
+        let (chain, name) = (frames.parts(), frames.node().name());
+        let mut problems = Vec::new();
+        let mut note = |kind, count, detail| problems.push(Problem { kind, rank: Some(rank), count, detail });
+        if let Some((first, _)) = chain.gaps.first() {
+            let bytes = chain.missing();
+            let several = if chain.gaps.len() > 1 {
+                format!(" and {} further places", chain.gaps.len() - 1)
+            } else {
+                String::new()
+            };
+            let detail = format!(
+                "{} of its log are missing in {name}, from byte {first} of the log{several}",
+                Plural(bytes, "byte")
+            );
+            note(ProblemKind::Damaged, bytes, detail);
+        }
+        if chain.in_conflict > 0 {
+            note(ProblemKind::PartsInConflict, chain.in_conflict, format!("in {name}"));
+        }
+        problems
+    }
+
+    /// The same once it was read to its end.
+    pub(crate) fn problems_at_end(&self, rank: u32) -> Vec<Problem> {
+        let (kind, count, detail) = match self {
+            Source::File(data) => {
+                let hole = data.skipped();
+                (ProblemKind::Damaged, hole, format!("a hole of {} in the log's file", Plural(hole, "byte")))
+            }
+            Source::Frames(frames) => {
+                let (at, bytes) = frames.unfinished().map_or((0, 0), |skipped| (skipped.at, skipped.bytes));
+                let name = frames.node().name();
+                let detail = format!("{} of an unfinished block from byte {at} of {name}", Plural(bytes, "byte"));
+                (ProblemKind::Truncated, bytes, detail)
+            }
+        };
+        if count == 0 { Vec::new() } else { vec![Problem { kind, rank: Some(rank), count, detail }] }
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Source::File(data) => data.read(buffer),
+            Source::Frames(frames) => frames.read(buffer),
+        }
+    }
+}

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use lbprof_tests::launch::Job;
 use lbprof_tests::suite::{self, Case, Company};
 use lbprof_tests::{place, run};
@@ -13,7 +13,8 @@ use serde_json::Value;
 /// Share of the CPU time that the program's own clock counts and samples do not: in the system.
 const IN_THE_SYSTEM: f64 = 0.05;
 
-/// Seconds of each function, by rank.
+/// Seconds by rank of each function of the first threads; of `worker <region> <function>`, a function of all threads without MPI calls, in a region; of
+/// `module <file>`, all functions of a file whose name begins so.
 fn truth(case: &Case, path: &std::path::Path) -> anyhow::Result<BTreeMap<String, Vec<f64>>> {
     let mut functions: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for rank in 0..case.ranks {
@@ -29,44 +30,77 @@ fn number(value: &Value, key: &str) -> anyhow::Result<f64> {
     value[key].as_f64().with_context(|| format!("{key} in {value}"))
 }
 
+/// The time of something that a program did, the mean over ranks, with its standard error; by its name as [`truth`] has it.
+fn found(functions: &Value, what: &str) -> anyhow::Result<(f64, f64)> {
+    let rows_of = |part: &Value| part["functions"].as_array().cloned().with_context(|| format!("functions in {part}"));
+    let words: Vec<&str> = what.splitn(3, ' ').collect();
+    let (mut own, name) = match words.as_slice() {
+        ["worker", region, function] => {
+            let threads = functions["other_threads"].as_array().context("other threads")?;
+            let [threads] = threads.as_slice() else { bail!("not one kind of other threads: {threads:#?}") };
+            ensure!(threads["call_mpi"] == false, "{threads:#}");
+            let regions = threads["regions"].as_array().context("regions")?;
+            // In the first iteration it is not in the loop that is found.
+            let end = format!("/{region}");
+            let own = regions.iter().filter(|one| one["region"].as_str().is_some_and(|path| path.ends_with(&end)));
+            (own.map(rows_of).collect::<anyhow::Result<Vec<_>>>()?.concat(), *function)
+        }
+        _ => (rows_of(&functions["program"])?, what),
+    };
+    own.retain(|row| name.strip_prefix("module ").map_or(row["function"] == name, |file| is_in(row, file)));
+    ensure!(!own.is_empty(), "{what} is not in {functions:#}");
+    let has_line = |row: &Value| row["line"].is_u64() && row["file"].is_string();
+    ensure!(words[0] == "module" || own.iter().all(has_line), "{what} has no line: {own:#?}");
+    own.iter().try_fold((0.0, 0.0_f64), |(mean_s, error_s), row| {
+        Ok((mean_s + number(row, "mean_s")?, error_s.hypot(number(row, "error_s")?)))
+    })
+}
+
+/// Whether a row is a function of a file whose name begins so.
+fn is_in(row: &Value, file: &str) -> bool {
+    let module = row["module"].as_str().unwrap_or_default();
+    module.rsplit('/').next().is_some_and(|name| name.starts_with(file))
+}
+
 fn the_report_names_the_functions(case: &Case) -> anyhow::Result<()> {
     let program = case.program.compiled(&case.mpi)?;
     let folder = place::fresh_folder(&case.name)?;
     let own = folder.join("truth");
     let job = Job::new(&case.mpi, case.ranks, &program, &folder)
+        .run_by_interpreter_of(&case.program)
+        .with_env_of(&case.program)
         .with_env("LBPROF_SAMPLE", "1000")
         .with_env("LBTEST_TRUTH", &own);
     job.recorded()?.must_succeed()?;
     let report = run::report(&job.run_folder()?)?;
     run::check_report(&report)?;
     let truth = truth(case, &own)?;
-    let functions = &report["functions"]["program"];
-    let rows = functions["functions"].as_array().context("functions")?;
-    for (function, seconds) in &truth {
-        let row = rows.iter().find(|row| row["function"] == function.as_str());
-        let row = row.with_context(|| format!("{function} is not in {rows:#?}"))?;
+    for (what, seconds) in &truth {
         let mean_s = seconds.iter().sum::<f64>() / seconds.len() as f64;
-        let (found, error) = (number(row, "mean_s")?, number(row, "error_s")?);
+        let (found, error) = found(&report["functions"], what)?;
         ensure!(
             (found - mean_s).abs() <= 3.0 * error + IN_THE_SYSTEM * mean_s,
-            "{function}: {mean_s} s, found {row:#}"
+            "{what}: {mean_s} s, found {found} ± {error} s"
         );
-        ensure!(row["line"].is_u64() && row["file"].is_string(), "{function} has no line: {row:#}");
     }
+    let functions = &report["functions"]["program"];
     let (rank, slow) = case.program.value("slow").and_then(|value| value.split_once(' ')).context("slow:")?;
     let rank: usize = rank.parse()?;
     ensure!(functions["slowest_rank"] == rank, "the slowest rank is {}", functions["slowest_rank"]);
     let seconds = truth.get(slow).context("a function")?;
     let excess_s = seconds[rank] - seconds.iter().sum::<f64>() / seconds.len() as f64;
     let explained = &functions["explained"]["functions"][0];
-    ensure!(explained["function"] == slow, "the excess is laid to {explained:#}");
+    let is_slow = slow.strip_prefix("module ").map_or(explained["function"] == slow, |file| is_in(explained, file));
+    ensure!(is_slow, "the excess is laid to {explained:#}");
     let (found, error) = (number(explained, "excess_s")?, number(explained, "excess_error_s")?);
     ensure!(
         (found - excess_s).abs() <= 3.0 * error + IN_THE_SYSTEM * excess_s,
         "{slow}: {excess_s} s more, {explained:#}"
     );
     let verdict = report["verdict"]["text"].as_str().unwrap_or_default();
-    ensure!(verdict.contains(&format!("in {slow} (")), "{verdict}");
+    let named = slow.strip_prefix("module ").map_or_else(|| format!("in {slow} ("), str::to_owned);
+    // On crowded cores most of what it computes longer is waiting for one.
+    ensure!(verdict.contains(&named) || explained["share"].as_f64() < Some(0.1), "{verdict}");
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use lbprof_analyzer::model::sites::Sites;
 use lbprof_analyzer::read::definitions::Definitions;
 use lbprof_analyzer::read::open::Run;
 use lbprof_analyzer::report::bounds::Bounds;
-use lbprof_analyzer::report::functions::{FunctionNodeKind, FunctionRow, FunctionTable, RegionFunctions};
+use lbprof_analyzer::report::functions::{FunctionNode, FunctionNodeKind, FunctionRow, FunctionTable, RegionFunctions};
 use lbprof_analyzer::report::{Report, json, text};
 use lbprof_analyzer::select::Selection;
 use lbprof_analyzer::structure::symbols::{MOST_TIME, resolve};
@@ -40,7 +40,10 @@ fn check_sums(table: &FunctionTable) {
         let sum = |of: fn(&FunctionRow) -> f64, others: f64| part.functions.iter().map(of).sum::<f64>() + others;
         near(sum(|row| row.mean_s, part.others.mean_s), part.cpu_s);
         near(part.computation_s - part.not_running_s, part.cpu_s);
+        let is_sure = |excess_s: f64, error_s: f64| excess_s >= 2.0 * error_s;
+        assert!(part.explained.functions.iter().all(|one| is_sure(one.excess_s, one.excess_error_s)), "{part:?}");
         for row in &part.functions {
+            assert!(row.lines.iter().map(|line| line.mean_s).sum::<f64>() <= row.mean_s + 1e-9, "{row:?}");
             assert!(row.min_s <= row.mean_s + 1e-12 && row.mean_s <= row.max_s + 1e-12, "{row:?}");
             near(row.slowest_s - row.mean_s, row.excess_s);
         }
@@ -54,6 +57,12 @@ fn check_sums(table: &FunctionTable) {
     near(table.tree[0].mean_s, table.program.cpu_s);
     for (node, within) in table.tree.iter().zip(within) {
         assert!(within <= node.mean_s + 1e-9, "{node:?}");
+        // A region's time is all in functions.
+        assert!(node.kind == FunctionNodeKind::Function || within >= node.mean_s - 1e-9, "{node:?}");
+    }
+    for part in &table.regions {
+        let is_its = |node: &FunctionNode| part.region.ends_with(&node.label) && node.mean_s >= part.cpu_s - 1e-9;
+        assert!(table.tree.iter().any(is_its), "{part:?}");
     }
 }
 
@@ -102,6 +111,12 @@ fn times_of_functions_are_true_within_their_errors() {
     assert!((pair.explained.functions[0].share.unwrap() - 1.0).abs() < 0.1, "{:?}", pair.explained);
     let density = row(pair, "density");
     assert_eq!((density.name.line, density.lines.len()), (Some(1), 1));
+    let line = &density.lines[0];
+    assert!((line.mean_s - density.mean_s).abs() < 1e-12 && (line.error_s - density.error_s).abs() < 1e-12);
+    assert_eq!(
+        (line.min_s, line.max_s, line.max_rank),
+        (Some(density.min_s), Some(density.max_s), Some(density.max_rank))
+    );
 }
 
 #[test]
@@ -137,6 +152,16 @@ fn a_part_of_the_run_has_its_own_functions() {
     assert_eq!(pair.program.functions, region(&whole, "pair").functions);
     let some = table(dir.path(), &Selection { ranks: Some("1-3".parse().unwrap()), ..Selection::default() });
     assert!(some.program.functions.iter().all(|row| !row.significant), "ranks 1 to 3 do the same: {some:?}");
+    assert_eq!(some.program.explained.functions, []);
+    let two = Selection { ranks: Some("0,2".parse().unwrap()), ..late.clone() };
+    let two = table(dir.path(), &two);
+    assert_eq!(two.ranks, 2);
+    for (place, function) in NAMES.into_iter().enumerate() {
+        let (row, own) = (row(&two.program, function), truth_s(0, 25..50, place));
+        let mean_s = (own + truth_s(2, 25..50, place)) / 2.0;
+        assert!((row.mean_s - mean_s).abs() <= 2.0 * row.error_s, "{function}: {mean_s} {row:?}");
+        assert!((row.slowest_s - own).abs() <= 4.0 * row.error_s, "{function}: {own} {row:?}");
+    }
 }
 
 #[test]
@@ -178,16 +203,24 @@ fn a_rank_that_sleeps_or_is_preempted_does_not_run() {
     let program = Program::new(&["-g"]);
     let (path, build_id) = (program.path.to_str().unwrap().to_owned(), program.build_id.clone());
     let force = program.begin("force");
-    let dir = written(Scenario::ranks(2).each(move |rank, script| {
+    let dir = written(Scenario::ranks(3).each(move |rank, script| {
         let script = script.program(&path, &build_id).sampled(1000);
-        let asleep = if rank == 1 { 10.0 } else { 0.0 };
-        script.repeat(20, move |_, script| script.compute_at(force, 10.0).compute(asleep).barrier(11.0 - asleep))
+        let asleep = [0.0, 10.0, 4.0][rank as usize];
+        script.repeat(20, move |_, script| {
+            let script = script.region("busy", |script| script.compute_at(force, 10.0));
+            script.region("idle", |script| script.compute(asleep)).barrier(11.0 - asleep)
+        })
     }));
     let report = report(dir.path(), &Selection::default());
     let table = report.functions.as_ref().unwrap();
     assert_eq!(table.program.not_running_rank, Some(1));
     assert!((table.program.max_not_running_s - 0.2).abs() < 0.03, "{:?}", table.program);
-    assert!(text::verdict(&report).contains("100 % of the difference not running"), "{}", text::verdict(&report));
+    let (excess_s, mean_s) = (table.program.explained.not_running_s.unwrap(), 0.28 / 3.0);
+    assert!((excess_s - (0.2 - mean_s)).abs() < 0.03, "{:?}", table.program);
+    let busy = region(table, "busy");
+    assert_eq!((busy.not_running_rank, busy.explained.not_running_s), (None, None), "{busy:?}");
+    assert!(busy.not_running_s.abs() <= 2.0 * busy.cpu_error_s);
+    assert!(text::verdict(&report).contains("100 % of it not running"), "{}", text::verdict(&report));
 }
 
 #[test]
@@ -208,6 +241,122 @@ fn samples_in_calls_are_no_computation_and_other_threads_are_apart() {
     }
     let kinds: Vec<_> = table.tree.iter().map(|node| node.kind).collect();
     assert_eq!(kinds, [FunctionNodeKind::Region, FunctionNodeKind::Function]);
+}
+
+#[test]
+fn samples_taken_while_recording_is_paused_are_in_no_region() {
+    let program = Program::new(&["-g"]);
+    let (path, build_id) = (program.path.to_str().unwrap().to_owned(), program.build_id.clone());
+    let force = program.begin("force");
+    let dir = written(Scenario::ranks(2).each(move |_, script| {
+        let script = script.program(&path, &build_id).sampled(1000).compute_at(force, 40.0).barrier(1.0);
+        script.paused(|script| script.compute_at(force, 70.0)).compute_at(force, 50.0).barrier(1.0)
+    }));
+    let table = table(dir.path(), &Selection::default());
+    for (found, truth) in [(table.computation_s, 0.18), (table.unplaced_s, 0.14)] {
+        assert!((found - truth).abs() < 0.01, "{found} {truth}");
+    }
+}
+
+#[test]
+fn samples_lie_in_the_code_between_calls_that_was_found() {
+    let program = Program::new(&["-g"]);
+    let (path, build_id) = (program.path.to_str().unwrap().to_owned(), program.build_id.clone());
+    let (force, sort) = (program.begin("force"), program.begin("sort"));
+    let dir = written(Scenario::ranks(2).each(move |_, script| {
+        let script = script.program(&path, &build_id).sampled(1000);
+        script.repeat(40, move |_, script| {
+            let script = script.compute_at(force, 7.0).at("first").barrier(1.0);
+            script.compute_at(sort, 4.0).at("second").barrier(1.0)
+        })
+    }));
+    let run = Run::open(Some(dir.path())).unwrap();
+    let options = Options { symbols: true, ..Options::default() };
+    let analysis = analyse_part(&run, &Selection::default(), &options, |_| ()).unwrap();
+    let table = Report::new(&analysis.model, &analysis.names).functions.unwrap();
+    // The first iteration is not in the loop that is found.
+    for (function, truth_s) in [("force", 39.0 * 7e-3), ("sort", 39.0 * 4e-3)] {
+        let own = table
+            .regions
+            .iter()
+            .filter(|part| part.functions.iter().any(|row| row.name.function.as_deref() == Some(function)));
+        let most = own.max_by(|a, b| a.cpu_s.total_cmp(&b.cpu_s)).unwrap();
+        assert_eq!(most.functions.len(), 1, "{most:?}");
+        assert!((most.cpu_s - truth_s).abs() <= 2.0 * most.cpu_error_s + 0.012, "{truth_s} {most:?}");
+    }
+}
+
+#[test]
+fn other_threads_have_functions_by_region() {
+    let program = Program::new(&["-g"]);
+    let (path, build_id) = (program.path.to_str().unwrap().to_owned(), program.build_id.clone());
+    let [force, halo, sort] = ["force", "halo", "sort"].map(|name| program.begin(name));
+    let dir = written(Scenario::ranks(2).each(move |rank, script| {
+        let script = script.program(&path, &build_id).sampled(1000);
+        script.repeat(40, move |_, script| {
+            // |= pair: force 8 =|= rest: sort 2 =|= barrier 5 =|
+            //  halo 7 (3 on rank 1)
+            //  force 6                            sort 4           of another thread
+            let script = script.region("pair", |script| {
+                let script = script.worker_at(4000, halo, if rank == 0 { 7.0 } else { 3.0 });
+                script.worker_at(4001, force, 6.0).compute_at(force, 8.0)
+            });
+            let script = script.region("rest", |script| script.compute_at(sort, 2.0));
+            script.worker_at(4001, sort, 4.0).barrier(5.0)
+        })
+    }));
+    let table = table(dir.path(), &Selection::default());
+    let [threads] = table.other_threads.as_slice() else { panic!("{table:?}") };
+    assert_eq!((threads.call_mpi, threads.threads, threads.ranks), (false, 4, 2));
+    let near =
+        |found: f64, truth: f64, error: f64| assert!((found - truth).abs() <= 2.0 * error, "{found} {truth} {error}");
+    near(threads.cpu_s, 40.0 * (13.0 + 9.0 + 8.0) * 1e-3, 2.0 * threads.program.cpu_error_s);
+    near(table.other_threads_s, threads.cpu_s, 1e-9);
+    let part = |end: &str| threads.regions.iter().find(|one| one.region.ends_with(end)).unwrap();
+    let row = |end: &str, function: &str| {
+        part(end).functions.iter().find(|row| row.name.function.as_deref() == Some(function)).unwrap()
+    };
+    let halo = row("/pair", "halo");
+    near(halo.mean_s, 40.0 * 5e-3, halo.error_s);
+    near(halo.excess_s, 40.0 * 2e-3, halo.excess_error_s);
+    assert!(halo.significant && halo.max_rank == 0 && halo.name.line.is_some(), "{halo:?}");
+    let force = row("/pair", "force");
+    near(force.mean_s, 40.0 * 6e-3, force.error_s);
+    assert!(!force.significant, "{force:?}");
+    let sort = row("main", "sort");
+    near(sort.mean_s, 40.0 * 4e-3, sort.error_s);
+    assert!(threads.regions.iter().all(|one| !one.region.ends_with("/rest")), "{threads:?}");
+    near(part("main").during_mpi_s, sort.mean_s, 0.5 * sort.error_s);
+    near(part("/pair").during_mpi_s, 0.0, 0.5 * force.error_s);
+    // The first threads have what they would have alone.
+    near(region(&table, "/pair").cpu_s, 40.0 * 8e-3, region(&table, "/pair").cpu_error_s);
+    let only = self::table(dir.path(), &Selection { region: Some("pair".into()), ..Selection::default() });
+    assert_eq!(only.other_threads[0].program.functions, part("/pair").functions);
+    let options = text::Options { command: "", columns: 100, first_screen: false, asked: false, top: 10, full: false };
+    let shown = text::render(&report(dir.path(), &Selection::default()), &options);
+    let shown = anstream::adapter::strip_str(&shown).to_string();
+    let section = shown.split("\n\n").find(|part| part.starts_with("Functions of threads")).unwrap();
+    let lines = section.split("md.c:").map(|part| part.trim_start_matches(|one: char| one.is_ascii_digit()));
+    insta::assert_snapshot!(lines.collect::<Vec<_>>().join("md.c:N"));
+}
+
+#[test]
+fn threads_that_call_mpi_are_apart_from_those_that_do_not() {
+    let program = Program::new(&["-g"]);
+    let (path, build_id) = (program.path.to_str().unwrap().to_owned(), program.build_id.clone());
+    let [force, halo] = ["force", "halo"].map(|name| program.begin(name));
+    let dir = written(Scenario::ranks(2).each(move |_, script| {
+        let script = script.program(&path, &build_id).sampled(1000);
+        let script = script.worker_at(4000, force, 60.0).worker_at(4001, halo, 90.0).records_as(4001, 1);
+        script.thread(1, |script| script.compute(90).barrier(1)).compute(100).barrier(1)
+    }));
+    let table = table(dir.path(), &Selection::default());
+    let found: Vec<_> =
+        table.other_threads.iter().map(|one| (one.call_mpi, one.threads, one.program.functions.len())).collect();
+    assert_eq!(found, [(false, 2, 1), (true, 2, 1)]);
+    for (threads, function) in table.other_threads.iter().zip(["force", "halo"]) {
+        assert_eq!(threads.program.functions[0].name.function.as_deref(), Some(function));
+    }
 }
 
 #[test]

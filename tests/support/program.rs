@@ -7,6 +7,7 @@
 //! - `mpi:` the MPIs that can run it, by name; none given: all that are tested. A name with `-` in front leaves that one out;
 //! - `expect:` a fact of the report, see [`crate::facts`];
 //! - `link:` further arguments of the compiler;
+//! - `interpreter: alone`: a script that calls MPI without mpi4py, and so runs under any MPI;
 //! - `compiler:` the compiler, for a program that is not linked with an MPI;
 //! - anything else: see the tests that use it.
 

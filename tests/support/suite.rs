@@ -47,7 +47,8 @@ pub fn cases(suite: &str, folder: &str, check: fn(&Case) -> anyhow::Result<()>) 
             for ranks in program.ranks() {
                 let name = format!("{}::{}::{ranks}", program.name, mpi.name);
                 let case = Case { program: program.clone(), mpi: mpi.clone(), ranks, name: format!("{suite}::{name}") };
-                let is_ignored = case.program.is_script() && without_python.is_some();
+                let needs_mpi4py = case.program.is_script() && case.program.value("interpreter") != Some("alone");
+                let is_ignored = needs_mpi4py && without_python.is_some();
                 trials.push(trial(name, move || check(&case)).with_ignored_flag(is_ignored));
             }
         }

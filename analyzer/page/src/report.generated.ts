@@ -3265,6 +3265,10 @@ unplaced_s: number
  */
 other_threads_s: number
 /**
+ * The functions of these, by whether they call MPI.
+ */
+other_threads: OtherThreads[]
+/**
  * The whole program; regions together.
  */
 program: RegionFunctions
@@ -3282,19 +3286,48 @@ causes: CauseFunctions[]
 tree: FunctionNode[]
 }
 /**
- * The functions of a region.
+ * Threads other than those that called `MPI_Init`, those of a rank together. Their samples count for the region that the rank's first thread was in at that time, whatever it did there.
  */
-export interface RegionFunctions {
+export interface OtherThreads {
+/**
+ * Whether they call MPI: false for the threads of OpenMP and of libraries.
+ */
+call_mpi: boolean
+/**
+ * How many of them have samples, all ranks together.
+ */
+threads: number
+/**
+ * Ranks that have such threads.
+ */
+ranks: number
+/**
+ * Their samples.
+ */
+samples: number
+/**
+ * Their CPU time, all ranks together.
+ */
+cpu_s: number
+/**
+ * The whole program; regions together.
+ */
+program: OtherThreadsFunctions
+/**
+ * Each region by itself, inner regions excluded, most CPU time first; at most 40.
+ */
+regions: OtherThreadsFunctions[]
+}
+/**
+ * The functions of such threads in a region.
+ */
+export interface OtherThreadsFunctions {
 /**
  * Its path.
  */
 region: string
 /**
- * Computation by its calls, the mean over ranks.
- */
-computation_s: number
-/**
- * CPU time of that by samples, the mean.
+ * Their CPU time, the mean over ranks.
  */
 cpu_s: number
 /**
@@ -3302,102 +3335,17 @@ cpu_s: number
  */
 cpu_error_s: number
 /**
- * Computation without samples: `computation_s` − `cpu_s`: asleep, waiting for a core, or in the kernel.
+ * The part of `cpu_s` in which the first thread was in an MPI call.
  */
-not_running_s: number
+during_mpi_s: number
 /**
- * The rank with most of that, beyond the error; null if none has any.
- */
-not_running_rank: (number | null)
-/**
- * How much that rank has.
- */
-max_not_running_s: number
-/**
- * The rank that computes longest, which is compared with the mean.
- */
-slowest_rank: (number | null)
-/**
- * Its computation.
- */
-slowest_computation_s: number
-/**
- * `slowest_computation_s` − `computation_s`.
- */
-excess_s: number
-/**
- * Where that is.
- */
-explained: ExplainedExcess
-/**
- * What the processors counted in that CPU time; null if they count nothing, as in most virtual machines.
- */
-hardware: (HardwareRow | null)
-/**
- * The functions, most CPU time or excess first.
+ * The functions, most CPU time or excess first. The slowest rank is the one whose first thread computes longest in the whole program.
  */
 functions: FunctionRow[]
 /**
  * The others together.
  */
 others: OtherFunctions
-}
-/**
- * What the processors counted in computation, in user space.
- */
-export interface HardwareRow {
-/**
- * Ranks that have counts.
- */
-ranks: number
-/**
- * Instructions, the mean over these ranks.
- */
-instructions: number
-/**
- * Instructions per cycle of all of them; null if no cycles were counted.
- */
-ipc: (number | null)
-/**
- * Cycles per second of CPU time of all of them.
- */
-frequency_hz: (number | null)
-/**
- * Instructions of the rank that computes longest.
- */
-slowest_instructions: number
-/**
- * Its instructions per cycle.
- */
-slowest_ipc: (number | null)
-/**
- * Its cycles per second.
- */
-slowest_frequency_hz: (number | null)
-/**
- * CPU time that this rank has more than the mean because it executes more instructions: (its instructions − the mean) × mean seconds per instruction.
- */
-more_instructions_s: number
-/**
- * CPU time that it has more because its instructions take longer. Both add up to its excess of CPU time.
- */
-slower_instructions_s: number
-/**
- * The least IPC of a rank.
- */
-min_ipc: (number | null)
-/**
- * That rank.
- */
-min_ipc_rank: (number | null)
-/**
- * The lowest frequency of a rank.
- */
-min_frequency_hz: (number | null)
-/**
- * That rank.
- */
-min_frequency_rank: (number | null)
 }
 /**
  * A function.
@@ -3521,6 +3469,124 @@ excess_s: number
  * Standard error of that.
  */
 excess_error_s: number
+}
+/**
+ * The functions of a region.
+ */
+export interface RegionFunctions {
+/**
+ * Its path.
+ */
+region: string
+/**
+ * Computation by its calls, the mean over ranks.
+ */
+computation_s: number
+/**
+ * CPU time of that by samples, the mean.
+ */
+cpu_s: number
+/**
+ * Standard error of `cpu_s`.
+ */
+cpu_error_s: number
+/**
+ * Computation without samples: `computation_s` − `cpu_s`: asleep, waiting for a core, or in the kernel.
+ */
+not_running_s: number
+/**
+ * The rank with most of that, beyond the error; null if none has any.
+ */
+not_running_rank: (number | null)
+/**
+ * How much that rank has.
+ */
+max_not_running_s: number
+/**
+ * The rank that computes longest, which is compared with the mean.
+ */
+slowest_rank: (number | null)
+/**
+ * Its computation.
+ */
+slowest_computation_s: number
+/**
+ * `slowest_computation_s` − `computation_s`.
+ */
+excess_s: number
+/**
+ * Where that is.
+ */
+explained: ExplainedExcess
+/**
+ * What the processors counted in that CPU time; null if they count nothing, as in most virtual machines.
+ */
+hardware: (HardwareRow | null)
+/**
+ * The functions, most CPU time or excess first.
+ */
+functions: FunctionRow[]
+/**
+ * The others together.
+ */
+others: OtherFunctions
+}
+/**
+ * What the processors counted in computation, in user space.
+ */
+export interface HardwareRow {
+/**
+ * Ranks that have counts.
+ */
+ranks: number
+/**
+ * Instructions, the mean over these ranks.
+ */
+instructions: number
+/**
+ * Instructions per cycle of all of them; null if no cycles were counted.
+ */
+ipc: (number | null)
+/**
+ * Cycles per second of CPU time of all of them.
+ */
+frequency_hz: (number | null)
+/**
+ * Instructions of the rank that computes longest.
+ */
+slowest_instructions: number
+/**
+ * Its instructions per cycle.
+ */
+slowest_ipc: (number | null)
+/**
+ * Its cycles per second.
+ */
+slowest_frequency_hz: (number | null)
+/**
+ * CPU time that this rank has more than the mean because it executes more instructions: (its instructions − the mean) × mean seconds per instruction.
+ */
+more_instructions_s: number
+/**
+ * CPU time that it has more because its instructions take longer. Both add up to its excess of CPU time.
+ */
+slower_instructions_s: number
+/**
+ * The least IPC of a rank.
+ */
+min_ipc: (number | null)
+/**
+ * That rank.
+ */
+min_ipc_rank: (number | null)
+/**
+ * The lowest frequency of a rank.
+ */
+min_frequency_hz: (number | null)
+/**
+ * That rank.
+ */
+min_frequency_rank: (number | null)
 }
 /**
  * What a rank computed that made others wait.

@@ -68,8 +68,15 @@ test("functions of the slowest rank stand beside those of the mean, and zoom tog
     assert.notEqual(await box(0).evaluate((one) => one.style.background), "", "it has a colour");
     await box(0).click();
     assert.deepEqual([await box(0).evaluate((one) => one.style.width), await box(1).evaluate((one) => one.style.width)], ["100%", "100%"]);
-    await page.selectOption("#panel-functions select", "1");
-    assert.equal(await page.locator("#panel-functions tbody tr").count(), report.functions.regions[0].functions.length);
+    const tables = page.locator("#panel-functions table");
+    const choices = page.locator("#panel-functions select");
+    const [threads] = report.functions.other_threads;
+    assert.deepEqual([threads.call_mpi, await choices.count(), await tables.count()], [false, 2, 2]);
+    await choices.nth(0).selectOption("1");
+    assert.equal(await tables.nth(0).locator("tbody tr").count(), report.functions.regions[0].functions.length);
+    await choices.nth(1).selectOption("1");
+    assert.equal(await tables.nth(1).locator("tbody tr").count(), threads.regions[0].functions.length);
+    assert.match(await tables.nth(1).locator("tbody").textContent(), /^scenario100/);
     assert.deepEqual(complaints, []);
     await close();
 });

@@ -2,7 +2,7 @@
 
 use lbprof_collector::Activity;
 
-use crate::model::samples::SampledAt;
+use crate::model::samples::{SampledAt, SampledThreads};
 use crate::model::{Model, RankModel, chain};
 use crate::structure::sampled_code::{SampledCode, SampledFunction};
 
@@ -14,7 +14,7 @@ pub(super) fn stacks<'a>(
     code: &'a SampledCode,
     rank: &'a RankModel,
 ) -> impl Iterator<Item = (Vec<String>, f64)> + 'a {
-    rank.samples.first.iter().map(move |(at, time)| (frames(model, code, at), time.seconds))
+    rank.samples.times(SampledThreads::First).iter().map(move |(at, time)| (frames(model, code, at), time.seconds))
 }
 
 fn frames(model: &Model, code: &SampledCode, at: &SampledAt) -> Vec<String> {

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use super::sampled::stacks;
 use crate::model::Model;
+use crate::model::samples::SampledThreads;
 use crate::report::words::clean;
 use crate::structure::sampled_code::SampledCode;
 
@@ -67,7 +68,7 @@ pub fn write((model, code): (&Model, &SampledCode), out: &mut dyn Write) -> io::
         })
     };
     let mut profiles = Vec::new();
-    for rank in model.ranks.iter().filter(|rank| !rank.samples.first.is_empty()) {
+    for rank in model.ranks.iter().filter(|rank| !rank.samples.times(SampledThreads::First).is_empty()) {
         let (mut samples, mut weights) = (Vec::new(), Vec::new());
         for (stack, seconds) in stacks(model, code, rank) {
             samples.push(stack.into_iter().map(&mut frame).collect());

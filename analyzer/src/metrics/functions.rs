@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 
-use crate::model::samples::{CpuTime, OverRanks};
+use crate::model::samples::{CpuTime, OverRanks, SampledAt, SampledThreads};
 use crate::model::{Model, RankModel, RegionIdx};
 use crate::structure::sampled_code::SampledCode;
 
@@ -94,6 +94,7 @@ impl FunctionTime {
 pub struct FunctionTimes<'a> {
     model: &'a Model,
     code: &'a SampledCode,
+    threads: SampledThreads,
     /// How many ranks were sampled.
     pub ranks: usize,
     /// CPU time that a sample stands for, in seconds: the mean of all samples.
@@ -101,23 +102,23 @@ pub struct FunctionTimes<'a> {
 }
 
 impl<'a> FunctionTimes<'a> {
-    /// Of the ranks of `model`, which were in `code`; `None` where none was sampled.
-    pub fn new(model: &'a Model, code: &'a SampledCode) -> Option<Self> {
+    /// Of such threads of the ranks of `model`, which were in `code`; `None` where no rank was sampled.
+    pub fn new(model: &'a Model, code: &'a SampledCode, threads: SampledThreads) -> Option<Self> {
         let ranks = model.ranks.iter().filter(|rank| is_sampled(rank)).count();
         let mut sum = CpuTime::default();
-        model.ranks.iter().flat_map(|rank| &rank.samples.first).for_each(|(_, time)| sum.add(time));
+        model.ranks.iter().flat_map(|rank| rank.samples.times(threads)).for_each(|(_, time)| sum.add(time));
         let stated = || model.ranks.iter().find_map(|rank| rank.samples.period_s()).unwrap_or(0.0);
         let period_s = if sum.samples > 0 { sum.seconds / sum.samples as f64 } else { stated() };
-        (ranks > 0).then_some(FunctionTimes { model, code, ranks, period_s })
+        (ranks > 0).then_some(FunctionTimes { model, code, threads, ranks, period_s })
     }
 
-    /// CPU time of computation by function in a region, inner ones not included, or in all; `at`: the place in the model's of the rank that is
+    /// CPU time by function in a region, inner ones not included, or in all; `at`: the place in the model's of the rank that is
     /// compared with the mean.
     pub fn by_function(&self, region: Option<RegionIdx>, at: Option<usize>) -> BTreeMap<u32, FunctionTime> {
         let mut functions: BTreeMap<u32, FunctionTime> = BTreeMap::new();
         for (position, rank) in self.model.ranks.iter().enumerate() {
             let mut of_rank: BTreeMap<u32, CpuTime> = BTreeMap::new();
-            for (node, time) in computing(rank, region) {
+            for (node, time) in executing(rank, self.threads, region) {
                 let function = self.code.nodes.get(node as usize).map_or(0, |node| node.function);
                 of_rank.entry(function).or_default().add(time);
             }
@@ -136,7 +137,7 @@ impl<'a> FunctionTimes<'a> {
     pub fn by_node(&self, region: Option<RegionIdx>, at: Option<usize>) -> Vec<Compared> {
         let mut nodes = vec![Compared::default(); self.code.nodes.len()];
         for (position, rank) in self.model.ranks.iter().enumerate() {
-            for (node, time) in computing(rank, region) {
+            for (node, time) in executing(rank, self.threads, region) {
                 let Some(node) = nodes.get_mut(node as usize) else { continue };
                 node.all.add(time);
                 if Some(position) == at {
@@ -214,15 +215,26 @@ impl<'a> FunctionTimes<'a> {
 
 /// Whether a rank was sampled, as far as its log shows.
 pub fn is_sampled(rank: &RankModel) -> bool {
-    rank.samples.period_s().is_some() || !rank.samples.first.is_empty()
+    rank.samples.period_s().is_some() || !rank.samples.times(SampledThreads::First).is_empty()
 }
 
 /// CPU time of a rank's first thread in computation by node, in a region or in all.
 pub fn computing(rank: &RankModel, region: Option<RegionIdx>) -> impl Iterator<Item = (u32, &CpuTime)> {
-    let of_all =
-        rank.samples.first.iter().filter(move |(at, _)| at.activity == Activity::Computation && region.is_none());
-    let of_one = region.map(|region| rank.samples.within(region, Activity::Computation));
-    of_all.map(|(at, time)| (at.node, time)).chain(of_one.into_iter().flatten())
+    executing(rank, SampledThreads::First, region)
+}
+
+/// CPU time of a rank's threads by node, in a region or in all: of the first one in computation, of others whatever the first one did.
+pub fn executing(
+    rank: &RankModel,
+    threads: SampledThreads,
+    region: Option<RegionIdx>,
+) -> impl Iterator<Item = (u32, &CpuTime)> {
+    let times = match region {
+        Some(region) => rank.samples.within(threads, region),
+        None => rank.samples.times(threads),
+    };
+    let counts = move |at: &SampledAt| threads != SampledThreads::First || at.activity == Activity::Computation;
+    times.iter().filter(move |(at, _)| counts(at)).map(|(at, time)| (at.node, time))
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ pub struct Model {
     /// By region: the largest computation of any rank in each iteration of the innermost iterated region that the region
     /// is, or lies in; empty for regions outside of iterations.
     pub slowest: Vec<Vec<Slowest>>,
-    /// CPU time of computation by line of the source, where ranks were sampled.
+    /// CPU time by line of the source, where ranks were sampled.
     pub lines: BTreeMap<SampledLine, OverRanks>,
     /// Loops found in the calls, outer ones before those in them.
     pub loops: Vec<Loop>,

@@ -73,15 +73,38 @@ pub struct SampledAt {
     pub node: u32,
 }
 
+/// Which threads of a rank samples are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SampledThreads {
+    /// The one that called MPI_Init.
+    First,
+    /// Others that call MPI.
+    WithMpi,
+    /// Those that do not: of OpenMP, of libraries.
+    WithoutMpi,
+}
+
+impl SampledThreads {
+    /// All of them.
+    pub const ALL: [SampledThreads; 3] = [SampledThreads::First, SampledThreads::WithMpi, SampledThreads::WithoutMpi];
+}
+
+/// The samples of some threads of a rank together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ThreadSamples {
+    /// How many threads they are.
+    pub threads: u32,
+    /// Where they hit, at what the rank's first thread did then; sorted.
+    pub times: Vec<(SampledAt, CpuTime)>,
+}
+
 /// The samples of a rank.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RankSamples {
     /// How it was sampled, where its log says so.
     pub sampling: Option<Sampling>,
-    /// Of its first thread; sorted.
-    pub first: Vec<(SampledAt, CpuTime)>,
-    /// Of its other threads together, where the first one was then; sorted.
-    pub others: Vec<(SampledAt, CpuTime)>,
+    /// By [`SampledThreads`].
+    pub of: [ThreadSamples; SampledThreads::ALL.len()],
     /// Of all threads, at times for which nothing is known of the first one: records are missing, or recording was stopped.
     pub unplaced: CpuTime,
 }
@@ -93,12 +116,17 @@ impl RankSamples {
         sampling.map(|sampling| sampling.period_ns as f64 * 1e-9)
     }
 
-    /// CPU time of the first thread in a region alone, in an activity, by node.
-    pub fn within(&self, region: RegionIdx, activity: Activity) -> impl Iterator<Item = (u32, &CpuTime)> {
-        let is_before = |at: &SampledAt| (at.region, at.activity) < (region, activity);
-        let from = self.first.partition_point(|(at, _)| is_before(at));
-        let own = self.first[from..].iter().take_while(move |(at, _)| (at.region, at.activity) == (region, activity));
-        own.map(|(at, time)| (at.node, time))
+    /// Where samples of some threads hit.
+    pub fn times(&self, threads: SampledThreads) -> &[(SampledAt, CpuTime)] {
+        &self.of[threads as usize].times
+    }
+
+    /// Those in a region alone.
+    pub fn within(&self, threads: SampledThreads, region: RegionIdx) -> &[(SampledAt, CpuTime)] {
+        let times = self.times(threads);
+        let begin = times.partition_point(|(at, _)| at.region < region);
+        let end = times.partition_point(|(at, _)| at.region <= region);
+        &times[begin..end]
     }
 }
 
@@ -138,5 +166,5 @@ impl OverRanks {
     }
 }
 
-/// CPU time of computation by line of the source: a region, and the line as a leaf of the run's sampled code.
-pub type SampledLine = (RegionIdx, u32);
+/// CPU time by line of the source, of first threads in computation only: whose, in which region, and the line as a leaf of the run's sampled code.
+pub type SampledLine = (SampledThreads, RegionIdx, u32);

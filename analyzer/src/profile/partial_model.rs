@@ -22,7 +22,7 @@ pub(super) struct PartialModel {
     /// Ranks of which sums lie across an end of the time that counts.
     pub(super) uncut: Vec<u32>,
     pub(super) slowest: BTreeMap<RegionIdx, Vec<Slowest>>,
-    /// CPU time of computation by line of the source.
+    /// CPU time by line of the source.
     pub(super) lines: BTreeMap<SampledLine, OverRanks>,
     pub(super) concurrency: Concurrency,
     pub(super) problems: Vec<Problem>,

@@ -10,7 +10,7 @@ use lbprof_collector::{Activity, ProblemKind, Record};
 
 use super::found::FoundIterations;
 use super::partial_model::PartialModel;
-use crate::model::samples::{CpuTime, OverRanks, RankSamples, SampledAt, SampledLine};
+use crate::model::samples::{CpuTime, OverRanks, RankSamples, SampledAt, SampledLine, SampledThreads, ThreadSamples};
 use crate::model::selected::Selected;
 use crate::model::sites::Sites;
 use crate::model::{
@@ -231,20 +231,20 @@ impl<'a> RankBuilder<'a> {
         let Some(code) = self.code else { return };
         let node = |leaf: u32| code.leaves.get(leaf as usize).map_or(0, |leaf| leaf.node);
         let mut lines: BTreeMap<SampledLine, CpuTime> = BTreeMap::new();
-        for of_others in [false, true] {
+        for threads in SampledThreads::ALL {
             let mut times: BTreeMap<SampledAt, CpuTime> = BTreeMap::new();
-            let mut places: Vec<_> = if of_others { &sums.others } else { &sums.first }.iter().collect();
+            let mut places: Vec<_> = sums.times[threads as usize].iter().collect();
             // Sums of fractions depend on their order.
             places.sort_by_key(|(place, _)| **place);
             for (&(region, activity, leaf), time) in places {
                 let region = self.region(region);
                 times.entry(SampledAt { region, activity, node: node(leaf) }).or_default().add(time);
-                if activity == Activity::Computation && !of_others {
-                    lines.entry((region, leaf)).or_default().add(time);
+                if activity == Activity::Computation || threads != SampledThreads::First {
+                    lines.entry((threads, region, leaf)).or_default().add(time);
                 }
             }
-            let times = times.into_iter().collect();
-            *(if of_others { &mut self.rank.samples.others } else { &mut self.rank.samples.first }) = times;
+            self.rank.samples.of[threads as usize] =
+                ThreadSamples { threads: sums.threads[threads as usize], times: times.into_iter().collect() };
         }
         self.rank.samples.unplaced = sums.unplaced;
         let rank = self.rank.rank;

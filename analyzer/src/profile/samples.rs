@@ -12,6 +12,8 @@
 //! Samples are few, a few hundred for each second of CPU time, so that those of one rank fit into memory. Of more than [`MOST_SAMPLES`] every other one is
 //! left out, and stands for its neighbour: the error that follows from the weights grows accordingly.
 
+use std::collections::BTreeMap;
+
 use lbprof_collector::format::{BatchHead, Header};
 use lbprof_collector::reader::Item;
 use lbprof_collector::sample::{Counts, Sample};
@@ -19,7 +21,7 @@ use lbprof_collector::walk::{ThreadTime, WalkState};
 use lbprof_collector::{Activity, Record};
 use rustc_hash::FxHashMap;
 
-use crate::model::samples::{Counted, CpuTime};
+use crate::model::samples::{Counted, CpuTime, SampledThreads};
 use crate::model::sites::Sites;
 use crate::read::definitions::Definitions;
 use crate::read::open::Run;
@@ -33,7 +35,7 @@ const MOST_SAMPLES: usize = 1 << 21;
 #[derive(Clone, Copy)]
 struct TimedSample {
     ticks: u64,
-    /// Id of the thread among those that were sampled; at last 0 for the first one, 1 for the others.
+    /// Id of the thread among those that were sampled; at last the number of its [`SampledThreads`].
     thread: u32,
     /// The line of the source.
     leaf: u32,
@@ -44,11 +46,20 @@ struct TimedSample {
 #[derive(Default)]
 pub struct Samples {
     all: Vec<TimedSample>,
+    /// Most of them that are kept.
+    most: usize,
     /// One in so many of a thread's samples is kept.
     every: u64,
+    /// How many threads have any, by [`SampledThreads`].
+    threads: [u32; SampledThreads::ALL.len()],
 }
 
 impl Samples {
+    /// None yet, and never more than `most`.
+    fn at_most(most: usize) -> Samples {
+        Samples { most, every: 1, ..Samples::default() }
+    }
+
     /// Those of the rank of `header` in `span`; `None` where it has none.
     pub(super) fn read(
         (run, header): (&Run, &Header),
@@ -57,7 +68,7 @@ impl Samples {
     ) -> Option<Samples> {
         let mut log = run.log_as_it_is(header).ok()?.samples_only();
         let mut definitions = Definitions::default();
-        let mut samples = Samples { every: 1, ..Samples::default() };
+        let mut samples = Samples::at_most(MOST_SAMPLES);
         let mut leaves: FxHashMap<(u32, u64), Option<u32>> = FxHashMap::default();
         while let Some(item) = log.next_item() {
             match item {
@@ -76,9 +87,13 @@ impl Samples {
             }
         }
         // Which of the threads is the first one may be said last.
+        let mut threads: BTreeMap<u32, SampledThreads> = BTreeMap::new();
         for sample in &mut samples.all {
-            sample.thread = u32::from(!definitions.is_first_thread(sample.thread));
+            let whose =
+                threads.entry(sample.thread).or_insert_with(|| threads_of(definitions.recording_thread(sample.thread)));
+            sample.thread = *whose as u32;
         }
+        threads.into_values().for_each(|whose| samples.threads[whose as usize] += 1);
         samples.all.sort_by_key(|one| (one.ticks, one.thread));
         Some(samples).filter(|samples| !samples.all.is_empty())
     }
@@ -88,7 +103,7 @@ impl Samples {
         if !number.is_multiple_of(self.every) {
             return;
         }
-        if self.all.len() == MOST_SAMPLES {
+        if self.all.len() == self.most {
             let mut at = 0;
             self.all.retain_mut(|one| {
                 at += 1;
@@ -102,6 +117,15 @@ impl Samples {
             time.counted = Counted { instructions, cycles, seconds: time.seconds };
         }
         self.all.push(TimedSample { ticks: sample.ticks, thread, leaf, time: standing_for(time, self.every) });
+    }
+}
+
+/// Which of the rank's threads the one of this number is.
+fn threads_of(number: Option<u32>) -> SampledThreads {
+    match number {
+        Some(0) => SampledThreads::First,
+        Some(_) => SampledThreads::WithMpi,
+        None => SampledThreads::WithoutMpi,
     }
 }
 
@@ -135,10 +159,10 @@ pub(super) struct PlacedSamples {
 /// Where the samples of a rank hit.
 #[derive(Default)]
 pub struct SampleSums {
-    /// Those of the first thread.
-    pub first: FxHashMap<Place, CpuTime>,
-    /// Those of the others.
-    pub others: FxHashMap<Place, CpuTime>,
+    /// How many threads there are, by [`SampledThreads`].
+    pub threads: [u32; SampledThreads::ALL.len()],
+    /// CPU time by the same.
+    pub times: [FxHashMap<Place, CpuTime>; SampledThreads::ALL.len()],
     /// Those of times for which nothing is known.
     pub unplaced: CpuTime,
 }
@@ -146,7 +170,8 @@ pub struct SampleSums {
 impl PlacedSamples {
     /// None of `samples` is placed yet.
     pub(super) fn new(samples: Samples) -> Self {
-        PlacedSamples { samples, next: 0, time: None, sums: SampleSums::default() }
+        let sums = SampleSums { threads: samples.threads, ..SampleSums::default() };
+        PlacedSamples { samples, next: 0, time: None, sums }
     }
 
     /// Goes to where a batch begins. Samples since the last record are at times for which records are missing; those before the first one are
@@ -191,10 +216,11 @@ impl PlacedSamples {
     fn take(&mut self, ticks: u64, state: WalkState, region: u32) {
         while let Some(TimedSample { thread, leaf, time, .. }) = self.up_to(ticks) {
             let sums = &mut self.sums;
-            match (state.activity(), thread) {
-                (None, _) => sums.unplaced.add(&time),
-                (Some(activity), 0) => sums.first.entry((region, activity, leaf)).or_default().add(&time),
-                (Some(activity), _) => sums.others.entry((region, activity, leaf)).or_default().add(&time),
+            match state.activity() {
+                None => sums.unplaced.add(&time),
+                Some(activity) => {
+                    sums.times[thread as usize].entry((region, activity, leaf)).or_default().add(&time);
+                }
             }
         }
     }
@@ -209,5 +235,60 @@ impl PlacedSamples {
     /// Where samples hit. Those after the last record are of no interest: no time of the rank is known there.
     pub(super) fn finish(self) -> SampleSums {
         self.sums
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lbprof_collector::Operation;
+    use lbprof_collector::record::NONE;
+    use lbprof_collector::sample::Location;
+
+    use super::*;
+
+    fn sample(ticks: u64) -> Sample {
+        Sample { ticks, location: Location::outside(0), call_path: NONE, weight_ns: 1_000_000, counts: None }
+    }
+
+    fn head(previous_end: u64) -> BatchHead {
+        BatchHead { previous_end, ..BatchHead::default() }
+    }
+
+    #[test]
+    fn of_very_many_samples_each_of_the_kept_ones_stands_for_its_neighbours() {
+        let mut samples = Samples::at_most(8);
+        (0..64).for_each(|number| samples.add(0, number, 0, &sample(number)));
+        assert!(samples.all.len() <= 8);
+        let mut sum = CpuTime::default();
+        samples.all.iter().for_each(|one| sum.add(&one.time));
+        let one_s = 1e-3;
+        assert!((sum.seconds - 64.0 * one_s).abs() < 1e-9, "{sum:?}");
+        // Fewer and larger ones: the error grows.
+        let each_s = sum.seconds / sum.samples as f64;
+        assert!((sum.error_s() - each_s * (sum.samples as f64).sqrt()).abs() < 1e-9, "{sum:?}");
+    }
+
+    #[test]
+    fn samples_are_where_the_first_thread_is() {
+        // |  ?  |= region 4: computes =|= region 4: in a call =|  records are missing  |= region 5: computes =| call |
+        //       100                   200                     300                     500                    600    700
+        let mut samples = Samples::at_most(100);
+        let ticks = [90, 150, 200, 201, 300, 400, 500, 501, 650, 710];
+        (0..).zip(ticks).for_each(|(number, ticks)| samples.add(0, number, 0, &sample(ticks)));
+        let call = |begin: u64, end: u64| Record { end, ..Record::new(Operation::Barrier, begin) };
+        let mut placed = PlacedSamples::new(samples);
+        placed.skip_to(&head(100));
+        placed.pass(&call(200, 300), 4);
+        placed.skip_to(&head(500));
+        placed.advance(600, 5);
+        placed.pass(&call(600, 700), 6);
+        let sums = placed.finish();
+        let mut found: Vec<_> =
+            sums.times[0].iter().map(|(&(region, activity, _), time)| (region, activity, time.samples)).collect();
+        found.sort_unstable();
+        let (computation, in_call) = (Activity::Computation, Activity::Synchronization);
+        assert_eq!(found, [(4, computation, 2), (4, in_call, 2), (5, computation, 1), (6, in_call, 1)]);
+        // That of 90 and that of 710 lie outside of what is known of the rank.
+        assert_eq!(sums.unplaced.samples, 2);
     }
 }

@@ -117,14 +117,15 @@ impl Renumbering {
             }
             sites.sort_by_key(|&(key, _)| key);
         }
-        for times in [&mut rank.samples.first, &mut rank.samples.others] {
-            times.iter_mut().for_each(|(at, _)| region(&mut at.region));
-            times.sort_by_key(|&(at, _)| at);
+        for threads in &mut rank.samples.of {
+            threads.times.iter_mut().for_each(|(at, _)| region(&mut at.region));
+            threads.times.sort_by_key(|&(at, _)| at);
         }
     }
 
     pub(super) fn lines(&self, lines: BTreeMap<SampledLine, OverRanks>) -> BTreeMap<SampledLine, OverRanks> {
-        lines.into_iter().map(|((idx, leaf), times)| ((self.regions[idx as usize], leaf), times)).collect()
+        let renumbered = |(threads, idx, leaf): SampledLine| (threads, self.regions[idx as usize], leaf);
+        lines.into_iter().map(|(line, times)| (renumbered(line), times)).collect()
     }
 
     pub(super) fn slowest(&self, slowest: BTreeMap<RegionIdx, Vec<Slowest>>) -> BTreeMap<RegionIdx, Vec<Slowest>> {

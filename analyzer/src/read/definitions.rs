@@ -11,6 +11,7 @@ use lbprof_collector::definition::{
     RankList, Region, RegionKind, Usage,
 };
 use lbprof_collector::format::Header;
+use lbprof_collector::record::NONE;
 use lbprof_collector::sample::{SampledThread, Sampling};
 use lbprof_collector::{Definition, Operation, Problem, ProblemKind, Record};
 
@@ -140,9 +141,9 @@ impl Definitions {
         chain
     }
 
-    /// Whether a thread of which there are samples, by its id, is the one that called MPI_Init.
-    pub fn is_first_thread(&self, sampled: u32) -> bool {
-        self.sampled_threads.get(&sampled).is_some_and(|thread| thread.number == 0)
+    /// The number of a thread of which there are samples, by its id there; `None` of one that called no MPI function.
+    pub fn recording_thread(&self, sampled: u32) -> Option<u32> {
+        self.sampled_threads.get(&sampled).map(|thread| thread.number).filter(|&number| number != NONE)
     }
 
     /// Whether a region is marked as serial work.

@@ -96,7 +96,8 @@ pub fn within(mut model: Model, region: RegionIdx) -> Model {
     (model.regions, model.slowest) = (regions, kept);
     model.ranks.iter_mut().for_each(|rank| inside.narrow(rank));
     let lines = std::mem::take(&mut model.lines).into_iter();
-    model.lines = lines.filter_map(|((idx, leaf), times)| Some(((inside.index(idx)?, leaf), times))).collect();
+    model.lines =
+        lines.filter_map(|((whose, idx, leaf), times)| Some(((whose, inside.index(idx)?, leaf), times))).collect();
     model.chosen_loop = model.chosen_loop.and_then(|chosen| inside.index(chosen));
     let in_iterated = |idx: RegionIdx| model.chain(idx).iter().any(|&around| model.regions[around as usize].iterated);
     let is_outermost = |&idx: &RegionIdx| {
@@ -159,9 +160,12 @@ impl Inside {
         self.kept_sites(&mut rank.sites);
         self.kept_sites(&mut rank.other_sites);
         self.kept_pairs(&mut rank.counters);
-        for times in [&mut rank.samples.first, &mut rank.samples.others] {
-            let all = std::mem::take(times).into_iter();
-            times.extend(all.filter_map(|(at, time)| Some((SampledAt { region: self.index(at.region)?, ..at }, time))));
+        for threads in &mut rank.samples.of {
+            let all = std::mem::take(&mut threads.times).into_iter();
+            threads
+                .times
+                .extend(all.filter_map(|(at, time)| Some((SampledAt { region: self.index(at.region)?, ..at }, time))));
+            threads.threads = if threads.times.is_empty() { 0 } else { threads.threads };
         }
         if rank.inclusive.first().is_none_or(|&(idx, _)| idx != 0) {
             rank.inclusive.insert(0, (0, Default::default()));

@@ -160,7 +160,10 @@ fn step(names: &'static Names, rank: u32, at: u32, script: RankScript) -> RankSc
     let peer = (rank ^ 1).cast_signed();
     // Samples see two places: the program, and code that was generated.
     let generated = Location::outside(0x7000);
-    let script = script.region(names.force, |now| now.compute_in("force", 0.7 * own).compute_at(generated, 0.3 * own));
+    let script = script.region(names.force, |now| {
+        let now = now.worker(4000 + rank, "force", 0.6 * own);
+        now.compute_in("force", 0.7 * own).compute_at(generated, 0.3 * own)
+    });
     let script = script.region(names.halo, |now| {
         let now = now.through(&["step", "exchange"]);
         if rank.is_multiple_of(2) {

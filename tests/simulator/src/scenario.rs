@@ -384,6 +384,11 @@ impl RankScript {
     /// Another thread, which calls no MPI function and has this id for the system, executes at a place for `ms` from here on, meanwhile.
     pub fn worker(mut self, system_id: u32, place: &str, ms: impl Into<f64>) -> Self {
         let location = self.location(place);
+        self.worker_at(system_id, location, ms)
+    }
+
+    /// The same at any location.
+    pub fn worker_at(mut self, system_id: u32, location: Location, ms: impl Into<f64>) -> Self {
         let (now, id) = (self.now, self.sampled.len() as u32);
         let period = self.sampling.map_or(5_000_000, |sampling| sampling.period_ns);
         let known = self.sampled.iter().position(|one| one.thread.system_id == system_id);
@@ -392,6 +397,13 @@ impl RankScript {
             id as usize
         });
         self.sampled[at].run(now, ticks(ms), location, NONE);
+        self
+    }
+
+    /// The thread that has this id for the system is the one of the log's records with this number.
+    pub fn records_as(mut self, system_id: u32, number: u32) -> Self {
+        let own = self.sampled.iter_mut().filter(|one| one.thread.system_id == system_id);
+        own.for_each(|one| one.thread.number = number);
         self
     }
 

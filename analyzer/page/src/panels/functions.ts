@@ -4,7 +4,7 @@ import { Icicle } from "../icicle";
 import { key } from "../legend";
 import { stateColour } from "../palette";
 import type { Panel } from "../panel";
-import type { FunctionNode, FunctionRow, FunctionTable, RegionFunctions } from "../report.generated";
+import type { FunctionNode, FunctionRow, FunctionTable, OtherThreads, OtherThreadsFunctions, RegionFunctions } from "../report.generated";
 import { csvButton, svgButton } from "../save";
 import { table } from "../table";
 import { count, percent, plural, seconds } from "../words";
@@ -60,20 +60,39 @@ export const functions: Panel = {
             search();
         });
         const parts = [program, ...all.regions];
-        const place = el("div", {}, rows(program));
-        const choose = choice(parts.map((part, at): [string, string] => [String(at), at === 0 ? "whole program" : short(part.region)]), "0", (at) => place.replaceChildren(rows(parts[Number(at)])));
+        const tables = byRegion(parts, rows);
         host.append(
             el("p", {}, `${plural(all.samples, "sample")} of CPU time on ${plural(all.ranks, "rank")}, one each ${seconds(all.period_s)}; ${seconds(all.computation_s)} of computation, ${seconds(all.mpi_s)} in MPI, all ranks together.`),
             el("div", { class: "controls" }, field("find", filter), found, button("show all", () => pictures.forEach(({ icicle }) => icicle.zoom(0)))),
             el("div", { class: "side-by-side" }, ...pictures.map(({ title, icicle }) => el("div", {}, el("h3", {}, title), icicle.element, svgButton(`functions, ${title.split(":")[0]}`, () => icicle.shapes())))),
             el("div", { class: "legend" }, key(stateColour("waiting"), "more on the slowest rank"), key(stateColour("computation"), "less"), key("var(--cell)", "no difference beyond chance")),
             el("p", { class: "hint" }, "CPU time of computation by region and function, each as wide as its share. A click, or Enter, shows a function as wide as the picture, in both."),
-            el("div", { class: "controls" }, field("region", choose)),
-            place,
+            ...tables,
             el("div", { class: "below-table" }, csvButton("functions of all regions", () => csv(parts))),
+            ...all.other_threads.flatMap(otherThreads),
         );
     },
 };
+
+/** A table of one of these, the first of which is the whole program, and what chooses it. */
+function byRegion<Part extends { region: string }>(parts: Part[], rows: (part: Part) => HTMLElement): HTMLElement[] {
+    const place = el("div", {}, rows(parts[0]));
+    const names = parts.map((part, at): [string, string] => [String(at), at === 0 ? "whole program" : short(part.region)]);
+    const choose = choice(names, "0", (at) => place.replaceChildren(rows(parts[Number(at)])));
+    return [el("div", { class: "controls" }, field("region", choose)), place];
+}
+
+/** The functions of threads other than the first of each rank. */
+function otherThreads(threads: OtherThreads): HTMLElement[] {
+    const parts = [threads.program, ...threads.regions];
+    const what = threads.call_mpi ? "other threads with MPI calls" : "threads without MPI calls";
+    return [
+        el("h3", {}, `Functions of ${what}`),
+        el("p", { class: "hint" }, `${plural(threads.threads, "thread")} on ${plural(threads.ranks, "rank")}, ${plural(threads.samples, "sample")}; those of a rank together, in the region that its first thread was in.`),
+        ...byRegion(parts, (part) => rowsOfOthers(part)),
+        el("div", { class: "below-table" }, csvButton(`functions of ${what}`, () => csv(parts))),
+    ];
+}
 
 /** A region's path as a list has room for it. */
 function short(path: string): string {
@@ -85,9 +104,18 @@ function short(path: string): string {
 function rows(part: RegionFunctions): HTMLElement {
     const notRunning = part.max_not_running_s >= 0.05 * part.computation_s && part.not_running_rank !== null ? `, not running (asleep, without a core, or in the kernel) up to ${seconds(part.max_not_running_s)}, on rank ${part.not_running_rank}` : "";
     const slowest = part.slowest_rank === null ? "" : `; rank ${part.slowest_rank} computes longest: ${seconds(part.slowest_computation_s)}, the mean is ${seconds(part.computation_s)}`;
+    return rowsUnder(`${seconds(part.cpu_s)} of CPU time in the mean${notRunning}${slowest}`, part);
+}
+
+function rowsOfOthers(part: OtherThreadsFunctions): HTMLElement {
+    const during = part.during_mpi_s > 0 ? `, ${seconds(part.during_mpi_s)} of it while the first thread was in MPI` : "";
+    return rowsUnder(`${seconds(part.cpu_s)} of CPU time in the mean${during}`, part);
+}
+
+function rowsUnder(caption: string, part: RegionFunctions | OtherThreadsFunctions): HTMLElement {
     const others = part.others.functions > 0 ? `; ${plural(part.others.functions, "other function")}: ${seconds(part.others.mean_s)}` : "";
     return table<FunctionRow>({
-        caption: `${seconds(part.cpu_s)} of CPU time in the mean${notRunning}${slowest}${others}. ± is a standard error, – a difference within two`,
+        caption: `${caption}${others}. ± is a standard error, – a difference within two`,
         rows: part.functions,
         columns: [
             { title: "function", cell: name },
@@ -102,7 +130,7 @@ function rows(part: RegionFunctions): HTMLElement {
     });
 }
 
-function csv(parts: RegionFunctions[]): (string | number | null)[][] {
+function csv(parts: (RegionFunctions | OtherThreadsFunctions)[]): (string | number | null)[][] {
     const keys = ["function", "file", "line", "module", "samples", "mean_s", "error_s", "share", "min_s", "max_s", "max_rank", "slowest_s", "excess_s", "excess_error_s"] as const;
     return [["region", ...keys], ...parts.slice(1).flatMap((part) => part.functions.map((row) => [part.region, ...keys.map((key) => row[key])]))];
 }

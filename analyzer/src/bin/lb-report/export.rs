@@ -12,6 +12,7 @@ use lbprof_analyzer::export::paraver::{Files, Paraver};
 use lbprof_analyzer::export::perfetto::{MOST_CALLS, Perfetto};
 use lbprof_analyzer::export::{Analysed, parquet, speedscope, talp};
 use lbprof_analyzer::model::moment::Moment;
+use lbprof_analyzer::model::samples::SampledThreads;
 use lbprof_analyzer::read::open::Run;
 use lbprof_analyzer::report::Report;
 use lbprof_analyzer::report::words::count;
@@ -168,7 +169,7 @@ fn speedscope(run: &Run, selection: &Selection, arguments: &ExportArguments) -> 
 
 /// Fails where no sample is known of the selected part.
 fn needs_samples(analysis: &Analysis) -> anyhow::Result<()> {
-    match analysis.model.ranks.iter().all(|rank| rank.samples.first.is_empty()) {
+    match analysis.model.ranks.iter().all(|rank| rank.samples.times(SampledThreads::First).is_empty()) {
         true => Err(SelectionError::NoSamples.into()),
         false => Ok(()),
     }

@@ -25,6 +25,8 @@ pub struct FunctionTable {
     pub unplaced_s: f64,
     /// CPU time of the other threads, all ranks together.
     pub other_threads_s: f64,
+    /// The functions of these, by whether they call MPI.
+    pub other_threads: Vec<OtherThreads>,
     /// The whole program; regions together.
     pub program: RegionFunctions,
     /// Each region by itself, inner regions excluded, most CPU time first; at most 40.
@@ -33,6 +35,45 @@ pub struct FunctionTable {
     pub causes: Vec<CauseFunctions>,
     /// Regions and the functions in them, each after the one around it; at most 1,000 nodes, those with most CPU time.
     pub tree: Vec<FunctionNode>,
+}
+
+/// Threads other than those that called `MPI_Init`, those of a rank together. Their samples count for the region that the rank's first thread was in at that time,
+/// whatever it did there.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct OtherThreads {
+    /// Whether they call MPI: false for the threads of OpenMP and of libraries.
+    pub call_mpi: bool,
+    /// How many of them have samples, all ranks together.
+    pub threads: u32,
+    /// Ranks that have such threads.
+    pub ranks: usize,
+    /// Their samples.
+    pub samples: u64,
+    /// Their CPU time, all ranks together.
+    pub cpu_s: f64,
+    /// The whole program; regions together.
+    pub program: OtherThreadsFunctions,
+    /// Each region by itself, inner regions excluded, most CPU time first; at most 40.
+    pub regions: Vec<OtherThreadsFunctions>,
+}
+
+/// The functions of such threads in a region.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct OtherThreadsFunctions {
+    /// Its path.
+    pub region: String,
+    /// Their CPU time, the mean over ranks.
+    pub cpu_s: f64,
+    /// Standard error of `cpu_s`.
+    pub cpu_error_s: f64,
+    /// The part of `cpu_s` in which the first thread was in an MPI call.
+    pub during_mpi_s: f64,
+    /// The functions, most CPU time or excess first. The slowest rank is the one whose first thread computes longest in the whole program.
+    pub functions: Vec<FunctionRow>,
+    /// The others together.
+    pub others: OtherFunctions,
 }
 
 /// The functions of a region.

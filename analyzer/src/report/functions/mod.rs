@@ -4,6 +4,7 @@ mod causes;
 mod data;
 mod excess;
 mod hardware;
+mod other_threads;
 mod rows;
 mod tree;
 
@@ -16,7 +17,7 @@ pub use data::*;
 use super::blocking::BlockingTable;
 use super::largest;
 use crate::metrics::functions::{Estimate, FunctionTime, FunctionTimes, is_sampled};
-use crate::model::samples::CpuTime;
+use crate::model::samples::{CpuTime, SampledThreads};
 use crate::model::{Model, RegionIdx};
 use crate::structure::sampled_code::SampledCode;
 
@@ -27,37 +28,43 @@ const MOST_REGIONS: usize = 40;
 pub(super) struct Functions<'a> {
     model: &'a Model,
     code: &'a SampledCode,
+    threads: SampledThreads,
     times: FunctionTimes<'a>,
     /// By function and region the lines: CPU time first.
     lines: BTreeMap<(RegionIdx, u32), Vec<u32>>,
 }
 
 impl<'a> Functions<'a> {
-    /// `None` where no rank was sampled.
+    /// Of the ranks' first threads; `None` where no rank was sampled.
     pub(in crate::report) fn new(model: &'a Model, code: &'a SampledCode) -> Option<Self> {
-        let times = FunctionTimes::new(model, code)?;
+        Functions::of(model, code, SampledThreads::First)
+    }
+
+    /// Of such threads.
+    fn of(model: &'a Model, code: &'a SampledCode, threads: SampledThreads) -> Option<Self> {
+        let times = FunctionTimes::new(model, code, threads)?;
         let mut lines: BTreeMap<(RegionIdx, u32), Vec<u32>> = BTreeMap::new();
-        for &(region, leaf) in model.lines.keys() {
+        for &(_, region, leaf) in model.lines.keys().filter(|line| line.0 == threads) {
             let node = code.leaves.get(leaf as usize).and_then(|leaf| code.nodes.get(leaf.node as usize));
             if let Some(node) = node {
                 lines.entry((region, node.function)).or_default().push(leaf);
             }
         }
-        Some(Functions { model, code, times, lines })
+        Some(Functions { model, code, threads, times, lines })
     }
 
     /// The tables.
     pub(in crate::report) fn table(&self, blocking: Option<&BlockingTable>) -> FunctionTable {
-        let mut sums = [CpuTime::default(); 3];
+        let mut sums = [CpuTime::default(); 2];
         let mut unplaced_s = 0.0;
         for rank in &self.model.ranks {
-            for (at, time) in &rank.samples.first {
+            for (at, time) in rank.samples.times(SampledThreads::First) {
                 sums[usize::from(at.activity != Activity::Computation)].add(time);
             }
-            rank.samples.others.iter().for_each(|(_, time)| sums[2].add(time));
             unplaced_s += rank.samples.unplaced.seconds;
         }
-        let [computation, mpi, others] = sums;
+        let [computation, mpi] = sums;
+        let other_threads = self.other_threads();
         let regions = (0..self.model.regions.len() as RegionIdx).map(|region| self.region(Some(region)));
         let mut regions: Vec<RegionFunctions> = regions.filter(|one| one.cpu_s > 0.0).collect();
         regions.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
@@ -69,7 +76,8 @@ impl<'a> Functions<'a> {
             computation_s: computation.seconds,
             mpi_s: mpi.seconds,
             unplaced_s,
-            other_threads_s: others.seconds,
+            other_threads_s: other_threads.iter().map(|one| one.cpu_s).sum(),
+            other_threads,
             program: self.region(None),
             regions,
             causes: blocking.map(|table| self.causes(table)).unwrap_or_default(),

@@ -78,7 +78,7 @@ impl Functions<'_> {
         for region in regions {
             for &leaf in self.lines.get(&(region, function)).into_iter().flatten() {
                 let line = self.code.leaves.get(leaf as usize).and_then(|leaf| leaf.line);
-                if let Some((line, times)) = line.zip(self.model.lines.get(&(region, leaf))) {
+                if let Some((line, times)) = line.zip(self.model.lines.get(&(self.threads, region, leaf))) {
                     sums.entry(line).or_default().push(times);
                 }
             }

@@ -1,15 +1,10 @@
 //! The functions in which ranks compute, and in which of them the slow rank does so longer than the others.
 
-use super::{DIM, Options, title};
+use super::function_parts::{Part, render, shown};
+use super::{DIM, Options};
 use crate::report::Report;
 use crate::report::functions::{ExplainedExcess, FunctionTable, RegionFunctions};
-use crate::report::table::Table;
-use crate::report::words::{
-    TimeUnit, clean, percent, plural, quantity, seconds, seconds_like, short_path, shorten, wrap,
-};
-
-/// Regions, and functions in each, that are shown where not all are.
-const FEW: (usize, usize) = (3, 4);
+use crate::report::words::{TimeUnit, clean, plural, quantity, seconds, seconds_like, shorten, wrap};
 
 /// Share of the computation of a region from which on it is reported that a rank did not run.
 const NOT_RUNNING: f64 = 0.05;
@@ -23,108 +18,33 @@ const MOST_NAMED: usize = 2;
 /// Most columns of a function in a sentence.
 const LONGEST_NAME: usize = 60;
 
-/// Columns that give way where lines are short.
-const SPARE: &[&[&str]] = &[&["on rank"], &["least"], &["most"]];
-
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let Some(table) = report.functions.as_ref().filter(|table| table.samples > 0) else { return String::new() };
-    let parts = parts(table, options);
-    let all: usize = parts.iter().map(|part| part.functions.len() + part.others.functions).sum();
-    let few = |part: &RegionFunctions| if options.full { usize::MAX } else { most(table, part) };
-    let shown: usize = parts.iter().map(|part| part.functions.len().min(few(part))).sum();
-    let unit = TimeUnit::for_max(parts.iter().map(|part| part.slowest_computation_s).fold(0.0, f64::max));
-    let with_unit = |head: &str| format!("{head}\n[{}]", unit.symbol);
-    let (mean, least, most_s, excess) =
-        (with_unit("mean"), with_unit("least"), with_unit("most"), with_unit("slowest rank − mean"));
-    let mut shown_table = Table::new(&["<function", "share", &mean, &least, &most_s, "on rank", &excess], 0);
-    let dash = || "–".to_owned();
-    for part in &parts {
-        if parts.len() > 1 {
-            let who =
-                part.slowest_rank.map_or_else(dash, |rank| format!("{} (rank {rank})", Signed(unit, part.excess_s)));
-            let share = if table.program.cpu_s > 0.0 { part.cpu_s / table.program.cpu_s } else { 0.0 };
-            let name = clean(short_path(&part.region));
-            shown_table.row(vec![
-                name,
-                percent(share),
-                unit.number(part.cpu_s),
-                String::new(),
-                String::new(),
-                String::new(),
-                who,
-            ]);
-        }
-        let indent = if parts.len() > 1 { "  " } else { "" };
-        for row in part.functions.iter().take(few(part)) {
-            shown_table.row(vec![
-                format!("{indent}{}", clean(&row.name.label())),
-                percent(row.share),
-                unit.number(row.mean_s),
-                unit.number(row.min_s),
-                unit.number(row.max_s),
-                row.max_rank.to_string(),
-                if row.significant { with_error(unit, row.excess_s, row.excess_error_s) } else { dash() },
-            ]);
-        }
-        let rest = rest(part, few(part));
-        if rest.0 > 0 {
-            let share = if part.cpu_s > 0.0 { rest.1 / part.cpu_s } else { 0.0 };
-            let name = format!("{indent}{}", plural(rest.0 as u64, "other function"));
-            let mut cells = vec![name, percent(share), unit.number(rest.1)];
-            cells.extend((0..4).map(|_| String::new()));
-            shown_table.row(cells);
-        }
-    }
+    let shown = shown(&table.program, &table.regions, options);
+    let unit = TimeUnit::for_max(shown.iter().map(|part| part.slowest_computation_s).fold(0.0, f64::max));
     let facts = format!(
         "CPU time of computation by {} on {}, one each {}; ± is a standard error, – a difference within two",
         plural(table.samples, "sample"),
         plural(table.ranks as u64, "rank"),
         seconds(table.period_s)
     );
-    let mut text = format!(
-        "{}  {DIM}{}{DIM:#}\n",
-        title("Functions", shown, all).trim_end(),
-        wrap(&facts, options.columns.saturating_sub(4), 2)
-    );
-    text += &shown_table.sparing(options.columns, SPARE).render(options.columns, DIM);
+    let parts: Vec<Part> = shown.into_iter().map(|one| part(one, table.program.cpu_s)).collect();
+    let mut text = render(&parts, unit, ("Functions", &facts), options);
     for line in notes(table) {
         text += &format!("  {DIM}{}{DIM:#}\n", wrap(&line, options.columns - 2, 2));
     }
     text + "\n"
 }
 
-/// The regions that are shown; the whole program where it has no other.
-fn parts<'a>(table: &'a FunctionTable, options: &Options) -> Vec<&'a RegionFunctions> {
-    match table.regions.as_slice() {
-        [] | [_] => vec![&table.program],
-        regions if options.full => regions.iter().collect(),
-        regions => regions.iter().take(FEW.0).collect(),
-    }
-}
-
-fn most(table: &FunctionTable, part: &RegionFunctions) -> usize {
-    if std::ptr::eq(part, &table.program) { FEW.0 * FEW.1 } else { FEW.1 }
-}
-
-/// How many functions of a part are not shown, and their mean CPU time.
-fn rest(part: &RegionFunctions, shown: usize) -> (usize, f64) {
-    let hidden = part.functions.iter().skip(shown);
-    let (n, sum_s) = hidden.fold((0, 0.0), |(n, sum_s), row| (n + 1, sum_s + row.mean_s));
-    (n + part.others.functions, sum_s + part.others.mean_s)
-}
-
-/// `+1.22 ± 0.05`.
-fn with_error(unit: TimeUnit, value_s: f64, error_s: f64) -> String {
-    format!("{} ± {}", Signed(unit, value_s), unit.number(error_s))
-}
-
-/// A time with its sign.
-struct Signed(TimeUnit, f64);
-
-impl std::fmt::Display for Signed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let sign = if self.1 < 0.0 { "−" } else { "+" };
-        write!(f, "{sign}{}", self.0.number(self.1.abs()))
+/// A region of a program with this CPU time.
+fn part(region: &RegionFunctions, whole_s: f64) -> Part<'_> {
+    Part {
+        region: &region.region,
+        cpu_s: region.cpu_s,
+        share: if whole_s > 0.0 { region.cpu_s / whole_s } else { 0.0 },
+        excess: region.slowest_rank.map(|rank| (region.excess_s, rank)),
+        functions: &region.functions,
+        others: &region.others,
     }
 }
 
@@ -142,13 +62,6 @@ fn notes(table: &FunctionTable) -> Vec<String> {
         ));
     }
     notes.extend(hardware(table));
-    if table.other_threads_s > 0.0 {
-        let ranks = table.ranks.max(1) as f64;
-        notes.push(format!(
-            "Other threads computed {} of CPU time a rank in the mean.",
-            seconds(table.other_threads_s / ranks)
-        ));
-    }
     let all_s = table.computation_s + table.mpi_s;
     if table.unplaced_s > 0.01 * all_s {
         notes.push(format!(

@@ -14,12 +14,14 @@ mod data;
 mod dispersion;
 mod doubts;
 mod efficiency;
+mod function_parts;
 mod functions;
 mod head;
 mod iterations;
 mod loops;
 mod losses;
 mod next;
+mod other_threads;
 mod overheads;
 mod patterns;
 mod problems;
@@ -91,6 +93,7 @@ const ALL: &[Section] = &[
     loops::section,
     regions::section,
     functions::section,
+    other_threads::section,
     call_tree::section,
     dispersion::section,
     patterns::section,

@@ -10,11 +10,13 @@
 //! What the time is and where, [`crate::walk`] finds; time stamps that go backwards are counted here.
 //!
 //! The recorder runs this in the program's own threads (profile mode), so sums lie in rows that are found again without
-//! searching: the row of the innermost region is at hand, and call sites come from a small cache.
+//! searching: the row of the innermost region is at hand, and call sites come from a small cache. A call that is joined with its first part
+//! ([`crate::joined`]) is folded as it is.
 
 use rustc_hash::FxHashMap;
 
 use crate::format::BatchHead;
+use crate::joined::{self, JOINED, JOINED_COMPLETED};
 use crate::operation::{Activity, Operation};
 use crate::polling::Polls;
 use crate::profile::{Cell, CellKey, CounterTotals, Iteration, Profile, ProfileBatch, RegionTotals, SiteKey};
@@ -36,13 +38,21 @@ struct CallSums {
     call_site: u64,
     /// Operation and activity, as [`kind_of`] gives them.
     kind: u32,
-    region: u32,
     row: u32,
+    region: u32,
     /// Index in `sites`; [`NONE`]: an empty place.
     site: u32,
     /// All ones where `sent` counts, else 0; the same for `received`.
     counted: (u64, u64),
     sums: Cell,
+}
+
+impl CallSums {
+    /// The kind and the row.
+    #[inline(always)]
+    fn kind_in_row(&self) -> u64 {
+        u64::from(self.row) << 32 | u64::from(self.kind)
+    }
 }
 
 /// Places of the cache of kinds.
@@ -58,10 +68,25 @@ const NO_KIND: CallSums = CallSums {
     sums: Cell { ticks: 0, calls: 0, sent: 0, received: 0 },
 };
 
-/// Operation and activity of a record in one number.
+/// The operation of a record, and above it its flags.
+#[inline(always)]
+fn operation_and_flags(record: &Record) -> u32 {
+    u32::from(record.operation) | u32::from(record.flags.0) << 16
+}
+
+/// The bits of [`operation_and_flags`] that are the operation and the activity, and those of the activity alone.
+const KIND: u32 = 0x7_ffff;
+const ACTIVITY: u32 = 0x7_0000;
+
+/// In a kind: it is of calls that do not poll.
+const USUAL: u32 = 1 << 31;
+
+/// Operation and activity of a record in one number. Only that of a call that does not poll has [`USUAL`].
 #[inline(always)]
 fn kind_of(record: &Record) -> u32 {
-    u32::from(record.operation) | u32::from(record.flags.0 & 7) << 16
+    let operation = record.operation & !JOINED_COMPLETED;
+    let is_usual = operation < Operation::FIRST_MARKER && !Operation::polls(operation);
+    operation_and_flags(record) & KIND | if is_usual { USUAL } else { 0 }
 }
 
 /// The place in the cache of calls of a kind, from a call site in a region, whose number is given 44 bits up.
@@ -175,24 +200,40 @@ impl<T: IterationTimes> Fold<T> {
         loop {
             let usual = self.usual_calls(left);
             let Some((record, others)) = left.get(usual..).and_then(<[Record]>::split_first) else { break };
+            if self.makes_place(record, &mut site) {
+                left = &left[usual..];
+                continue;
+            }
             left = others;
-            let mut decided;
-            let record = match &mut self.polls {
-                Some(polls) if polls.concerns(record) => {
-                    decided = *record;
-                    polls.next(&mut decided);
-                    &decided
+            match record.apart() {
+                None => self.decided(record, &mut site),
+                Some((call, part)) => {
+                    self.decided(&call, &mut site);
+                    self.decided(&part, &mut site);
                 }
-                Some(polls) => {
-                    polls.pass(record);
-                    record
-                }
-                None => record,
-            };
-            self.record(record, &mut site);
+            }
         }
-        self.walk.next = self.walk.next.saturating_add(records.len() as u64);
-        self.rest.records = self.rest.records.saturating_add(records.len() as u64);
+        let count = joined::count(records) as u64;
+        self.walk.next = self.walk.next.saturating_add(count);
+        self.rest.records = self.rest.records.saturating_add(count);
+    }
+
+    /// Folds a record as it is, or where it polls, as the time between polls is decided to be.
+    #[inline(always)]
+    fn decided(&mut self, record: &Record, site: &mut impl FnMut(&Record) -> u64) {
+        match &mut self.polls {
+            Some(polls) if polls.concerns(record) => {
+                let mut decided = *record;
+                polls.next(&mut decided);
+                self.record(&decided, site);
+            }
+            polls => {
+                if let Some(polls) = polls {
+                    polls.pass(record);
+                }
+                self.record(record, site);
+            }
+        }
     }
 
     /// Puts the time since the last record, and what follows, into `region` and `iteration`, until the next marker of a region.
@@ -410,66 +451,89 @@ impl<T: IterationTimes> Fold<T> {
         let kind = &mut self.kinds[place];
         if kind.site != NONE {
             let sums = std::mem::take(&mut kind.sums);
-            self.rows[kind.row as usize].cells[(kind.kind >> 16) as usize].add(&sums);
+            self.rows[kind.row as usize].cells[((kind.kind & ACTIVITY) >> 16) as usize].add(&sums);
             self.sites[kind.site as usize].1.add(&sums);
         }
     }
 
     /// Folds the calls at the front that end, follow the time before them, poll for nothing and are of a kind that is in the cache, and their parts; gives
-    /// how many.
+    /// how many records they are.
     ///
     /// All that most records take is in this loop, which calls nothing, so that what it needs is in registers. [`Fold::record`] does the same for any record.
     #[inline(never)]
     fn usual_calls(&mut self, records: &[Record]) -> usize {
-        const UNUSUAL: u16 = Flags::NOTHING.0 | Flags::UNFINISHED.0;
+        const UNUSUAL: u32 = ((Flags::NOTHING.0 | Flags::UNFINISHED.0) as u32) << 16;
         let is_polling = self.polls.as_ref().is_some_and(Polls::is_polling);
         if is_polling || self.walk.time.state() != WalkState::Computing {
             return 0;
         }
-        let (region, row) = (u64::from(self.region) << 44, self.row);
+        let region = u64::from(self.region) << 44;
+        let usual_in_row = u64::from(self.row) << 32 | u64::from(USUAL);
         let mut now = self.walk.time.now();
-        let (mut gaps, mut computed, mut calls, mut last) = (0u64, 0u64, 0u64, NONE);
-        let mut left = records;
-        while let [record, others @ ..] = left {
-            if last != NONE && Operation::is_part(record.operation) && record.begin == now && record.end == now {
-                self.add_part(record, last);
-                left = others;
-                continue;
+        let (mut gaps, mut computed, mut parts, mut last) = (0u64, 0u64, 0usize, None);
+        let mut left = records.iter();
+        loop {
+            let rest = left.as_slice();
+            let Some(record) = left.next() else { break };
+            let what = operation_and_flags(record);
+            // One that is not usual is nowhere in the cache as a usual kind.
+            let kind = what & KIND | USUAL;
+            let place = place_of(record.call_site, kind, region);
+            let there = &mut self.kinds[place];
+            let is_there =
+                there.call_site == record.call_site && there.kind_in_row() == usual_in_row | u64::from(what & KIND);
+            let in_time = now <= record.begin && record.begin.wrapping_sub(1) < record.end;
+            if !(is_there && in_time && what & UNUSUAL == 0) {
+                match last {
+                    Some(place) if record.begin == now && self.usual_part(record, place) => {
+                        parts += 1;
+                        continue;
+                    }
+                    _ => {
+                        left = rest.iter();
+                        break;
+                    }
+                }
             }
-            let is_usual = record.operation < Operation::FIRST_MARKER
-                && now <= record.begin
-                && record.begin <= record.end
-                && record.end != 0
-                && record.flags.0 & UNUSUAL == 0
-                && !Operation::polls(record.operation);
-            let kind = kind_of(record);
-            let there = &mut self.kinds[place_of(record.call_site, kind, region)];
-            let is_there = there.call_site == record.call_site && there.kind == kind && there.row == row;
-            if !is_usual || !is_there || there.site == NONE {
-                break;
-            }
-            let (gap, ticks) = (record.begin - now, record.end - record.begin);
+            let ticks = record.end - record.begin;
+            let gap = record.begin - now;
             gaps = gaps.wrapping_add(gap);
-            computed += u64::from(gap > 0);
+            computed += u64::from(gap != 0);
             let (sent, received) = (record.sent & there.counted.0, record.received & there.counted.1);
             there.sums.add(&Cell { ticks, calls: 1, sent, received });
             self.times.add(record.activity(), ticks);
-            calls += 1;
-            last = there.site;
+            last = Some(place);
             now = record.end;
-            left = others;
         }
         let usual = records.len() - left.len();
-        if usual != 0 {
+        if let Some(place) = last {
             self.walk.time.advance(now);
             self.computing.add(&Cell { ticks: gaps, calls: computed, ..Cell::default() });
-            self.rest.calls = self.rest.calls.wrapping_add(calls);
-            self.last_call = last;
+            self.rest.calls = self.rest.calls.wrapping_add((usual - parts) as u64);
+            self.last_call = self.kinds[place].site;
             if let Some(polls) = &mut self.polls {
                 polls.pass_until(now);
             }
         }
         usual
+    }
+
+    /// Adds the bytes of a part of the last call, whose place in the cache this is; whether the record is one, and has no time.
+    #[inline(never)] // So that the loop over calls has all registers.
+    fn usual_part(&mut self, record: &Record, place: usize) -> bool {
+        let is_usual = record.is_part() && record.begin == record.end;
+        if is_usual {
+            let there = &mut self.kinds[place];
+            if (operation_and_flags(record) ^ there.kind) & ACTIVITY == 0 {
+                let (sent, received) = counted(record.operation);
+                there.sums.sent = there.sums.sent.wrapping_add(record.sent & sent);
+                there.sums.received = there.sums.received.wrapping_add(record.received & received);
+            } else {
+                let call = there.site;
+                self.add_part(record, call);
+            }
+        }
+        is_usual
     }
 
     #[inline(always)]
@@ -559,6 +623,20 @@ impl<T: IterationTimes> Fold<T> {
         place
     }
 
+    /// Whether calls like this one, which are joined with their parts, had no place in the cache; now they have.
+    #[inline(always)]
+    fn makes_place(&mut self, record: &Record, site: &mut impl FnMut(&Record) -> u64) -> bool {
+        let kind = kind_of(record);
+        let makes = record.stands_for() != 1 && kind & USUAL != 0 && {
+            let there = &self.kinds[place_of(record.call_site, kind, u64::from(self.region) << 44)];
+            !(there.call_site == record.call_site && there.kind == kind && there.row == self.row)
+        };
+        if makes {
+            _ = self.place_of(record, site);
+        }
+        makes
+    }
+
     /// Gives a place in the cache to calls like this one, in the present row.
     #[inline(never)]
     fn take_place(&mut self, record: &Record, place: usize, site: &mut impl FnMut(&Record) -> u64) {
@@ -573,8 +651,13 @@ impl<T: IterationTimes> Fold<T> {
         }
         let call_site = u32::try_from(site(record)).unwrap_or(NONE);
         let activity = record.activity() as u8;
-        let site = self.site_at(SiteKey { region, call_site, operation: record.operation, activity });
-        let counted = counted(record.operation);
+        let operation = record.operation & !JOINED_COMPLETED;
+        let site = self.site_at(SiteKey { region, call_site, operation, activity });
+        let counted = match record.operation & JOINED_COMPLETED {
+            JOINED_COMPLETED => counted(Operation::Completed as u16),
+            JOINED => (counted(operation).0, counted(Operation::Received as u16).1),
+            _ => counted(operation),
+        };
         let sums = Cell::default();
         self.kinds[place] = CallSums { call_site: record.call_site, kind, region, row, site, counted, sums };
     }

@@ -2,7 +2,7 @@
 //!
 //! A part costs as much to write as a call. Most calls that have parts leave fields free that the first one needs, so that it goes into the call's
 //! record: what an MPI_Sendrecv received, or the first request that an MPI_Waitall completed. Whoever reads a log or a ring takes such records
-//! apart at once, and each counts as the two that it stands for: nothing else knows of them.
+//! apart at once, and each counts as the two that it stands for: besides the fold, nothing else knows of them.
 //!
 //! | of the part | a message received | a request completed |
 //! |---|---|---|

@@ -5,11 +5,14 @@ mod support;
 use std::collections::BTreeMap;
 
 use lbprof_collector::fold::Fold;
-use lbprof_collector::format::{BatchHead, MAX_OPEN_REGIONS, OpenRegion};
+use lbprof_collector::format::{BatchHead, MAX_OPEN_REGIONS, OpenRegion, VERSION};
+use lbprof_collector::joined::{JOINED, JOINED_COMPLETED, take_apart};
+use lbprof_collector::polling::{Lengths, Polling, Polls};
 use lbprof_collector::profile::{Cell, CellKey, Iteration, Profile, ProfileBatch, SiteKey};
 use lbprof_collector::record::{Flags, NONE, Record};
 use lbprof_collector::walk::Walk;
 use lbprof_collector::{Activity, Operation};
+use lbprof_simulator::scenario;
 use proptest::prelude::*;
 use support::records;
 
@@ -255,9 +258,17 @@ fn no_more_regions_open_than_a_recorder_opens() {
     assert_eq!(fold.head(), head);
 }
 
+/// As a reader gives them: a walk knows nothing of calls joined with their parts.
+fn apart_records(most: usize) -> impl Strategy<Value = Vec<Record>> {
+    records(most).prop_map(|mut records| {
+        take_apart(&mut records);
+        records
+    })
+}
+
 /// Records whose floating-point values are whole numbers, so that their sums do not depend on their order.
 fn whole_numbers() -> impl Strategy<Value = Vec<Record>> {
-    records(200).prop_map(|mut records| {
+    apart_records(200).prop_map(|mut records| {
         for record in &mut records {
             if record.operation == Operation::Work as u16 || record.operation == Operation::Counter as u16 {
                 record.sent = f64::from(record.sent as u16).to_bits();
@@ -346,7 +357,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_fold_has_the_intervals_of_the_walk(records in records(200)) {
+    fn a_fold_has_the_intervals_of_the_walk(records in apart_records(200)) {
         let (walked, head) = walked(&records);
         prop_assert_eq!(walked.values().map(|&ticks| u128::from(ticks)).sum::<u128>(), u128::from(head.previous_end));
         let mut fold = Fold::new(BatchHead::default());
@@ -361,5 +372,70 @@ proptest! {
         folded.insert((0, NONE, None), batch.profile.paused);
         folded.retain(|_, ticks| *ticks > 0);
         prop_assert_eq!(folded, walked);
+    }
+}
+
+/// Calls in the order of time as a recorder leaves them in a ring: with parts in their records and after them, now and then of another activity,
+/// left without an end, or at odd times.
+fn joined_records() -> impl Strategy<Value = Vec<Record>> {
+    let kind = (0usize..7, 0u64..3, prop_oneof![9 => Just(0u16), 1 => any::<u16>()]);
+    let kinds = prop::collection::vec(kind, 1..6);
+    let choice = (any::<prop::sample::Index>(), 0u64..4, 0u64..1_000, 0u8..40, any::<u32>());
+    (kinds, prop::collection::vec(choice, 0..200)).prop_map(|(kinds, choices)| {
+        let mut now = 1_000;
+        let record = |(index, gap, duration, odd, value): (prop::sample::Index, u64, u64, u8, u32)| {
+            let (kind, call_site, flags) = *index.get(&kinds);
+            let operation = match kind {
+                0 => Operation::Barrier as u16,
+                1 => Operation::Waitall as u16,
+                2 => Operation::Sendrecv as u16 | JOINED,
+                3 => Operation::Waitall as u16 | JOINED_COMPLETED,
+                4 => Operation::Testall as u16 | JOINED_COMPLETED,
+                5 => Operation::Completed as u16,
+                _ => Operation::RegionEnter as u16,
+            };
+            let begin = now + if kind == 5 { 0 } else { gap };
+            let end = begin + if kind == 5 { 0 } else { duration };
+            let activity = if kind == 2 { Activity::PointToPoint } else { Activity::Collective };
+            let mut record = Record {
+                end,
+                call_site,
+                operation,
+                sent: u64::from(value),
+                received: u64::from(value >> 3),
+                flags: Flags(flags & !7).with_activity(activity),
+                ..Record::new(Operation::Barrier, begin)
+            };
+            match odd {
+                0 if operation < JOINED => record.end = 0,
+                1 => record.begin = record.begin.saturating_sub(500),
+                2 if kind != 2 => record.flags = record.flags.with_activity(Activity::PointToPoint),
+                3 => record.flags |= Flags::UNFINISHED,
+                _ => {}
+            }
+            now = end;
+            record
+        };
+        choices.into_iter().map(record).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_call_and_its_part_in_one_record_fold_as_two(joined in joined_records(), decides in any::<bool>()) {
+        let folded = |records: &[Record]| {
+            let mut fold = Fold::new(BatchHead::default());
+            if decides {
+                let lengths = Lengths::of(&scenario::header(0, 1));
+                fold = fold.deciding(Polls::new(Polling::Auto, lengths, VERSION, 0));
+            }
+            records.chunks(50).for_each(|records| fold.records(records, |record| record.call_site));
+            fold.take()
+        };
+        let mut apart = joined.clone();
+        take_apart(&mut apart);
+        prop_assert_eq!(folded(&joined), folded(&apart));
     }
 }

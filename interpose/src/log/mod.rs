@@ -12,7 +12,6 @@ use lbprof_collector::Definition;
 use lbprof_collector::definition::Instant;
 use lbprof_collector::fold::Fold;
 use lbprof_collector::format::{BatchHead, Header, Mode, VERSION, log_name};
-use lbprof_collector::joined;
 use lbprof_collector::polling::{Lengths, Polling, Polls};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::profile::ProfileBatch;
@@ -208,7 +207,6 @@ impl RankLog {
         if !whole() {
             return Batch::Changed;
         }
-        joined::take_apart(&mut self.copy);
         fold.records(&self.copy, site_of);
         Batch::Taken
     }

@@ -76,6 +76,17 @@ pub unsafe fn learn(thread: *mut Thread, slot: *mut Record, facts: impl FnOnce()
         (*thread).asking = true;
         let facts = facts();
         (*thread).asking = false;
+        correct(slot, facts);
+    }
+}
+
+/// Stores the facts of a call anew: some were not known when its record was filled.
+///
+/// # Safety
+/// `slot` came from [`reserve`](super::room::reserve) on this thread.
+pub unsafe fn correct(slot: *mut Record, facts: Facts) {
+    // SAFETY: as above.
+    unsafe {
         (*slot).sent = facts.sent;
         (*slot).received = facts.received;
         (*slot).peer = facts.peer;

@@ -82,17 +82,19 @@ macro_rules! body {
             unsafe {
                 let thread = thread::current();
                 $(let mut $argument = $argument;)*
-                // A call that was left by longjmp may have noted it.
+                // A call that was left by longjmp may have noted it, or another thread has just learnt what was unseen.
                 (*thread).unseen = false;
-                let _ = apply(ThisCall::<$language>::of(thread), $verb);
-                let unseen = (*thread).unseen;
+                let facts = apply(ThisCall::<$language>::of(thread), $verb).facts;
+                let unseen = std::mem::take(&mut (*thread).unseen);
+                if !unseen {
+                    slot::correct(slot, facts);
+                }
                 let next: Next = std::mem::transmute(next);
                 let $result = next($($argument),*);
                 slot::close(slot);
                 if unseen && $ok {
                     slot::learn(thread, slot, || apply(ThisCall::<$language>::of(thread), $verb).facts);
                 }
-                (*thread).unseen = false;
                 $result
             }
         }

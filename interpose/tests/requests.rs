@@ -35,7 +35,9 @@ mod requests;
 #[path = "../src/word.rs"]
 mod word;
 
-use requests::{Open, insert, peek, peek_polled, take};
+use requests::{
+    ACTIVE, MAKES_COMM, Open, PERSISTENT, READS, RECEIVES, WRITES, insert, peek, peek_polled, take, take_usual,
+};
 
 fn open(id: u32) -> Open {
     Open { id, comm: 0, peer: 0, tag: 0, sent: 0, received: 0, kind: 0 }
@@ -80,6 +82,24 @@ fn any_number_of_requests_may_share_a_handle() {
 }
 
 #[test]
+fn a_usual_request_at_home_is_taken_at_once_and_others_are_left() {
+    const HANDLE: usize = 0x7000_9990;
+    let usual = Open { kind: RECEIVES | 1, ..open(5) };
+    insert(HANDLE, usual);
+    assert_eq!((take_usual(HANDLE), take_usual(HANDLE), take(HANDLE)), (Some(usual), None, None));
+    for more_to_do in [PERSISTENT | ACTIVE, MAKES_COMM, READS, WRITES] {
+        let unusual = Open { kind: more_to_do, ..usual };
+        insert(HANDLE, unusual);
+        assert_eq!((take_usual(HANDLE), take(HANDLE)), (None, Some(unusual)));
+    }
+    // The second with the same handle is elsewhere, and so might be the older one.
+    insert(HANDLE, open(7));
+    insert(HANDLE, open(6));
+    assert_eq!((take_usual(HANDLE), ids_of(HANDLE)), (None, vec![6, 7]));
+    assert_eq!(take_usual(0), None);
+}
+
+#[test]
 fn a_look_gives_one_request_whole_while_others_come_and_go() {
     const HANDLE: usize = 0x7000_3210;
     let of = |n: u32| Open {
@@ -89,7 +109,7 @@ fn a_look_gives_one_request_whole_while_others_come_and_go() {
         tag: n as i32,
         sent: n.into(),
         received: n.into(),
-        kind: n as u16,
+        kind: u64::from(n),
     };
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -103,7 +123,7 @@ fn a_look_gives_one_request_whole_while_others_come_and_go() {
             let Some(open) = peek(HANDLE) else { continue };
             assert_eq!(open, of(open.id));
             if let Some(polled) = peek_polled(HANDLE) {
-                assert_eq!((polled.comm, polled.activity), (polled.id, of(polled.id).kind & 7));
+                assert_eq!((polled.comm, polled.activity), (polled.id, of(polled.id).kind as u16 & 7));
             }
             if open.id == 200_000 {
                 break;

@@ -36,43 +36,49 @@ pub struct Open {
     pub sent: u64,
     /// Bytes that a collective is given; of a message they are known when it has arrived.
     pub received: u64,
-    /// Number of the activity that its completion belongs to, and the bits below.
-    pub kind: u16,
+    /// Number of the activity that its completion belongs to, and the bits below. Wide, for padding would be copied with the rest.
+    pub kind: u64,
 }
 
 /// In [`Open::kind`]: it receives a message, so that its status says who sent what.
-pub const RECEIVES: u16 = 1 << 8;
+pub const RECEIVES: u64 = 1 << 8;
 /// It is persistent: completion leaves it open, inactive.
-pub const PERSISTENT: u16 = 1 << 9;
+pub const PERSISTENT: u64 = 1 << 9;
 /// It is persistent and active.
-pub const ACTIVE: u16 = 1 << 10;
+pub const ACTIVE: u64 = 1 << 10;
 /// MPI_ANY_SOURCE was given.
-pub const ANY_SOURCE: u16 = 1 << 11;
+pub const ANY_SOURCE: u64 = 1 << 11;
 /// MPI_ANY_TAG was given.
-pub const ANY_TAG: u16 = 1 << 12;
+pub const ANY_TAG: u64 = 1 << 12;
 /// It stands for a communicator that is being made (MPI_Comm_idup).
-pub const MAKES_COMM: u16 = 1 << 13;
+pub const MAKES_COMM: u64 = 1 << 13;
 /// It reads or writes a file: its status has the bytes.
-pub const READS: u16 = 1 << 14;
+pub const READS: u64 = 1 << 14;
 /// As above.
-pub const WRITES: u16 = 1 << 15;
+pub const WRITES: u64 = 1 << 15;
 
 /// The bits that the wildcards of a record move by between [`Open::kind`] and its flags, and those of a persistent request.
 const WILDCARDS: u32 = 8;
 const PERSISTENCE: u32 = 1;
-const _: () = assert!(ANY_SOURCE == Flags::ANY_SOURCE.0 << WILDCARDS && ANY_TAG == Flags::ANY_TAG.0 << WILDCARDS);
-const _: () = assert!(PERSISTENT == Flags::PERSISTENT.0 << PERSISTENCE);
+const _: () = assert!(ANY_SOURCE | ANY_TAG == (Flags::ANY_SOURCE.0 as u64 | Flags::ANY_TAG.0 as u64) << WILDCARDS);
+const _: () = assert!(PERSISTENT == (Flags::PERSISTENT.0 as u64) << PERSISTENCE);
 
 /// The activity and the wildcards of a record's flags, as an [`Open::kind`].
 #[inline(always)]
-pub fn kind_of(flags: Flags) -> u16 {
-    flags.0 & 7 | flags.0 << WILDCARDS & (ANY_SOURCE | ANY_TAG)
+pub fn kind_of(flags: Flags) -> u64 {
+    let flags = u64::from(flags.0);
+    flags & 7 | flags << WILDCARDS & (ANY_SOURCE | ANY_TAG)
 }
 
 /// The activity, the wildcards and the persistence that an [`Open::kind`] shows, as a record's flags.
 #[inline(always)]
-fn flags_of(kind: u16) -> Flags {
-    Flags(kind & 7 | (kind & (ANY_SOURCE | ANY_TAG)) >> WILDCARDS | (kind & PERSISTENT) >> PERSISTENCE)
+fn flags_of(kind: u64) -> Flags {
+    Flags((kind & 7 | (kind & (ANY_SOURCE | ANY_TAG)) >> WILDCARDS | (kind & PERSISTENT) >> PERSISTENCE) as u16)
+}
+
+#[inline(always)]
+fn is_usual(kind: u64) -> bool {
+    kind & (PERSISTENT | MAKES_COMM | READS | WRITES) == 0
 }
 
 const WAYS: usize = 8;
@@ -96,7 +102,7 @@ struct Slot {
     tag: AtomicI32,
     sent: AtomicU64,
     received: AtomicU64,
-    kind: AtomicU32,
+    kind: AtomicU64,
 }
 
 /// Handles lie together, so that looking for one touches one cache line.
@@ -123,7 +129,7 @@ static TABLE: [Bucket; BUCKETS] = [const {
                 tag: AtomicI32::new(0),
                 sent: AtomicU64::new(0),
                 received: AtomicU64::new(0),
-                kind: AtomicU32::new(0),
+                kind: AtomicU64::new(0),
             }
         }; WAYS],
         elsewhere: AtomicU64::new(0),
@@ -176,6 +182,12 @@ impl Bucket {
 }
 
 impl Open {
+    /// Whether nothing more is to be done about it when it completes than to record that, and what arrived: most are such.
+    #[inline(always)]
+    pub fn is_usual(&self) -> bool {
+        is_usual(self.kind)
+    }
+
     /// The activity that its completion belongs to, its wildcards, and whether it is persistent, as a record's flags.
     #[inline(always)]
     pub fn flags(&self) -> Flags {
@@ -198,7 +210,7 @@ impl Slot {
         self.tag.store(open.tag, Relaxed);
         self.sent.store(open.sent, Relaxed);
         self.received.store(open.received, Relaxed);
-        self.kind.store(u32::from(open.kind), Relaxed);
+        self.kind.store(open.kind, Relaxed);
     }
 
     #[inline(always)]
@@ -210,7 +222,7 @@ impl Slot {
             tag: self.tag.load(Relaxed),
             sent: self.sent.load(Relaxed),
             received: self.received.load(Relaxed),
-            kind: self.kind.load(Relaxed) as u16,
+            kind: self.kind.load(Relaxed),
         }
     }
 
@@ -371,7 +383,7 @@ pub fn peek_polled(handle: Word) -> Option<Polled> {
 #[inline(never)]
 fn peek_again(handle: Word) -> Option<Polled> {
     let open = peek(handle)?;
-    Some(Polled { id: open.id, comm: open.comm, activity: open.kind & 7 })
+    Some(Polled { id: open.id, comm: open.comm, activity: open.kind as u16 & 7 })
 }
 
 /// Takes out the oldest open request with this handle.
@@ -391,6 +403,23 @@ pub fn take(handle: Word) -> Option<Open> {
         }
     }
     take_again(handle)
+}
+
+/// As [`take`], of a request that is at home and usual ([`Open::is_usual`]), as most are; `None`, and nothing, for others.
+#[inline(always)]
+pub fn take_usual(handle: Word) -> Option<Open> {
+    let (bucket, index) = home(handle);
+    let (place, slot) = bucket.at(index);
+    if !is_handle(handle) || !bucket.all_at_home() || place.load(Acquire) != handle {
+        return None;
+    }
+    let kind = slot.kind.load(Relaxed);
+    if !is_usual(kind) || !claim(place, handle) {
+        return None;
+    }
+    let open = Open { kind, ..slot.load() };
+    place.store(FREE, Release);
+    Some(open)
 }
 
 /// The same where the request may be elsewhere, or another thread has just taken it.

@@ -68,13 +68,17 @@ static NULL_HANDLES: [AtomicUsize; NULLS.len()] = [const { AtomicUsize::new(usiz
 /// Whether `handle` is the null handle of `kind`.
 #[inline(always)]
 pub fn is_null(kind: Null, handle: Word) -> bool {
+    handle == null(kind)
+}
+
+/// The null handle of `kind`.
+#[inline(always)]
+pub fn null(kind: Null) -> Word {
     let index = kind as usize;
-    let Some(known) = NULL_HANDLES.get(index) else { return false };
-    let mut null = known.load(Relaxed);
-    if null == usize::MAX {
-        null = find_null(index);
+    match NULL_HANDLES.get(index).map_or(usize::MAX, |known| known.load(Relaxed)) {
+        usize::MAX => find_null(index),
+        null => null,
     }
-    handle == null
 }
 
 #[cold]
@@ -119,12 +123,33 @@ pub fn look_up() {
     known.store(shared, Relaxed);
 }
 
-/// Whether a request handle stands for many completed requests at once, and so must not be followed: MPICH's built-in ones, and
+/// The request handles that stand for many completed requests at once.
+#[derive(Clone, Copy)]
+pub struct Shared {
+    bits: Word,
+    shared: Word,
+}
+
+impl Shared {
+    /// Whether a request handle is one of them.
+    #[inline(always)]
+    pub fn contains(self, request: Word) -> bool {
+        request & self.bits == self.shared
+    }
+}
+
+/// The request handles that stand for many completed requests at once, and so must not be followed: MPICH's built-in ones, and
 /// the one that Open MPI gives to every send that it could hand over at once, and to what has no other side.
 #[inline(always)]
-pub fn is_shared_request(request: Word) -> bool {
+pub fn shared_requests() -> Shared {
     let [bits, shared] = &SHARED_REQUEST;
-    request & bits.load(Relaxed) == shared.load(Relaxed)
+    Shared { bits: bits.load(Relaxed), shared: shared.load(Relaxed) }
+}
+
+/// Whether a request handle is one of [`shared_requests`].
+#[inline(always)]
+pub fn is_shared_request(request: Word) -> bool {
+    shared_requests().contains(request)
 }
 
 /// Whether MPI may take a word for a communicator's handle rather than refuse it at sight.

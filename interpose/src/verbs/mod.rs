@@ -44,7 +44,7 @@ pub struct Event<A: After> {
 /// What is left to do after a call.
 pub trait After: Copy {
     /// Bits for [`Open::kind`] if the operation's completion is a request's.
-    const KIND: u16 = 0;
+    const KIND: u64 = 0;
 
     /// Completes the record at `slot`; `ok`: the call succeeded.
     ///
@@ -67,10 +67,10 @@ fn known(facts: Facts) -> Event<()> {
 
 /// An event whose request, when it completes, has `KIND`; nothing is to be done when a blocking call of it returns.
 #[derive(Clone, Copy)]
-pub struct Posted<const KIND: u16>;
+pub struct Posted<const KIND: u64>;
 
-impl<const KIND: u16> After for Posted<KIND> {
-    const KIND: u16 = KIND;
+impl<const KIND: u64> After for Posted<KIND> {
+    const KIND: u64 = KIND;
     #[inline(always)]
     unsafe fn after(self, _: *mut Thread, _: *mut Record, _: bool) {}
 }
@@ -79,7 +79,7 @@ impl<const KIND: u16> After for Posted<KIND> {
 #[derive(Clone, Copy)]
 pub struct Starts<L, const PREPARED: bool> {
     request: Word,
-    kind: u16,
+    kind: u64,
     language: std::marker::PhantomData<L>,
 }
 

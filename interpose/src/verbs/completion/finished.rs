@@ -53,24 +53,45 @@ pub(super) unsafe fn store_completed_here(record: *mut Record, handle: Word, sta
         (*record).peer = open.peer;
         (*record).tag = open.tag;
         (*record).sent = open.sent;
-        let message = open.kind & 7 == Activity::PointToPoint as u16;
-        if status == 0 {
-        } else if message || open.kind & (RECEIVES | READS | WRITES) != 0 {
+        if !open.is_usual() {
+            store_unusual(record, status, open.kind, open.id);
+        } else if status != 0 && open.kind & 7 == Activity::PointToPoint as u64 {
             let arrived = status::read_status(status);
-            // Transfers to files cannot be cancelled (MPI-4.1 §3.8.4), and Open MPI 4 leaves that part of their status as it was.
-            if arrived.cancelled && open.kind & (READS | WRITES) == 0 {
+            if arrived.cancelled {
                 (*record).flags |= Flags::CANCELLED;
                 (*record).sent = 0;
             } else if open.kind & RECEIVES != 0 {
                 store_arrived(record, arrived);
-            } else if open.kind & READS != 0 {
+            }
+        }
+    }
+}
+
+/// What the status says of a request that is persistent, makes a communicator, reads or writes.
+///
+/// # Safety
+/// As [`store_completed`].
+#[inline(never)]
+unsafe fn store_unusual(record: *mut Record, status: Word, kind: u64, id: u32) {
+    // SAFETY: a live record; a filled status.
+    unsafe {
+        let message = kind & 7 == Activity::PointToPoint as u64;
+        if status != 0 && (message || kind & (RECEIVES | READS | WRITES) != 0) {
+            let arrived = status::read_status(status);
+            // Transfers to files cannot be cancelled (MPI-4.1 §3.8.4), and Open MPI 4 leaves that part of their status as it was.
+            if arrived.cancelled && kind & (READS | WRITES) == 0 {
+                (*record).flags |= Flags::CANCELLED;
+                (*record).sent = 0;
+            } else if kind & RECEIVES != 0 {
+                store_arrived(record, arrived);
+            } else if kind & READS != 0 {
                 (*record).received = arrived.bytes;
-            } else if open.kind & WRITES != 0 {
+            } else if kind & WRITES != 0 {
                 (*record).sent = arrived.bytes;
             }
         }
-        if open.kind & requests::MAKES_COMM != 0 {
-            births::finish_later(open.id);
+        if kind & requests::MAKES_COMM != 0 {
+            births::finish_later(id);
         }
     }
 }

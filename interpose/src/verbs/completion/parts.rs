@@ -3,9 +3,9 @@
 use std::sync::atomic::{Ordering::Release, compiler_fence};
 
 use super::finished::{store_completed_here, take_completed};
-use crate::handles::requests::Open;
+use crate::handles::requests::{self, Open};
 use crate::harmless::guard;
-use crate::mpi::predefined;
+use crate::mpi::predefined::Shared;
 use crate::recording::room;
 use crate::recording::slot::publish_part;
 use crate::state::thread::Thread;
@@ -17,8 +17,32 @@ use lbprof_collector::{Activity, Operation, ProblemKind};
 /// The bits of a record's flags that are its activity.
 const ACTIVITY: u16 = 7;
 
+/// Puts a completed request into the record of the call that completed it, and has no other, if it is a usual one and the record has room for it;
+/// whether it did.
+///
+/// # Safety
+/// `slot` is that of the call that has just returned; `status` is a filled one's address.
+#[inline(never)] // So that it and its caller have all registers.
+pub(super) unsafe fn join(slot: *mut Record, handle: Word, status: Word) -> bool {
+    // SAFETY: a live record; a filled status.
+    unsafe {
+        if !can_join_completed((*slot).flags) {
+            return false;
+        }
+        let Some(open) = requests::take_usual(handle) else { return false };
+        store_completed_here(slot, handle, status, Some(open));
+        // Last of all: whoever finds it so finds the part.
+        compiler_fence(Release);
+        (*slot).operation |= JOINED_COMPLETED;
+    }
+    true
+}
+
 /// The parts of a call that starts or completes several requests. The first request that was completed is in the call's own record
 /// ([`lbprof_collector::joined`]).
+///
+/// What is rare works on a copy of it, so that it stays in registers.
+#[derive(Clone, Copy)]
 pub(super) struct Parts {
     /// The call's record. Where a flush intervened it holds nothing or another one, maybe a part.
     slot: *mut Record,
@@ -50,13 +74,29 @@ impl Parts {
         Parts { slot, call_site, flags, part, end, count: 0, has_parts: false, activity, comm: NONE }
     }
 
-    /// One request was completed.
+    /// Of the call at `slot`, which had these flags, completed as many requests as `count`, and has one of them in its record where `has_joined`.
+    ///
+    /// # Safety
+    /// As [`Parts::of`].
+    #[inline(always)]
+    pub(super) unsafe fn after_first(slot: *mut Record, flags: Flags, count: u32, has_joined: bool) -> Self {
+        // SAFETY: the caller's; a live record.
+        unsafe {
+            let none = Parts { flags, count, ..Parts::of(slot, Operation::Completed) };
+            if !has_joined {
+                return none;
+            }
+            Parts { has_parts: true, activity: (*slot).flags.0 & ACTIVITY, comm: (*slot).comm, ..none }
+        }
+    }
+
+    /// One request was completed. `shared`: those of [`shared_requests`](crate::mpi::predefined::shared_requests).
     ///
     /// # Safety
     /// `thread` is the calling thread's state. `status` is 0 or a filled one's address.
     #[inline(always)]
-    pub(super) unsafe fn completed(&mut self, thread: *mut Thread, handle: Word, status: Word) {
-        if predefined::is_shared_request(handle) {
+    pub(super) unsafe fn completed(&mut self, thread: *mut Thread, handle: Word, shared: Shared, status: Word) {
+        if shared.contains(handle) {
             self.count += 1;
             return;
         }
@@ -77,9 +117,10 @@ impl Parts {
                 (*self.slot).operation |= JOINED_COMPLETED;
                 return;
             }
-            // A copy, so that the other one can stay in registers.
             let taken = taken.map(|open| Open { ..open });
-            self.completed_after(thread, handle, status, &taken);
+            let mut parts = *self;
+            parts.completed_after(thread, handle, status, &taken);
+            *self = parts;
         }
     }
 
@@ -147,7 +188,7 @@ impl Parts {
     /// # Safety
     /// `thread` is the calling thread's state.
     #[inline(always)]
-    pub(super) unsafe fn finish(&mut self, thread: *mut Thread) {
+    pub(super) unsafe fn finish(self, thread: *mut Thread) {
         // SAFETY: the slot lies in the ring.
         unsafe {
             let slot = self.slot;
@@ -157,7 +198,8 @@ impl Parts {
             }
             (*slot).count = self.count;
             if (*slot).flags.0 & ACTIVITY != self.activity || (*slot).comm != self.comm {
-                self.stand_for_all(thread);
+                let mut parts = self;
+                parts.stand_for_all(thread);
             }
         }
     }

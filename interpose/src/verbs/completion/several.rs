@@ -1,9 +1,9 @@
 //! Calls that complete, test or look at the requests of an array.
 
 use super::finished::{store_completed, take_completed};
-use super::parts::Parts;
+use super::parts::{Parts, join};
 use crate::harmless::enter;
-use crate::mpi::abi::abi;
+use crate::mpi::abi::{AbiFamily, abi};
 use crate::mpi::lang::{Convert, Language};
 use crate::mpi::predefined::{self, Null, is_null};
 use crate::recording::slot::Facts;
@@ -32,17 +32,21 @@ fn keep_requests<C: Call>(call: C, count: usize, array: Word) -> *const Word {
             grow_requests(thread, count);
         }
         let kept = (*thread).requests;
-        if (*thread).requests_room < count {
-            return std::ptr::null();
-        }
-        for i in 0..count {
-            let handle = handles.at(i);
-            if !predefined::may_be_request(interface, handle) {
-                return std::ptr::null();
-            }
-            kept.add(i).write(handle);
-        }
-        kept
+        let keep = |may_be_request: fn(Word) -> bool| {
+            (0..count).all(|i| {
+                let handle = handles.at(i);
+                kept.add(i).write(handle);
+                may_be_request(handle)
+            })
+        };
+        // A loop for each interface, so that there is no choice in it.
+        let all_may = (*thread).requests_room >= count
+            && match interface {
+                AbiFamily::Mpich => keep(|handle| predefined::may_be_request(AbiFamily::Mpich, handle)),
+                AbiFamily::OpenMpi => keep(|handle| predefined::may_be_request(AbiFamily::OpenMpi, handle)),
+                AbiFamily::Standard => keep(|handle| predefined::may_be_request(AbiFamily::Standard, handle)),
+            };
+        if all_may { kept } else { std::ptr::null() }
     }
 }
 
@@ -245,9 +249,10 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
                 return found_nothing(thread, slot);
             }
             let mut parts = Parts::of(slot, Operation::Completed);
+            let (shared, statuses) = (predefined::shared_requests(), self.all_statuses());
             for k in 0..outcount {
                 if let Some(i) = self.index(self.indices, k) {
-                    parts.completed(thread, self.kept.add(i).read(), self.status(k));
+                    parts.completed(thread, self.kept.add(i).read(), shared, statuses.at(k));
                 }
             }
             parts.finish(thread);
@@ -265,16 +270,61 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
             if self.out != 0 && L::out_int(self.out) == 0 {
                 return found_nothing(thread, slot);
             }
-            let mut parts = Parts::of(slot, Operation::Completed);
-            for i in 0..self.count {
-                let handle = self.kept.add(i).read();
-                if !is_null(Null::Request, handle) {
-                    parts.completed(thread, handle, self.status(i));
+            let flags = (*slot).flags;
+            let mut completed = 0;
+            if let Some((first, handle)) = self.next(0, &mut completed) {
+                let has_joined = join(slot, handle, self.all_statuses().at(first));
+                completed += u32::from(has_joined);
+                let other = if has_joined { self.next(first + 1, &mut completed) } else { Some((first, handle)) };
+                if let Some((other, _)) = other {
+                    let parts = Parts::after_first(slot, flags, completed, has_joined);
+                    return self.others(thread, slot, other, parts);
                 }
             }
-            let none_was_active = parts.count == 0;
+            (*slot).count = completed;
+            if completed == 0 {
+                nothing_active(thread, slot);
+            }
+        }
+    }
+
+    /// The next request from `from` on that is neither null nor shared, and its handle. Adds those that are shared to `completed`.
+    ///
+    /// # Safety
+    /// `kept` holds `count` handles.
+    #[inline(always)]
+    unsafe fn next(&self, from: usize, completed: &mut u32) -> Option<(usize, Word)> {
+        let (null, shared) = (predefined::null(Null::Request), predefined::shared_requests());
+        for i in from..self.count {
+            // SAFETY: the caller's.
+            let handle = unsafe { self.kept.add(i).read() };
+            if shared.contains(handle) {
+                *completed += 1;
+            } else if handle != null {
+                return Some((i, handle));
+            }
+        }
+        None
+    }
+
+    /// All were completed; those before `first` are in `parts`.
+    ///
+    /// # Safety
+    /// As [`After::after`], of a successful call.
+    #[inline(never)]
+    unsafe fn others(self, thread: *mut Thread, slot: *mut Record, first: usize, mut parts: Parts) {
+        // SAFETY: a successful call has filled the statuses.
+        unsafe {
+            let (null, shared) = (predefined::null(Null::Request), predefined::shared_requests());
+            let statuses = self.all_statuses();
+            for i in first..self.count {
+                let handle = self.kept.add(i).read();
+                if handle != null {
+                    parts.completed(thread, handle, shared, statuses.at(i));
+                }
+            }
             parts.finish(thread);
-            if none_was_active {
+            if parts.count == 0 {
                 nothing_active(thread, slot);
             }
         }
@@ -301,8 +351,9 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
                 return;
             }
             let mut parts = Parts::of(slot, Operation::Completed);
+            let shared = predefined::shared_requests();
             for i in completed {
-                parts.completed(thread, self.kept.add(i).read(), 0);
+                parts.completed(thread, self.kept.add(i).read(), shared, 0);
             }
             parts.finish(thread);
         }
@@ -330,10 +381,30 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
         }
     }
 
-    /// Address of status `k`, or of an empty one where there was no memory for statuses.
-    fn status(&self, k: usize) -> Word {
+    /// The statuses that MPI has filled; empty ones where there was no memory for them.
+    #[inline(always)]
+    fn all_statuses(&self) -> Statuses {
         static NO_STATUS: [u64; 8] = [0; 8];
-        if self.statuses == 0 { NO_STATUS.as_ptr() as Word } else { self.statuses + k * abi().status_bytes }
+        if self.statuses == 0 {
+            Statuses { first: NO_STATUS.as_ptr() as Word, bytes: 0 }
+        } else {
+            Statuses { first: self.statuses, bytes: abi().status_bytes }
+        }
+    }
+}
+
+/// An array of statuses: the address of the first, and how many bytes each has.
+#[derive(Clone, Copy)]
+struct Statuses {
+    first: Word,
+    bytes: usize,
+}
+
+impl Statuses {
+    /// Address of status `k`.
+    #[inline(always)]
+    fn at(self, k: usize) -> Word {
+        self.first + k * self.bytes
     }
 }
 

@@ -253,9 +253,29 @@ fn samples_taken_while_recording_is_paused_are_in_no_region() {
         script.paused(|script| script.compute_at(force, 70.0)).compute_at(force, 50.0).barrier(1.0)
     }));
     let table = table(dir.path(), &Selection::default());
-    for (found, truth) in [(table.computation_s, 0.18), (table.unplaced_s, 0.14)] {
+    for (found, truth) in [(table.computation_s, 0.18), (2.0 * table.unplaced.as_ref().unwrap().cpu_s, 0.14)] {
         assert!((found - truth).abs() < 0.01, "{found} {truth}");
     }
+}
+
+#[test]
+fn of_calls_recorded_as_sums_functions_are_known_by_rank() {
+    let program = Program::new(&["-g"]);
+    let dir = written(run_of(&program, 1000).profile_mode());
+    let report = report(dir.path(), &Selection::default());
+    let table = report.functions.as_ref().unwrap();
+    assert_eq!((table.samples, table.regions.len(), table.other_threads.len()), (0, 0, 0));
+    let unplaced = table.unplaced.as_ref().unwrap();
+    for (place, function) in NAMES.into_iter().enumerate() {
+        let row = unplaced.functions.iter().find(|row| row.name.function.as_deref() == Some(function)).unwrap();
+        let truth = mean_s(0..50, place);
+        assert!((row.mean_s - truth).abs() <= 2.0 * row.error_s, "{function}: {truth} {row:?}");
+        let excess = truth_s(0, 0..50, place) - truth;
+        assert!((row.excess_s - excess).abs() <= 2.0 * row.excess_error_s, "{function}: {excess} {row:?}");
+    }
+    let options = text::Options { command: "", columns: 100, first_screen: false, asked: false, top: 10, full: false };
+    let shown = anstream::adapter::strip_str(&text::render(&report, &options)).to_string();
+    assert!(shown.contains("Functions, regions not known\n") && !shown.contains("\nFunctions  "), "{shown}");
 }
 
 #[test]

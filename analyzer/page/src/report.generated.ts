@@ -3257,9 +3257,9 @@ computation_s: number
  */
 mpi_s: number
 /**
- * CPU time at times for which records are missing, all threads together.
+ * CPU time for which it is not known in which region or call it was; null if there is none.
  */
-unplaced_s: number
+unplaced: (UnplacedFunctions | null)
 /**
  * CPU time of the other threads, all ranks together.
  */
@@ -3286,48 +3286,15 @@ causes: CauseFunctions[]
 tree: FunctionNode[]
 }
 /**
- * Threads other than those that called `MPI_Init`, those of a rank together. Their samples count for the region that the rank's first thread was in at that time, whatever it did there.
+ * The functions of all threads at times for which there are no records: calls were recorded as sums (`LBPROF_MODE=profile`, `LBPROF_LIMIT`), records are missing, or recording was paused. Computation and calls of MPI are not distinguished.
  */
-export interface OtherThreads {
+export interface UnplacedFunctions {
 /**
- * Whether they call MPI: false for the threads of OpenMP and of libraries.
- */
-call_mpi: boolean
-/**
- * How many of them have samples, all ranks together.
- */
-threads: number
-/**
- * Ranks that have such threads.
- */
-ranks: number
-/**
- * Their samples.
+ * Samples.
  */
 samples: number
 /**
- * Their CPU time, all ranks together.
- */
-cpu_s: number
-/**
- * The whole program; regions together.
- */
-program: OtherThreadsFunctions
-/**
- * Each region by itself, inner regions excluded, most CPU time first; at most 40.
- */
-regions: OtherThreadsFunctions[]
-}
-/**
- * The functions of such threads in a region.
- */
-export interface OtherThreadsFunctions {
-/**
- * Its path.
- */
-region: string
-/**
- * Their CPU time, the mean over ranks.
+ * CPU time, the mean over ranks.
  */
 cpu_s: number
 /**
@@ -3335,11 +3302,7 @@ cpu_s: number
  */
 cpu_error_s: number
 /**
- * The part of `cpu_s` in which the first thread was in an MPI call.
- */
-during_mpi_s: number
-/**
- * The functions, most CPU time or excess first. The slowest rank is the one whose first thread computes longest in the whole program.
+ * The functions, most CPU time or excess first. The slowest rank is the one that computes longest in the whole program, by its calls.
  */
 functions: FunctionRow[]
 /**
@@ -3469,6 +3432,68 @@ excess_s: number
  * Standard error of that.
  */
 excess_error_s: number
+}
+/**
+ * Threads other than those that called `MPI_Init`, those of a rank together. Their samples count for the region that the rank's first thread was in at that time, whatever it did there.
+ */
+export interface OtherThreads {
+/**
+ * Whether they call MPI: false for the threads of OpenMP and of libraries.
+ */
+call_mpi: boolean
+/**
+ * How many of them have samples, all ranks together.
+ */
+threads: number
+/**
+ * Ranks that have such threads.
+ */
+ranks: number
+/**
+ * Their samples.
+ */
+samples: number
+/**
+ * Their CPU time, all ranks together.
+ */
+cpu_s: number
+/**
+ * The whole program; regions together.
+ */
+program: OtherThreadsFunctions
+/**
+ * Each region by itself, inner regions excluded, most CPU time first; at most 40.
+ */
+regions: OtherThreadsFunctions[]
+}
+/**
+ * The functions of such threads in a region.
+ */
+export interface OtherThreadsFunctions {
+/**
+ * Its path.
+ */
+region: string
+/**
+ * Their CPU time, the mean over ranks.
+ */
+cpu_s: number
+/**
+ * Standard error of `cpu_s`.
+ */
+cpu_error_s: number
+/**
+ * The part of `cpu_s` in which the first thread was in an MPI call.
+ */
+during_mpi_s: number
+/**
+ * The functions, most CPU time or excess first. The slowest rank is the one whose first thread computes longest in the whole program.
+ */
+functions: FunctionRow[]
+/**
+ * The others together.
+ */
+others: OtherFunctions
 }
 /**
  * The functions of a region.

@@ -82,11 +82,15 @@ pub enum SampledThreads {
     WithMpi,
     /// Those that do not: of OpenMP, of libraries.
     WithoutMpi,
+    /// Any, at times for which nothing is known of the first one: calls were recorded as sums, records are missing, or recording was paused. Region and activity
+    /// say nothing.
+    Unplaced,
 }
 
 impl SampledThreads {
     /// All of them.
-    pub const ALL: [SampledThreads; 3] = [SampledThreads::First, SampledThreads::WithMpi, SampledThreads::WithoutMpi];
+    pub const ALL: [SampledThreads; 4] =
+        [SampledThreads::First, SampledThreads::WithMpi, SampledThreads::WithoutMpi, SampledThreads::Unplaced];
 }
 
 /// The samples of some threads of a rank together.
@@ -105,8 +109,6 @@ pub struct RankSamples {
     pub sampling: Option<Sampling>,
     /// By [`SampledThreads`].
     pub of: [ThreadSamples; SampledThreads::ALL.len()],
-    /// Of all threads, at times for which nothing is known of the first one: records are missing, or recording was stopped.
-    pub unplaced: CpuTime,
 }
 
 impl RankSamples {

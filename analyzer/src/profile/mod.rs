@@ -159,7 +159,9 @@ impl RankPass for RankGather<'_> {
                     self.polls_decided = self.polls_decided.saturating_add(batch.profile.polls.polls);
                 }
                 let thread = match batch.head.thread {
-                    0 => self.first.get_or_insert_with(|| ThreadSums::new(&batch.head, self.span)),
+                    0 => self.first.get_or_insert_with(|| {
+                        ThreadSums::new(&batch.head, self.span).with_samples(&batch.head, self.samples.take())
+                    }),
                     _ => self.others.of(&batch.head, self.span),
                 };
                 thread.absorb(&batch);

@@ -163,8 +163,17 @@ pub struct SampleSums {
     pub threads: [u32; SampledThreads::ALL.len()],
     /// CPU time by the same.
     pub times: [FxHashMap<Place, CpuTime>; SampledThreads::ALL.len()],
-    /// Those of times for which nothing is known.
-    pub unplaced: CpuTime,
+}
+
+/// Where samples are for whose time nothing is known.
+const UNPLACED: (u32, Activity) = (0, Activity::Computation);
+
+impl SampleSums {
+    /// Adds a sample of threads of this number.
+    fn add(&mut self, threads: u32, (region, activity): (u32, Activity), sample: &TimedSample) {
+        let times = self.times[threads as usize].entry((region, activity, sample.leaf)).or_default();
+        times.add(&sample.time);
+    }
 }
 
 impl PlacedSamples {
@@ -180,7 +189,7 @@ impl PlacedSamples {
         let is_first = self.time.is_none();
         while let Some(sample) = self.up_to(head.previous_end) {
             if !is_first {
-                self.sums.unplaced.add(&sample.time);
+                self.sums.add(SampledThreads::Unplaced as u32, UNPLACED, &sample);
             }
         }
         self.time = Some(ThreadTime::new(head));
@@ -214,13 +223,10 @@ impl PlacedSamples {
     /// Places the samples up to `ticks`, until when the thread was in a state.
     #[cold]
     fn take(&mut self, ticks: u64, state: WalkState, region: u32) {
-        while let Some(TimedSample { thread, leaf, time, .. }) = self.up_to(ticks) {
-            let sums = &mut self.sums;
+        while let Some(sample) = self.up_to(ticks) {
             match state.activity() {
-                None => sums.unplaced.add(&time),
-                Some(activity) => {
-                    sums.times[thread as usize].entry((region, activity, leaf)).or_default().add(&time);
-                }
+                None => self.sums.add(SampledThreads::Unplaced as u32, UNPLACED, &sample),
+                Some(activity) => self.sums.add(sample.thread, (region, activity), &sample),
             }
         }
     }
@@ -289,6 +295,7 @@ mod tests {
         let (computation, in_call) = (Activity::Computation, Activity::Synchronization);
         assert_eq!(found, [(4, computation, 2), (4, in_call, 2), (5, computation, 1), (6, in_call, 1)]);
         // That of 90 and that of 710 lie outside of what is known of the rank.
-        assert_eq!(sums.unplaced.samples, 2);
+        let unplaced = &sums.times[SampledThreads::Unplaced as usize];
+        assert_eq!(unplaced.values().map(|time| time.samples).sum::<u64>(), 2);
     }
 }

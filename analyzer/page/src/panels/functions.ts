@@ -32,10 +32,14 @@ export const functions: Panel = {
     id: "functions",
     title: "Functions",
     about: "In which functions the ranks compute, by samples, and in which of them the slowest rank does so longer than the others.",
-    missing: ({ report }) => ((report.functions?.samples ?? 0) > 0 ? null : "The program was not sampled: which functions it computed in is not known."),
+    missing: ({ report }) => ((report.functions?.samples ?? 0) > 0 || report.functions?.unplaced ? null : "The program was not sampled: which functions it computed in is not known."),
     build(host, { report }) {
         const all = report.functions as FunctionTable;
         const { program } = all;
+        if (all.samples === 0) {
+            host.append(...unplaced(all));
+            return;
+        }
         const describe = (node: FunctionNode) => [
             node.label,
             `mean of the ranks: ${seconds(node.mean_s)}`,
@@ -70,6 +74,7 @@ export const functions: Panel = {
             ...tables,
             el("div", { class: "below-table" }, csvButton("functions of all regions", () => csv(parts))),
             ...all.other_threads.flatMap(otherThreads),
+            ...unplaced(all),
         );
     },
 };
@@ -94,6 +99,13 @@ function otherThreads(threads: OtherThreads): HTMLElement[] {
     ];
 }
 
+/** The functions of times for which it is not known what the ranks did. */
+function unplaced({ unplaced }: FunctionTable): HTMLElement[] {
+    if (!unplaced) return [];
+    const why = "Of all threads, for which there are no records: calls were recorded as sums, or records are missing. Computation and calls of MPI are not distinguished.";
+    return [el("h3", {}, "Functions, regions not known"), el("p", { class: "hint" }, why), rowsUnder(`${seconds(unplaced.cpu_s)} of CPU time in the mean`, unplaced)];
+}
+
 /** A region's path as a list has room for it. */
 function short(path: string): string {
     const LONGEST = 48;
@@ -112,7 +124,7 @@ function rowsOfOthers(part: OtherThreadsFunctions): HTMLElement {
     return rowsUnder(`${seconds(part.cpu_s)} of CPU time in the mean${during}`, part);
 }
 
-function rowsUnder(caption: string, part: RegionFunctions | OtherThreadsFunctions): HTMLElement {
+function rowsUnder(caption: string, part: Pick<RegionFunctions, "functions" | "others">): HTMLElement {
     const others = part.others.functions > 0 ? `; ${plural(part.others.functions, "other function")}: ${seconds(part.others.mean_s)}` : "";
     return table<FunctionRow>({
         caption: `${caption}${others}. ± is a standard error, – a difference within two`,

@@ -21,8 +21,8 @@ pub struct FunctionTable {
     pub computation_s: f64,
     /// CPU time in MPI calls, likewise.
     pub mpi_s: f64,
-    /// CPU time at times for which records are missing, all threads together.
-    pub unplaced_s: f64,
+    /// CPU time for which it is not known in which region or call it was; null if there is none.
+    pub unplaced: Option<UnplacedFunctions>,
     /// CPU time of the other threads, all ranks together.
     pub other_threads_s: f64,
     /// The functions of these, by whether they call MPI.
@@ -71,6 +71,23 @@ pub struct OtherThreadsFunctions {
     /// The part of `cpu_s` in which the first thread was in an MPI call.
     pub during_mpi_s: f64,
     /// The functions, most CPU time or excess first. The slowest rank is the one whose first thread computes longest in the whole program.
+    pub functions: Vec<FunctionRow>,
+    /// The others together.
+    pub others: OtherFunctions,
+}
+
+/// The functions of all threads at times for which there are no records: calls were recorded as sums (`LBPROF_MODE=profile`, `LBPROF_LIMIT`), records are missing, or recording
+/// was paused. Computation and calls of MPI are not distinguished.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct UnplacedFunctions {
+    /// Samples.
+    pub samples: u64,
+    /// CPU time, the mean over ranks.
+    pub cpu_s: f64,
+    /// Standard error of `cpu_s`.
+    pub cpu_error_s: f64,
+    /// The functions, most CPU time or excess first. The slowest rank is the one that computes longest in the whole program, by its calls.
     pub functions: Vec<FunctionRow>,
     /// The others together.
     pub others: OtherFunctions,

@@ -56,12 +56,10 @@ impl<'a> Functions<'a> {
     /// The tables.
     pub(in crate::report) fn table(&self, blocking: Option<&BlockingTable>) -> FunctionTable {
         let mut sums = [CpuTime::default(); 2];
-        let mut unplaced_s = 0.0;
         for rank in &self.model.ranks {
             for (at, time) in rank.samples.times(SampledThreads::First) {
                 sums[usize::from(at.activity != Activity::Computation)].add(time);
             }
-            unplaced_s += rank.samples.unplaced.seconds;
         }
         let [computation, mpi] = sums;
         let other_threads = self.other_threads();
@@ -75,8 +73,8 @@ impl<'a> Functions<'a> {
             samples: computation.samples + mpi.samples,
             computation_s: computation.seconds,
             mpi_s: mpi.seconds,
-            unplaced_s,
-            other_threads_s: other_threads.iter().map(|one| one.cpu_s).sum(),
+            unplaced: self.unplaced(),
+            other_threads_s: other_threads.iter().fold(0.0, |sum_s, one| sum_s + one.cpu_s),
             other_threads,
             program: self.region(None),
             regions,

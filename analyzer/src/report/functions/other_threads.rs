@@ -1,8 +1,8 @@
-//! The functions of threads other than the first of each rank.
+//! The functions of threads other than the first of each rank, and of times for which there are no records.
 
 use lbprof_collector::Activity;
 
-use super::data::{OtherThreads, OtherThreadsFunctions};
+use super::data::{OtherThreads, OtherThreadsFunctions, UnplacedFunctions};
 use super::{Functions, MOST_REGIONS};
 use crate::model::RegionIdx;
 use crate::model::samples::{CpuTime, SampledThreads};
@@ -14,6 +14,15 @@ impl Functions<'_> {
         let kinds = [SampledThreads::WithoutMpi, SampledThreads::WithMpi];
         let some = kinds.into_iter().filter_map(|threads| Functions::of(self.model, self.code, threads));
         some.map(|of_threads| of_threads.as_others(slowest)).filter(|others| others.samples > 0).collect()
+    }
+
+    /// All threads, where it is not known what the first one did.
+    pub(super) fn unplaced(&self) -> Option<UnplacedFunctions> {
+        let (slowest, ..) = self.slowest(None);
+        let unplaced = Functions::of(self.model, self.code, SampledThreads::Unplaced)?;
+        let OtherThreads { samples, program, .. } = unplaced.as_others(slowest);
+        let OtherThreadsFunctions { cpu_s, cpu_error_s, functions, others, .. } = program;
+        (samples > 0).then_some(UnplacedFunctions { samples, cpu_s, cpu_error_s, functions, others })
     }
 
     /// These threads; `slowest`: the place of the rank that is compared with the mean.

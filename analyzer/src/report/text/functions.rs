@@ -62,13 +62,6 @@ fn notes(table: &FunctionTable) -> Vec<String> {
         ));
     }
     notes.extend(hardware(table));
-    let all_s = table.computation_s + table.mpi_s;
-    if table.unplaced_s > 0.01 * all_s {
-        notes.push(format!(
-            "{} of CPU time is not in the table: records are missing there, or calls were recorded as sums.",
-            seconds(table.unplaced_s)
-        ));
-    }
     notes
 }
 

@@ -1,14 +1,38 @@
-//! The functions of threads other than the first of each rank.
+//! The functions of threads other than the first of each rank, and of times for which there are no records.
 
 use super::function_parts::{Part, render, shown};
 use super::{DIM, Options};
 use crate::report::Report;
-use crate::report::functions::{OtherThreads, OtherThreadsFunctions};
+use crate::report::functions::{OtherThreads, OtherThreadsFunctions, UnplacedFunctions};
 use crate::report::words::{TimeUnit, plural, seconds, seconds_like, wrap};
+
+/// Share of the other CPU time from which on that of unknown regions is shown.
+const UNPLACED: f64 = 0.01;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let threads = report.functions.iter().flat_map(|table| &table.other_threads);
-    threads.map(|threads| table(threads, options)).collect()
+    let mut text: String = threads.map(|threads| table(threads, options)).collect();
+    if let Some(table) = &report.functions {
+        let known_s = (table.computation_s + table.mpi_s) / table.ranks.max(1) as f64;
+        let unplaced = table.unplaced.iter().filter(|one| one.cpu_s > UNPLACED * known_s);
+        unplaced.for_each(|one| text += &self::unplaced(one, options));
+    }
+    text
+}
+
+/// Where it is not known what the ranks did.
+fn unplaced(found: &UnplacedFunctions, options: &Options) -> String {
+    let UnplacedFunctions { samples, cpu_s, ref functions, ref others, .. } = *found;
+    let part = Part { region: "", cpu_s, share: 1.0, excess: None, functions, others };
+    let unit = TimeUnit::for_max(functions.iter().map(|row| row.max_s).fold(cpu_s, f64::max));
+    let mut text = render(&[part], unit, ("Functions, regions not known", ""), options);
+    let facts = format!(
+        "CPU time by {} of all threads for which there are no records: calls were recorded as sums, or records are missing. Computation and calls of MPI \
+         are not distinguished.",
+        plural(samples, "sample")
+    );
+    text += &format!("  {DIM}{}{DIM:#}\n", wrap(&facts, options.columns - 2, 2));
+    text + "\n"
 }
 
 fn table(threads: &OtherThreads, options: &Options) -> String {

@@ -174,13 +174,41 @@ fn the_verdict_names_the_function() {
     assert!(verdict.contains("% of it in force (md.c:"), "{verdict}");
     let document = json::document(&report, &Bounds::default());
     assert_eq!(document["verdict"]["worst"]["explained"]["functions"][0]["function"], "force");
-    assert_eq!(document["functions"]["causes"][0]["rank"], 0);
+    assert_eq!(document["functions"]["delaying_ranks"][0]["rank"], 0);
     let options = text::Options { command: "", columns: 100, first_screen: false, asked: false, top: 10, full: false };
     let shown = anstream::adapter::strip_str(&text::render(&report, &options)).to_string();
     let section = shown.split("\n\n").find(|part| part.starts_with("Functions")).unwrap();
     // On which lines a compiler puts its instructions is its own affair.
     let lines = section.split("md.c:").map(|part| part.trim_start_matches(|one: char| one.is_ascii_digit()));
     insta::assert_snapshot!(lines.collect::<Vec<_>>().join("md.c:N"));
+}
+
+#[test]
+fn a_delaying_rank_computes_longer_in_its_function_than_the_mean() {
+    let program = Program::new(&["-g"]);
+    let (path, build_id) = (program.path.to_str().unwrap().to_owned(), program.build_id.clone());
+    let [force, halo] = ["force", "halo"].map(|name| program.begin(name));
+    // |= halo 9 =|= force 2 =|..... barrier |
+    // |= halo 9 =|===== force 8 =====| barrier |      rank 2 of 3
+    let dir = written(Scenario::ranks(3).each(move |rank, script| {
+        let script = script.program(&path, &build_id).sampled(1000);
+        script.repeat(50, move |_, script| {
+            let own = if rank == 2 { 8.0 } else { 2.0 };
+            script.compute_at(halo, 9.0).compute_at(force, own).barrier(9.0 - own)
+        })
+    }));
+    let table = table(dir.path(), &Selection::default());
+    let [delaying] = table.delaying_ranks.as_slice() else { panic!("{:?}", table.delaying_ranks) };
+    assert_eq!((delaying.rank, delaying.region.as_str()), (2, "main"));
+    assert!((delaying.caused_s - 2.0 * 50.0 * 6e-3).abs() < 0.01, "{delaying:?}");
+    let names: Vec<_> = delaying.functions.iter().map(|one| one.name.function.as_deref().unwrap()).collect();
+    // It spends more time in `halo`, but so do all.
+    assert_eq!(names, ["force", "halo"]);
+    let [force, halo] = delaying.functions.as_slice() else { panic!("{delaying:?}") };
+    assert!((force.excess_s - 50.0 * 4e-3).abs() <= 2.0 * force.excess_error_s, "{force:?}");
+    assert_eq!((force.significant, halo.significant), (true, false));
+    assert!((force.share - 8.0 / 17.0).abs() < 0.02 && (halo.share - 9.0 / 17.0).abs() < 0.02, "{delaying:?}");
+    assert!((delaying.cpu_s - 50.0 * 17e-3).abs() < 0.01, "{delaying:?}");
 }
 
 #[test]

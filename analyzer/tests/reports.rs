@@ -266,7 +266,17 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
     let marked = [report(one_slow_rank()), report(hung), report(steps_that_change()), report(server), message];
     let program = Program::new(&["-g"]);
     let sampled = sampled_report(written(run_on(&program, 500, true)).path());
-    for report in marked.into_iter().chain([found, damaged, part, sampled]) {
+    let sums = sampled_report(written(run_on(&program, 500, false).profile_mode()).path());
+    let force = program.begin("force");
+    let (path, build_id) = (program.path.to_str().unwrap().to_owned(), program.build_id.clone());
+    let threads = sampled_report(
+        written(Scenario::ranks(2).each(move |_, script| {
+            let script = script.program(&path, &build_id).sampled(1000);
+            script.worker_at(4000, force, 20.0).compute_at(force, 20.0).barrier(1.0)
+        }))
+        .path(),
+    );
+    for report in marked.into_iter().chain([found, damaged, part, sampled, sums, threads]) {
         keys(&serde_json::from_str(&json(&report)).unwrap(), String::new(), &mut produced);
         // With what else there is of more ranks.
         keys(&document(&report, &Bounds { causes: 1, pairs: 1, ..Bounds::SMALL }), String::new(), &mut produced);

@@ -3277,9 +3277,9 @@ program: RegionFunctions
  */
 regions: RegionFunctions[]
 /**
- * What the ranks computed that made others wait, the most costly first; at most 20.
+ * What the ranks that make others wait compute in the regions where they do, the most costly first; at most 20.
  */
-causes: CauseFunctions[]
+delaying_ranks: DelayingRank[]
 /**
  * Regions and the functions in them, each after the one around it; at most 1,000 nodes, those with most CPU time.
  */
@@ -3614,9 +3614,9 @@ min_frequency_hz: (number | null)
 min_frequency_rank: (number | null)
 }
 /**
- * What a rank computed that made others wait.
+ * A rank in a region whose computation others wait for. Times are those of all of its computation there, not only of what was waited for.
  */
-export interface CauseFunctions {
+export interface DelayingRank {
 /**
  * The rank.
  */
@@ -3630,14 +3630,18 @@ region: string
  */
 caused_s: number
 /**
- * The functions in which the rank computes there, most CPU time first, at most 3.
+ * CPU time of its computation there.
  */
-functions: CauseFunction[]
+cpu_s: number
+/**
+ * The functions in which it computes there: first those in which it does so significantly longer than the mean, the longest excess first, then those with most CPU time; at most 3.
+ */
+functions: DelayingFunction[]
 }
 /**
- * A function in which a rank computes.
+ * A function in which such a rank computes.
  */
-export interface CauseFunction {
+export interface DelayingFunction {
 /**
  * Its name without return type and parameters; null if it is not known.
  */
@@ -3666,6 +3670,18 @@ error_s: number
  * `cpu_s` over that of the rank in all functions of the region.
  */
 share: number
+/**
+ * `cpu_s` less the mean over ranks.
+ */
+excess_s: number
+/**
+ * Standard error of that.
+ */
+excess_error_s: number
+/**
+ * Whether `excess_s` is at least two standard errors.
+ */
+significant: boolean
 }
 /**
  * A node of the tree of functions; all times include the nodes in it.

@@ -31,8 +31,8 @@ pub struct FunctionTable {
     pub program: RegionFunctions,
     /// Each region by itself, inner regions excluded, most CPU time first; at most 40.
     pub regions: Vec<RegionFunctions>,
-    /// What the ranks computed that made others wait, the most costly first; at most 20.
-    pub causes: Vec<CauseFunctions>,
+    /// What the ranks that make others wait compute in the regions where they do, the most costly first; at most 20.
+    pub delaying_ranks: Vec<DelayingRank>,
     /// Regions and the functions in them, each after the one around it; at most 1,000 nodes, those with most CPU time.
     pub tree: Vec<FunctionNode>,
 }
@@ -286,24 +286,27 @@ pub struct ExcessIn {
     pub share: Option<f64>,
 }
 
-/// What a rank computed that made others wait.
+/// A rank in a region whose computation others wait for. Times are those of all of its computation there, not only of what was waited for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct CauseFunctions {
+pub struct DelayingRank {
     /// The rank.
     pub rank: u32,
     /// Path of the region.
     pub region: String,
     /// Waiting that it causes.
     pub caused_s: f64,
-    /// The functions in which the rank computes there, most CPU time first, at most 3.
-    pub functions: Vec<CauseFunction>,
+    /// CPU time of its computation there.
+    pub cpu_s: f64,
+    /// The functions in which it computes there: first those in which it does so significantly longer than the mean, the longest excess first, then those with most CPU
+    /// time; at most 3.
+    pub functions: Vec<DelayingFunction>,
 }
 
-/// A function in which a rank computes.
+/// A function in which such a rank computes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct CauseFunction {
+pub struct DelayingFunction {
     /// Which.
     #[serde(flatten)]
     pub name: FunctionName,
@@ -313,6 +316,12 @@ pub struct CauseFunction {
     pub error_s: f64,
     /// `cpu_s` over that of the rank in all functions of the region.
     pub share: f64,
+    /// `cpu_s` less the mean over ranks.
+    pub excess_s: f64,
+    /// Standard error of that.
+    pub excess_error_s: f64,
+    /// Whether `excess_s` is at least two standard errors.
+    pub significant: bool,
 }
 
 /// What a node of the tree of functions is.

@@ -1,7 +1,7 @@
 //! The tables of functions: in which of them ranks compute, by samples, and in which the slow rank does so longer than the others.
 
-mod causes;
 mod data;
+mod delaying;
 mod excess;
 mod hardware;
 mod other_threads;
@@ -78,7 +78,7 @@ impl<'a> Functions<'a> {
             other_threads,
             program: self.region(None),
             regions,
-            causes: blocking.map(|table| self.causes(table)).unwrap_or_default(),
+            delaying_ranks: blocking.map(|table| self.delaying_ranks(table)).unwrap_or_default(),
             tree: self.tree(),
         }
     }

@@ -17,7 +17,8 @@ pub struct Sample {
     pub ticks: u64,
     /// The instruction that came next.
     pub location: Location,
-    /// Id of the [`crate::definition::CallSite`] from which the function at `location` was called, or [`NONE`] where that is not known.
+    /// Id of the [`crate::definition::CallSite`] from which the function at `location` was called, or [`NONE`] where that is not known, as it
+    /// always is in the recorder's own samples: the kernel follows frame pointers, and most optimized programs have none.
     pub call_path: u32,
     /// CPU time in user space that it stands for, in nanoseconds: the period of the sampling at that time.
     pub weight_ns: u64,

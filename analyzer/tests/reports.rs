@@ -153,7 +153,20 @@ fn a_run_after_its_limit_is_part_events_part_profile() {
     let scenario = Scenario::ranks(2).header(1, |header| header.mode = Mode::Profile).each(|_, script| {
         script.problem(ProblemKind::LimitReached, 1).repeat(4, |_, script| script.compute(5).barrier(1.0))
     });
-    insta::assert_snapshot!(plain(&report(scenario), 100));
+    let report = report(scenario);
+    insta::assert_snapshot!(plain(&report, 100));
+    assert_eq!(document(&report, &Bounds::default())["prediction_notes"][0]["kind"], "calls are sums");
+}
+
+#[test]
+fn a_report_of_a_region_says_why_it_has_no_predictions() {
+    let run = written(steps_that_change());
+    let whole = report_on(&model_in(run.path()));
+    let region = document(&whole, &Bounds::default())["regions"][1]["path"].as_str().unwrap().to_owned();
+    let selection = Selection { region: Some(region), ..Selection::default() };
+    let document = document(&report_on(&part_in(run.path(), &selection)), &Bounds::default());
+    assert_eq!(document["predictions"].as_array().map(Vec::len), Some(0));
+    assert_eq!(document["prediction_notes"][0]["kind"], "of a region");
 }
 
 /// Names that a terminal would obey.

@@ -195,6 +195,10 @@ fn path_rows(followed: &Followed) -> (Vec<PathRow>, Vec<PathRank>, f64) {
 /// What is to be said of the predictions: why some are not there, or what is odd about them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
+    /// Calls of some ranks were recorded as sums, so that there is no prediction at all.
+    CallsAreSums,
+    /// A region was selected, of which there is none.
+    OfARegion,
     /// Not all that ranks wait for is known, so that there is no prediction at all.
     NotAllIsKnown,
     /// Work is handed out on demand: none that depends on who does what.
@@ -213,6 +217,8 @@ impl Note {
     /// The word in JSON.
     pub fn name(&self) -> &'static str {
         match self {
+            Note::CallsAreSums => "calls are sums",
+            Note::OfARegion => "of a region",
             Note::NotAllIsKnown => "not all known",
             Note::OnDemand => "on demand",
             Note::OwnLoops => "own loops",
@@ -299,7 +305,9 @@ impl WhatIfTable {
         let mut table =
             WhatIfTable { rows, measured_s, replay_error, path, path_ranks, path_s, ..WhatIfTable::default() };
         table.notes = match (all_is_known, on_demand) {
-            _ if measured_s.is_none() => Vec::new(),
+            _ if measured_s.is_none() && model.ranks.len() < 2 => Vec::new(),
+            _ if measured_s.is_none() && model.facts.selected.region.is_some() => vec![Note::OfARegion],
+            _ if measured_s.is_none() => vec![Note::CallsAreSums],
             (false, _) => vec![Note::NotAllIsKnown],
             (_, true) => vec![Note::OnDemand],
             _ => table.notes_on_balance(model, clusters),

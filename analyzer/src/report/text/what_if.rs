@@ -62,6 +62,13 @@ fn predictions_of(report: &Report, options: &Options) -> String {
 /// A note on predictions as a sentence without its stop.
 pub fn note(note: &Note) -> String {
     let why = match note {
+        Note::CallsAreSums => {
+            "not known: calls of some ranks were recorded as sums (LBPROF_MODE=profile, or LBPROF_LIMIT was reached)"
+        }
+        Note::OfARegion => {
+            "how long it would take otherwise, and what set its time, are known of all of the run or of a window (--from, --to), not of a \
+             region"
+        }
         Note::NotAllIsKnown => "not known: the logs do not show what some calls waited for (see Waiting)",
         Note::OnDemand => {
             "work is handed out on demand, to whoever is ready first: what balancing would gain cannot be replayed"
@@ -91,15 +98,8 @@ pub fn note(note: &Note) -> String {
 
 /// Why it was not asked.
 fn not_asked(report: &Report, options: &Options) -> String {
-    if report.blocking.is_none() || report.ranks.len() < 2 {
-        return String::new();
-    }
-    let why = if report.facts.selected.region.is_none() {
-        "not known: calls of some ranks were recorded as sums (LBPROF_MODE=profile, or LBPROF_LIMIT was reached)"
-    } else {
-        "how long it would take otherwise, and what set its time, are known of all of the run or of a window (--from, --to), not of a region"
-    };
-    not_known(why, options)
+    let why = report.what_if.notes.iter().find(|note| matches!(note, Note::CallsAreSums | Note::OfARegion));
+    why.map_or_else(String::new, |why| not_known(&note(why), options))
 }
 
 fn not_known(why: &str, options: &Options) -> String {

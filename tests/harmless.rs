@@ -232,18 +232,19 @@ fn mounting() -> Result<&'static str, String> {
     Err(said)
 }
 
-fn run_on_a_small_disk(mpi: &Mpi, folder: &Path, size: &str) -> anyhow::Result<(Outcome, Outcome)> {
+fn run_on_a_small_disk(mpi: &Mpi, folder: &Path, size: &str, ranks: usize) -> anyhow::Result<(Outcome, Outcome)> {
     let unshare = mounting().map_err(anyhow::Error::msg)?;
     let program = Program::read(Path::new("harmless/fills_disk.c"))?.compiled(mpi)?;
     let small = on_a_small_disk(mpi, unshare, size);
     let (disk, kept) = (folder.join("disk"), folder.join("kept"));
     fs::create_dir_all(&disk)?;
     fs::create_dir_all(&kept)?;
-    let job = Job::new(&small, 1, &program, folder)
+    let job = Job::new(&small, ranks, &program, folder)
         .with_env("LBTEST_DISK", &disk)
         .with_env("LBTEST_KEPT", &kept)
         .with_env("LBPROF_DIR", disk.join("logs"))
-        .with_env("LBPROF_BUFFER", "32K");
+        .with_env("LBPROF_BUFFER", "32K")
+        .with_env("LBPROF_FILES", if ranks > 1 { "node" } else { "rank" });
     let bare = job.bare()?.must_succeed()?;
     let recorded = job.recorded()?;
     recorded.must_equal(&bare, mpi)?;
@@ -251,10 +252,25 @@ fn run_on_a_small_disk(mpi: &Mpi, folder: &Path, size: &str) -> anyhow::Result<(
 }
 
 fn a_disk_that_fills_up_costs_records_and_no_more(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
-    /// Calls of the program.
+    a_disk_fills_up(mpi, folder, "200k", 1)
+}
+
+fn a_disk_that_fills_up_with_a_node_file_costs_records_and_no_more(
+    mpi: &Mpi,
+    _: &Path,
+    folder: &Path,
+) -> anyhow::Result<()> {
+    a_disk_fills_up(mpi, folder, "400k", 2)?;
+    ensure!(folder.join("kept/logs/node-000000.lbp").exists(), "no node file");
+    Ok(())
+}
+
+fn a_disk_fills_up(mpi: &Mpi, folder: &Path, size: &str, ranks: usize) -> anyhow::Result<()> {
+    /// Calls of the program, on each rank.
     const CALLS: u64 = 300 * (1000 + 50);
-    let (_, recorded) = run_on_a_small_disk(mpi, folder, "200k")?;
-    must_say(&recorded, &[1])?;
+    let all = CALLS * ranks as u64;
+    let (_, recorded) = run_on_a_small_disk(mpi, folder, size, ranks)?;
+    must_say(&recorded, &[1, ranks])?;
     let logs = folder.join("kept/logs");
     let (code, text) = lb_report(&logs)?;
     ensure!(code == 4, "lb-report ends with {code}:\n{text}");
@@ -263,15 +279,15 @@ fn a_disk_that_fills_up_costs_records_and_no_more(mpi: &Mpi, _: &Path, folder: &
     ensure!(problems.iter().any(|kind| kind == "Dropped"), "{problems:?}");
     let number = |name: &str| report["run"][name].as_u64().context(name.to_owned());
     let (calls, dropped) = (number("calls")?, number("dropped_events")?);
-    ensure!(calls < CALLS && dropped > 0, "{calls} of {CALLS} calls are there, {dropped} records dropped");
+    ensure!(calls < all && dropped > 0, "{calls} of {all} calls are there, {dropped} records dropped");
     // A record dropped is a call, or the receiving half of one, or a flush.
-    ensure!(number("events")? + dropped >= CALLS, "{} + {dropped} records for {CALLS} calls", number("events")?);
+    ensure!(number("events")? + dropped >= all, "{} + {dropped} records for {all} calls", number("events")?);
     ensure!(report["ranks"][0]["end"] == "finalize", "{}", report["ranks"][0]);
     Ok(())
 }
 
 fn a_disk_that_is_full_from_the_start_records_nothing(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
-    let (_, recorded) = run_on_a_small_disk(mpi, folder, "8k")?;
+    let (_, recorded) = run_on_a_small_disk(mpi, folder, "8k", 1)?;
     must_say(&recorded, &[1])?;
     let (code, text) = lb_report(&folder.join("kept/logs"))?;
     ensure!(code == 4 || code == NO_RUN, "lb-report ends with {code}:\n{text}");
@@ -486,8 +502,12 @@ fn trials() -> anyhow::Result<Vec<Trial>> {
         ("a_rank_that_ends_in_init_is_reported_as_that", a_rank_that_ends_in_init_is_reported_as_that),
         ("a_bus_error_of_the_program_ends_it_as_without", a_bus_error_of_the_program_ends_it_as_without),
     ];
-    let disks: [(&str, Special); 2] = [
+    let disks: [(&str, Special); 3] = [
         ("a_disk_that_fills_up_costs_records_and_no_more", a_disk_that_fills_up_costs_records_and_no_more),
+        (
+            "a_disk_that_fills_up_with_a_node_file_costs_records_and_no_more",
+            a_disk_that_fills_up_with_a_node_file_costs_records_and_no_more,
+        ),
         ("a_disk_that_is_full_from_the_start_records_nothing", a_disk_that_is_full_from_the_start_records_nothing),
     ];
     let may_not_mount = mounting().err();

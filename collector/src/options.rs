@@ -54,6 +54,13 @@ pub const SETTINGS: &[Setting] = &[
         meaning: "Ranks that record; the others only take part in measuring clocks.",
     },
     Setting {
+        name: "LBPROF_FILES",
+        flag: Some("files"),
+        default: "auto",
+        values: "auto | node | rank",
+        meaning: "One log file a rank, or one for all ranks of a node; auto: for each node from 64 ranks on it, or 1,024 in all.",
+    },
+    Setting {
         name: "LBPROF_PCONTROL",
         flag: Some("pcontrol"),
         default: "levels",
@@ -206,6 +213,7 @@ mod tests {
             ("LBPROF_RANKS", "3-1"),
             ("LBPROF_RANKS", "0-4:0"),
             ("LBPROF_RANKS", "0-4294967295"),
+            ("LBPROF_FILES", "host"),
             ("LBPROF_CLOCK", "wall"),
             ("LBPROF_VERBOSE", "2"),
             ("LBPROF_DEPTH", "256"),

@@ -85,6 +85,25 @@ pub struct RingHead {
 
 const _: () = assert!(size_of::<RingHead>() <= HEAD_BYTES);
 
+/// A piece of a file of rings: whose, and how large all of them are.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    /// Rank in MPI_COMM_WORLD.
+    pub rank: u32,
+    /// Number of the thread in its log.
+    pub thread: u32,
+    /// Bytes of a piece.
+    pub bytes: u32,
+}
+
+/// Bytes before the first piece of a file of rings.
+pub const RINGS_HEAD_BYTES: usize = 4096;
+
+/// Where piece `number` begins in a file of rings whose pieces have so many bytes.
+pub fn piece_at(number: u32, piece_bytes: u32) -> u64 {
+    RINGS_HEAD_BYTES as u64 + u64::from(number) * u64::from(piece_bytes)
+}
+
 /// A mapped ring.
 pub struct Ring {
     head: NonNull<RingHead>,
@@ -105,10 +124,10 @@ impl Ring {
         let length = HEAD_BYTES + capacity * size_of::<Record>();
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
         let ring = (|| {
-            allocate(&file, length)?;
+            allocate(&file, 0, length)?;
             // Not through the mapping: nobody looks after its pages yet, and the file may be cut short at any time.
             file.write_all_at(&first_words(rank, thread, run_id, capacity as u32), 0)?;
-            Self::map(&file, length, capacity)
+            Self::map(&file, 0, length, capacity)
         })();
         if ring.is_err() {
             let _ = std::fs::remove_file(path);
@@ -116,7 +135,27 @@ impl Ring {
         ring
     }
 
-    fn map(file: &File, length: usize, capacity: usize) -> io::Result<Ring> {
+    /// Makes a ring in piece `number` of a file of rings, whose blocks are allocated before.
+    ///
+    /// Errors: what the system says, among them ENOSPC; EEXIST where the piece was in use already; InvalidInput where it is too small.
+    pub fn in_piece(file: &File, piece: Piece, bytes: usize, number: u32, run_id: u64) -> io::Result<Ring> {
+        let capacity = (bytes / size_of::<Record>()).max(16);
+        let length = HEAD_BYTES + capacity * size_of::<Record>();
+        let at = piece_at(number, piece.bytes);
+        if length > piece.bytes as usize {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the pieces are for smaller rings"));
+        }
+        allocate(file, at, piece.bytes as usize)?;
+        let mut magic = [0; MAGIC.len()];
+        file.read_exact_at(&mut magic, at)?;
+        if magic != [0; MAGIC.len()] {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        file.write_all_at(&first_words(piece.rank, piece.thread, run_id, capacity as u32), at)?;
+        Self::map(file, at, length, capacity)
+    }
+
+    fn map(file: &File, at: u64, length: usize, capacity: usize) -> io::Result<Ring> {
         // SAFETY: a plain system call on an open file; the result is checked. MAP_POPULATE takes the page faults now instead of in the
         // program's calls.
         let address = unsafe {
@@ -126,7 +165,7 @@ impl Ring {
                 libc::PROT_READ | libc::PROT_WRITE,
                 libc::MAP_SHARED | libc::MAP_POPULATE,
                 file.as_raw_fd(),
-                0,
+                at as libc::off_t,
             )
         };
         match NonNull::new(address.cast()) {
@@ -164,9 +203,9 @@ impl Ring {
     }
 }
 
-fn allocate(file: &File, length: usize) -> io::Result<()> {
+fn allocate(file: &File, at: u64, length: usize) -> io::Result<()> {
     // SAFETY: a plain system call on an open file; the result is checked.
-    match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length as libc::off_t) } {
+    match unsafe { libc::posix_fallocate(file.as_raw_fd(), at as libc::off_t, length as libc::off_t) } {
         0 => Ok(()),
         code => Err(io::Error::from_raw_os_error(code)),
     }

@@ -58,6 +58,14 @@ pub fn sample_by_default() {
     SAMPLING.store(true, Relaxed);
 }
 
+/// Whether the ranks of a node write into one file.
+static NODE_FILES: AtomicBool = AtomicBool::new(false);
+
+/// From here on, the ranks of this process's programs write into files of their node.
+pub fn write_node_files() {
+    NODE_FILES.store(true, Relaxed);
+}
+
 impl<'a> Job<'a> {
     /// A job with nothing special about it.
     pub fn new(mpi: &'a Mpi, ranks: usize, program: &Path, folder: &'a Path) -> Self {
@@ -147,6 +155,10 @@ impl<'a> Job<'a> {
         command.env("LD_PRELOAD", shared_object(&["cc".into()], "support/yielding.c", self.mpi)?);
         if !recorder.is_empty() {
             command.env("LBPROF_DIR", self.logs());
+            // The tests of other suites may be run with such files, too.
+            if NODE_FILES.load(Relaxed) || std::env::var_os("LBPROF_TEST_FILES").is_some_and(|files| files == "node") {
+                command.env("LBPROF_FILES", "node");
+            }
             if !SAMPLING.load(Relaxed) {
                 command.env("LBPROF_SAMPLE", "0");
             }

@@ -16,12 +16,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use rustix::fs::{SeekFrom as Find, seek};
 
 use crate::format::{OLDEST_VERSION, VERSION};
-use crate::ring::{HEAD_BYTES, MAGIC, RingHead};
+use crate::ring::{HEAD_BYTES, MAGIC, RINGS_HEAD_BYTES, RingHead};
 
 /// First bytes of a file of rings.
 pub const RINGS_MAGIC: [u8; 8] = *b"LBNRINGS";
-/// Bytes before the first piece.
-pub const RINGS_HEAD_BYTES: usize = 4096;
 /// Pieces that a file can have.
 pub const MAX_PIECES: u32 = 1 << 16;
 /// Bytes of a piece: a multiple of a page, and no more than the largest ring with its head.
@@ -67,11 +65,6 @@ pub fn first_words(piece_bytes: u32, run_id: u64) -> [u8; offset_of!(RingsHead, 
         bytes[at..at + field.len()].copy_from_slice(field);
     }
     bytes
-}
-
-/// Where piece `number` begins in the file.
-pub fn piece_at(number: u32, piece_bytes: u32) -> u64 {
-    RINGS_HEAD_BYTES as u64 + u64::from(number) * u64::from(piece_bytes)
 }
 
 /// A file of rings as a reader has it.

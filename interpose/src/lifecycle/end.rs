@@ -190,7 +190,8 @@ fn close_log(reason: EndReason) {
     let log = LOG.lock().and_then(|mut log| log.take());
     if let Some(mut log) = log {
         log.end(&last);
-        closed::closed(&log.path());
+        let file = log.file();
+        closed::closed(file.path(), file.end_in_node());
         report_totals(Some(&log));
     }
     // No page of a ring is touched any more.

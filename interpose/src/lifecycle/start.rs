@@ -13,12 +13,12 @@ use crate::mpi::{abi, detect, nesting, world};
 use crate::recording::{call_path, close, registry};
 use crate::run::agreement::{self, Agreement, StartingRank};
 use crate::run::place::Place;
-use crate::run::settings::Settings;
+use crate::run::settings::{Files, Settings};
 use crate::run::{job, launcher, peers};
 use crate::sampling;
 use crate::state::stage::{RecordingState, set_state, state};
 use crate::state::thread::Thread;
-use crate::system::{clock, process, sandbox};
+use crate::system::{clock, faults, process, sandbox};
 use crate::word::Word;
 use lbprof_collector::definition::{ClockOffset, Definition, Instant, RankList};
 use lbprof_collector::format::{ClockSource, Header, Mode};
@@ -137,18 +137,22 @@ unsafe fn open(
         call_path::configure(settings.depth, settings.check_paths);
         let unknown_python = call_path::look_for_python();
         let header = header(settings, mode, place, rank, size);
-        let log =
-            match std::fs::create_dir_all(&place.dir).and_then(|()| RankLog::create(&place.dir, &header, settings)) {
-                Ok(log) => log,
-                Err(error) => {
-                    set_state(RecordingState::Done);
-                    guard::say(format_args!("cannot write to {}: {error}; nothing is recorded", place.dir.display()));
-                    return;
-                }
-            };
+        let log = match std::fs::create_dir_all(&place.dir).and_then(|()| RankLog::create(place, &header, settings)) {
+            Ok(log) => log,
+            Err(error) => {
+                set_state(RecordingState::Done);
+                // It may look after the node's file of rings already.
+                faults::uncover();
+                guard::say(format_args!("cannot write to {}: {error}; nothing is recorded", place.dir.display()));
+                return;
+            }
+        };
         let Some(mut guard) = LOG.lock() else { return };
         *guard = Some(log);
         drop(guard);
+        if settings.files == Files::Node && place.node.is_none() && rank == 0 && size > 1 {
+            guard::say(format_args!("each rank writes its own file: no file for all ranks of the node can be made"));
+        }
         PID.store(std::process::id(), Relaxed);
         OPEN.store(true, Relaxed);
         if !settings.complaints.is_empty() {

@@ -1,8 +1,9 @@
-//! The rank's log: one file, written by whichever thread's ring is full.
+//! The rank's log: one file, or a part of its node's, written by whichever thread's ring is full.
 
 pub mod callsite;
 pub mod closed;
 pub mod file;
+pub mod rings;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use lbprof_collector::Definition;
 use lbprof_collector::definition::Instant;
 use lbprof_collector::fold::Fold;
 use lbprof_collector::format::{BatchHead, Header, Mode, VERSION, log_name};
+use lbprof_collector::node::frame::node_name;
 use lbprof_collector::polling::{Lengths, Polling, Polls};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::profile::ProfileBatch;
@@ -23,7 +25,9 @@ use crate::harmless::guard;
 use crate::harmless::signals::Lock;
 use crate::log::callsite::Sites;
 use crate::log::file::LogFile;
+use crate::run::place::Place;
 use crate::run::settings::Settings;
+use crate::state::thread_log::RingFile;
 use crate::system::{clock, process, sandbox};
 use crate::unwind::Call;
 
@@ -64,7 +68,7 @@ pub struct RankLog {
     /// What distinguishes waiting from computation between polls.
     lengths: Lengths,
     /// Files of rings that hold nothing that the log does not have.
-    emptied: Vec<PathBuf>,
+    emptied: Vec<RingFile>,
     /// Memory for records that are about to be folded.
     copy: Vec<Record>,
 }
@@ -81,22 +85,32 @@ pub enum Batch {
 }
 
 impl RankLog {
-    /// Makes the rank's log in `dir`, and defines the modules loaded.
-    pub fn create(dir: &Path, header: &Header, settings: &Settings) -> io::Result<Self> {
-        let file = LogFile::create(&dir.join(log_name(header.rank)))?;
+    /// Makes the rank's log in its place, and defines the modules loaded. Where the node's file cannot be opened, the rank gets its own.
+    pub fn create(place: &Place, header: &Header, settings: &Settings) -> io::Result<Self> {
+        let (dir, rank) = (&place.dir, header.rank);
+        let in_node = place.node.and_then(|node| {
+            let path = dir.join(node_name(node.lowest));
+            let file = LogFile::of_node(&path, node.identity, header.run_id, rank).ok()?;
+            rings::join(dir, node.lowest, header.run_id);
+            Some(file)
+        });
+        let is_own = in_node.is_none();
+        let file = in_node.map_or_else(|| LogFile::create(&dir.join(log_name(rank))), Ok)?;
         let [first, second] = header.instants;
         let span_ns = second.monotonic_ns.saturating_sub(first.monotonic_ns).max(1);
         let per_second = (second.ticks.saturating_sub(first.ticks) as f64 / span_ns as f64 * 1e9) as u64;
         let writer = LogWriter::new(file, header).inspect_err(|_| {
             // An empty log says that the rank ended at this instant.
-            let _ = std::fs::remove_file(dir.join(log_name(header.rank)));
+            if is_own {
+                let _ = std::fs::remove_file(dir.join(log_name(rank)));
+            }
         })?;
         let mut log = RankLog {
             writer,
             sites: Sites::new(),
             new: Vec::new(),
             dir: dir.to_owned(),
-            rank: header.rank,
+            rank,
             run_id: header.run_id,
             mode: header.mode,
             limit: settings.limit,
@@ -118,9 +132,9 @@ impl RankLog {
         &self.dir
     }
 
-    /// Path of the log.
-    pub fn path(&self) -> PathBuf {
-        self.dir.join(log_name(self.rank))
+    /// The log's file.
+    pub fn file(&mut self) -> &LogFile {
+        self.writer.sink_mut()
     }
 
     /// This rank.
@@ -159,18 +173,16 @@ impl RankLog {
         self.took(result)
     }
 
-    /// The log has all that the ring at `path` held.
-    pub fn has_all_of(&mut self, path: PathBuf) {
-        self.emptied.push(path);
+    /// The log has all that the ring in `file` held.
+    pub fn has_all_of(&mut self, file: RingFile) {
+        self.emptied.push(file);
     }
 
     /// Writes how the run ended; then the rings are needed no more. Whoever kills the process in between leaves them, and so does a process
     /// under a system call filter.
     pub fn end(&mut self, last: &[Definition]) {
         if self.define(last) && !sandbox::is_filtered() {
-            for path in self.emptied.drain(..) {
-                let _ = std::fs::remove_file(path);
-            }
+            rings::remove(self.emptied.drain(..));
         }
     }
 

@@ -204,7 +204,7 @@ fn report_lost(log: &ThreadLog, lost: usize) {
         ProblemKind::RingLost,
         format_args!(
             "{} was truncated or its disk failed; {lost} records are lost, recording continues",
-            log.path.display()
+            log.file.path.display()
         ),
     );
     let detail = format!("thread {}: {lost} records are lost", log.number);
@@ -330,7 +330,7 @@ pub unsafe fn close_ring(thread: *mut Thread, log: &mut ThreadLog) {
     if let Some(rank_log) = LOG.lock().as_deref_mut().and_then(Option::as_mut) {
         write_fold(rank_log, log, now);
         if log.ring.head().dropped.load(Relaxed) == 0 {
-            rank_log.has_all_of(std::mem::take(&mut log.path));
+            rank_log.has_all_of(std::mem::take(&mut log.file));
         }
     }
 }

@@ -8,14 +8,13 @@ use std::sync::atomic::{
 };
 
 use lbprof_collector::definition::Definition;
-use lbprof_collector::format::{BatchHead, ring_name};
+use lbprof_collector::format::BatchHead;
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::Record;
-use lbprof_collector::ring::Ring;
 
 use crate::harmless::guard;
 use crate::harmless::signals::{self, Lock};
-use crate::log::{LOG, define};
+use crate::log::{LOG, define, rings};
 use crate::recording::call_path;
 use crate::sampling;
 use crate::state::phases::Phases;
@@ -23,7 +22,7 @@ use crate::state::stage::{self, RecordingState, state};
 use crate::state::thread::{Thread, forget_comms};
 use crate::state::thread_log::ThreadLog;
 use crate::system::clock::ticks;
-use crate::system::{descriptors, faults, sandbox};
+use crate::system::{faults, sandbox};
 
 /// The threads that record, and their rings.
 pub struct Threads {
@@ -147,11 +146,8 @@ fn ring(threads: &mut Threads) -> io::Result<ThreadLog> {
     }
     let mut guard = LOG.lock();
     let log = guard.as_deref_mut().and_then(Option::as_mut).ok_or_else(|| io::Error::other("the log is closed"))?;
-    let path = log.dir().join(ring_name(log.rank(), number));
-    let ring = descriptors::quietly(|| {
-        Ring::create(&path, log.buffer() + size_of::<Record>(), log.rank(), number, log.run_id())
-    })
-    .map_err(|error| io::Error::new(error.kind(), format!("cannot make {}: {error}", path.display())))?;
+    let bytes = log.buffer() + size_of::<Record>();
+    let (ring, file) = rings::make(log.dir(), bytes, log.rank(), number, log.run_id())?;
     let (start, bytes) = ring.pages();
     faults::look_after(number, start, bytes);
     faults::cover();
@@ -166,7 +162,7 @@ fn ring(threads: &mut Threads) -> io::Result<ThreadLog> {
     }
     Ok(ThreadLog {
         ring,
-        path,
+        file,
         number,
         head: BatchHead { thread: number, first: 0, previous_end: now, open: Vec::new(), paused: false },
         fold: None,

@@ -19,6 +19,7 @@ use crate::harmless::guard;
 use crate::mpi::call::{call, call_at, call2};
 use crate::mpi::symbols::symbol;
 use crate::mpi::{abi, predefined, world};
+use crate::run::node::{self, NodeFiles};
 use crate::run::peers::{self, Company, Meeting, Peer};
 use crate::run::place::{self, Place};
 use crate::run::settings::Settings;
@@ -116,10 +117,11 @@ impl Offer {
     fn encoded(&self) -> Vec<u8> {
         match self {
             Offer::Nothing => vec![0],
-            Offer::Place(Place { dir, run_id, clock }) => {
+            Offer::Place(Place { dir, run_id, clock, node }) => {
                 let mut bytes = vec![1];
                 bytes.extend(run_id.to_le_bytes());
                 bytes.extend(clock.unwrap_or_default().to_le_bytes());
+                bytes.extend(NodeFiles::encoded(*node));
                 bytes.extend(dir.as_os_str().as_bytes());
                 bytes
             }
@@ -130,8 +132,10 @@ impl Offer {
         let place = |rest: &[u8]| {
             let (run_id, rest) = rest.split_first_chunk()?;
             let (clock, dir) = rest.split_first_chunk()?;
+            let (node, dir) = dir.split_first_chunk()?;
             let dir = PathBuf::from(OsString::from_vec(dir.to_vec()));
-            Some(Place { dir, run_id: u64::from_le_bytes(*run_id), clock: Some(i32::from_le_bytes(*clock)) })
+            let (run_id, clock) = (u64::from_le_bytes(*run_id), Some(i32::from_le_bytes(*clock)));
+            Some(Place { dir, run_id, clock, node: NodeFiles::decoded(node) })
         };
         match bytes.split_first() {
             Some((1, rest)) => place(rest).map_or(Offer::Nothing, Offer::Place),
@@ -194,11 +198,18 @@ unsafe fn lead(own: StartingRank, key: &str, peer: Peer, mut company: Company) -
     // Others may want it on other hosts.
     let wanted = host.iter().any(|peer| peer.wanted)
         || !one_host && settings.mode.is_some() && settings.ranks.as_ref().is_some_and(|ranks| !ranks.is_empty());
-    let offer = found(own, key, &ranks, peer.clock, one_host, wanted).map_or(Offer::Nothing, Offer::Place);
+    let mut place = found(own, key, &ranks, peer.clock, one_host, wanted);
+    if let Some(place) = &mut place {
+        place.node = guard::caught(|| node::made(&place.dir, place.run_id, settings, &ranks, size));
+    }
+    let offer = place.map_or(Offer::Nothing, Offer::Place);
     company.offer(&offer.encoded());
     let Offer::Place(place) = offer else { return (None, None) };
     let mut here: Vec<u32> = company.peers().chain([peer]).map(|peer| peer.rank).collect();
     here.sort_unstable();
+    if let Some(files) = place.node {
+        guard::caught(|| node::announce(&place.dir, place.run_id, files, &here));
+    }
     let one_clock = host.iter().all(|peer| place.clock == Some(peer.clock));
     let measuring = match (one_host, one_clock) {
         (true, true) => Measuring::Nobody,
@@ -384,6 +395,6 @@ unsafe fn broadcast(own: StartingRank) -> Option<Place> {
         if broadcast(path.as_mut_ptr() as Word, path.len()) != 0 {
             return None;
         }
-        Some(Place { dir: PathBuf::from(OsString::from_vec(path)), run_id, clock: None })
+        Some(Place { dir: PathBuf::from(OsString::from_vec(path)), run_id, clock: None, node: None })
     }
 }

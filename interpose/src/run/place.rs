@@ -15,6 +15,7 @@ use lbprof_collector::starter::{STARTER_FILE, Starter};
 use crate::harmless::guard;
 use crate::mpi::world;
 use crate::run::launcher;
+use crate::run::node::{self, NodeFiles};
 use crate::run::settings::Settings;
 use crate::system::clock::ticks;
 use crate::system::process;
@@ -28,6 +29,8 @@ pub struct Place {
     pub run_id: u64,
     /// The clock of the rank that made the folder, where it was found by the job's key.
     pub clock: Option<i32>,
+    /// The file of the ranks of this node; `None`: each writes its own.
+    pub node: Option<NodeFiles>,
 }
 
 /// Folders of one name that are looked at.
@@ -99,7 +102,7 @@ pub fn new(settings: &Settings, size: i32) -> io::Result<Place> {
                     say_name(settings, &dir, &wanted);
                 }
                 note_starter(&dir);
-                return Ok(Place { dir, run_id: new_run_id(), clock: None });
+                return Ok(Place { dir, run_id: new_run_id(), clock: None, node: None });
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
@@ -124,14 +127,15 @@ pub fn of_job(settings: &Settings, key: &str, ranks: &[u32], clock: i32, one_hos
         if made {
             say_name(settings, &dir, &wanted);
             note_starter(&dir);
-            return Ok(Place { dir, run_id, clock: Some(clock) });
+            return Ok(Place { dir, run_id, clock: Some(clock), node: None });
         }
         let Some((run_id, clock)) = JobFile::read(&dir, key) else { continue };
-        if ranks.iter().any(|&rank| dir.join(log_name(rank)).exists()) {
+        let has_logs = ranks.iter().any(|&rank| dir.join(log_name(rank)).exists());
+        if has_logs || node::has_logs(&dir, ranks, one_host) {
             earlier += 1;
             continue;
         }
-        return Ok(Place { dir, run_id, clock: Some(clock) });
+        return Ok(Place { dir, run_id, clock: Some(clock), node: None });
     }
     Err(all_taken())
 }
@@ -243,5 +247,5 @@ pub fn apart(settings: &Settings, rank: i32, size: i32, why: &str) -> Option<Pla
     if rank == 0 && settings.dir_given && settings.mode.is_some() {
         guard::say(format_args!("the logs go to {}, for {why}", dir.display()));
     }
-    Some(Place { dir, run_id, clock: None })
+    Some(Place { dir, run_id, clock: None, node: None })
 }

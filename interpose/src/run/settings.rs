@@ -9,6 +9,17 @@ use lbprof_collector::options::{self, BUFFER_BYTES, SETTINGS, Setting};
 
 use crate::run::job;
 
+/// Who writes a file of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Files {
+    /// The ranks of a node, where there are many.
+    Auto,
+    /// The ranks of a node.
+    Node,
+    /// Each rank.
+    Rank,
+}
+
 /// The settings in force.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -24,6 +35,8 @@ pub struct Settings {
     pub limit: u64,
     /// Ranks that record; `None`: all.
     pub ranks: Option<RankList>,
+    /// Whether the ranks of a node write one file.
+    pub files: Files,
     /// Whether MPI_Pcontrol's second argument is a label.
     pub pcontrol_labels: bool,
     /// The clock asked for.
@@ -61,6 +74,7 @@ impl Settings {
             buffer: 0,
             limit: 0,
             ranks: None,
+            files: Files::Auto,
             pcontrol_labels: false,
             clock: None,
             wait: Duration::ZERO,
@@ -115,6 +129,13 @@ impl Settings {
             "LBPROF_LIMIT" => self.limit = options::bytes(value).unwrap_or(0),
             // No list: all.
             "LBPROF_RANKS" => self.ranks = options::ranks(value),
+            "LBPROF_FILES" => {
+                self.files = match value {
+                    "node" => Files::Node,
+                    "rank" => Files::Rank,
+                    _ => Files::Auto,
+                }
+            }
             "LBPROF_PCONTROL" => self.pcontrol_labels = value == "labels",
             "LBPROF_CLOCK" => {
                 self.clock = match value {

@@ -10,12 +10,21 @@ use lbprof_collector::ring::Ring;
 use crate::state::phases::Phases;
 use crate::system::faults;
 
+/// A ring's file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RingFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether it is the node's, of which the ring has a piece.
+    pub is_of_node: bool,
+}
+
 /// What a recording thread needs besides the hot state.
 pub struct ThreadLog {
     /// Its ring.
     pub ring: Ring,
     /// The ring's file.
-    pub path: PathBuf,
+    pub file: RingFile,
     /// Number of the thread in the log.
     pub number: u32,
     /// Where the ring's first slot stands.

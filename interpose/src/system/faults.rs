@@ -231,17 +231,20 @@ const KNOWN: u8 = 3;
 const STUCK: u8 = 4;
 
 /// By number of the ring.
-static RINGS: [Mapped; MAX_RINGS] = [const {
+static RINGS: [Mapped; MAX_RINGS + 1] = [const {
     Mapped {
         start: AtomicUsize::new(0),
         bytes: AtomicUsize::new(0),
         state: AtomicU8::new(OF_FILE),
         replaced: [const { AtomicU64::new(0) }; 2],
     }
-}; MAX_RINGS];
+}; MAX_RINGS + 1];
 
 /// As many as are looked after.
 pub const MAX_RINGS: usize = 4096;
+
+/// In place of a ring's number: the head of the node's file of rings.
+pub const HEAD_OF_NODE: u32 = MAX_RINGS as u32;
 
 /// One past the highest number so far.
 static N_RINGS: AtomicUsize = AtomicUsize::new(0);

@@ -9,8 +9,8 @@ use lbprof_collector::format::{
     BLOCK_HEAD_BYTES, BlockHead, PREAMBLE_BYTES, log_name, rank_and_thread_of_ring, rank_of_log, ring_name,
 };
 use lbprof_collector::node::frame::{OF_NO_RANK, frame_into, node_name, node_rings_name};
-use lbprof_collector::node::rings::{RINGS_HEAD_BYTES, first_words, piece_bytes};
-use lbprof_collector::ring::HEAD_BYTES;
+use lbprof_collector::node::rings::{first_words, piece_bytes};
+use lbprof_collector::ring::{HEAD_BYTES, RINGS_HEAD_BYTES};
 
 /// The frame of a part of a rank's log.
 pub fn frame(run_id: u64, rank: u32, offset: u64, payload: &[u8]) -> Vec<u8> {

@@ -1,0 +1,154 @@
+//! Where the rings of this process's threads are: in pieces of the node's file of rings, or in files of their own.
+//!
+//! All processes of the node map the head of that file ([`lbprof_collector::node::rings`]). Somebody may truncate the file at any time: then the head
+//! is not as it was made, and nothing more is taken from it or given back.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+
+use lbprof_collector::format::ring_name;
+use lbprof_collector::node::frame::node_rings_name;
+use lbprof_collector::node::rings::{CLOSED, MAX_PIECES, RINGS_MAGIC, RingsHead};
+use lbprof_collector::ring::{Piece, RINGS_HEAD_BYTES, Ring};
+
+use crate::harmless::signals::Lock;
+use crate::state::thread_log::RingFile;
+use crate::system::descriptors::{Identity, identify, quietly};
+use crate::system::faults;
+
+/// The node's file of rings, as this process has it mapped: for good, once.
+struct NodeRings {
+    head: NonNull<RingsHead>,
+    path: PathBuf,
+    identity: Identity,
+}
+
+// SAFETY: the mapping stays for good; it is reached through atomics alone, but for the magic, which nobody changes.
+unsafe impl Send for NodeRings {}
+
+static NODE: Lock<Option<NodeRings>> = Lock::new(None);
+
+/// Maps the head of the node's file of rings in `dir`. Where that fails, rings get files of their own.
+pub fn join(dir: &Path, lowest: u32, run_id: u64) {
+    let path = dir.join(node_rings_name(lowest));
+    let rings =
+        NodeRings::open(path).ok().filter(|rings| rings.is_whole() && rings.head().run_id.load(Relaxed) == run_id);
+    if let Some(rings) = rings
+        && let Some(mut node) = NODE.lock()
+    {
+        *node = Some(rings);
+    }
+}
+
+/// Makes a ring for thread `thread` of `rank`: `bytes` of slots.
+///
+/// Errors: what the system says of the ring's own file, where there is no piece for it.
+pub fn make(dir: &Path, bytes: usize, rank: u32, thread: u32, run_id: u64) -> io::Result<(Ring, RingFile)> {
+    let taken = NODE.lock().as_deref().and_then(Option::as_ref).and_then(|node| {
+        let ring = quietly(|| node.take(bytes, rank, thread, run_id)).ok()?;
+        Some((ring, RingFile { path: node.path.clone(), is_of_node: true }))
+    });
+    if let Some(taken) = taken {
+        return Ok(taken);
+    }
+    let path = dir.join(ring_name(rank, thread));
+    let ring = quietly(|| Ring::create(&path, bytes, rank, thread, run_id))
+        .map_err(|error| io::Error::new(error.kind(), format!("cannot make {}: {error}", path.display())))?;
+    Ok((ring, RingFile { path, is_of_node: false }))
+}
+
+/// Removes what held rings that the log has all of.
+pub fn remove(files: impl Iterator<Item = RingFile>) {
+    let mut pieces = 0;
+    for file in files {
+        if file.is_of_node {
+            pieces += 1;
+        } else {
+            let _ = std::fs::remove_file(file.path);
+        }
+    }
+    if pieces > 0
+        && let Some(node) = NODE.lock().as_deref().and_then(Option::as_ref)
+    {
+        node.give_back(pieces);
+    }
+}
+
+impl NodeRings {
+    fn open(path: PathBuf) -> io::Result<NodeRings> {
+        let file = OpenOptions::new().read(true).write(true).open(&path)?;
+        let (identity, _) = identify(file.as_raw_fd())?;
+        if file.metadata()?.len() < RINGS_HEAD_BYTES as u64 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_POPULATE);
+        // SAFETY: a plain system call on an open file; the result is checked.
+        let address = unsafe { libc::mmap(std::ptr::null_mut(), RINGS_HEAD_BYTES, access, kind, file.as_raw_fd(), 0) };
+        match NonNull::new(address.cast()) {
+            Some(head) if address != libc::MAP_FAILED => {
+                faults::look_after(faults::HEAD_OF_NODE, address as usize, RINGS_HEAD_BYTES);
+                Ok(NodeRings { head, path, identity })
+            }
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    fn head(&self) -> &RingsHead {
+        // SAFETY: the mapping stays for good and is aligned; all that changes are atomics.
+        unsafe { self.head.as_ref() }
+    }
+
+    /// Whether the head is as it was made, and can be used: a signal that comes of a page that is gone is ours.
+    fn is_whole(&self) -> bool {
+        if !faults::cover() {
+            faults::try_pages(faults::HEAD_OF_NODE);
+        }
+        // SAFETY: the mapping is live; others may change the file at any time.
+        let magic = unsafe { (&raw const (*self.head.as_ptr()).magic).read_volatile() };
+        magic == RINGS_MAGIC && faults::is_of_file(faults::HEAD_OF_NODE)
+    }
+
+    /// A ring in the next piece.
+    ///
+    /// Errors: what the system says; others where the file is not to be used any more.
+    fn take(&self, bytes: usize, rank: u32, thread: u32, run_id: u64) -> io::Result<Ring> {
+        let gone = || io::Error::from(io::ErrorKind::NotFound);
+        let file = File::options().read(true).write(true).open(&self.path)?;
+        if identify(file.as_raw_fd())?.0 != self.identity || !self.is_whole() {
+            return Err(gone());
+        }
+        let head = self.head();
+        let one_more = |used: u32| used.checked_add(1).filter(|_| used < MAX_PIECES);
+        head.in_use.fetch_update(SeqCst, SeqCst, one_more).map_err(|_| gone())?;
+        let number = head.given.fetch_add(1, SeqCst);
+        let piece = Piece { rank, thread, bytes: head.piece_bytes.load(Relaxed) };
+        let ring = match number < MAX_PIECES {
+            true => Ring::in_piece(&file, piece, bytes, number, run_id),
+            false => Err(gone()),
+        };
+        // Nobody but us may know of a file that was truncated meanwhile.
+        let ring = ring.and_then(|ring| if self.is_whole() { Ok(ring) } else { Err(gone()) });
+        if ring.is_err() {
+            self.give_back(1);
+        }
+        ring
+    }
+
+    /// Gives pieces back; the file goes with the last one in use.
+    fn give_back(&self, pieces: u32) {
+        if !self.is_whole() {
+            return;
+        }
+        let less = |used: u32| match used.checked_sub(pieces).filter(|_| used != CLOSED)? {
+            0 => Some(CLOSED),
+            left => Some(left),
+        };
+        if self.head().in_use.fetch_update(SeqCst, SeqCst, less) == Ok(pieces) {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}

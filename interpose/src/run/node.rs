@@ -1,0 +1,135 @@
+//! The files that the ranks of a node write into together: made by the one that leads them, before the others learn of them.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+use lbprof_collector::node::frame::{
+    FRAME_HEAD_BYTES, FrameHead, OF_NO_RANK, frame_into, node_name, node_of_name, node_rings_name,
+};
+use lbprof_collector::node::rings::{first_words, piece_bytes};
+use lbprof_collector::record::Record;
+use lbprof_collector::ring::RINGS_HEAD_BYTES;
+
+use crate::mpi::world;
+use crate::run::settings::{Files, Settings};
+use crate::system::descriptors::{Identity, identify, quietly};
+
+/// From so many ranks of a node, or of the job, they write one file.
+const MANY_HERE: usize = 64;
+const MANY: usize = 1024;
+
+/// The files of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NodeFiles {
+    /// The lowest rank of the node, after which they are named.
+    pub lowest: u32,
+    /// Which file the logs go to: another file system may have another one under its name.
+    pub identity: Identity,
+}
+
+/// Bytes of the encoded files.
+const ENCODED: usize = 20;
+
+impl NodeFiles {
+    /// As bytes; `None`: there are none.
+    pub fn encoded(files: Option<NodeFiles>) -> [u8; ENCODED] {
+        let mut bytes = [0xff; ENCODED];
+        if let Some(NodeFiles { lowest, identity: (device, inode) }) = files {
+            let fields = [&lowest.to_le_bytes()[..], &device.to_le_bytes(), &inode.to_le_bytes()];
+            for (to, from) in bytes.iter_mut().zip(fields.concat()) {
+                *to = from;
+            }
+        }
+        bytes
+    }
+
+    /// The files that these bytes state.
+    pub fn decoded(bytes: &[u8; ENCODED]) -> Option<NodeFiles> {
+        let (lowest, rest) = bytes.split_first_chunk()?;
+        let (device, inode) = rest.split_first_chunk()?;
+        let lowest = Some(u32::from_le_bytes(*lowest)).filter(|&lowest| lowest != OF_NO_RANK)?;
+        let identity = (u64::from_le_bytes(*device), u64::from_le_bytes(*inode.first_chunk()?));
+        Some(NodeFiles { lowest, identity })
+    }
+}
+
+/// Makes the files of the node with these ranks in `dir`, where they are to write into one. `None`: each writes its own, also where making them failed.
+pub fn made(dir: &Path, run_id: u64, settings: &Settings, ranks: &[u32], size: usize) -> Option<NodeFiles> {
+    let is_wanted = match settings.files {
+        Files::Rank => false,
+        Files::Node => ranks.len() > 1,
+        Files::Auto => (ranks.len() >= MANY_HERE || size >= MANY) && ranks.len() > 1 && !has_size_limit(),
+    };
+    if !is_wanted || world::is_spawned() {
+        return None;
+    }
+    let lowest = ranks.iter().min().copied()?;
+    let log = OpenOptions::new().append(true).create_new(true).open(dir.join(node_name(lowest))).ok()?;
+    let identity = identify(log.as_raw_fd()).ok()?.0;
+    // Without it each thread makes a ring file.
+    let _ = make_rings(&dir.join(node_rings_name(lowest)), settings.buffer, run_id);
+    Some(NodeFiles { lowest, identity })
+}
+
+fn make_rings(path: &Path, buffer: usize, run_id: u64) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    let mut head = first_words(piece_bytes(buffer + size_of::<Record>()) as u32, run_id).to_vec();
+    head.resize(RINGS_HEAD_BYTES, 0);
+    let written = quietly(|| file.write_all(&head));
+    if written.is_err() {
+        // A part of a head is none.
+        let _ = fs::remove_file(path);
+    }
+    written
+}
+
+/// Whether files must not be longer than some limit (ulimit -f): that of one rank is not meant for all.
+fn has_size_limit() -> bool {
+    let mut limit = MaybeUninit::<libc::rlimit>::uninit();
+    // SAFETY: the structure is filled where the call succeeds.
+    unsafe {
+        libc::getrlimit(libc::RLIMIT_FSIZE, limit.as_mut_ptr()) == 0
+            && limit.assume_init().rlim_cur != libc::RLIM_INFINITY
+    }
+}
+
+/// Notes in the node's file which ranks are to write into it: so a later program of the same job knows that the folder is not its own.
+pub fn announce(dir: &Path, run_id: u64, files: NodeFiles, ranks: &[u32]) {
+    let ranks: Vec<u8> = ranks.iter().flat_map(|rank| rank.to_le_bytes()).collect();
+    let mut frame = Vec::new();
+    if frame_into(&mut frame, run_id, OF_NO_RANK, 0, &ranks)
+        && let Ok(mut file) = OpenOptions::new().append(true).open(dir.join(node_name(files.lowest)))
+    {
+        // Where the disk is full, the ranks will find out.
+        let _ = quietly(|| file.write(&frame));
+    }
+}
+
+/// Whether node files in `dir` have logs of some of `ranks`, those that ask. `one_host`: the folder has at most a few of them. Of many hosts
+/// only the file of this host's lowest rank is looked for, because each of them would read the files of all.
+pub fn has_logs(dir: &Path, ranks: &[u32], one_host: bool) -> bool {
+    if ranks.iter().min().is_some_and(|&lowest| dir.join(node_name(lowest)).exists()) {
+        return true;
+    }
+    if !one_host && ranks.len() > 1 {
+        return false;
+    }
+    let names = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let mut nodes = names.filter(|name| name.to_str().and_then(node_of_name).is_some());
+    nodes.any(|name| announced(&dir.join(name)).is_some_and(|others| others.iter().any(|rank| ranks.contains(rank))))
+}
+
+/// The ranks that the node file at `path` was made for.
+fn announced(path: &Path) -> Option<Vec<u32>> {
+    let mut file = File::open(path).ok()?;
+    let mut head = [0; FRAME_HEAD_BYTES];
+    file.read_exact(&mut head).ok()?;
+    let head = FrameHead::from_bytes(&head).filter(|head| head.rank == OF_NO_RANK)?;
+    let mut payload = Vec::new();
+    file.take(u64::from(head.length)).read_to_end(&mut payload).ok()?;
+    (head.checksum(&payload) == head.crc)
+        .then(|| payload.as_chunks().0.iter().copied().map(u32::from_le_bytes).collect())
+}

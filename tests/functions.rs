@@ -14,7 +14,7 @@ use serde_json::Value;
 const IN_THE_SYSTEM: f64 = 0.05;
 
 /// Seconds by rank of each function of the first threads; of `worker <region> <function>`, a function of all threads without MPI calls, in a region; of
-/// `module <file>`, all functions of a file whose name begins so.
+/// `module <file>`, all functions of a file whose name begins so. `<part>: ` before that: in a part of the run, of which the program's head has the options.
 fn truth(case: &Case, path: &std::path::Path) -> anyhow::Result<BTreeMap<String, Vec<f64>>> {
     let mut functions: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for rank in 0..case.ranks {
@@ -75,12 +75,18 @@ fn the_report_names_the_functions(case: &Case) -> anyhow::Result<()> {
     let report = run::report(&job.run_folder()?)?;
     run::check_report(&report)?;
     let truth = truth(case, &own)?;
+    let mut parts = BTreeMap::from([("", report["functions"].clone())]);
+    for (part, options) in case.program.values("part").filter_map(|line| line.split_once(' ')) {
+        let options: Vec<&str> = options.split(' ').collect();
+        parts.insert(part, run::report_asking(&job.run_folder()?, &options)?["functions"].take());
+    }
     for (what, seconds) in &truth {
         let mean_s = seconds.iter().sum::<f64>() / seconds.len() as f64;
-        let (found, error) = found(&report["functions"], what)?;
+        let (part, what) = what.split_once(": ").unwrap_or(("", what));
+        let (found, error) = found(parts.get(part).with_context(|| format!("part: {part}"))?, what)?;
         ensure!(
             (found - mean_s).abs() <= 3.0 * error + IN_THE_SYSTEM * mean_s,
-            "{what}: {mean_s} s, found {found} ± {error} s"
+            "{part} {what}: {mean_s} s, found {found} ± {error} s"
         );
     }
     let functions = &report["functions"]["program"];

@@ -24,9 +24,9 @@ const PROGRAMS: [&str; 9] = [
     "leaves_others_waiting",
     "mpi_abort",
     "normal",
+    "odd_threads",
     "sigterm",
     "some_exit",
-    "threads_end",
     "underscore_exit",
 ];
 

@@ -57,15 +57,19 @@ pub fn holds_logs(path: &Path) -> bool {
 /// When the run in the folder at `path` began, in seconds since 1970, as one of its logs says; 0 where none can be read. `None`: there are no logs.
 pub fn started_unix_s(path: &Path) -> Option<u64> {
     let names = Names::list(path).ok()?;
-    if let Some(&rank) = names.ranks.keys().next() {
-        let folder = Folder { names: Names { nodes: Vec::new(), rings: Vec::new(), ..names }, ..Folder::empty(path) };
-        return Some(folder.with_parts().open(rank).map_or(0, |log| log.header().started_unix_s));
+    // Whole files are not looked at: runs may be large, and several lie side by side.
+    let in_node = |&node: &u32| {
+        let file = open_file(&path.join(node_name(node))).ok()?;
+        let header = NodeFile::first_log_header(&file).ok().flatten()?;
+        Some(LogReader::new(header.as_slice()).ok()?.header().started_unix_s)
+    };
+    // A rank may have left a ring beside its node's file, which does not say when it began.
+    if let Some(started) = names.nodes.iter().find_map(in_node) {
+        return Some(started);
     }
-    // The whole file is not looked at: runs may be large, and several lie side by side.
-    let path = path.join(node_name(*names.nodes.first()?));
-    let header = open_file(&path).and_then(|file| NodeFile::first_log_header(&file));
-    let started = |bytes: Vec<u8>| LogReader::new(bytes.as_slice()).ok().map(|log| log.header().started_unix_s);
-    Some(header.ok().flatten().and_then(started).unwrap_or(0))
+    let Some(&rank) = names.ranks.keys().next() else { return (!names.nodes.is_empty()).then_some(0) };
+    let folder = Folder { names: Names { nodes: Vec::new(), rings: Vec::new(), ..names }, ..Folder::empty(path) };
+    Some(folder.with_parts().open(rank).map_or(0, |log| log.header().started_unix_s))
 }
 
 /// What a run left in its folder, by rank. The folder is listed once, and each node file is opened once.
@@ -147,7 +151,7 @@ impl Folder {
                 }
                 Damage::Skipped(skipped) => {
                     let bytes = Plural(skipped.bytes, "byte");
-                    let detail = format!("{bytes} from byte {} of {} are of no rank", skipped.at, file.name());
+                    let detail = format!("of no rank: {bytes} from byte {} of {}", skipped.at, file.name());
                     self.note(ProblemKind::Damaged, skipped.bytes, detail);
                 }
                 Damage::Unreadable(error) => {

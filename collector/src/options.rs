@@ -58,7 +58,7 @@ pub const SETTINGS: &[Setting] = &[
         flag: Some("files"),
         default: "auto",
         values: "auto | node | rank",
-        meaning: "One log file a rank, or one for all ranks of a node; auto: for each node from 64 ranks on it, or 1,024 in all.",
+        meaning: "Whether each rank writes a log file, or all ranks of a node write one. auto: one file on nodes with at least 64 ranks, and on all nodes of jobs with at least 1,024.",
     },
     Setting {
         name: "LBPROF_PCONTROL",

@@ -162,7 +162,7 @@ problems! {
     /// Samples are missing: a thread computed so long without an MPI call that the system had no place for them, or blocks were damaged.
     SamplesLost = 48, Note, "the functions shown are of the samples that are there; record fewer a second (LBPROF_SAMPLE)";
     /// Parts of a rank's log in a node file state different contents for one place: the later one was taken.
-    PartsInConflict = 49, Doubtful, "copy the node file again from where it was recorded";
+    PartsInConflict = 49, Doubtful, "one of them was written after the system had reported that writing the other failed: check the disk";
     /// A rank's log is there twice: in a node file and in a file of its own, or in two node files.
     LogTwice = 50, Note, "remove the copy that does not belong to the run";
 }

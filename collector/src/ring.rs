@@ -115,12 +115,17 @@ unsafe impl Send for Ring {}
 // SAFETY: shared access reaches only the head's atomics.
 unsafe impl Sync for Ring {}
 
+/// Slots of a ring of so many bytes.
+fn slots_in(bytes: usize) -> usize {
+    (bytes / size_of::<Record>()).max(16)
+}
+
 impl Ring {
     /// Makes the file at `path`, allocates its blocks and maps it. `bytes` is the size of the slots, rounded down to whole ones.
     ///
     /// Errors: what the system says, among them ENOSPC where the disk is full and EEXIST where the file is there already.
     pub fn create(path: &Path, bytes: usize, rank: u32, thread: u32, run_id: u64) -> io::Result<Ring> {
-        let capacity = (bytes / size_of::<Record>()).max(16);
+        let capacity = slots_in(bytes);
         let length = HEAD_BYTES + capacity * size_of::<Record>();
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
         let ring = (|| {
@@ -135,14 +140,19 @@ impl Ring {
         ring
     }
 
+    /// Whether a ring with so many bytes of slots fits into a piece of so many.
+    pub fn fits(bytes: usize, piece_bytes: u32) -> bool {
+        HEAD_BYTES + slots_in(bytes) * size_of::<Record>() <= piece_bytes as usize
+    }
+
     /// Makes a ring in piece `number` of a file of rings, whose blocks are allocated before.
     ///
     /// Errors: what the system says, among them ENOSPC; EEXIST where the piece was in use already; InvalidInput where it is too small.
     pub fn in_piece(file: &File, piece: Piece, bytes: usize, number: u32, run_id: u64) -> io::Result<Ring> {
-        let capacity = (bytes / size_of::<Record>()).max(16);
+        let capacity = slots_in(bytes);
         let length = HEAD_BYTES + capacity * size_of::<Record>();
         let at = piece_at(number, piece.bytes);
-        if length > piece.bytes as usize {
+        if !Self::fits(bytes, piece.bytes) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the pieces are for smaller rings"));
         }
         allocate(file, at, piece.bytes as usize)?;

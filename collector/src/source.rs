@@ -53,7 +53,7 @@ impl Source {
                 String::new()
             };
             let detail = format!(
-                "{} of its log are missing in {name}, from byte {first} of the log{several}",
+                "missing in {name}: {} of its log, from byte {first} of the log{several}",
                 Plural(bytes, "byte")
             );
             note(ProblemKind::Damaged, bytes, detail);

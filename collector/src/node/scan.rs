@@ -83,7 +83,7 @@ impl<'a> Scan<'a> {
             return Ok(Some(Found::Frame(frame)));
         }
         let claim = self.head_at(begin)?;
-        self.at = self.next_frame(begin + 1)?;
+        self.at = self.next_frame(begin + 1, claim.map(|head| (head.run_id, begin + head.frame_bytes())))?;
         let bytes = self.at - begin;
         let is_cut = match claim {
             Some(head) => bytes < head.frame_bytes(),
@@ -115,8 +115,9 @@ impl<'a> Scan<'a> {
         Ok(self.bytes(at, n)?.iter().zip(FRAME_MAGIC).all(|(&byte, magic)| byte == magic))
     }
 
-    /// Where the next frame begins from `at` on, or where the file ends.
-    fn next_frame(&mut self, mut at: u64) -> io::Result<u64> {
+    /// Where the next frame begins from `at` on, or where the file ends. `cut`: the run of a frame that is not whole, and where it would end: where
+    /// another one of the run begins before that, whole or not, its end is missing.
+    fn next_frame(&mut self, mut at: u64, cut: Option<(u64, u64)>) -> io::Result<u64> {
         while at < self.length && self.checked_in_vain <= MOST_CHECKED_IN_VAIN {
             // What is left of the last bytes serves, if there are enough.
             let have = usize::try_from(self.buffered(at)).unwrap_or(0).max(FRAME_MAGIC.len());
@@ -130,7 +131,8 @@ impl<'a> Scan<'a> {
             match bytes.windows(FRAME_MAGIC.len()).position(|window| window == FRAME_MAGIC) {
                 Some(found) => {
                     at += found as u64;
-                    if self.frame_at(at)?.is_some() {
+                    let cuts = |head: FrameHead| cut.is_some_and(|(run_id, end)| head.run_id == run_id && at < end);
+                    if self.frame_at(at)?.is_some() || self.head_at(at)?.is_some_and(cuts) {
                         return Ok(at);
                     }
                     at += 1;

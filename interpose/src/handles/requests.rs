@@ -413,11 +413,15 @@ pub fn take_usual(handle: Word) -> Option<Open> {
     if !is_handle(handle) || !bucket.all_at_home() || place.load(Acquire) != handle {
         return None;
     }
-    let kind = slot.kind.load(Relaxed);
-    if !is_usual(kind) || !claim(place, handle) {
+    if !is_usual(slot.kind.load(Relaxed)) || !claim(place, handle) {
         return None;
     }
-    let open = Open { kind, ..slot.load() };
+    let open = slot.load();
+    if !open.is_usual() {
+        // Other threads have taken the one that was looked at, and put in another one.
+        place.store(handle, Release);
+        return None;
+    }
     place.store(FREE, Release);
     Some(open)
 }

@@ -13,7 +13,7 @@ use crate::mpi::{abi, detect, nesting, world};
 use crate::recording::{call_path, close, registry};
 use crate::run::agreement::{self, Agreement, StartingRank};
 use crate::run::place::Place;
-use crate::run::settings::{Files, Settings};
+use crate::run::settings::Settings;
 use crate::run::{job, launcher, peers};
 use crate::sampling;
 use crate::state::stage::{RecordingState, set_state, state};
@@ -150,9 +150,6 @@ unsafe fn open(
         let Some(mut guard) = LOG.lock() else { return };
         *guard = Some(log);
         drop(guard);
-        if settings.files == Files::Node && place.node.is_none() && rank == 0 && size > 1 {
-            guard::say(format_args!("each rank writes its own file: no file for all ranks of the node can be made"));
-        }
         PID.store(std::process::id(), Relaxed);
         OPEN.store(true, Relaxed);
         if !settings.complaints.is_empty() {

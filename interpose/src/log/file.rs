@@ -111,7 +111,8 @@ fn ours<'a>(file: &'a mut ManuallyDrop<File>, path: &Path, identity: Identity) -
 impl Frames {
     /// Appends `bytes` to `file` as a frame, in one call: all of it, or nothing that counts.
     fn append(&mut self, file: &mut File, bytes: &[u8]) -> io::Result<usize> {
-        const TRIES: u32 = 2;
+        // As often as a system that writes in parts may need; on a full disk the first part is followed by an error.
+        const TRIES: u32 = 8;
         if !frame_into(&mut self.memory, self.run_id, self.rank, self.offset, bytes) {
             return Err(io::ErrorKind::InvalidInput.into());
         }

@@ -122,10 +122,14 @@ impl NodeRings {
             return Err(gone());
         }
         let head = self.head();
+        let piece_bytes = head.piece_bytes.load(Relaxed);
+        if !Ring::fits(bytes, piece_bytes) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
         let one_more = |used: u32| used.checked_add(1).filter(|_| used < MAX_PIECES);
         head.in_use.fetch_update(SeqCst, SeqCst, one_more).map_err(|_| gone())?;
         let number = head.given.fetch_add(1, SeqCst);
-        let piece = Piece { rank, thread, bytes: head.piece_bytes.load(Relaxed) };
+        let piece = Piece { rank, thread, bytes: piece_bytes };
         let ring = match number < MAX_PIECES {
             true => Ring::in_piece(&file, piece, bytes, number, run_id),
             false => Err(gone()),
@@ -133,7 +137,8 @@ impl NodeRings {
         // Nobody but us may know of a file that was truncated meanwhile.
         let ring = ring.and_then(|ring| if self.is_whole() { Ok(ring) } else { Err(gone()) });
         if ring.is_err() {
-            self.give_back(1);
+            // Others may come: the file stays for them.
+            head.in_use.fetch_sub(1, SeqCst);
         }
         ring
     }

@@ -199,17 +199,20 @@ unsafe fn lead(own: StartingRank, key: &str, peer: Peer, mut company: Company) -
     let wanted = host.iter().any(|peer| peer.wanted)
         || !one_host && settings.mode.is_some() && settings.ranks.as_ref().is_some_and(|ranks| !ranks.is_empty());
     let mut place = found(own, key, &ranks, peer.clock, one_host, wanted);
+    let recording = host.iter().filter(|peer| peer.wanted).count();
     if let Some(place) = &mut place {
-        place.node = guard::caught(|| node::made(&place.dir, place.run_id, settings, &ranks, size));
+        place.node = guard::caught(|| node::made(&place.dir, place.run_id, settings, &ranks, recording, size));
     }
     let offer = place.map_or(Offer::Nothing, Offer::Place);
     company.offer(&offer.encoded());
     let Offer::Place(place) = offer else { return (None, None) };
-    let mut here: Vec<u32> = company.peers().chain([peer]).map(|peer| peer.rank).collect();
-    here.sort_unstable();
+    let mut peers: Vec<Peer> = company.peers().chain([peer]).collect();
+    peers.sort_unstable_by_key(|peer| peer.rank);
     if let Some(files) = place.node {
-        guard::caught(|| node::announce(&place.dir, place.run_id, files, &here));
+        let writing: Vec<u32> = peers.iter().filter(|peer| peer.wanted).map(|peer| peer.rank).collect();
+        guard::caught(|| node::announce(&place.dir, place.run_id, files, &writing));
     }
+    let here: Vec<u32> = peers.iter().map(|peer| peer.rank).collect();
     let one_clock = host.iter().all(|peer| place.clock == Some(peer.clock));
     let measuring = match (one_host, one_clock) {
         (true, true) => Measuring::Nobody,

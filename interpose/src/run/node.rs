@@ -13,6 +13,7 @@ use lbprof_collector::node::rings::{first_words, piece_bytes};
 use lbprof_collector::record::Record;
 use lbprof_collector::ring::RINGS_HEAD_BYTES;
 
+use crate::harmless::guard;
 use crate::mpi::world;
 use crate::run::settings::{Files, Settings};
 use crate::system::descriptors::{Identity, identify, quietly};
@@ -56,18 +57,39 @@ impl NodeFiles {
     }
 }
 
-/// Makes the files of the node with these ranks in `dir`, where they are to write into one. `None`: each writes its own, also where making them failed.
-pub fn made(dir: &Path, run_id: u64, settings: &Settings, ranks: &[u32], size: usize) -> Option<NodeFiles> {
-    let is_wanted = match settings.files {
-        Files::Rank => false,
-        Files::Node => ranks.len() > 1,
-        Files::Auto => (ranks.len() >= MANY_HERE || size >= MANY) && ranks.len() > 1 && !has_size_limit(),
-    };
+/// Makes the files of the node with these ranks in `dir`, where those that record, so many, are to write into one. `None`: each writes its own, also
+/// where making them failed.
+pub fn made(
+    dir: &Path,
+    run_id: u64,
+    settings: &Settings,
+    ranks: &[u32],
+    recording: usize,
+    size: usize,
+) -> Option<NodeFiles> {
+    let is_wanted = recording > 1
+        && match settings.files {
+            Files::Rank => false,
+            Files::Node => true,
+            Files::Auto => (recording >= MANY_HERE || size >= MANY) && !has_size_limit(),
+        };
     if !is_wanted || world::is_spawned() {
         return None;
     }
     let lowest = ranks.iter().min().copied()?;
-    let log = OpenOptions::new().append(true).create_new(true).open(dir.join(node_name(lowest))).ok()?;
+    let path = dir.join(node_name(lowest));
+    let log = match OpenOptions::new().append(true).create_new(true).open(&path) {
+        Ok(log) => log,
+        Err(error) => {
+            if settings.files == Files::Node {
+                guard::say(format_args!(
+                    "cannot make {}: {error}; the ranks of this node write files of their own",
+                    path.display()
+                ));
+            }
+            return None;
+        }
+    };
     let identity = identify(log.as_raw_fd()).ok()?.0;
     // Without it each thread makes a ring file.
     let _ = make_rings(&dir.join(node_rings_name(lowest)), settings.buffer, run_id);

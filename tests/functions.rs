@@ -10,8 +10,22 @@ use lbprof_tests::suite::{self, Case, Company};
 use lbprof_tests::{place, run};
 use serde_json::Value;
 
-/// Share of the CPU time that the program's own clock counts and samples do not: in the system.
+/// Share of the CPU time that the program's own clock counts and samples do not, for they are taken in user space: in the system, on a quiet machine.
 const IN_THE_SYSTEM: f64 = 0.05;
+
+/// What samples have of the CPU time of functions that a program's own clock gave, all together: the rest is in the system. On a busy machine that is up to a
+/// quarter, for switching from one process to another is the time of either. It is no more than the system's share of all CPU time of the processes.
+fn in_user_space(report: &Value, found_s: f64, own_s: f64) -> anyhow::Result<f64> {
+    let ranks = report["ranks"].as_array().context("ranks")?;
+    let usage = |key: &str| ranks.iter().map(|rank| number(&rank["usage"], key)).sum::<anyhow::Result<f64>>();
+    let (user_s, system_s) = (usage("user_s")?, usage("system_s")?);
+    let (share, least) = (found_s / own_s, user_s / (user_s + system_s) - IN_THE_SYSTEM);
+    ensure!(
+        (least..=1.0 + IN_THE_SYSTEM).contains(&share),
+        "samples have {share} of the time, at least {least} was in user space"
+    );
+    Ok(share.min(1.0))
+}
 
 /// Seconds by rank of each function of the first threads; of `worker <region> <function>`, a function of all threads without MPI calls, in a region; of
 /// `module <file>`, all functions of a file whose name begins so. `<part>: ` before that: in a part of the run, of which the program's head has the options.
@@ -80,13 +94,19 @@ fn the_report_names_the_functions(case: &Case) -> anyhow::Result<()> {
         let options: Vec<&str> = options.split(' ').collect();
         parts.insert(part, run::report_asking(&job.run_folder()?, &options)?["functions"].take());
     }
+    let mut compared = Vec::new();
     for (what, seconds) in &truth {
         let mean_s = seconds.iter().sum::<f64>() / seconds.len() as f64;
-        let (part, what) = what.split_once(": ").unwrap_or(("", what));
-        let (found, error) = found(parts.get(part).with_context(|| format!("part: {part}"))?, what)?;
+        let (part, name) = what.split_once(": ").unwrap_or(("", what));
+        let (found, error) = found(parts.get(part).with_context(|| format!("part: {part}"))?, name)?;
+        compared.push((what, mean_s, found, error));
+    }
+    let sum = |of: fn(&(&String, f64, f64, f64)) -> f64| compared.iter().map(of).sum::<f64>();
+    let share = in_user_space(&report, sum(|one| one.2), sum(|one| one.1))?;
+    for (what, mean_s, found, error) in compared {
         ensure!(
-            (found - mean_s).abs() <= 3.0 * error + IN_THE_SYSTEM * mean_s,
-            "{part} {what}: {mean_s} s, found {found} ± {error} s"
+            (found - share * mean_s).abs() <= 3.0 * error + IN_THE_SYSTEM * mean_s,
+            "{what}: {mean_s} s, {share} of it in user space, found {found} ± {error} s"
         );
     }
     let functions = &report["functions"]["program"];
@@ -100,13 +120,16 @@ fn the_report_names_the_functions(case: &Case) -> anyhow::Result<()> {
     ensure!(is_slow, "the excess is laid to {explained:#}");
     let (found, error) = (number(explained, "excess_s")?, number(explained, "excess_error_s")?);
     ensure!(
-        (found - excess_s).abs() <= 3.0 * error + IN_THE_SYSTEM * excess_s,
-        "{slow}: {excess_s} s more, {explained:#}"
+        // The system's share differs by rank.
+        (found - share * excess_s).abs() <= 3.0 * error + (IN_THE_SYSTEM + 1.0 - share) * excess_s,
+        "{slow}: {excess_s} s more, {share} of it in user space, {explained:#}"
     );
     let verdict = report["verdict"]["text"].as_str().unwrap_or_default();
     let named = slow.strip_prefix("module ").map_or_else(|| format!("in {slow} ("), str::to_owned);
-    // On crowded cores most of what it computes longer is waiting for one.
-    ensure!(verdict.contains(&named) || explained["share"].as_f64() < Some(0.1), "{verdict}");
+    // On crowded cores most of what it computes longer is waiting for one, and where that doubts all figures, the verdict says it first.
+    let doubts = report["verdict"]["doubts"].as_array().context("doubts")?;
+    let is_crowded = doubts.iter().any(|doubt| doubt["kind"] == "no core to compute");
+    ensure!(verdict.contains(&named) || explained["share"].as_f64() < Some(0.1) || is_crowded, "{verdict}");
     Ok(())
 }
 

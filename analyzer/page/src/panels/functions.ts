@@ -32,12 +32,12 @@ export const functions: Panel = {
     id: "functions",
     title: "Functions",
     about: "In which functions the ranks compute, by samples, and in which of them the slowest rank does so longer than the others.",
-    missing: ({ report }) => ((report.functions?.samples ?? 0) > 0 || report.functions?.unplaced ? null : "The program was not sampled: which functions it computed in is not known."),
+    missing: ({ report }) => ((report.functions?.samples ?? 0) > 0 || report.functions?.unplaced || report.functions?.other_threads.length ? null : "The program was not sampled: which functions it computed in is not known."),
     build(host, { report }) {
         const all = report.functions as FunctionTable;
         const { program } = all;
         if (all.samples === 0) {
-            host.append(...unplaced(all));
+            host.append(...all.other_threads.flatMap(otherThreads), ...unplaced(all));
             return;
         }
         const describe = (node: FunctionNode) => [
@@ -102,7 +102,7 @@ function otherThreads(threads: OtherThreads): HTMLElement[] {
 /** The functions of times for which it is not known what the ranks did. */
 function unplaced({ unplaced }: FunctionTable): HTMLElement[] {
     if (!unplaced) return [];
-    const why = "Of all threads, for which there are no records: calls were recorded as sums, or records are missing. Computation and calls of MPI are not distinguished.";
+    const why = "Of all threads, at times for which there are no records: calls were recorded as sums, records are missing, or recording was paused. Computation and calls of MPI are not distinguished.";
     return [el("h3", {}, "Functions, regions not known"), el("p", { class: "hint" }, why), rowsUnder(`${seconds(unplaced.cpu_s)} of CPU time in the mean`, unplaced)];
 }
 

@@ -2,13 +2,13 @@
 // problems: OtherThreads
 // link: -lpthread
 // truth: four threads of MPI_THREAD_MULTIPLE, thread t of the program makes 700 (t + 1) exchanges on a communicator of its own, each of
-//        4 bytes; the first 200 are of datatypes that all threads meet at the same time, each time on a call path that is new to them
+//        4 bytes; the first 80 are of datatypes that all threads meet at the same time, each time on a call path that is new to them
 #include <lbprof.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
 
-enum { THREADS = 4, EACH = 700, NEW = 200 };
+enum { THREADS = 4, EACH = 700, NEW = 80 };
 
 static int rank;
 static MPI_Comm comms[THREADS];

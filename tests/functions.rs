@@ -134,5 +134,5 @@ fn the_report_names_the_functions(case: &Case) -> anyhow::Result<()> {
 }
 
 fn main() {
-    suite::main(Company::Welcome, suite::cases("functions", "functions", the_report_names_the_functions));
+    suite::main(Company::Alone, suite::cases("functions", "functions", the_report_names_the_functions));
 }

@@ -76,5 +76,5 @@ fn samples_say_what_the_program_does(case: &Case) -> anyhow::Result<()> {
 }
 
 fn main() {
-    suite::main(Company::Welcome, suite::cases("sampling", "sampling", samples_say_what_the_program_does));
+    suite::main(Company::Alone, suite::cases("sampling", "sampling", samples_say_what_the_program_does));
 }

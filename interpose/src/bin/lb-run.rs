@@ -9,6 +9,7 @@
 //! | `job` | what names the job that the rank is of |
 //! | `library` | where liblbprof.so lies; LD_PRELOAD |
 //! | `inspect` | why a program could not be recorded |
+//! | `warm_up` | what the kernel needs for samples |
 //! | `replace` | becoming the program |
 //! | `shell` | completions, the manual |
 
@@ -23,10 +24,14 @@ mod job;
 mod library;
 #[path = "lb-run/options.rs"]
 mod options;
+#[path = "../system/perf/descriptor.rs"]
+mod perf_descriptor;
 #[path = "lb-run/replace.rs"]
 mod replace;
 #[path = "lb-run/shell.rs"]
 mod shell;
+#[path = "lb-run/warm_up.rs"]
+mod warm_up;
 
 use std::ffi::{c_char, c_int};
 use std::fmt::Arguments;
@@ -86,6 +91,7 @@ fn run() -> Exit {
             return Exit::Library;
         }
     };
+    warm_up::warm_up(&options.settings);
     if is_first_rank() {
         for obstacle in inspect::obstacles(&options.command, &library) {
             say(format_args!("{obstacle}"));

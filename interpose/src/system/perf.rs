@@ -4,12 +4,17 @@
 //! the thread was executing. The mapping keeps the event alive, so the descriptor is closed at once: the program never meets it. A child of
 //! fork(2) does not inherit the mapping.
 
+mod descriptor;
+
 use std::io;
+use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
 };
+
+use self::descriptor::{Attributes, Descriptor, EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, TASK_CLOCK, TYPE_SOFTWARE};
 
 /// Bytes of a page.
 const PAGE: usize = 4096;
@@ -82,36 +87,8 @@ struct Mapping {
 // SAFETY: memory of the process, which any thread may read; who changes a position has the event for itself.
 unsafe impl Send for Mapping {}
 
-/// The description of an event (perf_event_open(2)), in its fifth version, of 112 bytes.
-#[repr(C)]
-#[derive(Default)]
-struct Attributes {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup_watermark: u32,
-    breakpoint: u32,
-    configs: [u64; 2],
-    branches: u64,
-    registers: u64,
-    stack: u32,
-    clock: i32,
-    registers_at_interrupt: u64,
-    aux_watermark: u32,
-    max_stack: u16,
-    reserved: u16,
-}
-
-const _: () = assert!(size_of::<Attributes>() == 112);
-
 // linux/perf_event.h.
 const TYPE_HARDWARE: u32 = 0;
-const TYPE_SOFTWARE: u32 = 1;
-const TASK_CLOCK: u64 = 1;
 const CPU_CYCLES: u64 = 0;
 const INSTRUCTIONS: u64 = 1;
 const SAMPLE_IP: u64 = 1;
@@ -120,11 +97,8 @@ const SAMPLE_READ: u64 = 1 << 4;
 const SAMPLE_PERIOD: u64 = 1 << 8;
 const READ_TIMES: u64 = 1 | 1 << 1;
 const READ_GROUP: u64 = 1 << 3;
-const EXCLUDE_KERNEL: u64 = 1 << 5;
-const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
 const WATERMARK: u64 = 1 << 14;
 const USE_CLOCK: u64 = 1 << 25;
-const CLOSE_ON_EXEC: u64 = 1 << 3;
 const RECORD_LOST: u32 = 2;
 const RECORD_SAMPLE: u32 = 9;
 /// Where the first page of a mapping has the positions up to which the kernel has written, and we have read.
@@ -259,21 +233,7 @@ impl Drop for Mapping {
     }
 }
 
-/// The descriptor of an event.
-struct Descriptor(libc::c_int);
-
 impl Descriptor {
-    fn open(thread: libc::pid_t, group: Option<&Descriptor>, attributes: Attributes) -> io::Result<Descriptor> {
-        const ANY_CORE: libc::c_int = -1;
-        let attributes = Attributes { size: size_of::<Attributes>() as u32, ..attributes };
-        let group = group.map_or(-1, |group| group.0);
-        // SAFETY: a live description of the size that it states.
-        let number = unsafe {
-            libc::syscall(libc::SYS_perf_event_open, &raw const attributes, thread, ANY_CORE, group, CLOSE_ON_EXEC)
-        };
-        if number < 0 { Err(io::Error::last_os_error()) } else { Ok(Descriptor(number as libc::c_int)) }
-    }
-
     /// The mapping for so many bytes of samples, or half of them, or half of that, and for how many: the memory is locked, of which a user
     /// has little.
     fn map_at_most(&self, most: usize) -> io::Result<(Mapping, usize)> {
@@ -290,17 +250,10 @@ impl Descriptor {
     fn map(&self, bytes: usize) -> io::Result<Mapping> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a new mapping at a place that the system chooses.
-        let start = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, libc::MAP_SHARED, self.0, 0) };
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, libc::MAP_SHARED, self.as_raw_fd(), 0) };
         match NonNull::new(start.cast::<u8>()) {
             Some(start) if start.as_ptr().cast() != libc::MAP_FAILED => Ok(Mapping { start, bytes }),
             _ => Err(io::Error::last_os_error()),
         }
-    }
-}
-
-impl Drop for Descriptor {
-    fn drop(&mut self) {
-        // SAFETY: our own descriptor, open since a moment ago.
-        unsafe { libc::close(self.0) };
     }
 }

@@ -42,9 +42,22 @@ fn line_of(site: &Value, rank: u32, functions: &HashMap<(u64, u64), &Value>) -> 
     Ok(Some(format!("{}:{}", function["name"].as_str().context("a name")?, site["offset"])))
 }
 
+/// The log has the modules that its call sites and samples are in, and no others.
+fn no_module_is_unused(dump: &Dump) -> anyhow::Result<()> {
+    let lines = |kind: &str| dump.others.get(kind).into_iter().flatten();
+    let sites = lines("definition").filter(|line| line["definition"] == "call_site");
+    let used = sites.map(|line| (&line["rank"], &line["value"]["module"]));
+    let used: Vec<_> = used.chain(lines("sample").map(|line| (&line["rank"], &line["module"]))).collect();
+    for line in lines("definition").filter(|line| line["definition"] == "module") {
+        ensure!(used.contains(&(&line["rank"], &line["value"]["path"])), "nothing is in {line}");
+    }
+    Ok(())
+}
+
 /// The paths of the calls with each tag, as a run's dump has them; of a script, its functions.
 fn found(folder: &Path, is_script: bool) -> anyhow::Result<BTreeMap<i32, BTreeSet<String>>> {
     let dump = run::dump(folder)?;
+    no_module_is_unused(&dump)?;
     let (sites, of_scripts) = (defined(&dump, "call_site")?, defined(&dump, "function")?);
     let mut found: BTreeMap<i32, BTreeSet<String>> = BTreeMap::new();
     for record in dump.records.iter().filter(|record| record.operation == "Sendrecv") {

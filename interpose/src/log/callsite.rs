@@ -1,4 +1,7 @@
 //! Call sites: return addresses → ids in the log, as module and offset, which hold wherever the module is loaded next time.
+//!
+//! Only modules that a call site or a sample is in are defined: a program has a hundred and more, whose names and build ids are as long as
+//! the log of thousands of calls.
 
 use std::collections::HashMap;
 
@@ -32,10 +35,11 @@ enum Place {
 /// The call sites and modules that the log knows.
 pub struct Sites {
     ids: HashMap<Key, u32, foldhash::fast::FixedState>,
-    /// Modules by id, also those that were unloaded.
+    /// Modules, also those that were unloaded. Those that are not defined have the id [`NONE`].
     modules: Vec<Module>,
-    /// Ids of those that are loaded.
-    loaded: Vec<u32>,
+    /// Places in `modules` of those that are loaded.
+    loaded: Vec<usize>,
+    next_module: u32,
     /// What was loaded and unloaded when the modules were last looked at.
     changes: Changes,
     next_site: u32,
@@ -50,6 +54,7 @@ impl Sites {
             ids: HashMap::default(),
             modules: Vec::new(),
             loaded: Vec::new(),
+            next_module: 0,
             changes: Changes::default(),
             next_site: 0,
             functions: HashMap::default(),
@@ -58,7 +63,7 @@ impl Sites {
 
     /// The id of a path's innermost call site; `None`: there are too many. Definitions that the log lacks are pushed to `new`.
     pub fn path(&mut self, calls: &[Call], is_cut: bool, new: &mut Vec<Definition>) -> Option<u32> {
-        self.refresh(new);
+        self.refresh();
         let mut cut = is_cut;
         let mut parent = NONE;
         for call in calls.iter().rev() {
@@ -76,17 +81,37 @@ impl Sites {
 
     /// Makes locations in modules of addresses. Modules that the log lacks are pushed to `new`.
     pub fn locate(&mut self, samples: &mut [Sample], new: &mut Vec<Definition>) {
-        self.refresh(new);
-        let mut last: Option<&Module> = None;
+        self.refresh();
+        let mut last = None;
         for sample in samples {
             let address = sample.location.offset;
-            let holds = |module: &&Module| (module.base..module.end).contains(&address);
-            let mut loaded = self.loaded.iter().filter_map(|&id| self.modules.get(id as usize));
-            last = last.filter(holds).or_else(|| loaded.find(holds));
-            if let Some(module) = last {
-                sample.location = Location { module: module.id, offset: address - module.base };
+            last = last.filter(|&at| self.holds(at, address)).or_else(|| self.find(address));
+            if let Some(at) = last {
+                let (module, base) = self.defined(at, new);
+                sample.location = Location { module, offset: address - base };
             }
         }
+    }
+
+    /// Whether a module, by its place, holds an address.
+    fn holds(&self, at: usize, address: u64) -> bool {
+        self.modules.get(at).is_some_and(|module| (module.base..module.end).contains(&address))
+    }
+
+    /// The place of the module that an address is in.
+    fn find(&self, address: u64) -> Option<usize> {
+        self.loaded.iter().copied().find(|&at| self.holds(at, address))
+    }
+
+    /// Id and base of a module, which the log has from now on.
+    fn defined(&mut self, at: usize, new: &mut Vec<Definition>) -> (u32, u64) {
+        let Some(module) = self.modules.get_mut(at) else { return (NONE, 0) };
+        if module.id == NONE {
+            module.id = self.next_module;
+            self.next_module += 1;
+            new.push(Definition::Module(module.clone()));
+        }
+        (module.id, module.base)
     }
 
     /// The id of an interpreted function.
@@ -115,9 +140,7 @@ impl Sites {
         self.ids.insert(key, id);
         let site = match place {
             Place::Address(address) => {
-                let mut loaded = self.loaded.iter().filter_map(|&id| self.modules.get(id as usize));
-                let module = loaded.find(|module| (module.base..module.end).contains(&(address as u64)));
-                let (module, base) = module.map_or((NONE, 0), |module| (module.id, module.base));
+                let (module, base) = self.find(address as u64).map_or((NONE, 0), |at| self.defined(at, new));
                 CallSite::alone(id, module, address as u64 - base)
             }
             Place::Line(function, line, column) => {
@@ -128,8 +151,8 @@ impl Sites {
         Some(id)
     }
 
-    /// Looks whether objects were loaded or unloaded; pushes new modules, and forgets sites whose addresses may have changed hands.
-    pub fn refresh(&mut self, new: &mut Vec<Definition>) {
+    /// Looks whether objects were loaded or unloaded; forgets sites whose addresses may have changed hands.
+    pub fn refresh(&mut self) {
         let known = (!self.modules.is_empty()).then_some(self.changes);
         let mut objects = Vec::new();
         let changes = objects::visit(known, |object| objects.push(module(object, objects.is_empty())));
@@ -142,13 +165,11 @@ impl Sites {
         for object in objects {
             let is_same =
                 |known: &&Module| known.base == object.base && known.end == object.end && known.path == object.path;
-            let id = self.modules.iter().find(is_same).map_or(self.modules.len() as u32, |known| known.id);
-            if id as usize == self.modules.len() {
-                let module = Module { id, ..object };
-                new.push(Definition::Module(module.clone()));
-                self.modules.push(module);
+            let at = self.modules.iter().position(|known| is_same(&known)).unwrap_or(self.modules.len());
+            if at == self.modules.len() {
+                self.modules.push(object);
             }
-            self.loaded.push(id);
+            self.loaded.push(at);
         }
     }
 }
@@ -166,7 +187,7 @@ fn module(object: &Object, is_first: bool) -> Module {
     let build_id = object.segments(libc::PT_NOTE).filter_map(|segment| gnu_build_id(notes(segment))).last();
     let base = object.base();
     let end = object.bounds().map_or(base, |(_, end)| end);
-    Module { id: 0, path, build_id: build_id.unwrap_or_default(), base: base as u64, end: end as u64 }
+    Module { id: NONE, path, build_id: build_id.unwrap_or_default(), base: base as u64, end: end as u64 }
 }
 
 /// The build id in a segment of ELF notes: | name bytes u32 | id bytes u32 | type 3 u32 | "GNU\0" | id |.

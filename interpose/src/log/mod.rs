@@ -85,7 +85,7 @@ pub enum Batch {
 }
 
 impl RankLog {
-    /// Makes the rank's log in its place, and defines the modules loaded. Where the node's file cannot be opened, the rank gets its own.
+    /// Makes the rank's log in its place. Where the node's file cannot be opened, the rank gets its own.
     pub fn create(place: &Place, header: &Header, settings: &Settings) -> io::Result<Self> {
         let (dir, rank) = (&place.dir, header.rank);
         let in_node = place.node.and_then(|node| {
@@ -122,8 +122,8 @@ impl RankLog {
             copy: Vec::new(),
         };
         WRITES_RECORDS.store(log.events(), Relaxed);
-        log.sites.refresh(&mut log.new);
-        log.define_new();
+        // While any system call may be made still.
+        log.sites.refresh();
         Ok(log)
     }
 

@@ -41,6 +41,7 @@ pub mod text;
 pub mod views;
 
 mod serial;
+mod short_name;
 pub mod table;
 pub mod words;
 

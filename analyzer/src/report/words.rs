@@ -3,8 +3,9 @@
 use lbprof_collector::Activity;
 use lbprof_collector::words::{Count, Plural};
 pub use lbprof_collector::words::{TimeUnit, seconds, seconds_like};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
+use super::short_name::{fitting, short_code, without_middle, without_template_arguments};
 use crate::structure::OTHER;
 
 /// A share of 0..=1 in per cent: `87.4 %`. What rounds to zero has no sign, as sums of nothing have in IEEE 754.
@@ -128,13 +129,22 @@ pub(crate) fn separators(path: &str) -> impl Iterator<Item = usize> {
     path.match_indices('/').map(|(at, _)| at).filter(move |&at| !is_escaped(at))
 }
 
-/// `text` in at most `columns`, its middle left out where it is longer: the begin says what it is, the end where. Of names of code,
-/// `solve (cg.c:120) → halo (halo.c:7)`, files and lines stay, which distinguish them, and a bit of each function.
+/// `text` in at most `columns`. Of names of code, `solve (cg.c:120) → halo (halo.c:7)`, files and lines stay, which distinguish them, and of each function what
+/// distinguishes it; of other texts the begin, which says what it is, and the end, which says where.
 pub fn shorten(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
-    shortened_names(text, columns).unwrap_or_else(|| without_middle(text, columns))
+    // Names of a table may be indented.
+    let name = text.trim_start_matches(' ');
+    let indent = &text[..text.len() - name.len()];
+    let room = columns.saturating_sub(indent.len());
+    let plain = without_template_arguments(name);
+    let short = match width(&plain) <= room {
+        true => plain,
+        false => short_code(&plain, room).unwrap_or_else(|| without_middle(&plain, room)),
+    };
+    format!("{indent}{short}")
 }
 
 /// The same of several texts, of which no two that differ read the same where that can be.
@@ -167,67 +177,6 @@ const CONTEXT: usize = 3;
 /// How many characters both begin with; `usize::MAX` of equal texts.
 fn shared_begin(one: &str, other: &str) -> usize {
     if one == other { usize::MAX } else { one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count() }
-}
-
-/// A name of code with its functions shortened; `None` where it is a function without file and line, or has too little room beside them.
-fn shortened_names(text: &str, columns: usize) -> Option<String> {
-    const LEAST: usize = 5;
-    let parts = names_in(text);
-    let names: Vec<(&str, &str)> = parts.iter().map(|(name, _)| name.rsplit_once(" (").unwrap_or((name, ""))).collect();
-    let kept = |place: &str| if place.is_empty() { 0 } else { width(place) + 2 };
-    let between: usize = parts.iter().map(|(_, separator)| width(separator)).sum();
-    let room = columns.checked_sub(names.iter().map(|(_, place)| kept(place)).sum::<usize>() + between)?;
-    if matches!(names[..], [(_, "")]) || room < LEAST * names.len() {
-        return None;
-    }
-    // Short names leave their room to the long ones.
-    let mut lengths: Vec<usize> = names.iter().map(|(name, _)| width(name)).collect();
-    while lengths.iter().sum::<usize>() > room {
-        let longest = lengths.iter_mut().max()?;
-        *longest -= 1;
-    }
-    let shorter = names.iter().zip(&parts).zip(lengths).map(|((&(name, place), (_, separator)), length)| {
-        let name = if width(name) <= length { name.to_owned() } else { without_middle(name, length) };
-        if place.is_empty() { format!("{name}{separator}") } else { format!("{name} ({place}{separator}") }
-    });
-    Some(shorter.collect())
-}
-
-/// The names in a name of code, `step (md.c:55) via exchange, halo (halo.c:20) → norm (norm.c:7)`, each with what stands between it and the next.
-fn names_in(text: &str) -> Vec<(&str, &str)> {
-    const BETWEEN: [&str; 2] = [" → ", " via "];
-    let mut names = Vec::new();
-    let mut rest = text;
-    let mut is_path = false;
-    loop {
-        // Only the functions of a path are separated by commas; those in the arguments of a template are its own.
-        let commas = if is_path && !rest.contains('<') { Some(", ") } else { None };
-        let separators = BETWEEN.into_iter().chain(commas);
-        let next = separators.filter_map(|separator| Some((rest.find(separator)?, separator))).min();
-        let Some((at, separator)) = next else { break };
-        names.push((&rest[..at], &rest[at..at + separator.len()]));
-        is_path = separator == " via " || is_path && separator == ", ";
-        rest = &rest[at + separator.len()..];
-    }
-    names.push((rest, ""));
-    names
-}
-
-fn without_middle(text: &str, columns: usize) -> String {
-    let room = columns.saturating_sub(1);
-    let head = fitting(text.chars(), room / 3);
-    let tail: Vec<char> = fitting(text.chars().rev(), room - width(&head)).chars().rev().collect();
-    format!("{head}…{}", tail.into_iter().collect::<String>())
-}
-
-fn fitting(chars: impl Iterator<Item = char>, columns: usize) -> String {
-    let mut used = 0;
-    chars
-        .take_while(|char| {
-            used += char.width().unwrap_or(0);
-            used <= columns
-        })
-        .collect()
 }
 
 /// `text` broken at spaces into lines of at most `columns`, the second and later ones after `indent` spaces. A number and

@@ -30,6 +30,7 @@ mod polls;
 pub mod region_path;
 pub mod sampled_code;
 mod segments;
+mod source_name;
 pub mod survey;
 pub mod symbols;
 mod together;

@@ -9,14 +9,18 @@
 //!   0x1240    step                                                        step
 //!   0x9990    exp, of libm                                                exp
 //!   0x7000    (a file without symbols)                                    the file
+//!   0x5000    a function of liblbprof.so                                  the file: what the recorder does, as a whole
 //! ```
 
 use std::collections::HashMap;
 
-use super::code_place::{CodePlace, Position};
+use super::code_place::{CodePlace, Position, base_name};
 use super::frames::is_system_file;
 use crate::model::Module;
 use crate::model::sites::Address;
+
+/// The recorder's file. Its functions mean nothing to users, and its cost is that of all of them.
+const RECORDER: &str = "liblbprof.so";
 
 /// A function.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -102,6 +106,9 @@ impl CodeBuilder {
 
     /// Enters what is known of an address in a file: `place`, the best of it, and where that stands in the source, from the inside out.
     pub(super) fn add(&mut self, address: Address, module: &str, place: &CodePlace, position: &Position) {
+        if base_name(module) == RECORDER {
+            return;
+        }
         let is_own = |frame: &CodePlace| !frame.file.as_deref().is_some_and(is_system_file);
         let function = |frame: &CodePlace| SampledFunction {
             name: frame.function_label().to_owned(),
@@ -163,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_sample_counts_for_the_innermost_function_that_is_the_users() {
-        let modules = [Module { path: "/opt/app".into(), build_id: Vec::new() }];
+        let modules = ["/opt/app", "/opt/liblbprof.so"].map(|path| Module { path: path.into(), build_id: Vec::new() });
         let mut builder = CodeBuilder::new(&modules);
         let none = CodePlace::default();
         let inlined = vec![
@@ -177,6 +184,7 @@ mod tests {
         builder.add((Some(0), 2), "/opt/app", &none, &inlined[2..].to_vec());
         builder.add((Some(0), 3), "/opt/app", &none, &system);
         builder.add((Some(0), 4), "/opt/app", &symbol, &Vec::new());
+        builder.add((Some(1), 6), "/opt/liblbprof.so", &symbol, &inlined);
         let code = builder.finish();
         let shown = |address| {
             let leaf = &code.leaves[code.leaf(address).unwrap() as usize];
@@ -199,5 +207,10 @@ mod tests {
         };
         assert_eq!(shown((Some(0), 5)), (String::new(), None));
         assert_eq!((module((Some(0), 5)), module((None, 5))), (Some("/opt/app".to_owned()), None));
+        // So is what the recorder does, though all is known of it.
+        assert_eq!(
+            (shown((Some(1), 6)), module((Some(1), 6))),
+            ((String::new(), None), Some("/opt/liblbprof.so".to_owned()))
+        );
     }
 }

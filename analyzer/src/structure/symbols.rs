@@ -25,7 +25,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use addr2line::Loader;
+use addr2line::{FunctionName, Loader};
 use lbprof_collector::{Problem, ProblemKind};
 use object::Object;
 use object::read::ReadCache;
@@ -40,15 +40,7 @@ pub use crate::structure::code_place::{Caller, CodePlace, base_name, first_on_li
 use crate::structure::frames::is_system_file;
 use crate::structure::function_symbols::function_names;
 use crate::structure::sampled_code::{CodeBuilder, SampledCode};
-
-/// The name that gfortran gives to a procedure of a module, `__module_MOD_procedure`, as `module::procedure`; others as they are.
-fn fortran_name(name: String) -> String {
-    let parts = name.strip_prefix("__").and_then(|rest| rest.split_once("_MOD_"));
-    match parts.filter(|(module, procedure)| !module.is_empty() && !procedure.is_empty()) {
-        Some((module, procedure)) => format!("{}::{procedure}", module.replace("_SMOD_", "::")),
-        None => name,
-    }
-}
+use crate::structure::source_name::source_name;
 
 /// What is known of call sites.
 #[derive(Clone, Debug, Default)]
@@ -298,7 +290,7 @@ impl Sources {
         let is_in_main = outermost.is_some_and(|name| {
             name == "main" || name.ends_with("::main") || symbol.is_some_and(|symbol| MAIN_PROGRAMS.contains(&symbol))
         });
-        let symbol = symbol.map(|name| fortran_name(addr2line::demangle_auto(name.into(), None).into_owned()));
+        let symbol = symbol.map(|name| source_name(addr2line::demangle_auto(name.into(), None).into_owned(), None));
         place.function = place.function.or_else(|| symbol.clone());
         if let Some((outermost, _)) = position.last_mut().filter(|(frame, _)| frame.function.is_none()) {
             outermost.function = symbol;
@@ -319,7 +311,9 @@ fn dwarf_position(loader: &Loader, address: u64) -> Position {
         let file = location.and_then(|location| location.file).map(str::to_owned);
         let line = location.and_then(|location| location.line).filter(|&line| line > 0);
         let column = location.and_then(|location| location.column);
-        let function = frame.function.and_then(|function| Some(fortran_name(function.demangle().ok()?.into_owned())));
+        let name =
+            |function: FunctionName<_>| Some(source_name(function.demangle().ok()?.into_owned(), function.language));
+        let function = frame.function.and_then(name);
         position.push((CodePlace { function, file, line, ..CodePlace::default() }, column));
     }
     position
@@ -402,21 +396,5 @@ fn file_crc(path: &Path) -> Option<u32> {
             0 => return Some(hasher.finalize()),
             n => hasher.update(&buffer[..n]),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn procedures_of_fortran_modules_are_named_by_both() {
-        let of = |name: &str| fortran_name(name.to_owned());
-        assert_eq!(of("__solver_MOD_iterate"), "solver::iterate");
-        assert_eq!(of("__solver_SMOD_inner_MOD_iterate"), "solver::inner::iterate");
-        assert_eq!(
-            (of("MAIN__"), of("__libc_start_main"), of("__MOD_")),
-            ("MAIN__".into(), "__libc_start_main".into(), "__MOD_".into())
-        );
     }
 }

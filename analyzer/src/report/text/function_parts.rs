@@ -9,7 +9,7 @@ use crate::report::words::{TimeUnit, clean, percent, plural, short_path, wrap};
 const FEW: (usize, usize) = (3, 4);
 
 /// Columns that give way where lines are short.
-const SPARE: &[&[&str]] = &[&["on rank"], &["least"], &["most"]];
+const SPARE: &[&[&str]] = &[&["on"], &["min"], &["max"]];
 
 /// A region, or the whole program, and its functions.
 pub(super) struct Part<'a> {
@@ -55,9 +55,9 @@ pub(super) fn render(parts: &[Part], unit: TimeUnit, (name, facts): (&str, &str)
     let all: usize = parts.iter().map(|part| part.functions.len() + part.others.functions).sum();
     let shown: usize = parts.iter().map(|part| part.functions.len().min(few)).sum();
     let with_unit = |head: &str| format!("{head}\n[{}]", unit.symbol);
-    let (mean, least, most, excess) =
-        (with_unit("mean"), with_unit("least"), with_unit("most"), with_unit("slowest rank − mean"));
-    let mut table = Table::new(&["<function", "share", &mean, &least, &most, "on rank", &excess], 0);
+    let (mean, min, max) = (with_unit("mean"), with_unit("min"), with_unit("max"));
+    let excess = format!("slowest rank\n− mean [{}]", unit.symbol);
+    let mut table = Table::new(&["<function", "share", &mean, &min, &max, "on\nrank", &excess], 0);
     let dash = || "–".to_owned();
     let indent = if parts.len() > 1 { "  " } else { "" };
     for part in parts {

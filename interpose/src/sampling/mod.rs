@@ -13,7 +13,6 @@ mod clock;
 mod sampled;
 mod tasks;
 
-use std::io;
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{Relaxed, SeqCst},
@@ -29,7 +28,7 @@ use crate::log::{self, LOG, RankLog};
 use crate::sampling::clock::SampleClock;
 use crate::sampling::sampled::Sampled;
 use crate::system::clock::{sample_clock, ticks};
-use crate::system::perf::{Event, Options};
+use crate::system::perf::{Event, Options, Refused};
 use crate::system::sandbox;
 
 /// Taken before the log's lock, where both are, and after that of the list of recording threads.
@@ -110,11 +109,8 @@ pub fn start(per_second: u64) {
     };
     // SAFETY: gettid has no preconditions.
     let caller = unsafe { libc::gettid() };
-    if let Err(error) = sampler.add(caller) {
-        let number = error.raw_os_error().unwrap_or(0);
-        let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
-        let reason = format!("perf_event_open: {error}; kernel.perf_event_paranoid is {}", paranoid.trim());
-        refuse(not(SamplingOutcome::Refused(number)), &reason);
+    if let Err(refused) = sampler.add(caller) {
+        refuse(not(SamplingOutcome::Refused(refused.number())), &refused.reason());
         return;
     }
     log::define(Definition::Sampling(sampler.facts()));
@@ -122,6 +118,26 @@ pub fn start(per_second: u64) {
     INTERVAL.store((LOOK_S * 1e9 * sampler.clock.rate()) as u64, Relaxed);
     NEXT_LOOK.store(0, SeqCst);
     *place = Some(sampler);
+}
+
+impl Refused {
+    /// The system's error number.
+    fn number(&self) -> i32 {
+        let (Refused::Event(error) | Refused::Memory(error)) = self;
+        error.raw_os_error().unwrap_or(0)
+    }
+
+    /// In words, with the limit of the system that forbids it.
+    fn reason(&self) -> String {
+        let limit = |name: &str| {
+            let value = std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
+            format!("kernel.{name} is {}", value.trim())
+        };
+        match self {
+            Refused::Event(error) => format!("perf_event_open: {error}; {}", limit("perf_event_paranoid")),
+            Refused::Memory(error) => format!("memory for samples: {error}; {}", limit("perf_event_mlock_kb")),
+        }
+    }
 }
 
 fn refuse(facts: Sampling, reason: &str) {
@@ -240,7 +256,7 @@ impl Sampler {
     }
 
     /// Samples one more thread. One that cannot be sampled is noted all the same, so that it is not tried again and again.
-    fn add(&mut self, thread: libc::pid_t) -> io::Result<()> {
+    fn add(&mut self, thread: libc::pid_t) -> Result<(), Refused> {
         let event = self.open(thread);
         let id = self.ids;
         self.ids += 1;
@@ -254,7 +270,7 @@ impl Sampler {
         result
     }
 
-    fn open(&mut self, thread: libc::pid_t) -> io::Result<Event> {
+    fn open(&mut self, thread: libc::pid_t) -> Result<Event, Refused> {
         let options = Options {
             period_ns: self.period(),
             clock: sample_clock(),
@@ -274,13 +290,13 @@ impl Sampler {
     }
 
     /// Reports, once, that a thread cannot be sampled.
-    fn report(&mut self, added: io::Result<()>) {
+    fn report(&mut self, added: Result<(), Refused>) {
         // One that has ended meanwhile is no loss.
-        if let Err(error) = added
-            && error.raw_os_error() != Some(libc::ESRCH)
+        if let Err(refused) = added
+            && refused.number() != libc::ESRCH
             && !std::mem::replace(&mut self.is_reported, true)
         {
-            let reason = format!("not all threads are sampled: perf_event_open: {error}");
+            let reason = format!("not all threads are sampled: {}", refused.reason());
             log::define(Definition::Problem(ProblemKind::NotSampled as u16, 1, reason));
         }
     }

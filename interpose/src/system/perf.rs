@@ -65,6 +65,15 @@ pub struct RawCounts {
     pub cycles: u64,
 }
 
+/// Why a thread cannot be sampled.
+#[derive(Debug)]
+pub enum Refused {
+    /// The system allows no event.
+    Event(io::Error),
+    /// There is no memory for its samples: it is locked, of which users have little.
+    Memory(io::Error),
+}
+
 /// The event of one thread.
 #[derive(Debug)]
 pub struct Event {
@@ -109,7 +118,7 @@ impl Event {
     /// Begins to sample a thread of this process.
     ///
     /// Errors: what the system says.
-    pub fn open(thread: libc::pid_t, options: Options) -> io::Result<Event> {
+    pub fn open(thread: libc::pid_t, options: Options) -> Result<Event, Refused> {
         let Options { period_ns, clock, counted, bytes } = options;
         let read = if counted { SAMPLE_READ } else { 0 };
         let leader = Descriptor::open(
@@ -127,7 +136,8 @@ impl Event {
                 clock,
                 ..Attributes::default()
             },
-        )?;
+        )
+        .map_err(Refused::Event)?;
         let mut counters = Vec::new();
         for config in [INSTRUCTIONS, CPU_CYCLES].into_iter().filter(|_| counted) {
             let counter = Descriptor::open(
@@ -140,10 +150,11 @@ impl Event {
                     flags: EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR,
                     ..Attributes::default()
                 },
-            )?;
-            counters.push(counter.map(PAGE)?);
+            )
+            .map_err(Refused::Event)?;
+            counters.push(counter.map(PAGE).map_err(Refused::Memory)?);
         }
-        let (pages, bytes) = leader.map_at_most(bytes)?;
+        let (pages, bytes) = leader.map_at_most(bytes).map_err(Refused::Memory)?;
         Ok(Event { pages, bytes, counted, _counters: counters })
     }
 

@@ -167,3 +167,19 @@ export function secondsTick(value: number, step: number, longest: number): strin
     const decimals = Math.max(0, Math.min(6, -Math.floor(Math.log10(step * unit.scale) + 1e-9)));
     return `${(value * unit.scale).toFixed(decimals)} ${unit.symbol}`;
 }
+
+/** A function's name with `<…>` in place of the arguments of each template in it; as it is where its brackets do not match. */
+export function withoutTemplateArguments(name: string): string {
+    let short = "";
+    let depth = 0;
+    for (let at = 0; at < name.length; at++) {
+        // Brackets of operators (`operator<`, `->`) and of `<T as Trait>` follow no name.
+        const before = name.slice(0, at);
+        const opens = name[at] === "<" && (depth > 0 || (/\w$/.test(before) && !/\boperator$/.test(before)));
+        const closes = name[at] === ">" && depth > 0 && !before.endsWith("-");
+        if (opens && depth++ === 0) short += "<…>";
+        if (depth === 0) short += name[at];
+        if (closes) depth--;
+    }
+    return depth === 0 ? short : name;
+}

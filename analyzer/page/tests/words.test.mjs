@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { bytes, count, oneUnit, percent, ranges, roundTicks, seconds, secondsLike, shortPath, signedPercent } from "./words.mjs";
+import { bytes, count, oneUnit, percent, ranges, roundTicks, seconds, secondsLike, shortPath, signedPercent, withoutTemplateArguments } from "./words.mjs";
 
 test("times have three or four digits and a unit", () => {
     assert.deepEqual([12.294, 1234.4, 0.0421, 0, null, NaN].map(seconds), ["12.29 s", "1234 s", "42.10 ms", "0.00 s", "–", "–"]);
@@ -71,4 +71,9 @@ test("every reason for waiting is explained", () => {
     const source = readFileSync(new URL("../src/glossary.ts", import.meta.url), "utf8");
     assert.ok(states.length >= 14);
     assert.deepEqual(states.filter((state) => !source.includes(`"${state}":`)), []);
+});
+
+test("names of functions lose the arguments of templates, and nothing else", () => {
+    const names = ["cg_solve<Matrix<double, int>, Vector<double> > (cg.hpp:3 → 7)", "A<int>::operator<<", "A<B>::operator->", "call<fn(i32) -> i32>", "<T as Halo>::swap", "odd<a"];
+    assert.deepEqual(names.map(withoutTemplateArguments), ["cg_solve<…> (cg.hpp:3 → 7)", "A<…>::operator<<", "A<…>::operator->", "call<…>", "<T as Halo>::swap", "odd<a"]);
 });

@@ -7,7 +7,7 @@ import type { Panel } from "../panel";
 import type { FunctionNode, FunctionRow, FunctionTable, OtherThreads, OtherThreadsFunctions, RegionFunctions } from "../report.generated";
 import { csvButton, svgButton } from "../save";
 import { table } from "../table";
-import { count, percent, plural, seconds } from "../words";
+import { count, percent, plural, seconds, withoutTemplateArguments } from "../words";
 
 /** Red where the slow rank spends more than the mean, blue where less; grey where samples do not show a difference. */
 function colour(node: FunctionNode): string {
@@ -47,7 +47,7 @@ export const functions: Panel = {
             node.significant ? `difference: ${difference(node.excess_s, node.excess_error_s, true)}` : "no difference beyond chance",
         ];
         const icicle = (label: string, weight: (node: FunctionNode) => number) =>
-            new Icicle<FunctionNode>({ label, rows: all.tree, name: (node) => node.label, colour, describe, zoomed: (at) => pictures.forEach(({ icicle }) => icicle.zoom(at)) }, weight);
+            new Icicle<FunctionNode>({ label, rows: all.tree, name: (node) => withoutTemplateArguments(node.label), colour, describe, zoomed: (at) => pictures.forEach(({ icicle }) => icicle.zoom(at)) }, weight);
         const slow = { title: `rank ${program.slowest_rank}: ${seconds(all.tree[0].slowest_s)}`, icicle: icicle("Icicle graph of the slowest rank's functions", (node) => node.slowest_s) };
         const mean = { title: `mean of ${plural(all.ranks, "rank")}: ${seconds(all.tree[0].mean_s)}`, icicle: icicle("Icicle graph of the functions of the mean rank", (node) => node.mean_s) };
         const pictures = program.slowest_rank === null || all.ranks < 2 ? [mean] : [slow, mean];
@@ -66,7 +66,7 @@ export const functions: Panel = {
         const parts = [program, ...all.regions];
         const tables = byRegion(parts, rows);
         host.append(
-            el("p", {}, `${plural(all.samples, "sample")} of CPU time on ${plural(all.ranks, "rank")}, one each ${seconds(all.period_s)}; ${seconds(all.computation_s)} of computation, ${seconds(all.mpi_s)} in MPI, all ranks together.`),
+            el("p", {}, `${plural(all.samples, "sample")} of CPU time on ${plural(all.ranks, "rank")}, one every ${seconds(all.period_s)}; ${seconds(all.computation_s)} of computation, ${seconds(all.mpi_s)} in MPI, all ranks together.`),
             el("div", { class: "controls" }, field("find", filter), found, button("show all", () => pictures.forEach(({ icicle }) => icicle.zoom(0)))),
             el("div", { class: "side-by-side" }, ...pictures.map(({ title, icicle }) => el("div", {}, el("h3", {}, title), icicle.element, svgButton(`functions, ${title.split(":")[0]}`, () => icicle.shapes())))),
             el("div", { class: "legend" }, key(stateColour("waiting"), "more on the slowest rank"), key(stateColour("computation"), "less"), key("var(--cell)", "no difference beyond chance")),
@@ -103,7 +103,7 @@ function otherThreads(threads: OtherThreads): HTMLElement[] {
 function unplaced({ unplaced }: FunctionTable): HTMLElement[] {
     if (!unplaced) return [];
     const why = "Of all threads, at times for which there are no records: calls were recorded as sums, records are missing, or recording was paused. Computation and calls of MPI are not distinguished.";
-    return [el("h3", {}, "Functions, regions not known"), el("p", { class: "hint" }, why), rowsUnder(`${seconds(unplaced.cpu_s)} of CPU time in the mean`, unplaced)];
+    return [el("h3", {}, "Functions, regions not known"), el("p", { class: "hint" }, why), rowsUnder(`${seconds(unplaced.cpu_s)} of CPU time on average`, unplaced)];
 }
 
 /** A region's path as a list has room for it. */
@@ -114,28 +114,28 @@ function short(path: string): string {
 
 /** The functions of a region. */
 function rows(part: RegionFunctions): HTMLElement {
-    const notRunning = part.max_not_running_s >= 0.05 * part.computation_s && part.not_running_rank !== null ? `, not running (asleep, without a core, or in the kernel) up to ${seconds(part.max_not_running_s)}, on rank ${part.not_running_rank}` : "";
+    const notRunning = part.max_not_running_s >= 0.05 * part.computation_s && part.not_running_rank !== null ? `, not running (asleep, waiting for a core, or in the kernel) up to ${seconds(part.max_not_running_s)}, on rank ${part.not_running_rank}` : "";
     const slowest = part.slowest_rank === null ? "" : `; rank ${part.slowest_rank} computes longest: ${seconds(part.slowest_computation_s)}, the mean is ${seconds(part.computation_s)}`;
-    return rowsUnder(`${seconds(part.cpu_s)} of CPU time in the mean${notRunning}${slowest}`, part);
+    return rowsUnder(`${seconds(part.cpu_s)} of CPU time on average${notRunning}${slowest}`, part);
 }
 
 function rowsOfOthers(part: OtherThreadsFunctions): HTMLElement {
     const during = part.during_mpi_s > 0 ? `, ${seconds(part.during_mpi_s)} of it while the first thread was in MPI` : "";
-    return rowsUnder(`${seconds(part.cpu_s)} of CPU time in the mean${during}`, part);
+    return rowsUnder(`${seconds(part.cpu_s)} of CPU time on average${during}`, part);
 }
 
 function rowsUnder(caption: string, part: Pick<RegionFunctions, "functions" | "others">): HTMLElement {
     const others = part.others.functions > 0 ? `; ${plural(part.others.functions, "other function")}: ${seconds(part.others.mean_s)}` : "";
     return table<FunctionRow>({
-        caption: `${caption}${others}. ± is a standard error, – a difference within two`,
+        caption: `${caption}${others}. ± is one standard error, – a difference below two`,
         rows: part.functions,
         columns: [
             { title: "function", cell: name },
             { title: "share", cell: (row) => percent(row.share), by: (row) => row.share, right: true },
             { title: "mean", time: (row) => row.mean_s, bar: () => stateColour("computation") },
-            { title: "least", time: (row) => row.min_s },
-            { title: "most", time: (row) => row.max_s },
-            { title: "most on rank", cell: (row) => String(row.max_rank), by: (row) => row.max_rank, right: true },
+            { title: "min", time: (row) => row.min_s },
+            { title: "max", time: (row) => row.max_s },
+            { title: "max on rank", cell: (row) => String(row.max_rank), by: (row) => row.max_rank, right: true },
             { title: "slowest rank − mean", cell: (row) => difference(row.excess_s, row.excess_error_s, row.significant), by: (row) => row.excess_s, right: true },
             { title: "lines", cell: (row) => row.lines.map((line) => `${line.line} (${percent(line.mean_s / row.mean_s)})`).join(", ") },
         ],

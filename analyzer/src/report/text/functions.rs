@@ -23,7 +23,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     let shown = shown(&table.program, &table.regions, options);
     let unit = TimeUnit::for_max(shown.iter().map(|part| part.slowest_computation_s).fold(0.0, f64::max));
     let facts = format!(
-        "CPU time of computation by {} on {}, one each {}; ± is a standard error, – a difference within two",
+        "CPU time of computation by {} on {}, one every {}; ± is one standard error, – a difference below two",
         plural(table.samples, "sample"),
         plural(table.ranks as u64, "rank"),
         seconds(table.period_s)
@@ -56,7 +56,7 @@ fn notes(table: &FunctionTable) -> Vec<String> {
         program.not_running_rank.filter(|_| program.max_not_running_s >= NOT_RUNNING * program.computation_s)
     {
         notes.push(format!(
-            "Not running (asleep, without a core, or in the kernel): {} of the computation in the mean, {} on rank {rank}.",
+            "Not running (asleep, waiting for a core, or in the kernel): {} of the computation on average, {} on rank {rank}.",
             seconds_like(program.not_running_s.max(0.0), program.computation_s),
             seconds_like(program.max_not_running_s, program.computation_s),
         ));

@@ -5,8 +5,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// Columns of a file and line up to which they stay as they are.
 const SHORT_PLACE: usize = 20;
 
-/// Columns that a function is to have beside its file and line.
+/// Columns that a function is to have beside its file and line; an operator, which says nothing without its class.
 const READABLE: usize = 16;
+const READABLE_OPERATOR: usize = 26;
 
 /// Least columns of a function, and of the class or module that it is in.
 const LEAST: usize = 5;
@@ -49,7 +50,8 @@ pub(super) fn short_code(text: &str, columns: usize) -> Option<String> {
         let kept = |place: &str| if place.is_empty() { 0 } else { place.width() + 2 };
         columns.checked_sub(names.iter().map(|(_, place)| kept(place)).sum::<usize>() + between)
     };
-    let wanted: usize = names.iter().map(|(name, _)| name.width().min(READABLE)).sum();
+    let readable = |name: &str| if name.contains("::operator") { READABLE_OPERATOR } else { READABLE };
+    let wanted: usize = names.iter().map(|(name, _)| name.width().min(readable(name))).sum();
     if room(&names).is_none_or(|room| room < wanted) {
         names.iter_mut().for_each(|(_, place)| {
             if place.width() > SHORT_PLACE {
@@ -204,6 +206,7 @@ mod tests {
         assert_eq!(of(text, 40), "advec_mom_kernel (advec_…rnel.f90:248)");
         let text = "matvec_std<A, B>::operator() (SparseMatrix_functions.hpp:570)";
         assert_eq!(of(text, 44), "matvec_st…::operator() (Sparse…ions.hpp:570)");
+        assert_eq!(of(text, 50), "matvec_std<A, B>::operator() (Sparse…ions.hpp:570)");
         assert_eq!(short_code("a sentence of some length", 10), None);
         assert_eq!(of("miniFE::dot<miniFE::Vector<double> >", 20), "miniFE::dot<…>");
     }

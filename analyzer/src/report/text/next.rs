@@ -3,11 +3,12 @@
 use std::fmt::Write;
 
 use lbprof_collector::ProblemKind;
+use wildmatch::WildMatch;
 
 use super::{BOLD, DIM, Options};
 use crate::read::definitions::WHOLE_PROGRAM;
-use crate::report::verdict::LossKind;
-use crate::report::verdict::VerdictKind;
+use crate::report::short_name::without_template_arguments;
+use crate::report::verdict::{LossKind, VerdictKind};
 use crate::report::words::{clean, width};
 use crate::report::{ProblemRow, Report};
 
@@ -67,5 +68,38 @@ fn largest_region(report: &Report) -> Option<String> {
     let shortest = ends.into_iter().find(|end| is_end(end)).unwrap_or(path);
     // What would need more than quotes to be taken literally is better typed by hand.
     let literal = !shortest.contains(['\'', '*', '?']) && clean(shortest) == shortest;
-    literal.then(|| shortest.to_owned())
+    let paths = || report.regions.iter().map(|row| row.path.as_str());
+    literal.then(|| short_pattern(shortest, paths()).unwrap_or_else(|| shortest.to_owned()))
+}
+
+/// A region's name, if it is long, with `*` in place of the arguments of templates; `None` where other `paths` fit that, too.
+fn short_pattern<'a>(name: &str, paths: impl Iterator<Item = &'a str>) -> Option<String> {
+    const LONG: usize = 80;
+    let short = without_template_arguments(name);
+    if width(name) <= LONG || short == name {
+        return None;
+    }
+    let pattern = short.replace("<…>", "<*>");
+    let (whole, end) = (WildMatch::new(&pattern), WildMatch::new(&format!("*/{pattern}")));
+    let fits = paths.filter(|path| whole.matches(path) || end.matches(path)).count();
+    (fits == 1).then_some(pattern)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_of_templates_is_a_pattern_that_fits_one_region() {
+        let arguments = "double, int, ".repeat(8);
+        let solve = |lines: &str| format!("solve<A<{arguments}B>, C> (cg.hpp:{lines})");
+        let paths =
+            [format!("main/loop/{}", solve("3 → 7")), format!("main/loop/{}", solve("7 → 9")), "main".to_owned()];
+        let pattern = |name: &str| short_pattern(name, paths.iter().map(String::as_str));
+        assert_eq!(pattern(&solve("3 → 7")).as_deref(), Some("solve<*> (cg.hpp:3 → 7)"));
+        assert_eq!(pattern("solve<A>"), None);
+        // Two instances of one template, or a region and one in it.
+        let twice = [paths[0].clone(), paths[0].replace("B", "D")];
+        assert_eq!(short_pattern(&solve("3 → 7"), twice.iter().map(String::as_str)), None);
+    }
 }

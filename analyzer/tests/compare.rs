@@ -10,7 +10,7 @@ use lbprof_analyzer::compare::noise::Limits;
 use lbprof_analyzer::compare::reasons::What;
 use lbprof_analyzer::compare::{Comparison, Contribution, Named, Side, Sides, Whose, json, junit, markdown, text};
 use lbprof_analyzer::study::Run;
-use lbprof_analyzer::study::run::FunctionFigures;
+use lbprof_analyzer::study::run::{FunctionFigures, FunctionSums};
 use lbprof_collector::Activity;
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use proptest::prelude::*;
@@ -437,8 +437,12 @@ fn all_keys_are_documented() {
     let mut written = BTreeSet::new();
     for new in [run(steps(4, after)), run(steps(3, after))] {
         let sampled = |run: Run, force_s: f64| {
-            let times = [("force (md.c)".to_owned(), (force_s, 0.001))].into();
-            Run { functions: Some(FunctionFigures { times, others_s: 0.0 }), ..run }
+            let sums = |force_s: f64| FunctionSums {
+                times: [("force (md.c)".to_owned(), (force_s, 0.001))].into(),
+                others_s: 0.0,
+            };
+            let regions = [("main/step/force".to_owned(), sums(force_s))].into();
+            Run { functions: Some(FunctionFigures { program: sums(force_s), regions }), ..run }
         };
         let comparison = compare(sampled(run(steps(4, before)), 0.1), sampled(new, 0.2));
         let judged = Condition::judge_all(&conditions, &comparison.sides).unwrap();

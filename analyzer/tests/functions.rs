@@ -470,17 +470,33 @@ fn compare_names_the_function_that_changed() {
             script.barrier(1.0 + 0.0 * f64::from(rank))
         })),
     );
-    let folders = [base.path(), new.path()].map(|path| path.to_str().unwrap().to_owned());
-    let mut command = assert_cmd::Command::cargo_bin("lb-report").unwrap();
-    let output = command.arg("compare").args(&folders).args(["--quiet", "--json"]).output().unwrap();
-    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let compared = |sides: [&str; 2], arguments: &[&str]| {
+        let mut command = assert_cmd::Command::cargo_bin("lb-report").unwrap();
+        command.arg("compare").args(sides).args(["--quiet"]).args(arguments).output().unwrap().stdout
+    };
+    let folders = [base.path(), new.path()].map(|path| path.to_str().unwrap());
+    let document: serde_json::Value = serde_json::from_slice(&compared(folders, &["--json"])).unwrap();
     let [change] = document["functions"].as_array().unwrap().as_slice() else { panic!("{document:#}") };
     assert_eq!(change["function"], "halo (md.c)");
-    let (found, error) = (change["change_s"].as_f64().unwrap(), change["error_s"].as_f64().unwrap());
-    assert!((found - 0.06).abs() <= 2.0 * error && found >= 2.0 * error, "{change}");
+    for change in [change, &change["regions"][0]] {
+        let (found, error) = (change["change_s"].as_f64().unwrap(), change["error_s"].as_f64().unwrap());
+        assert!((found - 0.06).abs() <= 2.0 * error && found >= 2.0 * error, "{change}");
+    }
+    assert_eq!((&change["regions"][0]["region"], change["regions"].as_array().unwrap().len()), (&"main".into(), 1));
+    let text = String::from_utf8(compared(folders, &[])).unwrap();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("By samples, halo (md.c) computes ") && words.contains(" ms more there in the mean over ranks."), "{text}");
+    assert!(text.contains("Functions\n") && text.contains("most of it in"), "{text}");
+
+    // A study keeps as much as that.
+    let study = base.path().join("runs.study");
+    let study = study.to_str().unwrap();
     let mut command = assert_cmd::Command::cargo_bin("lb-report").unwrap();
-    let text = command.arg("compare").args(&folders).arg("--quiet").output().unwrap().stdout;
-    assert!(String::from_utf8(text).unwrap().contains("Functions\n"));
+    command.args(["study", "add", study]).args(folders).arg("--quiet").assert().code(0);
+    let kept = [format!("{study}:1"), format!("{study}:2")];
+    let kept: serde_json::Value =
+        serde_json::from_slice(&compared(kept.each_ref().map(String::as_str), &["--json"])).unwrap();
+    assert_eq!(kept["functions"], document["functions"]);
 }
 
 #[test]

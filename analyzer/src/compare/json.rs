@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use super::condition::Judged;
+use super::functions::{FunctionChange, TimeChange};
 use super::{Change, Comparison, Contribution, Side, Whose, noise, words};
 use crate::metrics::median::median;
 use crate::report::json::{GENERATOR, write_pretty};
@@ -38,13 +39,7 @@ pub fn document(comparison: &Comparison, conditions: &[Judged]) -> Value {
         "by_cause": comparison.by_cause,
         "reasons": comparison.reasons.iter().map(|one| part(comparison, one)).collect::<Value>(),
         "places": comparison.places.iter().map(|one| part(comparison, one)).collect::<Value>(),
-        "functions": comparison.functions.as_ref().map(|changes| changes.iter().map(|one| json!({
-            "function": one.function,
-            "base_s": one.base_s,
-            "new_s": one.new_s,
-            "change_s": one.difference(),
-            "error_s": one.error_s,
-        })).collect::<Value>()),
+        "functions": comparison.functions.as_ref().map(|changes| changes.iter().map(function).collect::<Value>()),
         "efficiencies": comparison.ratios.iter().map(|ratio| json!({
             "name": ratio.name,
             "base": ratio.base,
@@ -76,6 +71,21 @@ fn side(side: &Side) -> Value {
         "elapsed_min_s": values.iter().copied().reduce(f64::min),
         "elapsed_max_s": values.iter().copied().reduce(f64::max),
     })
+}
+
+fn function(change: &FunctionChange) -> Value {
+    let of = |name: &str, text: &str, time: &TimeChange| {
+        json!({
+            name: text,
+            "base_s": time.base_s,
+            "new_s": time.new_s,
+            "change_s": time.difference(),
+            "error_s": time.error_s,
+        })
+    };
+    let mut row = of("function", &change.function, &change.time);
+    row["regions"] = change.regions.iter().map(|(path, time)| of("region", path, time)).collect();
+    row
 }
 
 fn change(change: &Change) -> Value {

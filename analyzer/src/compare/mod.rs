@@ -155,7 +155,7 @@ impl Comparison {
         let mut remarks = remarks::remarks(&sides);
         remarks.extend(only_on_one_side(&regions, &sides));
         remarks.extend((!by_cause).then(|| remarks::NOT_FOLLOWED.to_owned()));
-        let (ratios, functions) = (ratios(&sides), functions::changes(&sides, judge.least_s));
+        let (ratios, functions) = (ratios(&sides), functions::changes(&sides, &regions, judge.least_s));
         Comparison { functions, sides, limits, elapsed, reasons, by_cause, places, ratios, remarks }
     }
 

@@ -9,7 +9,12 @@ use super::condition::{Judged, Outcome};
 use super::{Comparison, Contribution, Side, words};
 use crate::metrics::median::median;
 use crate::report::table::Table;
-use crate::report::words::{TimeUnit, clean, percent, percent_or_dash, plural, seconds_like, shorten, wrap};
+use crate::report::words::{
+    TimeUnit, clean, percent, percent_or_dash, plural, seconds_like, short_path, shorten, wrap,
+};
+
+/// Share of a function's change from which on it is said in which region most of it is.
+const MOST_OF_IT: f64 = 0.5;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -113,15 +118,18 @@ fn functions(comparison: &Comparison, options: &Options) -> String {
     }
     let unit = unit(comparison);
     let heads = ["base", "new", "change"].map(|name| format!("{name}\n[{}]", unit.symbol));
-    let mut table = Table::new(&["<function", &heads[0], &heads[1], &heads[2]], 0);
+    let mut table = Table::new(&["<function", &heads[0], &heads[1], &heads[2], "<most of it in"], 0);
     for one in changes.iter().take(options.top) {
+        let most = one.regions.first().filter(|(_, time)| time.difference() / one.time.difference() >= MOST_OF_IT);
         table.row(vec![
             clean(&one.function),
-            unit.number(one.base_s),
-            unit.number(one.new_s),
-            format!("{} ± {}", words::signed(unit, one.difference()), unit.number(one.error_s)),
+            unit.number(one.time.base_s),
+            unit.number(one.time.new_s),
+            format!("{} ± {}", words::signed(unit, one.time.difference()), unit.number(one.time.error_s)),
+            most.map(|(path, _)| clean(short_path(path))).unwrap_or_default(),
         ]);
     }
+    let table = table.sparing(options.columns, &[&["most of it in"]]);
     section("Functions", "CPU time of computation by samples, means over ranks; ± is a standard error", table, options)
 }
 

@@ -85,7 +85,24 @@ fn because(comparison: &Comparison, part: &Contribution) -> String {
     if !part.total.beyond_noise {
         text.push_str("; by itself that is within noise");
     }
-    text + "."
+    text + "." + &function(comparison, part)
+}
+
+/// The function that changed most in the region of a part that is computation, as a sentence; empty where none did for sure.
+fn function(comparison: &Comparison, part: &Contribution) -> String {
+    let What::In(_, Activity::Computation) = part.what else { return String::new() };
+    let there = comparison.functions.iter().flatten().filter_map(|one| {
+        let (_, time) = one.regions.iter().find(|(path, _)| Some(path) == part.region.as_ref())?;
+        (time.difference() * part.own_s > 0.0).then_some((&one.function, time))
+    });
+    let most = there.max_by(|a, b| a.1.difference().abs().total_cmp(&b.1.difference().abs()));
+    most.map_or_else(String::new, |(name, time)| {
+        let more = if time.difference() < 0.0 { "less" } else { "more" };
+        let unit = TimeUnit::for_max(time.difference().abs());
+        let [change, error] = [time.difference().abs(), time.error_s].map(|part| unit.number(part));
+        let name = shorten(&clean(name), LONGEST_NAME);
+        format!(" By samples, {name} computes {change} ± {error} {} {more} there in the mean over ranks.", unit.symbol)
+    })
 }
 
 fn direction(change: f64) -> &'static str {

@@ -5,7 +5,7 @@ use std::io;
 use rusqlite::types::{Value as SqlValue, ValueRef};
 use serde_json::{Map, Value};
 
-use super::store::{HARDWARE, StoreError, Study, TABLES, has_hardware};
+use super::store::{ADDED_TABLES, StoreError, Study, TABLES, has_table};
 
 /// A table of a study.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,8 +29,13 @@ pub fn tables(study: &Study) -> Result<Vec<Table>, StoreError> {
             let rows = rows.collect::<rusqlite::Result<_>>()?;
             Ok(Table { name, columns, rows })
         };
-        let counted = has_hardware(connection)?.then_some(&HARDWARE);
-        TABLES.iter().chain(counted).map(table).collect()
+        let mut tables: Vec<Table> = TABLES.iter().map(table).collect::<rusqlite::Result<_>>()?;
+        for added in &ADDED_TABLES {
+            if has_table(connection, added.0)? {
+                tables.push(table(added)?);
+            }
+        }
+        Ok(tables)
     })
 }
 

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use lbprof_collector::Activity;
 
-use super::run::{CauseFigures, CountedFigures, FunctionFigures, RankFigures, RegionFigures, Run};
+use super::run::{CauseFigures, CountedFigures, FunctionFigures, FunctionSums, RankFigures, RegionFigures, Run};
 use crate::metrics::functions::computing;
 use crate::model::samples::Counted;
 use crate::model::{Model, RankModel};
 use crate::report::blocking::{BlockingTable, CauseRow};
-use crate::report::functions::{FunctionName, FunctionTable};
+use crate::report::functions::{FunctionName, FunctionTable, RegionFunctions};
 use crate::report::{RegionRow, Report};
 
 impl Run {
@@ -94,13 +94,18 @@ fn counted(model: &Model) -> Option<CountedFigures> {
 }
 
 fn function_figures(table: &FunctionTable) -> FunctionFigures {
+    let regions = table.regions.iter().map(|part| (part.region.clone(), function_sums(part)));
+    FunctionFigures { program: function_sums(&table.program), regions: regions.collect() }
+}
+
+fn function_sums(part: &RegionFunctions) -> FunctionSums {
     let mut times: BTreeMap<String, (f64, f64)> = BTreeMap::new();
-    for row in &table.program.functions {
+    for row in &part.functions {
         // Lines move from one version to the next.
         let time = times.entry(FunctionName { line: None, ..row.name.clone() }.label()).or_default();
         *time = (time.0 + row.mean_s, time.1.hypot(row.error_s));
     }
-    FunctionFigures { times, others_s: table.program.others.mean_s }
+    FunctionSums { times, others_s: part.others.mean_s }
 }
 
 fn cause_figures(row: &CauseRow) -> CauseFigures {

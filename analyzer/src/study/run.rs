@@ -44,7 +44,7 @@ pub struct Run {
     pub regions: Vec<RegionFigures>,
     /// What ranks wait for; `None` where they were not followed.
     pub causes: Option<Vec<CauseFigures>>,
-    /// In which functions ranks compute; `None` where they were not sampled, and of a run from a study's file, which does not keep it.
+    /// In which functions ranks compute; `None` where they were not sampled, and of a run that an older version added to a study.
     pub functions: Option<FunctionFigures>,
     /// What processors counted in computation, all ranks together; `None` where they counted nothing.
     pub counted: Option<CountedFigures>,
@@ -64,6 +64,15 @@ pub struct CountedFigures {
 /// CPU time of computation by function, by samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FunctionFigures {
+    /// Of the whole program.
+    pub program: FunctionSums,
+    /// Of those regions that have most of it, by path, inner regions excluded.
+    pub regions: BTreeMap<String, FunctionSums>,
+}
+
+/// The functions with most CPU time, and the others together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FunctionSums {
     /// By the function's name and the file that has it: seconds, the mean over ranks, and its standard error.
     pub times: BTreeMap<String, (f64, f64)>,
     /// Seconds of all other functions together.

@@ -6,6 +6,7 @@
 //! - What the file holds is checked as it is read: it may have been damaged, or be somebody else's.
 
 mod error;
+mod functions;
 mod names;
 mod read;
 mod schema;
@@ -20,8 +21,8 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 
 pub use self::error::StoreError;
-pub(super) use self::schema::has_hardware;
-pub use self::schema::{HARDWARE, TABLES};
+pub(super) use self::schema::has_table;
+pub use self::schema::{ADDED_TABLES, TABLES};
 use super::Run;
 
 /// How long to wait for another that writes.
@@ -128,7 +129,7 @@ impl Study {
         self.read(read::runs)
     }
 
-    /// The same without what is reported by rank, phase, region or cause: for lists.
+    /// The same without what is reported by rank, phase, region, cause or function: for lists.
     pub fn heads(&self) -> Result<Vec<Kept>, StoreError> {
         self.read(read::heads)
     }

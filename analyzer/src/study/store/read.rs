@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::types::{FromSql, Type};
 use rusqlite::{Connection, Row};
 
-use super::{Kept, names, schema};
+use super::{Kept, functions, names, schema};
 use crate::metrics::load_balance::Times;
 use crate::metrics::overhead::{Phase, PhaseTime};
 use crate::study::Run;
@@ -20,7 +20,7 @@ pub(super) fn runs(connection: &Connection) -> rusqlite::Result<Vec<Kept>> {
     Ok(all)
 }
 
-/// The same without what is reported by rank, phase, region or cause.
+/// The same without what is reported by rank, phase, region, cause or function.
 pub(super) fn heads(connection: &Connection) -> rusqlite::Result<Vec<Kept>> {
     let mut select = connection.prepare("SELECT * FROM runs ORDER BY run")?;
     let heads = select.query_map([], |row| Ok(Kept { number: row.get("run")?, run: head(row)? }))?;
@@ -40,14 +40,14 @@ fn lists(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Resul
     let params = "SELECT name, value FROM params WHERE run = ?1";
     let params = rows(connection, params, number, |row| Ok((row.get("name")?, real(row, "value")?)))?;
     run.params = params.into_iter().collect();
-    if schema::has_hardware(connection)? {
+    if schema::has_table(connection, "hardware")? {
         let counted = rows(connection, "SELECT * FROM hardware WHERE run = ?1", number, counted)?;
         run.counted = counted.first().copied();
     }
     Ok(())
 }
 
-/// What is reported of a run by rank, phase, region or cause.
+/// What is reported of a run by rank, phase, region, cause or function.
 fn fill(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Result<()> {
     run.ranks = rows(connection, "SELECT * FROM ranks WHERE run = ?1 ORDER BY rank", number, rank)?;
     run.phases = phases(connection, number, &run.ranks)?;
@@ -55,6 +55,7 @@ fn fill(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Result
     if let Some(causes) = &mut run.causes {
         *causes = rows(connection, "SELECT * FROM causes WHERE run = ?1 ORDER BY position", number, cause)?;
     }
+    run.functions = functions::read(connection, number)?;
     Ok(())
 }
 
@@ -167,7 +168,7 @@ fn times(row: &Row) -> rusqlite::Result<Times> {
 }
 
 /// All rows of one run that a statement selects.
-fn rows<T>(
+pub(super) fn rows<T>(
     connection: &Connection,
     select: &str,
     number: u32,
@@ -196,9 +197,14 @@ fn of_all(by_rank: &[f64], ranks: &[RankFigures]) -> rusqlite::Result<()> {
 /// Seconds below which a time under 0 is but rounding.
 const ROUNDING_S: f64 = 1e-6;
 
-/// A time in the column of that name.
+/// A time in the column `seconds`.
 fn seconds(row: &Row) -> rusqlite::Result<f64> {
-    let seconds = real(row, "seconds")?;
+    time(row, "seconds")
+}
+
+/// The same of any column.
+pub(super) fn time(row: &Row, column: &str) -> rusqlite::Result<f64> {
+    let seconds = real(row, column)?;
     match seconds.is_finite() && seconds >= -ROUNDING_S {
         true => Ok(seconds.max(0.0)),
         false => Err(wrong("a time is below 0, or no number".into())),
@@ -223,6 +229,6 @@ fn get<T: FromSql>(row: &Row, column: &str) -> rusqlite::Result<T> {
     row.get(column)
 }
 
-fn wrong(what: Box<dyn std::error::Error + Send + Sync>) -> rusqlite::Error {
+pub(super) fn wrong(what: Box<dyn std::error::Error + Send + Sync>) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, what)
 }

@@ -25,15 +25,24 @@ pub const TABLES: [(&str, &str); 9] = [
     ("causes", "run, position"),
 ];
 
-/// What processors counted: a table that studies begun by older versions lack until a run is added.
-pub const HARDWARE: (&str, &str) = ("hardware", "run");
+/// Tables that studies begun by older versions lack until a run is added: what processors counted, and the functions that ranks compute in.
+pub const ADDED_TABLES: [(&str, &str); 2] = [("hardware", "run"), ("functions", "run, position")];
 
-const CREATE_HARDWARE: &str = "
+const CREATE_ADDED: &str = "
 CREATE TABLE IF NOT EXISTS hardware (
   run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
   instructions REAL,
   cycles REAL,
   seconds REAL
+);
+CREATE TABLE IF NOT EXISTS functions (
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  position INTEGER NOT NULL,
+  region TEXT,
+  function TEXT,
+  mean_s REAL,
+  error_s REAL,
+  PRIMARY KEY (run, position)
 )";
 
 /// What makes them.
@@ -150,17 +159,17 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), StoreErr
 pub(super) fn create(transaction: &Transaction, path: &Path) -> Result<(), StoreError> {
     let failed = |error| error::of(path, error);
     if !is_empty(transaction).map_err(failed)? {
-        return transaction.execute_batch(CREATE_HARDWARE).map_err(failed);
+        return transaction.execute_batch(CREATE_ADDED).map_err(failed);
     }
     transaction.execute_batch(CREATE).map_err(failed)?;
-    transaction.execute_batch(CREATE_HARDWARE).map_err(failed)?;
+    transaction.execute_batch(CREATE_ADDED).map_err(failed)?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
     transaction.pragma_update(None, "user_version", VERSION).map_err(failed)
 }
 
-/// Whether there is a table of what processors counted; a view of that name would compute what it likes.
-pub(in crate::study) fn has_hardware(connection: &Connection) -> rusqlite::Result<bool> {
-    Ok(count(connection, "type = 'table' AND rootpage > 0 AND name = ?1", HARDWARE.0)? > 0)
+/// Whether there is a table of this name; a view of that name would compute what it likes.
+pub(in crate::study) fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
+    Ok(count(connection, "type = 'table' AND rootpage > 0 AND name = ?1", name)? > 0)
 }
 
 /// What the head of the file states: whose it is, and its version.
@@ -179,7 +188,7 @@ fn intact(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let failed = |error| error::of(path, error);
     let damaged = |what: String| Err(StoreError::Damaged { path: path.to_owned(), what });
     for (table, _) in TABLES {
-        if count(connection, "type = 'table' AND rootpage > 0 AND name = ?1", table).map_err(failed)? == 0 {
+        if !has_table(connection, table).map_err(failed)? {
             return damaged(format!("there is no table {table}"));
         }
     }

@@ -13,7 +13,7 @@ use crate::metrics::blocking::Class;
 use crate::metrics::load_balance::Times;
 use crate::metrics::overhead::{Phase, PhaseTime};
 use crate::study::Run;
-use crate::study::run::{CauseFigures, CountedFigures, RankFigures, RegionFigures};
+use crate::study::run::{CauseFigures, CountedFigures, FunctionFigures, FunctionSums, RankFigures, RegionFigures};
 
 /// A run of `n` ranks that has something of everything.
 fn run(id: u64, n: u32) -> Run {
@@ -60,9 +60,18 @@ fn run(id: u64, n: u32) -> Run {
             },
         ],
         causes: Some(vec![cause(Some(Activity::Computation), Class::Imbalance), cause(None, Class::MessageDelay)]),
-        functions: None,
+        functions: Some(functions()),
         counted: Some(CountedFigures { instructions: 3e9, cycles: 2e9, seconds: 1.0 }),
     }
+}
+
+/// Functions of the program and of a region, one of which has no name.
+fn functions() -> FunctionFigures {
+    let sums = |scale: f64| FunctionSums {
+        times: [("force (\"md\".c)".to_owned(), (scale * 1.5, 0.125)), (String::new(), (scale / 3.0, 1e-9))].into(),
+        others_s: scale * 0.1,
+    };
+    FunctionFigures { program: sums(2.0), regions: [("main/step".to_owned(), sums(1.0))].into() }
 }
 
 fn rank(rank: u32) -> RankFigures {
@@ -88,7 +97,8 @@ fn study() -> (TempDir, Study) {
 #[test]
 fn a_run_comes_back_as_it_was() {
     let (dir, mut study) = study();
-    let not_followed = Run { id: 2, causes: None, iterations: None, params: Default::default(), ..run(2, 4) };
+    let not_followed =
+        Run { id: 2, causes: None, functions: None, iterations: None, params: Default::default(), ..run(2, 4) };
     let nothing = Run { id: u64::MAX, ..Run::default() };
     for (number, run) in [(1, run(1, 3)), (2, not_followed.clone()), (3, nothing.clone())] {
         assert_eq!(study.add(&run, false).unwrap(), number);
@@ -97,7 +107,10 @@ fn a_run_comes_back_as_it_was() {
     let study = Study::open(&dir.path().join("a.study")).unwrap();
     let kept = study.runs().unwrap();
     let (heads, ranks) = (study.heads().unwrap(), vec![]);
-    assert_eq!(heads[0].run, Run { ranks, phases: vec![], regions: vec![], causes: Some(vec![]), ..run(1, 3) });
+    assert_eq!(
+        heads[0].run,
+        Run { ranks, phases: vec![], regions: vec![], causes: Some(vec![]), functions: None, ..run(1, 3) }
+    );
     assert_eq!(kept.iter().map(|kept| kept.number).collect::<Vec<u32>>(), [1, 2, 3]);
     assert_eq!(kept.into_iter().map(|kept| kept.run).collect::<Vec<Run>>(), [run(1, 3), not_followed, nothing]);
 }
@@ -152,7 +165,7 @@ fn what_is_removed_leaves_nothing_and_its_number_is_not_given_again() {
     study.remove(&[1, 2, 3]).unwrap();
     assert_eq!(study.add(&Run::default(), false).unwrap(), 4);
     let plain = Connection::open(dir.path().join("a.study")).unwrap();
-    for table in ["hosts", "problems", "params", "ranks", "phases", "regions", "region_times", "causes"] {
+    for table in ["hosts", "problems", "params", "ranks", "phases", "regions", "region_times", "causes", "functions"] {
         let left: i64 = plain.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap();
         assert_eq!(left, 0, "{table}");
     }
@@ -246,6 +259,11 @@ fn rows_that_make_no_sense_are_damage() {
         "UPDATE region_times SET seconds = NULL",
         "UPDATE phases SET seconds = 9e999",
         "UPDATE hardware SET seconds = -0.5",
+        "UPDATE functions SET mean_s = -0.5",
+        "UPDATE functions SET error_s = NULL",
+        "UPDATE functions SET region = NULL",
+        "DELETE FROM functions WHERE function IS NULL AND region IS NOT NULL",
+        "DELETE FROM functions WHERE region IS NULL",
         "DELETE FROM ranks",
         "DELETE FROM region_times WHERE rank = 0",
         "DELETE FROM region_times WHERE rank > 0",
@@ -264,14 +282,15 @@ fn rows_that_make_no_sense_are_damage() {
 }
 
 #[test]
-fn a_study_of_an_older_version_has_no_counts_until_a_run_is_added() {
+fn a_study_of_an_older_version_has_neither_counts_nor_functions_until_a_run_is_added() {
     let (dir, mut study) = study();
     study.add(&run(1, 2), false).unwrap();
-    study.connection.execute_batch("DROP TABLE hardware").unwrap();
+    study.connection.execute_batch("DROP TABLE hardware; DROP TABLE functions").unwrap();
     drop(study);
     let mut study = Study::open(&dir.path().join("a.study")).unwrap();
-    assert_eq!(study.runs().unwrap()[0].run.counted, None);
+    let first = study.runs().unwrap().remove(0).run;
+    assert_eq!((first.counted, first.functions), (None, None));
     study.add(&run(2, 2), false).unwrap();
-    let counted: Vec<bool> = study.runs().unwrap().iter().map(|kept| kept.run.counted.is_some()).collect();
-    assert_eq!(counted, [false, true]);
+    let found = study.runs().unwrap().into_iter().map(|kept| (kept.run.counted.is_some(), kept.run.functions));
+    assert_eq!(found.collect::<Vec<_>>(), [(false, None), (true, Some(functions()))]);
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::id_text;
+use super::{functions, id_text};
 use crate::study::Run;
 use crate::study::run::{CountedFigures, RegionFigures};
 
@@ -20,6 +20,7 @@ pub(super) fn add(connection: &Connection, run: &Run, number: Option<u32>) -> ru
         self::region(connection, run, number, at, region)?;
     }
     causes(connection, run, number)?;
+    functions::write(connection, run, number)?;
     if let Some(CountedFigures { instructions, cycles, seconds }) = run.counted {
         let row = params![number, instructions, cycles, seconds];
         connection.execute("INSERT INTO hardware VALUES (?1, ?2, ?3, ?4)", row)?;
@@ -28,7 +29,7 @@ pub(super) fn add(connection: &Connection, run: &Run, number: Option<u32>) -> ru
 }
 
 /// SQLite has whole numbers of 63 bits.
-fn whole(value: u64) -> i64 {
+pub(super) fn whole(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 

@@ -27,7 +27,7 @@ fn in_user_space(report: &Value, found_s: f64, own_s: f64) -> anyhow::Result<f64
     Ok(share.min(1.0))
 }
 
-/// Seconds by rank of each function of the first threads; of `worker <region> <function>`, a function of all threads without MPI calls, in a region; of
+/// Seconds by rank of each function of the first threads; of `in <region> <function>`, in a region; of `worker <region> <function>`, a function of all threads without MPI calls, in a region; of
 /// `module <file>`, all functions of a file whose name begins so. `<part>: ` before that: in a part of the run, of which the program's head has the options.
 fn truth(case: &Case, path: &std::path::Path) -> anyhow::Result<BTreeMap<String, Vec<f64>>> {
     let mut functions: BTreeMap<String, Vec<f64>> = BTreeMap::new();
@@ -58,6 +58,12 @@ fn found(functions: &Value, what: &str) -> anyhow::Result<(f64, f64)> {
             let end = format!("/{region}");
             let own = regions.iter().filter(|one| one["region"].as_str().is_some_and(|path| path.ends_with(&end)));
             (own.map(rows_of).collect::<anyhow::Result<Vec<_>>>()?.concat(), *function)
+        }
+        ["in", region, function] => {
+            let regions = functions["regions"].as_array().context("regions")?;
+            let end = format!("/{region}");
+            let own = regions.iter().find(|one| one["region"].as_str().is_some_and(|path| path.ends_with(&end)));
+            (rows_of(own.with_context(|| format!("{region} is not in {functions:#}"))?)?, *function)
         }
         _ => (rows_of(&functions["program"])?, what),
     };

@@ -307,6 +307,24 @@ fn of_calls_recorded_as_sums_functions_are_known_by_rank() {
 }
 
 #[test]
+#[test]
+fn of_calls_recorded_as_sums_the_recorder_knows_the_regions() {
+    let program = Program::new(&["-g"]);
+    let recorded = |scenario: Scenario| table(written(scenario).path(), &Selection::default());
+    let events = recorded(run_of(&program, 1000));
+    let sums = recorded(run_of(&program, 1000).profile_mode().placing_samples());
+    let rows = |table: &FunctionTable| -> Vec<_> {
+        let of_region = |part: &RegionFunctions| {
+            let row = |row: &FunctionRow| (row.name.label(), row.samples, row.max_rank, row.significant);
+            (part.region.clone(), part.slowest_rank, part.functions.iter().map(row).collect::<Vec<_>>())
+        };
+        table.regions.iter().map(of_region).collect()
+    };
+    assert_eq!(rows(&sums), rows(&events));
+    assert_eq!(rows(&sums).len(), 2);
+    assert_eq!((sums.samples, sums.mpi_s, sums.unplaced), (events.samples, events.mpi_s, None));
+}
+
 fn samples_lie_in_the_code_between_calls_that_was_found() {
     let program = Program::new(&["-g"]);
     let (path, build_id) = (program.path.to_str().unwrap().to_owned(), program.build_id.clone());

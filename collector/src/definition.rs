@@ -9,7 +9,7 @@ use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 
 use crate::record::NONE;
-use crate::sample::{SampledThread, Sampling};
+use crate::sample::{SamplePlaces, SampledThread, Sampling};
 
 /// One definition.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
@@ -58,6 +58,8 @@ pub enum Definition {
     Sampling(Sampling),
     /// A thread of which there are samples.
     SampledThread(SampledThread),
+    /// Where the rank was when the samples that follow were taken.
+    SamplePlaces(SamplePlaces),
 }
 
 /// A loaded program or shared object.

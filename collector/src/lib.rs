@@ -12,6 +12,7 @@
 //! | [`sample`] | [`sample::Sample`]: where a thread executed at an instant |
 //! | [`definition`] | what records refer to by number: call sites, regions, communicators … |
 //! | [`walk`] | over a thread's records: what its time is, and in which regions and iterations |
+//! | [`placing`] | where a thread was at an instant, by its records |
 //! | [`polling`] | whether the time between unsuccessful polls is waiting or computation |
 //! | [`profile`] | sums by regions × activities × iterations; [`fold`] makes them of records |
 //! | [`format`](mod@format) | the log's bytes: header, blocks, checksums |
@@ -44,6 +45,7 @@ pub mod node;
 pub mod operation;
 pub mod options;
 pub mod place;
+pub mod placing;
 pub mod polling;
 pub mod problem;
 pub mod profile;

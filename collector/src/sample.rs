@@ -5,6 +5,7 @@
 
 use bincode::{Decode, Encode};
 
+use crate::operation::Activity;
 use crate::record::NONE;
 
 /// Most samples that a block may hold.
@@ -68,6 +69,56 @@ pub struct SampledThread {
     pub system_id: u32,
     /// Number in this log of the thread that records, or [`NONE`]: it has called no MPI function.
     pub number: u32,
+}
+
+/// Where a rank's first thread was when samples of a thread were taken, in times of which the log has sums alone: the recorder has the records
+/// then. Comes before the block of the samples.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Encode, Decode)]
+pub struct SamplePlaces {
+    /// Id of the [`SampledThread`] whose samples they are.
+    pub thread: u32,
+    /// Sequence number of the first of these samples.
+    pub first: u64,
+    /// The places of all samples of the block, in order.
+    pub runs: Vec<PlaceRun>,
+}
+
+/// Samples that follow each other, at one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct PlaceRun {
+    /// How many they are.
+    pub samples: u32,
+    /// Id of the innermost region that was open, or [`NONE`]: it is not known.
+    pub region: u32,
+    /// Number of the [`Activity`].
+    pub activity: u8,
+}
+
+/// Where a thread is: the id of the innermost open region, and what it does there.
+pub type Place = (u32, Activity);
+
+impl SamplePlaces {
+    /// The places of so many samples from `first` on.
+    pub fn of(thread: u32, first: u64, places: impl IntoIterator<Item = Option<Place>>) -> SamplePlaces {
+        let mut runs: Vec<PlaceRun> = Vec::new();
+        for place in places {
+            let (region, activity) = place.map_or((NONE, 0), |(region, activity)| (region, activity as u8));
+            match runs.last_mut().filter(|run| (run.region, run.activity) == (region, activity)) {
+                Some(run) => run.samples = run.samples.saturating_add(1),
+                None => runs.push(PlaceRun { samples: 1, region, activity }),
+            }
+        }
+        SamplePlaces { thread, first, runs }
+    }
+
+    /// The place of each sample; `None`: it is not known. A hostile log may state any number of them.
+    pub fn places(&self) -> impl Iterator<Item = Option<Place>> + '_ {
+        self.runs.iter().flat_map(|run| {
+            let activity = Activity::ALL.get(usize::from(run.activity)).filter(|_| run.region != NONE);
+            let place = activity.map(|&activity| (run.region, activity));
+            (0..run.samples).map(move |_| place)
+        })
+    }
 }
 
 /// How a rank was sampled. The last one in a log holds.

@@ -13,10 +13,10 @@ use lbprof_collector::format::{BLOCK_MAGIC, BatchHead, Header, MAX_DEFINITIONS, 
 use lbprof_collector::joined::take_apart;
 use lbprof_collector::reader::{Item, LogReader};
 use lbprof_collector::record::{NONE, Record};
-use lbprof_collector::sample::{SampleHead, SampledThread, Sampling, SamplingOutcome};
+use lbprof_collector::sample::{SampleHead, SamplePlaces, SampledThread, Sampling, SamplingOutcome};
 use lbprof_collector::sample_block::{self, SampleEncoder};
 use lbprof_collector::writer::{LogWriter, block_of};
-use lbprof_collector::{Operation, ProblemKind};
+use lbprof_collector::{Activity, Operation, ProblemKind};
 use lbprof_simulator::scenario;
 use proptest::prelude::*;
 use support::{head, items, record, records, samples};
@@ -190,6 +190,7 @@ fn with_definition(log: &[u8], definition: &[u8]) -> Vec<u8> {
 
 #[test]
 fn every_definition_comes_back() {
+    let places = [Some((0, Activity::Computation)), Some((7, Activity::Io)), Some((7, Activity::Io)), None];
     let definitions = vec![
         Definition::Module(Module {
             id: 1,
@@ -242,11 +243,13 @@ fn every_definition_comes_back() {
             error_ns: 120,
         }),
         Definition::SampledThread(SampledThread { id: 300, system_id: 4_000_000, number: NONE }),
+        Definition::SamplePlaces(SamplePlaces::of(300, 70_000, places)),
     ];
     let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
     log.definitions(&[]).unwrap();
     log.definitions(&definitions).unwrap();
     assert_eq!(items(&log.into_sink()), [Item::Definitions(definitions)]);
+    assert_eq!(SamplePlaces::of(0, 0, places).places().collect::<Vec<_>>(), places);
 }
 
 #[test]

@@ -3286,7 +3286,7 @@ delaying_ranks: DelayingRank[]
 tree: FunctionNode[]
 }
 /**
- * The functions of all threads at times for which there are no records: calls were recorded as sums (`LBPROF_MODE=profile`, `LBPROF_LIMIT`), records are missing, or recording was paused. Computation and calls of MPI are not distinguished.
+ * The functions of all threads at times for which there are no records: they are missing, recording was paused, or calls were recorded as sums (`LBPROF_MODE=profile`, `LBPROF_LIMIT`) and the recorder did not note where these samples belong. Computation and calls of MPI are not distinguished.
  */
 export interface UnplacedFunctions {
 /**

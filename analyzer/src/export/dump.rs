@@ -13,7 +13,7 @@ use lbprof_collector::format::{BatchHead, Header};
 use lbprof_collector::profile::{Cell, ProfileBatch};
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::{NO_PEER, NONE};
-use lbprof_collector::sample::{Sample, Sampling, SamplingOutcome};
+use lbprof_collector::sample::{PlaceRun, Sample, SamplePlaces, SampledThread, Sampling, SamplingOutcome};
 use lbprof_collector::walk::OpenRegions;
 use lbprof_collector::{Activity, Definition, Flags, Operation, Problem, Record};
 use serde::Serialize;
@@ -315,13 +315,21 @@ impl<'a> RankDump<'a> {
                 ("neighbours", json!({ "comm": one.comm, "sources": sources, "destinations": destinations }))
             }
             Definition::Sampling(one) => ("sampling", sampling_value(one)),
-            Definition::SampledThread(one) => {
-                let number = (one.number != NONE).then_some(one.number);
-                ("sampled_thread", json!({ "id": one.id, "system_id": one.system_id, "number": number }))
-            }
+            Definition::SampledThread(one) => ("sampled_thread", sampled_thread_value(one)),
+            Definition::SamplePlaces(one) => ("sample_places", self.places_value(one)),
             Definition::Group(one) => ("group", json!({ "id": one.id, "ranks": members(&one.ranks) })),
         };
         json!({ "type": "definition", "rank": self.header.rank, "definition": kind, "value": value })
+    }
+
+    fn places_value(&self, places: &SamplePlaces) -> Value {
+        let run = |run: &PlaceRun| {
+            let activity = Activity::ALL.get(usize::from(run.activity)).filter(|_| run.region != NONE);
+            let region = activity.map(|_| self.path(run.region));
+            json!({ "samples": run.samples, "region": region, "activity": activity.map(|one| one.name()) })
+        };
+        let runs: Vec<Value> = places.runs.iter().map(run).collect();
+        json!({ "sampled_thread": places.thread, "first": places.first, "places": runs })
     }
 
     fn profile_line(&self, batch: &ProfileBatch) -> Value {
@@ -347,6 +355,11 @@ impl<'a> RankDump<'a> {
             "cells": cells.collect::<Vec<_>>(), "sites": sites.collect::<Vec<_>>(),
         })
     }
+}
+
+fn sampled_thread_value(thread: &SampledThread) -> Value {
+    let number = (thread.number != NONE).then_some(thread.number);
+    json!({ "id": thread.id, "system_id": thread.system_id, "number": number })
 }
 
 /// How a rank was sampled.

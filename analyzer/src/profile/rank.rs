@@ -244,7 +244,7 @@ impl<'a> RankBuilder<'a> {
                 }
             }
             self.rank.samples.of[threads as usize] =
-                ThreadSamples { threads: sums.threads[threads as usize], times: times.into_iter().collect() };
+                ThreadSamples { threads: sums.threads(threads), times: times.into_iter().collect() };
         }
         let rank = self.rank.rank;
         self.part.lines.extend(lines.into_iter().map(|(line, time)| (line, OverRanks::of(rank, &time))));

@@ -9,6 +9,8 @@
 //!   another thread           x       x                    x                     beside f 2, beside g 1
 //! ```
 //!
+//! Of calls that were recorded as sums the recorder notes where the first thread was at each sample ([`SamplePlaces`]).
+//!
 //! Samples are few, a few hundred for each second of CPU time, so that those of one rank fit into memory. Of more than [`MOST_SAMPLES`] every other one is
 //! left out, and stands for its neighbour: the error that follows from the weights grows accordingly.
 
@@ -16,10 +18,10 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::format::{BatchHead, Header};
 use lbprof_collector::reader::Item;
-use lbprof_collector::sample::{Counts, Sample};
+use lbprof_collector::sample::{self, Counts, Sample, SamplePlaces};
 use lbprof_collector::walk::{ThreadTime, WalkState};
-use lbprof_collector::{Activity, Record};
-use rustc_hash::FxHashMap;
+use lbprof_collector::{Activity, Definition, Record};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::samples::{Counted, CpuTime, SampledThreads};
 use crate::model::sites::Sites;
@@ -35,11 +37,13 @@ const MOST_SAMPLES: usize = 1 << 21;
 #[derive(Clone, Copy)]
 struct TimedSample {
     ticks: u64,
-    /// Id of the thread among those that were sampled; at last the number of its [`SampledThreads`].
+    /// Id of the thread among those that were sampled; at last its place in [`Samples::whose`].
     thread: u32,
     /// The line of the source.
     leaf: u32,
     time: CpuTime,
+    /// Where the recorder found the first thread, where there are only sums of its calls.
+    place: Option<sample::Place>,
 }
 
 /// The samples of a rank, by time.
@@ -50,8 +54,8 @@ pub struct Samples {
     most: usize,
     /// One in so many of a thread's samples is kept.
     every: u64,
-    /// How many threads have any, by [`SampledThreads`].
-    threads: [u32; SampledThreads::ALL.len()],
+    /// Which thread of the rank each one is that has any.
+    whose: Vec<SampledThreads>,
 }
 
 impl Samples {
@@ -70,16 +74,28 @@ impl Samples {
         let mut definitions = Definitions::default();
         let mut samples = Samples::at_most(MOST_SAMPLES);
         let mut leaves: FxHashMap<(u32, u64), Option<u32>> = FxHashMap::default();
+        let mut places = SamplePlaces::default();
         while let Some(item) = log.next_item() {
             match item {
-                Item::Definitions(list) => list.into_iter().for_each(|one| definitions.add(one)),
+                Item::Definitions(list) => {
+                    for one in list {
+                        match one {
+                            Definition::SamplePlaces(of_next) => places = of_next,
+                            other => definitions.add(other),
+                        }
+                    }
+                }
                 Item::Samples { head, samples: list } => {
+                    let is_known = |place: &sample::Place| place.0 == 0 || definitions.regions.contains_key(&place.0);
+                    let mut found =
+                        places.places().filter(|_| (places.thread, places.first) == (head.thread, head.first));
                     for (number, sample) in (head.first..).zip(&list) {
+                        let place = found.next().flatten().filter(is_known);
                         let at = (sample.location.module, sample.location.offset);
                         let leaf = || code.leaf((sites.module_of(&definitions, at.0), at.1));
                         let leaf = *leaves.entry(at).or_insert_with(leaf);
                         if let Some(leaf) = leaf.filter(|_| span.begin < sample.ticks && sample.ticks <= span.end) {
-                            samples.add(head.thread, number, leaf, sample);
+                            samples.add(head.thread, number, (leaf, place), sample);
                         }
                     }
                 }
@@ -87,19 +103,21 @@ impl Samples {
             }
         }
         // Which of the threads is the first one may be said last.
-        let mut threads: BTreeMap<u32, SampledThreads> = BTreeMap::new();
+        let mut threads: BTreeMap<u32, u32> = BTreeMap::new();
         for sample in &mut samples.all {
-            let whose =
-                threads.entry(sample.thread).or_insert_with(|| threads_of(definitions.recording_thread(sample.thread)));
-            sample.thread = *whose as u32;
+            let next = threads.len() as u32;
+            let at = *threads.entry(sample.thread).or_insert(next);
+            if at == next && samples.whose.len() as u32 == next {
+                samples.whose.push(threads_of(definitions.recording_thread(sample.thread)));
+            }
+            sample.thread = at;
         }
-        threads.into_values().for_each(|whose| samples.threads[whose as usize] += 1);
         samples.all.sort_by_key(|one| (one.ticks, one.thread));
         Some(samples).filter(|samples| !samples.all.is_empty())
     }
 
     /// Adds a sample of a thread with its number.
-    fn add(&mut self, thread: u32, number: u64, leaf: u32, sample: &Sample) {
+    fn add(&mut self, thread: u32, number: u64, (leaf, place): (u32, Option<sample::Place>), sample: &Sample) {
         if !number.is_multiple_of(self.every) {
             return;
         }
@@ -116,7 +134,8 @@ impl Samples {
         if let Some(Counts { instructions, cycles }) = sample.counts {
             time.counted = Counted { instructions, cycles, seconds: time.seconds };
         }
-        self.all.push(TimedSample { ticks: sample.ticks, thread, leaf, time: standing_for(time, self.every) });
+        let time = standing_for(time, self.every);
+        self.all.push(TimedSample { ticks: sample.ticks, thread, leaf, time, place });
     }
 }
 
@@ -159,8 +178,8 @@ pub(super) struct PlacedSamples {
 /// Where the samples of a rank hit.
 #[derive(Default)]
 pub struct SampleSums {
-    /// How many threads there are, by [`SampledThreads`].
-    pub threads: [u32; SampledThreads::ALL.len()],
+    /// The threads that have any there, by [`SampledThreads`].
+    threads: [FxHashSet<u32>; SampledThreads::ALL.len()],
     /// CPU time by the same.
     pub times: [FxHashMap<Place, CpuTime>; SampledThreads::ALL.len()],
 }
@@ -169,27 +188,38 @@ pub struct SampleSums {
 const UNPLACED: (u32, Activity) = (0, Activity::Computation);
 
 impl SampleSums {
-    /// Adds a sample of threads of this number.
-    fn add(&mut self, threads: u32, (region, activity): (u32, Activity), sample: &TimedSample) {
-        let times = self.times[threads as usize].entry((region, activity, sample.leaf)).or_default();
-        times.add(&sample.time);
+    /// How many threads have samples.
+    pub fn threads(&self, whose: SampledThreads) -> u32 {
+        self.threads[whose as usize].len() as u32
+    }
+
+    fn add(&mut self, whose: SampledThreads, (region, activity): (u32, Activity), sample: &TimedSample) {
+        self.threads[whose as usize].insert(sample.thread);
+        self.times[whose as usize].entry((region, activity, sample.leaf)).or_default().add(&sample.time);
     }
 }
 
 impl PlacedSamples {
     /// None of `samples` is placed yet.
     pub(super) fn new(samples: Samples) -> Self {
-        let sums = SampleSums { threads: samples.threads, ..SampleSums::default() };
-        PlacedSamples { samples, next: 0, time: None, sums }
+        PlacedSamples { samples, next: 0, time: None, sums: SampleSums::default() }
     }
 
-    /// Goes to where a batch begins. Samples since the last record are at times for which records are missing; those before the first one are
-    /// of no interest.
+    /// Adds a sample where the rank's first thread was; `None`: that is not known.
+    fn add(&mut self, place: Option<(u32, Activity)>, sample: &TimedSample) {
+        match place {
+            Some(place) => self.sums.add(self.samples.whose[sample.thread as usize], place, sample),
+            None => self.sums.add(SampledThreads::Unplaced, UNPLACED, sample),
+        }
+    }
+
+    /// Goes to where a batch begins. Samples since the last record are at times for which records are missing, and where the recorder says, if it does; those before
+    /// the first one are of no interest.
     pub(super) fn skip_to(&mut self, head: &BatchHead) {
         let is_first = self.time.is_none();
         while let Some(sample) = self.up_to(head.previous_end) {
             if !is_first {
-                self.sums.add(SampledThreads::Unplaced as u32, UNPLACED, &sample);
+                self.add(sample.place, &sample);
             }
         }
         self.time = Some(ThreadTime::new(head));
@@ -224,10 +254,7 @@ impl PlacedSamples {
     #[cold]
     fn take(&mut self, ticks: u64, state: WalkState, region: u32) {
         while let Some(sample) = self.up_to(ticks) {
-            match state.activity() {
-                None => self.sums.add(SampledThreads::Unplaced as u32, UNPLACED, &sample),
-                Some(activity) => self.sums.add(sample.thread, (region, activity), &sample),
-            }
+            self.add(state.activity().map(|activity| (region, activity)), &sample);
         }
     }
 
@@ -263,7 +290,7 @@ mod tests {
     #[test]
     fn of_very_many_samples_each_of_the_kept_ones_stands_for_its_neighbours() {
         let mut samples = Samples::at_most(8);
-        (0..64).for_each(|number| samples.add(0, number, 0, &sample(number)));
+        (0..64).for_each(|number| samples.add(0, number, (0, None), &sample(number)));
         assert!(samples.all.len() <= 8);
         let mut sum = CpuTime::default();
         samples.all.iter().for_each(|one| sum.add(&one.time));
@@ -280,7 +307,11 @@ mod tests {
         //       100                   200                     300                     500                    600    700
         let mut samples = Samples::at_most(100);
         let ticks = [90, 150, 200, 201, 300, 400, 500, 501, 650, 710];
-        (0..).zip(ticks).for_each(|(number, ticks)| samples.add(0, number, 0, &sample(ticks)));
+        (0..).zip(ticks).for_each(|(number, ticks)| samples.add(0, number, (0, None), &sample(ticks)));
+        // Another thread has one, while records are missing.
+        samples.add(1, 0, (0, None), &sample(450));
+        samples.all.sort_by_key(|one| one.ticks);
+        samples.whose = vec![SampledThreads::First, SampledThreads::WithoutMpi];
         let call = |begin: u64, end: u64| Record { end, ..Record::new(Operation::Barrier, begin) };
         let mut placed = PlacedSamples::new(samples);
         placed.skip_to(&head(100));
@@ -296,6 +327,8 @@ mod tests {
         assert_eq!(found, [(4, computation, 2), (4, in_call, 2), (5, computation, 1), (6, in_call, 1)]);
         // That of 90 and that of 710 lie outside of what is known of the rank.
         let unplaced = &sums.times[SampledThreads::Unplaced as usize];
-        assert_eq!(unplaced.values().map(|time| time.samples).sum::<u64>(), 2);
+        assert_eq!(unplaced.values().map(|time| time.samples).sum::<u64>(), 3);
+        let threads = SampledThreads::ALL.map(|whose| sums.threads(whose));
+        assert_eq!(threads, [1, 0, 0, 2], "what has no place makes no thread of a kind");
     }
 }

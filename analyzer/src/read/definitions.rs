@@ -111,6 +111,8 @@ impl Definitions {
             Definition::Function(function) => drop(self.functions.insert(function.id, function)),
             Definition::Sampling(sampling) => self.sampling = Some(sampling),
             Definition::SampledThread(thread) => drop(self.sampled_threads.insert(thread.id, thread)),
+            // Who reads samples keeps those that come before them.
+            Definition::SamplePlaces(_) => {}
             Definition::Group(group) => drop(self.groups.insert(group.id, group.ranks)),
         }
     }

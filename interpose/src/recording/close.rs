@@ -11,7 +11,7 @@ use lbprof_collector::record::Record;
 
 use crate::harmless::enter;
 use crate::log::{LOG, define};
-use crate::recording::flush::{SUMS, SUMS_ENDED, close_ring, hand_over, write_fold};
+use crate::recording::flush::{SUMS, SUMS_ENDED, batch, close_ring, hand_over, place_samples, write_fold};
 use crate::recording::registry::THREADS;
 use crate::recording::room::append;
 use crate::recording::slot::store;
@@ -92,6 +92,9 @@ pub fn write_sums() {
 pub unsafe fn close_all(thread: *mut Thread, last: Record) {
     // SAFETY: the thread's own state; for the others see below.
     unsafe {
+        if let Some(log) = (*thread).log.as_ref() {
+            place_samples(log, batch(thread, log));
+        }
         sampling::end();
         if let Some(log) = (*thread).log.as_mut() {
             log.checks = None;

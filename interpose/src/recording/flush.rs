@@ -23,7 +23,7 @@ use lbprof_collector::ring::{MANY_EMPTY, MAX_OPEN};
 
 use crate::harmless::guard;
 use crate::harmless::signals::critical;
-use crate::log::{Batch, LOG, RankLog, define};
+use crate::log::{Batch, LOG, RankLog, define, writes_records};
 use crate::recording::lost;
 use crate::recording::slot::store;
 use crate::sampling;
@@ -78,7 +78,7 @@ pub unsafe fn flush(thread: *mut Thread, log: &mut ThreadLog) {
         (*thread).limit = (*thread).cursor;
         let Some(written) = hand_over(thread, log, begin) else { return };
         if sampling::is_on() {
-            sampling::look(begin);
+            sampling::look(begin, log.number);
             log.pass_check(begin, sampling::interval());
         }
         let slots = log.ring.slots();
@@ -104,6 +104,7 @@ pub unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> O
         if records.is_empty() {
             break;
         }
+        place_samples(log, records);
         let mut guard = LOG.lock();
         // The log may be closed, or the process ends: they stay in the ring, for the reader.
         let rank_log = guard.as_deref_mut().and_then(Option::as_mut).filter(|_| !SUMS_ENDED.load(Relaxed))?;
@@ -145,6 +146,13 @@ pub unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> O
         }
     }
     Some(count as u32)
+}
+
+/// Where only sums of the records go to the log: the samples of their time are where the rank's first thread was.
+pub fn place_samples(log: &ThreadLog, records: &[Record]) {
+    if log.number == sampling::FIRST_THREAD && sampling::is_on() && !writes_records() {
+        sampling::place(&log.head, records);
+    }
 }
 
 /// The records in the ring, in order, each with an end.

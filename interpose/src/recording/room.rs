@@ -192,7 +192,7 @@ pub unsafe fn refill(thread: *mut Thread) -> *mut Record {
                 }
                 let Some(log) = (*thread).log.as_mut() else { return };
                 if is_at_check_point(thread, log) {
-                    look_at_samples(thread);
+                    look_at_samples(thread, log);
                     pass_check_point(thread, log, ticks());
                 }
                 // Also the ring of a thread that has ended may be full.
@@ -236,9 +236,13 @@ unsafe fn pass_check_point(thread: *mut Thread, log: &mut ThreadLog, now: u64) -
 ///
 /// # Safety
 /// As [`is_at_check_point`], which is so: there is a free slot.
-unsafe fn look_at_samples(thread: *mut Thread) {
+unsafe fn look_at_samples(thread: *mut Thread, log: &ThreadLog) {
     let begin = ticks();
-    if sampling::look(begin) {
+    if sampling::is_due(begin) {
+        // SAFETY: the thread's own ring.
+        flush::place_samples(log, unsafe { flush::batch(thread, log) });
+    }
+    if sampling::look(begin, log.number) {
         // SAFETY: a free slot of the thread's own ring. Up to the last store it has none, so that a handler's calls find none.
         unsafe {
             store((*thread).cursor, Record { end: ticks(), ..Record::new(Operation::Flush, begin) });

@@ -6,6 +6,10 @@
 //!
 //! The period differs by thread, by chance, and changes every few seconds, so that it does not follow what a program repeats.
 //!
+//! Where the log has sums of calls only, it cannot tell where samples belong. There the first thread hands its records to [`place`] before they are folded: what was
+//! sampled meanwhile is read then, with the region and the call in which that thread was. Threads that look at the rings in between leave the samples to it, unless
+//! a ring is half full.
+//!
 //! After the program has put itself under a system call filter nothing is opened and nothing unmapped: the rings that exist are read on, for
 //! which no system call is needed.
 
@@ -19,8 +23,9 @@ use std::sync::atomic::{
 };
 
 use lbprof_collector::definition::Definition;
+use lbprof_collector::format::BatchHead;
 use lbprof_collector::problem::ProblemKind;
-use lbprof_collector::record::NONE;
+use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::sample::{SampledThread, Sampling, SamplingOutcome};
 
 use crate::harmless::signals::Lock;
@@ -44,6 +49,9 @@ static INTERVAL: AtomicU64 = AtomicU64::new(0);
 const LOOK_S: f64 = 0.25;
 const SCAN_S: f64 = 1.0;
 
+/// The number in the log of the thread that called MPI_Init.
+pub const FIRST_THREAD: u32 = 0;
+
 /// All that is sampled.
 struct Sampler {
     period_ns: u64,
@@ -61,6 +69,8 @@ struct Sampler {
     links: u64,
     /// Whether it was reported that a thread cannot be sampled.
     is_reported: bool,
+    /// Whether the first thread says where samples belong.
+    is_placing: bool,
 }
 
 /// Whether it is time to look at the rings.
@@ -106,6 +116,7 @@ pub fn start(per_second: u64) {
         scanned: 0,
         links: 0,
         is_reported: false,
+        is_placing: false,
     };
     // SAFETY: gettid has no preconditions.
     let caller = unsafe { libc::gettid() };
@@ -160,9 +171,19 @@ pub fn records(thread: libc::pid_t, number: u32) {
     });
 }
 
-/// The rings are looked at, if it is time. Whether anything was written.
-pub fn look(now: u64) -> bool {
-    is_due(now) && with(|sampler| sampler.look(now)).unwrap_or(false)
+/// The rings are looked at, if it is time, by the thread of this number in the log. Whether anything was written.
+pub fn look(now: u64, number: u32) -> bool {
+    is_due(now) && with(|sampler| sampler.look(now, number)).unwrap_or(false)
+}
+
+/// The rank's first thread made `records` after `head`, which are about to be folded: what was sampled meanwhile is where it was then.
+pub fn place(head: &BatchHead, records: &[Record]) {
+    with(|sampler| {
+        sampler.is_placing = true;
+        sampler.clock.look();
+        let Sampler { clock, threads, .. } = sampler;
+        threads.iter_mut().for_each(|sampled| sampled.read(clock, Some((head, records))));
+    });
 }
 
 /// Recording is paused on a thread.
@@ -301,8 +322,11 @@ impl Sampler {
         }
     }
 
-    /// Looks at all rings, and for new threads. Whether anything was written.
-    fn look(&mut self, now: u64) -> bool {
+    /// Looks at all rings, and for new threads, from the thread of this number. Whether anything was written.
+    fn look(&mut self, now: u64, number: u32) -> bool {
+        if self.is_placing && number != FIRST_THREAD && !self.threads.iter().any(Sampled::is_half_full) {
+            return false;
+        }
         let second = 1e9 * self.clock.rate();
         NEXT_LOOK.store(now.saturating_add(interval()), Relaxed);
         let is_any_due = self.threads.iter().any(Sampled::is_due);

@@ -1,8 +1,10 @@
 //! One thread that is sampled: its event, and the samples that are not in the log yet.
 
 use lbprof_collector::definition::Definition;
-use lbprof_collector::record::NONE;
-use lbprof_collector::sample::{Counts, Location, MAX_SAMPLES, Sample, SampleHead, SampledThread};
+use lbprof_collector::format::BatchHead;
+use lbprof_collector::placing::Places;
+use lbprof_collector::record::{NONE, Record};
+use lbprof_collector::sample::{Counts, Location, MAX_SAMPLES, Place, Sample, SampleHead, SamplePlaces, SampledThread};
 
 use crate::log::RankLog;
 use crate::sampling::clock::SampleClock;
@@ -20,6 +22,8 @@ pub struct Sampled {
     head: SampleHead,
     /// Samples that wait for being written. Their locations are addresses still.
     waiting: Vec<Sample>,
+    /// Where the first thread was at each of them, as far as that is known.
+    places: Vec<Option<Place>>,
     /// After how many of them how many were lost.
     losses: Vec<(usize, u64)>,
     /// Counts at the sample before.
@@ -45,6 +49,7 @@ impl Sampled {
             opened: now,
             head: SampleHead { thread: thread.id, previous: now, ..SampleHead::default() },
             waiting: Vec::new(),
+            places: Vec::new(),
             losses: Vec::new(),
             counts: RawCounts::default(),
             paused: None,
@@ -65,7 +70,7 @@ impl Sampled {
 
     /// Recording goes on.
     pub fn resume(&mut self, clock: &SampleClock) {
-        self.read(clock);
+        self.read(clock, None);
         self.paused = None;
     }
 
@@ -73,13 +78,19 @@ impl Sampled {
     pub fn is_due(&self) -> bool {
         let Some(event) = &self.event else { return false };
         let waiting = event.waiting();
-        waiting >= event.bytes() / 2 || waiting / event.sample_bytes() + self.waiting.len() >= WORTH_A_BLOCK
+        self.is_half_full() || waiting / event.sample_bytes() + self.waiting.len() >= WORTH_A_BLOCK
     }
 
-    /// Takes over what the kernel wrote.
-    fn read(&mut self, clock: &SampleClock) {
-        let Sampled { event, waiting, losses, counts, paused, .. } = self;
-        let Some(event) = event else { return };
+    /// Whether there is soon no place for more.
+    pub fn is_half_full(&self) -> bool {
+        self.event.as_ref().is_some_and(|event| event.waiting() >= event.bytes() / 2)
+    }
+
+    /// Takes over what the kernel wrote. `first_thread`: the records that the rank's first thread made meanwhile, after a head.
+    pub fn read(&mut self, clock: &SampleClock, first_thread: Option<(&BatchHead, &[Record])>) {
+        let Sampled { event, waiting, places, losses, counts, paused, .. } = self;
+        let Some(event) = event.as_mut().filter(|event| event.waiting() > 0) else { return };
+        let mut found = first_thread.map(|(head, records)| Places::new(head, records));
         let mut is_in_pause = false;
         event.read(|written| match written {
             Written::Sample(raw) => {
@@ -87,6 +98,7 @@ impl Sampled {
                 let counts = since(counts, raw.counts);
                 is_in_pause = paused.is_some_and(|since| since <= ticks);
                 if !is_in_pause {
+                    places.push(found.as_mut().and_then(|found| found.at(ticks)));
                     waiting.push(sample(raw, ticks, counts));
                 }
             }
@@ -97,27 +109,34 @@ impl Sampled {
 
     /// Writes all samples that there are.
     pub fn write(&mut self, log: &mut RankLog, clock: &SampleClock) {
-        self.read(clock);
+        self.read(clock, None);
         self.head.rate = SampleHead::rate_of(1.0 / clock.rate());
         let mut waiting = std::mem::take(&mut self.waiting);
-        let mut rest = waiting.as_mut_slice();
+        let mut places = std::mem::take(&mut self.places);
+        let (mut rest, mut rest_places) = (waiting.as_mut_slice(), places.as_slice());
         let mut done = 0;
         for (at, lost) in std::mem::take(&mut self.losses) {
             let (before, after) = rest.split_at_mut(at - done);
-            self.write_block(log, before);
+            let (places_before, places_after) = rest_places.split_at(at - done);
+            self.write_blocks(log, before, places_before);
             (self.head.first, self.head.lost) = (self.head.first + lost, self.head.lost + lost);
-            (rest, done) = (after, at);
+            (rest, rest_places, done) = (after, places_after, at);
         }
-        self.write_block(log, rest);
+        self.write_blocks(log, rest, rest_places);
         waiting.clear();
-        self.waiting = waiting;
+        places.clear();
+        (self.waiting, self.places) = (waiting, places);
     }
 
-    /// Writes samples, none of which was lost between the others.
-    fn write_block(&mut self, log: &mut RankLog, samples: &mut [Sample]) {
-        for block in samples.chunks_mut(MAX_SAMPLES) {
+    /// Writes samples with their places, none of which was lost between the others.
+    fn write_blocks(&mut self, log: &mut RankLog, samples: &mut [Sample], places: &[Option<Place>]) {
+        for (block, places) in samples.chunks_mut(MAX_SAMPLES).zip(places.chunks(MAX_SAMPLES)) {
             if !std::mem::replace(&mut self.is_defined, true) {
                 log.define(&[Definition::SampledThread(self.thread)]);
+            }
+            if places.iter().any(Option::is_some) {
+                let places = SamplePlaces::of(self.thread.id, self.head.first, places.iter().copied());
+                log.define(&[Definition::SamplePlaces(places)]);
             }
             if log.samples(&self.head, block) {
                 self.head.advance(block);
@@ -143,7 +162,7 @@ impl Sampled {
 
     /// The thread's new event. What the old one still holds is taken over.
     pub fn renew(&mut self, event: Event, now: u64, clock: &SampleClock) {
-        self.read(clock);
+        self.read(clock, None);
         self.event = Some(event);
         self.opened = now;
         self.counts = RawCounts::default();

@@ -32,11 +32,12 @@ use lbprof_collector::format::{
     log_name, ring_name,
 };
 use lbprof_collector::operation::{Activity, Operation};
+use lbprof_collector::placing::Places;
 use lbprof_collector::polling::{Lengths, Polling, Polls};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::{Flags, NONE, Record};
 use lbprof_collector::ring::{HEAD_BYTES, MAGIC, MAX_OPEN, RingHead};
-use lbprof_collector::sample::{Location, Sampling, SamplingOutcome};
+use lbprof_collector::sample::{Location, SamplePlaces, Sampling, SamplingOutcome};
 use lbprof_collector::writer::LogWriter;
 
 use crate::samples::{Sampled, Speed};
@@ -121,6 +122,12 @@ impl Scenario {
     /// Puts ranks on hosts: `host` gives the name for each.
     pub fn hosts(mut self, host: impl Fn(u32) -> String) -> Self {
         self.headers.iter_mut().for_each(|header| header.host = host(header.rank));
+        self
+    }
+
+    /// In profile mode, the log says where the first thread was at each sample, as the recorder does.
+    pub fn placing_samples(mut self) -> Self {
+        self.scripts.iter_mut().for_each(|script| script.places_samples = true);
         self
     }
 
@@ -243,6 +250,8 @@ pub struct RankScript {
     sampling: Option<Sampling>,
     /// The thread that called MPI_Init, where it is sampled, then others without MPI calls.
     sampled: Vec<Sampled>,
+    /// Whether the log says where the first thread was at each sample.
+    places_samples: bool,
     /// Where calls execute that keep their core.
     busy: Option<Location>,
     /// Whether samples know their callers.
@@ -299,6 +308,7 @@ impl RankScript {
             threads: Vec::new(),
             sampling: None,
             sampled: Vec::new(),
+            places_samples: false,
             busy: None,
             chains: false,
         }
@@ -880,6 +890,7 @@ impl RankScript {
         let polls = Polls::new(Polling::Auto, Lengths::of(&header), lbprof_collector::format::VERSION, begin);
         let mut fold = Fold::new(head.clone()).deciding(polls);
         let (written, ringed) = self.records.split_at(self.records.len() - in_ring);
+        let begins = head.clone();
         for batch in written.chunks(self.batch) {
             match header.mode {
                 Mode::Events => log.records(&head, &joined(batch), site_of)?,
@@ -892,7 +903,12 @@ impl RankScript {
         }
         head.first += self.dropped;
         for thread in &self.sampled {
+            let mut places = Places::new(&begins, written);
             for (head, samples) in thread.blocks(self.batch, ahead) {
+                if self.places_samples {
+                    let places = samples.iter().map(|sample| places.at(sample.ticks));
+                    log.definitions(&[Definition::SamplePlaces(SamplePlaces::of(head.thread, head.first, places))])?;
+                }
                 log.samples(&head, &samples)?;
             }
         }

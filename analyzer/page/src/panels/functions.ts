@@ -102,7 +102,7 @@ function otherThreads(threads: OtherThreads): HTMLElement[] {
 /** The functions of times for which it is not known what the ranks did. */
 function unplaced({ unplaced }: FunctionTable): HTMLElement[] {
     if (!unplaced) return [];
-    const why = "Of all threads, at times for which there are no records: calls were recorded as sums, records are missing, or recording was paused. Computation and calls of MPI are not distinguished.";
+    const why = "Of all threads, at times for which there are no records: they are missing, recording was paused, or calls were recorded as sums and the recorder did not note where these samples belong. Computation and calls of MPI are not distinguished.";
     return [el("h3", {}, "Functions, regions not known"), el("p", { class: "hint" }, why), rowsUnder(`${seconds(unplaced.cpu_s)} of CPU time on average`, unplaced)];
 }
 

@@ -27,8 +27,8 @@ fn unplaced(found: &UnplacedFunctions, options: &Options) -> String {
     let unit = TimeUnit::for_max(functions.iter().map(|row| row.max_s).fold(cpu_s, f64::max));
     let mut text = render(&[part], unit, ("Functions, regions not known", ""), options);
     let facts = format!(
-        "CPU time of all threads by {}, at times for which there are no records: calls were recorded as sums, records are missing, or recording was \
-         paused. Computation and calls of MPI are not distinguished.",
+        "CPU time of all threads by {}, at times for which there are no records: they are missing, recording was paused, or calls were recorded as sums \
+         and the recorder did not note where these samples belong. Computation and calls of MPI are not distinguished.",
         plural(samples, "sample")
     );
     text += &format!("  {DIM}{}{DIM:#}\n", wrap(&facts, options.columns - 2, 2));

@@ -1,0 +1,110 @@
+//! Where a thread was at some instants, by its records: in which region, and what it did there.
+//!
+//! ```text
+//!   records       |= computes =|-- Send --|== computes ==| Enter f |= computes
+//!   instants           x            x            x                    x
+//!   place          main, computation              main, computation   f, computation
+//!                          main, point-to-point
+//! ```
+//!
+//! What the analyzer does with a log of records ([`crate::walk`] decides alike) the recorder does here before it folds them into sums.
+
+use crate::format::BatchHead;
+use crate::operation::Activity;
+use crate::record::Record;
+use crate::sample::Place;
+use crate::walk::{Walk, WalkState};
+
+/// The places of a thread while it made some records.
+pub struct Places<'a> {
+    walk: Walk,
+    rest: std::slice::Iter<'a, Record>,
+    /// The times of the record before the rest, and where it is.
+    begin: u64,
+    end: u64,
+    region: u32,
+    before: WalkState,
+    own: Activity,
+    /// Before these ticks nothing is known.
+    known_from: u64,
+}
+
+impl<'a> Places<'a> {
+    /// Those of the thread that made `records` after `head`.
+    pub fn new(head: &BatchHead, records: &'a [Record]) -> Self {
+        let (known_from, own) = (head.previous_end, Activity::Computation);
+        let (walk, before) = (Walk::new(head), WalkState::default());
+        let (begin, end) = (known_from, known_from);
+        Places { walk, rest: records.iter(), begin, end, region: 0, before, own, known_from }
+    }
+
+    /// Where it was at `ticks`, which are not before those that were asked for before; after the last record where that leaves it. `None` while
+    /// paused, and before the first record's time. As samples stand for the time before them, `ticks` belong to what ends then.
+    pub fn at(&mut self, ticks: u64) -> Option<Place> {
+        if ticks <= self.known_from {
+            return None;
+        }
+        while self.end < ticks {
+            let (region, _) = self.walk.open.innermost();
+            let Some(record) = self.rest.next() else {
+                return self.walk.time.state().activity().map(|activity| (region, activity));
+            };
+            let reached = self.walk.step(record);
+            (self.begin, self.end, self.before) = (reached.begin, reached.end, reached.state);
+            (self.region, self.own) = (region, record.activity());
+        }
+        let activity = if ticks <= self.begin { self.before.activity()? } else { self.own };
+        Some((self.region, activity))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::OpenRegion;
+    use crate::operation::Operation;
+    use crate::record::NONE;
+
+    #[test]
+    fn instants_are_where_the_records_say() {
+        let call = |begin: u64, end: u64| Record { end, ..Record::new(Operation::Barrier, begin) };
+        let marker = |operation: Operation, at: u64, region: u32| Record {
+            end: at,
+            request: region,
+            count: NONE,
+            ..Record::new(operation, at)
+        };
+        let head = BatchHead {
+            previous_end: 100,
+            open: vec![OpenRegion { region: 4, iteration: NONE }],
+            ..BatchHead::default()
+        };
+        let records = [
+            call(200, 300),
+            marker(Operation::RegionEnter, 400, 5),
+            call(500, 510),
+            marker(Operation::RegionLeave, 600, 5),
+            marker(Operation::Pause, 700, 0),
+            marker(Operation::Resume, 800, 0),
+        ];
+        let mut places = Places::new(&head, &records);
+        let (computes, waits) = (Activity::Computation, Activity::Synchronization);
+        let expected = [
+            (100, None),
+            (101, Some((4, computes))),
+            (200, Some((4, computes))),
+            (201, Some((4, waits))),
+            (300, Some((4, waits))),
+            (400, Some((4, computes))),
+            (401, Some((5, computes))),
+            (505, Some((5, waits))),
+            (600, Some((5, computes))),
+            (650, Some((4, computes))),
+            (750, None),
+            (900, Some((4, computes))),
+        ];
+        for (ticks, place) in expected {
+            assert_eq!(places.at(ticks), place, "{ticks}");
+        }
+    }
+}

@@ -160,7 +160,7 @@ problems! {
     /// The system did not let threads be sampled: which functions they computed in is not known.
     NotSampled = 47, Note, "see the detail; an administrator can allow it: sysctl kernel.perf_event_paranoid=2, and kernel.perf_event_mlock_kb large enough";
     /// Samples are missing: a thread computed so long without an MPI call that the system had no place for them, or blocks were damaged.
-    SamplesLost = 48, Note, "the functions shown are of the samples that are there; record fewer a second (LBPROF_SAMPLE)";
+    SamplesLost = 48, Note, "the functions shown are of the samples that are there; free space if records were dropped, too, else record fewer a second (LBPROF_SAMPLE)";
     /// Parts of a rank's log in a node file state different contents for one place: the later one was taken.
     PartsInConflict = 49, Doubtful, "one of them was written after the system had reported that writing the other failed: check the disk";
     /// A rank's log is there twice: in a node file and in a file of its own, or in two node files.

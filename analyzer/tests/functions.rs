@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
@@ -476,6 +477,49 @@ fn samples_are_exported_as_stacks() {
     let refused = exported(&["speedscope", bare.path().to_str().unwrap()]);
     assert!(!refused.status.success() && refused.stdout.is_empty());
     assert!(String::from_utf8_lossy(&refused.stderr).contains("there are no samples"));
+}
+
+#[test]
+fn other_threads_are_exported_apart() {
+    let program = Program::new(&["-g"]);
+    let (path, build_id) = (program.path.to_str().unwrap().to_owned(), program.build_id.clone());
+    let [force, halo] = ["force", "halo"].map(|name| program.begin(name));
+    let dir = written(Scenario::ranks(2).each(move |_, script| {
+        let script = script.program(&path, &build_id).sampled(1000);
+        let script = script.worker_at(4000, halo, 70.0).region("pair", |script| script.compute_at(force, 30.0));
+        // The other thread goes on while the first one is in a call.
+        let script = script.barrier(50.0);
+        script.paused(|script| script.compute_at(force, 20.0)).compute_at(force, 5.0).barrier(1.0)
+    }));
+    let folder = dir.path().to_str().unwrap();
+    let table = table(dir.path(), &Selection::default());
+    let folded = String::from_utf8(exported(&["folded", folder, "--weight", "cpu"]).stdout).unwrap();
+    let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
+    for line in folded.lines() {
+        let (stack, ns) = line.rsplit_once(' ').unwrap();
+        let known = ["threads without MPI calls;main;pair;halo", "threads without MPI calls;main;halo"];
+        let whose = match stack.split(';').next().unwrap() {
+            "main" => "first",
+            "regions not known" if stack == "regions not known;force" => "not known",
+            _ if known.contains(&stack) => "others",
+            other => panic!("{other} in {line}"),
+        };
+        *sums.entry(whose).or_default() += ns.parse::<f64>().unwrap() * 1e-9;
+    }
+    let unplaced_s = table.unplaced.as_ref().unwrap().cpu_s * 2.0;
+    let expected = [("first", table.computation_s + table.mpi_s), ("others", table.other_threads_s)];
+    for (whose, seconds) in expected.into_iter().chain([("not known", unplaced_s)]) {
+        assert!(seconds > 0.03 && (sums[whose] - seconds).abs() < 1e-6, "{whose}: {sums:?} {seconds}");
+    }
+    let document: serde_json::Value = serde_json::from_slice(&exported(&["speedscope", folder]).stdout).unwrap();
+    let profiles = document["profiles"].as_array().unwrap();
+    let names: Vec<&str> = profiles.iter().map(|profile| profile["name"].as_str().unwrap()).collect();
+    let of_rank = |rank: u32| {
+        ["", ", threads without MPI calls", ", regions not known"].map(|whose| format!("rank {rank} (node0){whose}"))
+    };
+    assert_eq!(names, [of_rank(0), of_rank(1)].concat());
+    let sum: f64 = profiles.iter().map(|profile| profile["endValue"].as_f64().unwrap()).sum();
+    assert!((sum - sums.values().sum::<f64>()).abs() < 1e-6);
 }
 
 #[test]

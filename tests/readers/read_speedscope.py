@@ -52,11 +52,14 @@ assert len(faults(broken, schema, schema)) == 2, "the schema says something"
 functions = report["functions"]
 in_calls = {one["name"] for one in report["activities"]} - {"computation"}
 names = [frame["name"] for frame in file["shared"]["frames"]]
-by_function, by_rank = collections.Counter(), collections.Counter()
+by_function, by_rank, others = collections.Counter(), collections.Counter(), 0.0
 for profile in file["profiles"]:
     assert len(profile["samples"]) == len(profile["weights"])
     equal(f"{profile['name']}: all", sum(profile["weights"]), profile["endValue"] - profile["startValue"])
     rank = int(profile["name"].split()[1])
+    if ", " in profile["name"]:
+        others += sum(profile["weights"]) if "regions not known" not in profile["name"] else 0
+        continue
     for stack, weight in zip(profile["samples"], profile["weights"]):
         frames = [names[at] for at in stack]
         assert frames[0] == "main", frames
@@ -64,6 +67,7 @@ for profile in file["profiles"]:
             by_function[frames[-1]] += weight
             by_rank[rank] += weight
 assert len(by_rank) == functions["ranks"]
+equal("other threads", others, functions["other_threads_s"])
 equal("computation", sum(by_rank.values()), functions["computation_s"])
 slowest = functions["program"]["slowest_rank"]
 equal(f"rank {slowest}", by_rank[slowest], functions["tree"][0]["slowest_s"])

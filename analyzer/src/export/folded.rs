@@ -6,7 +6,8 @@
 //! ```
 //!
 //! A stack is the regions from the outermost on, then the call site and the call, or what else the time is. Its weight is in nanoseconds, the
-//! sum over ranks: of their first threads' time, of all waiting, or of their first threads' CPU time by samples, with functions in place of calls. Made from the sums, so that a run in profile mode has them, too.
+//! sum over ranks: of their first threads' time, of all waiting, or of CPU time by samples, with functions in place of calls, other threads than the first under frames of
+//! their own. Made from the sums, so that a run in profile mode has them, too.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -14,6 +15,7 @@ use std::io::{self, Write};
 use lbprof_collector::Activity;
 
 use super::sampled;
+use crate::model::samples::SampledThreads;
 use crate::model::{Model, RankModel, Region, RegionIdx, chain};
 use crate::profile::operation_name;
 use crate::report::words::clean;
@@ -105,8 +107,11 @@ impl Stacks<'_> {
 
     /// The CPU time of a rank by samples.
     fn cpu(&mut self, model: &Model, code: &SampledCode, rank: &RankModel) {
-        for (frames, seconds) in sampled::stacks(model, code, rank) {
-            self.add_frames(rank, frames.iter().map(String::as_str), seconds * 1e9);
+        for threads in SampledThreads::ALL {
+            let whose = sampled::whose(threads);
+            for (frames, seconds) in sampled::stacks(model, code, (rank, threads)) {
+                self.add_frames(rank, whose.into_iter().chain(frames.iter().map(String::as_str)), seconds * 1e9);
+            }
         }
     }
 

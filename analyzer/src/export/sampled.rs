@@ -1,4 +1,5 @@
-//! The stacks of sampled CPU time: regions from the outermost on, what the rank did if it was in a call, functions from the outermost on.
+//! The stacks of sampled CPU time: regions from the outermost on, what the rank did if its first thread was in a call, functions from the outermost on. Threads other than the
+//! first are apart, in the regions that the first one was in.
 
 use lbprof_collector::Activity;
 
@@ -8,19 +9,35 @@ use crate::structure::sampled_code::{SampledCode, SampledFunction};
 
 use crate::structure::code_place::base_name;
 
-/// CPU time of a rank's first thread by stack, in the order of places; seconds.
+/// What frame or profile the samples of some threads have of their own; `None`: those of the first thread have none.
+pub(super) fn whose(threads: SampledThreads) -> Option<&'static str> {
+    match threads {
+        SampledThreads::First => None,
+        SampledThreads::WithMpi => Some("other threads with MPI calls"),
+        SampledThreads::WithoutMpi => Some("threads without MPI calls"),
+        SampledThreads::Unplaced => Some("regions not known"),
+    }
+}
+
+/// CPU time of some threads of a rank by stack, in the order of places; seconds.
 pub(super) fn stacks<'a>(
     model: &'a Model,
     code: &'a SampledCode,
-    rank: &'a RankModel,
+    (rank, threads): (&'a RankModel, SampledThreads),
 ) -> impl Iterator<Item = (Vec<String>, f64)> + 'a {
-    rank.samples.times(SampledThreads::First).iter().map(move |(at, time)| (frames(model, code, at), time.seconds))
+    let frames = move |at| frames(model, code, (at, threads));
+    rank.samples.times(threads).iter().map(move |(at, time)| (frames(at), time.seconds))
 }
 
-fn frames(model: &Model, code: &SampledCode, at: &SampledAt) -> Vec<String> {
-    let mut frames: Vec<String> =
-        chain(&model.regions, at.region).iter().rev().map(|&idx| model.regions[idx as usize].name.clone()).collect();
-    if at.activity != Activity::Computation {
+fn frames(model: &Model, code: &SampledCode, (at, threads): (&SampledAt, SampledThreads)) -> Vec<String> {
+    let mut frames: Vec<String> = match threads {
+        SampledThreads::Unplaced => Vec::new(),
+        _ => {
+            chain(&model.regions, at.region).iter().rev().map(|&idx| model.regions[idx as usize].name.clone()).collect()
+        }
+    };
+    // What others do while the first thread is in a call is no part of that.
+    if at.activity != Activity::Computation && threads == SampledThreads::First {
         frames.push(at.activity.name().to_owned());
     }
     let from = frames.len();

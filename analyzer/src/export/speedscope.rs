@@ -1,4 +1,4 @@
-//! Sampled CPU time in the file format of speedscope (<https://www.speedscope.app/file-format-schema.json>): a profile for each rank.
+//! Sampled CPU time in the file format of speedscope (<https://www.speedscope.app/file-format-schema.json>): a profile for each rank, and one for its other threads.
 //!
 //! ```text
 //! {"$schema": …, "shared": {"frames": [{"name": "main"}, {"name": "force"}, …]},
@@ -13,7 +13,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::sampled::stacks;
+use super::sampled::{stacks, whose};
 use crate::model::Model;
 use crate::model::samples::SampledThreads;
 use crate::report::words::clean;
@@ -68,15 +68,17 @@ pub fn write((model, code): (&Model, &SampledCode), out: &mut dyn Write) -> io::
         })
     };
     let mut profiles = Vec::new();
-    for rank in model.ranks.iter().filter(|rank| !rank.samples.times(SampledThreads::First).is_empty()) {
+    let all = model.ranks.iter().flat_map(|rank| SampledThreads::ALL.map(|threads| (rank, threads)));
+    for (rank, threads) in all.filter(|(rank, threads)| !rank.samples.times(*threads).is_empty()) {
         let (mut samples, mut weights) = (Vec::new(), Vec::new());
-        for (stack, seconds) in stacks(model, code, rank) {
+        for (stack, seconds) in stacks(model, code, (rank, threads)) {
             samples.push(stack.into_iter().map(&mut frame).collect());
             weights.push(seconds);
         }
+        let whose = whose(threads).map_or_else(String::new, |whose| format!(", {whose}"));
         profiles.push(Profile {
             kind: "sampled",
-            name: clean(&format!("rank {} ({})", rank.rank, rank.host)),
+            name: clean(&format!("rank {} ({}){whose}", rank.rank, rank.host)),
             unit: "seconds",
             start_value: 0.0,
             end_value: weights.iter().sum(),

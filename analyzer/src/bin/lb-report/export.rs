@@ -169,7 +169,8 @@ fn speedscope(run: &Run, selection: &Selection, arguments: &ExportArguments) -> 
 
 /// Fails where no sample is known of the selected part.
 fn needs_samples(analysis: &Analysis) -> anyhow::Result<()> {
-    match analysis.model.ranks.iter().all(|rank| rank.samples.times(SampledThreads::First).is_empty()) {
+    let has_none = |threads| analysis.model.ranks.iter().all(|rank| rank.samples.times(threads).is_empty());
+    match SampledThreads::ALL.into_iter().all(has_none) {
         true => Err(SelectionError::NoSamples.into()),
         false => Ok(()),
     }

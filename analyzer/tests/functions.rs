@@ -308,7 +308,6 @@ fn of_calls_recorded_as_sums_functions_are_known_by_rank() {
 }
 
 #[test]
-#[test]
 fn of_calls_recorded_as_sums_the_recorder_knows_the_regions() {
     let program = Program::new(&["-g"]);
     let recorded = |scenario: Scenario| table(written(scenario).path(), &Selection::default());
@@ -326,6 +325,7 @@ fn of_calls_recorded_as_sums_the_recorder_knows_the_regions() {
     assert_eq!((sums.samples, sums.mpi_s, sums.unplaced), (events.samples, events.mpi_s, None));
 }
 
+#[test]
 fn samples_lie_in_the_code_between_calls_that_was_found() {
     let program = Program::new(&["-g"]);
     let (path, build_id) = (program.path.to_str().unwrap().to_owned(), program.build_id.clone());
@@ -580,12 +580,29 @@ fn what_processors_count_splits_an_excess() {
     near(row.more_instructions_s, (instructions(0) - mean) * mean_s / mean);
     near(row.more_instructions_s + row.slower_instructions_s, all_s(0) - mean_s);
     assert_eq!((row.ranks, row.min_ipc_rank, row.min_frequency_rank), (4, Some(0), Some(0)));
+    let mut sum = 0.0;
+    for (place, function) in NAMES.into_iter().enumerate() {
+        let of = self::row(&table.program, function);
+        let truth =
+            (0..4).map(|rank| truth_s(rank, 0..50, place) * 1e9 * speed_of(rank).instructions).sum::<f64>() / 4.0;
+        let found = of.instructions.unwrap();
+        assert!((found - truth).abs() <= 2.0 * of.error_s * 2.5e9, "{function}: {found} {truth} {of:?}");
+        let own = truth_s(0, 0..50, place) * 1e9 * speed_of(0).instructions;
+        let own_error = (truth_s(0, 0..50, place) * 1e-3).sqrt() * 1e9 * speed_of(0).instructions;
+        assert!((of.slowest_instructions.unwrap() - own).abs() <= 2.0 * own_error, "{function}: {own} {of:?}");
+        near(of.slowest_ipc.unwrap(), 1.0);
+        assert!((1.0..1.25).contains(&of.ipc.unwrap()), "{of:?}");
+        sum += found;
+    }
+    near(sum, row.instructions);
     let options = text::Options { command: "", columns: 100, first_screen: false, asked: false, top: 10, full: false };
     let shown = text::render(&report, &options);
-    assert!(shown.contains("Processor: "), "{shown}");
+    assert!(shown.contains("Processor: ") && shown.contains("IPC"), "{shown}");
     let uncounted = self::report(written(run_of(&program, 1000)).path(), &Selection::default());
-    assert_eq!(uncounted.functions.as_ref().unwrap().program.hardware, None);
-    assert!(!text::render(&uncounted, &options).contains("Processor: "));
+    let of_none = &uncounted.functions.as_ref().unwrap().program;
+    assert!(of_none.hardware.is_none() && of_none.functions.iter().all(|row| row.instructions.is_none()));
+    let shown = text::render(&uncounted, &options);
+    assert!(!shown.contains("Processor: ") && !shown.contains("IPC"), "{shown}");
 }
 
 #[test]

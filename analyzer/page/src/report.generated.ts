@@ -3375,6 +3375,22 @@ excess_error_s: number
  */
 significant: boolean
 /**
+ * Instructions in user space, the mean over ranks; null if the processors count none, as in most virtual machines.
+ */
+instructions: (number | null)
+/**
+ * Instructions per cycle, all ranks together.
+ */
+ipc: (number | null)
+/**
+ * Instructions of the slowest rank.
+ */
+slowest_instructions: (number | null)
+/**
+ * Its instructions per cycle.
+ */
+slowest_ipc: (number | null)
+/**
  * Its lines with most CPU time, at most 5.
  */
 lines: LineRow[]

@@ -6,7 +6,7 @@ import { stateColour } from "../palette";
 import type { Panel } from "../panel";
 import type { FunctionNode, FunctionRow, FunctionTable, OtherThreads, OtherThreadsFunctions, RegionFunctions } from "../report.generated";
 import { csvButton, svgButton } from "../save";
-import { table } from "../table";
+import { type Column, table } from "../table";
 import { count, percent, plural, seconds, withoutTemplateArguments } from "../words";
 
 /** Red where the slow rank spends more than the mean, blue where less; grey where samples do not show a difference. */
@@ -137,12 +137,22 @@ function rowsUnder(caption: string, part: Pick<RegionFunctions, "functions" | "o
             { title: "max", time: (row) => row.max_s },
             { title: "max on rank", cell: (row) => String(row.max_rank), by: (row) => row.max_rank, right: true },
             { title: "slowest rank − mean", cell: (row) => difference(row.excess_s, row.excess_error_s, row.significant), by: (row) => row.excess_s, right: true },
+            ...counted(part.functions),
             { title: "lines", cell: (row) => row.lines.map((line) => `${line.line} (${percent(line.mean_s / row.mean_s)})`).join(", ") },
         ],
     });
 }
 
+/** What the processors counted, where they count. */
+function counted(rows: FunctionRow[]): Column<FunctionRow>[] {
+    if (rows.every((row) => row.instructions === null)) return [];
+    return [
+        { title: "instructions", cell: (row) => row.instructions?.toExponential(2) ?? "–", by: (row) => row.instructions, right: true },
+        { title: "instructions per cycle", cell: (row) => row.ipc?.toFixed(2) ?? "–", by: (row) => row.ipc, right: true },
+    ];
+}
+
 function csv(parts: (RegionFunctions | OtherThreadsFunctions)[]): (string | number | null)[][] {
-    const keys = ["function", "file", "line", "module", "samples", "mean_s", "error_s", "share", "min_s", "max_s", "max_rank", "slowest_s", "excess_s", "excess_error_s"] as const;
+    const keys = ["function", "file", "line", "module", "samples", "mean_s", "error_s", "share", "min_s", "max_s", "max_rank", "slowest_s", "excess_s", "excess_error_s", "instructions", "ipc", "slowest_instructions", "slowest_ipc"] as const;
     return [["region", ...keys], ...parts.slice(1).flatMap((part) => part.functions.map((row) => [part.region, ...keys.map((key) => row[key])]))];
 }

@@ -188,6 +188,14 @@ pub struct FunctionRow {
     pub excess_error_s: f64,
     /// Whether `excess_s` is at least two standard errors.
     pub significant: bool,
+    /// Instructions in user space, the mean over ranks; null if the processors count none, as in most virtual machines.
+    pub instructions: Option<f64>,
+    /// Instructions per cycle, all ranks together.
+    pub ipc: Option<f64>,
+    /// Instructions of the slowest rank.
+    pub slowest_instructions: Option<f64>,
+    /// Its instructions per cycle.
+    pub slowest_ipc: Option<f64>,
     /// Its lines with most CPU time, at most 5.
     pub lines: Vec<LineRow>,
 }

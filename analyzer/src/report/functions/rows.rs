@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use super::Functions;
 use super::data::{FunctionName, FunctionRow, LineRow, OtherFunctions};
 use crate::metrics::functions::{Compared, FunctionTime};
+use crate::metrics::hardware::ipc;
 use crate::model::RegionIdx;
-use crate::model::samples::{CpuTime, OverRanks};
+use crate::model::samples::{Counted, CpuTime, OverRanks};
 
 /// Most functions that are rows, of the whole program and of a region; the others are summed up.
 const MOST_FUNCTIONS: (usize, usize) = (60, 12);
@@ -45,6 +46,8 @@ impl Functions<'_> {
         let row = |&(function, _): &(u32, f64)| {
             let time = &functions[&function];
             let (excess, lines) = (excess(time), self.lines_of(region, function));
+            let (all, own) = (&time.over.sum.counted, &time.own.counted);
+            let instructions = |counted: &Counted| (counted.instructions > 0).then_some(counted.instructions as f64);
             FunctionRow {
                 name: self.name(function, lines.first().map(|line| line.line)),
                 samples: time.over.sum.samples,
@@ -58,6 +61,10 @@ impl Functions<'_> {
                 excess_s: excess.seconds,
                 excess_error_s: excess.error_s,
                 significant: excess.is_significant(),
+                instructions: instructions(all).map(|sum| self.mean(sum)),
+                ipc: ipc(all),
+                slowest_instructions: instructions(own),
+                slowest_ipc: ipc(own),
                 lines: lines.into_iter().take(MOST_LINES).collect(),
             }
         };

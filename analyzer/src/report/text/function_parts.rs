@@ -3,13 +3,13 @@
 use super::{DIM, Options, title};
 use crate::report::functions::{FunctionRow, OtherFunctions};
 use crate::report::table::Table;
-use crate::report::words::{TimeUnit, clean, percent, plural, short_path, wrap};
+use crate::report::words::{TimeUnit, clean, percent, plural, quantity, short_path, wrap};
 
 /// Regions, and functions in each, that are shown where not all are.
 const FEW: (usize, usize) = (3, 4);
 
 /// Columns that give way where lines are short.
-const SPARE: &[&[&str]] = &[&["on"], &["min"], &["max"]];
+const SPARE: &[&[&str]] = &[&["on"], &["instructions"], &["min"], &["max"], &["IPC"]];
 
 /// A region, or the whole program, and its functions.
 pub(super) struct Part<'a> {
@@ -57,7 +57,12 @@ pub(super) fn render(parts: &[Part], unit: TimeUnit, (name, facts): (&str, &str)
     let with_unit = |head: &str| format!("{head}\n[{}]", unit.symbol);
     let (mean, min, max) = (with_unit("mean"), with_unit("min"), with_unit("max"));
     let excess = format!("slowest rank\n− mean [{}]", unit.symbol);
-    let mut table = Table::new(&["<function", "share", &mean, &min, &max, "on\nrank", &excess], 0);
+    // Most virtual machines count nothing.
+    let is_counted = parts.iter().flat_map(|part| part.functions).any(|row| row.instructions.is_some());
+    let counts = |cells: [String; 2]| cells.into_iter().filter(|_| is_counted).collect::<Vec<String>>();
+    let mut heads = vec!["<function", "share", &mean, &min, &max, "on\nrank", &excess];
+    heads.extend(["instructions", "IPC"].into_iter().filter(|_| is_counted));
+    let mut table = Table::new(&heads, 0);
     let dash = || "–".to_owned();
     let indent = if parts.len() > 1 { "  " } else { "" };
     for part in parts {
@@ -66,10 +71,11 @@ pub(super) fn render(parts: &[Part], unit: TimeUnit, (name, facts): (&str, &str)
             let mut cells = vec![clean(short_path(part.region)), percent(part.share), unit.number(part.cpu_s)];
             cells.extend((0..3).map(|_| String::new()));
             cells.push(excess.unwrap_or_default());
+            cells.extend(counts(Default::default()));
             table.row(cells);
         }
         for row in part.functions.iter().take(few) {
-            table.row(vec![
+            let mut cells = vec![
                 format!("{indent}{}", clean(&row.name.label())),
                 percent(row.share),
                 unit.number(row.mean_s),
@@ -77,7 +83,10 @@ pub(super) fn render(parts: &[Part], unit: TimeUnit, (name, facts): (&str, &str)
                 unit.number(row.max_s),
                 row.max_rank.to_string(),
                 if row.significant { with_error(unit, row.excess_s, row.excess_error_s) } else { dash() },
-            ]);
+            ];
+            let per_cycle = row.ipc.map_or_else(dash, |ipc| format!("{ipc:.2}"));
+            cells.extend(counts([row.instructions.map_or_else(dash, quantity), per_cycle]));
+            table.row(cells);
         }
         let (hidden, hidden_s) = part.rest(few);
         if hidden > 0 {
@@ -85,6 +94,7 @@ pub(super) fn render(parts: &[Part], unit: TimeUnit, (name, facts): (&str, &str)
             let name = format!("{indent}{}", plural(hidden as u64, "other function"));
             let mut cells = vec![name, percent(share), unit.number(hidden_s)];
             cells.extend((0..4).map(|_| String::new()));
+            cells.extend(counts(Default::default()));
             table.row(cells);
         }
     }

@@ -22,6 +22,7 @@ use crate::report::clusters::Clusters;
 use crate::report::views::{Watch, Watched};
 use crate::select::asked::Asked;
 use crate::select::{Selection, SelectionError, region};
+use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::{Survey, survey};
 use crate::structure::symbols::{self, CodePlace, Resolved};
 use crate::structure::{Structure, Wanted};
@@ -102,7 +103,7 @@ pub fn analyse(run: &Run, options: &Options, report: impl Fn(Stage) + Sync) -> R
         model.asked = asked(&model, options)?;
         let scenarios = first.scenarios(&model);
         let mut watchers = Watchers::new(&model, options);
-        let followed = first.follow(&model, &Scope::all(&model), scenarios, watchers.any());
+        let followed = first.follow(&model, &Scope::all(&model), scenarios, watchers.any(), first.code());
         (watched, model.statistics) = watchers.finish(followed.is_some());
         model.followed = followed;
     }
@@ -169,7 +170,7 @@ fn analyse_with(
                 format.begins(&part)?;
                 loop {
                     let watcher = &mut InRegion::new(&part, format);
-                    let followed = first.follow(all, &scope, Vec::new(), Some(watcher));
+                    let followed = first.follow(all, &scope, Vec::new(), Some(watcher), None);
                     if !format.again() {
                         break followed;
                     }
@@ -177,7 +178,7 @@ fn analyse_with(
             }
             None => {
                 let mut watchers = if region.is_none() { Watchers::new(&model, options) } else { Watchers::default() };
-                let followed = first.follow(all, &scope, scenarios, watchers.any());
+                let followed = first.follow(all, &scope, scenarios, watchers.any(), first.code());
                 (watched, statistics) = watchers.finish(followed.is_some());
                 followed
             }
@@ -301,14 +302,20 @@ impl<'a> First<'a> {
         scenarios.map(|scenario| (scenario, condition(scenario, model))).collect()
     }
 
+    /// The code that samples hit, where there are any.
+    fn code(&self) -> Option<&SampledCode> {
+        Some(&self.names.sampled).filter(|code| !code.is_empty())
+    }
+
     /// Follows the ranks of the run, of which `all` is, and shows `watcher` what they do in the part in `scope`; nothing where
-    /// the calls of all ranks were recorded as sums, which say nothing of who waited for whom.
+    /// the calls of all ranks were recorded as sums, which say nothing of who waited for whom. With `code`, also by what code ranks made others wait.
     fn follow(
         &self,
         all: &Model,
         scope: &Scope,
         scenarios: Vec<(WhatIf, Condition)>,
         watcher: Option<&mut dyn Watcher>,
+        code: Option<&SampledCode>,
     ) -> Option<Followed> {
         if self.run.headers.iter().all(|header| header.mode == Mode::Profile) {
             return None;
@@ -316,7 +323,7 @@ impl<'a> First<'a> {
         let mut part = watcher.map(|watcher| PartWatcher::new(scope, watcher));
         let watcher = part.as_mut().map(|part| part as &mut dyn Watcher);
         let surveyed = Surveyed { run: self.run, survey: &self.survey, structure: &self.structure, model: all };
-        let options = FollowOptions { scenarios, watcher, ..FollowOptions::new(scope) };
+        let options = FollowOptions { scenarios, watcher, code, ..FollowOptions::new(scope) };
         Some(follow(surveyed, options, |progress| (self.report)(Stage::Following(progress))))
     }
 

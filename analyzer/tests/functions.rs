@@ -213,6 +213,45 @@ fn a_delaying_rank_computes_longer_in_its_function_than_the_mean() {
 }
 
 #[test]
+fn only_what_is_computed_while_others_wait_for_it_delays_them() {
+    let program = Program::new(&["-g"]);
+    let (path, build_id) = (program.path.to_str().unwrap().to_owned(), program.build_id.clone());
+    let [force, halo, sort] = ["force", "halo", "sort"].map(|name| program.begin(name));
+    let dir = written(Scenario::ranks(2).each(move |rank, script| {
+        let script = script.program(&path, &build_id).sampled(1000);
+        script.repeat(60, move |_, script| {
+            script.region("work", |script| {
+                // rank 0  |= force 20 =|.......|= sort 6 =|= halo 3 =|      5 are waited for: 2 in sort, 3 in halo
+                // rank 1  |===== force 25 =====|= sort 4 =|..........|
+                let (first, second) = if rank == 0 { (20.0, [6.0, 3.0]) } else { (25.0, [4.0, 0.0]) };
+                let script = script.compute_at(force, first).barrier(25.3 - first);
+                let script = script.compute_at(sort, second[0]);
+                let script = if second[1] > 0.0 { script.compute_at(halo, second[1]) } else { script };
+                script.barrier(9.3 - second[0] - second[1])
+            })
+        })
+    }));
+    let run = Run::open(Some(dir.path())).unwrap();
+    let options = Options { symbols: true, asked: Some(Vec::new()), ..marked() };
+    let analysis = analyse_part(&run, &Selection::default(), &options, |_| ()).unwrap();
+    let table = Report::new(&analysis.model, &analysis.names).functions.unwrap();
+    for (rank, truth) in
+        [(0, [("halo", 60.0 * 3e-3), ("sort", 60.0 * 2e-3)].as_slice()), (1, &[("force", 60.0 * 5e-3)])]
+    {
+        let of_rank = table.delaying_ranks.iter().find(|one| one.rank == rank).unwrap();
+        assert!((of_rank.caused_s - 0.3).abs() < 1e-3 && of_rank.samples > 100, "{of_rank:?}");
+        for (row, (function, truth_s)) in of_rank.functions.iter().zip(truth) {
+            assert_eq!(row.name.function.as_deref(), Some(*function), "{of_rank:?}");
+            let (caused_s, error_s) = (row.caused_s.unwrap(), row.caused_error_s.unwrap());
+            assert!((caused_s - truth_s).abs() <= 2.0 * error_s && error_s < 0.06, "{truth_s} {row:?}");
+        }
+        // Whatever it computes while nobody waits for it: rank 0 has most of its CPU time in `force`.
+        let others = &of_rank.functions[truth.len()..];
+        assert!(!others.is_empty() && others.iter().all(|row| row.caused_s.unwrap() < 0.02), "{of_rank:?}");
+    }
+}
+
+#[test]
 fn without_debug_information_there_are_functions_without_lines_and_else_files() {
     let program = Program::new(&[]);
     let symbols = table(written(run_of(&program, 500)).path(), &Selection::default());
@@ -547,7 +586,10 @@ fn compare_names_the_function_that_changed() {
     assert_eq!((&change["regions"][0]["region"], change["regions"].as_array().unwrap().len()), (&"main".into(), 1));
     let text = String::from_utf8(compared(folders, &[])).unwrap();
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("By samples, halo (md.c) computes ") && words.contains(" ms more there in the mean over ranks."), "{text}");
+    assert!(
+        words.contains("By samples, halo (md.c) computes ") && words.contains(" ms more there in the mean over ranks."),
+        "{text}"
+    );
     assert!(text.contains("Functions\n") && text.contains("most of it in"), "{text}");
 
     // A study keeps as much as that.

@@ -3630,7 +3630,7 @@ min_frequency_hz: (number | null)
 min_frequency_rank: (number | null)
 }
 /**
- * A rank in a region whose computation others wait for. Times are those of all of its computation there, not only of what was waited for.
+ * A rank in a region whose computation others wait for.
  */
 export interface DelayingRank {
 /**
@@ -3646,11 +3646,15 @@ region: string
  */
 caused_s: number
 /**
- * CPU time of its computation there.
+ * How many of its samples lie in the time that others waited for.
+ */
+samples: number
+/**
+ * CPU time of all of its computation there.
  */
 cpu_s: number
 /**
- * The functions in which it computes there: first those in which it does so significantly longer than the mean, the longest excess first, then those with most CPU time; at most 3.
+ * The functions in which it computes there: first those by which it causes most waiting; without such samples, those in which it computes significantly longer than the mean, the longest excess first; then those with most CPU time; at most 3.
  */
 functions: DelayingFunction[]
 }
@@ -3675,7 +3679,15 @@ line: (number | null)
  */
 module: (string | null)
 /**
- * CPU time.
+ * Waiting that it causes by computing longer in this function than those who waited, by the samples in the time since they were synchronised; below 0 where they computed longer; null if there are no samples.
+ */
+caused_s: (number | null)
+/**
+ * Standard error of that.
+ */
+caused_error_s: (number | null)
+/**
+ * CPU time of all of its computation in the function there.
  */
 cpu_s: number
 /**

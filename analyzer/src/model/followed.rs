@@ -108,6 +108,8 @@ pub struct Followed {
     pub replays: Vec<(WhatIf, f64)>,
     /// The critical path of the part, by thread and kind; of a region none.
     pub critical_path: Vec<OnPath>,
+    /// The code by which ranks' first threads make others wait, where they were sampled.
+    pub delaying_code: Vec<DelayingCode>,
     /// Nanoseconds from the first begin of a selected rank's window to the last end, as corrected.
     pub elapsed: Ns,
     /// What could not be matched, and what was corrected.
@@ -125,4 +127,21 @@ pub struct OnPath {
     pub kind: RegionState,
     /// Nanoseconds.
     pub ns: f64,
+}
+
+/// Waiting that a thread causes by computing in a line of the source, by samples.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DelayingCode {
+    /// The thread.
+    pub thread: u32,
+    /// The kind of its time.
+    pub kind: RegionState,
+    /// The line, as a leaf of the run's sampled code.
+    pub leaf: u32,
+    /// Samples in it that lie in the time that others waited for.
+    pub samples: u64,
+    /// Nanoseconds of waiting.
+    pub ns: f64,
+    /// Standard error of that.
+    pub error_ns: f64,
 }

@@ -23,7 +23,7 @@ mod iterations;
 mod others;
 mod partial_model;
 mod rank;
-mod samples;
+pub mod samples;
 pub mod span;
 pub mod sums;
 mod tables;

@@ -65,14 +65,19 @@ impl Samples {
     }
 
     /// Those of the rank of `header` in `span`; `None` where it has none.
-    pub(super) fn read(
+    pub(super) fn read(of: (&Run, &Header), code: (&Sites, &SampledCode), span: Span) -> Option<Samples> {
+        Samples::read_at_most(of, code, (span, MOST_SAMPLES))
+    }
+
+    /// The same, and never more than `most`.
+    fn read_at_most(
         (run, header): (&Run, &Header),
         (sites, code): (&Sites, &SampledCode),
-        span: Span,
+        (span, most): (Span, usize),
     ) -> Option<Samples> {
         let mut log = run.log_as_it_is(header).ok()?.samples_only();
         let mut definitions = Definitions::default();
-        let mut samples = Samples::at_most(MOST_SAMPLES);
+        let mut samples = Samples::at_most(most);
         let mut leaves: FxHashMap<(u32, u64), Option<u32>> = FxHashMap::default();
         let mut places = SamplePlaces::default();
         while let Some(item) = log.next_item() {
@@ -137,6 +142,16 @@ impl Samples {
         let time = standing_for(time, self.every);
         self.all.push(TimedSample { ticks: sample.ticks, thread, leaf, time, place });
     }
+}
+
+/// The samples of the first thread of the rank of a header in the order of time: their ticks, the lines that they hit, and the CPU time that each stands for in seconds. Of all threads
+/// together `most` are kept.
+pub fn of_first_thread(of: (&Run, &Header), code: (&Sites, &SampledCode), most: usize) -> Vec<(u64, u32, f64)> {
+    let Some(Samples { all, whose, .. }) = Samples::read_at_most(of, code, (Span::ALL, most)) else {
+        return Vec::new();
+    };
+    let is_first = |one: &&TimedSample| whose[one.thread as usize] == SampledThreads::First;
+    all.iter().filter(is_first).map(|one| (one.ticks, one.leaf, one.time.seconds)).collect()
 }
 
 /// Which of the rank's threads the one of this number is.

@@ -13,6 +13,8 @@ pub(super) struct Begin {
     pub late: bool,
     /// Nanoseconds before that count as its wait.
     pub counted: Ns,
+    /// The place of the rank whose first thread it is.
+    pub rank: Option<u32>,
 }
 
 /// An interval of a thread's time, from the end of the one before.
@@ -62,7 +64,12 @@ pub struct HistoryBatch {
 impl HistoryBatch {
     /// A further thread begins at a time; its number is the next one. `counted` nanoseconds before that count as its wait.
     pub fn begin(&mut self, at: Ns, late: bool, counted: Ns) {
-        self.begins.push(Begin { at, late, counted });
+        self.begins.push(Begin { at, late, counted, rank: None });
+    }
+
+    /// The thread that began last is the first one of the rank at this place.
+    pub fn is_first_of(&mut self, rank: u32) {
+        self.begins.last_mut().into_iter().for_each(|begin| begin.rank = Some(rank));
     }
 
     /// A thread goes on until `end` with time of a kind.

@@ -7,6 +7,7 @@
 //!                                                     is the cause. Waits on a path are replaced by their causes.
 //! ```
 
+use super::delays::{Doing, OwnCause};
 use super::history::{EndedBy, History, StateTime};
 use super::paths::Paths;
 use super::states::ThreadStates;
@@ -49,15 +50,25 @@ pub struct Causes {
     /// Nanoseconds of the wait that were caused, by number of what is done; all 0 between waits.
     caused: Vec<f64>,
     found: Vec<StateTime>,
+    /// Parts of the wait that who ended it caused by computing himself, where they are asked for.
+    own: Vec<OwnCause>,
+    /// Whether they are.
+    pub wants_own: bool,
 }
 
 impl Causes {
+    /// The parts of the last wait that who ended it caused by computing himself.
+    pub fn own(&self) -> &[OwnCause] {
+        &self.own
+    }
+
     /// The causes of a wait, the largest first; their sum is its length.
     ///
     /// Time that the same thread spent in the same kind cancels first, as where both waited for it; then what each of both did
     /// itself, kind by kind; then what is left of a kind, on whatever threads, in proportion.
     pub fn of(&mut self, states: &mut ThreadStates, wait: Waiting, sources: &[DelaySource]) -> &[StateTime] {
         self.found.clear();
+        self.own.clear();
         self.paths.clear();
         for source in sources {
             let ns = wait.time.ns() as f64 * source.share;
@@ -92,7 +103,17 @@ impl Causes {
         let total: f64 = self.paths.left().map(|part| part.ns).sum();
         if total > 0.0 {
             for part in self.paths.left() {
-                cause(&mut self.caused, &mut self.found, StateTime { ns: part.ns / total * ns, ..part });
+                let part = StateTime { ns: part.ns / total * ns, ..part };
+                cause(&mut self.caused, &mut self.found, part);
+                if self.wants_own && part.ns > 0.0 {
+                    let (thread, kind) = states.get(part.state);
+                    if thread == by.thread && kind.is_computation() {
+                        let own = |state| Doing { thread: wait.thread, state, since, until: begin };
+                        let waiting = states.find(wait.thread, kind).map(own);
+                        let by = Doing { thread, state: part.state, since, until: at };
+                        self.own.push(OwnCause { by, waiting, ns: part.ns });
+                    }
+                }
             }
         } else {
             // Nothing is known of what he did: the wait is of that which he did last.

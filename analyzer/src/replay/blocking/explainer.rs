@@ -8,10 +8,11 @@ use lbprof_collector::record::NONE;
 use super::batch::{Begin, BlockingInterval, HistoryBatch};
 use super::causes::{Causes, DelaySource, Waiting};
 use super::critical_path::CriticalPath;
+use super::delays::{Delays, TimedSample};
 use super::history::{History, StateTime};
 use super::states::ThreadStates;
 use super::tables::WaitTotals;
-use crate::model::followed::OnPath;
+use crate::model::followed::{DelayingCode, OnPath};
 use crate::model::interval::Interval;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::{Blocking, WaitKey, WaitState, WaitSums};
@@ -29,6 +30,7 @@ pub struct Explainer {
     causes: Causes,
     path: CriticalPath,
     sums: WaitTotals,
+    delays: Delays,
     /// The critical path, once its end is known.
     critical: Option<Vec<OnPath>>,
     /// Intervals and causes from which on old ones are forgotten.
@@ -44,6 +46,8 @@ pub struct Explained {
     pub blocking: Blocking,
     /// The critical path, by thread and kind.
     pub critical_path: Vec<OnPath>,
+    /// The code by which threads make others wait, where they were sampled.
+    pub delaying_code: Vec<DelayingCode>,
     /// Intervals and causes that were kept at most.
     pub kept: usize,
 }
@@ -53,6 +57,13 @@ impl Explainer {
     /// forgotten.
     pub fn new(from: Ns, most: usize) -> Self {
         Explainer { path: CriticalPath::new(from), most, ..Explainer::default() }
+    }
+
+    /// The same with the samples of the ranks' first threads, by place, which say what code makes others wait.
+    pub fn with_samples(mut self, samples: Vec<Vec<TimedSample>>) -> Self {
+        self.delays = Delays::new(samples);
+        self.causes.wants_own = self.delays.is_any();
+        self
     }
 
     /// Takes in a batch, which goes on where the last one ended.
@@ -107,10 +118,12 @@ impl Explainer {
     /// What was found.
     pub fn finish(self) -> Explained {
         let blocking = self.sums.finish(&self.states);
-        Explained { blocking, critical_path: self.critical.unwrap_or_default(), kept: self.kept }
+        let delaying_code = self.delays.finish(&self.states, &blocking.causes);
+        Explained { blocking, critical_path: self.critical.unwrap_or_default(), delaying_code, kept: self.kept }
     }
 
-    fn begin(&mut self, &Begin { at, late, counted }: &Begin) {
+    fn begin(&mut self, &Begin { at, late, counted, rank }: &Begin) {
+        self.delays.begin(rank);
         let thread = self.histories.len() as u32;
         let mut history = History::new(if late { 0 } else { at });
         if late && at > 0 {
@@ -131,5 +144,9 @@ impl Explainer {
         let found = self.causes.of(&mut self.states, waiting, sources);
         self.sums.add(&self.states, wait.key, (end - wait.begin, wait.counted), found);
         self.histories[thread as usize].explain(Some(wait.by), found);
+        let share = (wait.counted.waiting + wait.counted.delay) as f64 / (end - wait.begin) as f64;
+        for own in self.causes.own().iter().filter(|_| share > 0.0) {
+            self.delays.add(&self.histories, own, share);
+        }
     }
 }

@@ -2,12 +2,14 @@
 //!
 //! ```text
 //!   batch.rs   what threads did and whom they waited for, in the order in which it was found out
-//!      └→ explainer.rs   history.rs: kept as far back as needed; causes.rs: why they waited, by both paths.rs; tables.rs: summed up
+//!      └→ explainer.rs   history.rs: kept as far back as needed; causes.rs: why they waited, by both paths.rs; tables.rs: summed up;
+//!                        delays.rs: the code that ran meanwhile, by samples
 //! ```
 
 mod batch;
 mod causes;
 mod critical_path;
+mod delays;
 mod explainer;
 mod history;
 mod paths;
@@ -16,6 +18,7 @@ mod tables;
 
 pub use batch::{BlockingInterval, HistoryBatch};
 pub use causes::DelaySource;
+pub use delays::TimedSample;
 pub use explainer::{Explained, Explainer, MAX_INTERVALS};
 pub use history::{EndedBy, History, StateTime};
 pub use states::{ThreadState, ThreadStates};

@@ -11,8 +11,10 @@ mod scheduler;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use self::scheduler::{Reader, Scheduler};
-use super::blocking::{Explained, MAX_INTERVALS};
+use super::blocking::{Explained, MAX_INTERVALS, TimedSample};
 use super::matching::{CallEvent, Matcher, Needs};
 use super::needs::{EndedCall, Need};
 use super::scope::Scope;
@@ -26,13 +28,18 @@ use crate::model::interval::Interval;
 use crate::model::region_state::Ns;
 use crate::model::what_if::WhatIf;
 use crate::model::{Model, RankModel};
+use crate::profile::samples::of_first_thread;
 use crate::read::open::Run;
 use crate::read::pass::Progress;
+use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::Survey;
 use crate::structure::{Placer, Structure};
 
 /// Steps after which what they were is handed over to be explained.
 const HAND_OVER_AFTER: u64 = 1 << 13;
+
+/// Most samples that are kept, of all ranks together, at 24 bytes each.
+const MOST_SAMPLES: usize = 1 << 22;
 
 /// What is followed: a run, and what the first two passes found in it.
 #[derive(Clone, Copy)]
@@ -55,6 +62,8 @@ pub struct FollowOptions<'a> {
     pub scenarios: Vec<(WhatIf, Condition)>,
     /// Who is shown what ranks do.
     pub watcher: Option<&'a mut dyn Watcher>,
+    /// The code that samples hit, where it is wanted by what code ranks make others wait.
+    pub code: Option<&'a SampledCode>,
     /// Intervals and causes of the ranks' histories from which on old ones are forgotten, see [`Followed::kept`].
     pub most_kept: usize,
 }
@@ -62,7 +71,7 @@ pub struct FollowOptions<'a> {
 impl<'a> FollowOptions<'a> {
     /// The waits in `scope`, nothing else.
     pub fn new(scope: &'a Scope) -> Self {
-        FollowOptions { scope, scenarios: Vec::new(), watcher: None, most_kept: MAX_INTERVALS }
+        FollowOptions { scope, scenarios: Vec::new(), watcher: None, code: None, most_kept: MAX_INTERVALS }
     }
 }
 
@@ -76,7 +85,8 @@ pub fn follow(surveyed: Surveyed, options: FollowOptions, progress: impl Fn(Prog
     let facts = options.watcher.is_some();
     let ids = Ids { communicators: &model.communicators, places, ranks: &ranks, facts };
     let n_ranks = model.facts.n_ranks.max(model.ranks.last().map_or(0, |rank| rank.rank.saturating_add(1)));
-    let FollowOptions { scope, scenarios, watcher, most_kept } = options;
+    let FollowOptions { scope, scenarios, watcher, code, most_kept } = options;
+    let samples = code.map(|code| sampled(surveyed, code)).unwrap_or_default();
     let (scenarios, conditions): (Vec<WhatIf>, Vec<Condition>) =
         scenarios.into_iter().map(|(scenario, condition)| (scenario, scope.condition(condition))).unzip();
     let progress = &progress;
@@ -85,7 +95,7 @@ pub fn follow(surveyed: Surveyed, options: FollowOptions, progress: impl Fn(Prog
         let members = Members::new(&model.communicators, n_ranks);
         let opened: Vec<Option<RankSteps>> = model.ranks.iter().map(|rank| open(surveyed, ids, rank)).collect();
         let unread: Vec<bool> = opened.iter().map(Option::is_none).collect();
-        let explaining = Explaining::new(tasks, scope.begin, most_kept);
+        let explaining = Explaining::new(tasks, (scope.begin, most_kept), samples);
         let engine = Engine {
             model,
             scope,
@@ -114,6 +124,22 @@ fn open<'a>(surveyed: Surveyed<'a>, ids: Ids<'a>, rank: &RankModel) -> Option<Ra
     let clock = survey_of.clock.clone()?;
     let placer = Placer::new(structure, &survey.sites, rank.rank);
     Some(RankSteps::new(ids, run.log(header).ok()?, survey_of, (clock, rank.zero_ns()), placer))
+}
+
+/// The samples of the ranks' first threads, by place, of all ranks no more than [`MOST_SAMPLES`].
+fn sampled(surveyed: Surveyed, code: &SampledCode) -> Vec<Vec<TimedSample>> {
+    let Surveyed { run, survey, model, .. } = surveyed;
+    let most = (MOST_SAMPLES / model.ranks.len().max(1)).max(1);
+    let of_rank = |rank: &RankModel| {
+        let header = run.headers.iter().find(|header| header.rank == rank.rank)?;
+        let clock = survey.rank(rank.rank)?.clock.as_ref()?;
+        let sample = |(ticks, leaf, seconds): (u64, u32, f64)| {
+            let at = clock.nanoseconds(ticks).saturating_sub(rank.zero_ns());
+            TimedSample { at, leaf, ns: seconds * 1e9 }
+        };
+        Some(of_first_thread((run, header), (&survey.sites, code), most).into_iter().map(sample).collect())
+    };
+    model.ranks.par_iter().map(|rank| of_rank(rank).unwrap_or_default()).collect()
 }
 
 struct Engine<'a, 'scope> {
@@ -306,7 +332,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         }
         let last_end = firsts.iter().map(|&at| one(at).now.min(self.scope.window(one(at).rank).end));
         let elapsed = last_end.max().unwrap_or(self.scope.begin) - self.scope.begin;
-        let Explained { blocking, critical_path, kept } =
+        let Explained { blocking, critical_path, delaying_code, kept } =
             self.sinks.waits.finish(|| ends(self.scope, threads, Ns::MAX));
         let Counts { steps, violations, largest_violation, .. } = self.counts;
         Followed {
@@ -316,6 +342,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             blocking,
             replays: scenarios.into_iter().zip(self.sinks.clocks.times_s(firsts.into_iter())).collect(),
             critical_path,
+            delaying_code,
             elapsed,
             counts: Counts { steps, violations, largest_violation, ..self.matcher.finish() },
             kept,

@@ -4,7 +4,7 @@ use rayon::Scope;
 
 use crate::model::region_state::Ns;
 use crate::read::ahead::Ahead;
-use crate::replay::blocking::{Explainer, HistoryBatch};
+use crate::replay::blocking::{Explainer, HistoryBatch, TimedSample};
 
 /// Event batches that may wait to be explained before the engine does.
 const MOST_WAITING: usize = 8;
@@ -30,13 +30,16 @@ pub struct Explaining<'a, 'scope> {
     rooms: Vec<HistoryBatch>,
     /// Where critical paths begin, and how much history is kept.
     limits: (Ns, usize),
+    /// Samples of the ranks' first threads, by place, until there is who explains.
+    samples: Vec<Vec<TimedSample>>,
 }
 
 impl<'a, 'scope> Explaining<'a, 'scope> {
     /// Nothing is known yet. Critical paths begin at `from`; of histories of `most` intervals and causes old ones are forgotten.
-    pub fn new(scope: &'a Scope<'scope>, from: Ns, most: usize) -> Self {
+    /// `samples`: of the ranks' first threads, by place.
+    pub fn new(scope: &'a Scope<'scope>, (from, most): (Ns, usize), samples: Vec<Vec<TimedSample>>) -> Self {
         let (batch, waiting, rooms) = (HistoryBatch::default(), Vec::new(), Vec::new());
-        Explaining { scope, batch, waiting, busy: None, rooms, limits: (from, most) }
+        Explaining { scope, batch, waiting, busy: None, rooms, limits: (from, most), samples }
     }
 
     /// Lets the batch be explained once those before it are; `now`: all threads have been followed until then; `ends`: when the windows of
@@ -67,8 +70,9 @@ impl<'a, 'scope> Explaining<'a, 'scope> {
 
     fn back(&mut self) -> Explainer {
         let (from, most) = self.limits;
-        let (explainer, rooms) =
-            self.busy.take().and_then(Ahead::wait).unwrap_or_else(|| (Explainer::new(from, most), Vec::new()));
+        let samples = &mut self.samples;
+        let mut new = || Explainer::new(from, most).with_samples(std::mem::take(samples));
+        let (explainer, rooms) = self.busy.take().and_then(Ahead::wait).unwrap_or_else(|| (new(), Vec::new()));
         self.rooms.extend(rooms);
         explainer
     }

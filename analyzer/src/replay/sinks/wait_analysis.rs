@@ -95,6 +95,9 @@ impl Sink for WaitAnalysis<'_, '_> {
         let before = Interval::new(0, begin);
         let idle = self.scope.counts(rank, RegionState::new(0, Activity::Management), false, before);
         self.explaining.batch.begin(begin, number == 0, idle);
+        if number == 0 {
+            self.explaining.batch.is_first_of(rank);
+        }
     }
 
     #[inline]

@@ -294,7 +294,7 @@ pub struct ExcessIn {
     pub share: Option<f64>,
 }
 
-/// A rank in a region whose computation others wait for. Times are those of all of its computation there, not only of what was waited for.
+/// A rank in a region whose computation others wait for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DelayingRank {
@@ -304,10 +304,12 @@ pub struct DelayingRank {
     pub region: String,
     /// Waiting that it causes.
     pub caused_s: f64,
-    /// CPU time of its computation there.
+    /// How many of its samples lie in the time that others waited for.
+    pub samples: u64,
+    /// CPU time of all of its computation there.
     pub cpu_s: f64,
-    /// The functions in which it computes there: first those in which it does so significantly longer than the mean, the longest excess first, then those with most CPU
-    /// time; at most 3.
+    /// The functions in which it computes there: first those by which it causes most waiting; without such samples, those in which it computes significantly longer than the mean, the
+    /// longest excess first; then those with most CPU time; at most 3.
     pub functions: Vec<DelayingFunction>,
 }
 
@@ -318,7 +320,12 @@ pub struct DelayingFunction {
     /// Which.
     #[serde(flatten)]
     pub name: FunctionName,
-    /// CPU time.
+    /// Waiting that it causes by computing longer in this function than those who waited, by the samples in the time since they were synchronised; below 0 where they computed longer; null
+    /// if there are no samples.
+    pub caused_s: Option<f64>,
+    /// Standard error of that.
+    pub caused_error_s: Option<f64>,
+    /// CPU time of all of its computation in the function there.
     pub cpu_s: f64,
     /// Standard error of that.
     pub error_s: f64,

@@ -1,0 +1,271 @@
+//! Which code made others wait: what samples show of the time in which a thread did more than who waited for it.
+//!
+//! ```text
+//!            T*                        wait
+//!   a   ─────|=·== x 5 ====|== y 2 ==|.......|        4 of b's x is more than a's: of the wait 3 is caused by x of b (causes.rs).
+//!   b   ─────|==·===·= x 9 =·======|= y 1 =|s→|       The samples · in b's x since T* share these 3, less those in a's x.
+//! ```
+//!
+//! Of c caused by x, which b did for X_b and a for X_a, a sample of b that stands for w has c w / (X_b − X_a), and one of a that much less than nothing: code that both ran as long cancels, as x
+//! itself does. In most waits few samples lie in that time, or none; sums over many waits are right in the mean, and their errors follow from the squares, as for all that samples are
+//! counted for. What another thread caused through b is not found in b's samples: it has its own, wherever somebody waited for that thread itself, and its shares are scaled to all that it
+//! caused.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::history::{History, PastInterval};
+use super::states::{ThreadState, ThreadStates};
+use crate::model::followed::DelayingCode;
+use crate::model::region_state::{Ns, RegionState};
+
+/// A sample of a rank's first thread.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimedSample {
+    /// When it was taken; it stands for time before.
+    pub at: Ns,
+    /// The line of the source that it hit.
+    pub leaf: u32,
+    /// Nanoseconds of CPU time that it stands for.
+    pub ns: f64,
+}
+
+/// What a thread did from one instant to another.
+#[derive(Clone, Copy, Debug)]
+pub struct Doing {
+    /// The thread.
+    pub thread: u32,
+    /// What it did.
+    pub state: ThreadState,
+    /// From when.
+    pub since: Ns,
+    /// Until when.
+    pub until: Ns,
+}
+
+/// A part of a wait that a thread caused by what it did itself.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnCause {
+    /// What that was.
+    pub by: Doing,
+    /// As far as it did, the same of who waited.
+    pub waiting: Option<Doing>,
+    /// Nanoseconds of the wait.
+    pub ns: f64,
+}
+
+/// What samples share.
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    samples: u64,
+    ns: f64,
+    squares: f64,
+}
+
+/// A sample that shares what is caused: the number of what is done, the place of the sample's rank, and its place there.
+type Sharing = (usize, u32, usize);
+
+/// Sums over waits.
+#[derive(Debug, Default)]
+pub struct Delays {
+    /// By place of the rank, in the order of time.
+    samples: Vec<Vec<TimedSample>>,
+    /// By thread: the place of the rank whose first thread it is.
+    ranks: Vec<Option<u32>>,
+    /// What each sample has, of all who wait: one sample is one piece of luck, however many wait for it.
+    shares: FxHashMap<Sharing, f64>,
+    /// By number of what is done, and the line.
+    sums: FxHashMap<(usize, u32), Share>,
+    /// By number of what is done: nanoseconds caused that have been shared out, or for which there were no samples.
+    own: Vec<f64>,
+}
+
+/// Shares of samples that are kept apart; of more the errors are a little too small.
+const MOST_SHARES: usize = 1 << 20;
+
+/// Share of a cause that the difference of both has at least, where nothing else cancelled.
+const LEAST_MORE: f64 = 0.5;
+
+impl Delays {
+    /// Of the ranks whose samples these are, by place.
+    pub fn new(samples: Vec<Vec<TimedSample>>) -> Self {
+        Delays { samples, ..Delays::default() }
+    }
+
+    /// Whether there are any samples.
+    pub fn is_any(&self) -> bool {
+        self.samples.iter().any(|samples| !samples.is_empty())
+    }
+
+    /// A further thread begins; `rank`: the place of the rank whose first it is.
+    pub fn begin(&mut self, rank: Option<u32>) {
+        self.ranks.push(rank);
+    }
+
+    /// Adds `share` of a cause.
+    pub fn add(&mut self, histories: &[History], cause: &OwnCause, share: f64) {
+        let OwnCause { by, waiting, ns } = *cause;
+        if self.samples_of(by.thread).is_empty() {
+            return;
+        }
+        let at = by.state.at();
+        if self.own.len() <= at {
+            self.own.resize(at + 1, 0.0);
+        }
+        self.own[at] += ns * share;
+        let waiting = waiting.filter(|one| !self.samples_of(one.thread).is_empty());
+        // Mostly there are none: then nothing is looked for.
+        if ![Some(by), waiting]
+            .iter()
+            .flatten()
+            .any(|one| !within(self.samples_of(one.thread), one.since, one.until).is_empty())
+        {
+            return;
+        }
+        let all = |one: &Doing| did(histories, one).map(|past| (past.end - past.begin) as f64).sum::<f64>();
+        let more = all(&by) - waiting.as_ref().map_or(0.0, all);
+        // What others did in between may have cancelled in other ways: then little or nothing is left to divide by.
+        let (waiting, more) = if more > LEAST_MORE * ns { (waiting, more) } else { (None, all(&by)) };
+        for (one, sign) in [(Some(by), 1.0), (waiting, -1.0)] {
+            let Some((one, rank)) = one.and_then(|one| Some((one, self.rank_of(one.thread)?))) else { continue };
+            for past in did(histories, &one) {
+                let samples = &self.samples[rank as usize];
+                for place in within(samples, past.begin, past.end) {
+                    let part = sign * ns * share * samples[place].ns / more;
+                    *self.shares.entry((at, rank, place)).or_default() += part;
+                }
+            }
+        }
+        if self.shares.len() > MOST_SHARES {
+            self.settle();
+        }
+    }
+
+    /// Adds up what samples have.
+    fn settle(&mut self) {
+        for ((state, rank, place), ns) in self.shares.drain() {
+            let sum = self.sums.entry((state, self.samples[rank as usize][place].leaf)).or_default();
+            sum.samples += u64::from(ns > 0.0);
+            sum.ns += ns;
+            sum.squares += ns * ns;
+        }
+    }
+
+    fn rank_of(&self, thread: u32) -> Option<u32> {
+        let rank = self.ranks.get(thread as usize).copied().flatten();
+        rank.filter(|&rank| (rank as usize) < self.samples.len())
+    }
+
+    /// The samples of a thread; none where it is not the first of its rank.
+    fn samples_of(&self, thread: u32) -> &[TimedSample] {
+        self.rank_of(thread).map_or(&[], |rank| &self.samples[rank as usize])
+    }
+
+    /// The sums, of what was `caused` in all by each thread and kind.
+    pub fn finish(mut self, states: &ThreadStates, caused: &FxHashMap<(u32, RegionState), f64>) -> Vec<DelayingCode> {
+        self.settle();
+        let code = |((at, leaf), share): ((usize, u32), Share)| {
+            let (thread, kind) = *states.all().get(at)?;
+            let own = self.own.get(at).copied().filter(|&own| own > 0.0)?;
+            let scale = caused.get(&(thread, kind)).copied().unwrap_or(own) / own;
+            let (ns, error_ns) = (scale * share.ns, scale * share.squares.sqrt());
+            Some(DelayingCode { thread, kind, leaf, samples: share.samples, ns, error_ns })
+        };
+        let mut all: Vec<DelayingCode> = self.sums.into_iter().filter_map(code).collect();
+        all.sort_by_key(|one| (one.thread, one.kind, one.leaf));
+        all
+    }
+}
+
+/// When a thread did something.
+fn did<'a>(histories: &'a [History], one: &Doing) -> impl Iterator<Item = PastInterval<'a>> + use<'a> {
+    let Doing { thread, state, since, until } = *one;
+    let history = histories.get(thread as usize).into_iter();
+    history
+        .flat_map(move |history| history.backwards(since, until))
+        .filter(move |past| past.state == state && past.wait.is_none())
+}
+
+/// Places of the samples that stand for time within an interval: a sample stands for time before it.
+fn within(samples: &[TimedSample], begin: Ns, end: Ns) -> Range<usize> {
+    let until = |time: Ns| samples.partition_point(|one| one.at <= time);
+    let from = until(begin);
+    from..until(end).max(from)
+}
+
+#[cfg(test)]
+mod tests {
+    use lbprof_collector::Activity;
+
+    use super::*;
+
+    #[test]
+    fn samples_in_the_time_that_is_waited_for_share_the_wait() {
+        let (x, y) = (RegionState::new(1, Activity::Computation), RegionState::new(2, Activity::Computation));
+        let mut states = ThreadStates::default();
+        let [own_x, x_state, y_state] = [(0, x), (1, x), (1, y)].map(|(thread, kind)| states.of(thread, kind));
+        // thread 0  |= x 20 from 80 on =|.............................|
+        // thread 1  |== y 100 ==|==== x 60 ====|== y 20 ==|== x 20 ==|
+        let (mut waits, mut history) = (History::new(80), History::new(0));
+        waits.spend(100, own_x);
+        for (end, state) in [(100, y_state), (160, x_state), (180, y_state), (200, x_state)] {
+            history.spend(end, state);
+        }
+        let histories = [waits, history];
+        let samples =
+            |times: &[(Ns, u32)]| times.iter().map(|&(at, leaf)| TimedSample { at, leaf, ns: 40.0 }).collect();
+        // Before, at the begin of x's first part and its end, in y, at the end, and after.
+        let of_thread = [(90, 9), (100, 9), (101, 5), (160, 6), (170, 9), (200, 5), (201, 9)];
+        let mut delays = Delays::new(vec![samples(&[(95, 6), (101, 9)]), samples(&of_thread)]);
+        delays.begin(Some(0));
+        delays.begin(Some(1));
+        let by = Doing { thread: 1, state: x_state, since: 80, until: 200 };
+        let waiting = Some(Doing { thread: 0, state: own_x, since: 80, until: 100 });
+        let cause = OwnCause { by, waiting, ns: 24.0 };
+        delays.add(&histories, &cause, 0.5);
+        // Another wait, in whose time there is no sample, by half of all that is caused.
+        let by = Doing { since: 102, until: 150, ..by };
+        delays.add(&histories, &OwnCause { by, waiting: None, ns: 12.0 }, 1.0);
+        let found = delays.finish(&states, &[((1, x), 24.0)].into_iter().collect());
+        let rows: Vec<_> = found.iter().map(|one| (one.leaf, one.samples, one.ns)).collect();
+        // Each sample has 40 of 80 − 20 of the 12; of line 6 who waits has as much.
+        assert_eq!(rows, [(5, 2, 16.0), (6, 1, 0.0)]);
+        assert!(found.iter().all(|one| (one.error_ns - 8.0 * 2.0_f64.sqrt()).abs() < 1e-9), "{found:?}");
+    }
+
+    #[test]
+    fn what_was_caused_through_others_is_shared_alike() {
+        let x = RegionState::new(1, Activity::Computation);
+        let mut states = ThreadStates::default();
+        let state = states.of(0, x);
+        let mut history = History::new(0);
+        history.spend(100, state);
+        let mut delays = Delays::new(vec![vec![TimedSample { at: 50, leaf: 3, ns: 100.0 }]]);
+        delays.begin(Some(0));
+        let by = Doing { thread: 0, state, since: 0, until: 100 };
+        delays.add(&[history], &OwnCause { by, waiting: None, ns: 10.0 }, 1.0);
+        let found = delays.finish(&states, &[((0, x), 25.0)].into_iter().collect());
+        assert_eq!(found.iter().map(|one| one.ns).collect::<Vec<_>>(), [25.0]);
+    }
+
+    #[test]
+    fn a_sample_for_which_two_wait_is_one_sample() {
+        let x = RegionState::new(1, Activity::Computation);
+        let mut states = ThreadStates::default();
+        let state = states.of(0, x);
+        let mut history = History::new(0);
+        history.spend(100, state);
+        let sample = |at: Ns| TimedSample { at, leaf: 3, ns: 25.0 };
+        let mut delays = Delays::new(vec![[25, 50, 75, 100].map(sample).to_vec()]);
+        delays.begin(Some(0));
+        let by = Doing { thread: 0, state, since: 0, until: 100 };
+        for _ in 0..2 {
+            delays.add(std::slice::from_ref(&history), &OwnCause { by, waiting: None, ns: 40.0 }, 1.0);
+        }
+        let found = delays.finish(&states, &[((0, x), 80.0)].into_iter().collect());
+        let [one] = found.as_slice() else { panic!("{found:?}") };
+        // Four samples of 20, not eight of 10.
+        assert_eq!((one.samples, one.ns, one.error_ns), (4, 80.0, 40.0));
+    }
+}

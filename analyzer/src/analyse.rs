@@ -296,7 +296,7 @@ impl<'a> First<'a> {
     }
 
     /// What to ask of `model`, and under what conditions that is answered.
-    fn scenarios(&self, model: &Model) -> Vec<(WhatIf, Condition)> {
+    fn scenarios<'m>(&self, model: &'m Model) -> Vec<(WhatIf, Condition<'m>)> {
         // What a rank did whose calls are sums cannot be replayed.
         let scenarios = if self.survey.profiles { Vec::new() } else { plan(model, &model.asked) }.into_iter();
         scenarios.map(|scenario| (scenario, condition(scenario, model))).collect()

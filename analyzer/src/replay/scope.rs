@@ -99,7 +99,7 @@ impl Scope {
     }
 
     /// A condition of the part's model as one of the whole run's.
-    pub fn condition(&self, condition: Condition) -> Condition {
+    pub fn condition<'a>(&self, condition: Condition<'a>) -> Condition<'a> {
         condition.in_whole(&self.region_of, &self.rank_of)
     }
 }

@@ -59,7 +59,7 @@ pub struct FollowOptions<'a> {
     /// The part of the run in which waits count.
     pub scope: &'a Scope,
     /// How long it would take otherwise, and under what conditions that is predicted.
-    pub scenarios: Vec<(WhatIf, Condition)>,
+    pub scenarios: Vec<(WhatIf, Condition<'a>)>,
     /// Who is shown what ranks do.
     pub watcher: Option<&'a mut dyn Watcher>,
     /// The code that samples hit, where it is wanted by what code ranks make others wait.

@@ -87,7 +87,7 @@ pub trait Sink {
 /// All sinks.
 pub struct Sinks<'a, 'scope> {
     /// Of what-if scenarios.
-    pub clocks: Clocks,
+    pub clocks: Clocks<'a>,
     /// Of waits and their causes.
     pub waits: WaitAnalysis<'a, 'scope>,
     /// Of a watcher.

@@ -6,7 +6,7 @@ use crate::model::region_state::RegionState;
 use crate::replay::needs::{At, EndedCall, Need};
 use crate::replay::what_if::Clocks;
 
-impl Sink for Clocks {
+impl Sink for Clocks<'_> {
     fn begins(&mut self, thread: NewThread, window: Interval) {
         self.add_thread(thread.rank, thread.begin, window);
     }

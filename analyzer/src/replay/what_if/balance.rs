@@ -1,14 +1,13 @@
 //! Who computes how much where, so that it can be brought to the mean: over all of a run, and in each iteration.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use lbprof_collector::Activity;
 
 use super::edges;
 use super::mean::mean_of_who_computes;
-use crate::model::interval::Interval;
-use crate::model::region_state::Ns;
-use crate::model::{Model, RankModel, RegionIdx, Series};
+use super::pace::{Balanced, ByIteration, Pace};
+use crate::model::{Model, RankModel, RegionIdx};
 
 /// Seconds that each rank computes in some regions of which none lies in another, inner ones included.
 pub fn computation_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
@@ -20,27 +19,16 @@ pub fn computation_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
     sums
 }
 
-/// By place of the rank: from when on its computation takes how many times as long, where each iteration of some regions, none of which
-/// lies in another, is balanced; with `edges` also what ranks compute at the edges of found loops.
-pub fn balanced_each(model: &Model, regions: &[RegionIdx], edges: bool) -> Vec<Vec<(Ns, f64)>> {
-    let means: Vec<BTreeMap<u32, f64>> = regions.iter().map(|&region| means(model, region)).collect();
+/// By place of the rank: how many times as long its computation takes, by time, where each iteration of some regions, none of which lies in
+/// another, is balanced; with `edges` also what ranks compute at the edges of found loops.
+pub fn balanced_each<'a>(model: &'a Model, regions: &[RegionIdx], edges: bool) -> Vec<Pace<'a>> {
+    let means: Vec<Arc<ByIteration<f64>>> = regions.iter().map(|&region| Arc::new(means(model, region))).collect();
     let edges = if edges { edges::factors(model, regions) } else { vec![1.0; model.ranks.len()] };
-    let of_rank = |(rank, &outside): (&RankModel, &f64)| {
-        let (mut times, mut begins) = (vec![(Ns::MIN, outside)], Vec::new());
-        for (&region, means) in regions.iter().zip(&means) {
-            let Some(series) = rank.series(region) else { continue };
-            for (at, number) in series.numbers.iter().enumerate() {
-                let own_s = series.seconds_at(Activity::Computation, at);
-                let (Some(time), true) = (time_of(series, at), own_s > 0.0) else { continue };
-                begins.push((time.begin, means.get(number).map_or(1.0, |mean_s| mean_s / own_s)));
-                times.push((time.end, outside));
-            }
-        }
-        // Where one iteration ends and the next begins, of whatever region, it is the latter's.
-        times.append(&mut begins);
-        times.sort_by_key(|&(from, _)| from);
-        times.shrink_to_fit();
-        times
+    let of_rank = |(rank, &outside): (&'a RankModel, &f64)| {
+        let balanced = |(&region, means): (&RegionIdx, &Arc<ByIteration<f64>>)| {
+            Some(Balanced { series: rank.series(region)?, means: Arc::clone(means) })
+        };
+        Pace::new(regions.iter().zip(&means).filter_map(balanced).collect(), outside)
     };
     model.ranks.iter().zip(&edges).map(of_rank).collect()
 }
@@ -69,39 +57,33 @@ pub fn serial_least_s(model: &Model, region: RegionIdx) -> f64 {
     if is_serial(model, region, &times) { all_s.iter().sum::<f64>() / all_s.len().max(1) as f64 } else { 0.0 }
 }
 
-/// When an iteration began and ended.
-fn time_of(series: &Series, at: usize) -> Option<Interval> {
-    let ns = |times: &[f64]| times.get(at).filter(|time| time.is_finite()).map(|time| (time * 1e9).round() as Ns);
-    Some(Interval::new(ns(&series.begin_s)?, ns(&series.end_s)?)).filter(|time| !time.is_empty())
-}
-
 /// By iteration of a region: the mean computation of the ranks that compute in it, in seconds.
-fn means(model: &Model, region: RegionIdx) -> BTreeMap<u32, f64> {
-    let mut sums: BTreeMap<u32, (f64, u32)> = BTreeMap::new();
-    each(model, region, |number, own_s| {
-        let sum = sums.entry(number).or_default();
+fn means(model: &Model, region: RegionIdx) -> ByIteration<f64> {
+    let mut sums: ByIteration<(f64, u32)> = ByIteration::default();
+    each(model, region, |(number, place), own_s| {
+        let sum = sums.entry(number, place);
         *sum = (sum.0 + own_s, sum.1 + 1);
     });
-    sums.into_iter().map(|(number, (sum, n))| (number, sum / f64::from(n))).collect()
+    sums.map(|(sum, n)| sum / f64::from(n))
 }
 
 /// How much the longest computation in each iteration of a region is above the mean, in seconds, all iterations together.
 pub fn excess_each(model: &Model, region: RegionIdx) -> f64 {
-    let mut longest: BTreeMap<u32, f64> = BTreeMap::new();
-    each(model, region, |number, own_s| {
-        let known = longest.entry(number).or_default();
+    let mut longest: ByIteration<f64> = ByIteration::default();
+    each(model, region, |(number, place), own_s| {
+        let known = longest.entry(number, place);
         *known = known.max(own_s);
     });
-    longest.values().sum::<f64>() - means(model, region).values().sum::<f64>()
+    longest.ascending().sum::<f64>() - means(model, region).ascending().sum::<f64>()
 }
 
-/// Calls `take` with the number of each iteration of a region in which a rank computes, and how long.
-fn each(model: &Model, region: RegionIdx, mut take: impl FnMut(u32, f64)) {
+/// Calls `take` with the number and the place of each iteration of a region in which a rank computes, and how long.
+fn each(model: &Model, region: RegionIdx, mut take: impl FnMut((u32, usize), f64)) {
     for series in model.ranks.iter().filter_map(|rank| rank.series(region)) {
         for (at, &number) in series.numbers.iter().enumerate() {
             let own_s = series.seconds_at(Activity::Computation, at);
             if own_s > 0.0 {
-                take(number, own_s);
+                take((number, at), own_s);
             }
         }
     }

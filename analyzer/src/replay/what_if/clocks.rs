@@ -31,8 +31,8 @@ struct ThreadFacts {
 
 /// The clocks of all threads in all replays.
 #[derive(Debug, Default)]
-pub struct Clocks {
-    groups: Vec<ReplayGroup>,
+pub struct Clocks<'a> {
+    groups: Vec<ReplayGroup<'a>>,
     threads: Vec<ThreadFacts>,
     /// Notes that there are, and those that are free.
     notes: u32,
@@ -41,9 +41,9 @@ pub struct Clocks {
     begin: Ns,
 }
 
-impl Clocks {
+impl<'a> Clocks<'a> {
     /// Clocks for replays under these conditions of what begins at a time, without threads yet.
-    pub fn new(conditions: Vec<Condition>, begin: Ns) -> Self {
+    pub fn new(conditions: Vec<Condition<'a>>, begin: Ns) -> Self {
         let mut conditions = conditions.into_iter().peekable();
         let mut groups = Vec::new();
         while conditions.peek().is_some() {

@@ -1,6 +1,6 @@
 //! Conditions under which a run is replayed.
 
-use crate::model::region_state::Ns;
+use super::pace::Pace;
 
 /// The network of a replay.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,7 +24,7 @@ impl Network {
 
 /// How long computation takes in a replay: so many times as long as it did.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Work {
+pub enum Work<'a> {
     /// As long as it did.
     Measured,
     /// In a region and those in it.
@@ -36,23 +36,23 @@ pub enum Work {
     },
     /// Of one rank, by its place in the model, everywhere.
     Rank(u32, f64),
-    /// Of each rank, by its place in the model, from times on, which ascend, until the next ones; before the first as long as it did.
-    Times(Vec<Vec<(Ns, f64)>>),
+    /// By place of the rank in the model, and by time.
+    Times(Vec<Pace<'a>>),
 }
 
 /// Conditions of a replay.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Condition {
+pub struct Condition<'a> {
     /// The network.
     pub network: Network,
     /// The computation.
-    pub work: Work,
+    pub work: Work<'a>,
 }
 
-impl Condition {
+impl<'a> Condition<'a> {
     /// The same in a model of which that of the condition is a part: by index of the region, and by place of the rank, in the whole, those
     /// in the part. What the part does not have is as measured.
-    pub fn in_whole(self, regions: &[Option<u32>], ranks: &[Option<u32>]) -> Condition {
+    pub fn in_whole(self, regions: &[Option<u32>], ranks: &[Option<u32>]) -> Condition<'a> {
         let work = match self.work {
             Work::Measured => Work::Measured,
             Work::Region { regions: own, factors } => Work::Region {
@@ -80,8 +80,8 @@ impl Condition {
     }
 
     /// The measured computation on an ideal network: its time is T_ideal.
-    pub const IDEAL: Condition = Condition { network: Network::IDEAL, work: Work::Measured };
+    pub const IDEAL: Condition<'static> = Condition { network: Network::IDEAL, work: Work::Measured };
 
     /// Everything as it was: its time is the measured one.
-    pub const MEASURED: Condition = Condition { network: Network::Measured, work: Work::Measured };
+    pub const MEASURED: Condition<'static> = Condition { network: Network::Measured, work: Work::Measured };
 }

@@ -27,9 +27,9 @@ pub struct OfThread {
 
 /// Some replays.
 #[derive(Debug)]
-pub struct ReplayGroup {
+pub struct ReplayGroup<'a> {
     /// How long computation takes, by replay.
-    work: Vec<Work>,
+    work: Vec<Work<'a>>,
     /// 1 where calls take what they took besides waiting, else 0.
     measured: Lanes,
     /// Of the network, in nanoseconds.
@@ -40,7 +40,7 @@ pub struct ReplayGroup {
     changed: Vec<[u64; WIDTH]>,
     /// By thread.
     clocks: Vec<OfThread>,
-    /// By thread and replay how many changes of its computation lay before the last time that was asked for.
+    /// By thread and replay how many iterations had begun at the last time that was asked for.
     reached: Vec<[u32; WIDTH]>,
     /// By number of the note.
     noted: Vec<Lanes>,
@@ -52,9 +52,9 @@ fn later(clock: f64, other: f64) -> f64 {
     if other > clock { other } else { clock }
 }
 
-impl ReplayGroup {
+impl<'a> ReplayGroup<'a> {
     /// Some replays, no more than [`WIDTH`], without threads yet.
-    pub fn new(conditions: Vec<Condition>) -> ReplayGroup {
+    pub fn new(conditions: Vec<Condition<'a>>) -> ReplayGroup<'a> {
         let of_network = |what: fn(Network) -> f64| lanes(&conditions, |condition| what(condition.network));
         let n_regions = |condition: &Condition| match &condition.work {
             Work::Region { regions, .. } => regions.len(),
@@ -108,12 +108,11 @@ impl ReplayGroup {
         let mut until = Ns::MAX;
         for (lane, (factor, work)) in factors.iter_mut().zip(&self.work).enumerate() {
             let Work::Times(times) = work else { continue };
-            let times = times.get(rank as usize).map(Vec::as_slice).unwrap_or_default();
-            let next = &mut self.reached[thread as usize][lane];
-            *next = after(times, time, *next as usize) as u32;
-            let next = *next as usize;
-            *factor = next.checked_sub(1).map_or(1.0, |at| times[at].1.min(f64::MAX));
-            until = until.min(times.get(next).map_or(Ns::MAX, |&(from, _)| from));
+            let begun = &mut self.reached[thread as usize][lane];
+            let (now, next);
+            (now, next, *begun) = times.get(rank as usize).map_or((1.0, Ns::MAX, 0), |pace| pace.at(time, *begun));
+            *factor = now.min(f64::MAX);
+            until = until.min(next);
         }
         until
     }
@@ -202,23 +201,6 @@ impl ReplayGroup {
     }
 }
 
-/// How many of `times`, which ascend, are not after `time`. Of successive times that are asked for, few lie between one and the next: the
-/// search begins with how many it were last, which touches one place of a list that may be long, not ten.
-fn after(times: &[(Ns, f64)], time: Ns, last: usize) -> usize {
-    const NEAR: usize = 4;
-    let last = last.min(times.len());
-    if last > 0 && times[last - 1].0 > time {
-        return times[..last].partition_point(|&(from, _)| from <= time);
-    }
-    match times[last..].iter().take(NEAR).position(|&(from, _)| from > time) {
-        Some(passed) => last + passed,
-        None => {
-            let far = (last + NEAR).min(times.len());
-            far + times[far..].partition_point(|&(from, _)| from <= time)
-        }
-    }
-}
-
 /// Something of each replay; 0 where there is none.
 fn lanes<T, N: Copy + Default>(replays: &[T], what: impl Fn(&T) -> N) -> [N; WIDTH] {
     let mut lanes = [N::default(); WIDTH];
@@ -233,22 +215,5 @@ fn factor(work: &Work, rank: u32) -> f64 {
         Work::Region { factors, .. } => factors.get(rank as usize).copied().unwrap_or(1.0),
         Work::Rank(one, factor) if *one == rank => *factor,
         Work::Rank(..) | Work::Times(_) => 1.0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn how_many_changes_lie_before_a_time_does_not_depend_on_where_the_search_begins() {
-        let times: Vec<(Ns, f64)> = [Ns::MIN, 3, 3, 7, 8, 9, 20, 21, 40].into_iter().map(|time| (time, 1.0)).collect();
-        for time in [Ns::MIN, 0, 2, 3, 4, 8, 19, 20, 39, 40, 41, Ns::MAX] {
-            let expected = times.iter().filter(|&&(from, _)| from <= time).count();
-            for last in 0..=times.len() + 2 {
-                assert_eq!(after(&times, time, last), expected, "{time} from {last}");
-            }
-        }
-        assert_eq!(after(&[], 5, 3), 0);
     }
 }

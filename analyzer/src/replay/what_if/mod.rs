@@ -8,6 +8,7 @@ mod conditions;
 mod edges;
 mod group;
 mod mean;
+mod pace;
 #[cfg(test)]
 mod scalar;
 mod scenarios;

@@ -8,12 +8,13 @@ use proptest::prelude::*;
 use super::clocks::{Clocks, Noted};
 use super::conditions::{Condition, Network, Work};
 use super::group::RETURNS;
+use super::pace::Pace;
 use crate::model::interval::Interval;
 use crate::model::region_state::{Ns, RegionState};
 
 /// The clocks of all threads in one replay.
 struct Replay {
-    condition: Condition,
+    condition: Condition<'static>,
     /// When the first window begins.
     begin: Ns,
     threads: Vec<ScalarThread>,
@@ -58,10 +59,7 @@ impl Replay {
                     1.0
                 }
             }
-            Work::Times(times) => {
-                let before = times[one.rank as usize].iter().rev().find(|(from, _)| *from <= middle);
-                before.map_or(1.0, |(_, factor)| *factor)
-            }
+            Work::Times(paces) => paces[one.rank as usize].plain(middle),
         }
     }
 
@@ -158,17 +156,28 @@ fn network() -> impl Strategy<Value = Network> {
     ]
 }
 
-fn work() -> impl Strategy<Value = Work> {
-    let times = vec((0..2000_i64, 0.0..3.0), 0..5).prop_map(|mut times| {
-        times.sort_by_key(|&(from, _)| from);
-        times
-    });
+/// A rank's iterations, of some lengths after some gaps, each brought to some time, as regions that take turns.
+fn pace() -> impl Strategy<Value = Pace<'static>> {
+    let iteration = (0..3_usize, 0..400_i64, 0..500_i64, 0.0..2.0, 0.0..3.0);
+    (vec(iteration, 0..5), 0.0..3.0).prop_map(|(iterations, outside)| {
+        let (mut now, mut regions) = (0, [const { (Vec::new(), Vec::new()) }; 3]);
+        for (region, gap, ns, own_s, mean_s) in iterations {
+            let begin = now + gap;
+            now = begin + ns;
+            regions[region].0.push((Interval::new(begin, now), own_s));
+            regions[region].1.push(mean_s);
+        }
+        Pace::of_iterations(regions.into(), outside)
+    })
+}
+
+fn work() -> impl Strategy<Value = Work<'static>> {
     prop_oneof![
         Just(Work::Measured),
         (vec(any::<bool>(), 0..4), vec(0.0..3.0, THREADS))
             .prop_map(|(regions, factors)| Work::Region { regions, factors }),
         (0..THREADS as u32, 0.0..3.0).prop_map(|(rank, factor)| Work::Rank(rank, factor)),
-        vec(times, THREADS).prop_map(Work::Times),
+        vec(pace(), THREADS).prop_map(Work::Times),
     ]
 }
 
@@ -191,7 +200,7 @@ fn event() -> impl Strategy<Value = Event> {
 
 /// Does the same in all replays, together and one by one.
 struct Both {
-    together: Clocks,
+    together: Clocks<'static>,
     alone: Vec<Replay>,
     notes: Vec<Noted>,
     /// Until when each thread is done.
@@ -199,9 +208,9 @@ struct Both {
 }
 
 impl Both {
-    fn new(conditions: &[Condition], windows: &[Interval]) -> Self {
+    fn new(conditions: &[Condition<'static>], windows: &[Interval]) -> Self {
         let begin = windows.iter().map(|window| window.begin).min().unwrap_or(0);
-        let alone = |condition: &Condition| Replay {
+        let alone = |condition: &Condition<'static>| Replay {
             condition: condition.clone(),
             begin,
             threads: Vec::new(),
@@ -276,7 +285,7 @@ proptest! {
         windows in vec((0..300_i64, 0..1500_i64).prop_map(|(begin, ns)| Interval::new(begin, begin + ns)), THREADS),
         events in vec(event(), 0..60),
     ) {
-        let conditions: Vec<Condition> =
+        let conditions: Vec<Condition<'static>> =
             conditions.into_iter().map(|(network, work)| Condition { network, work }).collect();
         let mut both = Both::new(&conditions, &windows);
         events.into_iter().for_each(|event| both.happens(event));

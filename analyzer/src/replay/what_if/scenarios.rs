@@ -17,8 +17,8 @@ const MOST: usize = 4;
 const LEAST_GAIN: f64 = 0.005;
 
 /// What changes in the replay of `scenario`.
-pub fn condition(scenario: WhatIf, model: &Model) -> Condition {
-    let work = |work: Work| Condition { network: Network::Measured, work };
+pub fn condition(scenario: WhatIf, model: &Model) -> Condition<'_> {
+    let work = |work| Condition { network: Network::Measured, work };
     match scenario {
         WhatIf::Ideal => Condition::IDEAL,
         WhatIf::Measured => Condition::MEASURED,

@@ -1,0 +1,314 @@
+//! How many times as long a rank's computation takes where each iteration is balanced.
+//!
+//! ```text
+//!   time       ──|== 0 ==|──|===== 1 =====|== 2 ==|────        iterations, of which the model knows when they were
+//!   factor     a |  f0   | a|     f1      |  f2   | a           a: outside of them; fi: the mean of all ranks / what this rank computes
+//! ```
+//!
+//! The times are not copied: a run of thousands of ranks may have thousands of iterations on each.
+
+use std::sync::Arc;
+
+use lbprof_collector::Activity;
+use rustc_hash::FxHashMap;
+
+use crate::model::Series;
+use crate::model::interval::Interval;
+use crate::model::region_state::Ns;
+
+/// Values by the number of an iteration. Ranks mostly have the same iterations at the same places, so that no number has to be searched for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ByIteration<T> {
+    numbers: Vec<u32>,
+    values: Vec<T>,
+    places: FxHashMap<u32, u32>,
+}
+
+impl<T: Copy + Default> ByIteration<T> {
+    /// The value of an iteration, which is expected at a place; the default one until it is changed.
+    #[inline]
+    pub fn entry(&mut self, number: u32, expected: usize) -> &mut T {
+        let at = match self.numbers.get(expected) {
+            Some(&known) if known == number => expected,
+            _ => {
+                let next = self.numbers.len() as u32;
+                let at = *self.places.entry(number).or_insert(next);
+                if at == next {
+                    self.numbers.push(number);
+                    self.values.push(T::default());
+                }
+                at as usize
+            }
+        };
+        &mut self.values[at]
+    }
+
+    /// The value of an iteration, which is expected at a place, if it has one.
+    #[inline]
+    pub fn get(&self, number: u32, expected: usize) -> Option<T> {
+        let at = match self.numbers.get(expected) {
+            Some(&known) if known == number => expected,
+            _ => *self.places.get(&number)? as usize,
+        };
+        self.values.get(at).copied()
+    }
+
+    /// The values in the order of the iterations' numbers.
+    pub fn ascending(&self) -> impl Iterator<Item = T> {
+        let mut order: Vec<usize> = (0..self.numbers.len()).collect();
+        order.sort_unstable_by_key(|&at| self.numbers[at]);
+        order.into_iter().map(|at| self.values[at])
+    }
+
+    /// The same iterations with other values.
+    pub fn map<U>(self, value: impl Fn(T) -> U) -> ByIteration<U> {
+        let ByIteration { numbers, values, places } = self;
+        ByIteration { numbers, values: values.into_iter().map(value).collect(), places }
+    }
+}
+
+/// A rank's iterations of a region, and what its computation in each is brought to, in seconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Balanced<'a> {
+    /// The iterations.
+    pub series: &'a Series,
+    /// By number of the iteration.
+    pub means: Arc<ByIteration<f64>>,
+}
+
+/// Iterations that follow each other, in the order of time and of their places.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Stretch {
+    /// Whose they are, of the regions.
+    region: u32,
+    /// The place of the first.
+    first: u32,
+    /// How many lie before them, in other stretches.
+    before: u32,
+}
+
+/// How many times as long a rank's computation takes, by time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pace<'a> {
+    /// Outside of the iterations.
+    outside: f64,
+    regions: Vec<Balanced<'a>>,
+    /// All iterations, in the order of time.
+    stretches: Vec<Stretch>,
+    iterations: u32,
+}
+
+impl Default for Pace<'_> {
+    /// As long as it took.
+    fn default() -> Self {
+        Pace { outside: 1.0, regions: Vec::new(), stretches: Vec::new(), iterations: 0 }
+    }
+}
+
+impl<'a> Pace<'a> {
+    /// In each iteration of these regions, none of which lies in another, what the rank computes is brought to the mean; elsewhere it takes
+    /// `outside` times as long.
+    pub fn new(regions: Vec<Balanced<'a>>, outside: f64) -> Self {
+        let mut all: Vec<(Ns, u32, u32)> = Vec::new();
+        for (region, one) in (0..).zip(&regions) {
+            let places = 0..one.series.numbers.len() as u32;
+            all.extend(places.filter_map(|place| Some((one.time(place as usize)?.begin, region, place))));
+        }
+        all.sort_by_key(|&(begin, ..)| begin);
+        let mut stretches: Vec<Stretch> = Vec::new();
+        for (before, &(_, region, place)) in (0..).zip(&all) {
+            let goes_on = |last: &Stretch| last.region == region && last.first + (before - last.before) == place;
+            if !stretches.last().is_some_and(goes_on) {
+                stretches.push(Stretch { region, first: place, before });
+            }
+        }
+        stretches.shrink_to_fit();
+        Pace { outside, regions, stretches, iterations: all.len() as u32 }
+    }
+
+    /// How many times as long what the rank computes at a time takes, until when, and how many iterations have begun by then. `near`: how many
+    /// had when it was asked for last; times mostly ascend, and few iterations lie between one and the next.
+    pub fn at(&self, time: Ns, near: u32) -> (f64, Ns, u32) {
+        let is_begun = |nth: usize| self.begin(nth as u32) <= time;
+        let begun = passed(self.iterations as usize, near as usize, is_begun) as u32;
+        let next = if begun < self.iterations { self.begin(begun) } else { Ns::MAX };
+        if let Some((of, place)) = begun.checked_sub(1).map(|last| self.iteration(last))
+            && let Some(end) = of.time(place).map(|own| own.end).filter(|&end| time < end)
+        {
+            return (of.factor(place), end.min(next), begun);
+        }
+        (self.outside, next, begun)
+    }
+
+    /// Whose an iteration is, and its place there, by its number in the order of time.
+    #[inline]
+    fn iteration(&self, nth: u32) -> (&Balanced<'a>, usize) {
+        let stretch = match self.stretches.as_slice() {
+            [only] => only,
+            all => &all[all.partition_point(|one| one.before <= nth) - 1],
+        };
+        (&self.regions[stretch.region as usize], (stretch.first + (nth - stretch.before)) as usize)
+    }
+
+    #[inline]
+    fn begin(&self, nth: u32) -> Ns {
+        let (of, place) = self.iteration(nth);
+        nanoseconds(of.series.begin_s[place])
+    }
+}
+
+impl Balanced<'_> {
+    /// When an iteration began and ended; `None` where that is not known, or nothing was computed in it.
+    fn time(&self, place: usize) -> Option<Interval> {
+        let finite = |times: &[f64]| times.get(place).copied().filter(|time| time.is_finite()).map(nanoseconds);
+        let time = Interval::new(finite(&self.series.begin_s)?, finite(&self.series.end_s)?);
+        let computes = self.series.seconds_at(Activity::Computation, place) > 0.0;
+        Some(time).filter(|time| computes && !time.is_empty())
+    }
+
+    fn factor(&self, place: usize) -> f64 {
+        let own_s = self.series.seconds_at(Activity::Computation, place);
+        let mean_s = self.means.get(self.series.numbers[place], place);
+        mean_s.map_or(1.0, |mean_s| mean_s / own_s)
+    }
+}
+
+fn nanoseconds(seconds: f64) -> Ns {
+    (seconds * 1e9).round() as Ns
+}
+
+/// How many of `n` are passed, which are the first ones, looked for from `near` on.
+fn passed(n: usize, near: usize, is_passed: impl Fn(usize) -> bool) -> usize {
+    const NEAR: usize = 4;
+    let near = near.min(n);
+    let (mut from, mut to) = (near, n);
+    if near > 0 && !is_passed(near - 1) {
+        (from, to) = (0, near - 1);
+    } else {
+        for at in near..n.min(near + NEAR) {
+            if !is_passed(at) {
+                return at;
+            }
+            from = at + 1;
+        }
+    }
+    while from < to {
+        let middle = from + (to - from) / 2;
+        if is_passed(middle) { from = middle + 1 } else { to = middle }
+    }
+    from
+}
+
+/// For tests, also of what uses it.
+#[cfg(test)]
+impl Pace<'_> {
+    /// Of iterations of several regions, each with its time and computation, and what this is brought to.
+    pub fn of_iterations(regions: Vec<(Vec<(Interval, f64)>, Vec<f64>)>, outside: f64) -> Pace<'static> {
+        let balanced = |(iterations, brought_to): (Vec<(Interval, f64)>, Vec<f64>)| {
+            let (mut series, mut means) = (Series::default(), ByIteration::default());
+            for (place, ((time, own_s), mean_s)) in iterations.into_iter().zip(brought_to).enumerate() {
+                series.numbers.push(place as u32);
+                series.begin_s.push(time.begin as f64 / 1e9);
+                series.end_s.push(time.end as f64 / 1e9);
+                series.seconds[Activity::Computation as usize].push(own_s);
+                *means.entry(place as u32, place) = mean_s;
+            }
+            // It lives as long as the test.
+            Balanced { series: Box::leak(Box::new(series)), means: Arc::new(means) }
+        };
+        Pace::new(regions.into_iter().map(balanced).collect(), outside)
+    }
+
+    /// The factor at a time, as it is defined: that of the iteration in which it lies.
+    pub fn plain(&self, time: Ns) -> f64 {
+        let iterations = || self.regions.iter().flat_map(|of| (0..of.series.numbers.len()).map(move |at| (of, at)));
+        let lies_in =
+            |&(of, place): &(&Balanced, usize)| of.time(place).is_some_and(|own| own.begin <= time && time < own.end);
+        let found = iterations().find(lies_in);
+        found.map_or(self.outside, |(of, place)| {
+            of.means.get(of.series.numbers[place], place).unwrap_or(f64::NAN)
+                / of.series.seconds_at(Activity::Computation, place)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(iterations: &[(u32, f64, f64, f64)]) -> Series {
+        let mut series = Series::default();
+        for &(number, begin_s, end_s, computation_s) in iterations {
+            series.numbers.push(number);
+            series.begin_s.push(begin_s);
+            series.end_s.push(end_s);
+            series.seconds[Activity::Computation as usize].push(computation_s);
+        }
+        series
+    }
+
+    fn means(all: &[(u32, f64)]) -> Arc<ByIteration<f64>> {
+        let mut means = ByIteration::default();
+        all.iter().for_each(|&(number, mean_s)| *means.entry(number, number as usize) = mean_s);
+        Arc::new(means)
+    }
+
+    /// Factor and end at a time in seconds, from wherever the search begins.
+    fn at(pace: &Pace, time_s: f64) -> (f64, f64) {
+        let time = nanoseconds(time_s);
+        let (factor, until, begun) = pace.at(time, 0);
+        (0..9).for_each(|near| assert_eq!(pace.at(time, near), (factor, until, begun), "{time_s} from {near}"));
+        (factor, if until == Ns::MAX { f64::INFINITY } else { until as f64 / 1e9 })
+    }
+
+    #[test]
+    fn each_iteration_takes_the_mean_and_other_time_what_is_said() {
+        //   time   0    1    3    4    6     8
+        //          | a  | 0  | a  | 1  |  2  | a
+        let own = series(&[(0, 1.0, 3.0, 2.0), (1, 4.0, 6.0, 1.0), (2, 6.0, 8.0, 4.0)]);
+        let pace = Pace::new(vec![Balanced { series: &own, means: means(&[(0, 3.0), (1, 3.0), (2, 3.0)]) }], 7.0);
+        let expected = [(0.0, 7.0, 1.0), (1.0, 1.5, 3.0), (2.5, 1.5, 3.0), (3.0, 7.0, 4.0), (4.5, 3.0, 6.0)];
+        let last = [(6.0, 0.75, 8.0), (8.0, 7.0, f64::INFINITY), (99.0, 7.0, f64::INFINITY)];
+        for (time_s, factor, until_s) in expected.into_iter().chain(last) {
+            assert_eq!(at(&pace, time_s), (factor, until_s), "{time_s}");
+        }
+        assert_eq!(pace.stretches.len(), 1);
+    }
+
+    #[test]
+    fn iterations_of_several_regions_are_in_the_order_of_time() {
+        // The first region is gone through again, with the numbers of the first time; one iteration has no end, one no computation.
+        let one = series(&[(0, 10.0, 11.0, 1.0), (1, 11.0, 12.0, 1.0), (2, 2.0, 3.0, 1.0), (3, 4.0, f64::NAN, 1.0)]);
+        let other = series(&[(5, 0.0, 1.0, 2.0), (6, 3.0, 4.0, 2.0), (7, 5.0, 6.0, 0.0), (8, 7.0, 8.0, 4.0)]);
+        let one = Balanced { series: &one, means: means(&[(0, 2.0), (1, 3.0), (2, 4.0), (3, 5.0)]) };
+        let other = Balanced { series: &other, means: means(&[(8, 2.0), (6, 8.0), (5, 4.0)]) };
+        let pace = Pace::new(vec![one, other], 1.0);
+        let expected = [
+            (0.0, 2.0, 1.0),
+            (1.0, 1.0, 2.0),
+            (2.0, 4.0, 3.0),
+            (3.0, 4.0, 4.0),
+            (4.0, 1.0, 7.0),
+            (7.5, 0.5, 8.0),
+            (8.0, 1.0, 10.0),
+            (10.0, 2.0, 11.0),
+            (11.0, 3.0, 12.0),
+            (12.0, 1.0, f64::INFINITY),
+        ];
+        for (time_s, factor, until_s) in expected {
+            assert_eq!(at(&pace, time_s), (factor, until_s), "{time_s}");
+        }
+        assert_eq!(at(&Pace::default(), 3.0), (1.0, f64::INFINITY));
+    }
+
+    #[test]
+    fn values_are_of_numbers_wherever_these_are_expected() {
+        let mut sums: ByIteration<u32> = ByIteration::default();
+        for (number, expected) in [(4, 0), (2, 1), (9, 2), (2, 0), (4, 7), (9, 2)] {
+            *sums.entry(number, expected) += number;
+        }
+        assert_eq!(sums.ascending().collect::<Vec<_>>(), [4, 8, 18]);
+        assert_eq!([0, 1, 5].map(|expected| sums.get(2, expected)), [Some(4); 3]);
+        assert_eq!(sums.get(3, 1), None);
+    }
+}

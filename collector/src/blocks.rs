@@ -122,6 +122,13 @@ impl<R: Read> Blocks<R> {
         self.taken(head.stored as usize)
     }
 
+    /// Gives back the memory of what is done with: of a source that is read on much later, or never. Nothing that was taken is at hand any more.
+    pub(crate) fn give_back_memory(&mut self) {
+        self.buffer.drain(..self.at);
+        self.buffer.shrink_to_fit();
+        self.at = 0;
+    }
+
     /// The next `n` bytes, which are taken off, or what there is where the source ends before.
     pub(crate) fn take(&mut self, n: usize) -> &[u8] {
         let n = self.fill(n).min(n);

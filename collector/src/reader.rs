@@ -265,6 +265,11 @@ impl<R: Read> LogReader<R> {
         }
     }
 
+    /// Gives back memory that the next item does not need.
+    pub(crate) fn give_back_memory(&mut self) {
+        self.blocks.give_back_memory();
+    }
+
     /// The same without records and profiles: their blocks are skipped.
     pub(crate) fn samples_only(self) -> Self {
         LogReader { samples_only: true, ..self }

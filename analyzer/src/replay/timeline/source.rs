@@ -82,6 +82,9 @@ impl<'a, 'scope> Source<'a, 'scope> {
 fn fetch<'scope>(scope: &Scope<'scope>, mut steps: RankSteps<'scope>, packs: bool) -> Ahead<Fetched<'scope>> {
     Ahead::begin(scope, move || {
         let batch = steps.next_batch();
+        if packs {
+            steps.give_back_memory();
+        }
         let batch = batch.map(|batch| match packs {
             true => BatchOrPacked::Packed(Box::new(Packed::new(batch))),
             false => BatchOrPacked::Batch(batch),

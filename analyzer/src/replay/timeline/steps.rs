@@ -143,6 +143,11 @@ impl<'a> RankSteps<'a> {
         Some(Batch { lists: self.lists.take_new(), ..batch })
     }
 
+    /// Gives back memory that is not needed until the next batch is asked for.
+    pub fn give_back_memory(&mut self) {
+        self.log.give_back_memory();
+    }
+
     fn read_batch(&mut self) -> Option<Batch> {
         loop {
             if let Some(batch) = self.ready.pop_front() {

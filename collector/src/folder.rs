@@ -154,6 +154,14 @@ impl Folder {
                     let detail = format!("of no rank: {bytes} from byte {} of {}", skipped.at, file.name());
                     self.note(ProblemKind::Damaged, skipped.bytes, detail);
                 }
+                Damage::MoreSkipped { places, bytes } => {
+                    let (at, bytes_of) = (Plural(places, "more place"), Plural(bytes, "byte"));
+                    self.note(
+                        ProblemKind::Damaged,
+                        bytes,
+                        format!("of no rank: {bytes_of} at {at} of {}", file.name()),
+                    );
+                }
                 Damage::Unreadable(error) => {
                     self.note(ProblemKind::Damaged, 1, format!("{}: {error}", file.name()));
                 }

@@ -28,13 +28,18 @@ pub struct NodeFile {
     index: Mutex<Index>,
 }
 
+/// Places without frames that are noted each: a file may have as many as it has bytes, and what is noted and reported of one takes hundreds.
+const MOST_SKIPPED: usize = 1 << 12;
+
 /// Where the ranks' parts are.
 #[derive(Debug, Default)]
 struct Index {
     /// Up to where the file was looked at.
     scanned: u64,
     logs: BTreeMap<LogId, Vec<Frame>>,
+    /// Bytes that are no frame: the first [`MOST_SKIPPED`] places; how many more there are, and their bytes.
     skipped: Vec<Skipped>,
+    more_skipped: (u64, u64),
     /// The begin of a frame at the end of the file: cut off, or still being written.
     tail: Option<Skipped>,
     /// Why the rest could not be read.
@@ -55,24 +60,37 @@ impl Index {
         let mut unfinished = None;
         while let Some(found) = scan.next_found()? {
             // What ends the file may be finished later; whatever comes after it shows that it is not.
-            self.skipped.extend(unfinished.take());
+            if let Some(skipped) = unfinished.take() {
+                self.skip(skipped);
+            }
             match found {
                 Found::Frame(frame) => {
                     self.scanned = frame.at + u64::from(frame.head.length);
                     if frame.head.rank != OF_NO_RANK {
                         let id = LogId { rank: frame.head.rank, run_id: frame.head.run_id };
-                        self.logs.entry(id).or_default().push(frame);
+                        let frames = self.logs.entry(id).or_default();
+                        // An empty frame says only that the rank is there.
+                        frames.extend(Some(frame).filter(|frame| frame.head.length > 0));
                     }
                 }
                 Found::Skipped(skipped) if skipped.is_cut => unfinished = Some(skipped),
                 Found::Skipped(skipped) => {
                     self.scanned = skipped.at + skipped.bytes;
-                    self.skipped.push(skipped);
+                    self.skip(skipped);
                 }
             }
         }
         self.tail = unfinished;
         Ok(())
+    }
+
+    fn skip(&mut self, skipped: Skipped) {
+        if self.skipped.len() < MOST_SKIPPED {
+            self.skipped.push(skipped);
+        } else {
+            let (places, bytes) = &mut self.more_skipped;
+            (*places, *bytes) = (*places + 1, bytes.saturating_add(skipped.bytes));
+        }
     }
 }
 
@@ -81,6 +99,13 @@ impl Index {
 pub enum Damage {
     /// Bytes that are no part of any rank's log.
     Skipped(Skipped),
+    /// Bytes that are no frame, beyond the first places that have such.
+    MoreSkipped {
+        /// How many places.
+        places: u64,
+        /// Their bytes together.
+        bytes: u64,
+    },
     /// The file could not be read to its end.
     Unreadable(String),
 }
@@ -157,6 +182,8 @@ impl NodeFile {
         };
         let skipped = index.skipped.iter().chain(&index.tail).filter(|&skipped| !is_reported(skipped));
         let mut damage: Vec<Damage> = skipped.copied().map(Damage::Skipped).collect();
+        let (places, bytes) = index.more_skipped;
+        damage.extend((places > 0).then_some(Damage::MoreSkipped { places, bytes }));
         damage.extend(index.error.clone().map(Damage::Unreadable));
         damage
     }
@@ -218,5 +245,33 @@ impl Read for FrameReader {
             (self.next, self.within) = (self.next + 1, 0);
         }
         Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use crate::node::frame::frame_into;
+
+    #[test]
+    fn a_file_of_wrong_bytes_and_empty_frames_takes_no_more_memory_than_it_has_bytes() {
+        const PLACES: u64 = 3 * MOST_SKIPPED as u64;
+        let (mut empty, mut bytes) = (Vec::new(), Vec::new());
+        assert!(frame_into(&mut empty, 7, 3, 0, &[]));
+        (0..PLACES).for_each(|_| bytes.extend([&[1], empty.as_slice()].concat()));
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&bytes).unwrap();
+        let node = NodeFile::open(Path::new("node-000000.lbp"), file).unwrap();
+        assert_eq!(node.logs(), [LogId { rank: 3, run_id: 7 }]);
+        let damage = node.damage();
+        let index = node.index();
+        let frames: usize = index.logs.values().map(Vec::capacity).sum();
+        let kept = frames * size_of::<Frame>() + index.skipped.capacity() * size_of::<Skipped>();
+        assert!(kept < bytes.len(), "{kept} bytes for {}", bytes.len());
+        // Each is counted, whether it is listed or not.
+        let more = Damage::MoreSkipped { places: PLACES - MOST_SKIPPED as u64, bytes: PLACES - MOST_SKIPPED as u64 };
+        assert_eq!((damage.len(), damage.last()), (MOST_SKIPPED + 1, Some(&more)));
     }
 }

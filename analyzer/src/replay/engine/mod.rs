@@ -93,7 +93,7 @@ pub fn follow(surveyed: Surveyed, options: FollowOptions, progress: impl Fn(Prog
     // On a thread of the pool, so that there are as many as there are cores, and this one does itself what it would wait for.
     rayon::scope(|tasks| {
         let members = Members::new(&model.communicators, n_ranks);
-        let opened: Vec<Option<RankSteps>> = model.ranks.iter().map(|rank| open(surveyed, ids, rank)).collect();
+        let opened: Vec<Option<Box<RankSteps>>> = model.ranks.iter().map(|rank| open(surveyed, ids, rank)).collect();
         let unread: Vec<bool> = opened.iter().map(Option::is_none).collect();
         let explaining = Explaining::new(tasks, (scope.begin, most_kept), samples);
         let engine = Engine {
@@ -117,13 +117,13 @@ pub fn follow(surveyed: Surveyed, options: FollowOptions, progress: impl Fn(Prog
 }
 
 /// A rank's steps; `None` where its log can't be read any more.
-fn open<'a>(surveyed: Surveyed<'a>, ids: Ids<'a>, rank: &RankModel) -> Option<RankSteps<'a>> {
+fn open<'a>(surveyed: Surveyed<'a>, ids: Ids<'a>, rank: &RankModel) -> Option<Box<RankSteps<'a>>> {
     let Surveyed { run, survey, structure, .. } = surveyed;
     let header = run.headers.iter().find(|header| header.rank == rank.rank)?;
     let survey_of = survey.rank(rank.rank)?;
     let clock = survey_of.clock.clone()?;
     let placer = Placer::new(structure, &survey.sites, rank.rank);
-    Some(RankSteps::new(ids, run.log(header).ok()?, survey_of, (clock, rank.zero_ns()), placer))
+    Some(Box::new(RankSteps::new(ids, run.log(header).ok()?, survey_of, (clock, rank.zero_ns()), placer)))
 }
 
 /// The samples of the ranks' first threads, by place, of all ranks no more than [`MOST_SAMPLES`].

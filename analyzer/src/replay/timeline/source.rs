@@ -24,14 +24,14 @@ struct RankSource<'scope> {
     /// What is being read; `None`: there is no more, or not yet.
     ahead: Option<Ahead<Fetched<'scope>>>,
     /// The batch at hand, and who reads the next one.
-    at_hand: Option<(Packed, RankSteps<'scope>)>,
+    at_hand: Option<(Box<Packed>, Box<RankSteps<'scope>>)>,
     /// Whether its batches are packed.
     packs: bool,
 }
 
-/// A batch, and who reads the next one.
+/// A batch, and who reads the next one, which takes kilobytes and is handed to and fro.
 struct Fetched<'scope> {
-    steps: RankSteps<'scope>,
+    steps: Box<RankSteps<'scope>>,
     batch: Option<BatchOrPacked>,
 }
 
@@ -44,9 +44,13 @@ enum BatchOrPacked {
 impl<'a, 'scope> Source<'a, 'scope> {
     /// Begins to read; one entry a rank, `None` where its log can't be opened. `alone`: whether the rank has one thread, whose batches can
     /// come in parts: how much is read at a time matters where threads wait for each other.
-    pub fn new(scope: &'a Scope<'scope>, ranks: Vec<Option<RankSteps<'scope>>>, alone: impl Fn(usize) -> bool) -> Self {
+    pub fn new(
+        scope: &'a Scope<'scope>,
+        ranks: Vec<Option<Box<RankSteps<'scope>>>>,
+        alone: impl Fn(usize) -> bool,
+    ) -> Self {
         let many = ranks.len() > FEW;
-        let source = |(rank, steps): (usize, Option<RankSteps<'scope>>)| {
+        let source = |(rank, steps): (usize, Option<Box<RankSteps<'scope>>>)| {
             let packs = many && alone(rank);
             RankSource { ahead: steps.map(|steps| fetch(scope, steps, packs)), at_hand: None, packs }
         };
@@ -61,7 +65,7 @@ impl<'a, 'scope> Source<'a, 'scope> {
             None => {
                 let fetched = place.ahead.take()?.wait()?;
                 match fetched.batch? {
-                    BatchOrPacked::Packed(packed) => (*packed, fetched.steps),
+                    BatchOrPacked::Packed(packed) => (packed, fetched.steps),
                     BatchOrPacked::Batch(batch) => {
                         place.ahead = Some(fetch(self.scope, fetched.steps, place.packs));
                         return Some(batch);
@@ -79,7 +83,7 @@ impl<'a, 'scope> Source<'a, 'scope> {
     }
 }
 
-fn fetch<'scope>(scope: &Scope<'scope>, mut steps: RankSteps<'scope>, packs: bool) -> Ahead<Fetched<'scope>> {
+fn fetch<'scope>(scope: &Scope<'scope>, mut steps: Box<RankSteps<'scope>>, packs: bool) -> Ahead<Fetched<'scope>> {
     Ahead::begin(scope, move || {
         let batch = steps.next_batch();
         if packs {

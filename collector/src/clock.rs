@@ -9,9 +9,10 @@
 
 use crate::definition::{ClockOffset, Instant};
 use crate::format::{ClockSource, Header};
+use bincode::{Decode, Encode};
 
 /// A rank's clock.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct RankClock {
     /// An instant from which ticks count, the first of the log.
     origin: Instant,

@@ -1,9 +1,11 @@
 //! A run's folder: which files it holds, and where what each rank left is in them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use bincode::{Decode, Encode};
 
 use crate::format::{log_name, rank_and_thread_of_ring, rank_of_log, ring_name};
 use crate::node::file::{Damage, NodeFile};
@@ -16,8 +18,8 @@ use crate::reader::{LogReader, OpenError};
 use crate::words::Plural;
 
 /// The names of files in a folder that belong to a run.
-#[derive(Clone, Debug, Default)]
-struct Names {
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct Names {
     /// By rank that has a log or a ring of its own: whether it has a log, the threads of its rings.
     ranks: BTreeMap<u32, (bool, Vec<u32>)>,
     /// Node files, by their lowest rank.
@@ -27,7 +29,10 @@ struct Names {
 }
 
 impl Names {
-    fn list(path: &Path) -> io::Result<Names> {
+    /// Those in the folder at `path`.
+    ///
+    /// Errors: what the system says of the folder.
+    pub fn list(path: &Path) -> io::Result<Names> {
         let mut names = Names::default();
         for entry in std::fs::read_dir(path)? {
             let name = entry?.file_name();
@@ -46,6 +51,36 @@ impl Names {
         names.nodes.sort_unstable();
         names.rings.sort_unstable();
         Ok(names)
+    }
+
+    /// The names of the files.
+    pub fn files(&self) -> impl Iterator<Item = String> + '_ {
+        let of_rank = |(&rank, (has_log, threads)): (&u32, &(bool, Vec<u32>))| {
+            let rings: Vec<String> = threads.iter().map(|&thread| ring_name(rank, thread)).collect();
+            has_log.then(|| log_name(rank)).into_iter().chain(rings)
+        };
+        let of_nodes = self.nodes.iter().map(|&node| node_name(node));
+        of_nodes.chain(self.rings.iter().map(|&node| node_rings_name(node))).chain(self.ranks.iter().flat_map(of_rank))
+    }
+
+    /// The same in `n` shares, some of them empty where there are fewer ranks or nodes than that. Each has the files of ranks that follow one
+    /// another, and where there are node files, whole nodes. Where the ranks of a node do not follow one another, shares overlap.
+    pub fn shares(&self, n: usize) -> Vec<Names> {
+        let nodes: BTreeSet<u32> = self.nodes.iter().chain(&self.rings).copied().collect();
+        let begins: BTreeSet<u32> = if nodes.is_empty() { self.ranks.keys().copied().collect() } else { nodes };
+        let begins: Vec<u32> = begins.into_iter().collect();
+        // A rank's file goes with the node file before it, in which the rank may also be.
+        let share_of = |rank: u32| {
+            let group = begins.partition_point(|&begin| begin <= rank).saturating_sub(1);
+            (group * n / begins.len().max(1)).min(n.saturating_sub(1))
+        };
+        let mut shares = vec![Names::default(); n];
+        for (&rank, files) in &self.ranks {
+            shares[share_of(rank)].ranks.insert(rank, files.clone());
+        }
+        self.nodes.iter().for_each(|&node| shares[share_of(node)].nodes.push(node));
+        self.rings.iter().for_each(|&node| shares[share_of(node)].rings.push(node));
+        shares
     }
 }
 
@@ -73,7 +108,7 @@ pub fn started_unix_s(path: &Path) -> Option<u64> {
 }
 
 /// What a run left in its folder, by rank. The folder is listed once, and each node file is opened once.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Folder {
     path: PathBuf,
     names: Names,
@@ -83,6 +118,8 @@ pub struct Folder {
     pieces: BTreeMap<u32, Vec<RingPlace>>,
     /// What is wrong with files that are of several ranks.
     problems: Vec<Problem>,
+    /// How many of them, the first, are of files of rings.
+    of_rings: usize,
 }
 
 impl Folder {
@@ -90,12 +127,17 @@ impl Folder {
     ///
     /// Errors: what the system says of the folder.
     pub fn list(path: &Path) -> io::Result<Folder> {
-        Ok(Folder { names: Names::list(path)?, ..Folder::empty(path) }.with_parts())
+        Ok(Folder::of(path, Names::list(path)?))
+    }
+
+    /// What is in these files of the folder at `path`.
+    pub fn of(path: &Path, names: Names) -> Folder {
+        Folder { names, ..Folder::empty(path) }.with_parts()
     }
 
     fn empty(path: &Path) -> Folder {
         let (logs, pieces) = (BTreeMap::new(), BTreeMap::new());
-        Folder { path: path.to_path_buf(), names: Names::default(), logs, pieces, problems: Vec::new() }
+        Folder { path: path.to_path_buf(), names: Names::default(), logs, pieces, problems: Vec::new(), of_rings: 0 }
     }
 
     /// The same with what is in the files that it names.
@@ -106,6 +148,7 @@ impl Folder {
                 self.note(ProblemKind::Damaged, 1, format!("{}: {error}", node_rings_name(rings)));
             }
         }
+        self.of_rings = self.problems.len();
         for node in self.names.nodes.clone() {
             if let Err(error) = self.add_node(node) {
                 self.note(ProblemKind::Damaged, 1, format!("{}: {error}", node_name(node)));
@@ -182,6 +225,11 @@ impl Folder {
     /// What is wrong with files that are of several ranks.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
+    }
+
+    /// The same by what the files are: files of rings, node files.
+    pub fn problems_of_rings_and_nodes(&self) -> (&[Problem], &[Problem]) {
+        self.problems.split_at(self.of_rings)
     }
 
     /// How many logs of `rank` there are: a node file and a file of its own, or files of several runs.

@@ -3,9 +3,10 @@
 //! A row states all columns, so none can be forgotten: what they mean is in [`crate::semantics`].
 
 use crate::semantics::{Completes, EpochStep, On, Pattern, Semantics, SendMode, Synchronises};
+use bincode::{Decode, Encode};
 
 /// What a rank's time is spent on (METRICS.md: the eight activities).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 #[repr(u8)]
 pub enum Activity {
     /// All time outside MPI.

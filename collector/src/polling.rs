@@ -27,7 +27,7 @@ use crate::record::{Flags, NONE, PollGaps, Record};
 use crate::semantics::{EpochStep, Semantics};
 
 /// What gaps between unsuccessful polls are taken for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum Polling {
     /// What their lengths say.
     #[default]

@@ -3,6 +3,8 @@
 //! The recorder counts a problem, the log stores the count, the reader adds what it finds damaged, and the report explains
 //! each on its first page and in its JSON. Numbers are in every log: append, never renumber.
 
+use bincode::{Decode, Encode};
+
 /// How far a problem touches the report's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -26,9 +28,9 @@ impl Severity {
 }
 
 macro_rules! problems {
-    ($($(#[doc = $doc:literal])+ $name:ident = $number:literal, $severity:ident, $advice:literal;)*) => {
+    ($($(#[doc = $doc:literal])+ $name:ident = $number:tt, $severity:ident, $advice:literal;)*) => {
         /// One kind of problem.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
         #[repr(u16)]
         pub enum ProblemKind { $($(#[doc = $doc])+ $name = $number,)* }
 
@@ -168,7 +170,7 @@ problems! {
 }
 
 /// A problem of one rank, or of the whole run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Problem {
     /// What kind it is.
     pub kind: ProblemKind,
